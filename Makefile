@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+# Short names for what CMake and CTest do. JOBS=<n> sets how many processes run at once.
+JOBS ?= $(shell nproc)
+SETUP := tools/install_dependencies.sh
+
+.PHONY: help demo test release sanitize format docs clean
+
+help:
+	@echo "make demo       forecast the bundled data (installs what is missing, builds, runs)"
+	@echo "make test       build everything and run the whole test suite (installs what is missing)"
+	@echo "make release    build the examples and benchmarks at full speed"
+	@echo "make sanitize   run the quick tests under AddressSanitizer and UndefinedBehaviorSanitizer"
+	@echo "make format     format the C++ files as .clang-format says"
+	@echo "make docs       write the API documentation to build/docs/html"
+	@echo "make clean      remove build/"
+
+demo:
+	@$(SETUP) build
+	cmake --preset release
+	cmake --build --preset release --target forecast --parallel $(JOBS)
+	build/release/examples/forecast examples/data/machine_metrics.csv
+
+test:
+	@$(SETUP) build test
+	cmake --preset dev
+	cmake --build --preset dev --parallel $(JOBS)
+	ctest --preset dev --parallel $(JOBS)
+
+release:
+	@$(SETUP) build
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS)
+
+sanitize:
+	@$(SETUP) build test
+	cmake --preset sanitize
+	cmake --build --preset sanitize --target tests_quick --parallel $(JOBS)
+	ctest --preset sanitize --label-regex '^quick$$' --parallel $(JOBS)
+
+format:
+	@$(SETUP) build test format
+	cmake --preset dev
+	cmake --build --preset dev --target format
+
+docs:
+	@$(SETUP) build test docs
+	cmake --preset dev
+	cmake --build --preset dev --target docs
+
+clean:
+	rm -rf build

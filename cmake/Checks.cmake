@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+# Targets that look at the sources and build nothing: format, check_format, check_tidy, docs.
+find_program(TOTOGRAPH_CLANG_FORMAT NAMES clang-format-14 clang-format)
+find_program(TOTOGRAPH_CLANG_TIDY NAMES clang-tidy-14 clang-tidy)
+mark_as_advanced(TOTOGRAPH_CLANG_FORMAT TOTOGRAPH_CLANG_TIDY)
+
+if(TOTOGRAPH_CLANG_FORMAT)
+    foreach(target format check_format)
+        add_custom_target(${target}
+            COMMAND "${CMAKE_COMMAND}" "-DACTION=${target}" "-DCLANG_FORMAT=${TOTOGRAPH_CLANG_FORMAT}"
+                -P "${CMAKE_CURRENT_LIST_DIR}/format.cmake"
+            WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" VERBATIM)
+    endforeach()
+endif()
+
+# clang-tidy takes a long time to read Eigen, so few translation units cover all headers: those without it, those with
+# it, and each example.
+if(TOTOGRAPH_CLANG_TIDY)
+    file(GLOB_RECURSE tidy_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/totograph/*.hpp")
+    file(GLOB_RECURSE tidy_example_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/*.hpp")
+    file(GLOB tidy_examples CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/*.cpp")
+    set(tidy_light "")
+    set(tidy_heavy "")
+    foreach(header IN LISTS tidy_headers)
+        file(RELATIVE_PATH name "${PROJECT_SOURCE_DIR}/include" "${header}")
+        if(name MATCHES "^totograph/(core|graph|io)/")
+            string(APPEND tidy_light "#include <${name}>\n")
+        else()
+            string(APPEND tidy_heavy "#include <${name}>\n")
+        endif()
+    endforeach()
+    file(CONFIGURE OUTPUT tidy/light.cpp CONTENT "${tidy_light}")
+    file(CONFIGURE OUTPUT tidy/heavy.cpp CONTENT "${tidy_heavy}")
+
+    set(tidy_system "$<TARGET_PROPERTY:Eigen3::Eigen,INTERFACE_INCLUDE_DIRECTORIES>")
+    set(tidy_stamps "")
+    foreach(source "${PROJECT_BINARY_DIR}/tidy/light.cpp" "${PROJECT_BINARY_DIR}/tidy/heavy.cpp" ${tidy_examples})
+        get_filename_component(name "${source}" NAME_WE)
+        set(stamp "${PROJECT_BINARY_DIR}/tidy/${name}.stamp")
+        # The heavy one also sees the light headers; they are reported once.
+        set(filter "include/totograph/")
+        if(name STREQUAL "heavy")
+            set(filter "include/totograph/([a-z_0-9]+\\.hpp|(exec|nn|toto)/)")
+        elseif(NOT name STREQUAL "light")
+            set(filter "examples/")
+        endif()
+        add_custom_command(OUTPUT "${stamp}"
+            COMMAND "${TOTOGRAPH_CLANG_TIDY}" --quiet --warnings-as-errors=* "--header-filter=${filter}" "${source}"
+                -- -std=c++20 "-I${PROJECT_SOURCE_DIR}/include" -isystem "${tidy_system}" ${clang_limits}
+            COMMAND "${CMAKE_COMMAND}" -E touch "${stamp}"
+            DEPENDS "${source}" ${tidy_headers} ${tidy_example_headers} "${PROJECT_SOURCE_DIR}/.clang-tidy"
+            WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
+            COMMENT "clang-tidy ${name}" VERBATIM)
+        list(APPEND tidy_stamps "${stamp}")
+    endforeach()
+    add_custom_target(check_tidy DEPENDS ${tidy_stamps})
+endif()
+
+find_program(TOTOGRAPH_DOXYGEN doxygen)
+find_program(TOTOGRAPH_DOT dot)
+mark_as_advanced(TOTOGRAPH_DOXYGEN TOTOGRAPH_DOT)
+if(TOTOGRAPH_DOXYGEN)
+    set(DOXYGEN_HAVE_DOT NO)
+    if(TOTOGRAPH_DOT)
+        set(DOXYGEN_HAVE_DOT YES)
+    endif()
+    configure_file(docs/Doxyfile.in Doxyfile @ONLY)
+    file(MAKE_DIRECTORY "${PROJECT_SOURCE_DIR}/build/docs")
+    add_custom_target(docs
+        COMMAND "${TOTOGRAPH_DOXYGEN}" "${PROJECT_BINARY_DIR}/Doxyfile"
+        WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" VERBATIM)
+endif()

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+# What our own tests, examples and benchmarks are compiled with; nothing of this reaches users of totograph::totograph.
+add_library(totograph_development INTERFACE)
+target_link_libraries(totograph_development INTERFACE totograph)
+target_compile_options(totograph_development INTERFACE
+    "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wshadow>")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    # GCC 12 sees uninitialized values inside its own AVX-512 header (GCC bug 105593); clang watches our code.
+    target_compile_options(totograph_development INTERFACE
+        "$<$<COMPILE_LANGUAGE:CXX>:-Wno-uninitialized;-Wno-maybe-uninitialized>")
+endif()
+if(TOTOGRAPH_WERROR)
+    target_compile_options(totograph_development INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Werror>")
+endif()
+
+if(TOTOGRAPH_NATIVE)
+    include(CheckCXXCompilerFlag)
+    check_cxx_compiler_flag(-march=native TOTOGRAPH_HAS_MARCH_NATIVE)
+    if(TOTOGRAPH_HAS_MARCH_NATIVE)
+        target_compile_options(totograph_development INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-march=native>")
+    endif()
+endif()
+
+if(TOTOGRAPH_FUZZ AND NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "totograph: TOTOGRAPH_FUZZ needs libFuzzer, which only clang has; the compiler is "
+        "${CMAKE_CXX_COMPILER_ID}. Configure with -DCMAKE_CXX_COMPILER=clang++, or switch TOTOGRAPH_FUZZ off.")
+endif()
+
+if(TOTOGRAPH_SANITIZE)
+    set(sanitize "-fsanitize=${TOTOGRAPH_SANITIZE}" -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_compile_options(totograph_development INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${sanitize}>")
+    target_link_options(totograph_development INTERFACE ${sanitize})
+endif()
+
+# An executable of ours: the library, our flags, plain C++20.
+function(totograph_add_program name)
+    add_executable(${name} ${ARGN})
+    target_link_libraries(${name} PRIVATE totograph_development)
+    set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF)
+endfunction()

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+# Install tree: headers, the CMake package and the pkg-config file. All of it is text, so it goes below share/.
+include(CMakePackageConfigHelpers)
+
+if(totograph_fetched)
+    message(STATUS "totograph: no install rules, because these dependencies were downloaded:${totograph_fetched}")
+    return()
+endif()
+
+set(package_directory "${CMAKE_INSTALL_DATADIR}/cmake/totograph")
+set(pkgconfig_directory "${CMAKE_INSTALL_DATADIR}/pkgconfig")
+
+configure_package_config_file(cmake/totographConfig.cmake.in "${PROJECT_BINARY_DIR}/totographConfig.cmake"
+    INSTALL_DESTINATION "${package_directory}" NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/totographConfigVersion.cmake"
+    COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
+
+# pkg-config finds the prefix from where the file lies, so the tree can be moved.
+file(RELATIVE_PATH pkgconfig_prefix "/prefix/${pkgconfig_directory}" "/prefix")
+string(REGEX REPLACE "/$" "" pkgconfig_prefix "${pkgconfig_prefix}")
+set(pkgconfig_random123 "")
+if(NOT Random123_INCLUDE_DIR IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
+    set(pkgconfig_random123 " -isystem ${Random123_INCLUDE_DIR}")
+endif()
+configure_file(cmake/totograph.pc.in "${PROJECT_BINARY_DIR}/totograph.pc" @ONLY)
+
+install(DIRECTORY include/totograph DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
+install(TARGETS totograph EXPORT totographTargets)
+install(EXPORT totographTargets NAMESPACE totograph:: DESTINATION "${package_directory}")
+install(FILES
+    "${PROJECT_BINARY_DIR}/totographConfig.cmake"
+    "${PROJECT_BINARY_DIR}/totographConfigVersion.cmake"
+    cmake/FindRandom123.cmake
+    DESTINATION "${package_directory}")
+install(FILES "${PROJECT_BINARY_DIR}/totograph.pc" DESTINATION "${pkgconfig_directory}")
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")

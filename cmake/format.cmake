@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# ACTION check_format: fails when a C++ file is not formatted as .clang-format says. ACTION format: formats them.
+execute_process(COMMAND git ls-files --cached --others --exclude-standard -- "*.hpp" "*.cpp" "*.cu" "*.cuh"
+    OUTPUT_VARIABLE files RESULT_VARIABLE result ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+string(REPLACE "\n" ";" files "${files}")
+if(NOT result EQUAL 0 OR files STREQUAL "")
+    # Not a git checkout, like an unpacked archive.
+    set(patterns "")
+    foreach(folder include examples tests bench tools)
+        list(APPEND patterns "${folder}/*.hpp" "${folder}/*.cpp" "${folder}/*.cu" "${folder}/*.cuh")
+    endforeach()
+    file(GLOB_RECURSE files RELATIVE "${CMAKE_CURRENT_BINARY_DIR}" ${patterns})
+endif()
+set(existing "")
+foreach(file IN LISTS files)
+    if(EXISTS "${CMAKE_CURRENT_BINARY_DIR}/${file}")
+        list(APPEND existing "${file}")
+    endif()
+endforeach()
+list(LENGTH existing count)
+
+set(mode --dry-run -Werror)
+if(ACTION STREQUAL "format")
+    set(mode -i)
+endif()
+execute_process(COMMAND "${CLANG_FORMAT}" ${mode} --style=file ${existing} RESULT_VARIABLE result)
+if(NOT result EQUAL 0)
+    message(FATAL_ERROR "Some of the ${count} C++ files are not formatted; `make format` mends that.")
+endif()
+message("${count} C++ files are formatted.")

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// forecast: reads the time series in a CSV file, forecasts them with a Toto transformer, and shows the forecast as a
+// chart, a table, CSV or SVG. The parts are in forecast/, one idea a header; run_forecast.hpp is the part that uses
+// totograph.
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+#include <sstream>
+#include <string>
+
+#include <totograph/io/csv.hpp>
+
+#include "forecast/command_line.hpp"
+#include "forecast/exit_codes.hpp"
+#include "forecast/make_figure.hpp"
+#include "forecast/options.hpp"
+#include "forecast/output.hpp"
+#include "forecast/progress.hpp"
+#include "forecast/run_forecast.hpp"
+#include "forecast/series_input.hpp"
+#include "forecast/svg.hpp"
+#include "forecast/terminal.hpp"
+#include "forecast/terminal_chart.hpp"
+#include "forecast/timeline.hpp"
+
+namespace {
+
+using namespace forecast_program;
+
+constexpr const char* untrained_warning =
+    "This model is untrained: its numbers mean nothing. Give a trained one with --checkpoint.";
+
+totograph::io::Table read_table(const Options& options) {
+    totograph::io::CsvOptions csv;
+    csv.separator = options.separator;
+    // Without targets all columns are read, and those that are not exogenous become targets.
+    if (!options.targets.empty()) {
+        csv.columns = options.targets;
+        csv.columns.insert(csv.columns.end(), options.exogenous.begin(), options.exogenous.end());
+    }
+    if (!options.timestamp.empty()) {
+        csv.timestamp = options.timestamp;
+    }
+    return totograph::io::read_csv(options.input, csv);
+}
+
+SeriesInput read_input(const totograph::io::Table& table, const Options& options) {
+    return series_input(table, {.targets = options.targets,
+                                .exogenous = options.exogenous,
+                                .context = options.context > 0 ? options.context : largest_context,
+                                .horizon = options.horizon,
+                                .holdout = options.holdout,
+                                .independent = options.independent});
+}
+
+std::string subtitle(const SeriesInput& input, const Options& options) {
+    const auto series = static_cast<std::int64_t>(input.targets.size());
+    std::string text = plural(series, "series") + ", " + plural(input.steps, "step") + " of history, " +
+                       plural(input.horizon, "step") + " ahead, ";
+    text += options.samples == 0 ? "mean forecast"
+                                 : plural(options.samples, "sample") + ", seed " + std::to_string(options.seed);
+    if (!input.exogenous.empty()) {
+        text += ", " + plural(static_cast<std::int64_t>(input.exogenous.size()), "exogenous column");
+        text += input.future_exogenous.empty() ? " (past only)" : " (future known)";
+    }
+    return text;
+}
+
+/// Prints all of standard output at once; a full disk or a closed pipe is an error and not a silent loss.
+void print(const std::string& text) {
+    const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+    if (!written || std::fflush(stdout) != 0) {
+        throw totograph::Error(totograph::ErrorCode::io_failure,
+                               "Standard output cannot be written: " + totograph::io::system_reason(errno) +
+                                   ". No file was written; make room, or print less.");
+    }
+}
+
+/// What the program prints and the files it writes, all made before the first byte leaves it.
+struct Results {
+    std::string printed;
+    OutputFiles files;
+};
+
+void add_forecast(Results& results, const SeriesInput& input, const ForecastResult& forecast,
+                  const totograph::io::Table& table, const Options& options) {
+    const Timeline timeline(table.timestamps);
+    Figure figure = make_figure(input, forecast, timeline);
+    figure.title = "Forecast of " + options.input.filename().string();
+    figure.subtitle = subtitle(input, options);
+    if (options.checkpoint.empty()) {
+        figure.warning = untrained_warning;
+    }
+    if (options.table) {
+        results.printed += forecast_table(input, forecast, timeline);
+    }
+    if (options.wants_chart()) {
+        results.printed += terminal_chart(figure, terminal_style(STDOUT_FILENO));
+    }
+    if (!options.svg.empty()) {
+        results.files.add(options.svg, svg_document(figure));
+    }
+    if (options.output.empty()) {
+        return;
+    }
+    const std::string csv = forecast_csv(input, forecast, timeline, table.timestamp_name);
+    if (options.output_is_stdout()) {
+        results.printed += csv;
+    } else {
+        results.files.add(options.output, csv);
+    }
+}
+
+void run(const Options& options, Stage& stage) {
+    stage = Stage::output;
+    for (const std::filesystem::path& path : {options.output, options.svg, options.dot}) {
+        if (!path.empty() && path != "-") {
+            OutputFiles::check(path);
+        }
+    }
+    stage = Stage::input;
+    const totograph::io::Table table = read_table(options);
+    const SeriesInput input = read_input(table, options);
+    if (options.checkpoint.empty() && options.wants_forecast()) {
+        std::cerr << "forecast: " << untrained_warning << "\n";
+    }
+    for (const std::string& note : input.notes) {
+        if (!options.quiet) {
+            std::cerr << "forecast: " << note << "\n";
+        }
+    }
+
+    Results results;
+    if (options.explain || !options.dot.empty()) {
+        stage = Stage::forecast;
+        const ProgramDescription program = describe_program(input, options);
+        stage = Stage::output;
+        if (options.explain) {
+            results.printed += program.table;
+        }
+        if (!options.dot.empty()) {
+            results.files.add(options.dot, program.dot);
+        }
+    }
+    if (options.wants_forecast()) {
+        Progress progress(std::cerr, !options.quiet && isatty(STDERR_FILENO) == 1);
+        const ForecastResult forecast = run_forecast(input, options, [&](Stage now, const std::string& words) {
+            stage = now;
+            progress.stage(words);
+        });
+        progress.finish();
+        stage = Stage::output;
+        add_forecast(results, input, forecast, table, options);
+    }
+    print(results.printed);
+    results.files.commit();
+}
+
+int fail(const std::string& message, int code) {
+    std::cerr << "forecast: " << message << "\n";
+    return code;
+}
+
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+    // A reader that closes its end of a pipe shall be an error like any other, not a sudden death amid writing.
+    std::signal(SIGPIPE, SIG_IGN);
+    Stage stage = Stage::arguments;
+    try {
+        std::ostringstream answer;
+        const std::optional<Options> options = parse_command_line(argument_count, arguments, answer);
+        if (options) {
+            run(*options, stage);
+        } else {
+            stage = Stage::output;
+            print(answer.str());
+        }
+        return exit_ok;
+    } catch (const totograph::Error& error) {
+        return fail(error.what(), exit_code(error.code(), stage));
+    } catch (const std::bad_alloc&) {
+        return fail("The memory of this machine does not suffice; use a smaller --context, --samples or fewer columns.",
+                    exit_other);
+    } catch (const std::exception& error) {
+        return fail(std::string("Something unforeseen went wrong: ") + error.what() + ".", exit_other);
+    }
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <totograph/core/error.hpp>
+#include <totograph/io/text.hpp>
+#include <totograph/version.hpp>
+
+#include "options.hpp"
+
+namespace forecast_program {
+
+namespace detail {
+
+inline constexpr const char* help_footer = R"(
+The file has one row a time step, a header, and at most one column of timestamps. Blank fields are gaps.
+Exogenous columns are known ahead: append rows that hold their future values and leave the targets blank there.
+
+Examples:
+  forecast metrics.csv
+      draw all columns of metrics.csv and the 60 steps that may follow
+  forecast metrics.csv --targets cpu,memory --horizon 300 --output forecast.csv --svg forecast.svg
+      forecast two columns, keep the numbers and a picture
+  forecast metrics.csv --holdout --quantiles 0.05,0.95 --table --chart
+      hide the last 60 rows, forecast them, print and draw both
+  forecast sales.csv --targets sold --exogenous price,holiday --timestamp day --horizon 28 --table
+      use columns whose next 28 values are in the file
+  forecast metrics.csv --explain
+      print the program that the compiler made for this request
+
+Exit codes:
+  0  all went well
+  1  anything not named below
+  2  the command line is wrong
+  3  the input file cannot be read or used
+  4  the checkpoint cannot be read or does not fit the model
+  5  no compiled bucket holds the request
+  6  an output cannot be written (none is half written)
+)";
+
+/// A validator for options that take a whole number.
+template <class Number>
+CLI::Validator whole_number() {
+    const auto check = [](const std::string& text) -> std::string {
+        Number value{};
+        const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (read.ec == std::errc() && read.ptr == text.data() + text.size()) {
+            return "";
+        }
+        return "expects a whole number, but got '" + text + "'";
+    };
+    return {check, "", ""};
+}
+
+/// The pieces of "a,b,c" without the blanks around them; throws for an empty one.
+inline std::vector<std::string> split_list(const std::string& text, const std::string& option) {
+    std::vector<std::string> pieces;
+    std::istringstream stream(text + ",");
+    for (std::string piece; std::getline(stream, piece, ',');) {
+        pieces.emplace_back(totograph::io::without_blanks(piece));
+        if (pieces.back().empty()) {
+            reject(std::string(option).append(" has an empty entry in '").append(text).append("'; write a,b,c."));
+        }
+    }
+    return pieces;
+}
+
+/// The numbers of "0.1,0.5".
+inline std::vector<double> split_numbers(const std::string& text, const std::string& option) {
+    std::vector<double> numbers;
+    for (const std::string& piece : split_list(text, option)) {
+        double value = 0;
+        const auto read = std::from_chars(piece.data(), piece.data() + piece.size(), value);
+        if (read.ec != std::errc() || read.ptr != piece.data() + piece.size()) {
+            reject(
+                std::string(option).append(" expects numbers like 0.1,0.5,0.9, but got '").append(piece).append("'."));
+        }
+        numbers.push_back(value);
+    }
+    return numbers;
+}
+
+/// An option whose value is a list; given twice, the lists are joined.
+template <class Item, class Split>
+CLI::Option* add_list(CLI::App& app, const std::string& name, std::vector<Item>& list, Split split,
+                      const std::string& words) {
+    const auto append = [name, split, &list](const std::vector<std::string>& values) {
+        for (const std::string& text : values) {
+            const std::vector<Item> more = split(text, name);
+            list.insert(list.end(), more.begin(), more.end());
+        }
+        return true;
+    };
+    return app.add_option(name, append, words)->take_all();
+}
+
+inline void add_data_options(CLI::App& app, Options& options) {
+    const std::string group = "Data";
+    add_list(app, "--targets", options.targets, split_list,
+             "Columns to forecast (default: all but timestamps and exogenous ones)")
+        ->type_name("A,B,...")
+        ->group(group);
+    add_list(app, "--exogenous", options.exogenous, split_list, "Columns that explain the targets and are not forecast")
+        ->type_name("C,D,...")
+        ->group(group);
+    app.add_option("--timestamp", options.timestamp,
+                   "Column of timestamps (default: the first, if it holds no numbers)")
+        ->type_name("COLUMN")
+        ->group(group);
+    app.add_option("--separator", options.separator, "What stands between the fields of the file (default: a comma)")
+        ->type_name("CHARACTER")
+        ->group(group);
+    app.add_option("--context", options.context, "Use the last N rows (default: all that the largest bucket holds)")
+        ->type_name("N")
+        ->check(whole_number<std::int64_t>())
+        ->group(group);
+    app.add_flag("--independent", options.independent, "Forecast each target by itself, blind to the others")
+        ->group(group);
+    app.add_flag("--holdout", options.holdout, "Hide the last rows, forecast them, and compare")->group(group);
+}
+
+inline void add_forecast_options(CLI::App& app, Options& options) {
+    const std::string group = "Forecast";
+    app.add_option("--horizon", options.horizon, "Steps to forecast (default: 60)")
+        ->type_name("N")
+        ->check(whole_number<std::int64_t>())
+        ->group(group);
+    app.add_option("--samples", options.samples, "Futures to draw; 0 forecasts the mean alone (default: 128)")
+        ->type_name("N")
+        ->check(whole_number<std::int64_t>())
+        ->group(group);
+    app.add_option("--seed", options.seed, "Seed of the random numbers (default: 0)")
+        ->type_name("N")
+        ->check(whole_number<std::uint64_t>())
+        ->group(group);
+    add_list(app, "--quantiles", options.quantiles, split_numbers, "Quantiles to report (default: 0.1,0.5,0.9)")
+        ->type_name("Q,Q,...")
+        ->group(group);
+    app.add_option(
+           "--checkpoint", options.checkpoint,
+           "Directory of a Toto Open Base 1.0 checkpoint\n(default: a small untrained model; its numbers mean nothing)")
+        ->type_name("DIR")
+        ->group(group);
+    app.add_option("--threads", options.threads, "Threads to compute with (default: one a core)")
+        ->type_name("N")
+        ->check(whole_number<int>())
+        ->group(group);
+}
+
+inline void add_output_options(CLI::App& app, Options& options) {
+    const std::string group = "Output";
+    app.add_flag("--chart", options.chart,
+                 "Draw a chart in the terminal (default, unless one of the\nother things that print is asked for)")
+        ->group(group);
+    app.add_flag("--no-chart", options.no_chart, "Draw no chart")->group(group);
+    app.add_flag("--table", options.table, "Print the forecast as a table")->group(group);
+    app.add_option("--output", options.output, "Write the forecast as CSV (-: to standard output)")
+        ->type_name("FILE.csv")
+        ->group(group);
+    app.add_option("--svg", options.svg, "Draw the forecast into an SVG file")->type_name("FILE.svg")->group(group);
+    app.add_flag("--explain", options.explain, "Print the program of the bucket that serves the request")->group(group);
+    app.add_option("--dot", options.dot, "Write that program as a Graphviz graph")->type_name("FILE.dot")->group(group);
+    app.add_flag("--quiet", options.quiet, "No progress and no notes")->group(group);
+}
+
+}  // namespace detail
+
+/// Reads the command line. Nothing comes back when all is said already (`--help`, `--version`, printed to `out`).
+/// Throws `Error(invalid_argument)` with one sentence for a command line that cannot be used.
+inline std::optional<Options> parse_command_line(int argument_count, const char* const* arguments, std::ostream& out) {
+    CLI::App app("Forecasts the time series in a CSV file with a Toto transformer.", "forecast");
+    app.footer(detail::help_footer);
+    app.get_formatter()->column_width(30);
+    Options options;
+    app.add_option("file", options.input, "CSV file with the series")->required()->type_name("FILE.csv");
+    app.set_version_flag("--version", "forecast " + std::string(totograph::version), "Print the version and stop");
+    detail::add_data_options(app, options);
+    detail::add_forecast_options(app, options);
+    detail::add_output_options(app, options);
+    try {
+        app.parse(argument_count, arguments);
+    } catch (const CLI::Success& answered) {
+        app.exit(answered, out, out);
+        return std::nullopt;
+    } catch (const CLI::RequiredError&) {
+        detail::reject("Name the CSV file to forecast; 'forecast --help' shows examples.");
+    } catch (const CLI::ParseError& error) {
+        detail::reject(std::string(error.what()) + "; 'forecast --help' lists the options.");
+    }
+    check_options(options);
+    return options;
+}
+
+}  // namespace forecast_program

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "format.hpp"
+#include "timeline.hpp"
+
+namespace forecast_program {
+
+/// A pair of quantiles that holds a share of the forecast's probability at each step.
+struct Band {
+    int percent = 50;
+    std::vector<float> low;
+    std::vector<float> high;
+};
+
+/// One series as it is drawn. NaN and infinity are gaps everywhere.
+struct Panel {
+    std::string name;
+    std::string note;            ///< Shown beside the name, for example the error against the truth.
+    std::vector<float> history;  ///< [history_steps]
+    std::vector<float> line;     ///< [horizon], the median or the mean
+    std::vector<Band> bands;     ///< widest first, each [horizon]
+    std::vector<float> truth;    ///< [horizon], or empty when it is not known
+};
+
+/// All that a chart shows, for the terminal and for SVG alike.
+struct Figure {
+    std::string title;
+    std::string subtitle;
+    std::string warning;               ///< A sentence that nobody should miss, or empty.
+    std::string line_name = "median";  ///< What `Panel::line` is.
+    Timeline timeline;
+    std::int64_t first_row = 0;  ///< The timeline's row of the first history step.
+    std::int64_t history_steps = 0;
+    std::int64_t horizon = 0;
+    std::vector<Panel> panels;
+
+    [[nodiscard]] std::int64_t steps() const { return history_steps + horizon; }
+    [[nodiscard]] bool has_truth() const {
+        return std::any_of(panels.begin(), panels.end(), [](const Panel& panel) { return !panel.truth.empty(); });
+    }
+};
+
+/// The values that one panel shows, and whether a band reaches out of them.
+struct ValueView {
+    Range range;
+    bool band_cut = false;
+};
+
+namespace detail {
+
+inline void include(Range& range, bool& any, const std::vector<float>& values) {
+    for (const float value : values) {
+        if (!std::isfinite(value)) {
+            continue;
+        }
+        range.low = any ? std::min(range.low, static_cast<double>(value)) : value;
+        range.high = any ? std::max(range.high, static_cast<double>(value)) : value;
+        any = true;
+    }
+}
+
+}  // namespace detail
+
+/// The range of values that one panel shows: history, truth, line and the narrowest band in full. Wider bands may widen
+/// it up to twice on each side; heavy tails beyond that are cut off, since they would flatten all else.
+inline ValueView value_view(const Panel& panel) {
+    Range core;
+    bool any = false;
+    detail::include(core, any, panel.history);
+    detail::include(core, any, panel.line);
+    detail::include(core, any, panel.truth);
+    if (!panel.bands.empty()) {
+        detail::include(core, any, panel.bands.back().low);
+        detail::include(core, any, panel.bands.back().high);
+    }
+    Range whole = core;
+    for (const Band& band : panel.bands) {
+        detail::include(whole, any, band.low);
+        detail::include(whole, any, band.high);
+    }
+    const Range opened = padded(core, 0);
+    const Range limit{opened.low - opened.width(), opened.high + opened.width()};
+    const bool cut = whole.low < limit.low || whole.high > limit.high;
+    return {padded({std::max(whole.low, limit.low), std::min(whole.high, limit.high)}, 0.06), cut};
+}
+
+/// Maximal runs [begin, end) of finite values.
+inline std::vector<std::pair<std::size_t, std::size_t>> finite_runs(const std::vector<float>& values) {
+    std::vector<std::pair<std::size_t, std::size_t>> runs;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (!std::isfinite(values[i])) {
+            continue;
+        }
+        if (i == 0 || !std::isfinite(values[i - 1])) {
+            runs.emplace_back(i, i);
+        }
+        runs.back().second = i + 1;
+    }
+    return runs;
+}
+
+}  // namespace forecast_program

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "figure.hpp"
+#include "forecast_result.hpp"
+#include "format.hpp"
+#include "series_input.hpp"
+
+namespace forecast_program {
+
+/// How many steps of history a chart shows before a forecast of `horizon` steps.
+inline std::int64_t history_tail(std::int64_t steps, std::int64_t horizon) {
+    return std::min(steps, std::clamp<std::int64_t>(3 * horizon, 60, 1000));
+}
+
+/// Puts a forecast and the tail of its history together for drawing. Title and warning are left to the caller.
+inline Figure make_figure(const SeriesInput& input, const ForecastResult& result, const Timeline& timeline) {
+    Figure figure;
+    const std::int64_t tail = history_tail(input.steps, result.horizon);
+    figure.line_name = result.line_name();
+    figure.timeline = timeline;
+    figure.first_row = input.forecast_row() - tail;
+    figure.history_steps = tail;
+    figure.horizon = result.horizon;
+    for (std::int64_t series = 0; series < result.series; ++series) {
+        const auto at = static_cast<std::size_t>(series);
+        Panel panel;
+        panel.name = input.targets[at];
+        panel.history.assign(input.history[at].end() - tail, input.history[at].end());
+        panel.line = series_slice(result.line(), series, result.horizon);
+        if (result.edges.size() == 4) {
+            const auto edge = [&](std::size_t index) {
+                return series_slice(result.edges[index].values, series, result.horizon);
+            };
+            panel.bands = {{90, edge(0), edge(3)}, {50, edge(1), edge(2)}};
+        }
+        if (!input.truth.empty()) {
+            panel.truth = input.truth[at];
+            panel.note = "MAE " + short_number(mean_absolute_error(panel.line, panel.truth));
+        }
+        figure.panels.push_back(std::move(panel));
+    }
+    return figure;
+}
+
+}  // namespace forecast_program

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <totograph/core/error.hpp>
+
+#include "format.hpp"
+
+namespace forecast_program {
+
+/// What the command line asks for.
+struct Options {
+    std::filesystem::path input;
+    std::vector<std::string> targets;
+    std::vector<std::string> exogenous;
+    std::string timestamp;
+    char separator = ',';
+    bool independent = false;
+    bool holdout = false;
+
+    std::int64_t context = 0;  ///< 0: as many rows as the largest bucket holds
+    std::int64_t horizon = 60;
+    std::int64_t samples = 128;
+    std::uint64_t seed = 0;
+    std::vector<double> quantiles;  ///< Sorted by `check_options`; with samples and none given: 0.1, 0.5, 0.9.
+    std::filesystem::path checkpoint;
+    int threads = 0;  ///< 0: one for each core
+
+    std::filesystem::path output;  ///< "-": standard output
+    std::filesystem::path svg;
+    std::filesystem::path dot;
+    bool table = false;
+    bool chart = false;
+    bool no_chart = false;
+    bool explain = false;
+    bool quiet = false;
+
+    [[nodiscard]] bool output_is_stdout() const { return output == "-"; }
+
+    /// The chart is what one gets without asking for anything else on standard output.
+    [[nodiscard]] bool wants_chart() const {
+        return chart || (!no_chart && !table && !explain && dot.empty() && !output_is_stdout());
+    }
+    /// Whether anything asked for needs the forecast's numbers.
+    [[nodiscard]] bool wants_forecast() const {
+        return wants_chart() || table || !output.empty() || !svg.empty() || (!explain && dot.empty());
+    }
+};
+
+namespace detail {
+
+[[noreturn]] inline void reject(const std::string& sentence) {
+    throw totograph::Error(totograph::ErrorCode::invalid_argument, sentence);
+}
+
+inline void check_at_least(std::int64_t value, std::int64_t least, const std::string& option) {
+    if (value < least) {
+        reject(option + " must be at least " + std::to_string(least) + ", but it is " + std::to_string(value) + ".");
+    }
+}
+
+inline void check_columns(const Options& options) {
+    const auto check_repeats = [](std::vector<std::string> names, const std::string& option) {
+        std::sort(names.begin(), names.end());
+        const auto twice = std::adjacent_find(names.begin(), names.end());
+        if (twice != names.end()) {
+            reject(option + " names the column '" + *twice + "' twice; name it once.");
+        }
+    };
+    check_repeats(options.targets, "--targets");
+    check_repeats(options.exogenous, "--exogenous");
+    for (const std::string& name : options.exogenous) {
+        if (std::find(options.targets.begin(), options.targets.end(), name) != options.targets.end()) {
+            reject("The column '" + name + "' is in --targets and in --exogenous; it is either forecast or given.");
+        }
+    }
+    if (options.independent && !options.exogenous.empty()) {
+        reject("--independent keeps every target to itself, so none could use the --exogenous columns; leave one out.");
+    }
+}
+
+inline void check_quantiles(Options& options) {
+    if (options.samples == 0 && !options.quantiles.empty()) {
+        reject("--quantiles are read off samples, but --samples is 0; ask for samples, or leave --quantiles out.");
+    }
+    for (const double level : options.quantiles) {
+        if (!(level > 0 && level < 1)) {
+            reject("--quantiles lie between 0 and 1 (0.9 for the 90% quantile), but one is " + short_number(level, 6) +
+                   ".");
+        }
+    }
+    std::sort(options.quantiles.begin(), options.quantiles.end());
+    options.quantiles.erase(std::unique(options.quantiles.begin(), options.quantiles.end()), options.quantiles.end());
+    if (options.samples > 0 && options.quantiles.empty()) {
+        options.quantiles = {0.1, 0.5, 0.9};
+    }
+}
+
+inline void check_files(const Options& options) {
+    struct NamedPath {
+        const char* name;
+        const std::filesystem::path& path;
+    };
+    const NamedPath outputs[] = {{"--output", options.output}, {"--svg", options.svg}, {"--dot", options.dot}};
+    for (const NamedPath& one : outputs) {
+        if (one.path.empty()) {
+            continue;
+        }
+        std::error_code ignored;
+        if (std::filesystem::equivalent(one.path, options.input, ignored)) {
+            reject(std::string(one.name) + " is the input file itself, which would be lost; name another file.");
+        }
+        for (const NamedPath& other : outputs) {
+            if (&one < &other && one.path.lexically_normal() == other.path.lexically_normal()) {
+                reject(std::string(one.name) + " and " + other.name + " are the same file; name two.");
+            }
+        }
+    }
+}
+
+}  // namespace detail
+
+/// Checks what options mean together and fills in the defaults that depend on others. Throws `Error(invalid_argument)`.
+inline void check_options(Options& options) {
+    detail::check_at_least(options.context, 0, "--context");
+    detail::check_at_least(options.horizon, 1, "--horizon");
+    detail::check_at_least(options.samples, 0, "--samples");
+    detail::check_at_least(options.threads, 0, "--threads");
+    detail::check_columns(options);
+    detail::check_quantiles(options);
+    detail::check_files(options);
+    if (options.chart && options.no_chart) {
+        detail::reject("--chart and --no-chart contradict each other; leave one out.");
+    }
+    const char* printed = options.chart     ? "--chart"
+                          : options.table   ? "--table"
+                          : options.explain ? "--explain"
+                                            : nullptr;
+    if (options.output_is_stdout() && printed != nullptr) {
+        detail::reject(std::string(printed) +
+                       " would mix with the CSV that --output - prints; give --output the name of a file.");
+    }
+}
+
+}  // namespace forecast_program

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "figure.hpp"
+#include "svg_style.hpp"
+#include "text.hpp"
+#include "time_axis.hpp"
+
+namespace forecast_program {
+
+namespace detail {
+
+/// A coordinate in pixels with two decimals at most.
+inline std::string pixel(double value) {
+    return trim_zeros(fixed_number(std::clamp(value, -1e5, 1e5), 2));
+}
+
+/// One panel's rectangle and its maps from steps and values to pixels.
+struct PlotArea {
+    double left = 0;
+    double top = 0;
+    double width = 0;
+    double height = 0;
+    double steps = 1;
+    Range range;
+
+    /// Each step is a column of the width, and is drawn at its middle.
+    [[nodiscard]] double x(double step) const { return left + (step + 0.5) / steps * width; }
+    [[nodiscard]] double y(double value) const { return top + (range.high - value) / range.width() * height; }
+    [[nodiscard]] double right() const { return left + width; }
+    [[nodiscard]] double bottom() const { return top + height; }
+};
+
+inline std::string svg_text(double x, double y, const std::string& style, const std::string& text) {
+    return "<text class=\"" + style + "\" x=\"" + pixel(x) + "\" y=\"" + pixel(y) + "\">" + escape_xml(text) +
+           "</text>\n";
+}
+
+inline std::string svg_line(const std::string& style, double x1, double y1, double x2, double y2) {
+    return "<line class=\"" + style + "\" x1=\"" + pixel(x1) + "\" y1=\"" + pixel(y1) + "\" x2=\"" + pixel(x2) +
+           "\" y2=\"" + pixel(y2) + "\"/>\n";
+}
+
+inline std::string svg_rectangle(const std::string& style, double x, double y, double width, double height) {
+    return "<rect class=\"" + style + "\" x=\"" + pixel(x) + "\" y=\"" + pixel(y) + "\" width=\"" + pixel(width) +
+           "\" height=\"" + pixel(height) + "\"/>\n";
+}
+
+/// A line through the finite values, broken at gaps; a lone value is a dot (a stroke of no length with round caps).
+inline std::string svg_path(const std::string& style, const PlotArea& area, const std::vector<float>& values,
+                            std::int64_t first_step) {
+    std::string data;
+    for (const auto& [begin, end] : finite_runs(values)) {
+        for (std::size_t i = begin; i < end; ++i) {
+            const double x = area.x(static_cast<double>(first_step) + static_cast<double>(i));
+            data += (i == begin ? "M" : "L") + pixel(x) + " " + pixel(area.y(values[i]));
+        }
+        if (end - begin == 1) {
+            data += "h0";
+        }
+    }
+    return data.empty() ? "" : "<path class=\"" + style + "\" d=\"" + data + "\"/>\n";
+}
+
+/// A filled band, half a step wider than its values at both ends, so that one step alone still has an area.
+inline std::string svg_band(const PlotArea& area, const Band& band, std::int64_t first_step) {
+    std::vector<float> both(band.low.size());
+    for (std::size_t i = 0; i < both.size(); ++i) {
+        both[i] = band.high[i] - band.low[i];
+    }
+    std::string data;
+    for (const auto& [begin, end] : finite_runs(both)) {
+        const auto x = [&](std::size_t i) { return area.x(static_cast<double>(first_step) + static_cast<double>(i)); };
+        const double half = 0.5 / area.steps * area.width;
+        const auto point = [&](double at, double value) { return pixel(at) + " " + pixel(area.y(value)); };
+        data += "M" + point(x(begin) - half, band.high[begin]);
+        for (std::size_t i = begin; i < end; ++i) {
+            data += "L" + point(x(i), band.high[i]);
+        }
+        data += "L" + point(x(end - 1) + half, band.high[end - 1]) + "L" + point(x(end - 1) + half, band.low[end - 1]);
+        for (std::size_t i = end; i-- > begin;) {
+            data += "L" + point(x(i), band.low[i]);
+        }
+        data += "L" + point(x(begin) - half, band.low[begin]) + "Z";
+    }
+    const std::string style = band.percent <= 50 ? "band inner" : "band outer";
+    return data.empty() ? "" : "<path class=\"" + style + "\" d=\"" + data + "\"/>\n";
+}
+
+/// Draws a whole figure; lays panels out in one column, or in two when there are many.
+class SvgDrawing {
+public:
+    explicit SvgDrawing(const Figure& figure) : figure_(figure) {
+        for (const Panel& panel : figure.panels) {
+            views_.push_back(value_view(panel));
+            ticks_.push_back(nice_ticks(views_.back().range, 5));
+            for (const std::string& label : tick_labels(ticks_.back())) {
+                label_width_ = std::max(label_width_, 7.0 * static_cast<double>(display_width(label)));
+            }
+        }
+        columns_ = figure.panels.size() > 3 ? 2 : 1;
+        plot_height_ = columns_ == 1 ? 190 : 124;
+        panel_width_ = (width() - 2 * margin - (columns_ - 1) * gutter) / columns_;
+        plot_width_ = panel_width_ - label_width_ - 10;
+        const std::int64_t last_row = figure.first_row + figure.steps() - 1;
+        time_ = time_axis(figure.timeline, figure.first_row, last_row, figure.first_row + figure.history_steps,
+                          static_cast<std::size_t>(plot_width_ / 75));
+    }
+
+    [[nodiscard]] std::string text() const {
+        const std::size_t rows =
+            (figure_.panels.size() + static_cast<std::size_t>(columns_) - 1) / static_cast<std::size_t>(columns_);
+        const double top = header_height();
+        const double height = top + static_cast<double>(rows) * row_height() + 34;
+        const std::string size = pixel(width()) + "\" height=\"" + pixel(height);
+        std::string svg =
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + size +
+            "\" viewBox=\"0 0 " + pixel(width()) + " " + pixel(height) + "\" role=\"img\">\n";
+        svg += "<title>" + escape_xml(figure_.title) + "</title>\n<desc>" + escape_xml(description()) + "</desc>\n";
+        svg += std::string("<style>\n") + svg_style + "</style>\n" + svg_rectangle("page", 0, 0, width(), height);
+        svg += header();
+        for (std::size_t i = 0; i < figure_.panels.size(); ++i) {
+            const auto column = static_cast<double>(i % static_cast<std::size_t>(columns_));
+            const std::size_t row = i / static_cast<std::size_t>(columns_);
+            svg += panel(i, margin + column * (panel_width_ + gutter), top + static_cast<double>(row) * row_height());
+        }
+        return svg + svg_text(margin, height - 18, "small", time_.caption) + "</svg>\n";
+    }
+
+private:
+    static constexpr double margin = 32;
+    static constexpr double gutter = 36;
+
+    [[nodiscard]] double width() const { return columns_ == 1 ? 880 : 1160; }
+    [[nodiscard]] double row_height() const { return plot_height_ + 66; }
+    [[nodiscard]] double header_height() const { return figure_.warning.empty() ? 108 : 150; }
+
+    [[nodiscard]] std::string description() const {
+        return figure_.subtitle + (figure_.warning.empty() ? "" : " " + figure_.warning);
+    }
+
+    [[nodiscard]] std::string header() const {
+        std::string svg = svg_text(margin, 42, "title", shortened(printable(figure_.title), 68));
+        svg += svg_text(margin, 64, "subtitle", figure_.subtitle);
+        if (!figure_.warning.empty()) {
+            svg += svg_rectangle("warning-box", margin, 78, width() - 2 * margin, 30);
+            svg += svg_text(margin + 12, 98, "warning", figure_.warning);
+        }
+        return svg + legend(header_height() - 18);
+    }
+
+    [[nodiscard]] std::string legend(double y) const {
+        std::string svg = "<g class=\"legend\">\n";
+        double x = margin;
+        const auto entry = [&](const std::string& style, const std::string& label, bool filled) {
+            svg += filled ? svg_rectangle(style, x, y - 10, 22, 12) : svg_line(style, x, y - 4, x + 22, y - 4);
+            svg += svg_text(x + 29, y, "small", label);
+            x += 29 + 6.6 * static_cast<double>(display_width(label)) + 24;
+        };
+        entry("history", "observed", false);
+        if (figure_.has_truth()) {
+            entry("truth", "observed, hidden from the model", false);
+        }
+        entry("forecast", "forecast, " + figure_.line_name, false);
+        if (!figure_.panels.empty()) {
+            const std::vector<Band>& bands = figure_.panels.front().bands;
+            for (std::size_t index = bands.size(); index-- > 0;) {
+                const Band& band = bands[index];
+                entry(band.percent <= 50 ? "band key-inner" : "band key-outer", std::to_string(band.percent) + "% band",
+                      true);
+            }
+        }
+        return svg + "</g>\n";
+    }
+
+    [[nodiscard]] std::string panel(std::size_t index, double left, double top) const {
+        const Panel& data = figure_.panels[index];
+        const PlotArea area{left + label_width_ + 10,
+                            top + 26,
+                            plot_width_,
+                            plot_height_,
+                            static_cast<double>(std::max<std::int64_t>(figure_.steps(), 1)),
+                            views_[index].range};
+        const std::string name = printable(data.name);
+        std::string note = data.note;
+        if (views_[index].band_cut) {
+            note += std::string(note.empty() ? "" : ", ") + "outer band cut off";
+        }
+        const double free = panel_width_ - 6.2 * static_cast<double>(display_width(note)) - 16;
+        std::string svg = "<g class=\"panel\">\n<title>" + escape_xml(name) + "</title>\n";
+        svg += svg_text(left, top + 14, "name", shortened(name, static_cast<std::size_t>(std::max(free / 8.2, 8.0))));
+        if (!note.empty()) {
+            svg += svg_text(left + panel_width_, top + 14, "note", note);
+        }
+        svg += axes(index, area);
+        const std::string clip = "plot-" + std::to_string(index);
+        svg += "<clipPath id=\"" + clip + "\">" +
+               svg_rectangle("clip", area.left, area.top - 1, area.width, area.height + 2) +
+               "</clipPath>\n<g clip-path=\"url(#" + clip + ")\">\n";
+        for (const Band& band : data.bands) {
+            svg += svg_band(area, band, figure_.history_steps);
+        }
+        svg += svg_path("history", area, data.history, 0);
+        svg += svg_path("truth", area, data.truth, figure_.history_steps);
+        svg += svg_path("forecast", area, data.line, figure_.history_steps);
+        return svg + "</g>\n</g>\n";
+    }
+
+    [[nodiscard]] std::string axes(std::size_t index, const PlotArea& area) const {
+        const double start = area.x(static_cast<double>(figure_.history_steps) - 0.5);
+        std::string svg = svg_rectangle("future", start, area.top, area.right() - start, area.height);
+        const std::vector<std::string> labels = tick_labels(ticks_[index]);
+        for (std::size_t i = 0; i < labels.size(); ++i) {
+            const double y = area.y(ticks_[index][i]);
+            svg += svg_line("grid", area.left, y, area.right(), y);
+            svg += svg_text(area.left - 8, y + 4, "tick value", labels[i]);
+        }
+        double free_from = area.left - 40;
+        for (const TimeTick& tick : time_.ticks) {
+            const double x = area.x(tick.row - static_cast<double>(figure_.first_row));
+            const double half = 3.4 * static_cast<double>(display_width(tick.label));
+            if (x < area.left || x > area.right()) {
+                continue;
+            }
+            svg += svg_line("axis", x, area.bottom(), x, area.bottom() + 4);
+            if (x - half < free_from || x + half > area.right() + 24) {
+                continue;
+            }
+            svg += svg_text(x, area.bottom() + 18, "tick time", tick.label);
+            free_from = x + half + 10;
+        }
+        return svg + svg_line("axis", area.left, area.bottom(), area.right(), area.bottom()) +
+               svg_line("start", start, area.top, start, area.bottom());
+    }
+
+    const Figure& figure_;
+    std::vector<ValueView> views_;
+    std::vector<std::vector<double>> ticks_;
+    TimeAxis time_;
+    int columns_ = 1;
+    double label_width_ = 0;
+    double plot_height_ = 0;
+    double panel_width_ = 0;
+    double plot_width_ = 0;
+};
+
+}  // namespace detail
+
+/// The figure as one self-contained SVG document: one panel a series, light or dark as the viewer prefers.
+inline std::string svg_document(const Figure& figure) {
+    return detail::SvgDrawing(figure).text();
+}
+
+}  // namespace forecast_program

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace totograph {
+
+/// What kind of thing went wrong. The program `examples/forecast` maps each to an exit code.
+enum class ErrorCode {
+    invalid_argument,   ///< A value given by the caller cannot be used.
+    invalid_series,     ///< A series is empty, entirely missing, or holds NaN or infinity where it claims observations.
+    no_bucket,          ///< No compiled bucket holds the request.
+    file_not_found,     ///< A file cannot be opened.
+    io_failure,         ///< Reading or writing a file failed half way.
+    invalid_file,       ///< A file's content breaks its format.
+    config_mismatch,    ///< A checkpoint's configuration differs from the compiled one.
+    missing_tensor,     ///< A checkpoint lacks a tensor that the model needs.
+    unexpected_tensor,  ///< A checkpoint holds a tensor that the model does not know.
+    tensor_mismatch,    ///< A checkpoint's tensor has another shape or an unsupported dtype.
+};
+
+/// The name of an error code, as it is spelled in C++.
+constexpr std::string_view name(ErrorCode code) noexcept {
+    switch (code) {
+        case ErrorCode::invalid_argument: return "invalid_argument";
+        case ErrorCode::invalid_series: return "invalid_series";
+        case ErrorCode::no_bucket: return "no_bucket";
+        case ErrorCode::file_not_found: return "file_not_found";
+        case ErrorCode::io_failure: return "io_failure";
+        case ErrorCode::invalid_file: return "invalid_file";
+        case ErrorCode::config_mismatch: return "config_mismatch";
+        case ErrorCode::missing_tensor: return "missing_tensor";
+        case ErrorCode::unexpected_tensor: return "unexpected_tensor";
+        case ErrorCode::tensor_mismatch: return "tensor_mismatch";
+    }
+    return "unknown";
+}
+
+/// The one exception type of the library. Its message is a sentence: what is wrong, where, what was expected, what was
+/// found, and what to do.
+class Error : public std::runtime_error {
+public:
+    Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+
+    [[nodiscard]] ErrorCode code() const noexcept { return code_; }
+
+private:
+    ErrorCode code_;
+};
+
+}  // namespace totograph

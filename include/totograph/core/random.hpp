@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#ifdef __CUDACC__
+#define TOTOGRAPH_HOST_DEVICE __host__ __device__
+// Random123 declares its functions for one side only unless told otherwise.
+#ifndef R123_CUDA_DEVICE
+#define R123_CUDA_DEVICE __host__ __device__
+#endif
+#else
+#define TOTOGRAPH_HOST_DEVICE
+#endif
+
+#include <Random123/philox.h>
+
+namespace totograph {
+
+/// Names one random draw: the same key gives the same numbers on every device, for any batch, bucket or thread count.
+struct SampleKey {
+    std::uint64_t seed = 0;     ///< The forecast's seed.
+    std::uint32_t series = 0;   ///< Which series of the batch, as the user numbers them.
+    std::uint32_t variate = 0;  ///< Which variate of the series.
+    std::uint32_t sample = 0;   ///< Which sample path.
+    std::uint32_t time = 0;     ///< Which time step, counted from the first one forecast.
+};
+
+/// Four independent words of 32 random bits.
+struct RandomWords {
+    std::uint32_t word[4];
+};
+
+/// Philox4x32 with ten rounds: counter (time, sample, variate, series), key (low, high half of the seed).
+TOTOGRAPH_HOST_DEVICE inline RandomWords random_words(const SampleKey& key) {
+    const r123::Philox4x32::ctr_type counter = {{key.time, key.sample, key.variate, key.series}};
+    const r123::Philox4x32::key_type halves = {
+        {static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32U)}};
+    const r123::Philox4x32::ctr_type bits = philox4x32_R(10, counter, halves);
+    return {{bits.v[0], bits.v[1], bits.v[2], bits.v[3]}};
+}
+
+/// A uniform number strictly between 0 and 1: the middle of one of 2^32 equal cells, exact.
+TOTOGRAPH_HOST_DEVICE inline double uniform_double(std::uint32_t word) {
+    return (static_cast<double>(word) + 0.5) * 0x1p-32;
+}
+
+/// A uniform number strictly between 0 and 1: the middle of one of 2^23 equal cells, exact. More cells than that would
+/// round up to 1.
+TOTOGRAPH_HOST_DEVICE inline float uniform_float(std::uint32_t word) {
+    return (static_cast<float>(word >> 9U) + 0.5F) * 0x1p-23F;
+}
+
+/// One draw from Student's t distribution by Bailey's trigonometric formula, exact and without rejection:
+/// `sqrt(df * (u1^(-2/df) - 1)) * cos(2 pi u2)`.
+///
+/// In double: `u1` then resolves all 32 bits at both ends (the tail and the centre), and what one device's mathematics
+/// library rounds differently from another's vanishes when the result is rounded to float.
+///
+/// @pre `df` is positive and finite; `u1` and `u2` are strictly between 0 and 1.
+TOTOGRAPH_HOST_DEVICE inline double sample_student_t(double df, double u1, double u2) {
+    constexpr double two_pi = 6.283185307179586476925286766559;
+    // expm1 keeps all digits where u1^(-2/df) is near 1: at large df, and at u1 near 1.
+    const double radius = std::sqrt(df * std::expm1(-2.0 * std::log(u1) / df));
+    // The same cosine, but reduced exactly, so that it keeps all digits near its zeros too.
+    const double cosine = std::sin(two_pi * (std::fabs(u2 - 0.5) - 0.25));
+    return radius * cosine;
+}
+
+/// One draw from a mixture of Student's t distributions. Word 0 chooses the component, words 1 and 2 the variate.
+///
+/// @param components     how many components, at least 1
+/// @param df             degrees of freedom, one for each component
+/// @param loc            locations, one for each component
+/// @param scale          scales, one for each component
+/// @param probabilities  weights, not negative; where they sum to less than the uniform number, the last component of
+///                       positive weight is taken; a component of weight 0 never is
+/// @param key            names the draw
+TOTOGRAPH_HOST_DEVICE inline float sample_student_t_mixture(int components, const float* df, const float* loc,
+                                                            const float* scale, const float* probabilities,
+                                                            const SampleKey& key) {
+    const RandomWords bits = random_words(key);
+    const double uniform = uniform_double(bits.word[0]);
+    double cumulative = 0.0;
+    int chosen = 0;
+    for (int component = 0; component < components; ++component) {
+        if (probabilities[component] > 0.0F) {
+            chosen = component;
+            cumulative += static_cast<double>(probabilities[component]);
+            if (uniform < cumulative) {
+                break;
+            }
+        }
+    }
+    const double variate =
+        sample_student_t(static_cast<double>(df[chosen]), uniform_double(bits.word[1]), uniform_double(bits.word[2]));
+    return static_cast<float>(static_cast<double>(loc[chosen]) + static_cast<double>(scale[chosen]) * variate);
+}
+
+}  // namespace totograph

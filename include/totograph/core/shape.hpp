@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+namespace totograph {
+
+/// Extents, offsets and strides, counted in elements.
+using Index = std::int64_t;
+
+/// The largest rank of a tensor in a graph.
+inline constexpr int max_rank = 6;
+
+/// A shape as a plain value, row-major: the last axis is contiguous.
+struct Shape {
+    std::array<Index, max_rank> extents{};
+    int rank = 0;
+
+    constexpr Shape() = default;
+    constexpr Shape(std::initializer_list<Index> list) {
+        for (const Index extent : list) {
+            if (rank < max_rank) {
+                extents[static_cast<std::size_t>(rank)] = extent;
+            }
+            ++rank;
+        }
+    }
+
+    /// The extent of an axis; negative axes count from the end.
+    [[nodiscard]] constexpr Index operator[](int axis) const { return extents[position(axis)]; }
+    [[nodiscard]] constexpr Index& operator[](int axis) { return extents[position(axis)]; }
+
+    /// The number of elements: the product of the extents, 1 for a scalar.
+    [[nodiscard]] constexpr Index size() const {
+        Index product = 1;
+        for (int axis = 0; axis < rank; ++axis) {
+            product *= (*this)[axis];
+        }
+        return product;
+    }
+
+    /// The number of rows: the product of all extents but the last.
+    [[nodiscard]] constexpr Index rows() const { return rank == 0 ? 1 : size() / (*this)[-1]; }
+
+    friend constexpr bool operator==(const Shape& a, const Shape& b) {
+        if (a.rank != b.rank) {
+            return false;
+        }
+        for (int axis = 0; axis < a.rank; ++axis) {
+            if (a[axis] != b[axis]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+private:
+    [[nodiscard]] constexpr std::size_t position(int axis) const {
+        return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
+    }
+};
+
+/// Strides of a tensor, one for each axis of its shape; 0 repeats a broadcast axis.
+using Strides = std::array<Index, max_rank>;
+
+/// The strides of a contiguous row-major tensor.
+constexpr Strides contiguous_strides(const Shape& shape) {
+    Strides strides{};
+    Index step = 1;
+    for (int axis = shape.rank - 1; axis >= 0; --axis) {
+        strides[static_cast<std::size_t>(axis)] = step;
+        step *= shape[axis];
+    }
+    return strides;
+}
+
+/// The shape that two operands broadcast to (axes align at the end, an extent of 1 repeats); rank -1 when they do not.
+constexpr Shape broadcast(const Shape& a, const Shape& b) {
+    Shape result;
+    result.rank = a.rank > b.rank ? a.rank : b.rank;
+    for (int back = 1; back <= result.rank; ++back) {
+        const Index left = back <= a.rank ? a[a.rank - back] : 1;
+        const Index right = back <= b.rank ? b[b.rank - back] : 1;
+        if (left != right && left != 1 && right != 1) {
+            result.rank = -1;
+            return result;
+        }
+        result[result.rank - back] = left == 1 ? right : left;
+    }
+    return result;
+}
+
+/// The shape with one axis (negative counts from the end) replaced.
+constexpr Shape with_axis(Shape shape, int axis, Index extent) {
+    shape[axis] = extent;
+    return shape;
+}
+
+/// The shape with an axis appended at the end.
+constexpr Shape with_last(Shape shape, Index extent) {
+    ++shape.rank;
+    shape[-1] = extent;
+    return shape;
+}
+
+/// The shape as text, like `[1, 7, 64, 768]`.
+inline std::string to_string(const Shape& shape) {
+    std::string text = "[";
+    for (int axis = 0; axis < shape.rank; ++axis) {
+        text += (axis == 0 ? "" : ", ") + std::to_string(shape[axis]);
+    }
+    return text + "]";
+}
+
+constexpr Index divide_rounding_up(Index value, Index divisor) {
+    return (value + divisor - 1) / divisor;
+}
+
+constexpr Index round_up(Index value, Index multiple) {
+    return divide_rounding_up(value, multiple) * multiple;
+}
+
+}  // namespace totograph

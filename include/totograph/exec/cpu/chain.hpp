@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cpu/evaluate.hpp>
+#include <totograph/exec/cpu/simd.hpp>
+#include <totograph/exec/cpu/vector.hpp>
+#include <totograph/graph/custom.hpp>
+#include <totograph/graph/kernel.hpp>
+
+// Chains as straight-line code: every instruction is known to the compiler, values live in registers.
+
+namespace totograph::cpu {
+inline namespace TOTOGRAPH_SIMD_NAMESPACE {
+
+/// Whether a chain can run on packets of floats: nothing in it is of another type.
+constexpr bool is_vectorizable(const Chain& chain) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(chain.count); ++i) {
+        if (chain.instructions[i].dtype != DType::f32 || chain.instructions[i].op == Op::cast) {
+            return false;
+        }
+    }
+    return true;
+}
+
+namespace chain_detail {
+
+/// One instruction on vectors.
+template <class Source, std::size_t which, class Values>
+Vector execute(const Values& values) {
+    constexpr Instruction instruction = Source::chain.instructions[which];
+    constexpr Op op = instruction.op;
+    const auto& a = values[static_cast<std::size_t>(instruction.arguments[0])];
+    const auto& b = values[static_cast<std::size_t>(instruction.arguments[1])];
+    const auto& c = values[static_cast<std::size_t>(instruction.arguments[2])];
+    if constexpr (op == Op::constant) {
+        return Vector(static_cast<float>(instruction.immediate));
+    } else if constexpr (op == Op::add) {
+        return a + b;
+    } else if constexpr (op == Op::subtract) {
+        return a - b;
+    } else if constexpr (op == Op::multiply) {
+        return a * b;
+    } else if constexpr (op == Op::divide) {
+        return a / b;
+    } else if constexpr (op == Op::maximum) {
+        return max(a, b);
+    } else if constexpr (op == Op::minimum) {
+        return min(a, b);
+    } else if constexpr (op == Op::negate) {
+        return -a;
+    } else if constexpr (op == Op::absolute) {
+        return abs(a);
+    } else if constexpr (op == Op::floor) {
+        return floor(a);
+    } else if constexpr (op == Op::exponential) {
+        return exp(a);
+    } else if constexpr (op == Op::logarithm) {
+        return log(a);
+    } else if constexpr (op == Op::sine) {
+        return sin(a);
+    } else if constexpr (op == Op::cosine) {
+        return cos(a);
+    } else if constexpr (op == Op::square_root) {
+        return sqrt(a);
+    } else if constexpr (op == Op::reciprocal_square_root) {
+        return Vector(1.0F) / sqrt(a);
+    } else if constexpr (op == Op::sigmoid) {
+        return Vector(1.0F) / (Vector(1.0F) + exp(-a));
+    } else if constexpr (op == Op::silu) {
+        return a / (Vector(1.0F) + exp(-a));
+    } else if constexpr (op == Op::softplus) {
+        return max(a, Vector(0.0F)) + log1p(exp(-abs(a)));
+    } else if constexpr (op == Op::hyperbolic_tangent) {
+        return tanh(a);
+    } else if constexpr (op == Op::less) {
+        return less(a, b);
+    } else if constexpr (op == Op::equal) {
+        return equal(a, b);
+    } else if constexpr (op == Op::select) {
+        return select(a, b, c);
+    } else if constexpr (op == Op::rotate_pairs) {
+        return rotate_pairs(a);
+    } else {
+        static_assert(op == Op::custom_elementwise, "totograph: the CPU executor has no code for this elementwise op.");
+        using Operation = typename FindOperation<typename Source::Operations, instruction.custom>::type;
+        if constexpr (requires { Operation::apply(a); }) {
+            return Operation::apply(a);
+        } else if constexpr (requires { Operation::apply(a, b); }) {
+            return Operation::apply(a, b);
+        } else {
+            return Operation::apply(a, b, c);
+        }
+    }
+}
+
+/// The value of a number as its dtype holds it.
+inline double rounded(DType dtype, double value) {
+    switch (dtype) {
+        case DType::f32: return static_cast<double>(static_cast<float>(value));
+        case DType::i32: return static_cast<double>(static_cast<std::int32_t>(value));
+        default: return value;
+    }
+}
+
+/// One instruction on numbers, each held in a double and rounded to its dtype.
+template <class Source, std::size_t which, class Values>
+double execute_scalar(const Values& values) {
+    constexpr Instruction instruction = Source::chain.instructions[which];
+    const double a = values[static_cast<std::size_t>(instruction.arguments[0])];
+    const double b = values[static_cast<std::size_t>(instruction.arguments[1])];
+    const double c = values[static_cast<std::size_t>(instruction.arguments[2])];
+    if constexpr (instruction.op == Op::constant) {
+        return rounded(instruction.dtype, instruction.immediate);
+    } else {
+        static_assert(instruction.op != Op::rotate_pairs && instruction.op != Op::custom_elementwise,
+                      "totograph: pair rotations and custom operations run on f32 alone; cast before and after.");
+        return rounded(instruction.dtype, apply_elementwise(instruction.op, a, b, c));
+    }
+}
+
+}  // namespace chain_detail
+
+/// Runs the chain of `Source` on packets. `values` holds what the chain is given, and room for its results; the last
+/// one is returned.
+template <class Source, std::size_t size>
+Vector run_chain(std::array<Vector, size>& values) {
+    constexpr auto given = static_cast<std::size_t>(Source::chain.given);
+    constexpr auto count = static_cast<std::size_t>(Source::chain.count);
+    static_assert(size == given + count);
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+        ((values[given + i] = chain_detail::execute<Source, i>(values)), ...);
+    }
+    (std::make_index_sequence<count>());
+    return values[size - 1];
+}
+
+/// The same on single numbers of any dtype.
+template <class Source, std::size_t size>
+double run_chain(std::array<double, size>& values) {
+    constexpr auto given = static_cast<std::size_t>(Source::chain.given);
+    constexpr auto count = static_cast<std::size_t>(Source::chain.count);
+    static_assert(size == given + count);
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+        ((values[given + i] = chain_detail::execute_scalar<Source, i>(values)), ...);
+    }
+    (std::make_index_sequence<count>());
+    return values[size - 1];
+}
+
+}  // namespace TOTOGRAPH_SIMD_NAMESPACE
+}  // namespace totograph::cpu

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <totograph/core/arena.hpp>
+#include <totograph/core/dtype.hpp>
+#include <totograph/exec/cpu/fused_kernels.hpp>
+#include <totograph/exec/cpu/kernel_call.hpp>
+#include <totograph/exec/cpu/prepared_weights.hpp>
+#include <totograph/exec/cpu/structural_kernels.hpp>
+#include <totograph/exec/cpu/thread_pool.hpp>
+#include <totograph/exec/state_layout.hpp>
+#include <totograph/exec/weights.hpp>
+#include <totograph/graph/kernel.hpp>
+
+namespace totograph::cpu {
+inline namespace TOTOGRAPH_SIMD_NAMESPACE {
+
+/// The code of each kernel of a program.
+template <class Program, class Storage>
+struct KernelTable {
+    template <std::size_t index>
+    static constexpr KernelFunction function() {
+        using K = KernelOf<Program, index>;
+        if constexpr (K::kernel.kind == KernelKind::pointwise) {
+            return &fused_detail::run_pointwise<K>;
+        } else if constexpr (K::kernel.kind == KernelKind::reduction) {
+            return &fused_detail::run_reduction<K>;
+        } else if constexpr (K::kernel.kind == KernelKind::product) {
+            return &fused_detail::run_product<K, Storage>;
+        } else {
+            return structural_detail::structural_function<K>();
+        }
+    }
+
+    static constexpr std::size_t count = Program::kernels.size();
+    static constexpr std::array<KernelFunction, count> functions = []<std::size_t... i>(std::index_sequence<i...>) {
+        return std::array<KernelFunction, count>{function<i>()...};
+    }
+    (std::make_index_sequence<count>());
+    static constexpr std::size_t scratch_floats = []<std::size_t... i>(std::index_sequence<i...>) {
+        return std::max({std::size_t{0}, structural_detail::scratch_floats<KernelOf<Program, i>>()...});
+    }
+    (std::make_index_sequence<count>());
+};
+
+/// Runs planned programs on the CPU: fused kernels, packed weights (`Storage` is `float` or `BFloat16`), one block of
+/// memory. After construction nothing is allocated.
+template <class Storage, class... Programs>
+class FusedExecutor {
+public:
+    using Layout = StateLayout<Programs...>;
+
+    FusedExecutor(const Weights& weights, std::shared_ptr<ThreadPool> pool)
+        : pool_(std::move(pool)),
+          memory_(Layout::bytes + Layout::arena_bytes +
+                  scratch_floats * sizeof(float) * static_cast<std::size_t>(pool_->threads())) {
+        auto store = weights.prepared<PreparedWeights<Storage>>();
+        std::size_t program = 0;
+        ((prepared_[program++] = store->get(Programs::graph, Programs::weights, weights.source())), ...);
+    }
+
+    /// Runs one of the programs.
+    template <std::size_t which>
+    void run() noexcept {
+        using Program = std::tuple_element_t<which, std::tuple<Programs...>>;
+        using Table = KernelTable<Program, Storage>;
+        for (const Step& step : Program::steps) {
+            const Kernel& kernel = Program::kernels[static_cast<std::size_t>(step.kernel)];
+            KernelCall call;
+            for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
+                call.operands[i] = address<Program, which>(step.operands[i], kernel.operands[i].dtype);
+            }
+            if (kernel.kind == KernelKind::product) {
+                call.input = address<Program, which>(step.input, DType::f32);
+                call.packed = prepared_[which][static_cast<std::size_t>(step.weight.index)]->packed.get();
+            }
+            call.output = address<Program, which>(step.output, kernel.dtype);
+            call.pool = pool_.get();
+            call.scratch = reinterpret_cast<float*>(memory_.data() + Layout::bytes + Layout::arena_bytes);
+            call.scratch_floats = scratch_floats;
+            Table::functions[static_cast<std::size_t>(step.kernel)](call);
+        }
+    }
+
+    /// The memory of a state; null when no program has one of this name.
+    [[nodiscard]] void* state(std::string_view name, int layer = -1) const noexcept {
+        const auto* entry = Layout::find(name, layer);
+        return entry == nullptr ? nullptr : memory_.data() + entry->offset;
+    }
+
+    /// Bytes of states, intermediates and scratch together.
+    [[nodiscard]] std::size_t memory_bytes() const noexcept { return memory_.size(); }
+    [[nodiscard]] int threads() const noexcept { return pool_->threads(); }
+
+private:
+    static constexpr std::size_t scratch_floats =
+        round_up_floats(std::max({KernelTable<Programs, Storage>::scratch_floats...}));
+
+    static constexpr std::size_t round_up_floats(std::size_t count) {
+        return aligned_size(count * sizeof(float)) / sizeof(float);
+    }
+
+    template <class Program, std::size_t which>
+    [[nodiscard]] void* address(const Reference& reference, DType dtype) const noexcept {
+        const auto index = static_cast<std::size_t>(reference.index);
+        std::byte* base = nullptr;
+        switch (reference.space) {
+            case Space::weight: base = prepared_[which][index]->plain.data(); break;
+            case Space::state: base = memory_.data() + Layout::template offsets<Program>[index]; break;
+            case Space::arena: base = memory_.data() + Layout::bytes + Program::buffers[index].offset; break;
+            case Space::none: return nullptr;
+        }
+        Index offset = reference.offset;
+        if (reference.position >= 0) {
+            const auto position = static_cast<std::size_t>(reference.position);
+            const auto* value =
+                reinterpret_cast<const std::int32_t*>(memory_.data() + Layout::template offsets<Program>[position]);
+            offset += *value * reference.position_stride;
+        }
+        return base + offset * static_cast<Index>(size_in_bytes(dtype));
+    }
+
+    std::shared_ptr<ThreadPool> pool_;
+    Arena memory_;
+    std::array<std::vector<std::shared_ptr<const PreparedTensor<Storage>>>, sizeof...(Programs)> prepared_;
+};
+
+}  // namespace TOTOGRAPH_SIMD_NAMESPACE
+}  // namespace totograph::cpu

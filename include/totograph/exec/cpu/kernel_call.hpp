@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include <totograph/exec/cpu/thread_pool.hpp>
+#include <totograph/graph/kernel.hpp>
+
+namespace totograph::cpu {
+
+/// What a kernel of the fused executor is called with: addresses, resolved for this run.
+struct KernelCall {
+    std::array<const void*, max_operands> operands{};
+    const void* input = nullptr;   ///< Of a product.
+    const void* packed = nullptr;  ///< Of a product: its `PackedMatrix`.
+    void* output = nullptr;
+    ThreadPool* pool = nullptr;
+    float* scratch = nullptr;  ///< `scratch_floats` for each thread.
+    std::size_t scratch_floats = 0;
+};
+
+using KernelFunction = void (*)(const KernelCall&) noexcept;
+
+/// Elements that one thread should have to work on before others are asked to help.
+inline constexpr Index elements_per_chunk = 16384;
+
+}  // namespace totograph::cpu

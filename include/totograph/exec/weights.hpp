@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <typeindex>
+#include <unordered_map>
+#include <utility>
+
+#include <totograph/core/shape.hpp>
+#include <totograph/graph/graph.hpp>
+
+namespace totograph {
+
+/// Where the tensors of a checkpoint come from.
+class TensorSource {
+public:
+    TensorSource() = default;
+    TensorSource(const TensorSource&) = delete;
+    TensorSource& operator=(const TensorSource&) = delete;
+    virtual ~TensorSource() = default;
+
+    /// Fills `values` with the tensor of this name. Throws `Error` when there is none or it has another shape.
+    virtual void read(const std::string& name, const Shape& shape, std::span<float> values) const = 0;
+};
+
+/// The name of a weight node, with its layer in place of `{}`.
+inline std::string full_name(const Node& node) {
+    std::string name(node.name);
+    if (const auto brace = name.find("{}"); brace != std::string::npos) {
+        name.replace(brace, 2, std::to_string(node.layer));
+    }
+    return name;
+}
+
+/// The weights of a model: shared, immutable, safe to use from many threads. Copies are cheap and share everything.
+///
+/// Executors keep what they prepare from a checkpoint (folded, packed, converted) with it, so that a second forecaster
+/// of the same weights finds it ready.
+class Weights {
+public:
+    explicit Weights(std::shared_ptr<const TensorSource> source) : shared_(std::make_shared<Shared>()) {
+        shared_->source = std::move(source);
+    }
+
+    [[nodiscard]] const TensorSource& source() const { return *shared_->source; }
+
+    /// The store of prepared tensors of type `Store`, made on first use.
+    template <class Store>
+    [[nodiscard]] std::shared_ptr<Store> prepared() const {
+        const std::scoped_lock lock(shared_->mutex);
+        auto& slot = shared_->prepared[std::type_index(typeid(Store))];
+        if (!slot) {
+            slot = std::make_shared<Store>();
+        }
+        return std::static_pointer_cast<Store>(slot);
+    }
+
+private:
+    struct Shared {
+        std::shared_ptr<const TensorSource> source;
+        std::mutex mutex;
+        std::unordered_map<std::type_index, std::shared_ptr<void>> prepared;
+    };
+    std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace totograph

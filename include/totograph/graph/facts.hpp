@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <totograph/core/arena.hpp>
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/graph/graph.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/op.hpp>
+#include <totograph/graph/plan.hpp>
+#include <totograph/graph/rewrite.hpp>
+
+namespace totograph {
+
+/// What a kernel does in one call, counted from shapes alone.
+///
+/// Operations: a product counts `2 rows columns depth` for each of its matrices; attention `4 queries keys width` over
+/// the whole capacity of its keys, half of that when it is causal; a chain one for each element and instruction
+/// (constants none); a reduction or running sum one for each element, `softmax` five. What only moves elements, draws
+/// random numbers, or runs code of the library's user counts none.
+///
+/// Bytes: each operand once, in its own extents (an axis that only repeats counts once), and packed weights without
+/// the padding of their last panel. Caches may hold the same bytes closer, so this is what has to be read, not what a
+/// memory controller sees.
+struct StepFacts {
+    Index flops = 0;
+    Index bytes_read = 0;
+    Index bytes_written = 0;
+
+    constexpr StepFacts& operator+=(const StepFacts& other) {
+        flops += other.flops;
+        bytes_read += other.bytes_read;
+        bytes_written += other.bytes_written;
+        return *this;
+    }
+    friend constexpr bool operator==(const StepFacts&, const StepFacts&) = default;
+};
+
+/// The tables of a planned program, wherever they are: constants of a `Program`, or a `Plan` made at run time.
+struct ProgramTables {
+    std::span<const Node> nodes;
+    std::span<const Kernel> kernels;
+    std::span<const Step> steps;
+    std::span<const PreparedWeight> weights;
+    std::span<const StateSlot> states;
+    std::span<const Buffer> buffers;
+    std::size_t arena_bytes = 0;
+    Passes passes;
+    int recorded_nodes = 0;  ///< Before rewriting; 0 when that is not known.
+};
+
+/// The tables of a `Program`.
+template <class Program>
+constexpr ProgramTables tables_of() {
+    return {Program::graph.nodes, Program::kernels, Program::steps,
+            Program::weights,     Program::states,  Program::buffers,
+            Program::arena_bytes, Program::passes,  Program::Planned::recorded_nodes};
+}
+
+/// The tables of a plan made at run time from a rewritten graph. Both must outlive the result.
+inline ProgramTables tables_of(const Graph& rewritten, const Plan& plan, Passes passes = {}) {
+    return {rewritten.nodes,  plan.kernels, plan.steps, plan.weights, plan.states, plan.buffers,
+            plan.arena_bytes, passes,       0};
+}
+
+namespace detail {
+
+/// Elements of a tensor that is walked with these strides over these extents, what repeats counted once.
+constexpr Index distinct_elements(const Shape& extents, const Strides& strides) {
+    Index count = 1;
+    for (int axis = 0; axis < extents.rank; ++axis) {
+        count *= strides[static_cast<std::size_t>(axis)] == 0 ? 1 : extents[axis];
+    }
+    return count;
+}
+
+/// Instructions that compute something.
+constexpr Index working_instructions(const Chain& chain) {
+    Index count = 0;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(chain.count); ++i) {
+        count += chain.instructions[i].op == Op::constant ? 0 : 1;
+    }
+    return count;
+}
+
+/// Operations of a kernel of its own. Rows of attentions are `[series, sample, variate, position, width]`.
+constexpr Index structural_flops(const Kernel& kernel) {
+    const Shape& shape = kernel.iteration;
+    const Shape& second = kernel.operands[1].shape;
+    switch (kernel.op) {
+        case Op::causal_attention: return 2 * shape.size() * second[3];
+        case Op::cached_attention: return 4 * shape.size() * (second[3] + kernel.operands[4].shape[3]);
+        case Op::variate_attention: return 4 * shape.size() * shape[2];
+        case Op::matrix_product: return 2 * shape.size() * kernel.operands[0].shape[-1];
+        case Op::softmax: return 5 * shape.size();
+        case Op::cumulative_sum: return shape.size();
+        default: return 0;
+    }
+}
+
+}  // namespace detail
+
+/// What one call of a kernel does; packed weights are stored as `storage`.
+constexpr StepFacts facts_of(const Kernel& kernel, DType storage = DType::f32) {
+    StepFacts facts;
+    const Index elements = kernel.iteration.size();
+    const Index results = kernel.kind == KernelKind::reduction ? kernel.rows() : elements;
+    const bool is_structural = kernel.kind == KernelKind::structural;
+    facts.bytes_written = results * static_cast<Index>(size_in_bytes(kernel.dtype));
+    for (int i = 0; i < kernel.operand_count; ++i) {
+        const Operand& operand = kernel.operands[static_cast<std::size_t>(i)];
+        const bool takes_one = is_structural && kernel.op == Op::take && i == 0;
+        const Shape& extents = is_structural && !takes_one ? operand.shape : kernel.iteration;
+        facts.bytes_read +=
+            detail::distinct_elements(extents, operand.strides) * static_cast<Index>(size_in_bytes(operand.dtype));
+    }
+    facts.flops = results * detail::working_instructions(kernel.chain);
+    if (kernel.kind == KernelKind::product) {
+        const Index input = kernel.input_stride == 0 ? kernel.depth : kernel.rows() * kernel.depth;
+        const Index weight = kernel.columns() * kernel.depth * kernel.accumulators;
+        facts.flops += 2 * kernel.rows() * weight;
+        facts.bytes_read +=
+            input * static_cast<Index>(size_in_bytes(DType::f32)) + weight * static_cast<Index>(size_in_bytes(storage));
+    } else if (kernel.kind == KernelKind::reduction) {
+        facts.flops += elements * (1 + detail::working_instructions(kernel.prologue));
+    } else if (is_structural) {
+        facts.flops += detail::structural_flops(kernel);
+    }
+    return facts;
+}
+
+/// What one run of all steps does.
+constexpr StepFacts facts_of(const ProgramTables& tables, DType storage = DType::f32) {
+    // Steps share kernels: each kernel is looked at once, for compilers take their time to count.
+    std::vector<StepFacts> of_kernels;
+    of_kernels.reserve(tables.kernels.size());
+    for (const Kernel& kernel : tables.kernels) {
+        of_kernels.push_back(facts_of(kernel, storage));
+    }
+    StepFacts total;
+    for (const Step& step : tables.steps) {
+        total += of_kernels[static_cast<std::size_t>(step.kernel)];
+    }
+    return total;
+}
+
+/// Bytes of all prepared weights: packed ones as `storage`, without the padding of their last panel, others as they
+/// are.
+constexpr std::size_t weight_bytes(const ProgramTables& tables, DType storage = DType::f32) {
+    std::size_t bytes = 0;
+    for (const PreparedWeight& weight : tables.weights) {
+        const Node& node = tables.nodes[static_cast<std::size_t>(weight.node)];
+        const std::size_t matrices = weight.second_node < 0 ? 1 : 2;
+        bytes += matrices * static_cast<std::size_t>(node.shape.size()) *
+                 size_in_bytes(weight.packed ? storage : node.dtype);
+    }
+    return bytes;
+}
+
+/// Bytes that the states take whose names begin with `prefix` (all of them by default), each aligned as in memory.
+constexpr std::size_t bytes_of_states(const ProgramTables& tables, std::string_view prefix = {}) {
+    std::size_t bytes = 0;
+    for (const StateSlot& state : tables.states) {
+        if (state.name.starts_with(prefix)) {
+            bytes += aligned_size(static_cast<std::size_t>(state.shape.size()) * size_in_bytes(state.dtype));
+        }
+    }
+    return bytes;
+}
+
+/// Distinct kernels of a kind.
+constexpr int count_kernels(const ProgramTables& tables, KernelKind kind) {
+    int count = 0;
+    for (const Kernel& kernel : tables.kernels) {
+        count += kernel.kind == kind ? 1 : 0;
+    }
+    return count;
+}
+
+/// Facts about a `Program`, all of them constants: `static_assert(Facts<Prefill>::arena_bytes < 16 << 20);`.
+template <class Program>
+struct Facts {
+    static constexpr ProgramTables tables = tables_of<Program>();
+
+    static constexpr int recorded_nodes = tables.recorded_nodes;
+    static constexpr int nodes = static_cast<int>(tables.nodes.size());  ///< After rewriting.
+    static constexpr int steps = static_cast<int>(tables.steps.size());
+    static constexpr int kernels = static_cast<int>(tables.kernels.size());
+    /// Distinct elementwise kernels.
+    static constexpr int pointwise_kernels = count_kernels(tables, KernelKind::pointwise);
+    static constexpr std::size_t arena_bytes = tables.arena_bytes;
+    static constexpr std::size_t state_bytes = totograph::bytes_of_states(tables);
+
+    /// See `totograph::weight_bytes`.
+    static constexpr std::size_t weight_bytes(DType storage = DType::f32) {
+        return totograph::weight_bytes(tables, storage);
+    }
+    /// See `totograph::bytes_of_states`; `bytes_of_states("prefix.")` are those of one KV cache.
+    static constexpr std::size_t bytes_of_states(std::string_view prefix) {
+        return totograph::bytes_of_states(tables, prefix);
+    }
+    /// Of the step at `place`, which must be below `steps`.
+    static constexpr StepFacts step(int place, DType storage = DType::f32) {
+        const Step& chosen = tables.steps[static_cast<std::size_t>(place)];
+        return facts_of(tables.kernels[static_cast<std::size_t>(chosen.kernel)], storage);
+    }
+    /// Of one run.
+    static constexpr StepFacts run(DType storage = DType::f32) { return facts_of(tables, storage); }
+};
+
+}  // namespace totograph

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/graph/model_error.hpp>
+#include <totograph/graph/op.hpp>
+
+namespace totograph {
+
+struct CustomOperation;
+
+/// The most inputs that one node can have.
+inline constexpr int max_inputs = 8;
+
+/// One operation of a graph. A plain value: every field is known when the graph is recorded.
+struct Node {
+    Op op = Op::constant;
+    DType dtype = DType::f32;
+    Shape shape;
+    std::array<int, max_inputs> inputs{};
+    int input_count = 0;
+    /// `slice`: axis, begin, step. `permute`: source axes. `concatenate`, `take`: axis. `store`: axis, begin.
+    /// Attentions: heads.
+    std::array<Index, max_rank> attributes{};
+    double immediate = 0;  ///< The value of a `constant`.
+    /// The name of a weight or state. In a weight's name `{}` stands for `layer`.
+    std::string_view name;
+    int layer = -1;
+    const CustomOperation* custom = nullptr;
+
+    friend constexpr bool operator==(const Node& a, const Node& b) {
+        return a.op == b.op && a.dtype == b.dtype && a.shape == b.shape && a.inputs == b.inputs &&
+               a.input_count == b.input_count && a.attributes == b.attributes && a.immediate == b.immediate &&
+               a.layer == b.layer && a.custom == b.custom && a.name == b.name;
+    }
+};
+
+/// A recorded model: nodes in the order in which they were recorded, which is a valid order to run them in. Each
+/// `store` is an effect, and effects keep their order.
+struct Graph {
+    std::vector<Node> nodes;
+    ModelError error;
+
+    [[nodiscard]] constexpr int size() const { return static_cast<int>(nodes.size()); }
+    [[nodiscard]] constexpr Node& operator[](int id) { return nodes[static_cast<std::size_t>(id)]; }
+    [[nodiscard]] constexpr const Node& operator[](int id) const { return nodes[static_cast<std::size_t>(id)]; }
+    [[nodiscard]] constexpr const Node& input(const Node& node, int which) const {
+        return (*this)[node.inputs[static_cast<std::size_t>(which)]];
+    }
+};
+
+/// For each node, whether it depends on weights and constants alone, so that it can be computed once before the first
+/// run.
+template <class AnyGraph>
+constexpr std::vector<char> find_weight_expressions(const AnyGraph& graph) {
+    std::vector<char> known(static_cast<std::size_t>(graph.size()), 0);
+    for (int id = 0; id < graph.size(); ++id) {
+        const Node& node = graph[id];
+        bool all = node.op != Op::state && node.op != Op::store && node.op != Op::opaque;
+        for (int i = 0; i < node.input_count; ++i) {
+            all = all && known[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(i)])];
+        }
+        known[static_cast<std::size_t>(id)] = all;
+    }
+    return known;
+}
+
+/// A graph of exactly `count` nodes, which can be a `static constexpr` member.
+template <int count>
+struct FixedGraph {
+    std::array<Node, static_cast<std::size_t>(count)> nodes{};
+
+    [[nodiscard]] static constexpr int size() { return count; }
+    [[nodiscard]] constexpr const Node& operator[](int id) const { return nodes[static_cast<std::size_t>(id)]; }
+    [[nodiscard]] constexpr const Node& input(const Node& node, int which) const {
+        return (*this)[node.inputs[static_cast<std::size_t>(which)]];
+    }
+};
+
+}  // namespace totograph

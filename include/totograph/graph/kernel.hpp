@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/graph/custom.hpp>
+#include <totograph/graph/op.hpp>
+
+namespace totograph {
+
+inline constexpr int max_operands = 12;
+inline constexpr int max_instructions = 32;
+
+/// A tensor that a kernel reads: how to walk through it, but not where it lies, so that equal kernels of different
+/// layers are one kernel.
+struct Operand {
+    DType dtype = DType::f32;
+    Shape shape;        ///< Of the tensor as the kernel sees it. Left empty for the operands of chains.
+    Strides strides{};  ///< In elements, for the axes of `Kernel::iteration` (chains) or of `shape` (others).
+
+    friend constexpr bool operator==(const Operand&, const Operand&) = default;
+};
+
+/// One elementwise operation on values of a chain.
+struct Instruction {
+    Op op = Op::constant;
+    DType dtype = DType::f32;
+    std::array<int, 3> arguments{};  ///< Value numbers.
+    double immediate = 0;            ///< Of a constant.
+    const CustomOperation* custom = nullptr;
+
+    friend constexpr bool operator==(const Instruction&, const Instruction&) = default;
+};
+
+/// A straight-line elementwise program. Its values are numbered: first what it is given (accumulators, then operands),
+/// then the result of each instruction. The last value is the result.
+struct Chain {
+    int given = 0;
+    int count = 0;
+    std::array<Instruction, max_instructions> instructions{};
+
+    friend constexpr bool operator==(const Chain& a, const Chain& b) {
+        if (a.given != b.given || a.count != b.count) {
+            return false;
+        }
+        for (std::size_t i = 0; i < static_cast<std::size_t>(a.count); ++i) {
+            if (!(a.instructions[i] == b.instructions[i])) {
+                return false;
+            }
+        }
+        return true;
+    }
+};
+
+enum class KernelKind : std::uint8_t {
+    pointwise,   ///< A chain over the iteration shape.
+    reduction,   ///< A chain, reduced over the last axis, then a chain over what is left.
+    product,     ///< One matrix product, or two of the same input, then a chain over the result.
+    structural,  ///< Any other op, with a kernel of its own.
+};
+
+/// What a step computes, without the places of its operands.
+struct Kernel {
+    KernelKind kind = KernelKind::structural;
+    Op op = Op::add;  ///< `sum` or `mean` of a reduction, the op of a structural kernel.
+    DType dtype = DType::f32;
+    Shape iteration;  ///< Loop axes; the first `row_rank` are rows, the others columns.
+    int row_rank = 0;
+    Strides output_strides{};
+    int operand_count = 0;
+    int prologue_operands = 0;  ///< The first so many operands belong to the prologue.
+    std::array<Operand, max_operands> operands{};
+    Chain prologue;          ///< Of a reduction: per element, before reducing.
+    Chain chain;             ///< Per element of the result.
+    int accumulators = 0;    ///< How many values of `chain` come from products or from the reduction.
+    Index depth = 0;         ///< Of a product.
+    Index input_stride = 0;  ///< Of a product: elements from one row of its input to the next.
+    std::array<Index, max_rank> attributes{};
+    const CustomOperation* custom = nullptr;
+
+    [[nodiscard]] constexpr Index rows() const {
+        Index product = 1;
+        for (int axis = 0; axis < row_rank; ++axis) {
+            product *= iteration[axis];
+        }
+        return product;
+    }
+    [[nodiscard]] constexpr Index columns() const { return iteration.size() / rows(); }
+
+    friend constexpr bool operator==(const Kernel& a, const Kernel& b) {
+        if (a.kind != b.kind || a.op != b.op || a.dtype != b.dtype || !(a.iteration == b.iteration) ||
+            a.row_rank != b.row_rank || a.output_strides != b.output_strides || a.operand_count != b.operand_count ||
+            a.prologue_operands != b.prologue_operands || a.accumulators != b.accumulators || a.depth != b.depth ||
+            a.input_stride != b.input_stride || a.attributes != b.attributes || a.custom != b.custom ||
+            !(a.prologue == b.prologue) || !(a.chain == b.chain)) {
+            return false;
+        }
+        for (std::size_t i = 0; i < static_cast<std::size_t>(a.operand_count); ++i) {
+            if (!(a.operands[i] == b.operands[i])) {
+                return false;
+            }
+        }
+        return true;
+    }
+};
+
+enum class Space : std::uint8_t {
+    none,
+    weight,  ///< A prepared weight, by its index in `Plan::weights`.
+    state,   ///< A state, by its index in `Plan::states`.
+    arena,   ///< An intermediate, by its index in `Plan::buffers`.
+};
+
+/// Where an operand of a step lies.
+struct Reference {
+    Space space = Space::none;
+    int index = 0;
+    Index offset = 0;           ///< In elements.
+    int position = -1;          ///< A state that holds one i32, or -1.
+    Index position_stride = 0;  ///< Elements to add for each unit of that position.
+};
+
+/// One kernel with its operands: one line of the program.
+struct Step {
+    int kernel = 0;
+    int node = 0;  ///< The node of the rewritten graph whose value it makes.
+    Reference output;
+    Reference input;   ///< Of a product: its left operand.
+    Reference weight;  ///< Of a product: its packed weights.
+    std::array<Reference, max_operands> operands{};
+};
+
+/// A tensor computed from the checkpoint before the first run.
+struct PreparedWeight {
+    int node = 0;
+    int second_node = -1;        ///< Of a pair of products with one input: the other weight, packed with the first.
+    bool packed = false;         ///< Laid out for the product kernels rather than row-major.
+    std::uint64_t identity = 0;  ///< Equal for equal expressions of equal tensors, whatever the program.
+};
+
+/// An intermediate of a program.
+struct Buffer {
+    int node = 0;
+    std::size_t bytes = 0;
+    std::size_t offset = 0;  ///< In the arena, in bytes.
+    int first_step = 0;
+    int last_step = 0;
+};
+
+}  // namespace totograph

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include <totograph/core/shape.hpp>
+
+namespace totograph {
+
+/// What can be wrong with the code of a model. Each kind has one sentence, given by a `static_assert` of
+/// `Recording<Model>`.
+enum class ModelErrorKind {
+    none,
+    shapes_do_not_broadcast,
+    dtypes_differ,
+    reshape_changes_size,
+    axis_out_of_range,
+    slice_out_of_range,
+    linear_depth_differs,
+    heads_do_not_divide,
+    attention_shapes_differ,
+    odd_rotary_width,
+    store_does_not_fit,
+    cache_overflows,
+    state_declared_twice,
+    position_is_not_an_integer_state,
+    too_many_inputs,
+    different_recorders,
+    view_outlives_store,
+    rows_not_even,
+};
+
+/// The first mistake found while recording, with the figures in its text. A plain value, so that it exists at compile
+/// time too.
+struct ModelError {
+    ModelErrorKind kind = ModelErrorKind::none;
+    std::array<char, 256> text{};
+    std::size_t length = 0;
+
+    [[nodiscard]] constexpr std::string_view message() const { return {text.data(), length}; }
+
+    constexpr ModelError& operator<<(std::string_view part) {
+        for (const char character : part) {
+            if (length < text.size()) {
+                text[length++] = character;
+            }
+        }
+        return *this;
+    }
+
+    constexpr ModelError& operator<<(Index value) {
+        std::array<char, 20> digits{};
+        std::size_t count = 0;
+        const bool negative = value < 0;
+        do {
+            const Index digit = value % 10;
+            digits[count++] = static_cast<char>('0' + (digit < 0 ? -digit : digit));
+            value /= 10;
+        } while (value != 0);
+        if (negative) {
+            *this << "-";
+        }
+        while (count > 0) {
+            *this << std::string_view(&digits[--count], 1);
+        }
+        return *this;
+    }
+
+    constexpr ModelError& operator<<(const Shape& shape) {
+        *this << "[";
+        for (int axis = 0; axis < shape.rank; ++axis) {
+            *this << (axis == 0 ? "" : ", ") << shape[axis];
+        }
+        return *this << "]";
+    }
+};
+
+}  // namespace totograph

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace totograph {
+
+/// What a node of a graph computes. Shapes in the comments are the node's own unless they name an input.
+enum class Op : std::uint8_t {
+    // Leaves.
+    weight,    ///< A tensor of the checkpoint, by name.
+    constant,  ///< A scalar that is part of the model's definition.
+    iota,      ///< 0, 1, 2, ... as `[n]`.
+    state,     ///< A buffer that outlives one run: inputs, outputs, KV caches, positions.
+
+    // Views and movement.
+    reshape,      ///< Same elements, another shape.
+    slice,        ///< Every `step`-th index of one axis from `begin`.
+    permute,      ///< Axes in another order.
+    expand,       ///< Repeats axes of extent 1.
+    concatenate,  ///< Inputs one after the other along an axis.
+    take,         ///< One index of an axis, read from a device-side position (one for all series, or one each).
+
+    // Elementwise, with broadcasting.
+    add,
+    subtract,
+    multiply,
+    divide,
+    maximum,
+    minimum,
+    negate,
+    absolute,
+    floor,
+    exponential,
+    logarithm,
+    sine,
+    cosine,
+    square_root,
+    reciprocal_square_root,
+    sigmoid,
+    silu,
+    softplus,
+    hyperbolic_tangent,
+    less,    ///< 1 where a < b, else 0; NaN compares false.
+    equal,   ///< 1 where a == b, else 0.
+    select,  ///< b where a is not 0, else c.
+    cast,
+    rotate_pairs,        ///< (x0, x1) becomes (-x1, x0) along the last axis: half of a rotary embedding.
+    custom_elementwise,  ///< An elementwise operation of the library's user.
+
+    // Reductions and scans of the last axis.
+    sum,
+    mean,
+    cumulative_sum,
+    softmax,
+
+    // Products.
+    linear,          ///< x W^T + b, W as `[columns, depth]`.
+    matrix_product,  ///< A B, for weights that are composed before the first run.
+
+    // Attention; rows are `[series, sample, variate, position, heads * head_dim]`.
+    causal_attention,   ///< Over positions; only the first `valid` ones of each series count.
+    cached_attention,   ///< One position against a prefix (shared by samples or not) and each sample's own suffix.
+    variate_attention,  ///< Over variates of equal group id, at each position.
+
+    // Random numbers.
+    sample_student_t_mixture,  ///< One draw for each sample, from a counter-based generator.
+
+    // Effects.
+    store,  ///< Writes into a state.
+
+    opaque,  ///< An operation with a kernel of the library's user.
+};
+
+constexpr bool is_elementwise(Op op) noexcept {
+    return op >= Op::add && op <= Op::custom_elementwise;
+}
+
+constexpr std::string_view name(Op op) noexcept {
+    switch (op) {
+        case Op::weight: return "weight";
+        case Op::constant: return "constant";
+        case Op::iota: return "iota";
+        case Op::state: return "state";
+        case Op::reshape: return "reshape";
+        case Op::slice: return "slice";
+        case Op::permute: return "permute";
+        case Op::expand: return "expand";
+        case Op::concatenate: return "concatenate";
+        case Op::take: return "take";
+        case Op::add: return "add";
+        case Op::subtract: return "subtract";
+        case Op::multiply: return "multiply";
+        case Op::divide: return "divide";
+        case Op::maximum: return "maximum";
+        case Op::minimum: return "minimum";
+        case Op::negate: return "negate";
+        case Op::absolute: return "absolute";
+        case Op::floor: return "floor";
+        case Op::exponential: return "exponential";
+        case Op::logarithm: return "logarithm";
+        case Op::sine: return "sine";
+        case Op::cosine: return "cosine";
+        case Op::square_root: return "square_root";
+        case Op::reciprocal_square_root: return "reciprocal_square_root";
+        case Op::sigmoid: return "sigmoid";
+        case Op::silu: return "silu";
+        case Op::softplus: return "softplus";
+        case Op::hyperbolic_tangent: return "hyperbolic_tangent";
+        case Op::less: return "less";
+        case Op::equal: return "equal";
+        case Op::select: return "select";
+        case Op::cast: return "cast";
+        case Op::rotate_pairs: return "rotate_pairs";
+        case Op::custom_elementwise: return "custom_elementwise";
+        case Op::sum: return "sum";
+        case Op::mean: return "mean";
+        case Op::cumulative_sum: return "cumulative_sum";
+        case Op::softmax: return "softmax";
+        case Op::linear: return "linear";
+        case Op::matrix_product: return "matrix_product";
+        case Op::causal_attention: return "causal_attention";
+        case Op::cached_attention: return "cached_attention";
+        case Op::variate_attention: return "variate_attention";
+        case Op::sample_student_t_mixture: return "sample_student_t_mixture";
+        case Op::store: return "store";
+        case Op::opaque: return "opaque";
+    }
+    return "unknown";
+}
+
+}  // namespace totograph

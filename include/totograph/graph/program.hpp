@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include <totograph/core/shape.hpp>
+#include <totograph/graph/custom.hpp>
+#include <totograph/graph/graph.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/plan.hpp>
+#include <totograph/graph/recorder.hpp>
+#include <totograph/graph/rewrite.hpp>
+
+namespace totograph {
+
+/// Records a model: a type with `static constexpr void record(Recorder&)`.
+template <class Model>
+constexpr Graph record() {
+    Recorder recorder;
+    Model::record(recorder);
+    return recorder.take_graph();
+}
+
+namespace detail {
+
+/// The text of a mistake as a template argument, so that the compiler prints it.
+template <ModelError error>
+struct MistakeInModel {
+    static constexpr bool none = error.kind == ModelErrorKind::none;
+};
+
+/// One sentence for each kind of mistake in the code of a model.
+template <ModelErrorKind kind>
+consteval bool check_model() {
+    using enum ModelErrorKind;
+    static_assert(
+        kind != shapes_do_not_broadcast,
+        "totograph: two tensors of one operation have shapes that do not broadcast; extents must be equal or 1.");
+    static_assert(kind != dtypes_differ, "totograph: the tensors of one operation have different dtypes; cast one.");
+    static_assert(kind != reshape_changes_size, "totograph: a reshape must keep the number of elements of the tensor.");
+    static_assert(kind != axis_out_of_range, "totograph: an operation names an axis that the tensor does not have.");
+    static_assert(kind != slice_out_of_range, "totograph: a slice reaches beyond the end of its axis.");
+    static_assert(
+        kind != linear_depth_differs,
+        "totograph: a linear layer's weight must be [columns, depth] with the depth of its input, and its bias "
+        "[columns].");
+    static_assert(kind != heads_do_not_divide,
+                  "totograph: the embedding dimension must be divisible by the number of heads.");
+    static_assert(kind != attention_shapes_differ,
+                  "totograph: queries, keys and values of an attention do not have the shapes that it needs.");
+    static_assert(kind != odd_rotary_width, "totograph: a rotary embedding rotates pairs, so its width must be even.");
+    static_assert(kind != store_does_not_fit,
+                  "totograph: a value stored into a state must have the state's shape except along the stored axis.");
+    static_assert(kind != cache_overflows,
+                  "totograph: a store writes beyond the capacity of its state; give the cache a larger capacity.");
+    static_assert(kind != state_declared_twice,
+                  "totograph: one state name is declared with two shapes or dtypes; use one declaration or two names.");
+    static_assert(kind != position_is_not_an_integer_state,
+                  "totograph: a position must be an i32 tensor with one element, or one for each series.");
+    static_assert(kind != too_many_inputs, "totograph: an operation has more inputs than a node can hold.");
+    static_assert(kind != different_recorders, "totograph: the tensors of one operation come from two recorders.");
+    static_assert(kind != view_outlives_store,
+                  "totograph: a view of a state is used after a store changed the state; use the view first or store "
+                  "later.");
+    static_assert(
+        kind != rows_not_even,
+        "totograph: a linear layer reads a view whose rows do not lie at one distance; slice after the layer, "
+        "or reshape in between.");
+    return true;
+}
+
+template <class Model, Passes passes>
+struct PlannedModel {
+    struct Recorded {
+        ModelError error;
+        int nodes;
+    };
+    static constexpr Recorded recorded = [] {
+        const Graph graph = totograph::record<Model>();
+        return Recorded{graph.error, graph.size()};
+    }();
+    static_assert(MistakeInModel<recorded.error>::none || check_model<recorded.error.kind>());
+    static constexpr int recorded_nodes = recorded.nodes;
+
+    /// Room for a plan, more than it needs: a constant expression can make a plan once, but not keep its vectors.
+    static constexpr std::size_t room = static_cast<std::size_t>(recorded_nodes + recorded_nodes / 4 + 64);
+    struct Roomy {
+        std::array<Node, room> nodes{};
+        std::array<Kernel, 192> kernels{};
+        std::array<Step, room> steps{};
+        std::array<PreparedWeight, room> weights{};
+        std::array<StateSlot, 512> states{};
+        std::array<Buffer, room> buffers{};
+        std::size_t node_count, kernel_count, step_count, weight_count, state_count, buffer_count;
+        std::size_t arena_bytes;
+        ModelError error;
+    };
+
+    template <class From, class To>
+    static constexpr std::size_t copy(const From& from, To& to) {
+        const std::size_t count = from.size() < to.size() ? from.size() : to.size();
+        for (std::size_t i = 0; i < count; ++i) {
+            to[i] = from[i];
+        }
+        return from.size();
+    }
+
+    static constexpr Roomy roomy = [] {
+        Roomy result{};
+        const Graph graph = rewrite(totograph::record<Model>(), passes);
+        const Plan plan = make_plan(graph, passes);
+        result.node_count = copy(graph.nodes, result.nodes);
+        result.kernel_count = copy(plan.kernels, result.kernels);
+        result.step_count = copy(plan.steps, result.steps);
+        result.weight_count = copy(plan.weights, result.weights);
+        result.state_count = copy(plan.states, result.states);
+        result.buffer_count = copy(plan.buffers, result.buffers);
+        result.arena_bytes = plan.arena_bytes;
+        result.error = plan.error;
+        return result;
+    }();
+    static_assert(MistakeInModel<roomy.error>::none || check_model<roomy.error.kind>());
+    static_assert(roomy.node_count <= room && roomy.kernel_count <= roomy.kernels.size() &&
+                      roomy.state_count <= roomy.states.size(),
+                  "totograph: a model is too large for the planner's tables; raise the sizes in graph/program.hpp.");
+
+    /// The plan in arrays of exactly its size.
+    struct Fixed {
+        FixedGraph<static_cast<int>(roomy.node_count)> graph;
+        std::array<Kernel, roomy.kernel_count> kernels{};
+        std::array<Step, roomy.step_count> steps{};
+        std::array<PreparedWeight, roomy.weight_count> weights{};
+        std::array<StateSlot, roomy.state_count> states{};
+        std::array<Buffer, roomy.buffer_count> buffers{};
+    };
+    static constexpr Fixed fixed = [] {
+        Fixed result;
+        copy(roomy.nodes, result.graph.nodes);
+        copy(roomy.kernels, result.kernels);
+        copy(roomy.steps, result.steps);
+        copy(roomy.weights, result.weights);
+        copy(roomy.states, result.states);
+        copy(roomy.buffers, result.buffers);
+        return result;
+    }();
+};
+
+}  // namespace detail
+
+/// A model as a planned program. Everything about it is a constant: it can be used in a `static_assert`.
+///
+/// @tparam ModelType a type with `static constexpr void record(Recorder&)` and, if it records operations of its own,
+///                   `using operations = OperationSet<...>`.
+template <class ModelType, Passes chosen_passes = Passes{}>
+struct Program {
+    using Model = ModelType;
+    using Operations = typename OperationsOf<Model>::type;
+    using Planned = detail::PlannedModel<Model, chosen_passes>;
+
+    static constexpr Passes passes = chosen_passes;
+    static constexpr const auto& graph = Planned::fixed.graph;
+    static constexpr const auto& kernels = Planned::fixed.kernels;
+    static constexpr const auto& steps = Planned::fixed.steps;
+    static constexpr const auto& weights = Planned::fixed.weights;
+    static constexpr const auto& states = Planned::fixed.states;
+    static constexpr const auto& buffers = Planned::fixed.buffers;
+
+    /// Bytes of the intermediates of one run.
+    static constexpr std::size_t arena_bytes = Planned::roomy.arena_bytes;
+
+    /// The place of a state in `states`; -1 when the program has none of this name.
+    static constexpr int find_state(std::string_view name, int layer = -1) {
+        for (std::size_t i = 0; i < states.size(); ++i) {
+            if (states[i].name == name && states[i].layer == layer) {
+                return static_cast<int>(i);
+            }
+        }
+        return -1;
+    }
+};
+
+}  // namespace totograph

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "totograph/core/error.hpp"
+#include "totograph/io/file_descriptor.hpp"
+#include "totograph/io/text.hpp"
+
+namespace totograph::io {
+
+/// Writes a file so that nobody ever sees half of it: bytes go to a temporary file beside it, and `commit` renames that
+/// over the target. Without a `commit` the target stays as it was and the temporary file is removed.
+class AtomicFile {
+public:
+    /// Creates the temporary file. Throws `Error(invalid_argument)` when the target exists and is not a regular file,
+    /// and `Error(file_not_found)` with the system's reason when the directory is missing or cannot be written.
+    explicit AtomicFile(const std::filesystem::path& path) : shown_(in_quotes(path.string(), 1000)), target_(path) {
+        std::error_code ignored;
+        const auto status = std::filesystem::status(path, ignored);
+        const bool replaces = std::filesystem::is_regular_file(status);
+        // A rename over a device or a pipe would replace it with a plain file.
+        if (std::filesystem::exists(status) && !replaces) {
+            throw Error(ErrorCode::invalid_argument, "The path " + shown_ +
+                                                         " exists and is not a regular file, so it cannot be replaced."
+                                                         " Name another file.");
+        }
+        // Follow symbolic links, so that the file they lead to is replaced and not the link.
+        if (replaces) {
+            const auto resolved = std::filesystem::canonical(path, ignored);
+            target_ = ignored ? path : resolved;
+        }
+        create_temporary();
+        if (replaces) {
+            ::fchmod(file_.get(), static_cast<::mode_t>(status.permissions()));
+        }
+    }
+
+    AtomicFile(const AtomicFile&) = delete;
+    AtomicFile& operator=(const AtomicFile&) = delete;
+    ~AtomicFile() {
+        if (!temporary_.empty()) {
+            file_.close();
+            ::unlink(temporary_.c_str());
+        }
+    }
+
+    /// Appends bytes. Throws `Error(io_failure)` with the system's reason.
+    void write(std::span<const std::byte> bytes) {
+        while (!bytes.empty()) {
+            const ::ssize_t count = ::write(file_.get(), bytes.data(), bytes.size());
+            if (count < 0 && errno != EINTR) {
+                fail("writing failed", errno);
+            }
+            if (count > 0) {
+                bytes = bytes.subspan(static_cast<std::size_t>(count));
+            }
+        }
+    }
+
+    /// Appends text. Throws `Error(io_failure)` with the system's reason.
+    void write(std::string_view text) { write(std::as_bytes(std::span(text.data(), text.size()))); }
+
+    /// Puts the file in its place. Throws `Error(io_failure)` with the system's reason.
+    void commit() {
+        // Without the flush a crash after the rename could leave an empty file under the final name.
+        if (::fsync(file_.get()) != 0) {
+            fail("flushing failed", errno);
+        }
+        if (const int error_number = file_.close(); error_number != 0) {
+            fail("closing failed", error_number);
+        }
+        if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
+            fail("renaming the temporary file failed", errno);
+        }
+        temporary_.clear();
+    }
+
+private:
+    void create_temporary() {
+        static std::atomic<std::uint64_t> counter{0};
+        while (true) {
+            const std::string candidate = target_.string() + ".tmp-" + std::to_string(::getpid()) + "-" +
+                                          std::to_string(counter.fetch_add(1, std::memory_order_relaxed));
+            file_ = FileDescriptor(::open(candidate.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+            if (file_) {
+                temporary_ = candidate;
+                return;
+            }
+            if (errno != EEXIST) {
+                throw Error(ErrorCode::file_not_found, "The file " + shown_ +
+                                                           " cannot be written: " + system_reason(errno) +
+                                                           ". Check that its directory exists"
+                                                           " and may be written.");
+            }
+        }
+    }
+
+    [[noreturn]] void fail(const std::string& what, int error_number) const {
+        throw Error(ErrorCode::io_failure, "The file " + shown_ + " was not written: " + what + ": " +
+                                               system_reason(error_number) + ". What stood there before is unchanged.");
+    }
+
+    std::string shown_;
+    std::filesystem::path target_;
+    std::string temporary_;
+    FileDescriptor file_;
+};
+
+}  // namespace totograph::io

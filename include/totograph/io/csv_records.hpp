@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cctype>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "totograph/core/error.hpp"
+#include "totograph/io/text.hpp"
+
+namespace totograph::io {
+
+/// Throws `Error(invalid_argument)` for a separator that would be taken for a part of a number, a quote or a line.
+inline void check_csv_separator(char separator) {
+    const auto byte = static_cast<unsigned char>(separator);
+    const bool is_usable = separator == '\t' || (byte >= 0x20 && byte < 0x7f && std::isalnum(byte) == 0 &&
+                                                 std::string_view("\".+-").find(separator) == std::string_view::npos);
+    if (!is_usable) {
+        throw Error(ErrorCode::invalid_argument, "The CSV separator " + in_quotes(std::string_view(&separator, 1)) +
+                                                     " cannot be used; take a comma, a semicolon, a tab or the like.");
+    }
+}
+
+/// One field of a CSV file.
+struct CsvField {
+    std::string text;        ///< Unquoted; without the blanks at both ends when it was not in quotes.
+    bool is_quoted = false;  ///< Whether it was in quotes.
+    std::size_t line = 0;    ///< The line that it begins on, counted from 1.
+};
+
+/// Splits CSV text into records as RFC 4180 says: fields in double quotes may hold separators, line ends and doubled
+/// quotes. Line ends are `\n`, `\r\n` or `\r`. A UTF-8 byte order mark at the start is skipped.
+class CsvRecords {
+public:
+    /// `text` must outlive this object; `file_name` is the name that messages give it.
+    CsvRecords(std::string_view text, std::string_view file_name, char separator)
+        : text_(text), file_(in_quotes(file_name, 1000)), separator_(separator) {
+        constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+        if (text_.starts_with(byte_order_mark)) {
+            position_ = byte_order_mark.size();
+        }
+    }
+
+    /// Reads the next record; false at the end of the text. An empty line is a record of one empty field.
+    /// Throws `Error(invalid_file)` for quotes out of place, a quote that is never closed, and NUL bytes.
+    bool next(std::vector<CsvField>& record) {
+        record.clear();
+        if (position_ == text_.size()) {
+            return false;
+        }
+        while (true) {
+            CsvField& field = record.emplace_back();
+            field.line = line_;
+            if (peek() == '"') {
+                read_quoted(field);
+            } else {
+                read_plain(field);
+            }
+            if (position_ == text_.size()) {
+                return true;
+            }
+            const char end = text_[position_++];
+            if (end == '\n' || end == '\r') {
+                if (end == '\r' && peek() == '\n') {
+                    ++position_;
+                }
+                ++line_;
+                return true;
+            }
+        }
+    }
+
+private:
+    [[nodiscard]] char peek() const { return position_ < text_.size() ? text_[position_] : ' '; }
+
+    [[nodiscard]] bool at_field_end() const {
+        return position_ == text_.size() || text_[position_] == separator_ || text_[position_] == '\n' ||
+               text_[position_] == '\r';
+    }
+
+    [[noreturn]] void fail(std::size_t line, const std::string& what) const {
+        throw Error(ErrorCode::invalid_file, "Line " + std::to_string(line) + " of " + file_ + " " + what);
+    }
+
+    void check_byte(char character) const {
+        if (character == '\0') {
+            fail(line_, "holds a NUL byte, so it is not plain text. Save the file as UTF-8 text.");
+        }
+    }
+
+    void read_plain(CsvField& field) {
+        const std::size_t begin = position_;
+        for (; !at_field_end(); ++position_) {
+            check_byte(text_[position_]);
+            if (text_[position_] == '"') {
+                fail(line_,
+                     "has a quote inside a field that does not begin with one. Put the whole field in quotes, and"
+                     " double the quotes inside it.");
+            }
+        }
+        field.text = without_blanks(text_.substr(begin, position_ - begin));
+    }
+
+    void read_quoted(CsvField& field) {
+        field.is_quoted = true;
+        ++position_;
+        while (true) {
+            if (position_ == text_.size()) {
+                fail(field.line, "begins a field in quotes that never ends. Close the quote.");
+            }
+            const char character = text_[position_++];
+            check_byte(character);
+            if (character == '"') {
+                if (peek() != '"') {
+                    break;
+                }
+                ++position_;
+            }
+            if (character == '\n' || (character == '\r' && peek() != '\n')) {
+                ++line_;
+            }
+            field.text += character;
+        }
+        if (!at_field_end()) {
+            check_byte(text_[position_]);
+            fail(line_, "has text behind a closing quote. Double the quotes inside a field.");
+        }
+    }
+
+    std::string_view text_;
+    std::string file_;
+    char separator_;
+    std::size_t position_ = 0;
+    std::size_t line_ = 1;
+};
+
+}  // namespace totograph::io

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace totograph::io {
+
+/// What a piece of text turned out to be.
+enum class DecimalKind {
+    number,      ///< A finite number that float holds, perhaps as the nearest one.
+    text,        ///< No number.
+    infinite,    ///< A spelling of infinity.
+    overflowing  ///< A number beyond the range of float.
+};
+
+/// The outcome of `parse_decimal`.
+struct Decimal {
+    DecimalKind kind = DecimalKind::text;
+    float value = 0.0F;  ///< Meaningful for a number only.
+};
+
+namespace detail {
+
+/// For a decimal that float cannot hold: whether it is too large, rather than too small.
+inline bool is_too_large(std::string_view digits) {
+    if (digits.starts_with('-')) {
+        digits.remove_prefix(1);
+    }
+    const std::size_t exponent_mark = digits.find_first_of("eE");
+    const std::string_view mantissa = digits.substr(0, exponent_mark);
+    const std::size_t point = std::min(mantissa.find('.'), mantissa.size());
+    const std::size_t first = mantissa.find_first_not_of("0.");
+    if (first == std::string_view::npos) {
+        return false;
+    }
+    // The value is 0.d1d2d3... times ten to the power of `magnitude`, where d1 is not zero.
+    std::int64_t magnitude = static_cast<std::int64_t>(point) - static_cast<std::int64_t>(first);
+    if (first > point) {
+        ++magnitude;
+    }
+    if (exponent_mark != std::string_view::npos) {
+        std::string_view exponent = digits.substr(exponent_mark + 1);
+        if (exponent.starts_with('+')) {
+            exponent.remove_prefix(1);
+        }
+        std::int32_t power = 0;
+        if (std::from_chars(exponent.data(), exponent.data() + exponent.size(), power).ec != std::errc{}) {
+            return !exponent.starts_with('-');
+        }
+        magnitude += power;
+    }
+    return magnitude > 0;
+}
+
+}  // namespace detail
+
+/// Reads a decimal number, whatever the locale: an optional sign (a leading '+' too), digits, a point, an exponent. The
+/// whole text must belong to it. A number too small for float becomes zero.
+inline Decimal parse_decimal(std::string_view text) {
+    if (text.starts_with('+')) {
+        text.remove_prefix(1);
+        if (text.starts_with('-')) {
+            return {};
+        }
+    }
+    float value = 0.0F;
+    const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (result.ptr != text.data() + text.size() || result.ec == std::errc::invalid_argument) {
+        return {};
+    }
+    if (result.ec == std::errc::result_out_of_range) {
+        if (detail::is_too_large(text)) {
+            return {DecimalKind::overflowing, 0.0F};
+        }
+        return {DecimalKind::number, text.starts_with('-') ? -0.0F : 0.0F};
+    }
+    if (std::isnan(value)) {
+        return {};
+    }
+    return {std::isinf(value) ? DecimalKind::infinite : DecimalKind::number, value};
+}
+
+/// The shortest decimal that reads back as the same float. Precondition: the value is finite.
+inline std::string format_decimal(float value) {
+    char buffer[32];  // The longest float, like -1.17549435e-38, takes 15 characters.
+    const auto result = std::to_chars(buffer, buffer + sizeof(buffer), value);
+    return std::string(buffer, result.ptr);
+}
+
+}  // namespace totograph::io

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "totograph/core/error.hpp"
+#include "totograph/core/shape.hpp"
+#include "totograph/io/json.hpp"
+#include "totograph/io/text.hpp"
+#include "totograph/io/text_file.hpp"
+
+namespace totograph::io {
+
+/// The `config.json` of a checkpoint.
+///
+/// Keys are paths: names and array positions joined by dots, like `patch_size`,
+/// `output_distribution_kwargs.k_components` or `output_distribution_classes.0`. A path that leads through `null` finds
+/// nothing. A field that is there but null is of another type than any that was asked for.
+class ModelConfig {
+public:
+    /// Reads a file. Throws `Error(file_not_found)` when it cannot be opened, and as `parse` does.
+    explicit ModelConfig(const std::filesystem::path& path)
+        : ModelConfig(parse(read_text_file(path, largest_file), path.string())) {}
+
+    /// Reads text. Throws `Error(invalid_file)` when it is not one JSON object with unique keys.
+    [[nodiscard]] static ModelConfig parse(std::string_view text, std::string_view file_name) {
+        return ModelConfig(parse_json(text, "The configuration " + in_quotes(file_name, 1000)), std::string(file_name));
+    }
+
+    [[nodiscard]] const std::string& file_name() const noexcept { return file_name_; }
+
+    /// Whether the field is there, be it null.
+    [[nodiscard]] bool contains(std::string_view key) const { return find(key) != nullptr; }
+
+    /// Whether the field is there and null.
+    [[nodiscard]] bool is_null(std::string_view key) const {
+        const nlohmann::json* const value = find(key);
+        return value != nullptr && value->is_null();
+    }
+
+    /// The field as a whole number. Throws `Error(config_mismatch)` when it is missing or anything else; 8.0 is not a
+    /// whole number.
+    [[nodiscard]] Index integer(std::string_view key) const { return require(key, as_integer(find(key)), "integer"); }
+
+    /// The field as a number, whole or not. Throws `Error(config_mismatch)` when it is missing or anything else.
+    [[nodiscard]] double number(std::string_view key) const { return require(key, as_number(find(key)), "number"); }
+
+    /// The field as a boolean. Throws `Error(config_mismatch)` when it is missing or anything else.
+    [[nodiscard]] bool boolean(std::string_view key) const { return require(key, as_boolean(find(key)), "boolean"); }
+
+    /// The field as text. Throws `Error(config_mismatch)` when it is missing or anything else.
+    [[nodiscard]] std::string text(std::string_view key) const { return require(key, as_text(find(key)), "string"); }
+
+    /// As above, but a field that is missing has the value `if_absent`.
+    [[nodiscard]] Index integer(std::string_view key, Index if_absent) const {
+        return contains(key) ? integer(key) : if_absent;
+    }
+    [[nodiscard]] double number(std::string_view key, double if_absent) const {
+        return contains(key) ? number(key) : if_absent;
+    }
+    [[nodiscard]] bool boolean(std::string_view key, bool if_absent) const {
+        return contains(key) ? boolean(key) : if_absent;
+    }
+    [[nodiscard]] std::string text(std::string_view key, std::string_view if_absent) const {
+        return contains(key) ? text(key) : std::string(if_absent);
+    }
+
+private:
+    friend class ConfigCheck;
+
+    static constexpr std::size_t largest_file = 16U << 20U;
+
+    ModelConfig(nlohmann::json document, std::string file_name)
+        : document_(std::move(document)), file_name_(std::move(file_name)) {}
+
+    [[nodiscard]] const nlohmann::json* find(std::string_view key) const {
+        const nlohmann::json* value = &document_;
+        while (true) {
+            const std::size_t dot = key.find('.');
+            value = child(*value, key.substr(0, dot));
+            if (value == nullptr || dot == std::string_view::npos) {
+                return value;
+            }
+            key.remove_prefix(dot + 1);
+        }
+    }
+
+    static const nlohmann::json* child(const nlohmann::json& parent, std::string_view step) {
+        if (parent.is_object()) {
+            const auto position = parent.find(std::string(step));
+            return position == parent.end() ? nullptr : &*position;
+        }
+        std::size_t index = 0;
+        const auto result = std::from_chars(step.data(), step.data() + step.size(), index);
+        const bool is_index = result.ec == std::errc{} && result.ptr == step.data() + step.size();
+        return parent.is_array() && is_index && index < parent.size() ? &parent[index] : nullptr;
+    }
+
+    static std::optional<Index> as_integer(const nlohmann::json* value) {
+        if (value == nullptr || !value->is_number_integer()) {
+            return std::nullopt;
+        }
+        constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<Index>::max());
+        if (value->is_number_unsigned() && value->get<std::uint64_t>() > most) {
+            return std::nullopt;
+        }
+        return value->get<Index>();
+    }
+
+    static std::optional<double> as_number(const nlohmann::json* value) {
+        return value != nullptr && value->is_number() ? std::optional(value->get<double>()) : std::nullopt;
+    }
+
+    static std::optional<bool> as_boolean(const nlohmann::json* value) {
+        return value != nullptr && value->is_boolean() ? std::optional(value->get<bool>()) : std::nullopt;
+    }
+
+    static std::optional<std::string> as_text(const nlohmann::json* value) {
+        return value != nullptr && value->is_string() ? std::optional(value->get<std::string>()) : std::nullopt;
+    }
+
+    /// A value as the file spells it, cut when it is long.
+    static std::string spelled(const nlohmann::json& value) {
+        constexpr std::size_t longest = 120;
+        std::string text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+        if (text.size() > longest) {
+            text = text.substr(0, longest) + "...";
+        }
+        return text;
+    }
+
+    /// What stands at a key, for a message.
+    [[nodiscard]] std::string found(std::string_view key) const {
+        if (const nlohmann::json* const value = find(key); value != nullptr) {
+            return spelled(*value);
+        }
+        for (std::size_t dot = key.find('.'); dot != std::string_view::npos; dot = key.find('.', dot + 1)) {
+            if (is_null(key.substr(0, dot))) {
+                return "nothing, because " + in_quotes(key.substr(0, dot)) + " is null";
+            }
+        }
+        return "nothing";
+    }
+
+    template <class Value>
+    Value require(std::string_view key, std::optional<Value> value, std::string_view kind) const {
+        if (!value) {
+            throw Error(ErrorCode::config_mismatch, "The field " + in_quotes(key) + " of the configuration " +
+                                                        in_quotes(file_name_, 1000) + " must be of the type " +
+                                                        std::string(kind) + ", but found " + found(key) + ".");
+        }
+        return *std::move(value);
+    }
+
+    nlohmann::json document_;
+    std::string file_name_;
+};
+
+/// Compares a checkpoint's configuration with the one that was compiled, field by field, and reports all differences in
+/// one error, so that they need not be met one by one.
+///
+///     ConfigCheck(config).integer("patch_size", 64).boolean("spacewise_first", false, true).finish();
+///
+/// Keys are those of `ModelConfig`, which must outlive the check. A field that is missing is a difference, unless
+/// `if_absent` gives the value that it then has. A field of another type is a difference.
+class ConfigCheck {
+public:
+    explicit ConfigCheck(const ModelConfig& config) : config_(config) {}
+    explicit ConfigCheck(ModelConfig&&) = delete;
+
+    /// Expects a whole number.
+    ConfigCheck& integer(std::string_view key, Index expected, std::optional<Index> if_absent = std::nullopt) {
+        compare(key, ModelConfig::as_integer(config_.find(key)), expected, if_absent);
+        return *this;
+    }
+
+    /// Expects a number, whole or not, that equals the expected one as a double.
+    ConfigCheck& number(std::string_view key, double expected, std::optional<double> if_absent = std::nullopt) {
+        compare(key, ModelConfig::as_number(config_.find(key)), expected, if_absent);
+        return *this;
+    }
+
+    /// Expects a boolean.
+    ConfigCheck& boolean(std::string_view key, bool expected, std::optional<bool> if_absent = std::nullopt) {
+        compare(key, ModelConfig::as_boolean(config_.find(key)), expected, if_absent);
+        return *this;
+    }
+
+    /// Expects text, compared byte by byte.
+    ConfigCheck& text(std::string_view key, std::string_view expected,
+                      std::optional<std::string_view> if_absent = std::nullopt) {
+        compare(key, ModelConfig::as_text(config_.find(key)), std::string(expected),
+                if_absent ? std::optional(std::string(*if_absent)) : std::nullopt);
+        return *this;
+    }
+
+    /// The differences so far, one line each.
+    [[nodiscard]] const std::vector<std::string>& differences() const noexcept { return differences_; }
+
+    /// Throws `Error(config_mismatch)` with a line for each field that differs; returns when none does.
+    void finish() const {
+        if (differences_.empty()) {
+            return;
+        }
+        std::string message = "The configuration " + in_quotes(config_.file_name(), 1000) +
+                              " differs from the compiled model in " + std::to_string(differences_.size()) +
+                              (differences_.size() == 1 ? " field:" : " fields:");
+        for (const std::string& difference : differences_) {
+            message += "\n  " + difference;
+        }
+        throw Error(ErrorCode::config_mismatch,
+                    message + "\nCompile a configuration with these values, or use the checkpoint that fits.");
+    }
+
+private:
+    template <class Value>
+    void compare(std::string_view key, const std::optional<Value>& found, const Value& expected,
+                 const std::optional<Value>& if_absent) {
+        const bool absent = !config_.contains(key);
+        const std::optional<Value>& value = absent ? if_absent : found;
+        if (value && *value == expected) {
+            return;
+        }
+        std::string line = in_quotes(config_.file_name(), 1000) + ": the field " + in_quotes(key) + ": expected " +
+                           ModelConfig::spelled(expected) + ", found " + config_.found(key);
+        if (absent && if_absent) {
+            line += ", which means " + ModelConfig::spelled(*if_absent);
+        }
+        differences_.push_back(std::move(line));
+    }
+
+    const ModelConfig& config_;
+    std::vector<std::string> differences_;
+};
+
+}  // namespace totograph::io

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "totograph/core/dtype.hpp"
+#include "totograph/core/error.hpp"
+#include "totograph/core/shape.hpp"
+#include "totograph/io/json.hpp"
+#include "totograph/io/text.hpp"
+
+namespace totograph::io {
+
+static_assert(std::endian::native == std::endian::little,
+              "safetensors files are little-endian, and so must be the host");
+
+/// One tensor of a safetensors file.
+struct TensorInfo {
+    std::string name;
+    std::string dtype_name;      ///< As the file spells it: "F32", "BF16", "I64"...
+    std::optional<DType> dtype;  ///< Empty when this library has no such element type.
+    std::vector<Index> shape;    ///< Row-major; empty for a scalar.
+    std::size_t begin = 0;       ///< First byte, counted from the start of the file.
+    std::size_t end = 0;         ///< One past the last byte.
+};
+
+/// The longest header that is read, in bytes; the format's own limit.
+inline constexpr std::uint64_t max_safetensors_header = 100'000'000;
+
+/// A shape of any rank as text, like `[3, 4]`.
+inline std::string to_string(std::span<const Index> shape) {
+    std::string text = "[";
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+        text += (axis == 0 ? "" : ", ") + std::to_string(shape[axis]);
+    }
+    return text + "]";
+}
+
+namespace detail {
+
+struct SafetensorsType {
+    std::string_view name;
+    std::uint64_t bits;
+    std::optional<DType> dtype;
+};
+
+inline constexpr std::array<SafetensorsType, 21> safetensors_types{{
+    {"F64", 64, DType::f64}, {"F32", 32, DType::f32}, {"F16", 16, DType::f16}, {"BF16", 16, DType::bf16},
+    {"I32", 32, DType::i32}, {"I64", 64, {}},         {"I16", 16, {}},         {"I8", 8, {}},
+    {"U64", 64, {}},         {"U32", 32, {}},         {"U16", 16, {}},         {"U8", 8, {}},
+    {"BOOL", 8, {}},         {"C64", 64, {}},         {"F8_E4M3", 8, {}},      {"F8_E5M2", 8, {}},
+    {"F8_E8M0", 8, {}},      {"F8", 8, {}},           {"F6_E2M3", 6, {}},      {"F6_E3M2", 6, {}},
+    {"F4", 4, {}},
+}};
+
+/// The product of two sizes; nothing when it does not fit 63 bits.
+constexpr std::optional<std::uint64_t> checked_product(std::uint64_t a, std::uint64_t b) {
+    constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<Index>::max());
+    if (a != 0 && b > most / a) {
+        return std::nullopt;
+    }
+    return a * b;
+}
+
+/// Reads and checks the description of one tensor.
+class TensorDescription {
+public:
+    TensorDescription(const std::string& tensor, const nlohmann::json& description, std::string_view file_name)
+        : where_("The tensor " + in_quotes(tensor, 300) + " in " + in_quotes(file_name, 1000)),
+          description_(description) {
+        if (!description.is_object()) {
+            fail("must be described by an object with 'dtype', 'shape' and 'data_offsets', but its description is " +
+                 found(description));
+        }
+        for (const auto& item : description.items()) {
+            if (item.key() != "dtype" && item.key() != "shape" && item.key() != "data_offsets") {
+                fail("has the unknown field " + in_quotes(item.key()) +
+                     "; only 'dtype', 'shape' and 'data_offsets' were expected");
+            }
+        }
+        info_.name = tensor;
+    }
+
+    /// The tensor's information, for data of `data_size` bytes that begin at the file's byte `data_begin`.
+    TensorInfo read(std::uint64_t data_begin, std::uint64_t data_size) {
+        read_dtype();
+        const std::uint64_t elements = read_shape();
+        const nlohmann::json& offsets = field("data_offsets");
+        if (!offsets.is_array() || offsets.size() != 2) {
+            fail("has 'data_offsets' of " + found(offsets) + "; an array of two whole numbers was expected");
+        }
+        const std::uint64_t begin = whole_number(offsets[0], "data offset");
+        const std::uint64_t end = whole_number(offsets[1], "data offset");
+        const std::string range = "[" + std::to_string(begin) + ", " + std::to_string(end) + "]";
+        if (begin > end) {
+            fail("has the data offsets " + range + ", whose begin lies behind its end");
+        }
+        if (end > data_size) {
+            fail("has the data offsets " + range + ", but the file holds only " + std::to_string(data_size) +
+                 " bytes of data; it may be truncated");
+        }
+        check_size(elements, end - begin, range);
+        info_.begin = static_cast<std::size_t>(data_begin + begin);
+        info_.end = static_cast<std::size_t>(data_begin + end);
+        return std::move(info_);
+    }
+
+private:
+    [[noreturn]] void fail(const std::string& what) const {
+        throw Error(ErrorCode::invalid_file, where_ + " " + what + ".");
+    }
+
+    static std::string found(const nlohmann::json& value) {
+        return value.is_array() ? "an array of " + std::to_string(value.size())
+                                : "the type " + std::string(value.type_name());
+    }
+
+    [[nodiscard]] const nlohmann::json& field(const char* key) const {
+        const auto position = description_.find(key);
+        if (position == description_.end()) {
+            fail("has no field '" + std::string(key) + "'");
+        }
+        return *position;
+    }
+
+    [[nodiscard]] std::uint64_t whole_number(const nlohmann::json& value, const std::string& what) const {
+        // The parser keeps integers that fit no 64 bits as floating point, so those fail here too.
+        if (!value.is_number_integer()) {
+            fail("has a " + what + " that is not a whole number of at most 63 bits, but of " + found(value));
+        }
+        if (!value.is_number_unsigned()) {
+            fail("has the negative " + what + " " + std::to_string(value.get<std::int64_t>()));
+        }
+        const auto number = value.get<std::uint64_t>();
+        if (number > static_cast<std::uint64_t>(std::numeric_limits<Index>::max())) {
+            fail("has the " + what + " " + std::to_string(number) + ", which overflows 63 bits");
+        }
+        return number;
+    }
+
+    void read_dtype() {
+        const nlohmann::json& dtype = field("dtype");
+        if (!dtype.is_string()) {
+            fail("has a 'dtype' of " + found(dtype) + "; a string such as \"F32\" was expected");
+        }
+        info_.dtype_name = dtype.get<std::string>();
+        const auto known = std::find_if(safetensors_types.begin(), safetensors_types.end(),
+                                        [&](const SafetensorsType& type) { return type.name == info_.dtype_name; });
+        if (known != safetensors_types.end()) {
+            bits_ = known->bits;
+            info_.dtype = known->dtype;
+        }
+    }
+
+    /// Reads the extents and returns the number of elements.
+    std::uint64_t read_shape() {
+        const nlohmann::json& shape = field("shape");
+        if (!shape.is_array()) {
+            fail("has a 'shape' of " + found(shape) + "; an array of whole numbers was expected");
+        }
+        std::uint64_t elements = 1;
+        for (const nlohmann::json& entry : shape) {
+            const std::uint64_t extent = whole_number(entry, "extent");
+            info_.shape.push_back(static_cast<Index>(extent));
+            const auto product = checked_product(elements, extent);
+            if (!product) {
+                fail("has a shape whose number of elements overflows 63 bits");
+            }
+            elements = *product;
+        }
+        return elements;
+    }
+
+    void check_size(std::uint64_t elements, std::uint64_t bytes, const std::string& range) const {
+        if (bits_ == 0) {
+            return;  // An element type that the format did not have when this was written: any size may be right.
+        }
+        const auto total_bits = checked_product(elements, bits_);
+        if (!total_bits) {
+            fail("has a shape whose size in bytes overflows");
+        }
+        if (*total_bits % 8 != 0) {
+            fail("has the dtype " + info_.dtype_name + " and the shape " + to_string(info_.shape) +
+                 ", which do not fill whole bytes");
+        }
+        if (*total_bits / 8 != bytes) {
+            fail("has the dtype " + info_.dtype_name + " and the shape " + to_string(info_.shape) + ", which need " +
+                 std::to_string(*total_bits / 8) + " bytes, but its data offsets " + range + " hold " +
+                 std::to_string(bytes));
+        }
+    }
+
+    std::string where_;
+    const nlohmann::json& description_;
+    TensorInfo info_;
+    std::uint64_t bits_ = 0;
+};
+
+inline void check_safetensors_metadata(const nlohmann::json& metadata, const std::string& where) {
+    if (!metadata.is_object()) {
+        throw Error(ErrorCode::invalid_file, where + " has a '__metadata__' of type " +
+                                                 std::string(metadata.type_name()) +
+                                                 "; an object that maps strings to strings was expected.");
+    }
+    for (const auto& item : metadata.items()) {
+        if (!item.value().is_string()) {
+            throw Error(ErrorCode::invalid_file, where + " has a '__metadata__' whose entry " + in_quotes(item.key()) +
+                                                     " is of type " + std::string(item.value().type_name()) +
+                                                     "; a string was expected.");
+        }
+    }
+}
+
+/// Checks that the tensors, sorted by their ranges, fill the bytes [data_begin, file_size) without overlap or hole.
+inline void check_safetensors_cover(const std::vector<TensorInfo>& tensors, std::size_t data_begin,
+                                    std::size_t file_size, std::string_view file_name) {
+    std::size_t covered = data_begin;
+    const std::string* previous = nullptr;
+    const std::string file = in_quotes(file_name, 1000);
+    for (const TensorInfo& tensor : tensors) {
+        if (tensor.begin < covered) {
+            throw Error(ErrorCode::invalid_file, "The tensors " + in_quotes(*previous, 300) + " and " +
+                                                     in_quotes(tensor.name, 300) + " in " + file + " overlap.");
+        }
+        if (tensor.begin > covered) {
+            throw Error(ErrorCode::invalid_file,
+                        "The file " + file + " has a hole of " + std::to_string(tensor.begin - covered) +
+                            " bytes that belong to no tensor before the tensor " + in_quotes(tensor.name, 300) + ".");
+        }
+        covered = tensor.end;
+        previous = &tensor.name;
+    }
+    if (covered != file_size) {
+        throw Error(ErrorCode::invalid_file, "The file " + file + " ends with " + std::to_string(file_size - covered) +
+                                                 " bytes that belong to no tensor.");
+    }
+}
+
+}  // namespace detail
+
+/// Reads the header of a safetensors file and checks all of it, so that every range in the result lies inside the file,
+/// fits its dtype and shape, and overlaps no other.
+///
+/// @param file       the whole file's bytes; only the header is read.
+/// @param file_name  the name that messages give the file.
+/// @return the tensors in the order of their data. Element types that this library does not know are no error: their
+///         `dtype` is empty, and their size is checked where the format defines it.
+/// @throws Error(invalid_file) that names the file, the tensor and the field.
+inline std::vector<TensorInfo> parse_safetensors_header(std::span<const std::byte> file, std::string_view file_name) {
+    const std::string name = in_quotes(file_name, 1000);
+    constexpr std::size_t prefix = sizeof(std::uint64_t);
+    if (file.size() < prefix) {
+        throw Error(ErrorCode::invalid_file, "The file " + name + " holds " + std::to_string(file.size()) +
+                                                 " bytes, which is too short for a safetensors file; it must begin"
+                                                 " with 8 bytes that give the length of its header.");
+    }
+    std::uint64_t length = 0;
+    std::memcpy(&length, file.data(), prefix);
+    if (length > max_safetensors_header) {
+        throw Error(ErrorCode::invalid_file, "The file " + name + " claims a header of " + std::to_string(length) +
+                                                 " bytes, over the limit of " + std::to_string(max_safetensors_header) +
+                                                 "; it is probably not a safetensors file.");
+    }
+    if (length > file.size() - prefix) {
+        throw Error(ErrorCode::invalid_file, "The file " + name + " claims a header of " + std::to_string(length) +
+                                                 " bytes, but only " + std::to_string(file.size() - prefix) +
+                                                 " follow its length; it may be truncated.");
+    }
+    const std::string where = "The header of " + name;
+    const std::string_view text(reinterpret_cast<const char*>(file.data()) + prefix, static_cast<std::size_t>(length));
+    if (!text.starts_with('{')) {
+        throw Error(ErrorCode::invalid_file, where + " is not a JSON object: it must begin with '{'.");
+    }
+    const nlohmann::json header = parse_json(text, where);
+
+    const std::size_t data_begin = prefix + static_cast<std::size_t>(length);
+    std::vector<TensorInfo> tensors;
+    for (const auto& item : header.items()) {
+        if (item.key() == "__metadata__") {
+            detail::check_safetensors_metadata(item.value(), where);
+        } else {
+            tensors.push_back(detail::TensorDescription(item.key(), item.value(), file_name)
+                                  .read(data_begin, file.size() - data_begin));
+        }
+    }
+    std::sort(tensors.begin(), tensors.end(), [](const TensorInfo& a, const TensorInfo& b) {
+        return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
+    });
+    detail::check_safetensors_cover(tensors, data_begin, file.size(), file_name);
+    return tensors;
+}
+
+}  // namespace totograph::io

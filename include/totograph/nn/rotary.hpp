@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <totograph/graph/recorder.hpp>
+
+namespace totograph::nn {
+
+/// Cosines and sines for queries and keys, with the xPos scale of each inside: `[series or 1, 1, 1, positions, 1,
+/// head_dim]`.
+struct RotaryTables {
+    Tensor query_cosine;
+    Tensor query_sine;
+    Tensor key_cosine;
+    Tensor key_sine;
+};
+
+struct RotaryConfig {
+    double theta = 10000;
+    double xpos_scale_base = 512;
+};
+
+/// Tables of a rotary embedding (https://arxiv.org/abs/2104.09864) with xPos scales (https://arxiv.org/abs/2212.10554).
+///
+/// Dimension d of a head turns with frequency theta^(-2 floor(d/2) / head_dim) and is scaled by
+/// ((2 (d mod head_dim/2) + 0.4 head_dim) / (1.4 head_dim))^((position - centre) / xpos_scale_base), for keys by its
+/// inverse. That neighbouring dimensions share a frequency while dimensions half a head apart share a scale is how the
+/// reference implementation has it.
+///
+/// `positions` and `centre` are f32 and broadcast to `[series, 1, 1, positions, 1, 1]`.
+constexpr RotaryTables rotary_tables(Tensor positions, Tensor centre, Index head_dim, RotaryConfig config = {}) {
+    Recorder& recorder = positions.recorder();
+    if (head_dim % 2 != 0) {
+        recorder.fail(ModelErrorKind::odd_rotary_width) << "rotary_tables: head_dim is " << head_dim;
+        return {positions, positions, positions, positions};
+    }
+    const auto width = static_cast<double>(head_dim);
+    const Tensor log_theta = logarithm(recorder.constant(config.theta, DType::f64));
+    const Tensor pair = floor(recorder.iota(head_dim, DType::f64) * 0.5);
+    const Tensor frequency = cast(exponential(-(pair * (2.0 / width)) * log_theta), DType::f32);
+    const Tensor half = recorder.iota(head_dim / 2, DType::f64);
+    const Tensor half_scale = logarithm((half * 2.0 + 0.4 * width) / (1.4 * width));
+    const Tensor log_scale = cast(concatenate(half_scale, half_scale, 0), DType::f32);
+
+    const Tensor angle = positions * frequency;
+    const Tensor power = (positions - centre) / config.xpos_scale_base;
+    const Tensor scale = exponential(power * log_scale);
+    const Tensor cosines = cosine(angle);
+    const Tensor sines = sine(angle);
+    return {cosines * scale, sines * scale, cosines / scale, sines / scale};
+}
+
+/// Rotates the heads of x: `[series, samples, variates, positions, heads * head_dim]`, by tables of `rotary_tables`.
+constexpr Tensor rotate(Tensor x, Tensor cosine_table, Tensor sine_table) {
+    const Index head_dim = cosine_table.extent(-1);
+    const Tensor heads = reshape(x, with_last(with_axis(x.shape(), -1, x.extent(-1) / head_dim), head_dim));
+    return reshape(heads * cosine_table + rotate_pairs(heads) * sine_table, x.shape());
+}
+
+}  // namespace totograph::nn

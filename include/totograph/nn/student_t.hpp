@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <totograph/graph/recorder.hpp>
+
+namespace totograph::nn {
+
+/// Parameters of mixtures of Student-t distributions, each `[series, samples, variates, patches, patch_size,
+/// components]`.
+struct StudentTMixture {
+    Tensor degrees_of_freedom;
+    Tensor location;
+    Tensor scale;
+    Tensor probability;
+};
+
+/// A weight and a bias of one projection.
+struct Projection {
+    Tensor weight;
+    Tensor bias;
+};
+
+struct StudentTProjections {
+    Projection degrees_of_freedom;
+    Projection location;
+    Projection scale;
+    Projection logits;  ///< Unused by a single distribution.
+    bool is_mixture = true;
+};
+
+/// The smallest f32 step above 1, below which the reference clamps softplus.
+inline constexpr double f32_epsilon = 0x1p-23;
+
+/// df = 2 + max(softplus(.), eps), location = ., scale = max(softplus(.), eps), probability = softmax(.).
+/// x is `[series, samples, variates, patches, patch_size, width]`.
+constexpr StudentTMixture student_t_mixture(Tensor x, const StudentTProjections& projections) {
+    const auto project = [&](const Projection& projection) { return linear(x, projection.weight, projection.bias); };
+    const Tensor freedom = maximum(softplus(project(projections.degrees_of_freedom)), f32_epsilon) + 2.0;
+    const Tensor location = project(projections.location);
+    const Tensor scale = maximum(softplus(project(projections.scale)), f32_epsilon);
+    const Tensor probability = projections.is_mixture ? softmax(project(projections.logits))
+                                                      : expand(x.recorder().constant(1.0), location.shape());
+    return {freedom, location, scale, probability};
+}
+
+/// Drops the axis of components, which has extent 1.
+constexpr Tensor drop_components(Tensor x) {
+    Shape shape = x.shape();
+    --shape.rank;
+    return reshape(x, shape);
+}
+
+/// sum_k p_k location_k, `[series, samples, variates, patches, patch_size]`.
+constexpr Tensor mixture_mean(const StudentTMixture& mixture) {
+    return drop_components(sum(mixture.probability * mixture.location));
+}
+
+/// The variance of the mixture: mean of the variances plus variance of the means. A component's variance is
+/// scale^2 df / (df - 2).
+constexpr Tensor mixture_variance(const StudentTMixture& mixture) {
+    const Tensor freedom = mixture.degrees_of_freedom;
+    const Tensor inner = mixture.scale * mixture.scale * freedom / (freedom - 2.0);
+    const Tensor deviation = mixture.location - sum(mixture.probability * mixture.location);
+    return drop_components(sum(mixture.probability * (inner + deviation * deviation)));
+}
+
+/// One draw for each of `samples` (counter-based: see `core/random.hpp`), `[series, samples, variates, patches,
+/// patch_size]`. `seed` is `[2]` i32 (low and high half), `first_series` is `[1]` i32 (added to the index of a series),
+/// `patch` is `[1]` i32: the index of the forecast patch, which counts into the time of a draw.
+constexpr Tensor sample(const StudentTMixture& mixture, Index samples, Tensor seed, Tensor first_series, Tensor patch) {
+    Shape shape = with_axis(mixture.location.shape(), 1, samples);
+    --shape.rank;
+    return seed.recorder().add(
+        Op::sample_student_t_mixture, DType::f32, shape,
+        {mixture.degrees_of_freedom, mixture.location, mixture.scale, mixture.probability, seed, first_series, patch});
+}
+
+/// 0 in place of NaN, infinities, and values beyond half the range of f32.
+constexpr Tensor replace_extreme_values(Tensor x) {
+    constexpr double half_of_largest = 0x1.fffffep126;
+    return select(less(absolute(x), half_of_largest), x, x.recorder().constant(0));
+}
+
+}  // namespace totograph::nn

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/error.hpp>
+#include <totograph/core/random.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/weights.hpp>
+#include <totograph/io/model_config.hpp>
+#include <totograph/io/safetensors.hpp>
+#include <totograph/toto/config.hpp>
+#include <totograph/toto/programs.hpp>
+
+namespace totograph::toto {
+
+/// The weights of one architecture. Copies share everything; safe to use from many threads.
+template <Toto1Model Model>
+struct ModelWeights {
+    Weights weights;
+};
+
+/// A tensor that the model reads from its checkpoint.
+struct NamedShape {
+    std::string name;
+    Shape shape;
+};
+
+/// Every tensor of an architecture, in the order in which the model reads them. The list is read off a recorded
+/// program.
+template <Toto1Model Model>
+std::vector<NamedShape> checkpoint_tensors() {
+    constexpr Bucket smallest{.batch = 1, .variates = 2, .context = 1, .horizon = 1, .samples = 0};
+    static_assert(check_bucket<Model, smallest>());
+    const Graph graph = [] {
+        Recorder recorder;
+        Prefill<Model, smallest, Rewrites{}>::record(recorder);
+        return recorder.take_graph();
+    }();
+    std::map<std::string, bool> seen;
+    std::vector<NamedShape> tensors;
+    for (const Node& node : graph.nodes) {
+        if (node.op == Op::weight && !std::exchange(seen[full_name(node)], true)) {
+            tensors.push_back({full_name(node), node.shape});
+        }
+    }
+    return tensors;
+}
+
+/// The name under which the other of the two checkpoint layouts keeps a tensor: fused layers call the products of the
+/// feed-forward `mlp.0.w12` and `mlp.0.w3`, plain ones `mlp.0` and `mlp.2`.
+inline std::string name_in_fused_layout(std::string name) {
+    const std::pair<std::string_view, std::string_view> spellings[] = {{".mlp.0.", ".mlp.0.w12."},
+                                                                       {".mlp.2.", ".mlp.0.w3."}};
+    for (const auto& [plain, fused] : spellings) {
+        if (const auto at = name.find(plain); at != std::string::npos) {
+            name.replace(at, plain.size(), fused);
+            break;
+        }
+    }
+    return name;
+}
+
+/// A checkpoint in a safetensors file.
+class CheckpointFile final : public TensorSource {
+public:
+    /// Opens the file and checks it against the list: each tensor of the list is there with its shape, and no other.
+    /// Throws `Error`.
+    CheckpointFile(const std::filesystem::path& path, const std::vector<NamedShape>& wanted) : file_(path) {
+        std::map<std::string, bool> known;
+        for (const NamedShape& tensor : wanted) {
+            const io::TensorInfo& info = find(tensor.name);
+            known[info.name] = true;
+            check_shape(info, tensor.shape);
+        }
+        for (const io::TensorInfo& info : file_.tensors()) {
+            // Rotary frequencies are a constant of the architecture that older checkpoints stored.
+            const bool is_constant = info.name.ends_with("rotary_emb.freqs");
+            if (!known.contains(info.name) && !is_constant) {
+                throw Error(
+                    ErrorCode::unexpected_tensor,
+                    "'" + file_.path().string() + "' holds a tensor '" + info.name +
+                        "' that this architecture does not have; check that the configuration that was compiled "
+                        "is the checkpoint's.");
+            }
+        }
+    }
+
+    void read(const std::string& name, const Shape& shape, std::span<float> values) const override {
+        const io::TensorInfo& info = find(name);
+        check_shape(info, shape);
+        file_.copy_to_float(info, values);
+        file_.release(info);
+    }
+
+private:
+    [[nodiscard]] const io::TensorInfo& find(const std::string& name) const {
+        const io::TensorInfo* info = file_.find(name);
+        if (info == nullptr) {
+            info = file_.find(name_in_fused_layout(name));
+        }
+        if (info == nullptr) {
+            throw Error(ErrorCode::missing_tensor,
+                        "'" + file_.path().string() + "' lacks the tensor '" + name +
+                            "'; check that the file is a Toto 1.0 checkpoint and that the configuration that was "
+                            "compiled is the checkpoint's.");
+        }
+        return *info;
+    }
+
+    void check_shape(const io::TensorInfo& info, const Shape& expected) const {
+        bool same = info.shape.size() == static_cast<std::size_t>(expected.rank);
+        std::string found = "[";
+        for (std::size_t axis = 0; axis < info.shape.size(); ++axis) {
+            same = same && info.shape[axis] == expected[static_cast<int>(axis)];
+            found += (axis == 0 ? "" : ", ") + std::to_string(info.shape[axis]);
+        }
+        if (!same) {
+            throw Error(ErrorCode::tensor_mismatch, "'" + file_.path().string() + "': tensor '" + info.name +
+                                                        "' should have shape " + to_string(expected) + ", found " +
+                                                        found + "]; use the configuration of this checkpoint.");
+        }
+    }
+
+    io::SafetensorsFile file_;
+};
+
+/// Compares `config.json` with the compiled configuration. Throws one `Error` that lists each field that differs.
+template <Toto1Model Model>
+void check_config_file(const std::filesystem::path& path) {
+    constexpr Toto1Config config = Model::config;
+    const io::ModelConfig file(path);
+    io::ConfigCheck check(file);
+    check.integer("patch_size", config.patch_size);
+    check.integer("stride", config.patch_size);
+    check.integer("embed_dim", config.embed_dim);
+    check.integer("num_layers", config.num_layers);
+    check.integer("num_heads", config.num_heads);
+    check.integer("mlp_hidden_dim", config.mlp_hidden_dim);
+    check.integer("spacewise_every_n_layers", config.spacewise_every_n_layers);
+    check.boolean("spacewise_first", config.spacewise_first, true);
+    const char* scaler = config.scaler == Scaler::global   ? "<class 'model.scaler.StdMeanScaler'>"
+                         : config.scaler == Scaler::causal ? "<class 'model.scaler.CausalStdMeanScaler'>"
+                                                           : "<class 'model.scaler.CausalPatchStdMeanScaler'>";
+    check.text("scaler_cls", scaler);
+    if (config.scaler == Scaler::causal_patch) {
+        check.boolean("stabilize_with_global", config.stabilize_with_global, true);
+        if (config.stabilize_with_global && file.contains("scale_factor_exponent")) {
+            check.number("scale_factor_exponent", config.scale_factor_exponent);
+        }
+    }
+    const bool is_mixture = config.head == Head::mixture_of_student_t;
+    check.text("output_distribution_classes.0", is_mixture ? "<class 'model.distribution.MixtureOfStudentTsOutput'>"
+                                                           : "<class 'model.distribution.StudentTOutput'>");
+    if (is_mixture) {
+        check.integer("output_distribution_kwargs.k_components", config.k_components);
+    }
+    check.finish();
+}
+
+/// Opens a checkpoint: a folder with `model.safetensors` and, if it has one, `config.json`. Both are checked against
+/// the architecture. Throws `Error`.
+template <Toto1Model Model>
+ModelWeights<Model> load(const std::filesystem::path& folder) {
+    if (const auto config = folder / "config.json"; std::filesystem::exists(config)) {
+        check_config_file<Model>(config);
+    }
+    return {Weights(std::make_shared<CheckpointFile>(folder / "model.safetensors", checkpoint_tensors<Model>()))};
+}
+
+/// Weights of plausible size but no training, reproducible from a seed. Their forecasts mean nothing.
+class UntrainedSource final : public TensorSource {
+public:
+    explicit UntrainedSource(std::uint64_t seed) : seed_(seed) {}
+
+    void read(const std::string& name, const Shape& shape, std::span<float> values) const override {
+        if (name.ends_with("norm1.scale") || name.ends_with("norm2.scale")) {
+            std::fill(values.begin(), values.end(), 1.0F);
+            return;
+        }
+        // As PyTorch initializes a linear layer: uniform within 1 / sqrt(depth).
+        const double bound = 1.0 / std::sqrt(static_cast<double>(shape.rank > 1 ? shape[-1] : Index{64}));
+        std::uint64_t key = seed_;
+        for (const char character : name) {
+            key = key * 1099511628211ULL + static_cast<unsigned char>(character);
+        }
+        for (std::size_t i = 0; i < values.size(); i += 4) {
+            SampleKey counter;
+            counter.seed = key;
+            counter.time = static_cast<std::uint32_t>(i / 4);
+            const RandomWords words = random_words(counter);
+            for (std::size_t lane = 0; lane < std::min<std::size_t>(4, values.size() - i); ++lane) {
+                values[i + lane] = static_cast<float>((2.0 * uniform_double(words.word[lane]) - 1.0) * bound);
+            }
+        }
+    }
+
+private:
+    std::uint64_t seed_;
+};
+
+/// Untrained weights, for tests, benchmarks and demonstrations.
+template <Toto1Model Model>
+ModelWeights<Model> untrained(std::uint64_t seed = 0) {
+    return {Weights(std::make_shared<UntrainedSource>(seed))};
+}
+
+}  // namespace totograph::toto

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <totograph/core/bucket.hpp>
+#include <totograph/core/error.hpp>
+#include <totograph/core/series.hpp>
+#include <totograph/core/shape.hpp>
+
+namespace totograph::toto {
+
+/// The sizes of a request, with the bucket's where the options leave them open.
+inline Bucket request_sizes(const Series& series, const ForecastOptions& options, const Bucket& bucket) {
+    return {.batch = series.batch,
+            .variates = series.variates,
+            .context = series.steps,
+            .horizon = options.horizon.value_or(bucket.horizon),
+            .samples = options.samples.value_or(bucket.samples),
+            .exogenous = series.future_exogenous.empty() ? 0 : series.exogenous};
+}
+
+namespace detail {
+
+[[noreturn]] inline void reject(ErrorCode code, const std::string& message) {
+    throw Error(code, "forecast: " + message);
+}
+
+inline void check_size(const char* what, std::size_t found, Index expected, const char* shape) {
+    if (found != static_cast<std::size_t>(expected)) {
+        reject(ErrorCode::invalid_argument, std::string(what) + " should hold " + std::to_string(expected) +
+                                                " elements " + shape + ", found " + std::to_string(found) + ".");
+    }
+}
+
+inline std::string place(Index series, Index variate, Index step) {
+    return "series " + std::to_string(series) + ", variate " + std::to_string(variate) + ", step " +
+           std::to_string(step);
+}
+
+}  // namespace detail
+
+/// Checks everything about a request that does not depend on the bucket, once, before anything runs. Throws `Error`.
+inline void check_request(const Series& series, const Bucket& request) {
+    using detail::reject;
+    if (series.batch < 1 || series.variates < 1) {
+        reject(ErrorCode::invalid_argument, "a series needs a batch and variates of at least 1, found batch " +
+                                                std::to_string(series.batch) + " and " +
+                                                std::to_string(series.variates) + " variates.");
+    }
+    if (series.steps < 1) {
+        reject(ErrorCode::invalid_series, "the series is empty; give at least one step of history.");
+    }
+    if (request.horizon < 1) {
+        reject(ErrorCode::invalid_argument,
+               "the horizon should be at least 1 step, found " + std::to_string(request.horizon) + ".");
+    }
+    if (request.samples < 0) {
+        reject(ErrorCode::invalid_argument,
+               "the number of samples should be 0 or more, found " + std::to_string(request.samples) + ".");
+    }
+    const Index rows = series.batch * series.variates;
+    detail::check_size("values", series.values.size(), rows * series.steps, "[batch, variates, steps]");
+    if (!series.observed.empty()) {
+        detail::check_size("observed", series.observed.size(), rows * series.steps, "[batch, variates, steps]");
+    }
+    if (series.exogenous < 0 || series.exogenous >= series.variates) {
+        reject(ErrorCode::invalid_argument, "of " + std::to_string(series.variates) + " variates, " +
+                                                std::to_string(series.exogenous) +
+                                                " cannot be exogenous; at least one is to be forecast.");
+    }
+    if (!series.future_exogenous.empty()) {
+        detail::check_size("future_exogenous", series.future_exogenous.size(),
+                           series.batch * series.exogenous * request.horizon, "[batch, exogenous, horizon]");
+        for (std::size_t i = 0; i < series.future_exogenous.size(); ++i) {
+            if (!std::isfinite(series.future_exogenous[i])) {
+                reject(ErrorCode::invalid_series, "future_exogenous holds NaN or infinity at element " +
+                                                      std::to_string(i) + "; a known future has no gaps.");
+            }
+        }
+    }
+    for (Index row = 0; row < rows; ++row) {
+        bool seen = false;
+        for (Index step = 0; step < series.steps; ++step) {
+            const auto at = static_cast<std::size_t>(row * series.steps + step);
+            if (!series.observed.empty() && series.observed[at] == 0) {
+                continue;
+            }
+            seen = true;
+            if (!std::isfinite(series.values[at])) {
+                reject(ErrorCode::invalid_series,
+                       detail::place(row / series.variates, row % series.variates, step) +
+                           " holds NaN or infinity; mark gaps as not observed instead (Series::observed).");
+            }
+        }
+        if (!seen) {
+            reject(ErrorCode::invalid_series, "series " + std::to_string(row / series.variates) + ", variate " +
+                                                  std::to_string(row % series.variates) +
+                                                  " has no observed value at all; leave it out.");
+        }
+    }
+}
+
+/// Checks group ids against patches. Throws `Error`.
+inline void check_groups(const Series& series, Index patch_size) {
+    using detail::reject;
+    if (series.groups.empty()) {
+        return;
+    }
+    const Index rows = series.batch * series.variates;
+    const bool per_step = series.groups.size() == static_cast<std::size_t>(rows * series.steps) && series.steps != 1;
+    if (!per_step) {
+        detail::check_size("groups", series.groups.size(), rows, "[batch, variates], or [batch, variates, steps]");
+    }
+    for (const std::int32_t id : series.groups) {
+        if (id < 0) {
+            reject(ErrorCode::invalid_argument, "group ids should not be negative, found " + std::to_string(id) + ".");
+        }
+    }
+    const Index padding = round_up(series.steps, patch_size) - series.steps;
+    for (Index row = 0; per_step && row < rows; ++row) {
+        for (Index step = 1; step < series.steps; ++step) {
+            const auto at = static_cast<std::size_t>(row * series.steps + step);
+            if ((padding + step) % patch_size != 0 && series.groups[at] != series.groups[at - 1]) {
+                reject(ErrorCode::invalid_argument,
+                       "the group id changes inside a patch at " +
+                           detail::place(row / series.variates, row % series.variates, step) + "; patches of " +
+                           std::to_string(patch_size) +
+                           " steps are counted back from the newest step, and a patch belongs to one group.");
+            }
+        }
+    }
+}
+
+}  // namespace totograph::toto

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../../examples/forecast/output.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <sstream>
+#include <string>
+
+#include "../../examples/forecast/make_figure.hpp"
+#include "../../examples/forecast/progress.hpp"
+#include "totograph/io/csv.hpp"
+
+using namespace forecast_program;
+
+namespace {
+
+constexpr float gap = std::numeric_limits<float>::quiet_NaN();
+
+/// Two series, five steps of history, two steps of forecast.
+SeriesInput sample_input() {
+    totograph::io::Table table;
+    table.names = {"cpu", "a,b"};
+    table.columns = {{1, 2, 3, 4, 5}, {10, gap, 30, 40, 50}};
+    return series_input(table, {.horizon = 2});
+}
+
+ForecastResult sample_result(bool sampled) {
+    ForecastResult result;
+    result.series = 2;
+    result.horizon = 2;
+    result.mean = {6, 7, 60, 70};
+    if (sampled) {
+        result.samples = 4;
+        result.median = {6.5F, 7.5F, 65, 75};
+        result.deviation = {1, 1, 10, 0.1F};
+        result.quantiles = {{0.1, {5, 6, 50, 60}}, {0.975, {8, 9, 80, 90}}};
+        result.edges = {{0.05, {1, 2, 3, 4}}, {0.25, {2, 3, 4, 5}}, {0.75, {7, 8, 9, 10}}, {0.95, {8, 9, 10, 11}}};
+    }
+    return result;
+}
+
+Timeline seconds_timeline() {
+    return Timeline({"2026-11-21T00:00:00Z", "2026-11-21T00:00:01Z", "2026-11-21T00:00:02Z", "2026-11-21T00:00:03Z",
+                     "2026-11-21T00:00:04Z"});
+}
+
+std::string content_of(const std::filesystem::path& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// A folder that goes away with the test.
+class Folder {
+public:
+    explicit Folder(const std::string& name) : path_(std::filesystem::temp_directory_path() / ("totograph_" + name)) {
+        std::filesystem::remove_all(path_);
+        std::filesystem::create_directories(path_);
+    }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+    ~Folder() { std::filesystem::remove_all(path_); }
+
+    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+    [[nodiscard]] std::ptrdiff_t files() const {
+        return std::distance(std::filesystem::directory_iterator(path_), std::filesystem::directory_iterator());
+    }
+
+private:
+    std::filesystem::path path_;
+};
+
+}  // namespace
+
+TEST_CASE("the forecast as CSV") {
+    CHECK(forecast_csv(sample_input(), sample_result(true), seconds_timeline(), "time") ==
+          "time,series,mean,median,standard_deviation,quantile_0.1,quantile_0.975\n"
+          "2026-11-21T00:00:05Z,cpu,6,6.5,1,5,8\n"
+          "2026-11-21T00:00:06Z,cpu,7,7.5,1,6,9\n"
+          "2026-11-21T00:00:05Z,\"a,b\",60,65,10,50,80\n"
+          "2026-11-21T00:00:06Z,\"a,b\",70,75,0.1,60,90\n");
+    CHECK(forecast_csv(sample_input(), sample_result(false), Timeline(), "") ==
+          "step,series,mean\n1,cpu,6\n2,cpu,7\n1,\"a,b\",60\n2,\"a,b\",70\n");
+}
+
+TEST_CASE("the CSV reads back") {
+    const std::string text = forecast_csv(sample_input(), sample_result(true), seconds_timeline(), "time");
+    totograph::io::CsvOptions options;
+    options.columns = {"median", "quantile_0.975"};
+    const totograph::io::Table table = totograph::io::parse_csv(text, "forecast.csv", options);
+    CHECK(table.timestamps[1] == "2026-11-21T00:00:06Z");
+    CHECK(table.columns[0] == std::vector<float>{6.5F, 7.5F, 65, 75});
+    CHECK(table.columns[1] == std::vector<float>{8, 9, 80, 90});
+}
+
+TEST_CASE("values that are not finite are blank in CSV and a dash in the table") {
+    ForecastResult result = sample_result(false);
+    result.mean = {gap, std::numeric_limits<float>::infinity(), 1, 2};
+    CHECK(forecast_csv(sample_input(), result, Timeline(), "").find("1,cpu,\n2,cpu,\n") != std::string::npos);
+    CHECK(forecast_table(sample_input(), result, Timeline()).find("–") != std::string::npos);
+}
+
+TEST_CASE("the forecast as a table") {
+    CHECK(forecast_table(sample_input(), sample_result(false), seconds_timeline()) ==
+          "cpu\n"
+          "  time                  mean\n"
+          "  2026-11-21T00:00:05Z     6\n"
+          "  2026-11-21T00:00:06Z     7\n"
+          "\n"
+          "a,b\n"
+          "  time                  mean\n"
+          "  2026-11-21T00:00:05Z    60\n"
+          "  2026-11-21T00:00:06Z    70\n");
+}
+
+TEST_CASE("a figure of the tail of the history and the forecast") {
+    SeriesInput input = sample_input();
+    input.truth = {{6, 9}, {gap, gap}};
+    const Figure figure = make_figure(input, sample_result(true), seconds_timeline());
+    CHECK(figure.history_steps == 5);
+    CHECK(figure.first_row == 0);
+    CHECK(figure.horizon == 2);
+    CHECK(figure.line_name == "median");
+    REQUIRE(figure.panels.size() == 2);
+    CHECK(figure.panels[0].line == std::vector<float>{6.5F, 7.5F});
+    CHECK(figure.panels[1].line == std::vector<float>{65, 75});
+    CHECK(std::isnan(figure.panels[1].history[1]));
+    REQUIRE(figure.panels[1].bands.size() == 2);
+    CHECK(figure.panels[1].bands[0].percent == 90);
+    CHECK(figure.panels[1].bands[0].high == std::vector<float>{10, 11});
+    CHECK(figure.panels[1].bands[1].low == std::vector<float>{4, 5});
+    CHECK(figure.panels[0].note == "MAE 1");
+    CHECK(figure.panels[1].note == "MAE –");
+    CHECK(make_figure(input, sample_result(false), Timeline()).panels[0].bands.empty());
+    CHECK(make_figure(input, sample_result(false), Timeline()).line_name == "mean");
+}
+
+TEST_CASE("the tail is a few horizons long, never more than there is") {
+    CHECK(history_tail(10, 60) == 10);
+    CHECK(history_tail(4096, 60) == 180);
+    CHECK(history_tail(4096, 1) == 60);
+    CHECK(history_tail(4096, 2000) == 1000);
+}
+
+TEST_CASE("the mean absolute error skips gaps in the truth") {
+    CHECK(mean_absolute_error({1, 2, 3}, {2, gap, 6}) == doctest::Approx(2));
+    CHECK(std::isnan(mean_absolute_error({1}, {gap})));
+}
+
+TEST_CASE("output files appear together") {
+    const Folder folder("test_output_together");
+    {
+        OutputFiles files;
+        files.add(folder.path() / "one", "1");
+        files.add(folder.path() / "two", "2");
+        CHECK(!std::filesystem::exists(folder.path() / "one"));
+        files.commit();
+    }
+    CHECK(content_of(folder.path() / "one") == "1");
+    CHECK(content_of(folder.path() / "two") == "2");
+    CHECK(folder.files() == 2);
+}
+
+TEST_CASE("without a commit nothing changes") {
+    const Folder folder("test_output_nothing");
+    std::ofstream(folder.path() / "one") << "old";
+    {
+        OutputFiles files;
+        files.add(folder.path() / "one", "new");
+        CHECK_THROWS_AS(files.add(folder.path() / "missing" / "two", "2"), totograph::Error);
+    }
+    CHECK(content_of(folder.path() / "one") == "old");
+    CHECK(folder.files() == 1);
+}
+
+TEST_CASE("a place for a file is tried without a trace") {
+    const Folder folder("test_output_check");
+    OutputFiles::check(folder.path() / "one");
+    CHECK(folder.files() == 0);
+    CHECK_THROWS_AS(OutputFiles::check(folder.path() / "missing" / "one"), totograph::Error);
+    CHECK_THROWS_AS(OutputFiles::check(folder.path()), totograph::Error);
+}
+
+TEST_CASE("progress") {
+    const std::string half = progress_line("forecasting", 2.5, 0.5);
+    CHECK(half == "━━━━━━━━━━━━┄┄┄┄┄┄┄┄┄┄┄┄ forecasting, 2.5 s");
+    CHECK(display_width(progress_line("x", 0, -1)) == display_width(progress_line("x", 1.7, -1)));
+    CHECK(progress_line("x", 0.0, -1) != progress_line("x", 0.9, -1));
+    std::ostringstream terminal;
+    {
+        Progress quiet(terminal, false);
+        quiet.stage("working");
+        Progress fast(terminal, true);  // done long before the bar would appear
+        fast.stage("working");
+    }
+    CHECK(terminal.str().empty());
+}
+
+TEST_CASE("a long computation shows its stage and leaves a clean line") {
+    std::ostringstream terminal;
+    {
+        Progress progress(terminal, true);
+        progress.stage("forecasting");
+        std::this_thread::sleep_for(std::chrono::milliseconds(800));
+    }
+    CHECK(terminal.str().find("forecasting") != std::string::npos);
+    CHECK(terminal.str().substr(terminal.str().size() - 4) == "\r\x1b[K");
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../../examples/forecast/time_axis.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace forecast_program;
+
+namespace {
+
+std::vector<std::string> labels_of(const TimeAxis& axis) {
+    std::vector<std::string> labels;
+    for (const TimeTick& tick : axis.ticks) {
+        labels.push_back(tick.label);
+    }
+    return labels;
+}
+
+using Labels = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("seconds, minutes and midnight") {
+    const Timeline timeline({"2026-11-21T23:58:59Z", "2026-11-21T23:59:00Z"});
+    const TimeAxis axis = time_axis(timeline, 1, 121, 61, 5);
+    CHECK(labels_of(axis) == Labels{"23:59:00", "23:59:30", "Nov 22", "00:00:30", "00:01:00"});
+    CHECK(axis.ticks[1].row == doctest::Approx(31));
+    CHECK(axis.caption == "2026-11-21 to 2026-11-22 UTC, one step is 1 s");
+}
+
+TEST_CASE("ticks stand on the clock of the file's zone") {
+    const Timeline timeline({"2026-11-21T09:30:00+05:30", "2026-11-21T10:30:00+05:30"});
+    const TimeAxis axis = time_axis(timeline, 0, 6, 2, 4);
+    CHECK(labels_of(axis) == Labels{"10:00", "12:00", "14:00"});
+    CHECK(axis.ticks[0].row == doctest::Approx(0.5));
+    CHECK(axis.caption == "2026-11-21 UTC+05:30, one step is 1 h");
+}
+
+TEST_CASE("days, weeks from Monday, months and years") {
+    const Timeline daily({"2026-11-20", "2026-11-21"});
+    CHECK(labels_of(time_axis(daily, 0, 3, 2, 5)) == Labels{"Nov 20", "Nov 21", "Nov 22", "Nov 23"});
+    CHECK(labels_of(time_axis(daily, 0, 21, 2, 4)) == Labels{"Nov 23", "Nov 30", "Dec 7"});
+    CHECK(labels_of(time_axis(daily, 0, 100, 2, 5)) == Labels{"Dec", "2027", "Feb"});
+    CHECK(labels_of(time_axis(daily, 0, 1500, 2, 5)) == Labels{"2027", "2028", "2029", "2030"});
+}
+
+TEST_CASE("rows of whole months") {
+    const Timeline monthly({"2025-11-01", "2025-12-01", "2026-01-01"});
+    const TimeAxis axis = time_axis(monthly, 0, 11, 3, 5);
+    CHECK(labels_of(axis) == Labels{"2026", "Apr", "Jul", "Oct"});
+    CHECK(axis.caption == "one step is 1 month");
+    const Timeline yearly({"2020-07-01", "2021-07-01"});
+    CHECK(labels_of(time_axis(yearly, 0, 3, 2, 6)) == Labels{"2020", "2021", "2022", "2023"});
+    CHECK(time_axis(yearly, 0, 3, 2, 6).caption == "one step is 1 year");
+}
+
+TEST_CASE("epoch numbers read as times, counters as numbers") {
+    const Timeline epoch({"1763690400", "1763690460"});
+    CHECK(labels_of(time_axis(epoch, 0, 10, 5, 4)) == Labels{"02:00", "02:05", "02:10"});
+    const Timeline counter({"10", "20", "30"});
+    CHECK(labels_of(time_axis(counter, 0, 4, 3, 5)) == Labels{"10", "20", "30", "40", "50"});
+}
+
+TEST_CASE("without timestamps steps are counted from the last observation") {
+    const TimeAxis axis = time_axis(Timeline(), 100, 219, 180, 6);
+    CHECK(labels_of(axis) == Labels{"-60", "-40", "-20", "0", "20", "40"});
+    CHECK(axis.ticks[3].row == doctest::Approx(179));
+    CHECK(axis.caption == "steps after the last observation");
+}
+
+TEST_CASE("one row alone still has an axis") {
+    CHECK(time_axis(Timeline(), 0, 0, 1, 5).ticks.size() >= 1);
+    const Timeline millisecond({"2026-11-21T00:00:00.000Z", "2026-11-21T00:00:00.001Z"});
+    CHECK(time_axis(millisecond, 0, 0, 1, 5).ticks.size() >= 1);
+}
+
+TEST_CASE("durations") {
+    CHECK(detail::duration_text(250'000'000) == "250 ms");
+    CHECK(detail::duration_text(90'000'000'000) == "90 s");
+    CHECK(detail::duration_text(300'000'000'000) == "5 min");
+    CHECK(detail::duration_text(86'400'000'000'000) == "1 day");
+    CHECK(detail::duration_text(7 * 86'400'000'000'000) == "7 days");
+}

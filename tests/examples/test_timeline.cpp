@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../../examples/forecast/timeline.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace forecast_program;
+using Stamps = std::vector<std::string>;
+
+TEST_CASE("timestamps are read and spelled alike") {
+    for (const char* text :
+         {"2026-11-21", "2026-11-21T02:13:41Z", "2026-11-21 02:13", "1969-12-31T23:59:59.250Z",
+          "2026-03-29T01:30:00+02:00", "2024-02-29T00:00:00-0330", "2026-11-21T02:13:41.123456789Z"}) {
+        CAPTURE(text);
+        const auto stamp = parse_timestamp(text);
+        REQUIRE(stamp);
+        CHECK(timestamp_text(stamp->instant, stamp->style) == text);
+    }
+    CHECK(parse_timestamp("1970-01-01T00:00:01.5Z")->instant == 1'500'000'000);
+    CHECK(parse_timestamp("1970-01-01T01:00+01:00")->instant == 0);
+}
+
+TEST_CASE("what is no timestamp is not taken for one") {
+    for (const char* text : {"", "today", "2026", "2026-13-01", "2026-02-30", "2026-1-1", "2026-11-21X02:13",
+                             "2026-11-21T24:00", "2026-11-21T02:13:41.", "2026-11-21T02:13:41 CET", "1500-01-01",
+                             "2026-11-21T02:13:41.1234567890", "2026-11-21T02:13+25:00", "2026-11-21T02:13Zulu"}) {
+        CAPTURE(text);
+        CHECK(!parse_timestamp(text));
+    }
+}
+
+TEST_CASE("equal intervals continue in the spelling of the last row") {
+    CHECK(Timeline(Stamps{"2026-12-31T23:59:58Z", "2026-12-31T23:59:59Z"}).stamp(2) == "2027-01-01T00:00:00Z");
+    CHECK(Timeline(Stamps{"2024-02-27", "2024-02-28"}).stamp(3) == "2024-03-01");
+    CHECK(Timeline(Stamps{"2026-11-21 10:00", "2026-11-21 10:15"}).stamp(4) == "2026-11-21 11:00");
+    CHECK(Timeline(Stamps{"2026-11-21T10:00:00+02:00", "2026-11-21T11:00:00+02:00"}).stamp(2) ==
+          "2026-11-21T12:00:00+02:00");
+    CHECK(Timeline(Stamps{"2026-11-21T10:00:00.25Z", "2026-11-21T10:00:00.50Z"}).stamp(3) == "2026-11-21T10:00:01.00Z");
+}
+
+TEST_CASE("rows inside the table keep the file's own text") {
+    const Timeline timeline(Stamps{"2026-11-21T10:00:00Z", "2026-11-21T10:00:01Z", "2026-11-21T10:00:02Z"});
+    CHECK(timeline.stamp(1) == "2026-11-21T10:00:01Z");
+}
+
+TEST_CASE("months continue on the calendar") {
+    const Timeline monthly(Stamps{"2025-11-01", "2025-12-01", "2026-01-01"});
+    CHECK(monthly.kind() == Timeline::Kind::months);
+    CHECK(monthly.stamp(4) == "2026-03-01");
+    CHECK(Timeline(Stamps{"2025-11-30", "2025-12-31", "2026-01-31"}).stamp(3) == "2026-02-28");
+    CHECK(Timeline(Stamps{"2024-02-29", "2025-02-28"}).stamp(2) == "2026-02-28");
+    CHECK(Timeline(Stamps{"2020-01-01", "2021-01-01", "2022-01-01"}).stamp(3) == "2023-01-01");
+}
+
+TEST_CASE("a skipped beat does not matter, disorder does") {
+    CHECK(
+        Timeline(Stamps{"2026-11-21T10:00:00Z", "2026-11-21T10:00:01Z", "2026-11-21T10:00:03Z", "2026-11-21T10:00:04Z"})
+            .stamp(4) == "2026-11-21T10:00:05Z");
+    CHECK(!Timeline(Stamps{"2026-11-21", "2026-11-23", "2026-11-29", "2026-12-25"}).continues());
+    CHECK(!Timeline(Stamps{"2026-11-23", "2026-11-22", "2026-11-21"}).continues());
+    CHECK(!Timeline(Stamps{"2026-11-21", "2026-11-21", "2026-11-21"}).continues());
+}
+
+TEST_CASE("whole numbers continue, epoch times are known as such") {
+    const Timeline counter(Stamps{"10", "20", "30"});
+    CHECK(counter.stamp(4) == "50");
+    CHECK(counter.epoch_unit() == 0);
+    const Timeline seconds(Stamps{"1763690000", "1763690060"});
+    CHECK(seconds.stamp(2) == "1763690120");
+    CHECK(seconds.epoch_unit() == 1'000'000'000);
+    CHECK(Timeline(Stamps{"1763690000000", "1763690060000"}).epoch_unit() == 1'000'000);
+    CHECK(Timeline(Stamps{"1763690000000000000", "1763690060000000000"}).epoch_unit() == 1);
+}
+
+TEST_CASE("what cannot be continued says so") {
+    for (const Stamps& stamps : {Stamps{}, Stamps{"2026-11-21"}, Stamps{"monday", "tuesday"}, Stamps{"2026-11-21", ""},
+                                 Stamps{"1", "2026-11-21"}, Stamps{"9223372036854775807", "1"}}) {
+        const Timeline timeline(stamps);
+        CHECK(!timeline.continues());
+        CHECK(timeline.stamp(static_cast<std::int64_t>(stamps.size())).empty());
+    }
+    const Timeline far(Stamps{"0", "4000000000000000000"});
+    CHECK(far.stamp(100).empty());
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/exec/cpu/packed_matrix.hpp>
+#include <totograph/exec/cpu/product.hpp>
+#include <totograph/exec/cpu/simd.hpp>
+#include <totograph/exec/cpu/thread_pool.hpp>
+
+using totograph::BFloat16;
+using totograph::Index;
+using totograph::cpu::PackedMatrix;
+using totograph::cpu::packet_size;
+using totograph::cpu::panel_width;
+using totograph::cpu::product;
+using totograph::cpu::ThreadPool;
+
+namespace {
+
+std::size_t at(Index index) {
+    return static_cast<std::size_t>(index);
+}
+
+/// Numbers between -1 and 1 that do not repeat soon.
+std::vector<float> noise(Index count, std::uint32_t seed) {
+    std::vector<float> values(at(count));
+    std::uint32_t state = seed * 2654435761U + 1U;
+    for (float& value : values) {
+        state = state * 1664525U + 1013904223U;
+        value = static_cast<float>(state >> 8U) * 0x1p-23F - 1.0F;
+    }
+    return values;
+}
+
+/// Writes tiles to matrices and keeps count of how often each element came.
+struct Recorder {
+    Index rows;
+    Index columns;
+    bool is_paired = false;
+    std::vector<float> first = std::vector<float>(at(rows * columns));
+    std::vector<float> second = std::vector<float>(at(rows * columns));
+    std::vector<int> visits = std::vector<int>(at(rows * columns));
+
+    void operator()(const float* tile, Index tile_stride, Index first_row, Index row_count, Index first_column,
+                    Index column_count, int) noexcept {
+        for (Index row = 0; row < row_count; ++row) {
+            for (Index column = 0; column < column_count; ++column) {
+                const std::size_t index = at((first_row + row) * columns + first_column + column);
+                first[index] = tile[row * tile_stride + column];
+                if (is_paired) {
+                    second[index] = tile[row * tile_stride + packet_size + column];
+                }
+                ++visits[index];
+            }
+        }
+    }
+
+    [[nodiscard]] bool visited_each_once() const {
+        return std::all_of(visits.begin(), visits.end(), [](int count) { return count == 1; });
+    }
+};
+
+template <class Storage>
+double stored(float weight) {
+    return static_cast<double>(static_cast<float>(Storage(weight)));
+}
+
+/// The largest error of `y = x W^T` against double precision, as a multiple of what rounding can cause: a chain of
+/// `depth` products and sums in float errs by at most (depth + 1) * 2^-24 of the sum of |x| |w|, to first order.
+template <class Storage>
+double error_over_bound(const std::vector<float>& y, const std::vector<float>& x, Index rows, Index x_stride,
+                        const std::vector<float>& weights, Index columns, Index depth) {
+    double worst = 0;
+    for (Index row = 0; row < rows; ++row) {
+        for (Index column = 0; column < columns; ++column) {
+            double sum = 0;
+            double magnitude = 0;
+            for (Index k = 0; k < depth; ++k) {
+                const double term =
+                    static_cast<double>(x[at(row * x_stride + k)]) * stored<Storage>(weights[at(column * depth + k)]);
+                sum += term;
+                magnitude += std::abs(term);
+            }
+            const double bound = 1.001 * static_cast<double>(depth + 1) * 0x1p-24 * magnitude;
+            const double error = std::abs(static_cast<double>(y[at(row * columns + column)]) - sum);
+            worst = std::max(worst, bound > 0 ? error / bound : (error > 0 ? 1e30 : 0.0));
+        }
+    }
+    return worst;
+}
+
+template <class Storage>
+std::vector<float> multiply(ThreadPool& pool, const float* x, Index rows, Index x_stride,
+                            const PackedMatrix<Storage>& weights) {
+    Recorder recorder{.rows = rows, .columns = weights.columns()};
+    product(pool, x, rows, x_stride, weights, recorder);
+    REQUIRE(recorder.visited_each_once());
+    return recorder.first;
+}
+
+bool same_bits(const float* a, const float* b, Index count) {
+    return std::equal(a, a + count, b, [](float left, float right) {
+        return std::bit_cast<std::uint32_t>(left) == std::bit_cast<std::uint32_t>(right);
+    });
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("a product agrees with double precision to rounding", Storage, float, BFloat16) {
+    struct Size {
+        Index rows, columns, depth;
+    };
+    ThreadPool pool(2);
+    const Size sizes[] = {{1, 1, 1},     {1, 33, 7},    {1, 160, 273},  {2, 130, 64},   {3, 31, 1700}, {4, 129, 817},
+                          {5, 65, 100},  {6, 96, 545},  {7, 40, 1},     {8, 16, 409},   {9, 77, 33},   {10, 5, 300},
+                          {11, 64, 299}, {12, 70, 272}, {13, 300, 273}, {14, 3, 256},   {47, 35, 50},  {48, 48, 48},
+                          {49, 161, 65}, {97, 50, 600}, {150, 128, 19}, {25, 257, 769}, {1, 8, 4000},  {36, 32, 16}};
+    for (const Size& size : sizes) {
+        CAPTURE(size.rows);
+        CAPTURE(size.columns);
+        CAPTURE(size.depth);
+        const Index x_stride = size.depth + size.rows % 3;
+        const std::vector<float> x = noise(size.rows * x_stride, 1);
+        const std::vector<float> weights = noise(size.columns * size.depth, 2);
+        const auto packed = PackedMatrix<Storage>::pack(weights.data(), size.columns, size.depth);
+        const std::vector<float> y = multiply(pool, x.data(), size.rows, x_stride, packed);
+        CHECK(error_over_bound<Storage>(y, x, size.rows, x_stride, weights, size.columns, size.depth) <= 1.0);
+    }
+}
+
+TEST_CASE_TEMPLATE("a product of every number of rows up to two blocks agrees with double precision", Storage, float,
+                   BFloat16) {
+    constexpr Index columns = 3 * panel_width + 1;
+    constexpr Index depth = 37;
+    ThreadPool pool(2);
+    const std::vector<float> x = noise(97 * depth, 3);
+    const std::vector<float> weights = noise(columns * depth, 4);
+    const auto packed = PackedMatrix<Storage>::pack(weights.data(), columns, depth);
+    for (Index rows = 1; rows <= 97; ++rows) {
+        CAPTURE(rows);
+        const std::vector<float> y = multiply(pool, x.data(), rows, depth, packed);
+        CHECK(error_over_bound<Storage>(y, x, rows, depth, weights, columns, depth) <= 1.0);
+    }
+}
+
+TEST_CASE_TEMPLATE("a paired product gives both of each pair, as two plain products would", Storage, float, BFloat16) {
+    ThreadPool pool(2);
+    for (const Index columns : {Index{1}, packet_size, packet_size + 1, Index{100}}) {
+        for (const Index rows : {1, 2, 9, 50}) {
+            CAPTURE(columns);
+            CAPTURE(rows);
+            constexpr Index depth = 301;
+            const std::vector<float> x = noise(rows * depth, 5);
+            const std::vector<float> gate = noise(columns * depth, 6);
+            const std::vector<float> up = noise(columns * depth, 7);
+            const auto paired = PackedMatrix<Storage>::pack_pair(gate.data(), up.data(), columns, depth);
+            CHECK(paired.is_paired());
+            CHECK(paired.columns() == columns);
+            Recorder recorder{.rows = rows, .columns = columns, .is_paired = true};
+            product(pool, x.data(), rows, depth, paired, recorder);
+            CHECK(recorder.visited_each_once());
+            const auto plain_gate =
+                multiply(pool, x.data(), rows, depth, PackedMatrix<Storage>::pack(gate.data(), columns, depth));
+            const auto plain_up =
+                multiply(pool, x.data(), rows, depth, PackedMatrix<Storage>::pack(up.data(), columns, depth));
+            CHECK(same_bits(recorder.first.data(), plain_gate.data(), rows * columns));
+            CHECK(same_bits(recorder.second.data(), plain_up.data(), rows * columns));
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("a row's results are the same bits in any company, at any place, on any number of threads", Storage,
+                   float, BFloat16) {
+    constexpr Index rows = 101;
+    constexpr Index columns = 5 * panel_width + 3;
+    constexpr Index depth = 850;  // more than one block of inputs, whatever the number of rows
+    const std::vector<float> x = noise(rows * depth, 8);
+    const std::vector<float> weights = noise(columns * depth, 9);
+    const auto packed = PackedMatrix<Storage>::pack(weights.data(), columns, depth);
+    ThreadPool alone(1);
+    const std::vector<float> expected = multiply(alone, x.data(), rows, depth, packed);
+
+    for (const int threads : {2, 3, 5}) {
+        CAPTURE(threads);
+        ThreadPool pool(threads);
+        const std::vector<float> y = multiply(pool, x.data(), rows, depth, packed);
+        CHECK(same_bits(y.data(), expected.data(), rows * columns));
+    }
+    for (Index count = 1; count <= 50; ++count) {
+        CAPTURE(count);
+        const Index first = (count * 7) % (rows - count);
+        const std::vector<float> y = multiply(alone, x.data() + first * depth, count, depth, packed);
+        CHECK(same_bits(y.data(), expected.data() + first * columns, count * columns));
+    }
+}
+
+TEST_CASE_TEMPLATE("a column's results are the same bits in any panel", Storage, float, BFloat16) {
+    constexpr Index columns = 3 * panel_width;
+    constexpr Index depth = 555;
+    const std::vector<float> weights = noise(columns * depth, 11);
+    ThreadPool pool(2);
+    for (const Index rows : {1, 2, 3, 5, 13}) {
+        CAPTURE(rows);
+        const std::vector<float> x = noise(rows * depth, 10);
+        const std::vector<float> all =
+            multiply(pool, x.data(), rows, depth, PackedMatrix<Storage>::pack(weights.data(), columns, depth));
+        for (const Index first : {Index{1}, packet_size, panel_width - 1, panel_width + 2}) {
+            CAPTURE(first);
+            const Index count = columns - first;
+            const auto packed = PackedMatrix<Storage>::pack(weights.data() + first * depth, count, depth);
+            const std::vector<float> some = multiply(pool, x.data(), rows, depth, packed);
+            for (Index row = 0; row < rows; ++row) {
+                CHECK(same_bits(some.data() + row * count, all.data() + row * columns + first, count));
+            }
+        }
+    }
+}
+
+TEST_CASE_TEMPLATE("an infinite input spoils its own row only", Storage, float, BFloat16) {
+    constexpr Index rows = 20;
+    constexpr Index columns = panel_width + 1;
+    constexpr Index depth = 40;
+    ThreadPool pool(2);
+    std::vector<float> x = noise(rows * depth, 12);
+    const std::vector<float> weights = noise(columns * depth, 13);
+    const auto packed = PackedMatrix<Storage>::pack(weights.data(), columns, depth);
+    const std::vector<float> clean = multiply(pool, x.data(), rows, depth, packed);
+    x[at(7 * depth + 3)] = std::numeric_limits<float>::infinity();
+    const std::vector<float> y = multiply(pool, x.data(), rows, depth, packed);
+    for (Index row = 0; row < rows; ++row) {
+        CAPTURE(row);
+        if (row == 7) {
+            CHECK(std::none_of(y.begin() + row * columns, y.begin() + (row + 1) * columns,
+                               [](float value) { return std::isfinite(value); }));
+        } else {
+            CHECK(same_bits(y.data() + row * columns, clean.data() + row * columns, columns));
+        }
+    }
+}
+
+TEST_CASE("a product of no rows calls nothing") {
+    ThreadPool pool(2);
+    const std::vector<float> weights(64, 1.0F);
+    Recorder recorder{.rows = 0, .columns = 8};
+    product(pool, nullptr, 0, 8, PackedMatrix<float>::pack(weights.data(), 8, 8), recorder);
+    CHECK(recorder.visits.empty());
+}
+
+TEST_CASE("a packed matrix says its size and lays its panels out as documented") {
+    constexpr Index columns = panel_width + 1;
+    constexpr Index depth = 3;
+    std::vector<float> weights(at(columns * depth));
+    for (Index column = 0; column < columns; ++column) {
+        for (Index k = 0; k < depth; ++k) {
+            weights[at(column * depth + k)] = static_cast<float>(column + 1) + 0.25F * static_cast<float>(k);
+        }
+    }
+    const auto packed = PackedMatrix<float>::pack(weights.data(), columns, depth);
+    CHECK(packed.columns() == columns);
+    CHECK(packed.depth() == depth);
+    CHECK(packed.panels() == 2);
+    CHECK(packed.columns_per_panel() == panel_width);
+    CHECK_FALSE(packed.is_paired());
+    CHECK(packed.bytes() == static_cast<std::size_t>(2 * depth * panel_width) * sizeof(float));
+    CHECK(packed.panel(0)[1 * panel_width + 1] == 2.25F);
+    CHECK(packed.panel(1)[2 * panel_width] == static_cast<float>(columns) + 0.5F);
+    CHECK(packed.panel(1)[2 * panel_width + 1] == 0.0F);
+
+    const auto half = PackedMatrix<BFloat16>::pack(weights.data(), columns, depth);
+    CHECK(half.bytes() * 2 == packed.bytes());
+    const std::uint32_t lower = BFloat16(weights[0]).bits;
+    const std::uint32_t upper = BFloat16(weights[at(packet_size * depth)]).bits;
+    CHECK(half.panel(0)[0] == (lower | (upper << 16U)));
+
+    const auto paired = PackedMatrix<float>::pack_pair(weights.data(), weights.data(), columns, depth);
+    CHECK(paired.panels() == (columns + packet_size - 1) / packet_size);
+    CHECK(paired.columns_per_panel() == packet_size);
+    CHECK(paired.panel(0)[packet_size] == 1.0F);
+}
+
+TEST_CASE("packets widen pairs of bfloat16 exactly") {
+    alignas(totograph::buffer_alignment) std::uint32_t words[packet_size];
+    alignas(totograph::buffer_alignment) float lower[packet_size];
+    alignas(totograph::buffer_alignment) float upper[packet_size];
+    for (std::uint32_t bits = 0; bits < 0x10000U; bits += 7) {
+        std::fill(words, words + packet_size, bits | ((0xffffU - bits) << 16U));
+        totograph::cpu::store(lower, totograph::cpu::lower_bfloat16(totograph::cpu::load_words_aligned(words)));
+        totograph::cpu::store_aligned(upper, totograph::cpu::upper_bfloat16(totograph::cpu::load_words_aligned(words)));
+        for (Index lane = 0; lane < packet_size; ++lane) {
+            REQUIRE(std::bit_cast<std::uint32_t>(lower[lane]) == bits << 16U);
+            REQUIRE(std::bit_cast<std::uint32_t>(upper[lane]) == (0xffffU - bits) << 16U);
+        }
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <totograph/core/error.hpp>
+#include <totograph/exec/cpu/thread_pool.hpp>
+
+using totograph::Error;
+using totograph::ErrorCode;
+using totograph::Index;
+using totograph::cpu::parallel_for;
+using totograph::cpu::ThreadPool;
+using totograph::cpu::WorkQueue;
+
+TEST_CASE("every thread of a pool runs the function once, the caller as thread 0") {
+    for (const int threads : {1, 2, 3, 8}) {
+        CAPTURE(threads);
+        ThreadPool pool(threads);
+        CHECK(pool.threads() == threads);
+        std::vector<int> runs(static_cast<std::size_t>(threads));
+        std::vector<std::thread::id> ids(static_cast<std::size_t>(threads));
+        pool.for_each_thread([&](int thread) {
+            ++runs[static_cast<std::size_t>(thread)];
+            ids[static_cast<std::size_t>(thread)] = std::this_thread::get_id();
+        });
+        CHECK(runs == std::vector<int>(static_cast<std::size_t>(threads), 1));
+        CHECK(ids[0] == std::this_thread::get_id());
+        for (std::size_t thread = 1; thread < ids.size(); ++thread) {
+            CHECK(ids[thread] != ids[thread - 1]);
+        }
+    }
+}
+
+TEST_CASE("each round of a pool sees what the rounds before it wrote") {
+    constexpr int rounds = 2000;
+    ThreadPool pool(3);
+    std::vector<int> values(3);
+    for (int round = 0; round < rounds; ++round) {
+        std::vector<int> next(3);
+        pool.for_each_thread([&](int thread) {
+            next[static_cast<std::size_t>(thread)] = values[static_cast<std::size_t>((thread + 1) % 3)] + 1;
+        });
+        values = next;
+    }
+    CHECK(values == std::vector<int>(3, rounds));
+}
+
+TEST_CASE("a pool wakes threads that fell asleep, and waits for slow ones") {
+    ThreadPool pool(3);
+    for (int round = 0; round < 3; ++round) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        std::atomic<int> finished{0};
+        pool.for_each_thread([&](int thread) {
+            if (thread == 2) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            }
+            ++finished;
+        });
+        CHECK(finished == 3);
+    }
+}
+
+TEST_CASE("a pool can be destroyed while its threads are awake or asleep, used or not") {
+    std::atomic<int> runs{0};
+    for (int round = 0; round < 20; ++round) {
+        ThreadPool pool(3);
+        if (round % 4 == 0) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        }
+        if (round % 2 == 0) {
+            pool.for_each_thread([&](int) { ++runs; });
+        }
+    }
+    CHECK(runs == 30);
+}
+
+TEST_CASE("a pool of no threads is an error that says what to do") {
+    for (const int threads : {0, -3}) {
+        try {
+            const ThreadPool pool(threads);
+            FAIL("a pool of " << threads << " threads was made");
+        } catch (const Error& error) {
+            CHECK(error.code() == ErrorCode::invalid_argument);
+            const std::string message = error.what();
+            CHECK(message.find(std::to_string(threads) + " were asked for") != std::string::npos);
+        }
+    }
+}
+
+TEST_CASE("a queue hands out each number once, in order") {
+    WorkQueue queue(3);
+    Index item = -1;
+    for (Index expected = 0; expected < 3; ++expected) {
+        CHECK(queue.claim(item));
+        CHECK(item == expected);
+    }
+    CHECK_FALSE(queue.claim(item));
+    CHECK_FALSE(queue.claim(item));
+}
+
+TEST_CASE("parallel_for runs each chunk once, on threads of the pool") {
+    for (const int threads : {1, 2, 4}) {
+        ThreadPool pool(threads);
+        for (const Index chunks : {0, 1, 2, 3, 100, 1000}) {
+            CAPTURE(threads);
+            CAPTURE(chunks);
+            std::vector<int> runs(static_cast<std::size_t>(chunks));
+            std::atomic<bool> is_thread_known{true};
+            parallel_for(pool, chunks, [&](Index chunk, int thread) {
+                ++runs[static_cast<std::size_t>(chunk)];
+                if (thread < 0 || thread >= threads) {
+                    is_thread_known = false;
+                }
+            });
+            CHECK(runs == std::vector<int>(static_cast<std::size_t>(chunks), 1));
+            CHECK(is_thread_known);
+        }
+    }
+}
+
+TEST_CASE("parallel_for runs one chunk on the caller") {
+    ThreadPool pool(4);
+    std::thread::id id;
+    parallel_for(pool, 1, [&](Index, int) { id = std::this_thread::get_id(); });
+    CHECK(id == std::this_thread::get_id());
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <filesystem>
+#include <string>
+
+#include "support.hpp"
+#include "totograph/io/atomic_file.hpp"
+
+namespace {
+
+using namespace totograph;
+using totograph::test::check_error;
+using totograph::test::content_of;
+using totograph::test::ScratchFolder;
+
+/// Lets this process write no file beyond some bytes, as a full disk would; undone at the end.
+class FileSizeLimit {
+public:
+    explicit FileSizeLimit(::rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+        ::getrlimit(RLIMIT_FSIZE, &before_);
+        struct rlimit limit = before_;
+        limit.rlim_cur = bytes;
+        REQUIRE(::setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    }
+    FileSizeLimit(const FileSizeLimit&) = delete;
+    FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+    ~FileSizeLimit() {
+        ::setrlimit(RLIMIT_FSIZE, &before_);
+        std::signal(SIGXFSZ, handler_);
+    }
+
+private:
+    struct rlimit before_ {};
+    void (*handler_)(int);
+};
+
+}  // namespace
+
+TEST_CASE("atomic file: the file appears at the commit and not before") {
+    const ScratchFolder folder;
+    const auto path = folder.path() / "out.txt";
+    {
+        io::AtomicFile file(path);
+        file.write("hello ");
+        file.write("world");
+        file.write("");
+        CHECK_FALSE(std::filesystem::exists(path));
+        file.commit();
+    }
+    CHECK(content_of(path) == "hello world");
+    CHECK(folder.file_count() == 1);
+}
+
+TEST_CASE("atomic file: without a commit what was there stays and nothing is left behind") {
+    const ScratchFolder folder;
+    const auto path = folder.file("out.txt", "old");
+    {
+        io::AtomicFile file(path);
+        file.write("new");
+        CHECK(content_of(path) == "old");
+    }
+    CHECK(content_of(path) == "old");
+    CHECK(folder.file_count() == 1);
+}
+
+TEST_CASE("atomic file: a write that fails half way leaves the old file and no temporary one") {
+    const ScratchFolder folder;
+    const auto path = folder.file("out.txt", "old");
+    check_error(ErrorCode::io_failure, {"out.txt", "writing failed", "File too large"}, [&] {
+        const FileSizeLimit limit(1U << 20U);
+        io::AtomicFile file(path);
+        file.write(std::string(4U << 20U, 'x'));
+        file.commit();
+    });
+    CHECK(content_of(path) == "old");
+    CHECK(folder.file_count() == 1);
+}
+
+TEST_CASE("atomic file: a rename that fails is an error and leaves no temporary file") {
+    const ScratchFolder folder;
+    const auto path = folder.path() / "out";
+    check_error(ErrorCode::io_failure, {"renaming"}, [&] {
+        io::AtomicFile file(path);
+        std::filesystem::create_directories(path / "now a directory");
+        file.commit();
+    });
+    CHECK(folder.file_count() == 1);
+}
+
+TEST_CASE("atomic file: directories and devices are not replaced") {
+    const ScratchFolder folder;
+    check_error(ErrorCode::invalid_argument, {folder.path().string(), "not a regular file"},
+                [&] { io::AtomicFile file(folder.path()); });
+    check_error(ErrorCode::invalid_argument, {"/dev/null", "not a regular file"},
+                [] { io::AtomicFile file("/dev/null"); });
+    CHECK(std::filesystem::is_character_file("/dev/null"));
+}
+
+TEST_CASE("atomic file: a missing directory is named with the system's reason") {
+    const ScratchFolder folder;
+    check_error(ErrorCode::file_not_found, {"missing/out.txt", "No such file or directory", "directory exists"},
+                [&] { io::AtomicFile file(folder.path() / "missing" / "out.txt"); });
+    check_error(ErrorCode::file_not_found, {"Not a directory"},
+                [&] { io::AtomicFile file(folder.file("plain", "") / "out.txt"); });
+}
+
+TEST_CASE("atomic file: permissions and symbolic links of a replaced file survive") {
+    const ScratchFolder folder;
+    const auto target = folder.file("target", "old");
+    REQUIRE(::chmod(target.c_str(), 0640) == 0);
+    std::filesystem::create_symlink(target, folder.path() / "link");
+    io::AtomicFile file(folder.path() / "link");
+    file.write("new");
+    file.commit();
+    CHECK(content_of(target) == "new");
+    CHECK(std::filesystem::is_symlink(folder.path() / "link"));
+    CHECK(static_cast<unsigned>(std::filesystem::status(target).permissions()) == 0640U);
+}
+
+TEST_CASE("atomic file: a path without a directory is written in the current one") {
+    const ScratchFolder folder;
+    const auto before = std::filesystem::current_path();
+    std::filesystem::current_path(folder.path());
+    io::AtomicFile file("plain.txt");
+    file.write("x");
+    file.commit();
+    std::filesystem::current_path(before);
+    CHECK(content_of(folder.path() / "plain.txt") == "x");
+}
