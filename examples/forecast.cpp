@@ -165,7 +165,8 @@ void run(const Options& options, Stage& stage) {
 }
 
 int fail(const std::string& message, int code) {
-    std::cerr << "forecast: " << message << "\n";
+    // The library's forecasters begin their sentences with the same word.
+    std::cerr << (message.starts_with("forecast: ") ? "" : "forecast: ") << message << "\n";
     return code;
 }
 

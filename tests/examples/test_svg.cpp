@@ -235,7 +235,7 @@ TEST_CASE("gaps break the line, lone values are dots") {
     const float gap = std::numeric_limits<float>::quiet_NaN();
     figure.panels[0].history = {1, 2, gap, 4, gap, std::numeric_limits<float>::infinity()};
     const std::string svg = checked_document(figure);
-    const std::size_t begin = svg.find("class=\"history\" d=\"");
+    const std::size_t begin = svg.find(R"(class="history" d=")");
     const std::string path = svg.substr(begin, svg.find("/>", begin) - begin);
     CHECK(count(path, "M") == 2);
     CHECK(count(path, "h0") == 1);

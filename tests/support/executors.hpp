@@ -44,8 +44,8 @@ void fill_states(const Executor& executor, std::uint64_t seed) {
         const StateSlot& slot = Executor::Layout::entries[i].slot;
         void* memory = executor.state(slot.name, slot.layer);
         for (Index at = 0; at < slot.shape.size(); ++at) {
-            const double draw = uniform(
-                seed * 1000003 + hash_of(slot.name) + static_cast<std::uint64_t>(slot.layer * 7919 + at));
+            const double draw =
+                uniform(seed * 1000003 + hash_of(slot.name) + static_cast<std::uint64_t>(slot.layer * 7919 + at));
             const double value = begins_with(slot.name, "positive") ? draw + 1.1 : 2.0 * draw;
             const bool is_poisoned = begins_with(slot.name, "out");
             constexpr double poison = std::numeric_limits<double>::quiet_NaN();
@@ -55,8 +55,7 @@ void fill_states(const Executor& executor, std::uint64_t seed) {
                 static_cast<double*>(memory)[at] = is_poisoned ? poison : value;
             } else {
                 const double integer = begins_with(slot.name, "at") ? std::floor(2.0 * draw + 2.0) : 20.0 * draw;
-                static_cast<std::int32_t*>(memory)[at] =
-                    is_poisoned ? -1234567 : static_cast<std::int32_t>(integer);
+                static_cast<std::int32_t*>(memory)[at] = is_poisoned ? -1234567 : static_cast<std::int32_t>(integer);
             }
         }
     }
@@ -91,8 +90,8 @@ void check_same_states(const Executor& executor, const Reference& reference, Tol
             if (slot.dtype == DType::f32) {
                 same = tolerance.accepts(static_cast<const float*>(ours)[at], static_cast<const float*>(theirs)[at]);
             } else if (slot.dtype == DType::f64) {
-                same = Tolerance{}.accepts(static_cast<const double*>(ours)[at],
-                                           static_cast<const double*>(theirs)[at]);
+                same =
+                    Tolerance{}.accepts(static_cast<const double*>(ours)[at], static_cast<const double*>(theirs)[at]);
             } else {
                 same = static_cast<const std::int32_t*>(ours)[at] == static_cast<const std::int32_t*>(theirs)[at];
             }

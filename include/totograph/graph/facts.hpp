@@ -13,7 +13,6 @@
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
 #include <totograph/graph/plan.hpp>
-#include <totograph/graph/rewrite.hpp>
 
 namespace totograph {
 
@@ -50,22 +49,19 @@ struct ProgramTables {
     std::span<const StateSlot> states;
     std::span<const Buffer> buffers;
     std::size_t arena_bytes = 0;
-    Passes passes;
     int recorded_nodes = 0;  ///< Before rewriting; 0 when that is not known.
 };
 
 /// The tables of a `Program`.
 template <class Program>
 constexpr ProgramTables tables_of() {
-    return {Program::graph.nodes, Program::kernels, Program::steps,
-            Program::weights,     Program::states,  Program::buffers,
-            Program::arena_bytes, Program::passes,  Program::Planned::recorded_nodes};
+    return {Program::graph.nodes, Program::kernels, Program::steps,       Program::weights,
+            Program::states,      Program::buffers, Program::arena_bytes, Program::Planned::recorded_nodes};
 }
 
 /// The tables of a plan made at run time from a rewritten graph. Both must outlive the result.
-inline ProgramTables tables_of(const Graph& rewritten, const Plan& plan, Passes passes = {}) {
-    return {rewritten.nodes,  plan.kernels, plan.steps, plan.weights, plan.states, plan.buffers,
-            plan.arena_bytes, passes,       0};
+inline ProgramTables tables_of(const Graph& rewritten, const Plan& plan) {
+    return {rewritten.nodes, plan.kernels, plan.steps, plan.weights, plan.states, plan.buffers, plan.arena_bytes, 0};
 }
 
 namespace detail {

@@ -26,9 +26,9 @@ struct Group {
     std::vector<int> members;  ///< Elementwise nodes and inner reshapes, last first.
     int operand_estimate = 0;
     int instruction_estimate = 0;
-    bool needs_floats = false;      ///< Holds what runs on f32 alone: a product, a pair rotation, a custom operation.
-    bool has_other_types = false;   ///< Holds values that are not f32.
-    int partner = -1;               ///< Of a reduction: the prologue; of a prologue: the group that it feeds.
+    bool needs_floats = false;     ///< Holds what runs on f32 alone: a product, a pair rotation, a custom operation.
+    bool has_other_types = false;  ///< Holds values that are not f32.
+    int partner = -1;              ///< Of a reduction: the prologue; of a prologue: the group that it feeds.
 };
 
 /// What each node became.

@@ -136,11 +136,20 @@ constexpr bool has_even_rows(const Shape& shape, const Strides& strides) {
     return true;
 }
 
+/// Where consumers find each node (`seen`), and where the views among the nodes look (`source`). The two differ where a
+/// view cannot stay one and a kernel copies it. A source with `is_view` has strides for the node's axes, another one
+/// for those of its input.
+struct Locations {
+    std::vector<Location> seen;
+    std::vector<Location> source;
+};
+
 /// The location of every node that does not belong to the weights; `is_view` tells which need no kernel.
-constexpr std::vector<Location> find_locations(const Graph& graph, const std::vector<char>& weight_expression,
-                                               const std::vector<StoreEvent>& stores) {
+constexpr Locations find_locations(const Graph& graph, const std::vector<char>& weight_expression,
+                                   const std::vector<StoreEvent>& stores) {
     const std::vector<int> last_use = find_last_uses(graph);
-    std::vector<Location> locations(graph.nodes.size());
+    Locations found{std::vector<Location>(graph.nodes.size()), std::vector<Location>(graph.nodes.size())};
+    std::vector<Location>& locations = found.seen;
     for (int id = 0; id < graph.size(); ++id) {
         const Node& node = graph[id];
         Location& here = locations[static_cast<std::size_t>(id)];
@@ -185,6 +194,10 @@ constexpr std::vector<Location> find_locations(const Graph& graph, const std::ve
             view.position = node.inputs[1];
             view.position_stride = view.strides[static_cast<std::size_t>(node.attributes[0])];
         }
+        // A reshape that must move elements reads them in the order of its input.
+        Location& looks_at = found.source[static_cast<std::size_t>(id)];
+        looks_at = possible ? view : locations[static_cast<std::size_t>(source)];
+        looks_at.is_view = possible;
         // What was read before a store must not change with it.
         possible = possible && !(graph[view.base].op == Op::state &&
                                  written_between(stores, view.base, id, last_use[static_cast<std::size_t>(id)]));
@@ -194,16 +207,15 @@ constexpr std::vector<Location> find_locations(const Graph& graph, const std::ve
     }
     for (int id = 0; id < graph.size(); ++id) {
         const int x = graph[id].inputs[0];
+        const auto place = static_cast<std::size_t>(x);
         if (graph[id].op == Op::linear && !weight_expression[static_cast<std::size_t>(id)] &&
-            graph[x].op == Op::reshape &&
-            !has_even_rows(graph[x].shape, locations[static_cast<std::size_t>(x)].strides)) {
-            Location& copied = locations[static_cast<std::size_t>(x)];
-            copied = Location{};
-            copied.base = x;
-            copied.strides = contiguous_strides(graph[x].shape);
+            locations[place].is_view && !has_even_rows(graph[x].shape, locations[place].strides)) {
+            locations[place] = Location{};
+            locations[place].base = x;
+            locations[place].strides = contiguous_strides(graph[x].shape);
         }
     }
-    return locations;
+    return found;
 }
 
 /// Strides for the axes of `shape` of a tensor that broadcasts to it.

@@ -28,8 +28,6 @@ enum class ModelErrorKind {
     position_is_not_an_integer_state,
     too_many_inputs,
     different_recorders,
-    view_outlives_store,
-    rows_not_even,
 };
 
 /// The first mistake found while recording, with the figures in its text. A plain value, so that it exists at compile

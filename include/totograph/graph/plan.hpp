@@ -74,7 +74,8 @@ public:
         : graph_(graph),
           weight_expression_(find_weight_expressions(graph)),
           stores_(find_stores(graph)),
-          locations_(find_locations(graph, weight_expression_, stores_)),
+          found_(find_locations(graph, weight_expression_, stores_)),
+          locations_(found_.seen),
           fusion_(Fuser(graph, weight_expression_, locations_, stores_, passes.fuse_elementwise).run()),
           identities_(find_identities(graph, weight_expression_)),
           buffer_of_(graph.nodes.size(), -1),
@@ -83,7 +84,6 @@ public:
           fused_store_of_(graph.nodes.size(), -1) {}
 
     constexpr Plan run() {
-        check_views();
         for (int id = 0; id < graph_.size(); ++id) {
             if (graph_[id].op == Op::state) {
                 state_of_[static_cast<std::size_t>(id)] = static_cast<int>(plan_.states.size());
@@ -111,29 +111,6 @@ public:
     }
 
 private:
-    /// Views that cannot stay views and that no kernel copies.
-    constexpr void check_views() {
-        for (int id = 0; id < graph_.size(); ++id) {
-            const Node& node = graph_[id];
-            const auto place = static_cast<std::size_t>(id);
-            if (plan_.error.kind != ModelErrorKind::none || weight_expression_[place]) {
-                continue;
-            }
-            if (!locations_[place].is_view && is_view(node.op) && node.op != Op::reshape) {
-                plan_.error.kind = ModelErrorKind::view_outlives_store;
-                plan_.error << name(node.op) << " of shape " << node.shape
-                            << " reads a state that is stored to before its last use";
-            }
-            const int x = node.inputs[0];
-            if (node.op == Op::linear &&
-                !has_even_rows(graph_[x].shape, locations_[static_cast<std::size_t>(x)].strides)) {
-                plan_.error.kind = ModelErrorKind::rows_not_even;
-                plan_.error << "linear: the rows of x, a view of shape " << graph_[x].shape
-                            << ", do not lie at one distance";
-            }
-        }
-    }
-
     /// A store can be the output of the group that makes its value when nothing in between looks at the state.
     constexpr void find_fused_stores() {
         for (const StoreEvent& event : stores_) {
@@ -208,14 +185,18 @@ private:
     // ---------------------------------------------------------------------------------------------------
 
     constexpr Reference reference_to(int id) {
-        const Location& location = locations_[static_cast<std::size_t>(id)];
-        Reference reference;
-        reference.offset = location.offset;
         if (weight_expression_[static_cast<std::size_t>(id)]) {
+            Reference reference;
             reference.space = Space::weight;
             reference.index = prepared_weight(id, -1, false);
             return reference;
         }
+        return reference_at(locations_[static_cast<std::size_t>(id)]);
+    }
+
+    constexpr Reference reference_at(const Location& location) {
+        Reference reference;
+        reference.offset = location.offset;
         if (location.position >= 0) {
             reference.position = state_of_[static_cast<std::size_t>(location.position)];
             reference.position_stride = location.position_stride;
@@ -387,12 +368,10 @@ private:
         kernel.iteration = group.shape;
         kernel.row_rank = group.shape.rank;
         kernel.kind = KernelKind::pointwise;
-        const bool copies = group.members.size() == 1 && is_view(graph_[group.root].op);
-        if (copies && graph_[group.root].op == Op::reshape) {
-            kernel.iteration = graph_.input(graph_[group.root], 0).shape;  // same order of elements
-            kernel.row_rank = kernel.iteration.rank;
-        }
         ChainBuilder builder;
+        if (group.members.size() == 1 && is_view(graph_[group.root].op)) {
+            begin_copy(kernel, step, builder, group);
+        }
         if (group.anchor_count > 0 && graph_[group.anchors[0]].op == Op::linear) {
             begin_product(kernel, step, builder, group);
         } else if (group.anchor_count > 0) {
@@ -408,6 +387,21 @@ private:
         step.output = store < 0 ? new_buffer(group.root) : store_output(kernel, graph_[store], group);
         collapse(kernel);
         emit(kernel, step);
+    }
+
+    /// A view that needs elements of its own.
+    constexpr void begin_copy(Kernel& kernel, Step& step, ChainBuilder& builder, const Group& group) {
+        const Location& source = found_.source[static_cast<std::size_t>(group.root)];
+        const int input = graph_[group.root].inputs[0];
+        if (!source.is_view) {
+            kernel.iteration = graph_[input].shape;  // a reshape: same order of elements
+            kernel.row_rank = kernel.iteration.rank;
+        }
+        kernel.operand_count = 1;
+        kernel.operands[0].dtype = graph_[input].dtype;
+        kernel.operands[0].strides = source.strides;
+        step.operands[0] = reference_at(source);
+        builder.define(input, builder.chain.given++);
     }
 
     constexpr void begin_product(Kernel& kernel, Step& step, ChainBuilder& builder, const Group& group) {
@@ -551,8 +545,8 @@ private:
         kernel.attributes = node.attributes;
         kernel.custom = node.custom;
         const int first = node.op == Op::store ? 1 : 0;
-        const bool overlaps = node.op == Op::store && locations_[static_cast<std::size_t>(node.inputs[1])].base ==
-                                                          node.inputs[0];
+        const bool overlaps =
+            node.op == Op::store && locations_[static_cast<std::size_t>(node.inputs[1])].base == node.inputs[0];
         const Reference copied = overlaps ? emit_copy(node.inputs[1], id) : Reference{};
         for (int i = first; i < node.input_count; ++i) {
             const int input = node.inputs[static_cast<std::size_t>(i)];
@@ -651,7 +645,8 @@ private:
     const Graph& graph_;
     std::vector<char> weight_expression_;
     std::vector<StoreEvent> stores_;
-    std::vector<Location> locations_;
+    Locations found_;
+    const std::vector<Location>& locations_;
     Fusion fusion_;
     std::vector<std::uint64_t> identities_;
     std::vector<int> buffer_of_;

@@ -18,6 +18,7 @@
 #include <totograph/core/random.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/weights.hpp>
+#include <totograph/graph/program.hpp>
 #include <totograph/io/model_config.hpp>
 #include <totograph/io/safetensors.hpp>
 #include <totograph/toto/config.hpp>
@@ -43,11 +44,7 @@ template <Toto1Model Model>
 std::vector<NamedShape> checkpoint_tensors() {
     constexpr Bucket smallest{.batch = 1, .variates = 2, .context = 1, .horizon = 1, .samples = 0};
     static_assert(check_bucket<Model, smallest>());
-    const Graph graph = [] {
-        Recorder recorder;
-        Prefill<Model, smallest, Rewrites{}>::record(recorder);
-        return recorder.take_graph();
-    }();
+    const Graph graph = record<Prefill<Model, smallest, Rewrites{}>>();
     std::map<std::string, bool> seen;
     std::vector<NamedShape> tensors;
     for (const Node& node : graph.nodes) {

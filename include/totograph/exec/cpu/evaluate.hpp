@@ -288,7 +288,7 @@ inline void cached_attention(const Node& node, std::span<const TensorData> input
     const Rows suffix_key{&inputs[4]};
     const Rows suffix_value{&inputs[5]};
     attention(inputs[0], node.attributes[0], out, [&](Index b, Index s, Index v, Index, auto& keys, auto& values) {
-        for (Index p = 0; p < inputs[3].integers()[b]; ++p) {
+        for (Index p = 0; p < inputs[3].integers()[inputs[3].shape.size() == 1 ? 0 : b]; ++p) {
             keys.push_back(prefix_key.at(b, s, v, p));
             values.push_back(prefix_value.at(b, s, v, p));
         }

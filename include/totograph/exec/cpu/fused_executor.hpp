@@ -104,11 +104,7 @@ public:
 
 private:
     static constexpr std::size_t scratch_floats =
-        round_up_floats(std::max({KernelTable<Programs, Storage>::scratch_floats...}));
-
-    static constexpr std::size_t round_up_floats(std::size_t count) {
-        return aligned_size(count * sizeof(float)) / sizeof(float);
-    }
+        aligned_size(std::max({KernelTable<Programs, Storage>::scratch_floats...}) * sizeof(float)) / sizeof(float);
 
     template <class Program, std::size_t which>
     [[nodiscard]] void* address(const Reference& reference, DType dtype) const noexcept {

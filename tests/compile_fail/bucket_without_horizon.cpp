@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: totograph: a bucket needs a horizon of at least one step.
+#include <totograph/core/bucket.hpp>
+#include <totograph/toto/config.hpp>
+#include <totograph/toto/forecast_sizes.hpp>
+
+using namespace totograph;
+
+#ifdef TOTOGRAPH_COMPILE_FAIL_CONTROL
+constexpr Bucket bucket{.context = 64, .horizon = 1};
+#else
+constexpr Bucket bucket{.context = 64, .horizon = 0};
+#endif
+
+static_assert(toto::check_bucket<toto::open_base_1_0, bucket>());

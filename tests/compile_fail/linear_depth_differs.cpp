@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: totograph: a linear layer's weight must be
+#include <totograph/graph/program.hpp>
+#include <totograph/graph/recorder.hpp>
+
+using namespace totograph;
+
+struct Model {
+    static constexpr void record(Recorder& r) {
+#ifdef TOTOGRAPH_COMPILE_FAIL_CONTROL
+        r.store(r.state("y", {4, 16}), linear(r.state("x", {4, 8}), r.weight("w", {16, 8}), r.weight("b", {16})));
+#else
+        r.store(r.state("y", {4, 16}), linear(r.state("x", {4, 8}), r.weight("w", {16, 9}), r.weight("b", {16})));
+#endif
+    }
+};
+
+static_assert(Program<Model>::steps.size() > 0);
