@@ -54,7 +54,15 @@ struct ViewThenStore {
         const Tensor y = r.state("y", {4, 8});
         const Tensor reshaped = reshape(x, {8, 4});
         const Tensor sliced = slice(x, 1, 2, 3) + 0.0;
+        const Tensor part = slice(x, 1, 2, 3);
+        const Tensor turned = permute(slice(x, 0, 1, 2), {1, 0});
+        const Tensor repeated = expand(slice(x, 0, 1, 1), {2, 3, 8});
+        const Tensor joined = concatenate(part, slice(x, 1, 0, 1), 1);
         r.store(x, y * 2.0);
+        out(part + slice(x, 1, 2, 3));
+        out(turned);
+        out(repeated * 2.0);
+        out(joined);
         out(reshaped);
         out(reshape(reshaped, {2, 16}) + reshape(x, {2, 16}));
         out(sliced);

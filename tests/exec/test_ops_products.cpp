@@ -50,6 +50,9 @@ struct Inputs {
         out(layer(reshape(permute(x, {1, 0, 2}), {12, 10}), 8));  // uneven rows
         out(layer(reshape(permute(x, {0, 2, 1}), {40, 3}), 8));   // rows that are not contiguous
         out(layer(reshape(x, {6, 20}), 8));
+        out(layer(slice(x, 1, 0, 2), 8));
+        out(layer(permute(x, {0, 2, 1}), 8));
+        out(layer(slice(x, 2, 0, 5, 2), 8));
         out(layer(take(x, 1, minimum(position, 2.0)), 8));
         out(layer(take(x, 0, position), 8));
         out(layer(expand(slice(x, 0, 2, 1), {4, 3, 10}), 8) + 1.0);

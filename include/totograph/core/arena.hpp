@@ -2,9 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <new>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 namespace totograph {
 
@@ -15,30 +20,82 @@ constexpr std::size_t aligned_size(std::size_t bytes) {
     return (bytes + buffer_alignment - 1) / buffer_alignment * buffer_alignment;
 }
 
+namespace detail {
+
+/// Gives a block back to where it came from.
+struct ReleaseBlock {
+    std::size_t mapped_bytes = 0;  ///< 0: from operator new.
+
+    void operator()(std::byte* memory) const noexcept {
+#if defined(__linux__)
+        if (mapped_bytes != 0) {
+            ::munmap(memory, mapped_bytes);
+            return;
+        }
+#endif
+        ::operator delete (memory, std::align_val_t{buffer_alignment});
+    }
+};
+
+}  // namespace detail
+
 /// One aligned, zeroed block of memory. Everything that a forecast touches lives in one.
+///
+/// Large blocks come straight from the operating system, in huge pages where it has them: weights are streamed, and
+/// what is freed goes back at once.
 class Arena {
 public:
     Arena() = default;
-    explicit Arena(std::size_t bytes)
-        : memory_(bytes == 0 ? nullptr
-                             : static_cast<std::byte*>(
-                                   ::operator new (aligned_size(bytes), std::align_val_t{buffer_alignment}))),
-          size_(bytes) {
-        if (bytes != 0) {
-            std::memset(memory_.get(), 0, aligned_size(bytes));
+    explicit Arena(std::size_t bytes) : size_(bytes) {
+        if (bytes == 0) {
+            return;
         }
+        detail::ReleaseBlock release;
+#if defined(__linux__)
+        if (bytes >= large_block) {
+            release.mapped_bytes = (bytes + page - 1) / page * page;
+            memory_ = {map_pages(release.mapped_bytes), release};
+            return;
+        }
+#endif
+        auto* memory = ::operator new (aligned_size(bytes), std::align_val_t{buffer_alignment});
+        std::memset(memory, 0, aligned_size(bytes));
+        memory_ = {static_cast<std::byte*>(memory), release};
     }
 
-    [[nodiscard]] std::byte* data() const noexcept { return memory_.get(); }
-    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    [[nodiscard]] std::byte* data() const noexcept {
+        return memory_.get();
+    }
+    [[nodiscard]] std::size_t size() const noexcept {
+        return size_;
+    }
 
 private:
-    struct Release {
-        void operator()(std::byte* memory) const noexcept {
-            ::operator delete (memory, std::align_val_t{buffer_alignment});
+#if defined(__linux__)
+    static constexpr std::size_t huge_page = std::size_t{2} << 20U;
+    static constexpr std::size_t page = 4096;
+    static constexpr std::size_t large_block = std::size_t{256} << 10U;
+
+    /// Zeroed pages that begin at a multiple of a huge page.
+    static std::byte* map_pages(std::size_t bytes) {
+        void* mapping = ::mmap(nullptr, bytes + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (mapping == MAP_FAILED) {
+            throw std::bad_alloc();
         }
-    };
-    std::unique_ptr<std::byte, Release> memory_;
+        auto* begin = static_cast<std::byte*>(mapping);
+        const std::size_t before = (huge_page - reinterpret_cast<std::uintptr_t>(begin) % huge_page) % huge_page;
+        if (before != 0) {
+            ::munmap(begin, before);
+        }
+        if (before != huge_page) {
+            ::munmap(begin + before + bytes, huge_page - before);
+        }
+        ::madvise(begin + before, bytes, MADV_HUGEPAGE);  // advice: without huge pages it works as well
+        return begin + before;
+    }
+#endif
+
+    std::unique_ptr<std::byte, detail::ReleaseBlock> memory_;
     std::size_t size_ = 0;
 };
 

@@ -54,9 +54,9 @@ struct DotLook {
 
 inline constexpr DotLook product_look{"box", "#cfe2f3", "#2f5f8f"};
 inline constexpr DotLook attention_look{"hexagon", "#fbd9b5", "#b8651b"};
-inline constexpr DotLook reduction_look{"invtrapezium", "#d5ead0", "#4c8a3f", ", margin=0"};
+inline constexpr DotLook reduction_look{"box", "#d5ead0", "#4c8a3f", ", style=\"filled,diagonals\""};
 inline constexpr DotLook random_look{"octagon", "#ecd5ea", "#86477f"};
-inline constexpr DotLook movement_look{"cds", "#eeeeee", "#777777"};
+inline constexpr DotLook movement_look{"cds", "#eeeeee", "#777777", ", margin=\"0.18,0.09\""};
 inline constexpr DotLook elementwise_look{"box", "#fff6cc", "#a8912c", ", style=\"rounded,filled\""};
 inline constexpr DotLook state_look{"cylinder", "#ffffff", "#444444"};
 inline constexpr DotLook weight_look{"note", "#ffffff", "#777777"};
@@ -263,10 +263,10 @@ private:
             title = join(words.after, ", ");
         } else {
             if (!words.before.empty()) {
-                lines.push_back("of " + join(words.before, ", "));
+                title = join(words.before, ", ") + " -> " + title;
             }
             if (!words.after.empty()) {
-                lines.push_back("+ " + join(words.after, ", "));
+                lines.push_back((kernel.kind == KernelKind::product ? "+ " : "-> ") + join(words.after, ", "));
             }
         }
         if (options_.label_weights && !words.weights.empty()) {
@@ -326,25 +326,36 @@ std::string explain_dot(std::string_view title, const DotOptions& options = {}) 
 
 /// The nodes of a graph as a Graphviz picture, before or after rewriting. Readable for up to a hundred nodes or so.
 inline std::string explain_graph_dot(std::span<const Node> nodes, std::string_view title) {
-    std::string text = detail::dot_header(title);
-    for (std::size_t id = 0; id < nodes.size(); ++id) {
-        const Node& node = nodes[id];
-        const std::string own = detail::node_name(node);
-        const bool is_leaf = node.input_count == 0;
-        std::vector<std::string> lines;
-        if (!is_leaf && !own.empty()) {
-            lines.push_back(own);
+    const auto id_text = [](int id) { return "node" + std::to_string(id); };
+    std::set<int> read;  // a state that is only written stands below what writes it
+    for (const Node& node : nodes) {
+        for (int i = node.op == Op::store ? 1 : 0; i < node.input_count; ++i) {
+            read.insert(node.inputs[static_cast<std::size_t>(i)]);
         }
-        lines.push_back(detail::shape_text(node.shape) + " " + std::string(name(node.dtype)));
-        text += "  " + detail::dot_node("node" + std::to_string(id), detail::look_of(node.op),
-                                        is_leaf && !own.empty() ? own : name(node.op), lines);
+    }
+    std::string text = detail::dot_header(title);
+    for (int id = 0; id < static_cast<int>(nodes.size()); ++id) {
+        const Node& node = nodes[static_cast<std::size_t>(id)];
+        const std::string own = detail::node_name(node);
+        text += "  " + detail::dot_node(id_text(id), detail::look_of(node.op), own.empty() ? name(node.op) : own,
+                                        {detail::shape_text(node.shape) + " " + std::string(name(node.dtype))});
         for (int i = 0; i < node.input_count; ++i) {
-            text += "  node" + std::to_string(node.inputs[static_cast<std::size_t>(i)]) + " -> node" +
-                    std::to_string(id) + (node.op == Op::store && i == 0 ? " [dir=back, constraint=false]" : "") +
-                    ";\n";
+            const int input = node.inputs[static_cast<std::size_t>(i)];
+            if (node.op == Op::store && i == 0) {
+                text += "  " + id_text(id) + " -> " + id_text(input) +
+                        (read.contains(input) ? " [constraint=false];\n" : ";\n");
+            } else {
+                text += "  " + id_text(input) + " -> " + id_text(id) + ";\n";
+            }
         }
     }
     return text + "}\n";
+}
+
+/// The same for the rewritten graph of a `Program`.
+template <class Program>
+std::string explain_graph_dot(std::string_view title) {
+    return explain_graph_dot(tables_of<Program>().nodes, title);
 }
 
 }  // namespace totograph

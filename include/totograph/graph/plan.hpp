@@ -385,6 +385,9 @@ private:
         }
         const int store = fused_store_of_[static_cast<std::size_t>(group.root)];
         step.output = store < 0 ? new_buffer(group.root) : store_output(kernel, graph_[store], group);
+        if (kernel.kind == KernelKind::reduction) {
+            kernel.output_strides[static_cast<std::size_t>(kernel.iteration.rank - 1)] = 0;
+        }
         collapse(kernel);
         emit(kernel, step);
     }

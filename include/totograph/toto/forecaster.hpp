@@ -18,6 +18,9 @@
 #include <totograph/core/series.hpp>
 #include <totograph/exec/cpu/eager_executor.hpp>
 #include <totograph/exec/cpu/fused_executor.hpp>
+#include <totograph/graph/explain.hpp>
+#include <totograph/graph/explain_dot.hpp>
+#include <totograph/graph/facts.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/toto/checkpoint.hpp>
 #include <totograph/toto/programs.hpp>
@@ -77,6 +80,16 @@ public:
 
     static constexpr toto::ForecastSizes sizes{Model::config, bucket};
 
+    /// Bytes of all states: inputs, result, caches.
+    static constexpr std::size_t state_bytes = StateLayout<Begin, Continue>::bytes;
+    /// Bytes of intermediates, for whichever program runs.
+    static constexpr std::size_t arena_bytes = StateLayout<Begin, Continue>::arena_bytes;
+    /// Bytes of cached keys and values; part of `state_bytes`. Without a cache there are none.
+    static constexpr std::size_t kv_cache_bytes =
+        Facts<Continue>::bytes_of_states("prefix.") + Facts<Continue>::bytes_of_states("suffix.");
+    /// Bytes of the prepared weights that further patches read; the first patch reads the same.
+    static constexpr std::size_t weight_bytes = Facts<Continue>::weight_bytes(options.weights);
+
     /// Prepares the weights (once for all forecasters that share them) and all memory that forecasts need.
     explicit Forecaster(const toto::ModelWeights<Model>& weights, ForecasterResources resources = {})
         : executor_(weights.weights, std::make_shared<cpu::ThreadPool>(thread_count(resources))),
@@ -96,6 +109,27 @@ public:
     }
 
     static constexpr Bucket compiled_bucket() { return bucket; }
+
+    /// Both programs as tables: memory, steps, kernels.
+    static std::string explain() {
+        ExplainOptions explain_options;
+        explain_options.storage = options.weights;
+        return "bucket " + to_string(bucket) + "\n" + "  weights    " + detail::bytes_text(weight_bytes) + " (" +
+               std::string(name(options.weights)) + " products, shared by all forecasters)\n" + "  states     " +
+               detail::bytes_text(state_bytes) + ", of which KV cache " + detail::bytes_text(kv_cache_bytes) + "\n" +
+               "  arena      " + detail::bytes_text(arena_bytes) + "\n\n" +
+               totograph::explain<Begin>(has_cache ? "prefill: the context and the first patch" : "begin",
+                                         explain_options) +
+               "\n" +
+               totograph::explain<Continue>(has_cache ? "decode: one further patch" : "recompute: one patch",
+                                            explain_options);
+    }
+
+    /// Both programs as Graphviz DOT, one graph after the other.
+    static std::string dot() {
+        return explain_dot<Begin>(has_cache ? "prefill" : "begin") +
+               explain_dot<Continue>(has_cache ? "decode" : "recompute");
+    }
 
     /// Bytes that this forecaster holds beside the shared weights.
     [[nodiscard]] std::size_t memory_bytes() const { return executor_.memory_bytes() + result_.size() * sizeof(float); }

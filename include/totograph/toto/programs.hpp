@@ -192,15 +192,20 @@ private:
     }
 
     constexpr void tap_distribution(const nn::StudentTMixture& mixture, Tensor location, Tensor scale) const {
-        r.tap("tap.df", mixture.degrees_of_freedom);
-        r.tap("tap.loc", mixture.location);
-        r.tap("tap.scale", mixture.scale);
-        r.tap("tap.probs", mixture.probability);
+        // The first patch is the same for all samples, later ones are not: taps of both have room for all.
+        const auto tap_each = [&](std::string_view name, Tensor x) {
+            const Shape shape = with_axis(x.shape(), 1, sizes.samples);
+            r.tap(name, x.shape() == shape ? x : expand(x, shape));
+        };
+        tap_each("tap.df", mixture.degrees_of_freedom);
+        tap_each("tap.loc", mixture.location);
+        tap_each("tap.scale", mixture.scale);
+        tap_each("tap.probs", mixture.probability);
         const Tensor mean = nn::mixture_mean(mixture);
-        r.tap("tap.mean", nn::replace_extreme_values(mean * scale + location));
-        r.tap("tap.variance", nn::mixture_variance(mixture) * scale * scale);
-        r.tap("tap.affine_loc", location);
-        r.tap("tap.affine_scale", scale);
+        tap_each("tap.mean", nn::replace_extreme_values(mean * scale + location));
+        tap_each("tap.variance", nn::mixture_variance(mixture) * scale * scale);
+        tap_each("tap.affine_loc", location);
+        tap_each("tap.affine_scale", scale);
     }
 };
 

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/graph/custom.hpp>
+#include <totograph/graph/program.hpp>
+#include <totograph/graph/recorder.hpp>
+
+#include "support/executors.hpp"
+#include "support/outputs.hpp"
+
+using namespace totograph;
+using namespace totograph::test;
+
+namespace {
+
+struct Cube {
+    static constexpr std::string_view name = "cube";
+    template <class T>
+    static T apply(T x) {
+        return x * x * x;
+    }
+};
+
+struct Softsign {
+    static constexpr std::string_view name = "softsign";
+    template <class T>
+    static T apply(T x) {
+        using std::abs;
+        return x / (abs(x) + T(1.0F));
+    }
+};
+
+struct Leaky {
+    static constexpr std::string_view name = "leaky";
+    template <class T>
+    static T apply(T x, T slope) {
+        using std::max;
+        using std::min;
+        return max(x, T(0.0F)) + slope * min(x, T(0.0F));
+    }
+};
+
+struct Blend {
+    static constexpr std::string_view name = "blend";
+    template <class T>
+    static T apply(T a, T b, T share) {
+        return a + share * (b - a);
+    }
+};
+
+/// The mean of each element and the one before it, along the last axis.
+struct MovingAverage {
+    static constexpr std::string_view name = "moving_average";
+    static constexpr Shape shape(const Shape& x) { return x; }
+    template <class Output, class Input>
+    static void run(Output out, Input in) noexcept {
+        constexpr Index columns = Input::shape[-1];
+        for (Index at = 0; at < Input::size; ++at) {
+            const float before = in.data()[at % columns == 0 ? at : at - 1];
+            out.data()[at] = 0.5F * (before + in.data()[at]);
+        }
+    }
+};
+
+/// An outer product, whose shape is not that of an input.
+struct Outer {
+    static constexpr std::string_view name = "outer";
+    static constexpr Shape shape(const Shape& a, const Shape& b) { return {a[0], b[0]}; }
+    template <class Output, class A, class B>
+    static void run(Output out, A a, B b) noexcept {
+        static_assert(std::is_same_v<typename A::Element, const float>);
+        for (Index row = 0; row < A::size; ++row) {
+            for (Index column = 0; column < B::size; ++column) {
+                out(row, column) = a(row) * b(column);
+            }
+        }
+    }
+};
+
+struct Model {
+    using operations = OperationSet<Cube, Softsign, Leaky, Blend, MovingAverage, Outer>;
+
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("x", {3, 10});
+        const Tensor row = r.state("row", {10});
+        const Tensor column = r.state("column", {3, 1});
+        out(apply<Cube>(x));
+        out(apply<Leaky>(x - row, column));
+        out(apply<Blend>(x, row, column) * 2.0);
+        // After a product, before and after a reduction, in a split of the last axis.
+        const Tensor product = linear(x, r.weight("w", {12, 10}), r.weight("b", {12}));
+        out(apply<Softsign>(product) + 1.0);
+        out(apply<Cube>(sum(apply<Softsign>(x)) * 0.1));
+        out(reshape(apply<Softsign>(product * 2.0), {3, 3, 4}) * r.state("inner", {4}));
+        // Of another type before and after: these are kernels of their own.
+        out(apply<Cube>(cast(r.state("whole", {3, 10}, DType::i32), DType::f32) * 0.1));
+        out(cast(apply<Softsign>(x), DType::f64) * 3.0);
+        // Of weights alone: two operations of one tensor are two tensors.
+        const Tensor weight = r.weight("row", {10});
+        out(x * apply<Cube>(weight));
+        out(x * apply<Softsign>(weight));
+
+        out(opaque<MovingAverage>(x));
+        out(opaque<MovingAverage>(x * 2.0) + row);
+        out(opaque<MovingAverage>(reshape(x, {1, 1, 3, 10})));
+        out(opaque<MovingAverage>(slice(x, 0, 1, 1)));
+        out(opaque<MovingAverage>(weight));
+        out(opaque<Outer>(row, slice(row, 0, 3, 4)));
+        // An opaque operation reads a state as it is where it was recorded.
+        const Tensor before = opaque<MovingAverage>(x);
+        r.store(x, x * 3.0);
+        out(before);
+        out(opaque<MovingAverage>(x));
+    }
+};
+
+}  // namespace
+
+TEST_CASE("operations of the user run on both executors") {
+    check_against_eager<Model>({4e-6, 1e-5});
+    check_against_eager<Model, Passes::none()>({4e-6, 1e-5});
+}
+
+TEST_CASE("the eager executor computes what the operation says") {
+    using P = Program<Model, Passes::none()>;
+    Eager<P> eager(made_up_weights(), one_thread());
+    fill_states(eager, 5);
+    const auto x = state_of<float>(eager, "x");
+    const std::vector<float> before(x.begin(), x.end());
+    eager.run<0>();
+    const auto cubes = state_of<float>(eager, "out", 0);
+    const auto averages = state_of<float>(eager, "out", 10);
+    for (std::size_t at = 0; at < before.size(); ++at) {
+        CHECK(cubes[at] == doctest::Approx(before[at] * before[at] * before[at]).epsilon(1e-6));
+        const float left = at % 10 == 0 ? before[at] : before[at - 1];
+        CHECK(averages[at] == doctest::Approx(0.5F * (left + before[at])).epsilon(1e-6));
+    }
+}
+
+TEST_CASE("a set of operations finds them by what a graph holds of them") {
+    using Set = OperationSet<Cube, Leaky>;
+    static_assert(Set::find(&custom_operation<Cube>) == 0);
+    static_assert(Set::find(&custom_operation<Leaky>) == 1);
+    static_assert(Set::find(&custom_operation<Blend>) == Set::size);
+    static_assert(std::is_same_v<Set::At<1>, Leaky>);
+    static_assert(std::is_same_v<OperationsOf<Model>::type, Model::operations>);
+    CHECK(custom_operation<Leaky>.name == "leaky");
+    const float arguments[] = {-2.0F, 0.25F};
+    CHECK(custom_operation<Leaky>.scalar(arguments) == -0.5F);
+    const bool has_scalar = custom_operation<MovingAverage>.scalar != nullptr;
+    CHECK(!has_scalar);
+}
