@@ -122,15 +122,39 @@ private:
     void add_effect() {
         const Tensor x = any();
         const Tensor state = states_[draw(states_.size())];
-        switch (draw(9)) {
+        switch (draw(12)) {
             case 0: r_.store(state, x); break;
             case 1: r_.store(state, slice(x, 0, 1, 3), 0, index(2)); break;
             case 2: r_.store(state, slice(x, 1, index(3), 3) * 0.5, 1, index(4)); break;
             case 3: r_.store_at(state, slice(x, 0, 3, 1), 0, position_); break;
             case 4: r_.store_at(caches_, reshape(x, {4, 1, 6}), 1, draw(2) == 0 ? position_ : each_); break;
-            case 5: r_.store_at(caches_, reshape(layer(x, 6) * 0.2, {4, 1, 6}), 1, position_); break;
+            case 5: r_.store_at(caches_, layer(reshape(x, {4, 1, 6}), 6) * 0.2, 1, position_); break;
             case 6: r_.store(position_, minimum(position_ + 1.0, 3.0)); break;
             case 7: r_.store(each_, maximum(each_ - position_, 0.0)); break;
+            case 8: {  // the new position is known before the old one is used
+                const Tensor taken = take(caches_, 1, position_);
+                const Tensor next = minimum(slice(each_, 0, index(4), 1), 3.0);
+                values_.push_back(squash(reshape(taken, {4, 6}) + x));
+                r_.store(position_, next);
+                break;
+            }
+            case 9: {  // the position moves between a value and where it is stored
+                const Tensor taken = take(caches_, 1, position_);
+                const Tensor value = layer(reshape(x, {4, 1, 6}), 6) * 0.2;
+                const Tensor next = maximum(position_ - 1.0, 0.0);
+                r_.store(position_, next);
+                r_.store_at(caches_, value, 1, position_);
+                values_.push_back(reshape(taken, {4, 6}) * 0.5);
+                break;
+            }
+            case 10: {  // a value that is known long before it is stored
+                const Tensor value = squash(x + any());
+                const Tensor reader = squash(state + any());
+                values_.push_back(make_value());
+                r_.store(state, value);
+                values_.push_back(reader);
+                break;
+            }
             default: r_.store(caches_, slice(caches_, 1, 0, 4), 1, 1); break;
         }
     }
@@ -165,7 +189,7 @@ States first_states(const Graph& graph, std::uint64_t seed) {
 TEST_CASE("plans of made-up graphs compute what the graphs compute") {
     const MadeUpTensors weights;
     int failures = 0;
-    for (std::uint64_t seed = 0; seed < SEEDS && failures < 5; ++seed) {
+    for (std::uint64_t seed = 0; seed < 1500 && failures < 5; ++seed) {
         CAPTURE(seed);
         const Graph graph = Author(seed).write(8 + static_cast<int>(seed % 40));
         REQUIRE_MESSAGE(graph.error.kind == ModelErrorKind::none, std::string(graph.error.message()));

@@ -34,8 +34,7 @@ std::string without_texts(const std::string& picture) {
     std::string result;
     int depth = 0;
     bool quoted = false;
-    for (std::size_t i = 0; i < picture.size(); ++i) {
-        const char character = picture[i];
+    for (const char character : picture) {
         const bool is_arrow = character == '>' && depth == 0;
         if (character == '"' && depth == 0) {
             quoted = !quoted;

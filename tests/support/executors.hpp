@@ -142,4 +142,33 @@ void check_against_eager(Tolerance tolerance, int threads = 1) {
     }
 }
 
+/// Runs a model once on both executors, from the same states, and calls `check(executor)` after each. For what the
+/// states should hold then, see `made_up_weights` and the states that the model does not change.
+template <class Model, class Prepare, class Check>
+void run_on_both(Prepare&& prepare, Check&& check) {
+    const Weights weights = made_up_weights();
+    const auto run = [&](auto executor) {
+        fill_states(executor, 7);
+        prepare(executor);
+        executor.template run<0>();
+        check(executor);
+    };
+    SUBCASE("on the fused executor") {
+        run(Fused<Program<Model>>(weights, one_thread()));
+    }
+    SUBCASE("on the eager executor") {
+        run(Eager<Program<Model, Passes::none()>>(weights, one_thread()));
+    }
+}
+
+/// How far f32 results of a few dozen operations may be from a computation in double.
+inline doctest::Approx near(double expected) {
+    return doctest::Approx(expected).epsilon(1e-5).scale(1);
+}
+
+/// A made-up weight.
+inline double weight(const std::string& name, Index at) {
+    return static_cast<double>(MadeUpTensors::value(name, static_cast<std::size_t>(at)));
+}
+
 }  // namespace totograph::test

@@ -5,7 +5,7 @@
 #include "toto/cases.hpp"
 #include "toto/series.hpp"
 
-// Padding invariance with exogenous variates: with variate labels, known futures, and both scalers of other kinds.
+// Padding invariance with exogenous variates: labels of variates, and known futures.
 
 using namespace made_up;
 using Model = fixture::models::Exogenous;

@@ -123,7 +123,7 @@ private:
         for (int i = 0; i < section.count; ++i) {
             facts += facts_of_step(section.first + i);
         }
-        std::string text = names_.section_title(sections, place);
+        std::string text = ProgramNames::section_title(sections, place);
         if (section.repeats > 1) {
             text += ": the same " + count_text(static_cast<std::size_t>(section.count), "step", "steps") +
                     " for each layer, here layer " + std::to_string(section.layer) + " with";
@@ -249,6 +249,7 @@ std::string node_table(std::span<const Node> nodes, const Place& place) {
     for (std::size_t id = 0; id < nodes.size(); ++id) {
         const Node& node = nodes[id];
         std::vector<std::string> inputs;
+        inputs.reserve(static_cast<std::size_t>(node.input_count));
         for (int i = 0; i < node.input_count; ++i) {
             inputs.push_back(std::to_string(node.inputs[static_cast<std::size_t>(i)]));
         }

@@ -154,7 +154,7 @@ private:
         if (instruction.op == Op::cast) {
             return "cast to " + std::string(name(instruction.dtype));
         }
-        const std::string plain = op_text(instruction.op, instruction.custom);
+        std::string plain = op_text(instruction.op, instruction.custom);
         if (instruction.custom != nullptr || argument_count(instruction, nodes_) != 2) {
             return plain;
         }

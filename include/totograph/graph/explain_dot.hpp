@@ -49,7 +49,7 @@ struct DotLook {
     std::string_view shape;
     std::string_view fill;
     std::string_view border;
-    std::string_view more = "";  ///< Further attributes.
+    std::string_view more = {};  ///< Further attributes.
 };
 
 inline constexpr DotLook product_look{"box", "#cfe2f3", "#2f5f8f"};

@@ -42,6 +42,7 @@ public:
             }
         }
         std::vector<std::string> parts;
+        parts.reserve(stems.size());
         for (const auto& [stem, ends] : stems) {
             parts.push_back(ends.size() == 1 ? stem + ends.front() : stem + "{" + join(ends, ", ") + "}");
         }

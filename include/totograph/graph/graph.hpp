@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -71,12 +72,11 @@ constexpr std::vector<char> find_weight_expressions(const AnyGraph& graph) {
     return known;
 }
 
-/// A graph of exactly `count` nodes, which can be a `static constexpr` member.
-template <int count>
-struct FixedGraph {
-    std::array<Node, static_cast<std::size_t>(count)> nodes{};
+/// The nodes of a graph that lives elsewhere, such as in a `Program`.
+struct GraphView {
+    std::span<const Node> nodes;
 
-    [[nodiscard]] static constexpr int size() { return count; }
+    [[nodiscard]] constexpr int size() const { return static_cast<int>(nodes.size()); }
     [[nodiscard]] constexpr const Node& operator[](int id) const { return nodes[static_cast<std::size_t>(id)]; }
     [[nodiscard]] constexpr const Node& input(const Node& node, int which) const {
         return (*this)[node.inputs[static_cast<std::size_t>(which)]];

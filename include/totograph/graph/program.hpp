@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <string_view>
 
 #include <totograph/core/shape.hpp>
@@ -77,15 +78,18 @@ struct PlannedModel {
     static_assert(MistakeInModel<recorded.error>::none || check_model<recorded.error.kind>());
     static constexpr int recorded_nodes = recorded.nodes;
 
-    /// Room for a plan, more than it needs: a constant expression can make a plan once, but not keep its vectors.
+    /// Room for a plan, some more than it needs: a constant expression can make a plan, but not keep its vectors, and
+    /// making it twice to count first would double the time to compile.
     static constexpr std::size_t room = static_cast<std::size_t>(recorded_nodes + recorded_nodes / 4 + 64);
-    struct Roomy {
+    static constexpr std::size_t fused_room = room / 3 + 32;
+    static constexpr std::size_t step_room = passes.fuse_elementwise ? fused_room : room;
+    struct Tables {
         std::array<Node, room> nodes{};
-        std::array<Kernel, 192> kernels{};
-        std::array<Step, room> steps{};
-        std::array<PreparedWeight, room> weights{};
-        std::array<StateSlot, 512> states{};
-        std::array<Buffer, room> buffers{};
+        std::array<Kernel, 96> kernels{};
+        std::array<Step, step_room> steps{};
+        std::array<PreparedWeight, fused_room> weights{};
+        std::array<StateSlot, 192> states{};
+        std::array<Buffer, step_room> buffers{};
         std::size_t node_count, kernel_count, step_count, weight_count, state_count, buffer_count;
         std::size_t arena_bytes;
         ModelError error;
@@ -100,8 +104,8 @@ struct PlannedModel {
         return from.size();
     }
 
-    static constexpr Roomy roomy = [] {
-        Roomy result{};
+    static constexpr Tables tables = [] {
+        Tables result{};
         const Graph graph = rewrite(totograph::record<Model>(), passes);
         const Plan plan = make_plan(graph, passes);
         result.node_count = copy(graph.nodes, result.nodes);
@@ -114,30 +118,11 @@ struct PlannedModel {
         result.error = plan.error;
         return result;
     }();
-    static_assert(MistakeInModel<roomy.error>::none || check_model<roomy.error.kind>());
-    static_assert(roomy.node_count <= room && roomy.kernel_count <= roomy.kernels.size() &&
-                      roomy.state_count <= roomy.states.size(),
+    static_assert(MistakeInModel<tables.error>::none || check_model<tables.error.kind>());
+    static_assert(tables.node_count <= tables.nodes.size() && tables.kernel_count <= tables.kernels.size() &&
+                      tables.step_count <= tables.steps.size() && tables.weight_count <= tables.weights.size() &&
+                      tables.state_count <= tables.states.size() && tables.buffer_count <= tables.buffers.size(),
                   "totograph: a model is too large for the planner's tables; raise the sizes in graph/program.hpp.");
-
-    /// The plan in arrays of exactly its size.
-    struct Fixed {
-        FixedGraph<static_cast<int>(roomy.node_count)> graph;
-        std::array<Kernel, roomy.kernel_count> kernels{};
-        std::array<Step, roomy.step_count> steps{};
-        std::array<PreparedWeight, roomy.weight_count> weights{};
-        std::array<StateSlot, roomy.state_count> states{};
-        std::array<Buffer, roomy.buffer_count> buffers{};
-    };
-    static constexpr Fixed fixed = [] {
-        Fixed result;
-        copy(roomy.nodes, result.graph.nodes);
-        copy(roomy.kernels, result.kernels);
-        copy(roomy.steps, result.steps);
-        copy(roomy.weights, result.weights);
-        copy(roomy.states, result.states);
-        copy(roomy.buffers, result.buffers);
-        return result;
-    }();
 };
 
 }  // namespace detail
@@ -153,15 +138,16 @@ struct Program {
     using Planned = detail::PlannedModel<Model, chosen_passes>;
 
     static constexpr Passes passes = chosen_passes;
-    static constexpr const auto& graph = Planned::fixed.graph;
-    static constexpr const auto& kernels = Planned::fixed.kernels;
-    static constexpr const auto& steps = Planned::fixed.steps;
-    static constexpr const auto& weights = Planned::fixed.weights;
-    static constexpr const auto& states = Planned::fixed.states;
-    static constexpr const auto& buffers = Planned::fixed.buffers;
+    static constexpr GraphView graph{{Planned::tables.nodes.data(), Planned::tables.node_count}};
+    static constexpr std::span<const Kernel> kernels{Planned::tables.kernels.data(), Planned::tables.kernel_count};
+    static constexpr std::span<const Step> steps{Planned::tables.steps.data(), Planned::tables.step_count};
+    static constexpr std::span<const PreparedWeight> weights{Planned::tables.weights.data(),
+                                                             Planned::tables.weight_count};
+    static constexpr std::span<const StateSlot> states{Planned::tables.states.data(), Planned::tables.state_count};
+    static constexpr std::span<const Buffer> buffers{Planned::tables.buffers.data(), Planned::tables.buffer_count};
 
     /// Bytes of the intermediates of one run.
-    static constexpr std::size_t arena_bytes = Planned::roomy.arena_bytes;
+    static constexpr std::size_t arena_bytes = Planned::tables.arena_bytes;
 
     /// The place of a state in `states`; -1 when the program has none of this name.
     static constexpr int find_state(std::string_view name, int layer = -1) {

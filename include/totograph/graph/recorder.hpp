@@ -454,7 +454,7 @@ constexpr Tensor rotate_pairs(Tensor x) {
 template <class Operation, std::same_as<Tensor>... More>
 constexpr Tensor apply(Tensor x, More... more) {
     Shape shape = x.shape();
-    const auto extend = [&](Tensor other) {
+    [[maybe_unused]] const auto extend = [&](Tensor other) {  // unused when there is one argument
         if (shape.rank >= 0) {
             shape = broadcast(shape, other.shape());
         }

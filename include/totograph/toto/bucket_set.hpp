@@ -73,7 +73,9 @@ public:
                     "forecast: no bucket holds a request of " + std::to_string(request.batch) + " x " +
                         std::to_string(request.variates) + " x " + std::to_string(request.context) +
                         (request_options.horizon ? " -> " + std::to_string(request.horizon) : "") +
-                        (request_options.samples ? ", " + std::to_string(request.samples) + " samples" : "") +
+                        (!request_options.samples ? ""
+                         : request.samples == 0   ? ", mean"
+                                                  : ", " + std::to_string(request.samples) + " samples") +
                         "; the buckets are: " + list + ". Ask for less, or compile a larger bucket.");
     }
 

@@ -3,12 +3,10 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <utility>
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cpu/evaluate.hpp>
 #include <totograph/exec/cpu/simd.hpp>
 #include <totograph/exec/cpu/vector.hpp>
 #include <totograph/graph/custom.hpp>
@@ -100,31 +98,6 @@ Vector execute(const Values& values) {
     }
 }
 
-/// The value of a number as its dtype holds it.
-inline double rounded(DType dtype, double value) {
-    switch (dtype) {
-        case DType::f32: return static_cast<double>(static_cast<float>(value));
-        case DType::i32: return static_cast<double>(static_cast<std::int32_t>(value));
-        default: return value;
-    }
-}
-
-/// One instruction on numbers, each held in a double and rounded to its dtype.
-template <class Source, std::size_t which, class Values>
-double execute_scalar(const Values& values) {
-    constexpr Instruction instruction = Source::chain.instructions[which];
-    const double a = values[static_cast<std::size_t>(instruction.arguments[0])];
-    const double b = values[static_cast<std::size_t>(instruction.arguments[1])];
-    const double c = values[static_cast<std::size_t>(instruction.arguments[2])];
-    if constexpr (instruction.op == Op::constant) {
-        return rounded(instruction.dtype, instruction.immediate);
-    } else {
-        static_assert(instruction.op != Op::rotate_pairs && instruction.op != Op::custom_elementwise,
-                      "totograph: pair rotations and custom operations run on f32 alone; cast before and after.");
-        return rounded(instruction.dtype, apply_elementwise(instruction.op, a, b, c));
-    }
-}
-
 }  // namespace chain_detail
 
 /// Runs the chain of `Source` on packets. `values` holds what the chain is given, and room for its results; the last
@@ -136,19 +109,6 @@ Vector run_chain(std::array<Vector, size>& values) {
     static_assert(size == given + count);
     [&]<std::size_t... i>(std::index_sequence<i...>) {
         ((values[given + i] = chain_detail::execute<Source, i>(values)), ...);
-    }
-    (std::make_index_sequence<count>());
-    return values[size - 1];
-}
-
-/// The same on single numbers of any dtype.
-template <class Source, std::size_t size>
-double run_chain(std::array<double, size>& values) {
-    constexpr auto given = static_cast<std::size_t>(Source::chain.given);
-    constexpr auto count = static_cast<std::size_t>(Source::chain.count);
-    static_assert(size == given + count);
-    [&]<std::size_t... i>(std::index_sequence<i...>) {
-        ((values[given + i] = chain_detail::execute_scalar<Source, i>(values)), ...);
     }
     (std::make_index_sequence<count>());
     return values[size - 1];

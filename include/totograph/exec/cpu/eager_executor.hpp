@@ -117,7 +117,7 @@ private:
             call.operands[i] = inputs[i].data;
         }
         call.output = out.data;
-        structural_detail::run_opaque<OpaqueNode<Program, id>>(call);
+        structural_detail::run_opaque<OpaqueNode<Program, id>>(OpaqueNode<Program, id>::kernel, call);
     }
 
     /// The code of each opaque node of a program; null for other nodes.
@@ -139,7 +139,7 @@ private:
 
     template <class Program>
     void bind(Bound& bound, const TensorSource& source) {
-        const auto& graph = Program::graph;
+        const GraphView graph = Program::graph;
         const auto nodes = static_cast<std::size_t>(graph.size());
         bound.is_known = find_weight_expressions(graph);
         bound.tensors.resize(nodes);

@@ -32,9 +32,9 @@ struct KernelTable {
     static constexpr KernelFunction function() {
         using K = KernelOf<Program, index>;
         if constexpr (K::kernel.kind == KernelKind::pointwise) {
-            return &fused_detail::run_pointwise<K>;
+            return fused_detail::pointwise_function<K>();
         } else if constexpr (K::kernel.kind == KernelKind::reduction) {
-            return &fused_detail::run_reduction<K>;
+            return fused_detail::reduction_function<K>();
         } else if constexpr (K::kernel.kind == KernelKind::product) {
             return &fused_detail::run_product<K, Storage>;
         } else {
@@ -88,7 +88,7 @@ public:
             call.pool = pool_.get();
             call.scratch = reinterpret_cast<float*>(memory_.data() + Layout::bytes + Layout::arena_bytes);
             call.scratch_floats = scratch_floats;
-            Table::functions[static_cast<std::size_t>(step.kernel)](call);
+            Table::functions[static_cast<std::size_t>(step.kernel)](kernel, call);
         }
     }
 

@@ -9,6 +9,7 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cpu/chain.hpp>
+#include <totograph/exec/cpu/interpreter.hpp>
 #include <totograph/exec/cpu/kernel_call.hpp>
 #include <totograph/exec/cpu/packed_matrix.hpp>
 #include <totograph/exec/cpu/product.hpp>
@@ -195,41 +196,39 @@ void parallel_rows(const KernelCall& call, Index rows, Index columns, Work&& wor
                  [&](Index chunk, int) { work(chunk * rows_per_chunk, std::min(rows, (chunk + 1) * rows_per_chunk)); });
 }
 
+/// Sentences for what the interpreter has no code for.
+template <class Source>
+consteval bool check_interpretable() {
+    constexpr bool has_code = [] {
+        for (std::size_t i = 0; i < static_cast<std::size_t>(Source::chain.count); ++i) {
+            const Op op = Source::chain.instructions[i].op;
+            if (op == Op::rotate_pairs || op == Op::custom_elementwise) {
+                return false;
+            }
+        }
+        return true;
+    }();
+    static_assert(has_code, "totograph: pair rotations and custom operations run on f32 alone; cast before and after.");
+    return true;
+}
+
 template <class K>
-void run_pointwise(const KernelCall& call) noexcept {
+void run_pointwise(const Kernel&, const KernelCall& call) noexcept {
     using Source = Epilogue<K>;
     constexpr const Kernel& kernel = K::kernel;
     constexpr Index columns = kernel.columns();
-    constexpr bool is_float = reads_floats<Source>() && kernel.dtype == DType::f32;
     const auto rows_of = [&](Index first, Index end) {
         for (Index row = first; row < end; ++row) {
-            const Index out_row = row_offset<Source>(kernel.output_strides, row);
-            if constexpr (is_float) {
-                const auto pointers = operands_of_row<Source>(call, row);
-                float* out = static_cast<float*>(call.output) + out_row;
-                for_each_stretch<Source>(0, columns, [&](Index column, Index count) {
-                    const Vector result = run_packet<Source>(pointers, {}, column, count);
-                    store_lanes<inner_stride<Source>(kernel.output_strides)>(
-                        out + column_offset<Source>(kernel.output_strides, column), result, count);
-                });
-            } else {
-                for (Index column = 0; column < columns; ++column) {
-                    std::array<double, value_count<Source>> values{};
-                    [&]<std::size_t... i>(std::index_sequence<i...>) {
-                        ((values[i] =
-                              TensorData{const_cast<void*>(call.operands[i]), operand_of<Source>(i).dtype, {}}.get(
-                                  row_offset<Source>(operand_of<Source>(i).strides, row) +
-                                  column_offset<Source>(operand_of<Source>(i).strides, column))),
-                         ...);
-                    }
-                    (std::make_index_sequence<operand_count<Source>>());
-                    TensorData{call.output, kernel.dtype, {}}.set(
-                        out_row + column_offset<Source>(kernel.output_strides, column), run_chain<Source>(values));
-                }
-            }
+            const auto pointers = operands_of_row<Source>(call, row);
+            float* out = static_cast<float*>(call.output) + row_offset<Source>(kernel.output_strides, row);
+            for_each_stretch<Source>(0, columns, [&](Index column, Index count) {
+                const Vector result = run_packet<Source>(pointers, {}, column, count);
+                store_lanes<inner_stride<Source>(kernel.output_strides)>(
+                    out + column_offset<Source>(kernel.output_strides, column), result, count);
+            });
         }
     };
-    if constexpr (kernel.rows() == 1 && is_float && columns > elements_per_chunk) {
+    if constexpr (kernel.rows() == 1 && columns > elements_per_chunk) {
         // One long row: split its columns instead.
         constexpr Index per_chunk = round_up(elements_per_chunk, packet_size);
         parallel_for(*call.pool, divide_rounding_up(columns, per_chunk), [&](Index chunk, int) {
@@ -269,57 +268,39 @@ float reduce_row(const KernelCall& call, Index row) {
     return K::kernel.op == Op::mean ? sum / static_cast<float>(columns) : sum;
 }
 
-/// The same on numbers of any dtype, in order.
 template <class K>
-double reduce_row_scalar(const KernelCall& call, Index row) {
-    using Source = Prologue<K>;
-    constexpr Index columns = K::kernel.columns();
-    double total = 0;
-    for (Index column = 0; column < columns; ++column) {
-        std::array<double, value_count<Source>> values{};
-        [&]<std::size_t... i>(std::index_sequence<i...>) {
-            ((values[i] = TensorData{const_cast<void*>(call.operands[i]), operand_of<Source>(i).dtype, {}}.get(
-                  row_offset<Source>(operand_of<Source>(i).strides, row) +
-                  column_offset<Source>(operand_of<Source>(i).strides, column))),
-             ...);
+void run_reduction(const Kernel&, const KernelCall& call) noexcept {
+    using After = Epilogue<K>;
+    constexpr const Kernel& kernel = K::kernel;
+    parallel_rows(call, kernel.rows(), kernel.columns(), [&](Index first, Index end) {
+        for (Index row = first; row < end; ++row) {
+            const std::array<Vector, 2> given{Vector(reduce_row<K>(call, row)), Vector()};
+            const Vector result = run_packet<After>(operands_of_row<After>(call, row), given, 0, 1);
+            store_lanes<1>(static_cast<float*>(call.output) + row_offset<After>(kernel.output_strides, row), result, 1);
         }
-        (std::make_index_sequence<operand_count<Source>>());
-        total += run_chain<Source>(values);
+    });
+}
+
+/// The code of a pointwise kernel: compiled for f32, interpreted for other dtypes.
+template <class K>
+constexpr KernelFunction pointwise_function() {
+    if constexpr (reads_floats<Epilogue<K>>() && K::kernel.dtype == DType::f32) {
+        return &run_pointwise<K>;
+    } else {
+        static_assert(check_interpretable<Epilogue<K>>());
+        return &interpret_pointwise;
     }
-    constexpr DType dtype = Source::chain.count > 0
-                                ? Source::chain.instructions[static_cast<std::size_t>(Source::chain.count - 1)].dtype
-                                : operand_of<Source>(0).dtype;
-    return chain_detail::rounded(dtype, K::kernel.op == Op::mean ? total / static_cast<double>(columns) : total);
 }
 
 template <class K>
-void run_reduction(const KernelCall& call) noexcept {
-    using After = Epilogue<K>;
-    constexpr const Kernel& kernel = K::kernel;
-    constexpr bool is_float = reads_floats<Prologue<K>>() && reads_floats<After>() && kernel.dtype == DType::f32;
-    parallel_rows(call, kernel.rows(), kernel.columns(), [&](Index first, Index end) {
-        for (Index row = first; row < end; ++row) {
-            const Index at = row_offset<After>(kernel.output_strides, row);
-            if constexpr (is_float) {
-                const std::array<Vector, 2> given{Vector(reduce_row<K>(call, row)), Vector()};
-                const Vector result = run_packet<After>(operands_of_row<After>(call, row), given, 0, 1);
-                store_lanes<1>(static_cast<float*>(call.output) + at, result, 1);
-            } else {
-                std::array<double, value_count<After>> values{};
-                values[0] = reduce_row_scalar<K>(call, row);
-                [&]<std::size_t... i>(std::index_sequence<i...>) {
-                    ((values[1 + i] = TensorData{const_cast<void*>(
-                                                     call.operands[static_cast<std::size_t>(After::first_operand) + i]),
-                                                 operand_of<After>(i).dtype,
-                                                 {}}
-                                          .get(row_offset<After>(operand_of<After>(i).strides, row))),
-                     ...);
-                }
-                (std::make_index_sequence<operand_count<After>>());
-                TensorData{call.output, kernel.dtype, {}}.set(at, run_chain<After>(values));
-            }
-        }
-    });
+constexpr KernelFunction reduction_function() {
+    if constexpr (reads_floats<Prologue<K>>() && reads_floats<Epilogue<K>>() && K::kernel.dtype == DType::f32) {
+        return &run_reduction<K>;
+    } else {
+        static_assert(check_interpretable<Prologue<K>>());
+        static_assert(check_interpretable<Epilogue<K>>());
+        return &interpret_reduction;
+    }
 }
 
 /// Finishes tiles of a product: the chain, then the store.
@@ -352,7 +333,7 @@ struct TileEpilogue {
 };
 
 template <class K, class Storage>
-void run_product(const KernelCall& call) noexcept {
+void run_product(const Kernel&, const KernelCall& call) noexcept {
     static_assert(reads_floats<Epilogue<K>>() && K::kernel.dtype == DType::f32,
                   "totograph: what is fused after a product must be f32.");
     TileEpilogue<K> epilogue{call};

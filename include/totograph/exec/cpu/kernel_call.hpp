@@ -20,7 +20,8 @@ struct KernelCall {
     std::size_t scratch_floats = 0;
 };
 
-using KernelFunction = void (*)(const KernelCall&) noexcept;
+/// The code of a kernel. Most know their kernel at compile time; those that need not be fast read it.
+using KernelFunction = void (*)(const Kernel&, const KernelCall&) noexcept;
 
 /// Elements that one thread should have to work on before others are asked to help.
 inline constexpr Index elements_per_chunk = 16384;

@@ -21,10 +21,9 @@
 namespace totograph::cpu {
 
 /// Computes weight expressions of a graph from the checkpoint, each node once, and forgets what is not needed any more.
-template <class AnyGraph>
 class WeightEvaluator {
 public:
-    WeightEvaluator(const AnyGraph& graph, const TensorSource& source)
+    WeightEvaluator(GraphView graph, const TensorSource& source)
         : graph_(graph), source_(source), results_(static_cast<std::size_t>(graph.size())) {}
 
     /// The value of a node that depends on weights and constants alone.
@@ -54,7 +53,7 @@ public:
     void forget() { results_ = std::vector<Arena>(static_cast<std::size_t>(graph_.size())); }
 
 private:
-    const AnyGraph& graph_;
+    GraphView graph_;
     const TensorSource& source_;
     std::vector<Arena> results_;
 };
@@ -73,8 +72,8 @@ template <class Storage>
 class PreparedWeights {
 public:
     /// The prepared form of each of `wanted`, in order; prepares what is not there yet.
-    template <class AnyGraph, class Wanted>
-    std::vector<std::shared_ptr<const PreparedTensor<Storage>>> get(const AnyGraph& graph, const Wanted& wanted,
+    std::vector<std::shared_ptr<const PreparedTensor<Storage>>> get(GraphView graph,
+                                                                    std::span<const PreparedWeight> wanted,
                                                                     const TensorSource& source) {
         const std::scoped_lock lock(mutex_);
         WeightEvaluator evaluator(graph, source);
@@ -107,8 +106,7 @@ public:
     }
 
 private:
-    template <class AnyGraph>
-    static int layer_of(const AnyGraph& graph, int id) {
+    static int layer_of(GraphView graph, int id) {
         const Node& node = graph[id];
         int layer = node.layer;
         for (int i = 0; i < node.input_count && layer < 0; ++i) {
@@ -117,8 +115,7 @@ private:
         return layer;
     }
 
-    template <class AnyGraph, class Evaluator>
-    static PreparedTensor<Storage> prepare(const AnyGraph& graph, const PreparedWeight& weight, Evaluator& evaluator) {
+    static PreparedTensor<Storage> prepare(GraphView graph, const PreparedWeight& weight, WeightEvaluator& evaluator) {
         PreparedTensor<Storage> tensor;
         const Node& node = graph[weight.node];
         const TensorData first = evaluator(weight.node);

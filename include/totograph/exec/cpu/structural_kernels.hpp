@@ -15,6 +15,7 @@
 #include <totograph/exec/cpu/attention.hpp>
 #include <totograph/exec/cpu/fused_kernels.hpp>
 #include <totograph/exec/cpu/kernel_call.hpp>
+#include <totograph/exec/cpu/movement_kernels.hpp>
 #include <totograph/exec/cpu/student_t.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
 #include <totograph/graph/custom.hpp>
@@ -48,179 +49,6 @@ template <class K>
 Index integer_of(const KernelCall& call, std::size_t which, Index series) {
     const auto* values = static_cast<const std::int32_t*>(call.operands[which]);
     return values[operand<K>(which).shape.size() == 1 ? 0 : series * stride<K>(which, 0)];
-}
-
-/// Calls `copy_row(index over all axes but the last)` for each row of a shape.
-template <class Visit>
-void for_each_row(const Shape& shape, Visit&& visit) {
-    std::array<Index, max_rank> index{};
-    const Index rows = shape.rank == 0 ? 1 : shape.rows();
-    for (Index row = 0; row < rows; ++row) {
-        visit(index);
-        for (int axis = shape.rank - 2; axis >= 0; --axis) {
-            auto& at = index[static_cast<std::size_t>(axis)];
-            if (++at < shape[axis]) {
-                break;
-            }
-            at = 0;
-        }
-    }
-}
-
-inline Index dot(const std::array<Index, max_rank>& index, const Strides& strides, int rank) {
-    Index offset = 0;
-    for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank); ++axis) {
-        offset += index[axis] * strides[axis];
-    }
-    return offset;
-}
-
-/// Copies `count` elements of `size` bytes with strides.
-template <std::size_t size>
-void copy_elements(const std::byte* from, Index from_stride, std::byte* to, Index to_stride, Index count) {
-    if (from_stride == 1 && to_stride == 1) {
-        std::memcpy(to, from, static_cast<std::size_t>(count) * size);
-        return;
-    }
-    for (Index i = 0; i < count; ++i) {
-        std::memcpy(to + static_cast<std::size_t>(i * to_stride) * size,
-                    from + static_cast<std::size_t>(i * from_stride) * size, size);
-    }
-}
-
-template <class K>
-void run_take(const KernelCall& call) noexcept {
-    constexpr const Shape& shape = K::kernel.iteration;
-    constexpr std::size_t size = size_in_bytes(K::kernel.dtype);
-    constexpr auto axis = static_cast<std::size_t>(K::kernel.attributes[0]);
-    Strides strides = operand<K>(0).strides;
-    const Index step = strides[axis];
-    strides[axis] = 0;
-    for_each_row(shape, [&](const auto& index) {
-        const Index from = dot(index, strides, shape.rank - 1) + step * integer_of<K>(call, 1, index[0]);
-        copy_elements<size>(static_cast<const std::byte*>(call.operands[0]) + static_cast<std::size_t>(from) * size,
-                            strides[static_cast<std::size_t>(shape.rank - 1)],
-                            static_cast<std::byte*>(call.output) +
-                                static_cast<std::size_t>(dot(index, K::kernel.output_strides, shape.rank - 1)) * size,
-                            1, shape[-1]);
-    });
-}
-
-template <class K, std::size_t which>
-void concatenate_one(const KernelCall& call, Index begin) noexcept {
-    constexpr const Shape& shape = operand<K>(which).shape;
-    constexpr std::size_t size = size_in_bytes(K::kernel.dtype);
-    constexpr auto last = static_cast<std::size_t>(shape.rank - 1);
-    const Index offset = begin * K::kernel.output_strides[static_cast<std::size_t>(K::kernel.attributes[0])];
-    for_each_row(shape, [&](const auto& index) {
-        const Index from = dot(index, operand<K>(which).strides, shape.rank - 1);
-        const Index to = offset + dot(index, K::kernel.output_strides, shape.rank - 1);
-        copy_elements<size>(static_cast<const std::byte*>(call.operands[which]) + static_cast<std::size_t>(from) * size,
-                            operand<K>(which).strides[last],
-                            static_cast<std::byte*>(call.output) + static_cast<std::size_t>(to) * size,
-                            K::kernel.output_strides[last], shape[-1]);
-    });
-}
-
-template <class K>
-void run_concatenate(const KernelCall& call) noexcept {
-    concatenate_one<K, 0>(call, 0);
-    concatenate_one<K, 1>(call, operand<K>(0).shape[static_cast<int>(K::kernel.attributes[0])]);
-}
-
-template <class K>
-void run_store(const KernelCall& call) noexcept {
-    constexpr const Shape& shape = K::kernel.iteration;
-    constexpr std::size_t size = size_in_bytes(K::kernel.dtype);
-    constexpr auto axis = static_cast<std::size_t>(K::kernel.attributes[0]);
-    constexpr Strides value_strides =
-        totograph::detail::broadcast_strides(operand<K>(0).shape, operand<K>(0).strides, shape);
-    constexpr auto last = static_cast<std::size_t>(shape.rank == 0 ? 0 : shape.rank - 1);
-    for_each_row(shape, [&](const auto& index) {
-        Index position = K::kernel.attributes[1];
-        if constexpr (K::kernel.operand_count == 2) {
-            position = integer_of<K>(call, 1, index[0]);
-        }
-        const Index from = dot(index, value_strides, shape.rank - 1);
-        const Index to = dot(index, K::kernel.output_strides, shape.rank - 1) +
-                         (shape.rank == 0 ? 0 : position * K::kernel.output_strides[axis]);
-        copy_elements<size>(static_cast<const std::byte*>(call.operands[0]) + static_cast<std::size_t>(from) * size,
-                            value_strides[last],
-                            static_cast<std::byte*>(call.output) + static_cast<std::size_t>(to) * size,
-                            K::kernel.output_strides[last], shape.rank == 0 ? 1 : shape[-1]);
-    });
-}
-
-template <class Visit>
-void parallel_rows_of_shape(const KernelCall& call, const Shape& shape, Visit&& visit) {
-    const Index columns = shape.rank == 0 ? 1 : shape[-1];
-    const Index rows = shape.size() / columns;
-    const Index rows_per_chunk = std::max<Index>(1, elements_per_chunk / columns);
-    parallel_for(*call.pool, divide_rounding_up(rows, rows_per_chunk), [&](Index chunk, int) {
-        for (Index row = chunk * rows_per_chunk; row < std::min(rows, (chunk + 1) * rows_per_chunk); ++row) {
-            std::array<Index, max_rank> index{};
-            Index left = row;
-            for (int axis = shape.rank - 2; axis >= 0; --axis) {
-                index[static_cast<std::size_t>(axis)] = left % shape[axis];
-                left /= shape[axis];
-            }
-            visit(index);
-        }
-    });
-}
-
-/// Calls `run(row offset of the operand, row offset of the output)` for each row of the last axis.
-template <class K, class Run>
-void for_each_operand_row(const KernelCall& call, Run&& run) {
-    constexpr const Shape& shape = K::kernel.iteration;
-    parallel_rows_of_shape(call, shape, [&](const auto& index) {
-        run(dot(index, operand<K>(0).strides, shape.rank - 1), dot(index, K::kernel.output_strides, shape.rank - 1));
-    });
-}
-
-template <class K, class Element>
-void run_scan_of(const KernelCall& call) noexcept {
-    constexpr Index step = operand<K>(0).strides[static_cast<std::size_t>(K::kernel.iteration.rank - 1)];
-    for_each_operand_row<K>(call, [&](Index from, Index to) {
-        const Element* in = static_cast<const Element*>(call.operands[0]) + from;
-        Element* out = static_cast<Element*>(call.output) + to;
-        double total = 0;
-        for (Index column = 0; column < K::kernel.iteration[-1]; ++column) {
-            total += static_cast<double>(in[column * step]);
-            out[column] = static_cast<Element>(total);
-        }
-    });
-}
-
-template <class K>
-void run_softmax(const KernelCall& call) noexcept {
-    constexpr Index columns = K::kernel.iteration[-1];
-    constexpr Index step = operand<K>(0).strides[static_cast<std::size_t>(K::kernel.iteration.rank - 1)];
-    for_each_operand_row<K>(call, [&](Index from, Index to) {
-        const float* in = static_cast<const float*>(call.operands[0]) + from;
-        float* out = static_cast<float*>(call.output) + to;
-        float largest = in[0];
-        for (Index column = 1; column < columns; ++column) {
-            largest = std::max(largest, in[column * step]);
-        }
-        Vector total;
-        for (Index column = 0; column < columns; column += packet_size) {
-            const Index count = std::min(packet_size, columns - column);
-            alignas(sizeof(Packet)) float lanes[packet_size];
-            std::fill_n(lanes, packet_size, -std::numeric_limits<float>::infinity());
-            for (Index lane = 0; lane < count; ++lane) {
-                lanes[lane] = in[(column + lane) * step] - largest;
-            }
-            store_aligned(lanes, exp(Vector(load_aligned(lanes))).lanes);
-            std::fill(lanes + count, lanes + packet_size, 0.0F);
-            total = total + Vector(load_aligned(lanes));
-            std::copy_n(lanes, count, out + column);
-        }
-        const float scale = 1.0F / sum_of_lanes(total.lanes);
-        for (Index column = 0; column < columns; ++column) {
-            out[column] *= scale;
-        }
-    });
 }
 
 // --- Attention; rows are [series, sample, variate, position, width]
@@ -260,7 +88,7 @@ constexpr bool has_contiguous_widths(std::size_t tensors) {
 }
 
 template <class K>
-void run_causal_attention(const KernelCall& call) noexcept {
+void run_causal_attention(const Kernel&, const KernelCall& call) noexcept {
     using S = AttentionSizes<K>;
     static_assert(has_contiguous_widths<K>(3), "totograph: attention needs heads that are contiguous in memory.");
     parallel_for(*call.pool, S::series * S::samples * S::variates * S::heads, [&](Index item, int thread) {
@@ -288,7 +116,7 @@ void run_causal_attention(const KernelCall& call) noexcept {
 inline constexpr Index queries_per_item = 64;
 
 template <class K>
-void run_cached_attention(const KernelCall& call) noexcept {
+void run_cached_attention(const Kernel&, const KernelCall& call) noexcept {
     using S = AttentionSizes<K>;
     static_assert(has_contiguous_widths<K>(6), "totograph: attention needs heads that are contiguous in memory.");
     constexpr bool shared = operand<K>(1).shape[1] == 1;
@@ -321,7 +149,7 @@ void run_cached_attention(const KernelCall& call) noexcept {
 }
 
 template <class K>
-void run_variate_attention(const KernelCall& call) noexcept {
+void run_variate_attention(const Kernel&, const KernelCall& call) noexcept {
     using S = AttentionSizes<K>;
     static_assert(has_contiguous_widths<K>(3), "totograph: attention needs heads that are contiguous in memory.");
     parallel_for(*call.pool, S::series * S::samples * S::positions * S::heads, [&](Index item, int thread) {
@@ -349,7 +177,7 @@ void run_variate_attention(const KernelCall& call) noexcept {
 }
 
 template <class K>
-void run_sample(const KernelCall& call) noexcept {
+void run_sample(const Kernel&, const KernelCall& call) noexcept {
     using S = AttentionSizes<K>;  // [series, samples, variates, patches, patch_size]
     constexpr Index patch_size = S::shape[4];
     const auto* halves = static_cast<const std::int32_t*>(call.operands[4]);
@@ -425,7 +253,7 @@ constexpr bool operands_are_contiguous() {
 }
 
 template <class K>
-void run_opaque(const KernelCall& call) noexcept {
+void run_opaque(const Kernel&, const KernelCall& call) noexcept {
     static_assert(operands_are_contiguous<K>(),
                   "totograph: an opaque operation reads contiguous tensors; slice or permute after it instead.");
     using Operation = typename FindOperation<typename K::Operations, K::kernel.custom>::type;
@@ -459,21 +287,17 @@ template <class K>
 constexpr KernelFunction structural_function() {
     constexpr Op op = K::kernel.op;
     if constexpr (op == Op::take) {
-        return &run_take<K>;
+        return &movement_detail::take;
     } else if constexpr (op == Op::concatenate) {
-        return &run_concatenate<K>;
+        return &movement_detail::concatenate;
     } else if constexpr (op == Op::store) {
-        return &run_store<K>;
+        return &movement_detail::store;
     } else if constexpr (op == Op::cumulative_sum) {
         static_assert(K::kernel.dtype != DType::i32, "totograph: a running sum is f32 or f64; cast before.");
-        if constexpr (K::kernel.dtype == DType::f64) {
-            return &run_scan_of<K, double>;
-        } else {
-            return &run_scan_of<K, float>;
-        }
+        return &movement_detail::cumulative_sum;
     } else if constexpr (op == Op::softmax) {
         static_assert(K::kernel.dtype == DType::f32, "totograph: softmax is f32; cast before.");
-        return &run_softmax<K>;
+        return &movement_detail::softmax;
     } else if constexpr (op == Op::causal_attention) {
         return &run_causal_attention<K>;
     } else if constexpr (op == Op::cached_attention) {

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <cstdint>
+
+#include <doctest/doctest.h>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/graph/program.hpp>
+#include <totograph/graph/recorder.hpp>
+#include <totograph/nn/kv_cache.hpp>
+
+#include "support/executors.hpp"
+
+using namespace totograph;
+using namespace totograph::test;
+
+namespace {
+
+constexpr nn::KvCache::Size size{.series = 2, .samples = 1, .variates = 2, .capacity = 5, .width = 3};
+constexpr nn::KvCacheNames names{"out.keys", "out.values", "length"};
+constexpr Index rows = size.series * size.samples * size.variates;
+
+constexpr Tensor input(Recorder& r, const char* name, Index positions) {
+    return r.state(name, {size.series, size.samples, size.variates, positions, size.width});
+}
+
+struct Begin {
+    static constexpr void record(Recorder& r) {
+        nn::KvCache cache(r, names, size);
+        const Tensor x = input(r, "x", 2);
+        for (int layer = 0; layer < 2; ++layer) {
+            cache.fill(layer, x + static_cast<double>(layer), -x);
+        }
+        cache.reset();
+        cache.advance(2);
+    }
+};
+
+struct Append {
+    static constexpr void record(Recorder& r) {
+        nn::KvCache cache(r, names, size);
+        const Tensor y = input(r, "y", 1);
+        for (int layer = 0; layer < 2; ++layer) {
+            cache.append(layer, y + static_cast<double>(layer), -y);
+        }
+        cache.advance(1);
+    }
+};
+
+template <class Executor>
+void check_cache(Executor executor) {
+    fill_states(executor, 3);
+    executor.template run<0>();
+    const auto length = state_of<std::int32_t>(executor, "length");
+    CHECK(length[0] == 2);
+    const auto x = state_of<float>(executor, "x");
+    const auto y = state_of<float>(executor, "y");
+    // Three more positions fill the cache to the last.
+    for (Index step = 0; step < 3; ++step) {
+        for (float& value : y) {
+            value = static_cast<float>(step) + 0.25F;
+        }
+        executor.template run<1>();
+        CHECK(length[0] == 3 + step);
+    }
+    for (int layer = 0; layer < 2; ++layer) {
+        const auto keys = state_of<float>(executor, "out.keys", layer);
+        const auto values = state_of<float>(executor, "out.values", layer);
+        for (Index at = 0; at < rows * size.capacity * size.width; ++at) {
+            const Index column = at % size.width;
+            const Index position = at / size.width % size.capacity;
+            const Index row = at / size.width / size.capacity;
+            const float filled = position < 2 ? x[static_cast<std::size_t>((row * 2 + position) * size.width + column)]
+                                              : static_cast<float>(position - 2) + 0.25F;
+            CHECK(keys[static_cast<std::size_t>(at)] == filled + static_cast<float>(layer));
+            CHECK(values[static_cast<std::size_t>(at)] == -filled);
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a cache is filled, then grows by what is appended") {
+    check_cache(Fused<Program<Begin>, Program<Append>>(made_up_weights(), one_thread()));
+    check_cache(
+        Eager<Program<Begin, Passes::none()>, Program<Append, Passes::none()>>(made_up_weights(), one_thread()));
+}
+
+TEST_CASE("appending writes straight into the cache") {
+    using P = Program<Append>;
+    static_assert(P::arena_bytes <= 64, "Only the new length takes a buffer.");
+    CHECK(P::steps.size() == 6);  // two layers of keys and values, the new length, and its store
+}
+
+TEST_CASE("more positions than the capacity are a mistake") {
+    Recorder r;
+    nn::KvCache cache(r, names, size);
+    cache.append(0, input(r, "x", size.capacity + 1), input(r, "y", size.capacity + 1));
+    CHECK(r.graph().error.kind == ModelErrorKind::cache_overflows);
+    CHECK(cache.capacity() == size.capacity);
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "toto/cases.hpp"
+#include "toto/series.hpp"
+
+// One request, forecast by differently compiled forecasters.
+
+namespace modes {
+
+using namespace made_up;
+using Model = fixture::models::Small;
+
+/// Five patches of context: for an odd number, the second forecast patch does not depend on whether there is a cache.
+/// (xPos is centred on half of the last position of a call, rounded down. Cached keys keep the centre of the call that
+/// made them, so from the third patch on they and the query have different ones, in the reference as here.)
+inline constexpr tg::Bucket mean_bucket{.batch = 2, .variates = 3, .context = 40, .horizon = 24};
+inline constexpr tg::Bucket sampled_bucket{.batch = 2, .variates = 3, .context = 40, .horizon = 24, .samples = 6};
+inline constexpr Index cache_free_horizon = 16;
+
+inline const auto& weights() {
+    static const auto loaded = tg::toto::load<Model>(fixture::folder("mixture"));
+    return loaded;
+}
+
+/// Values of a forecast of the request that all modes are compared with, `[batch, variates, horizon, samples or 1]`.
+template <tg::Bucket bucket, tg::ForecasterOptions options>
+std::vector<float> forecast(Index horizon = bucket.horizon,
+                            const tg::toto::ModelWeights<Model>& from = weights()) {
+    Request request = waves(bucket.batch, bucket.variates, bucket.context);
+    make_gaps(request);
+    make_groups(request, 2);
+    tg::Forecaster<Model, bucket, options> forecaster(from, {.threads = 2});
+    const tg::Forecast result = forecaster.forecast(request.series(), {.seed = 11, .horizon = horizon});
+    if constexpr (bucket.samples > 0) {
+        return {result.samples().begin(), result.samples().end()};
+    } else {
+        return result.mean();
+    }
+}
+
+/// Rounding, relative to the largest magnitude: an f32 has 24 bits, and what runs in another order rounds differently at
+/// every operation of four layers and up to three steps.
+inline constexpr double rounding = 1e-5;
+
+/// Samples agree to rounding as well: the only jump is from one component of a mixture to another, when a uniform number
+/// lies between two roundings of a cumulative probability. That happens once in some million draws; these are
+/// hundreds, with a fixed seed.
+inline void check_same(const char* what, const std::vector<float>& found, const std::vector<float>& expected) {
+    fixture::check_close(what, found, expected, rounding);
+}
+
+}  // namespace modes

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "io/support.hpp"
+#include "toto/cases.hpp"
+#include "toto/series.hpp"
+
+using namespace made_up;
+using Model = fixture::models::Small;
+
+namespace {
+
+constexpr tg::Bucket tiny{.variates = 2, .context = 16, .horizon = 8};
+constexpr tg::Bucket long_context{.variates = 2, .context = 64, .horizon = 8};
+constexpr tg::Bucket many_variates{.batch = 2, .variates = 4, .context = 32, .horizon = 16};
+constexpr tg::Bucket sampled{.batch = 1, .variates = 2, .context = 32, .horizon = 16, .samples = 4};
+
+// Given in another order than that of their costs.
+using Set = tg::BucketSet<Model, many_variates, sampled, tiny, long_context>;
+
+// Rows through the layers: batch * variates * (patches of context + samples * patches of horizon).
+static_assert(Set::count == 4);
+static_assert(Set::by_cost[0] == tiny);           // 2 * (2 + 1) = 6
+static_assert(Set::by_cost[1] == long_context);   // 2 * (8 + 1) = 18
+static_assert(Set::by_cost[2] == sampled);        // 2 * (4 + 4 * 2) = 24
+static_assert(Set::by_cost[3] == many_variates);  // 8 * (4 + 2) = 48
+
+const auto& weights() {
+    static const auto loaded = tg::toto::load<Model>(fixture::folder("mixture"));
+    return loaded;
+}
+
+Set& set() {
+    static Set all(weights(), {.threads = 1});
+    return all;
+}
+
+tg::Bucket chosen(const Request& request, const tg::ForecastOptions& options) {
+    return Set::by_cost[Set::find(request.series(), options)];
+}
+
+/// What the exact forecaster of a bucket says.
+template <tg::Bucket bucket>
+tg::OwnedForecast alone(const Request& request, const tg::ForecastOptions& options) {
+    tg::Forecaster<Model, bucket> forecaster(weights(), {.threads = 1});
+    return forecaster.forecast(request.series(), options).keep();
+}
+
+}  // namespace
+
+TEST_CASE("the cheapest bucket that holds a request serves it") {
+    CHECK(chosen(waves(1, 2, 16), {.horizon = 8, .samples = 0}) == tiny);
+    CHECK(chosen(waves(1, 1, 1), {.horizon = 1, .samples = 0}) == tiny);
+    CHECK(chosen(waves(1, 2, 17), {.horizon = 8, .samples = 0}) == long_context);
+    CHECK(chosen(waves(1, 2, 16), {.horizon = 9, .samples = 0}) == many_variates);
+    CHECK(chosen(waves(2, 1, 16), {.horizon = 8, .samples = 0}) == many_variates);
+    CHECK(chosen(waves(1, 3, 16), {.horizon = 8, .samples = 0}) == many_variates);
+    CHECK(chosen(waves(1, 2, 16), {.horizon = 8, .samples = 1}) == sampled);
+    CHECK(chosen(waves(1, 2, 16), {.horizon = 8, .samples = 4}) == sampled);
+}
+
+TEST_CASE("sizes that a request leaves open are the bucket's") {
+    const auto mean = set().forecast(waves(1, 2, 16).series()).keep();
+    CHECK(mean.view().horizon() == tiny.horizon);
+    CHECK(mean.view().sample_count() == 0);
+    CHECK(chosen(waves(1, 2, 60), {}) == long_context);
+    CHECK(chosen(waves(2, 2, 16), {}) == many_variates);
+    // A horizon of two patches fits the sampled bucket first.
+    const auto samples = set().forecast(waves(1, 2, 16).series(), {.seed = 3, .horizon = 16});
+    CHECK(samples.horizon() == 16);
+    CHECK(samples.sample_count() == sampled.samples);
+}
+
+TEST_CASE("forecasts of a set are those of its buckets") {
+    const Request request = waves(1, 2, 13);
+    const auto check = [&]<tg::Bucket bucket>(const tg::ForecastOptions& options) {
+        REQUIRE(chosen(request, options) == bucket);
+        CHECK(different_bits(alone<bucket>(request, options), set().forecast(request.series(), options)) == 0);
+    };
+    check.operator()<tiny>({.horizon = 5, .samples = 0});
+    check.operator()<many_variates>({.horizon = 13, .samples = 0});
+    check.operator()<sampled>({.seed = 5, .horizon = 13, .samples = 3});
+    // A mean forecast of a horizon that the cheap bucket has too, from the expensive one.
+    const auto cheap = set().forecast(request.series(), {.horizon = 5, .samples = 0}).keep();
+    CHECK(different_bits(alone<many_variates>(request, {.horizon = 5}), cheap.view()) == 0);
+}
+
+TEST_CASE("a request that no bucket holds is told which there are") {
+    const auto refuse = [](const Request& request, const tg::ForecastOptions& options,
+                           std::initializer_list<std::string_view> parts) {
+        tg::test::check_error(tg::ErrorCode::no_bucket, parts, [&] { (void)set().forecast(request.series(), options); });
+    };
+    refuse(waves(1, 2, 65), {.horizon = 8, .samples = 0},
+           {"1 x 2 x 65 -> 8, mean", "1 x 2 x 16 -> 8, mean", "1 x 2 x 64 -> 8, mean",
+            "1 x 2 x 32 -> 16, 4 samples", "2 x 4 x 32 -> 16, mean"});
+    refuse(waves(1, 2, 65), {}, {"1 x 2 x 65", "larger bucket"});
+    refuse(waves(3, 1, 8), {}, {"3 x 1 x 8"});
+    refuse(waves(1, 5, 8), {}, {"1 x 5 x 8"});
+    refuse(waves(1, 1, 8), {.horizon = 17}, {"-> 17"});
+    refuse(waves(1, 1, 8), {.samples = 5}, {"5 samples"});
+    refuse(waves(2, 1, 8), {.samples = 4}, {"4 samples"});
+}
+
+TEST_CASE("the sets' memory is that of its forecasters") {
+    const auto bytes = [&]<tg::Bucket bucket>() {
+        return tg::Forecaster<Model, bucket>(weights(), {.threads = 1}).memory_bytes();
+    };
+    CHECK(set().memory_bytes() == bytes.operator()<tiny>() + bytes.operator()<long_context>() +
+                                      bytes.operator()<many_variates>() + bytes.operator()<sampled>());
+}
