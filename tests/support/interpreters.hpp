@@ -78,7 +78,7 @@ private:
 inline void run_graph(const Graph& graph, const TensorSource& source, States& states) {
     const detail::StateMemory memory(graph, states);
     const std::vector<char> known = find_weight_expressions(graph);
-    cpu::WeightEvaluator evaluator(graph, source);
+    cpu::WeightEvaluator evaluator(GraphView{graph.nodes}, source);
     std::vector<cpu::TensorData> tensors(graph.nodes.size());
     std::vector<detail::Block> blocks;
     for (int id = 0; id < graph.size(); ++id) {
@@ -114,7 +114,7 @@ public:
         : graph_(planned.graph),
           plan_(planned.plan),
           states_(planned.graph, states),
-          evaluator_(planned.graph, source),
+          evaluator_(GraphView{planned.graph.nodes}, source),
           arena_(planned.plan.arena_bytes) {
         for (std::size_t i = 0; i < arena_.size() / sizeof(double); ++i) {
             reinterpret_cast<double*>(arena_.data())[i] = std::numeric_limits<double>::quiet_NaN();
@@ -303,7 +303,7 @@ private:
     const Graph& graph_;
     const Plan& plan_;
     detail::StateMemory states_;
-    cpu::WeightEvaluator<Graph> evaluator_;
+    cpu::WeightEvaluator evaluator_;
     Arena arena_;
 };
 

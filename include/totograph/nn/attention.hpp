@@ -87,6 +87,13 @@ constexpr Tensor cached_attention(Tensor query, Tensor prefix_key, Tensor prefix
         {query, prefix_key, prefix_value, prefix_length, suffix_key, suffix_value, suffix_length}, {heads});
 }
 
+/// The last row of `causal_attention`: one query against the first `valid` keys of each series. Query is
+/// `[series, samples, variates, 1, width]`.
+constexpr Tensor last_position_attention(Tensor query, Tensor key, Tensor value, Tensor valid, Index heads) {
+    const Tensor none = expand(query.recorder().constant(0, DType::i32), Shape{1});
+    return cached_attention(query, key, value, valid, key, value, none, heads);
+}
+
 /// softmax(q k^T / sqrt(head_dim)) v over the variates of one position that have the same group id. `groups` is
 /// `[series, variates, positions]` i32.
 constexpr Tensor variate_attention(Tensor query, Tensor key, Tensor value, Tensor groups, Index heads) {

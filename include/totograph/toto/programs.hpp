@@ -108,13 +108,23 @@ public:
         const Tensor valid = prepended(patch_count);
         const Tensor last = valid - 1.0;
         const auto rotary = tables(positions(x.extent(3)), last);
-        const int trailing = rewrites.last_patch_only ? config.first_trailing_space_wise_layer() : config.num_layers;
+        // Keys and values of the last time-wise layer are of all positions; all that follows is of the last one.
+        const int narrowing = rewrites.last_patch_only ? config.first_trailing_space_wise_layer() - 1 : -1;
         for (int layer = 0; layer < config.num_layers; ++layer) {
-            if (layer == trailing) {
+            const LayerWeights weights = layer_weights(r, config, layer);
+            if (layer == narrowing) {
+                const auto projected = project(x, weights, config);
+                const Tensor key = nn::rotate(projected.key, rotary.key_cosine, rotary.key_sine);
+                const auto kept = keep(layer, key, projected.value);
                 x = take(x, 3, last);
                 ids = take(ids, 2, last);
+                const Tensor query = nn::rotate(project(x, weights, config).query, take(rotary.query_cosine, 3, last),
+                                                take(rotary.query_sine, 3, last));
+                x = finish_layer(x, nn::last_position_attention(query, kept.key, kept.value, valid, config.num_heads),
+                                 weights);
+                continue;
             }
-            x = transformer_layer(x, layer_weights(r, config, layer), config, [&](const nn::QueryKeyValue& projected) {
+            x = transformer_layer(x, weights, config, [&](const nn::QueryKeyValue& projected) {
                 if (config.layer_kind(layer) == LayerKind::space_wise) {
                     return space_wise_attention(projected, ids, config, rewrites);
                 }
@@ -126,7 +136,7 @@ public:
             tap("tap.layer", x, layer);
         }
         if (rewrites.last_patch_only) {
-            return trailing == config.num_layers ? take(x, 3, last) : x;
+            return narrowing < 0 ? take(x, 3, last) : x;
         }
         return sizes.prepended == 0 ? x : slice(x, 3, sizes.prepended, x.extent(3) - sizes.prepended);
     }

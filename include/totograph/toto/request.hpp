@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 
 #include <totograph/core/bucket.hpp>
@@ -29,10 +30,19 @@ namespace detail {
     throw Error(code, "forecast: " + message);
 }
 
-inline void check_size(const char* what, std::size_t found, Index expected, const char* shape) {
-    if (found != static_cast<std::size_t>(expected)) {
-        reject(ErrorCode::invalid_argument, std::string(what) + " should hold " + std::to_string(expected) +
-                                                " elements " + shape + ", found " + std::to_string(found) + ".");
+/// Checks that a span has as many elements as the extents say, in a way that no extent can overflow.
+inline void check_size(const char* what, std::size_t found, std::initializer_list<Index> extents, const char* axes) {
+    auto left = static_cast<Index>(found);
+    bool fits = true;
+    std::string shape;
+    for (const Index extent : extents) {
+        fits = fits && extent > 0 && left % extent == 0;
+        left = fits ? left / extent : 0;
+        shape += (shape.empty() ? "[" : ", ") + std::to_string(extent);
+    }
+    if (!fits || left != 1) {
+        reject(ErrorCode::invalid_argument, std::string(what) + " should hold " + axes + " = " + shape +
+                                                "] elements, found " + std::to_string(found) + ".");
     }
 }
 
@@ -62,10 +72,10 @@ inline void check_request(const Series& series, const Bucket& request) {
         reject(ErrorCode::invalid_argument,
                "the number of samples should be 0 or more, found " + std::to_string(request.samples) + ".");
     }
-    const Index rows = series.batch * series.variates;
-    detail::check_size("values", series.values.size(), rows * series.steps, "[batch, variates, steps]");
+    const auto sizes = {series.batch, series.variates, series.steps};
+    detail::check_size("values", series.values.size(), sizes, "[batch, variates, steps]");
     if (!series.observed.empty()) {
-        detail::check_size("observed", series.observed.size(), rows * series.steps, "[batch, variates, steps]");
+        detail::check_size("observed", series.observed.size(), sizes, "[batch, variates, steps]");
     }
     if (series.exogenous < 0 || series.exogenous >= series.variates) {
         reject(ErrorCode::invalid_argument, "of " + std::to_string(series.variates) + " variates, " +
@@ -74,7 +84,7 @@ inline void check_request(const Series& series, const Bucket& request) {
     }
     if (!series.future_exogenous.empty()) {
         detail::check_size("future_exogenous", series.future_exogenous.size(),
-                           series.batch * series.exogenous * request.horizon, "[batch, exogenous, horizon]");
+                           {series.batch, series.exogenous, request.horizon}, "[batch, exogenous, horizon]");
         for (std::size_t i = 0; i < series.future_exogenous.size(); ++i) {
             if (!std::isfinite(series.future_exogenous[i])) {
                 reject(ErrorCode::invalid_series, "future_exogenous holds NaN or infinity at element " +
@@ -82,6 +92,7 @@ inline void check_request(const Series& series, const Bucket& request) {
             }
         }
     }
+    const Index rows = series.batch * series.variates;
     for (Index row = 0; row < rows; ++row) {
         bool seen = false;
         for (Index step = 0; step < series.steps; ++step) {
@@ -113,7 +124,8 @@ inline void check_groups(const Series& series, Index patch_size) {
     const Index rows = series.batch * series.variates;
     const bool per_step = series.groups.size() == static_cast<std::size_t>(rows * series.steps) && series.steps != 1;
     if (!per_step) {
-        detail::check_size("groups", series.groups.size(), rows, "[batch, variates], or [batch, variates, steps]");
+        detail::check_size("groups", series.groups.size(), {series.batch, series.variates},
+                           "[batch, variates] or [batch, variates, steps]");
     }
     for (const std::int32_t id : series.groups) {
         if (id < 0) {

@@ -44,17 +44,25 @@ constexpr LayerWeights layer_weights(Recorder& recorder, const Toto1Config& conf
     };
 }
 
+/// The second half of a layer: x + projected attention, then x + feed_forward(norm(x)).
+constexpr Tensor finish_layer(Tensor x, Tensor attended, const LayerWeights& weights) {
+    const Tensor hidden = x + linear(attended, weights.output, weights.output_bias);
+    return hidden + nn::swiglu_feed_forward(nn::rms_norm(hidden, weights.norm2, Toto1Config::norm_epsilon),
+                                            weights.feed_forward);
+}
+
+/// Queries, keys and values of norm(x).
+constexpr nn::QueryKeyValue project(Tensor x, const LayerWeights& weights, const Toto1Config& config) {
+    return nn::project_query_key_value(nn::rms_norm(x, weights.norm1, Toto1Config::norm_epsilon),
+                                       weights.query_key_value, weights.query_key_value_bias, config.num_heads);
+}
+
 /// A pre-norm layer: x + attention(norm(x)), then x + feed_forward(norm(x)). `attention` maps queries, keys and values
 /// to what is attended.
 template <class Attention>
 constexpr Tensor transformer_layer(Tensor x, const LayerWeights& weights, const Toto1Config& config,
                                    Attention&& attention) {
-    const Tensor normed = nn::rms_norm(x, weights.norm1, Toto1Config::norm_epsilon);
-    const auto projected =
-        nn::project_query_key_value(normed, weights.query_key_value, weights.query_key_value_bias, config.num_heads);
-    const Tensor hidden = x + linear(attention(projected), weights.output, weights.output_bias);
-    const Tensor normed_again = nn::rms_norm(hidden, weights.norm2, Toto1Config::norm_epsilon);
-    return hidden + nn::swiglu_feed_forward(normed_again, weights.feed_forward);
+    return finish_layer(x, attention(project(x, weights, config)), weights);
 }
 
 /// Space-wise attention; over one variate softmax has one term, and attention is the identity on its values.

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/support.hpp"
+#include "toto/cases.hpp"
+#include "toto/series.hpp"
+
+// Loading checkpoints: what is accepted, and the sentence for what is not.
+
+using namespace made_up;
+using tg::DType;
+using tg::ErrorCode;
+using tg::test::check_error;
+using tg::test::ScratchFolder;
+using Model = fixture::models::Small;
+
+namespace {
+
+constexpr tg::Bucket bucket{.variates = 2, .context = 24, .horizon = 16};
+
+const std::string w12 = "model.transformer.layers.3.mlp.0.weight";
+
+struct StoredTensor {
+    DType dtype = DType::f32;
+    std::vector<Index> shape;
+    std::vector<float> values;
+};
+
+/// A checkpoint on its way into a file.
+class Checkpoint {
+public:
+    Checkpoint() {
+        const tg::io::SafetensorsFile file(fixture::folder("mixture") / "model.safetensors");
+        for (const auto& info : file.tensors()) {
+            StoredTensor& tensor = tensors[info.name];
+            tensor.shape = info.shape;
+            Index size = 1;
+            for (const Index extent : info.shape) {
+                size *= extent;
+            }
+            tensor.values.resize(static_cast<std::size_t>(size));
+            file.copy_to_float(info, tensor.values);
+        }
+        config = tg::test::content_of(fixture::folder("mixture") / "config.json");
+    }
+
+    /// Gives each tensor the name that `name_of` makes of its own.
+    void rename(const std::function<std::string(std::string)>& name_of) {
+        std::map<std::string, StoredTensor> renamed;
+        for (auto& [name, tensor] : tensors) {
+            renamed[name_of(name)] = std::move(tensor);
+        }
+        tensors = std::move(renamed);
+    }
+
+    void replace_in_config(std::string_view from, std::string_view to) {
+        const auto at = config.find(from);
+        REQUIRE(at != std::string::npos);
+        config.replace(at, from.size(), to);
+    }
+
+    void write(const ScratchFolder& folder) const {
+        std::vector<tg::io::TensorToWrite> list;
+        std::vector<std::vector<std::byte>> bytes;
+        bytes.reserve(tensors.size());
+        for (const auto& [name, tensor] : tensors) {
+            list.push_back({.name = name, .dtype = tensor.dtype, .shape = tensor.shape});
+            if (tensor.dtype == DType::f16 || tensor.dtype == DType::i32) {
+                bytes.emplace_back(tensor.values.size() * tg::size_in_bytes(tensor.dtype));
+                for (std::size_t i = 0; i < tensor.values.size() && tensor.dtype == DType::f16; ++i) {
+                    const tg::Float16 half(tensor.values[i]);
+                    std::memcpy(bytes.back().data() + 2 * i, &half, 2);
+                }
+                list.back().bytes = bytes.back();
+            } else {
+                list.back().values = tensor.values;
+            }
+        }
+        tg::io::write_safetensors(folder.path() / "model.safetensors", list);
+        if (!config.empty()) {
+            (void)folder.file("config.json", config);
+        }
+    }
+
+    std::map<std::string, StoredTensor> tensors;
+    std::string config;
+};
+
+tg::toto::ModelWeights<Model> load(const Checkpoint& checkpoint) {
+    const ScratchFolder folder;
+    checkpoint.write(folder);
+    return tg::toto::load<Model>(folder.path());  // what is mapped outlives its name
+}
+
+std::vector<float> forecast(const tg::toto::ModelWeights<Model>& weights) {
+    tg::Forecaster<Model, bucket> forecaster(weights, {.threads = 1});
+    return forecaster.forecast(waves(1, 2, 20).series()).mean();
+}
+
+std::vector<float> expected() {
+    return forecast(tg::toto::load<Model>(fixture::folder("mixture")));
+}
+
+void refuse(ErrorCode code, std::initializer_list<std::string_view> parts, const Checkpoint& checkpoint) {
+    check_error(code, parts, [&] { (void)load(checkpoint); });
+}
+
+}  // namespace
+
+TEST_CASE("both layouts of the feed-forward's tensors") {
+    Checkpoint checkpoint;
+    CHECK(forecast(load(checkpoint)) == expected());
+    checkpoint.rename(tg::toto::name_in_fused_layout);
+    CHECK(checkpoint.tensors.contains("model.transformer.layers.3.mlp.0.w12.weight"));
+    CHECK(checkpoint.tensors.contains("model.transformer.layers.3.mlp.0.w3.bias"));
+    CHECK(!checkpoint.tensors.contains(w12));
+    CHECK(forecast(load(checkpoint)) == expected());
+}
+
+TEST_CASE("rotary frequencies that older checkpoints store are no surprise") {
+    Checkpoint checkpoint;
+    checkpoint.tensors["model.transformer.rotary_emb.freqs"] = {DType::f32, {4}, {1, 2, 3, 4}};
+    CHECK(forecast(load(checkpoint)) == expected());
+}
+
+TEST_CASE("checkpoints in f16, bf16 and f64") {
+    // The stored numbers, widened, in an f32 checkpoint give the same forecast to the last bit.
+    for (const DType dtype : {DType::f16, DType::bf16, DType::f64}) {
+        CAPTURE(tg::name(dtype));
+        Checkpoint stored;
+        Checkpoint widened;
+        for (auto& [name, tensor] : stored.tensors) {
+            tensor.dtype = dtype;
+            for (float& value : widened.tensors[name].values) {
+                value = dtype == DType::f16    ? static_cast<float>(static_cast<tg::Float16>(value))
+                        : dtype == DType::bf16 ? static_cast<float>(static_cast<tg::BFloat16>(value))
+                                               : value;
+            }
+        }
+        CHECK(forecast(load(stored)) == forecast(load(widened)));
+        CHECK((forecast(load(stored)) == expected()) == (dtype == DType::f64));
+    }
+}
+
+TEST_CASE("a tensor that is missing") {
+    Checkpoint checkpoint;
+    checkpoint.tensors.erase(w12);
+    refuse(ErrorCode::missing_tensor, {"model.safetensors", w12, "lacks"}, checkpoint);
+    checkpoint.tensors.clear();
+    refuse(ErrorCode::missing_tensor, {"model.safetensors", "lacks"}, checkpoint);
+}
+
+TEST_CASE("a tensor too many") {
+    Checkpoint checkpoint;
+    checkpoint.tensors["model.transformer.layers.4.norm1.scale"] = checkpoint.tensors.begin()->second;
+    refuse(ErrorCode::unexpected_tensor, {"model.safetensors", "model.transformer.layers.4.norm1.scale"}, checkpoint);
+    Checkpoint both;
+    both.tensors["model.transformer.layers.3.mlp.0.w12.weight"] = both.tensors[w12];
+    refuse(ErrorCode::unexpected_tensor, {"layers.3.mlp.0.w12.weight"}, both);
+}
+
+TEST_CASE("tensors of other shapes") {
+    for (const std::vector<Index>& shape : {std::vector<Index>{32, 128}, {4096}, {128, 32, 1}}) {
+        Checkpoint checkpoint;
+        REQUIRE(checkpoint.tensors[w12].shape == std::vector<Index>{128, 32});
+        checkpoint.tensors[w12].shape = shape;
+        refuse(ErrorCode::tensor_mismatch, {w12, "[128, 32]", "found " + tg::io::to_string(shape)}, checkpoint);
+    }
+}
+
+TEST_CASE("a tensor of integers") {
+    Checkpoint checkpoint;
+    checkpoint.tensors[w12].dtype = DType::i32;
+    refuse(ErrorCode::tensor_mismatch, {w12, "I32", "F32, F64, BF16 or F16"}, checkpoint);
+}
+
+TEST_CASE("a tensor of a type that the library does not know") {
+    // As the format spells it, by hand: the one tensor of 8-byte integers.
+    const ScratchFolder folder;
+    const std::string header =
+        R"({"model.patch_embed.projection.weight":{"dtype":"I64","shape":[32,8],"data_offsets":[0,2048]}})";
+    std::string content(8, '\0');
+    content[0] = static_cast<char>(header.size());
+    content += header + std::string(2048, '\0');
+    (void)folder.file("model.safetensors", content);
+    check_error(ErrorCode::tensor_mismatch, {"model.patch_embed.projection.weight", "I64"}, [&] {
+        const tg::toto::CheckpointFile file(folder.path() / "model.safetensors",
+                                            {{"model.patch_embed.projection.weight", tg::Shape{32, 8}}});
+    });
+}
+
+TEST_CASE("every field of the configuration that differs is listed") {
+    Checkpoint checkpoint;
+    checkpoint.replace_in_config("\"patch_size\": 8", "\"patch_size\": 16");
+    checkpoint.replace_in_config("\"num_heads\": 4", "\"num_heads\": \"four\"");
+    checkpoint.replace_in_config("\"spacewise_first\": false", "\"spacewise_first\": true");
+    checkpoint.replace_in_config("CausalPatchStdMeanScaler", "StdMeanScaler");
+    checkpoint.replace_in_config("\"k_components\": 3", "\"k_components\": 24");
+    checkpoint.replace_in_config("\"scale_factor_exponent\": 10.0", "\"scale_factor_exponent\": 9.5");
+    refuse(ErrorCode::config_mismatch,
+           {"config.json", "6 fields", "'patch_size': expected 8, found 16", "'num_heads': expected 4, found \"four\"",
+            "'spacewise_first': expected false, found true", "'scaler_cls'", "'output_distribution_kwargs.k_components'",
+            "'scale_factor_exponent'"},
+           checkpoint);
+}
+
+TEST_CASE("each field of the configuration is looked at") {
+    const std::pair<std::string_view, std::string_view> changes[] = {
+        {"\"patch_size\": 8", "\"patch_size\": 4"},
+        {"\"stride\": 8", "\"stride\": 4"},
+        {"\"embed_dim\": 32", "\"embed_dim\": 31"},
+        {"\"num_layers\": 4", "\"num_layers\": 5"},
+        {"\"num_heads\": 4", "\"num_heads\": 2"},
+        {"\"mlp_hidden_dim\": 64", "\"mlp_hidden_dim\": 65"},
+        {"\"spacewise_every_n_layers\": 2", "\"spacewise_every_n_layers\": 4"},
+        {"\"spacewise_first\": false", "\"spacewise_first\": true"},
+        {"CausalPatchStdMeanScaler", "CausalStdMeanScaler"},
+        {"\"stabilize_with_global\": true", "\"stabilize_with_global\": false"},
+        {"\"scale_factor_exponent\": 10.0", "\"scale_factor_exponent\": 10.5"},
+        {"MixtureOfStudentTsOutput", "StudentTOutput"},
+        {"\"k_components\": 3", "\"k_components\": 4"},
+    };
+    for (const auto& [from, to] : changes) {
+        CAPTURE(std::string(from));
+        Checkpoint checkpoint;
+        checkpoint.replace_in_config(from, to);
+        refuse(ErrorCode::config_mismatch, {"1 field:"}, checkpoint);
+    }
+}
+
+TEST_CASE("a configuration that is none") {
+    Checkpoint checkpoint;
+    checkpoint.config = "{\"patch_size\": 8";
+    refuse(ErrorCode::invalid_file, {"config.json"}, checkpoint);
+    checkpoint.config = "[]";
+    refuse(ErrorCode::invalid_file, {"config.json"}, checkpoint);
+}
+
+TEST_CASE("a folder may come without a configuration, but not without weights") {
+    Checkpoint checkpoint;
+    checkpoint.config.clear();
+    CHECK(forecast(load(checkpoint)) == expected());
+    const ScratchFolder empty;
+    check_error(ErrorCode::file_not_found, {"model.safetensors"},
+                [&] { (void)tg::toto::load<Model>(empty.path()); });
+    check_error(ErrorCode::file_not_found, {"nowhere"}, [&] { (void)tg::toto::load<Model>(empty.path() / "nowhere"); });
+}
+
+TEST_CASE("forecasters of different buckets share what is prepared") {
+    const auto weights = tg::toto::load<Model>(fixture::folder("mixture"));
+    const auto prepared = weights.weights.prepared<tg::cpu::PreparedWeights<float>>();
+    CHECK(prepared->bytes() == 0);
+    const tg::Forecaster<Model, bucket> first(weights, {.threads = 1});
+    const std::size_t bytes = prepared->bytes();
+    // More than the layers' matrices, less than twice the checkpoint.
+    CHECK(bytes > std::size_t{4} * (3 * 32 * 32 + 32 * 32 + 3 * 32 * 64) * sizeof(float));
+    std::size_t checkpoint_bytes = 0;
+    for (const auto& tensor : tg::toto::checkpoint_tensors<Model>()) {
+        checkpoint_bytes += static_cast<std::size_t>(tensor.shape.size()) * sizeof(float);
+    }
+    CHECK(bytes < 2 * checkpoint_bytes);
+    const tg::Forecaster<Model, bucket> again(weights, {.threads = 2});
+    CHECK(prepared->bytes() == bytes);
+    constexpr tg::Bucket other{.batch = 2, .variates = 3, .context = 40, .horizon = 9, .samples = 3};
+    const tg::Forecaster<Model, other> second(weights, {.threads = 1});
+    CHECK(prepared->bytes() == bytes);
+}
+
+TEST_CASE("untrained weights depend on the seed alone, and no two tensors are equal") {
+    CHECK(forecast(tg::toto::untrained<Model>(5)) == forecast(tg::toto::untrained<Model>(5)));
+    CHECK(forecast(tg::toto::untrained<Model>(5)) != forecast(tg::toto::untrained<Model>(6)));
+    const tg::toto::UntrainedSource source(5);
+    std::vector<float> first(64);
+    std::vector<float> second(64);
+    source.read("model.transformer.layers.0.attention.wO.weight", tg::Shape{8, 8}, first);
+    source.read("model.transformer.layers.1.attention.wO.weight", tg::Shape{8, 8}, second);
+    CHECK(first != second);
+    CHECK(std::all_of(first.begin(), first.end(), [](float x) { return std::abs(x) < 1 / std::sqrt(8.0F); }));
+}
