@@ -661,6 +661,17 @@ private:
 
 }  // namespace detail
 
+/// The states of a graph, without a plan.
+constexpr Plan list_states(const Graph& graph) {
+    Plan plan;
+    for (int id = 0; id < graph.size(); ++id) {
+        if (graph[id].op == Op::state) {
+            plan.states.push_back({graph[id].name, graph[id].layer, graph[id].dtype, graph[id].shape, id});
+        }
+    }
+    return plan;
+}
+
 /// Plans a rewritten graph: kernels, steps, prepared weights, and one arena for all intermediates.
 constexpr Plan make_plan(const Graph& graph, Passes passes) {
     return detail::Planner(graph, passes).run();

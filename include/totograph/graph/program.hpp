@@ -65,7 +65,7 @@ consteval bool check_model() {
     return true;
 }
 
-template <class Model, Passes passes>
+template <class Model, Passes passes, bool planned>
 struct PlannedModel {
     struct Recorded {
         ModelError error;
@@ -82,7 +82,7 @@ struct PlannedModel {
     /// making it twice to count first would double the time to compile.
     static constexpr std::size_t room = static_cast<std::size_t>(recorded_nodes + recorded_nodes / 4 + 64);
     static constexpr std::size_t fused_room = room / 3 + 32;
-    static constexpr std::size_t step_room = passes.fuse_elementwise ? fused_room : room;
+    static constexpr std::size_t step_room = !planned ? 1 : passes.fuse_elementwise ? fused_room : room;
     struct Tables {
         std::array<Node, room> nodes{};
         std::array<Kernel, 96> kernels{};
@@ -107,7 +107,7 @@ struct PlannedModel {
     static constexpr Tables tables = [] {
         Tables result{};
         const Graph graph = rewrite(totograph::record<Model>(), passes);
-        const Plan plan = make_plan(graph, passes);
+        const Plan plan = planned ? make_plan(graph, passes) : list_states(graph);
         result.node_count = copy(graph.nodes, result.nodes);
         result.kernel_count = copy(plan.kernels, result.kernels);
         result.step_count = copy(plan.steps, result.steps);
@@ -131,13 +131,17 @@ struct PlannedModel {
 ///
 /// @tparam ModelType a type with `static constexpr void record(Recorder&)` and, if it records operations of its own,
 ///                   `using operations = OperationSet<...>`.
-template <class ModelType, Passes chosen_passes = Passes{}>
+/// @tparam planned   whether there are steps to run; an executor that runs the nodes themselves needs none, and a
+/// program
+///                   without them is quicker to compile.
+template <class ModelType, Passes chosen_passes = Passes{}, bool planned = true>
 struct Program {
     using Model = ModelType;
     using Operations = typename OperationsOf<Model>::type;
-    using Planned = detail::PlannedModel<Model, chosen_passes>;
+    using Planned = detail::PlannedModel<Model, chosen_passes, planned>;
 
     static constexpr Passes passes = chosen_passes;
+    static constexpr bool is_planned = planned;
     static constexpr GraphView graph{{Planned::tables.nodes.data(), Planned::tables.node_count}};
     static constexpr std::span<const Kernel> kernels{Planned::tables.kernels.data(), Planned::tables.kernel_count};
     static constexpr std::span<const Step> steps{Planned::tables.steps.data(), Planned::tables.step_count};

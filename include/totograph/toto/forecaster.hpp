@@ -69,10 +69,10 @@ public:
     /// The program that begins a forecast, and the one that each further patch takes.
     using Begin = Program<std::conditional_t<has_cache, toto::Prefill<Model, bucket, options.rewrites>,
                                              toto::BeginHistory<Model, bucket, options.rewrites>>,
-                          passes>;
+                          passes, !is_eager>;
     using Continue = Program<std::conditional_t<has_cache, toto::Decode<Model, bucket, options.rewrites>,
                                                 toto::Recompute<Model, bucket, options.rewrites>>,
-                             passes>;
+                             passes, !is_eager>;
     using Executor = std::conditional_t<
         is_eager, cpu::EagerExecutor<Begin, Continue>,
         std::conditional_t<options.weights == DType::bf16, cpu::FusedExecutor<BFloat16, Begin, Continue>,
@@ -110,8 +110,8 @@ public:
 
     static constexpr Bucket compiled_bucket() { return bucket; }
 
-    /// Both programs as tables: memory, steps, kernels.
-    static std::string explain() {
+    /// Both programs as tables: memory, steps, kernels. An eager forecaster has no plan to tell of.
+    static std::string explain() requires(!is_eager) {
         ExplainOptions explain_options;
         explain_options.storage = options.weights;
         return "bucket " + to_string(bucket) + "\n" + "  weights    " + detail::bytes_text(weight_bytes) + " (" +
@@ -126,7 +126,7 @@ public:
     }
 
     /// Both programs as Graphviz DOT, one graph after the other.
-    static std::string dot() {
+    static std::string dot() requires(!is_eager) {
         return explain_dot<Begin>(has_cache ? "prefill" : "begin") +
                explain_dot<Continue>(has_cache ? "decode" : "recompute");
     }
