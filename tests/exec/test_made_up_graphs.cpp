@@ -201,7 +201,9 @@ TEST_CASE("plans of made-up graphs compute what the graphs compute") {
             check_plan(planned);
             States found = before;
             PlanInterpreter(planned, weights, found);
-            for (const auto& [name, values] : expected) {
+            for (const auto& entry : expected) {
+                const std::string& name = entry.first;
+                const std::vector<double>& values = entry.second;
                 double largest = 1;
                 double difference = 0;
                 for (std::size_t at = 0; at < values.size(); ++at) {

@@ -88,7 +88,7 @@ Graph made_up_graph(std::uint64_t seed) {
                 break;
             case 5: values.push_back(reshape(permute(reshape(x, {6, 4}), {1, 0}), {4, 6})); break;
             case 6: values.push_back(concatenate(slice(x, 0, 2, 2), slice(y, 0, 1, 2), 0)); break;
-            case 7: values.push_back(expand(slice(x, 0, draw(4), 1), {4, 6}) + y); break;
+            case 7: values.push_back(expand(slice(x, 0, static_cast<Index>(draw(4)), 1), {4, 6}) + y); break;
             case 8: values.push_back(softmax(x)); break;
             case 9: values.push_back(expand(take(x, 0, position), {4, 6})); break;
             case 10: r.store(values[draw(3)], x); break;

@@ -27,8 +27,7 @@ inline const auto& weights() {
 
 /// Values of a forecast of the request that all modes are compared with, `[batch, variates, horizon, samples or 1]`.
 template <tg::Bucket bucket, tg::ForecasterOptions options>
-std::vector<float> forecast(Index horizon = bucket.horizon,
-                            const tg::toto::ModelWeights<Model>& from = weights()) {
+std::vector<float> forecast(Index horizon = bucket.horizon, const tg::toto::ModelWeights<Model>& from = weights()) {
     Request request = waves(bucket.batch, bucket.variates, bucket.context);
     make_gaps(request);
     make_groups(request, 2);
@@ -41,12 +40,12 @@ std::vector<float> forecast(Index horizon = bucket.horizon,
     }
 }
 
-/// Rounding, relative to the largest magnitude: an f32 has 24 bits, and what runs in another order rounds differently at
-/// every operation of four layers and up to three steps.
+/// Rounding, relative to the largest magnitude: an f32 has 24 bits, and what runs in another order rounds differently
+/// at every operation of four layers and up to three steps.
 inline constexpr double rounding = 1e-5;
 
-/// Samples agree to rounding as well: the only jump is from one component of a mixture to another, when a uniform number
-/// lies between two roundings of a cumulative probability. That happens once in some million draws; these are
+/// Samples agree to rounding as well: the only jump is from one component of a mixture to another, when a uniform
+/// number lies between two roundings of a cumulative probability. That happens once in some million draws; these are
 /// hundreds, with a fixed seed.
 inline void check_same(const char* what, const std::vector<float>& found, const std::vector<float>& expected) {
     fixture::check_close(what, found, expected, rounding);

@@ -30,7 +30,7 @@ struct Request {
     std::vector<std::uint8_t> observed{};
     std::vector<std::int32_t> groups{};  ///< `[batch, variates, steps]`, or empty
     Index exogenous = 0;
-    Index horizon = 0;          ///< Of `future`.
+    Index horizon = 0;            ///< Of `future`.
     std::vector<float> future{};  ///< `[batch, exogenous, horizon]`, or empty
     std::uint32_t first_series = 0;
 
@@ -110,9 +110,8 @@ inline Request part_of(const Request& whole, const Part& part) {
 /// How many of two forecasts' values differ in any bit; more than there are when they have different shapes.
 inline std::size_t different_bits(const tg::Forecast& a, const tg::Forecast& b) {
     const auto values = [](const tg::Forecast& forecast) {
-        return forecast.sample_count() > 0
-                   ? std::vector<float>(forecast.samples().begin(), forecast.samples().end())
-                   : forecast.mean();
+        return forecast.sample_count() > 0 ? std::vector<float>(forecast.samples().begin(), forecast.samples().end())
+                                           : forecast.mean();
     };
     const auto first = values(a);
     const auto second = values(b);

@@ -19,14 +19,13 @@ constexpr ForecasterOptions bf16{.weights = tg::DType::bf16, .passes = as_stored
 
 /// The checkpoint with the matrices, which are what bf16 storage is for, rounded to bf16.
 tg::toto::ModelWeights<Model> rounded() {
-    return fixture::changed_weights(
-        weights(), [](const std::string&, const tg::Shape& shape, std::span<float> values) {
-            if (shape.rank == 2) {
-                for (float& value : values) {
-                    value = static_cast<float>(static_cast<tg::BFloat16>(value));
-                }
+    return fixture::changed_weights(weights(), [](const std::string&, const tg::Shape& shape, std::span<float> values) {
+        if (shape.rank == 2) {
+            for (float& value : values) {
+                value = static_cast<float>(static_cast<tg::BFloat16>(value));
             }
-        });
+        }
+    });
 }
 
 }  // namespace

@@ -88,11 +88,12 @@ TEST_CASE("forecasts of a set are those of its buckets") {
 TEST_CASE("a request that no bucket holds is told which there are") {
     const auto refuse = [](const Request& request, const tg::ForecastOptions& options,
                            std::initializer_list<std::string_view> parts) {
-        tg::test::check_error(tg::ErrorCode::no_bucket, parts, [&] { (void)set().forecast(request.series(), options); });
+        tg::test::check_error(tg::ErrorCode::no_bucket, parts,
+                              [&] { (void)set().forecast(request.series(), options); });
     };
     refuse(waves(1, 2, 65), {.horizon = 8, .samples = 0},
-           {"1 x 2 x 65 -> 8, mean", "1 x 2 x 16 -> 8, mean", "1 x 2 x 64 -> 8, mean",
-            "1 x 2 x 32 -> 16, 4 samples", "2 x 4 x 32 -> 16, mean"});
+           {"1 x 2 x 65 -> 8, mean", "1 x 2 x 16 -> 8, mean", "1 x 2 x 64 -> 8, mean", "1 x 2 x 32 -> 16, 4 samples",
+            "2 x 4 x 32 -> 16, mean"});
     refuse(waves(1, 2, 65), {}, {"1 x 2 x 65", "larger bucket"});
     refuse(waves(3, 1, 8), {}, {"3 x 1 x 8"});
     refuse(waves(1, 5, 8), {}, {"1 x 5 x 8"});

@@ -41,7 +41,7 @@ TEST_CASE("mean and standard deviation of samples") {
     CHECK(sampled.mean() == Values{2.5F, -1, 15, 0.5F});
     const auto deviations = sampled.stddev();
     REQUIRE(deviations.size() == 4);
-    CHECK(deviations[0] == doctest::Approx(1.2909944487));   // sqrt(5 / 3)
+    CHECK(deviations[0] == doctest::Approx(1.2909944487));  // sqrt(5 / 3)
     CHECK(deviations[1] == 0.0F);
     CHECK(deviations[2] == doctest::Approx(12.9099444874));  // sqrt(500 / 3)
     CHECK(deviations[3] == doctest::Approx(1.1547005384));   // sqrt(4 / 3)
@@ -56,9 +56,9 @@ TEST_CASE("quantiles lie on lines between sorted samples") {
     CHECK(sampled.median() == Values{2.5F, -1, 15, 0.5F});
     CHECK(sampled.quantile(0) == Values{1, -1, 0, -0.5F});
     CHECK(sampled.quantile(1) == Values{4, -1, 30, 1.5F});
-    CHECK(sampled.quantile(0.25) == Values{1.75F, -1, 7.5F, -0.5F});   // position 0.75 of 0 to 3
+    CHECK(sampled.quantile(0.25) == Values{1.75F, -1, 7.5F, -0.5F});  // position 0.75 of 0 to 3
     CHECK(sampled.quantile(0.5) == sampled.median());
-    const auto high = sampled.quantile(0.9);                            // position 2.7
+    const auto high = sampled.quantile(0.9);  // position 2.7
     CHECK(high[0] == doctest::Approx(3.7));
     CHECK(high[2] == doctest::Approx(27));
     const Values one{5, 7};

@@ -27,8 +27,7 @@ constexpr tg::Bucket long_bucket{.variates = 2, .context = 5 * patch, .horizon =
 constexpr double rounding = 1e-5;
 
 /// Positions of one cache tensor of one variate.
-std::vector<float> positions(const std::vector<float>& cache, Index capacity, Index variate, Index first,
-                             Index count) {
+std::vector<float> positions(const std::vector<float>& cache, Index capacity, Index variate, Index first, Index count) {
     const auto begin = cache.begin() + (variate * capacity + first) * width;
     return {begin, begin + count * width};
 }
@@ -40,8 +39,8 @@ std::vector<float> recentred(std::vector<float> keys, Index difference) {
         const auto dimension = static_cast<double>(static_cast<Index>(i) % head_dim % (head_dim / 2));
         const auto size = static_cast<double>(head_dim);
         const double scale = (2.0 * dimension + 0.4 * size) / (1.4 * size);
-        keys[i] = static_cast<float>(static_cast<double>(keys[i]) *
-                                     std::pow(scale, static_cast<double>(difference) / 512.0));
+        keys[i] =
+            static_cast<float>(static_cast<double>(keys[i]) * std::pow(scale, static_cast<double>(difference) / 512.0));
     }
     return keys;
 }

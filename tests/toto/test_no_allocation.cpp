@@ -136,9 +136,8 @@ void check_forecaster(AnyForecaster& forecaster, const tg::Bucket& bucket) {
     make_groups(request, 2);
     const Request smaller = waves(1, 1, bucket.context / 2);
     CHECK(count_allocations([&] { (void)forecaster.forecast(request.series(), {.samples = bucket.samples}); }) == 0);
-    CHECK(count_allocations([&] {
-              (void)forecaster.forecast(smaller.series(), {.horizon = 3, .samples = bucket.samples});
-          }) == 0);
+    CHECK(count_allocations(
+              [&] { (void)forecaster.forecast(smaller.series(), {.horizon = 3, .samples = bucket.samples}); }) == 0);
 }
 
 }  // namespace

@@ -90,9 +90,8 @@ TEST_CASE("nothing to start from") {
         request.groups.clear();
     });
     refuse(ErrorCode::invalid_series, {"empty"}, [](Request& request, auto&) { request.steps = -3; });
-    refuse(ErrorCode::invalid_series, {"series 0, variate 1", "no observed value"}, [](Request& request, auto&) {
-        std::fill_n(request.observed.begin() + 20, 20, std::uint8_t{0});
-    });
+    refuse(ErrorCode::invalid_series, {"series 0, variate 1", "no observed value"},
+           [](Request& request, auto&) { std::fill_n(request.observed.begin() + 20, 20, std::uint8_t{0}); });
     refuse(ErrorCode::invalid_series, {"series 0, variate 0", "no observed value"},
            [](Request& request, auto&) { request.observed.assign(request.observed.size(), 0); });
     refuse(ErrorCode::invalid_argument, {"batch 0"}, [](Request& request, auto&) { request.batch = 0; });
@@ -102,8 +101,7 @@ TEST_CASE("nothing to start from") {
 TEST_CASE("sizes that do not match") {
     refuse(ErrorCode::invalid_argument, {"values", "[batch, variates, steps] = [2, 3, 20]", "found 119"},
            [](Request& request, auto&) { request.values.pop_back(); });
-    refuse(ErrorCode::invalid_argument, {"values", "found 0"},
-           [](Request& request, auto&) { request.values.clear(); });
+    refuse(ErrorCode::invalid_argument, {"values", "found 0"}, [](Request& request, auto&) { request.values.clear(); });
     refuse(ErrorCode::invalid_argument, {"observed", "[2, 3, 20]", "found 121"},
            [](Request& request, auto&) { request.observed.push_back(1); });
     refuse(ErrorCode::invalid_argument, {"groups", "[batch, variates]", "[2, 3]", "found 5"},
@@ -116,9 +114,7 @@ TEST_CASE("sizes that do not match") {
            [](Request& request, auto&) { request.exogenous = 0; });
     // The product of these is 2^96, which no integer holds.
     refuse(ErrorCode::invalid_argument, {"values", "[4294967296, 4294967296, 4294967296]"},
-           [](Request& request, auto&) {
-               request.batch = request.variates = request.steps = Index{1} << 32U;
-           });
+           [](Request& request, auto&) { request.batch = request.variates = request.steps = Index{1} << 32U; });
 }
 
 TEST_CASE("horizons and numbers of samples that make no sense") {
@@ -132,9 +128,7 @@ TEST_CASE("horizons and numbers of samples that make no sense") {
 
 TEST_CASE("requests that are too large for the bucket") {
     refuse(ErrorCode::no_bucket, {"context of 33 steps", "bucket's 32", "newest steps"},
-           [](Request& request, auto&) {
-               request = waves(1, 1, 33);
-           });
+           [](Request& request, auto&) { request = waves(1, 1, 33); });
     refuse(ErrorCode::no_bucket, {"1 x 5 x 8 -> 11", "2 x 4 x 32 -> 16"},
            [](Request& request, auto&) { request = waves(1, 5, 8); });
     refuse(ErrorCode::no_bucket, {"3 x 1 x 8", "2 x 4 x 32 -> 16"},
@@ -215,7 +209,8 @@ TEST_CASE("constant series are forecast on their own level") {
         Request request = waves(1, 2, 32);
         request.values.assign(request.values.size(), level);
         for (const float value : forecaster().forecast(request.series()).mean()) {
-            // The scale of a constant is the square root of the smallest variance, 0.1; the head's means are a few units.
+            // The scale of a constant is the square root of the smallest variance, 0.1; the head's means are a few
+            // units.
             CHECK(std::abs(value - level) <= 3.0F + 1e-6F * std::abs(level));
         }
     }

@@ -26,15 +26,11 @@ constexpr Graph record() {
 
 namespace detail {
 
-/// The text of a mistake as a template argument, so that the compiler prints it.
-template <ModelError error>
-struct MistakeInModel {
-    static constexpr bool none = error.kind == ModelErrorKind::none;
-};
-
-/// One sentence for each kind of mistake in the code of a model.
-template <ModelErrorKind kind>
+/// One sentence for each kind of mistake in the code of a model. The mistake is a template argument, so that the
+/// compiler prints its figures beside the sentence.
+template <ModelError mistake>
 consteval bool check_model() {
+    constexpr ModelErrorKind kind = mistake.kind;
     using enum ModelErrorKind;
     static_assert(
         kind != shapes_do_not_broadcast,
@@ -75,13 +71,13 @@ struct PlannedModel {
         const Graph graph = totograph::record<Model>();
         return Recorded{graph.error, graph.size()};
     }();
-    static_assert(MistakeInModel<recorded.error>::none || check_model<recorded.error.kind>());
+    static_assert(check_model<recorded.error>());
     static constexpr int recorded_nodes = recorded.nodes;
 
     /// Room for a plan, some more than it needs: a constant expression can make a plan, but not keep its vectors, and
     /// making it twice to count first would double the time to compile.
     static constexpr std::size_t room = static_cast<std::size_t>(recorded_nodes + recorded_nodes / 4 + 64);
-    static constexpr std::size_t fused_room = room / 3 + 32;
+    static constexpr std::size_t fused_room = room / 2 + 64;
     static constexpr std::size_t step_room = !planned ? 1 : passes.fuse_elementwise ? fused_room : room;
     struct Tables {
         std::array<Node, room> nodes{};
@@ -118,7 +114,7 @@ struct PlannedModel {
         result.error = plan.error;
         return result;
     }();
-    static_assert(MistakeInModel<tables.error>::none || check_model<tables.error.kind>());
+    static_assert(check_model<tables.error>());
     static_assert(tables.node_count <= tables.nodes.size() && tables.kernel_count <= tables.kernels.size() &&
                       tables.step_count <= tables.steps.size() && tables.weight_count <= tables.weights.size() &&
                       tables.state_count <= tables.states.size() && tables.buffer_count <= tables.buffers.size(),

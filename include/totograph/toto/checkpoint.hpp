@@ -72,7 +72,8 @@ inline std::string name_in_fused_layout(std::string name) {
 /// A checkpoint in a safetensors file.
 class CheckpointFile final : public TensorSource {
 public:
-    /// Opens the file and checks it against the list: each tensor of the list is there with its shape, and no other.
+    /// Opens the file and checks it against the list: each tensor of the list is there with its shape and a dtype that
+    /// can be read, and no other.
     /// Throws `Error`.
     CheckpointFile(const std::filesystem::path& path, const std::vector<NamedShape>& wanted) : file_(path) {
         std::map<std::string, bool> known;
@@ -80,6 +81,7 @@ public:
             const io::TensorInfo& info = find(tensor.name);
             known[info.name] = true;
             check_shape(info, tensor.shape);
+            check_dtype(info);
         }
         for (const io::TensorInfo& info : file_.tensors()) {
             // Rotary frequencies are a constant of the architecture that older checkpoints stored.
@@ -127,6 +129,14 @@ private:
             throw Error(ErrorCode::tensor_mismatch, "'" + file_.path().string() + "': tensor '" + info.name +
                                                         "' should have shape " + to_string(expected) + ", found " +
                                                         found + "]; use the configuration of this checkpoint.");
+        }
+    }
+
+    void check_dtype(const io::TensorInfo& info) const {
+        if (!info.dtype || !io::converts_to_float(*info.dtype)) {
+            throw Error(ErrorCode::tensor_mismatch,
+                        "'" + file_.path().string() + "': tensor '" + info.name + "' has the dtype " + info.dtype_name +
+                            ", but F32, F64, BF16 or F16 was expected; convert the checkpoint to one of these.");
         }
     }
 

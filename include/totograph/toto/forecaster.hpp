@@ -125,10 +125,12 @@ public:
                                             explain_options);
     }
 
-    /// Both programs as Graphviz DOT, one graph after the other.
-    static std::string dot() requires(!is_eager) {
-        return explain_dot<Begin>(has_cache ? "prefill" : "begin") +
-               explain_dot<Continue>(has_cache ? "decode" : "recompute");
+    /// The program that begins a forecast as Graphviz DOT.
+    static std::string dot() requires(!is_eager) { return explain_dot<Begin>(has_cache ? "prefill" : "begin"); }
+
+    /// The program of each further patch as Graphviz DOT.
+    static std::string dot_of_further_patches() requires(!is_eager) {
+        return explain_dot<Continue>(has_cache ? "decode" : "recompute");
     }
 
     /// Bytes that this forecaster holds beside the shared weights.

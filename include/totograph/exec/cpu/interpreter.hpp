@@ -168,7 +168,8 @@ inline void interpret_reduction(const Kernel& kernel, const KernelCall& call) no
         }
         values[0][0] = kernel.op == Op::mean ? total / static_cast<double>(columns) : total;
         const auto last = static_cast<std::size_t>(kernel.prologue.count);
-        round_to(last > 0 ? kernel.prologue.instructions[last - 1].dtype : kernel.operands[0].dtype, values[0].data(), 1);
+        round_to(last > 0 ? kernel.prologue.instructions[last - 1].dtype : kernel.operands[0].dtype, values[0].data(),
+                 1);
         load_operands(kernel, call, kernel.prologue_operands, kernel.operand_count, 1, row, 0, 1, values);
         TensorData{call.output, kernel.dtype, {}}.set(offset_of(kernel, kernel.output_strides, row, 0),
                                                       run(kernel.chain, values, 1)[0]);
