@@ -51,14 +51,6 @@ struct StoredTensor {
     std::vector<float> values;
 };
 
-/// A number in half precision, cut off towards zero. Only for numbers that are neither tiny nor huge there.
-tg::Float16 half_of(float value) {
-    const float cut = std::abs(value) < 0x1p-14F ? 0.0F : value;
-    const auto bits = std::bit_cast<std::uint32_t>(cut);
-    const std::uint32_t magnitude = cut == 0.0F ? 0 : ((bits & 0x7fffffffU) - (112U << 23U)) >> 13U;
-    return {static_cast<std::uint16_t>((bits >> 16U & 0x8000U) | magnitude)};
-}
-
 /// A checkpoint on its way into a file.
 class Checkpoint {
 public:
@@ -254,7 +246,8 @@ TEST_CASE("each field of the configuration is looked at") {
         {"\"k_components\": 3", "\"k_components\": 4"},
     };
     for (const auto& [from, to] : changes) {
-        CAPTURE(std::string(from));
+        const std::string changed(from);
+        CAPTURE(changed);
         Checkpoint checkpoint;
         checkpoint.replace_in_config(from, to);
         refuse(ErrorCode::config_mismatch, {"1 field:"}, checkpoint);

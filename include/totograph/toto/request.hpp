@@ -34,13 +34,15 @@ namespace detail {
 inline void check_size(const char* what, std::size_t found, std::initializer_list<Index> extents, const char* axes) {
     auto left = static_cast<Index>(found);
     bool fits = true;
-    std::string shape;
     for (const Index extent : extents) {
         fits = fits && extent > 0 && left % extent == 0;
         left = fits ? left / extent : 0;
-        shape += (shape.empty() ? "[" : ", ") + std::to_string(extent);
     }
     if (!fits || left != 1) {
+        std::string shape;  // not before, for a request that fits must not allocate
+        for (const Index extent : extents) {
+            shape += (shape.empty() ? "[" : ", ") + std::to_string(extent);
+        }
         reject(ErrorCode::invalid_argument, std::string(what) + " should hold " + axes + " = " + shape +
                                                 "] elements, found " + std::to_string(found) + ".");
     }
