@@ -65,7 +65,8 @@ constexpr Tensor mixing_block(Tensor x, int layer) {
 }
 
 struct Mixer {
-    using operations = OperationSet<Softsign, CausalAverage>;
+    using operations =
+        OperationSet<Softsign, CausalAverage>;  // NOLINT(readability-identifier-naming): the library looks for it
     static constexpr void record(Recorder& r) {
         Tensor x = r.state("input", {steps, width});
         for (int layer = 0; layer < layers; ++layer) {
@@ -83,7 +84,7 @@ static_assert(Fused::kernels.size() == 4);         // which both layers share
 /// Makes weights up. A checkpoint is another `TensorSource`.
 struct MadeUpWeights final : TensorSource {
     void read(const std::string& name, const Shape&, std::span<float> values) const override {
-        double phase = static_cast<double>(name.size());
+        auto phase = static_cast<double>(name.size());
         for (float& value : values) {
             value = static_cast<float>(0.3 * std::sin(phase += 1.7));
         }
@@ -92,7 +93,7 @@ struct MadeUpWeights final : TensorSource {
 
 template <class Executor>
 std::span<const float> run(Executor& executor) {
-    float* input = static_cast<float*>(executor.state("input"));
+    auto* input = static_cast<float*>(executor.state("input"));
     for (Index i = 0; i < steps * width; ++i) {
         input[i] = std::cos(0.1F * static_cast<float>(i));
     }

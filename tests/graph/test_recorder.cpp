@@ -81,7 +81,7 @@ TEST_CASE("what is recorded runs in the order of its nodes") {
     CHECK(graph.input(graph[graph.size() - 1], 0).layer == 3);
 }
 
-TEST_CASE("a state is one node, however often it is named; each layer has its own") {
+TEST_CASE("a state is one node, however often it is named, and each layer has its own") {
     Recorder r;
     const Tensor x = r.state("x", {4});
     CHECK(r.state("x", {4}).id() == x.id());

@@ -67,7 +67,7 @@ constexpr std::vector<char> find_weight_expressions(const AnyGraph& graph) {
         for (int i = 0; i < node.input_count; ++i) {
             all = all && known[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(i)])];
         }
-        known[static_cast<std::size_t>(id)] = all;
+        known[static_cast<std::size_t>(id)] = all ? 1 : 0;
     }
     return known;
 }

@@ -65,7 +65,7 @@ template <class Model, Passes passes, bool planned>
 struct PlannedModel {
     struct Recorded {
         ModelError error;
-        int nodes;
+        int nodes = 0;
     };
     static constexpr Recorded recorded = [] {
         const Graph graph = totograph::record<Model>();
@@ -86,8 +86,13 @@ struct PlannedModel {
         std::array<PreparedWeight, fused_room> weights{};
         std::array<StateSlot, 192> states{};
         std::array<Buffer, step_room> buffers{};
-        std::size_t node_count, kernel_count, step_count, weight_count, state_count, buffer_count;
-        std::size_t arena_bytes;
+        std::size_t node_count = 0;
+        std::size_t kernel_count = 0;
+        std::size_t step_count = 0;
+        std::size_t weight_count = 0;
+        std::size_t state_count = 0;
+        std::size_t buffer_count = 0;
+        std::size_t arena_bytes = 0;
         ModelError error;
     };
 

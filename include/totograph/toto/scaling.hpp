@@ -23,10 +23,12 @@ inline constexpr double minimum_causal_scale = 0.1;
 
 /// 10^exponent, for what `config.json` may hold.
 constexpr double power_of_ten(double exponent) {
-    double result = 1;
     const bool negative = exponent < 0;
-    double left = negative ? -exponent : exponent;
-    for (; left >= 1; left -= 1) {
+    const double magnitude = negative ? -exponent : exponent;
+    const int whole = static_cast<int>(magnitude);
+    const double left = magnitude - whole;
+    double result = 1;
+    for (int i = 0; i < whole; ++i) {
         result *= 10;
     }
     double term = 1;  // 10^left = exp(left ln 10), by its series

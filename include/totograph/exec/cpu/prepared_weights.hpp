@@ -38,6 +38,7 @@ public:
                 source_.read(full_name(node), node.shape, {out.floats(), static_cast<std::size_t>(node.shape.size())});
             } else {
                 std::vector<TensorData> inputs;
+                inputs.reserve(static_cast<std::size_t>(node.input_count));
                 for (int i = 0; i < node.input_count; ++i) {
                     inputs.push_back((*this)(node.inputs[static_cast<std::size_t>(i)]));
                 }

@@ -161,7 +161,8 @@ struct Chunk {
 /// Multiplies copied inputs with some panels, over `depth` k from `first_k` on.
 template <class Storage>
 void multiply_inputs(const float* inputs, const PackedMatrix<Storage>& weights, const Chunk& chunk, Index first_k,
-                     Index depth, float* tiles) noexcept {
+                     Index depth,
+                     float* tiles) noexcept {  // NOLINT(readability-non-const-parameter): kernels write to it
     for (Index row = 0; row < chunk.row_count; row += tile_rows, inputs += tile_inputs) {
         const int rows = static_cast<int>(std::min<Index>(tile_rows, chunk.row_count - row));
         for (Index panel = 0; panel < chunk.panel_count;) {

@@ -269,9 +269,7 @@ void run_opaque(const Kernel&, const KernelCall& call) noexcept {
 template <class K>
 constexpr std::size_t scratch_floats() {
     constexpr const Kernel& kernel = K::kernel;
-    if constexpr (kernel.kind != KernelKind::structural) {
-        return 0;
-    } else if constexpr (kernel.op == Op::causal_attention) {
+    if constexpr (kernel.op == Op::causal_attention) {
         return prefill_scratch_floats(AttentionSizes<K>::positions, AttentionSizes<K>::head_dim);
     } else if constexpr (kernel.op == Op::cached_attention) {
         return decode_scratch_floats(operand<K>(1).shape[3], operand<K>(4).shape[3], AttentionSizes<K>::head_dim);
