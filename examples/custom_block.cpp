@@ -65,8 +65,8 @@ constexpr Tensor mixing_block(Tensor x, int layer) {
 }
 
 struct Mixer {
-    using operations =
-        OperationSet<Softsign, CausalAverage>;  // NOLINT(readability-identifier-naming): the library looks for it
+    // NOLINTNEXTLINE(readability-identifier-naming): the library looks for this name
+    using operations = OperationSet<Softsign, CausalAverage>;
     static constexpr void record(Recorder& r) {
         Tensor x = r.state("input", {steps, width});
         for (int layer = 0; layer < layers; ++layer) {
