@@ -3,7 +3,7 @@
 JOBS ?= $(shell nproc)
 SETUP := tools/install_dependencies.sh
 
-.PHONY: help demo test release sanitize format docs clean
+.PHONY: help demo test release sanitize format docs pictures clean
 
 help:
 	@echo "make demo       forecast the bundled data (installs what is missing, builds, runs)"
@@ -12,6 +12,7 @@ help:
 	@echo "make sanitize   run the quick tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make format     format the C++ files as .clang-format says"
 	@echo "make docs       write the API documentation to build/docs/html"
+	@echo "make pictures   draw the pictures of the documents again, from the code"
 	@echo "make clean      remove build/"
 
 demo:
@@ -46,6 +47,11 @@ docs:
 	@$(SETUP) build test docs
 	cmake --preset dev
 	cmake --build --preset dev --target docs
+
+pictures:
+	@$(SETUP) build docs
+	cmake --preset release
+	cmake --build --preset release --target pictures
 
 clean:
 	rm -rf build

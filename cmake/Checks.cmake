@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Targets that look at the sources and build nothing: format, check_format, check_tidy, docs.
+# Targets that look at the sources and build nothing: format, check_format, check_tidy, docs. And `pictures`.
 find_program(TOTOGRAPH_CLANG_FORMAT NAMES clang-format-14 clang-format)
 find_program(TOTOGRAPH_CLANG_TIDY NAMES clang-tidy-14 clang-tidy)
 mark_as_advanced(TOTOGRAPH_CLANG_FORMAT TOTOGRAPH_CLANG_TIDY)
@@ -17,6 +17,7 @@ endif()
 # it, and each example.
 if(TOTOGRAPH_CLANG_TIDY)
     file(GLOB_RECURSE tidy_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/totograph/*.hpp")
+    list(FILTER tidy_headers EXCLUDE REGEX "/totograph/.*cuda")  # clang-tidy 14 knows no CUDA 13
     file(GLOB_RECURSE tidy_example_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/*.hpp")
     file(GLOB tidy_examples CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/*.cpp")
     set(tidy_light "")
@@ -70,3 +71,21 @@ if(TOTOGRAPH_DOXYGEN)
         COMMAND "${TOTOGRAPH_DOXYGEN}" "${PROJECT_BINARY_DIR}/Doxyfile"
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" VERBATIM)
 endif()
+
+# Each docs/pictures/*.cpp prints a picture as Graphviz text; `pictures` writes it beside its program, as SVG. Where tests
+# are built, the programs are too, so that they go on compiling.
+file(GLOB picture_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/pictures/*.cpp")
+add_custom_target(pictures)
+foreach(source IN LISTS picture_sources)
+    get_filename_component(name "${source}" NAME_WE)
+    totograph_add_program(picture_${name} "${source}")
+    if(NOT TOTOGRAPH_BUILD_TESTS)
+        set_target_properties(picture_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
+    add_custom_target(write_picture_${name}
+        COMMAND "$<TARGET_FILE:picture_${name}>" > "${PROJECT_BINARY_DIR}/${name}.dot"
+        COMMAND "${PROJECT_SOURCE_DIR}/tools/render_graph.sh" "${PROJECT_BINARY_DIR}/${name}.dot"
+            "${PROJECT_SOURCE_DIR}/docs/pictures/${name}.svg"
+        COMMENT "docs/pictures/${name}.svg" VERBATIM)
+    add_dependencies(pictures write_picture_${name})
+endforeach()

@@ -25,7 +25,7 @@ endif()
 configure_file(cmake/totograph.pc.in "${PROJECT_BINARY_DIR}/totograph.pc" @ONLY)
 
 install(DIRECTORY include/totograph DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
-install(TARGETS totograph EXPORT totographTargets)
+install(TARGETS totograph totograph_cuda EXPORT totographTargets)
 install(EXPORT totographTargets NAMESPACE totograph:: DESTINATION "${package_directory}")
 install(FILES
     "${PROJECT_BINARY_DIR}/totographConfig.cmake"

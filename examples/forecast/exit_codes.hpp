@@ -33,7 +33,9 @@ constexpr int exit_code(totograph::ErrorCode code, Stage stage) {
         case ErrorCode::invalid_argument:
         case ErrorCode::file_not_found:
         case ErrorCode::io_failure:
-        case ErrorCode::invalid_file: break;
+        case ErrorCode::invalid_file:
+        case ErrorCode::device_failure:
+        case ErrorCode::out_of_memory: break;
     }
     switch (stage) {
         case Stage::arguments: return exit_usage;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: totograph: a slice reaches beyond the end of its axis.
+// expect: totograph: a slice takes at least one index, in steps of at least 1, and none beyond the end of its axis.
 #include <totograph/graph/program.hpp>
 #include <totograph/graph/recorder.hpp>
 

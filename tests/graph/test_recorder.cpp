@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes and types that recording finds, and the first mistake that it keeps. That each mistake is a sentence of the
 // compiler is shown by tests/compile_fail.
+#include <array>
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include <doctest/doctest.h>
 
@@ -12,6 +14,14 @@
 #include <totograph/graph/model_error.hpp>
 #include <totograph/graph/op.hpp>
 #include <totograph/graph/recorder.hpp>
+#include <totograph/nn/attention.hpp>
+#include <totograph/nn/feed_forward.hpp>
+#include <totograph/nn/kv_cache.hpp>
+#include <totograph/nn/patch_embedding.hpp>
+#include <totograph/nn/rms_norm.hpp>
+#include <totograph/nn/rotary.hpp>
+#include <totograph/nn/scalers.hpp>
+#include <totograph/nn/student_t.hpp>
 
 using namespace totograph;
 
@@ -115,6 +125,214 @@ TEST_CASE("mistakes say what was found") {
     CHECK(text([](Recorder& r) {
               [[maybe_unused]] const Tensor x = r.state("x", {4}) * r.state("n", {4}, DType::i32);
           }) == "multiply: f32 and i32; cast one of them");
+}
+
+TEST_CASE("shapes, dtypes and weights that executors cannot run are refused") {
+    const auto kind = [](auto&& record) { return mistake_of(record).kind; };
+    const auto text = [](auto&& record) { return text_of(mistake_of(record)); };
+    using enum ModelErrorKind;
+    CHECK(kind([](Recorder& r) { r.state("x", {4}, DType::bf16); }) == dtype_is_storage_only);
+    CHECK(kind([](Recorder& r) { r.state("x", {4}, DType::f16); }) == dtype_is_storage_only);
+    CHECK(kind([](Recorder& r) { cast(r.state("x", {4}), DType::bf16); }) == dtype_is_storage_only);
+    CHECK(text([](Recorder& r) { r.state("x", {1, 1, 1, 1, 1, 1, 1}); }) == "state: a shape of 7 axes; the most is 6");
+    CHECK(text([](Recorder& r) {
+              nn::patchify(r.state("x", {1, 1, 1, 1, 1, 8}), 4);
+          }) == "reshape: a shape of 7 axes; the most is 6");
+    CHECK(kind([](Recorder& r) { expand(r.state("x", {4}), {1, 1, 1, 1, 1, 1, 4}); }) == shape_is_not_usable);
+    CHECK(text([](Recorder& r) { r.state("x", {4, 0}); }) == "state: axis 1 of shape [4, 0] is empty");
+    CHECK(kind([](Recorder& r) { r.iota(0); }) == shape_is_not_usable);
+    CHECK(kind([](Recorder& r) { reshape(r.state("x", {4}), {-2, -2}); }) == shape_is_not_usable);
+
+    CHECK(kind([](Recorder& r) {
+              linear(r.state("x", {4}, DType::f64), r.weight("w", {2, 4}), r.weight("b", {2}));
+          }) == dtypes_differ);
+    CHECK(kind([](Recorder& r) {
+              linear(r.state("x", {4}), cast(r.weight("w", {2, 4}), DType::f64), r.weight("b", {2}));
+          }) == dtypes_differ);
+    CHECK(kind([](Recorder& r) {
+              linear(r.state("x", {4}), r.weight("w", {2, 4}) * r.state("s", {1}), r.weight("b", {2}));
+          }) == linear_weight_varies);
+    CHECK(kind([](Recorder& r) {
+              linear(r.state("x", {4}), r.weight("w", {2, 4}) * r.weight("s", {1}), r.weight("b", {2}));
+          }) == none);
+}
+
+TEST_CASE("views that no tensor has are refused") {
+    const auto kind = [](auto&& record) { return mistake_of(record).kind; };
+    using enum ModelErrorKind;
+    CHECK(kind([](Recorder& r) { slice(r.state("x", {8}), 0, 4, 2, -1); }) == slice_out_of_range);
+    CHECK(kind([](Recorder& r) { slice(r.state("x", {8}), 0, 4, 2, 0); }) == slice_out_of_range);
+    CHECK(kind([](Recorder& r) { slice(r.state("x", {8}), 0, -1, 2); }) == slice_out_of_range);
+    CHECK(kind([](Recorder& r) { slice(r.state("x", {8}), 0, 4, 0); }) == slice_out_of_range);
+    CHECK(kind([](Recorder& r) { permute(r.state("x", {4, 4}), {1, 1}); }) == axis_out_of_range);
+    CHECK(kind([](Recorder& r) { permute(r.state("x", {4, 4}), {0, -1}); }) == axis_out_of_range);
+    CHECK(kind([](Recorder& r) { permute(r.state("x", {4, 4}), {0}); }) == axis_out_of_range);
+    CHECK(kind([](Recorder& r) { permute(r.state("x", {4, 4}), {}); }) == axis_out_of_range);
+    CHECK(kind([](Recorder& r) { permute(r.state("x", {4, 4}), {0, 1, 0, 1, 0, 1, 0, 1}); }) == axis_out_of_range);
+    CHECK(kind([](Recorder& r) {
+              take(r.state("x", {4, 8}), 1, r.state("at", {1, 4}, DType::i32));
+          }) == position_is_not_an_integer_state);
+    CHECK(kind([](Recorder& r) {
+              take(r.state("x", {4, 8}), 1, r.state("at", {4, 1}, DType::i32));
+          }) == position_is_not_an_integer_state);
+    CHECK(kind([](Recorder& r) { take(r.state("x", {4, 8}), 1, r.state("at", {4}, DType::i32)); }) == none);
+}
+
+TEST_CASE("stores that do not fit are refused, also of scalars") {
+    const auto kind = [](auto&& record) { return mistake_of(record).kind; };
+    using enum ModelErrorKind;
+    CHECK(kind([](Recorder& r) { r.store(r.state("y", {4}), r.state("x", {2}), 0, -1); }) == cache_overflows);
+    CHECK(kind([](Recorder& r) { r.store(r.state("y", {}), r.constant(1)); }) == none);
+    CHECK(kind([](Recorder& r) { r.store(r.state("y", {}), r.constant(1), 0, 1); }) == cache_overflows);
+    CHECK(kind([](Recorder& r) { r.store(r.state("y", {}), r.constant(1), 0, -1); }) == cache_overflows);
+    CHECK(kind([](Recorder& r) { r.store(r.state("y", {}), r.constant(1), 1); }) == axis_out_of_range);
+    CHECK(kind([](Recorder& r) { r.store(r.state("y", {}), r.state("x", {4})); }) == store_does_not_fit);
+    CHECK(kind([](Recorder& r) { r.store(r.state("y", {4}), r.constant(1)); }) == store_does_not_fit);
+    CHECK(kind([](Recorder& r) { r.store_at(r.state("y", {}), r.constant(1), 0, r.state("at", {1}, DType::i32)); }) ==
+          axis_out_of_range);
+}
+
+TEST_CASE("attentions and draws whose inputs do not go together are refused") {
+    const auto kind = [](auto&& record) { return mistake_of(record).kind; };
+    using enum ModelErrorKind;
+    const auto causal = [&](const Shape& query, const Shape& key, DType dtype, const Shape& valid) {
+        return kind([&](Recorder& r) {
+            const Tensor keys = r.state("k", key, dtype);
+            nn::causal_attention(r.state("q", query, dtype), keys, keys, r.state("valid", valid, DType::i32), 2);
+        });
+    };
+    CHECK(causal({2, 3, 1, 4, 8}, {2, 3, 1, 4, 8}, DType::f32, {2}) == none);
+    CHECK(causal({2, 3, 1, 4, 8}, {2, 1, 1, 6, 8}, DType::f32, {1}) == none);
+    CHECK(causal({2, 3, 1, 4, 8}, {2, 3, 1, 4, 8}, DType::f64, {2}) == attention_shapes_differ);
+    CHECK(causal({2, 3, 1, 4, 8}, {2, 2, 1, 4, 8}, DType::f32, {2}) == attention_shapes_differ);
+    CHECK(causal({2, 3, 1, 4, 8}, {2, 3, 1, 3, 8}, DType::f32, {2}) == attention_shapes_differ);
+    CHECK(causal({2, 3, 1, 4, 8}, {2, 3, 1, 4, 8}, DType::f32, {1, 2}) == position_is_not_an_integer_state);
+    CHECK(causal({3, 1, 4, 8}, {3, 1, 4, 8}, DType::f32, {3}) == attention_shapes_differ);
+    CHECK(causal({}, {}, DType::f32, {1}) == axis_out_of_range);
+
+    const auto cached = [&](Index positions, const Shape& suffix, const Shape& suffix_length, DType length_dtype) {
+        return kind([&](Recorder& r) {
+            const Tensor prefix = r.state("prefix", {2, 1, 1, 5, 8});
+            const Tensor own = r.state("suffix", suffix);
+            nn::cached_attention(r.state("q", {2, 3, 1, positions, 8}), prefix, prefix,
+                                 r.state("prefix_length", {2}, DType::i32), own, own,
+                                 r.state("suffix_length", suffix_length, length_dtype), 2);
+        });
+    };
+    CHECK(cached(1, {2, 3, 1, 6, 8}, {1}, DType::i32) == none);
+    CHECK(cached(2, {2, 3, 1, 6, 8}, {1}, DType::i32) == attention_shapes_differ);
+    CHECK(cached(1, {2, 1, 1, 6, 8}, {1}, DType::i32) == attention_shapes_differ);
+    CHECK(cached(1, {2, 3, 1, 6, 8}, {2}, DType::i32) == position_is_not_an_integer_state);
+    CHECK(cached(1, {2, 3, 1, 6, 8}, {1}, DType::f32) == position_is_not_an_integer_state);
+
+    const auto drawn = [&](const Shape& location, const Shape& scale, Index samples, Index seeds) {
+        return kind([&](Recorder& r) {
+            const Tensor other = r.state("other", location);
+            const Tensor first = r.state("first", {1}, DType::i32);
+            nn::sample({other, other, r.state("scale", scale), other}, samples, r.state("seed", {seeds}, DType::i32),
+                       first, first);
+        });
+    };
+    CHECK(drawn({2, 1, 3, 1, 4, 5}, {2, 1, 3, 1, 4, 5}, 7, 2) == none);
+    CHECK(drawn({2, 7, 3, 1, 4, 5}, {2, 7, 3, 1, 4, 5}, 7, 2) == none);
+    CHECK(drawn({2, 3, 3, 1, 4, 5}, {2, 3, 3, 1, 4, 5}, 7, 2) == sampled_shapes_differ);
+    CHECK(drawn({2, 1, 3, 1, 4, 5}, {2, 1, 3, 1, 4, 1}, 7, 2) == sampled_shapes_differ);
+    CHECK(drawn({3, 1, 4, 5}, {3, 1, 4, 5}, 7, 2) == sampled_shapes_differ);
+    CHECK(drawn({2, 1, 3, 1, 4, 5}, {2, 1, 3, 1, 4, 5}, 7, 1) == position_is_not_an_integer_state);
+    CHECK(drawn({2, 1, 3, 1, 4, 5}, {2, 1, 3, 1, 4, 5}, 0, 2) == shape_is_not_usable);
+}
+
+TEST_CASE("tensors of another recorder are refused, wherever they come in") {
+    using enum ModelErrorKind;
+    Recorder other;
+    for (int i = 0; i < 50; ++i) {
+        other.iota(4);
+    }
+    const Tensor foreign = other.state("foreign", {4, 4});
+    const Tensor position = other.state("position", {1}, DType::i32);
+    const auto kind = [](auto&& record) { return mistake_of(record).kind; };
+    CHECK(kind([&](Recorder& r) { r.state("x", {4, 4}) + foreign; }) == different_recorders);
+    CHECK(kind([&](Recorder& r) { r.store(r.state("x", {4, 4}), foreign); }) == different_recorders);
+    CHECK(kind([&](Recorder& r) { r.store(foreign, r.state("x", {4, 4})); }) == different_recorders);
+    CHECK(kind([&](Recorder& r) { r.store_at(r.state("y", {4}), r.state("x", {1}), 0, position); }) ==
+          different_recorders);
+    CHECK(kind([&](Recorder& r) {
+              linear(r.state("x", {4}), other.weight("w", {4, 4}), other.weight("b", {4}));
+          }) == different_recorders);
+    CHECK(kind([](Recorder& r) {
+              Node node;
+              node.op = Op::negate;
+              node.inputs[0] = 7;
+              node.input_count = 1;
+              r.add(node);
+          }) == different_recorders);
+}
+
+TEST_CASE("recording goes on after a mistake, whatever it was, without touching what is not there") {
+    // Every operation on tensors of every rank, most of which it does not take: the sanitizers watch.
+    constexpr std::array<std::string_view, max_rank + 1> names{"0", "1", "2", "3", "4", "5", "6"};
+    std::array<Shape, max_rank + 1> shapes{};
+    for (std::size_t rank = 1; rank < shapes.size(); ++rank) {
+        shapes[rank] = with_last(shapes[rank - 1], static_cast<Index>(rank));
+    }
+    for (std::size_t rank = 0; rank < shapes.size(); ++rank) {
+        CAPTURE(rank);
+        for (int axis = -8; axis <= 8; ++axis) {
+            CAPTURE(axis);
+            Recorder r;
+            const Tensor x = r.state(names[rank], shapes[rank]);
+            const Tensor at = r.state("at", {1}, DType::i32);
+            CHECK(x.extent(axis) >= 1);
+            for (const Shape& shape : shapes) {
+                const Tensor y = r.state(names[static_cast<std::size_t>(shape.rank)], shape);
+                const auto use = [&](Tensor result) {
+                    CHECK(result.shape().rank <= max_rank);
+                    CHECK(result.shape().rows() >= 1);
+                    sum(reshape(result, with_last(result.shape(), 1)));
+                };
+                use(x + y);
+                use(slice(x, axis, 0, 1));
+                use(slice(y, axis, -1, -1, -1));
+                use(take(x, axis, at));
+                use(take(x, axis, y));
+                use(concatenate(x, y, axis));
+                use(reshape(x, shape));
+                use(expand(x, shape));
+                use(permute(x, {axis, 0, 1}));
+                use(select(x, y, x));
+                use(rotate_pairs(x));
+                use(softmax(cumulative_sum(mean(y))));
+                use(linear(x, y, x));
+                use(linear(x, r.weight("w", shape), r.weight("b", shapes[rank])));
+                use(nn::patchify(y, axis));
+                use(nn::patch_embedding(x, y, x));
+                use(nn::rms_norm(x, y, 1e-5));
+                use(nn::swiglu_feed_forward(x, {y, y, y, y}));
+                use(nn::rotary_tables(x, y, axis).key_sine);
+                use(nn::rotate(x, y, y));
+                use(nn::causal_attention(x, y, y, at, axis));
+                use(nn::causal_attention(x, x, y, y, 1));
+                use(nn::cached_attention(x, y, y, at, x, x, y, 1));
+                use(nn::last_position_attention(x, y, y, at, 1));
+                use(nn::variate_attention(x, y, y, x, axis));
+                use(nn::project_query_key_value(x, y, x, axis).key);
+                use(nn::causal_moments(x, y, nn::no_moments(r, shape)).variance);
+                use(nn::global_statistics(x, y, 0.1).scale);
+                use(nn::mixture_variance({x, y, x, y}));
+                use(nn::mixture_mean(nn::student_t_mixture(x, {{y, x}, {y, x}, {y, x}, {y, x}})));
+                use(nn::sample({x, y, x, y}, axis, at, at, y));
+                nn::KvCache cache(r, {"keys", "values", "length"}, {1, 1, 1, axis, 4});
+                cache.append(0, x, y);
+                cache.fill(0, y, x);
+                cache.advance(1);
+                r.store(x, y, axis, axis);
+                r.store_at(y, x, axis, y);
+                r.tap("seen", x + y);
+                r.tap("seen", y);
+            }
+            CHECK(r.graph().error.kind != ModelErrorKind::none);
+        }
+    }
 }
 
 TEST_CASE("figures of a mistake that is long are cut, never more") {

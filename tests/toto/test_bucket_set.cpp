@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <thread>
 
 #include "io/support.hpp"
 #include "toto/cases.hpp"
@@ -35,6 +40,11 @@ Set& set() {
     return all;
 }
 
+/// The threads of this process.
+std::ptrdiff_t threads_now() {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+}
+
 tg::Bucket chosen(const Request& request, const tg::ForecastOptions& options) {
     return Set::by_cost[Set::find(request.series(), options)];
 }
@@ -60,15 +70,27 @@ TEST_CASE("the cheapest bucket that holds a request serves it") {
 }
 
 TEST_CASE("sizes that a request leaves open are the bucket's") {
-    const auto mean = set().forecast(waves(1, 2, 16).series()).keep();
+    const auto mean = set().forecast(waves(1, 2, 16).series(), {.samples = 0}).keep();
     CHECK(mean.view().horizon() == tiny.horizon);
     CHECK(mean.view().sample_count() == 0);
-    CHECK(chosen(waves(1, 2, 60), {}) == long_context);
-    CHECK(chosen(waves(2, 2, 16), {}) == many_variates);
-    // A horizon of two patches fits the sampled bucket first.
-    const auto samples = set().forecast(waves(1, 2, 16).series(), {.seed = 3, .horizon = 16});
-    CHECK(samples.horizon() == 16);
-    CHECK(samples.sample_count() == sampled.samples);
+    CHECK(chosen(waves(1, 2, 60), {.samples = 0}) == long_context);
+    CHECK(chosen(waves(2, 2, 16), {.samples = 0}) == many_variates);
+    using Means = tg::BucketSet<Model, tiny, long_context>;
+    CHECK(Means::by_cost[Means::find(waves(1, 2, 16).series(), {})] == tiny);
+    CHECK(Means::by_cost[Means::find(waves(1, 2, 60).series(), {})] == long_context);
+}
+
+TEST_CASE("whether a forecast is sampled depends on what is asked for, and never on its sizes") {
+    // A bucket of means would be cheaper for the first of these.
+    for (const tg::Index horizon : {8, 16}) {
+        CAPTURE(horizon);
+        CHECK(chosen(waves(1, 2, 16), {.horizon = horizon}) == sampled);
+        const auto samples = set().forecast(waves(1, 2, 16).series(), {.seed = 3, .horizon = horizon});
+        CHECK(samples.horizon() == horizon);
+        CHECK(samples.sample_count() == sampled.samples);
+    }
+    CHECK(chosen(waves(1, 2, 16), {}) == sampled);
+    CHECK(chosen(waves(1, 2, 16), {.samples = 0}) == tiny);
 }
 
 TEST_CASE("forecasts of a set are those of its buckets") {
@@ -95,11 +117,45 @@ TEST_CASE("a request that no bucket holds is told which there are") {
            {"1 x 2 x 65 -> 8, mean", "1 x 2 x 16 -> 8, mean", "1 x 2 x 64 -> 8, mean", "1 x 2 x 32 -> 16, 4 samples",
             "2 x 4 x 32 -> 16, mean"});
     refuse(waves(1, 2, 65), {}, {"1 x 2 x 65", "larger bucket"});
+    // Held by a bucket, but one of means: never in silence.
+    refuse(waves(2, 1, 8), {}, {"2 x 1 x 8", "samples = 0", "2 x 4 x 32 -> 16, mean"});
     refuse(waves(3, 1, 8), {}, {"3 x 1 x 8"});
     refuse(waves(1, 5, 8), {}, {"1 x 5 x 8"});
     refuse(waves(1, 1, 8), {.horizon = 17}, {"-> 17"});
     refuse(waves(1, 1, 8), {.samples = 5}, {"5 samples"});
     refuse(waves(2, 1, 8), {.samples = 4}, {"4 samples"});
+}
+
+TEST_CASE("the forecasters of a set share one team of threads") {
+    const auto before = threads_now();
+    {
+        Set all(weights(), {.threads = 3});
+        CHECK(threads_now() == before + 2);  // the caller's is the third
+        const Request request = waves(1, 2, 13);
+        const tg::ForecastOptions options{.seed = 5, .horizon = 13, .samples = 3};
+        CHECK(different_bits(alone<sampled>(request, options), all.forecast(request.series(), options)) == 0);
+    }
+    CHECK(threads_now() == before);
+
+    const auto pool = std::make_shared<tg::cpu::ThreadPool>(2);
+    const auto with_pool = threads_now();
+    Set one(weights(), {.pool = pool});
+    tg::Forecaster<Model, tiny> other(weights(), {.pool = pool});
+    CHECK(threads_now() == with_pool);
+    CHECK(other.executor().threads() == 2);
+}
+
+TEST_CASE("a number of threads below 0 is refused, and 0 is all cores") {
+    using Eager = tg::Forecaster<Model, tiny, tg::ForecasterOptions{.executor = tg::ExecutorKind::eager}>;
+    const auto refuse = [](auto&& make) {
+        tg::test::check_error(tg::ErrorCode::invalid_argument, {"-2 threads", "Pass 0"}, make);
+    };
+    refuse([] { tg::Forecaster<Model, tiny>(weights(), {.threads = -2}); });
+    refuse([] { Set(weights(), {.threads = -2}); });
+    refuse([] { Eager(weights(), {.threads = -2}); });
+    const tg::Forecaster<Model, tiny> all(weights());
+    CHECK(all.memory_bytes() > 0);
+    CHECK(tg::thread_pool_of({})->threads() == std::max(1, static_cast<int>(std::thread::hardware_concurrency())));
 }
 
 TEST_CASE("the sets' memory is that of its forecasters") {

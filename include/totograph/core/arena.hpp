@@ -9,6 +9,7 @@
 
 #if defined(__linux__)
 #include <sys/mman.h>
+#include <unistd.h>
 #endif
 
 namespace totograph {
@@ -46,6 +47,7 @@ struct ReleaseBlock {
 class Arena {
 public:
     Arena() = default;
+    /// A zeroed block of so many bytes. Throws `std::bad_alloc`.
     explicit Arena(std::size_t bytes) : size_(bytes) {
         if (bytes == 0) {
             return;
@@ -53,6 +55,7 @@ public:
         detail::ReleaseBlock release;
 #if defined(__linux__)
         if (bytes >= large_block) {
+            const std::size_t page = page_bytes();
             release.mapped_bytes = (bytes + page - 1) / page * page;
             memory_ = {map_pages(release.mapped_bytes), release};
             return;
@@ -63,9 +66,11 @@ public:
         memory_ = {static_cast<std::byte*>(memory), release};
     }
 
+    /// Its first byte; null when it is empty.
     [[nodiscard]] std::byte* data() const noexcept {
         return memory_.get();
     }
+    /// Its bytes, as asked for.
     [[nodiscard]] std::size_t size() const noexcept {
         return size_;
     }
@@ -73,8 +78,13 @@ public:
 private:
 #if defined(__linux__)
     static constexpr std::size_t huge_page = std::size_t{2} << 20U;
-    static constexpr std::size_t page = 4096;
     static constexpr std::size_t large_block = std::size_t{256} << 10U;
+
+    /// Parts of a mapping are given back, which must be whole pages: their size differs among machines.
+    static std::size_t page_bytes() {
+        const long bytes = ::sysconf(_SC_PAGESIZE);
+        return bytes > 0 ? static_cast<std::size_t>(bytes) : huge_page;
+    }
 
     /// Zeroed pages that begin at a multiple of a huge page.
     static std::byte* map_pages(std::size_t bytes) {

@@ -19,6 +19,8 @@ enum class ErrorCode {
     missing_tensor,     ///< A checkpoint lacks a tensor that the model needs.
     unexpected_tensor,  ///< A checkpoint holds a tensor that the model does not know.
     tensor_mismatch,    ///< A checkpoint's tensor has another shape or an unsupported dtype.
+    device_failure,     ///< There is no usable device, or a call of its driver failed.
+    out_of_memory,      ///< A device has not as much free memory as is needed.
 };
 
 /// The name of an error code, as it is spelled in C++.
@@ -34,6 +36,8 @@ constexpr std::string_view name(ErrorCode code) noexcept {
         case ErrorCode::missing_tensor: return "missing_tensor";
         case ErrorCode::unexpected_tensor: return "unexpected_tensor";
         case ErrorCode::tensor_mismatch: return "tensor_mismatch";
+        case ErrorCode::device_failure: return "device_failure";
+        case ErrorCode::out_of_memory: return "out_of_memory";
     }
     return "unknown";
 }

@@ -15,12 +15,14 @@ using Index = std::int64_t;
 /// The largest rank of a tensor in a graph.
 inline constexpr int max_rank = 6;
 
-/// A shape as a plain value, row-major: the last axis is contiguous.
+/// A shape as a plain value, row-major: the last axis is contiguous. A list of more than `max_rank` extents gives a
+/// shape of that rank that holds the first ones alone; recorders refuse it.
 struct Shape {
     std::array<Index, max_rank> extents{};
     int rank = 0;
 
     constexpr Shape() = default;
+    /// Extents from the outermost axis to the innermost.
     constexpr Shape(std::initializer_list<Index> list) {
         for (const Index extent : list) {
             if (rank < max_rank) {
@@ -94,16 +96,21 @@ constexpr Shape broadcast(const Shape& a, const Shape& b) {
     return result;
 }
 
-/// The shape with one axis (negative counts from the end) replaced.
+/// The shape with one axis (negative counts from the end) replaced; unchanged when it has no such axis.
 constexpr Shape with_axis(Shape shape, int axis, Index extent) {
-    shape[axis] = extent;
+    const int front = axis < 0 ? axis + shape.rank : axis;
+    if (front >= 0 && front < shape.rank) {
+        shape[front] = extent;
+    }
     return shape;
 }
 
-/// The shape with an axis appended at the end.
+/// The shape with an axis appended at the end. Beyond `max_rank` the rank alone grows.
 constexpr Shape with_last(Shape shape, Index extent) {
+    if (shape.rank < max_rank) {
+        shape.extents[static_cast<std::size_t>(shape.rank)] = extent;
+    }
     ++shape.rank;
-    shape[-1] = extent;
     return shape;
 }
 
@@ -116,10 +123,12 @@ inline std::string to_string(const Shape& shape) {
     return text + "]";
 }
 
+/// value / divisor, rounded up.
 constexpr Index divide_rounding_up(Index value, Index divisor) {
     return (value + divisor - 1) / divisor;
 }
 
+/// The smallest multiple that is not below value.
 constexpr Index round_up(Index value, Index multiple) {
     return divide_rounding_up(value, multiple) * multiple;
 }

@@ -5,7 +5,6 @@
 #include <mutex>
 #include <span>
 #include <string>
-#include <string_view>
 #include <typeindex>
 #include <unordered_map>
 #include <utility>

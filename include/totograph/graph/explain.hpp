@@ -19,6 +19,7 @@
 
 namespace totograph {
 
+/// What `explain` tells.
 struct ExplainOptions {
     bool fold_layers = true;     ///< Equal layers in a row are told once.
     bool list_kernels = true;    ///< The kernels with their instructions follow the steps.

@@ -21,6 +21,7 @@
 
 namespace totograph {
 
+/// What `explain_dot` draws.
 struct DotOptions {
     bool fold_layers = true;    ///< Equal layers in a row are drawn once.
     bool label_edges = true;    ///< Edges carry the shape of what flows along them.

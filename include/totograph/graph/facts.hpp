@@ -42,6 +42,7 @@ struct StepFacts {
 
 /// The tables of a planned program, wherever they are: constants of a `Program`, or a `Plan` made at run time.
 struct ProgramTables {
+    /// Of the rewritten graph.
     std::span<const Node> nodes;
     std::span<const Kernel> kernels;
     std::span<const Step> steps;
@@ -181,15 +182,21 @@ constexpr int count_kernels(const ProgramTables& tables, KernelKind kind) {
 /// Facts about a `Program`, all of them constants: `static_assert(Facts<Prefill>::arena_bytes < 16 << 20);`.
 template <class Program>
 struct Facts {
+    /// The tables of the program.
     static constexpr ProgramTables tables = tables_of<Program>();
 
+    /// Nodes before rewriting.
     static constexpr int recorded_nodes = tables.recorded_nodes;
     static constexpr int nodes = static_cast<int>(tables.nodes.size());  ///< After rewriting.
+    /// Kernel calls in one run.
     static constexpr int steps = static_cast<int>(tables.steps.size());
+    /// Distinct kernels.
     static constexpr int kernels = static_cast<int>(tables.kernels.size());
     /// Distinct elementwise kernels.
     static constexpr int pointwise_kernels = count_kernels(tables, KernelKind::pointwise);
+    /// Bytes of the intermediates of one run.
     static constexpr std::size_t arena_bytes = tables.arena_bytes;
+    /// Bytes of all states.
     static constexpr std::size_t state_bytes = totograph::bytes_of_states(tables);
 
     /// See `totograph::weight_bytes`.

@@ -39,7 +39,7 @@ struct Fusion {
 };
 
 constexpr bool splits_last_axis(const Shape& from, const Shape& to) {
-    if (to.rank != from.rank + 1) {
+    if (from.rank == 0 || to.rank != from.rank + 1) {
         return false;
     }
     for (int axis = 0; axis + 1 < from.rank; ++axis) {

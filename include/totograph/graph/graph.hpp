@@ -45,7 +45,9 @@ struct Node {
 /// A recorded model: nodes in the order in which they were recorded, which is a valid order to run them in. Each
 /// `store` is an effect, and effects keep their order.
 struct Graph {
+    /// In the order of recording.
     std::vector<Node> nodes;
+    /// The first mistake, or none.
     ModelError error;
 
     [[nodiscard]] constexpr int size() const { return static_cast<int>(nodes.size()); }

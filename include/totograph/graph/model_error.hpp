@@ -10,18 +10,22 @@
 namespace totograph {
 
 /// What can be wrong with the code of a model. Each kind has one sentence, given by a `static_assert` of
-/// `Recording<Model>`.
+/// `Program<Model>`.
 enum class ModelErrorKind {
     none,
     shapes_do_not_broadcast,
     dtypes_differ,
+    dtype_is_storage_only,
+    shape_is_not_usable,
     reshape_changes_size,
     axis_out_of_range,
     slice_out_of_range,
     linear_depth_differs,
+    linear_weight_varies,
     heads_do_not_divide,
     attention_shapes_differ,
     odd_rotary_width,
+    sampled_shapes_differ,
     store_does_not_fit,
     cache_overflows,
     state_declared_twice,
@@ -37,8 +41,10 @@ struct ModelError {
     std::array<char, 256> text{};
     std::size_t length = 0;
 
+    /// The figures: what was found, where, and what was expected.
     [[nodiscard]] constexpr std::string_view message() const { return {text.data(), length}; }
 
+    /// Appends text; what does not fit is cut.
     constexpr ModelError& operator<<(std::string_view part) {
         for (const char character : part) {
             if (length < text.size()) {
@@ -48,6 +54,7 @@ struct ModelError {
         return *this;
     }
 
+    /// Appends a number.
     constexpr ModelError& operator<<(Index value) {
         std::array<char, 20> digits{};
         std::size_t count = 0;
@@ -66,6 +73,7 @@ struct ModelError {
         return *this;
     }
 
+    /// Appends a shape, like `[4, 8]`.
     constexpr ModelError& operator<<(const Shape& shape) {
         *this << "[";
         for (int axis = 0; axis < shape.rank; ++axis) {

@@ -27,8 +27,8 @@ enum class Op : std::uint8_t {
     subtract,
     multiply,
     divide,
-    maximum,
-    minimum,
+    maximum,  ///< The larger of two; NaN where one of them is.
+    minimum,  ///< The smaller of two; NaN where one of them is.
     negate,
     absolute,
     floor,
@@ -42,10 +42,10 @@ enum class Op : std::uint8_t {
     silu,
     softplus,
     hyperbolic_tangent,
-    less,    ///< 1 where a < b, else 0; NaN compares false.
-    equal,   ///< 1 where a == b, else 0.
-    select,  ///< b where a is not 0, else c.
-    cast,
+    less,                ///< 1 where a < b, else 0; NaN compares false.
+    equal,               ///< 1 where a == b, else 0.
+    select,              ///< b where a is not 0, else c.
+    cast,                ///< Another dtype; to i32 towards zero, with the nearest i32 for what has none and 0 for NaN.
     rotate_pairs,        ///< (x0, x1) becomes (-x1, x0) along the last axis: half of a rotary embedding.
     custom_elementwise,  ///< An elementwise operation of the library's user.
 

@@ -1,72 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
-#include <string_view>
 #include <vector>
 
-#include <totograph/core/arena.hpp>
-#include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/graph/chain_builder.hpp>
+#include <totograph/graph/collapse.hpp>
 #include <totograph/graph/fuse.hpp>
+#include <totograph/graph/fused_stores.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/location.hpp>
+#include <totograph/graph/op.hpp>
+#include <totograph/graph/place_buffers.hpp>
+#include <totograph/graph/plan_tables.hpp>
+#include <totograph/graph/references.hpp>
 #include <totograph/graph/rewrite.hpp>
 
 namespace totograph {
 
-/// A buffer that outlives a run.
-struct StateSlot {
-    std::string_view name;
-    int layer = -1;
-    DType dtype = DType::f32;
-    Shape shape;
-    int node = 0;
-};
-
-/// A planned program: steps in order, the distinct kernels that they call, and where everything lies.
-struct Plan {
-    std::vector<Kernel> kernels;
-    std::vector<Step> steps;
-    std::vector<PreparedWeight> weights;
-    std::vector<StateSlot> states;
-    std::vector<Buffer> buffers;
-    std::size_t arena_bytes = 0;
-    ModelError error;
-};
-
 namespace detail {
-
-/// A number for each weight expression that depends on what it computes alone, so that programs that need the same
-/// prepared weight share it.
-constexpr std::vector<std::uint64_t> find_identities(const Graph& graph, const std::vector<char>& weight_expression) {
-    std::vector<std::uint64_t> identities(graph.nodes.size(), 0);
-    for (int id = 0; id < graph.size(); ++id) {
-        if (!weight_expression[static_cast<std::size_t>(id)]) {
-            continue;
-        }
-        const Node& node = graph[id];
-        std::uint64_t hash = mix(static_cast<std::uint64_t>(node.op) + 1, static_cast<std::uint64_t>(node.dtype));
-        for (int i = 0; i < node.input_count; ++i) {
-            hash = mix(hash, identities[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(i)])]);
-        }
-        for (int axis = 0; axis < node.shape.rank; ++axis) {
-            hash = mix(hash, static_cast<std::uint64_t>(node.shape[axis]));
-        }
-        for (const Index attribute : node.attributes) {
-            hash = mix(hash, static_cast<std::uint64_t>(attribute));
-        }
-        for (const char character : node.custom == nullptr ? node.name : node.custom->name) {
-            hash = mix(hash, static_cast<std::uint64_t>(static_cast<unsigned char>(character)));
-        }
-        hash = mix(hash, static_cast<std::uint64_t>(node.layer + 1));
-        identities[static_cast<std::size_t>(id)] = mix(hash, std::bit_cast<std::uint64_t>(node.immediate));
-    }
-    return identities;
-}
 
 class Planner {
 public:
@@ -77,20 +31,13 @@ public:
           found_(find_locations(graph, weight_expression_, stores_)),
           locations_(found_.seen),
           fusion_(Fuser(graph, weight_expression_, locations_, stores_, passes.fuse_elementwise).run()),
-          identities_(find_identities(graph, weight_expression_)),
-          buffer_of_(graph.nodes.size(), -1),
-          weight_of_(graph.nodes.size(), -1),
-          state_of_(graph.nodes.size(), -1),
-          fused_store_of_(graph.nodes.size(), -1) {}
+          fused_stores_(graph, fusion_, locations_, stores_),
+          references_(graph, weight_expression_, locations_, plan_) {}
+
+    Planner(const Planner&) = delete;
+    Planner& operator=(const Planner&) = delete;
 
     constexpr Plan run() {
-        for (int id = 0; id < graph_.size(); ++id) {
-            if (graph_[id].op == Op::state) {
-                state_of_[static_cast<std::size_t>(id)] = static_cast<int>(plan_.states.size());
-                plan_.states.push_back({graph_[id].name, graph_[id].layer, graph_[id].dtype, graph_[id].shape, id});
-            }
-        }
-        find_fused_stores();
         std::vector<int> group_at(graph_.nodes.size(), -1);
         for (std::size_t group = 0; group < fusion_.groups.size(); ++group) {
             if (!fusion_.groups[group].is_prologue) {
@@ -102,177 +49,16 @@ public:
             if (group_at[place] >= 0) {
                 emit_group(fusion_.groups[static_cast<std::size_t>(group_at[place])]);
             } else if (!weight_expression_[place] && graph_[id].op != Op::state && !locations_[place].is_view &&
-                       fusion_.group_of[place] < 0 && !is_fused_store(id)) {
+                       fusion_.group_of[place] < 0 && !fused_stores_.is_fused(id)) {
                 emit_structural(id);
             }
         }
-        place_buffers();
+        plan_.arena_bytes = place_buffers(plan_.buffers);
         return static_cast<Plan&&>(plan_);
     }
 
 private:
-    /// A store can be the output of the group that makes its value when nothing in between looks at the state.
-    constexpr void find_fused_stores() {
-        for (const StoreEvent& event : stores_) {
-            const Node& store = graph_[event.node];
-            if (store.input_count == 3 &&
-                !(graph_[store.inputs[2]].op == Op::state && graph_[store.inputs[2]].shape.size() == 1)) {
-                continue;
-            }
-            int value = store.inputs[1];
-            while (graph_[value].op == Op::reshape && fusion_.group_of[static_cast<std::size_t>(value)] < 0 &&
-                   fusion_.consumer_count[static_cast<std::size_t>(value)] == 1 &&
-                   splits_last_axis(graph_[value].shape, graph_.input(graph_[value], 0).shape)) {
-                value = graph_[value].inputs[0];
-            }
-            const int group = fusion_.group_of[static_cast<std::size_t>(value)];
-            const bool reshaped = value != store.inputs[1];
-            const bool broadcasts = !stores_whole_extents(store);
-            if (group < 0 || fusion_.groups[static_cast<std::size_t>(group)].root != value ||
-                fusion_.consumer_count[static_cast<std::size_t>(value)] != 1 || broadcasts ||
-                is_view(graph_[value].op) ||  // a copy runs over its input's shape
-                (reshaped && graph_[store.inputs[1]].shape.rank + 1 != graph_[value].shape.rank) ||
-                is_touched_between(event.state, value, event.node) ||
-                (store.input_count == 3 && written_between(stores_, store.inputs[2], value, event.node))) {
-                continue;
-            }
-            fused_store_of_[static_cast<std::size_t>(value)] = event.node;
-        }
-    }
-
-    [[nodiscard]] constexpr bool is_fused_store(int id) const {
-        if (graph_[id].op != Op::store) {
-            return false;
-        }
-        int value = graph_[id].inputs[1];
-        if (fused_store_of_[static_cast<std::size_t>(value)] == id) {
-            return true;
-        }
-        return graph_[value].op == Op::reshape &&
-               fused_store_of_[static_cast<std::size_t>(graph_[value].inputs[0])] == id;
-    }
-
-    [[nodiscard]] constexpr bool stores_whole_extents(const Node& store) const {
-        const Shape& state = graph_[store.inputs[0]].shape;
-        const Shape& value = graph_[store.inputs[1]].shape;
-        for (int axis = 0; axis < state.rank; ++axis) {
-            if (axis != store.attributes[0] && value[axis] != state[axis]) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    /// Whether a node recorded before the store, but run with the group of `value` or after it, reads or writes the
-    /// state.
-    [[nodiscard]] constexpr bool is_touched_between(int state, int value, int store) const {
-        for (int id = 0; id < store; ++id) {
-            const int group = fusion_.group_of[static_cast<std::size_t>(id)];
-            const int runs_at = group < 0 ? id : fusion_.groups[static_cast<std::size_t>(group)].root;
-            const Node& node = graph_[id];
-            for (int i = 0; runs_at >= value && i < node.input_count; ++i) {
-                const int input = node.inputs[static_cast<std::size_t>(i)];
-                const Location& location = locations_[static_cast<std::size_t>(input)];
-                if (input == state || location.base == state || location.position == state) {
-                    return true;
-                }
-            }
-        }
-        return false;
-    }
-
-    // --- References
-    // ---------------------------------------------------------------------------------------------------
-
-    constexpr Reference reference_to(int id) {
-        if (weight_expression_[static_cast<std::size_t>(id)]) {
-            Reference reference;
-            reference.space = Space::weight;
-            reference.index = prepared_weight(id, -1, false);
-            return reference;
-        }
-        return reference_at(locations_[static_cast<std::size_t>(id)]);
-    }
-
-    constexpr Reference reference_at(const Location& location) {
-        Reference reference;
-        reference.offset = location.offset;
-        if (location.position >= 0) {
-            reference.position = state_of_[static_cast<std::size_t>(location.position)];
-            reference.position_stride = location.position_stride;
-        }
-        const auto base = static_cast<std::size_t>(location.base);
-        if (weight_expression_[base]) {
-            reference.space = Space::weight;
-            reference.index = prepared_weight(location.base, -1, false);
-        } else if (graph_[location.base].op == Op::state) {
-            reference.space = Space::state;
-            reference.index = state_of_[base];
-        } else {
-            reference.space = Space::arena;
-            reference.index = buffer_of_[base];
-            plan_.buffers[static_cast<std::size_t>(reference.index)].last_step = static_cast<int>(plan_.steps.size());
-        }
-        return reference;
-    }
-
-    constexpr int prepared_weight(int id, int second, bool packed) {
-        const std::uint64_t identity = mix(mix(identities_[static_cast<std::size_t>(id)],
-                                               second < 0 ? 1 : identities_[static_cast<std::size_t>(second)]),
-                                           packed ? 2 : 3);
-        if (!packed && weight_of_[static_cast<std::size_t>(id)] >= 0) {
-            return weight_of_[static_cast<std::size_t>(id)];
-        }
-        for (std::size_t i = 0; packed && i < plan_.weights.size(); ++i) {
-            if (plan_.weights[i].identity == identity) {
-                return static_cast<int>(i);
-            }
-        }
-        plan_.weights.push_back({id, second, packed, identity});
-        const int index = static_cast<int>(plan_.weights.size()) - 1;
-        if (!packed) {
-            weight_of_[static_cast<std::size_t>(id)] = index;
-        }
-        return index;
-    }
-
-    constexpr Reference new_buffer(int id) {
-        Buffer buffer;
-        buffer.node = id;
-        buffer.bytes =
-            aligned_size(static_cast<std::size_t>(graph_[id].shape.size()) * size_in_bytes(graph_[id].dtype));
-        buffer.first_step = static_cast<int>(plan_.steps.size());
-        buffer.last_step = buffer.first_step;
-        buffer_of_[static_cast<std::size_t>(id)] = static_cast<int>(plan_.buffers.size());
-        plan_.buffers.push_back(buffer);
-        Reference reference;
-        reference.space = Space::arena;
-        reference.index = buffer_of_[static_cast<std::size_t>(id)];
-        return reference;
-    }
-
-    // --- Groups
-    // -------------------------------------------------------------------------------------------------------
-
-    /// A chain under construction: which node has which value number.
-    struct ChainBuilder {
-        Chain chain;
-        std::vector<int> nodes;
-        std::vector<int> values;
-
-        constexpr void define(int node, int value) {
-            nodes.push_back(node);
-            values.push_back(value);
-        }
-        [[nodiscard]] constexpr int find(int node) const {
-            for (std::size_t i = 0; i < nodes.size(); ++i) {
-                if (nodes[i] == node) {
-                    return values[i];
-                }
-            }
-            return -1;
-        }
-    };
+    // --- Groups ------------------------------------------------------------------------------------------------------
 
     /// Strides of a tensor for the loop of a group.
     constexpr Strides loop_strides(int input, const Shape& member_shape, const Group& group) {
@@ -303,7 +89,7 @@ private:
         const auto place = static_cast<std::size_t>(kernel.operand_count++);
         kernel.operands[place].dtype = graph_[input].dtype;
         kernel.operands[place].strides = loop_strides(input, member_shape, group);
-        step.operands[place] = reference_to(input);
+        step.operands[place] = references_.to(input);
         builder.define(key, builder.chain.given++);
     }
 
@@ -383,8 +169,8 @@ private:
         if (kernel.kind == KernelKind::reduction) {
             kernel.output_strides = broadcast_strides(group.shape, contiguous_strides(group.shape), kernel.iteration);
         }
-        const int store = fused_store_of_[static_cast<std::size_t>(group.root)];
-        step.output = store < 0 ? new_buffer(group.root) : store_output(kernel, graph_[store], group);
+        const int store = fused_stores_.store_of(group.root);
+        step.output = store < 0 ? references_.new_buffer(group.root) : store_output(kernel, graph_[store], group);
         if (kernel.kind == KernelKind::reduction) {
             kernel.output_strides[static_cast<std::size_t>(kernel.iteration.rank - 1)] = 0;
         }
@@ -403,7 +189,7 @@ private:
         kernel.operand_count = 1;
         kernel.operands[0].dtype = graph_[input].dtype;
         kernel.operands[0].strides = source.strides;
-        step.operands[0] = reference_at(source);
+        step.operands[0] = references_.at(source);
         builder.define(input, builder.chain.given++);
     }
 
@@ -413,12 +199,12 @@ private:
         kernel.row_rank = anchor.shape.rank - 1;
         kernel.accumulators = group.anchor_count;
         kernel.depth = graph_.input(anchor, 0).shape[-1];
-        step.input = reference_to(anchor.inputs[0]);
+        step.input = references_.to(anchor.inputs[0]);
         const Location& location = locations_[static_cast<std::size_t>(anchor.inputs[0])];
         kernel.input_stride = row_stride(graph_.input(anchor, 0).shape, location.strides);
         const int second = group.anchor_count == 2 ? graph_[group.anchors[1]].inputs[1] : -1;
         step.weight.space = Space::weight;
-        step.weight.index = prepared_weight(anchor.inputs[1], second, true);
+        step.weight.index = references_.weight(anchor.inputs[1], second, true);
         for (int i = 0; i < group.anchor_count; ++i) {
             builder.define(group.anchors[static_cast<std::size_t>(i)], builder.chain.given++);
         }
@@ -459,9 +245,9 @@ private:
         const auto axis = static_cast<std::size_t>(store.attributes[0]);
         Reference output;
         output.space = Space::state;
-        output.index = state_of_[static_cast<std::size_t>(store.inputs[0])];
+        output.index = references_.state(store.inputs[0]);
         if (store.input_count == 3) {
-            output.position = state_of_[static_cast<std::size_t>(store.inputs[2])];
+            output.position = references_.state(store.inputs[2]);
             output.position_stride = strides[axis];
         } else {
             output.offset = store.attributes[1] * (state.rank == 0 ? 0 : strides[axis]);
@@ -476,64 +262,7 @@ private:
         return output;
     }
 
-    /// Joins neighbouring loop axes that every operand walks through evenly, and drops axes of extent 1.
-    static constexpr void collapse(Kernel& kernel) {
-        int axis = 0;
-        while (axis < kernel.iteration.rank) {
-            const bool is_row = axis < kernel.row_rank;
-            if (kernel.iteration[axis] == 1 && kernel.iteration.rank > 1 &&
-                (is_row || kernel.iteration.rank - kernel.row_rank > 1)) {
-                remove_axis(kernel, axis);
-                continue;
-            }
-            const bool next_is_row = axis + 1 < kernel.row_rank;
-            if (axis + 1 < kernel.iteration.rank && is_row == next_is_row && is_even(kernel, axis)) {
-                kernel.iteration[axis + 1] *= kernel.iteration[axis];
-                remove_axis(kernel, axis);
-                continue;
-            }
-            ++axis;
-        }
-        // A pointwise kernel runs over rows of one column axis: the innermost.
-        if (kernel.kind == KernelKind::pointwise && kernel.row_rank == kernel.iteration.rank && kernel.row_rank > 0) {
-            --kernel.row_rank;
-        }
-    }
-
-    static constexpr bool is_even(const Kernel& kernel, int axis) {
-        const auto outer = static_cast<std::size_t>(axis);
-        const Index extent = kernel.iteration[axis + 1];
-        bool even = kernel.output_strides[outer] == kernel.output_strides[outer + 1] * extent;
-        for (int i = 0; i < kernel.operand_count; ++i) {
-            const Strides& strides = kernel.operands[static_cast<std::size_t>(i)].strides;
-            even = even && strides[outer] == strides[outer + 1] * extent;
-        }
-        return even;
-    }
-
-    static constexpr void remove_axis(Kernel& kernel, int axis) {
-        const auto drop = [axis](Strides& strides) {
-            for (auto i = static_cast<std::size_t>(axis); i + 1 < strides.size(); ++i) {
-                strides[i] = strides[i + 1];
-            }
-            strides.back() = 0;
-        };
-        for (int i = axis; i + 1 < kernel.iteration.rank; ++i) {
-            kernel.iteration[i] = kernel.iteration[i + 1];
-        }
-        --kernel.iteration.rank;
-        kernel.iteration.extents[static_cast<std::size_t>(kernel.iteration.rank)] = 0;
-        if (axis < kernel.row_rank) {
-            --kernel.row_rank;
-        }
-        drop(kernel.output_strides);
-        for (int i = 0; i < kernel.operand_count; ++i) {
-            drop(kernel.operands[static_cast<std::size_t>(i)].strides);
-        }
-    }
-
-    // --- Structural kernels
-    // -------------------------------------------------------------------------------------------
+    // --- Structural kernels ------------------------------------------------------------------------------------------
 
     constexpr void emit_structural(int id) {
         const Node& node = graph_[id];
@@ -559,13 +288,13 @@ private:
             kernel.operands[place].shape = graph_[input].shape;
             kernel.operands[place].strides = is_copied ? contiguous_strides(graph_[input].shape)
                                                        : locations_[static_cast<std::size_t>(input)].strides;
-            step.operands[place] = is_copied ? copied : reference_to(input);
+            step.operands[place] = is_copied ? copied : references_.to(input);
         }
         if (node.op == Op::store) {
             const Shape& state = graph_[node.inputs[0]].shape;
             kernel.output_strides = contiguous_strides(state);
             step.output.space = Space::state;
-            step.output.index = state_of_[static_cast<std::size_t>(node.inputs[0])];
+            step.output.index = references_.state(node.inputs[0]);
             for (int axis = 0; axis < state.rank; ++axis) {
                 if (axis != node.attributes[0]) {
                     kernel.iteration[axis] = state[axis];
@@ -573,7 +302,7 @@ private:
             }
         } else {
             kernel.output_strides = contiguous_strides(node.shape);
-            step.output = new_buffer(id);
+            step.output = references_.new_buffer(id);
         }
         emit(kernel, step);
     }
@@ -592,8 +321,8 @@ private:
         kernel.operands[0].dtype = kernel.dtype;
         kernel.operands[0].strides = locations_[static_cast<std::size_t>(view)].strides;
         kernel.chain.given = 1;
-        step.operands[0] = reference_to(view);
-        step.output = new_buffer(store);
+        step.operands[0] = references_.to(view);
+        step.output = references_.new_buffer(store);
         collapse(kernel);
         emit(kernel, step);
         plan_.buffers.back().last_step = static_cast<int>(plan_.steps.size());
@@ -614,63 +343,18 @@ private:
         plan_.steps.push_back(step);
     }
 
-    // --- Memory
-    // -------------------------------------------------------------------------------------------------------
-
-    /// First fit in order of need: a buffer lies in the lowest gap among those alive with it.
-    constexpr void place_buffers() {
-        std::vector<int> alive;  // by offset
-        for (std::size_t next = 0; next < plan_.buffers.size(); ++next) {
-            Buffer& buffer = plan_.buffers[next];
-            std::size_t kept = 0;
-            for (const int other : alive) {
-                if (plan_.buffers[static_cast<std::size_t>(other)].last_step >= buffer.first_step) {
-                    alive[kept++] = other;
-                }
-            }
-            alive.resize(kept);
-            std::size_t offset = 0;
-            std::size_t place = 0;
-            while (place < alive.size()) {
-                const Buffer& other = plan_.buffers[static_cast<std::size_t>(alive[place])];
-                if (offset + buffer.bytes <= other.offset) {
-                    break;
-                }
-                offset = other.offset + other.bytes;
-                ++place;
-            }
-            buffer.offset = offset;
-            alive.insert(alive.begin() + static_cast<std::ptrdiff_t>(place), static_cast<int>(next));
-            plan_.arena_bytes = plan_.arena_bytes < offset + buffer.bytes ? offset + buffer.bytes : plan_.arena_bytes;
-        }
-    }
-
     const Graph& graph_;
     std::vector<char> weight_expression_;
     std::vector<StoreEvent> stores_;
     Locations found_;
     const std::vector<Location>& locations_;
     Fusion fusion_;
-    std::vector<std::uint64_t> identities_;
-    std::vector<int> buffer_of_;
-    std::vector<int> weight_of_;
-    std::vector<int> state_of_;
-    std::vector<int> fused_store_of_;
+    FusedStores fused_stores_;
     Plan plan_;
+    References references_;
 };
 
 }  // namespace detail
-
-/// The states of a graph, without a plan.
-constexpr Plan list_states(const Graph& graph) {
-    Plan plan;
-    for (int id = 0; id < graph.size(); ++id) {
-        if (graph[id].op == Op::state) {
-            plan.states.push_back({graph[id].name, graph[id].layer, graph[id].dtype, graph[id].shape, id});
-        }
-    }
-    return plan;
-}
 
 /// Plans a rewritten graph: kernels, steps, prepared weights, and one arena for all intermediates.
 constexpr Plan make_plan(const Graph& graph, Passes passes) {

@@ -36,18 +36,34 @@ consteval bool check_model() {
         kind != shapes_do_not_broadcast,
         "totograph: two tensors of one operation have shapes that do not broadcast; extents must be equal or 1.");
     static_assert(kind != dtypes_differ, "totograph: the tensors of one operation have different dtypes; cast one.");
+    static_assert(
+        kind != dtype_is_storage_only,
+        "totograph: a graph computes in f32, f64 and i32; bf16 and f16 only store weights, as the forecaster's "
+        "options say.");
+    static_assert(
+        kind != linear_weight_varies,
+        "totograph: the weight of a linear layer must be made of weights and constants alone, for it is packed "
+        "before the first run.");
+    static_assert(kind != shape_is_not_usable,
+                  "totograph: a tensor has at most 6 axes (`max_rank`), and at least one element along each.");
     static_assert(kind != reshape_changes_size, "totograph: a reshape must keep the number of elements of the tensor.");
     static_assert(kind != axis_out_of_range, "totograph: an operation names an axis that the tensor does not have.");
-    static_assert(kind != slice_out_of_range, "totograph: a slice reaches beyond the end of its axis.");
+    static_assert(
+        kind != slice_out_of_range,
+        "totograph: a slice takes at least one index, in steps of at least 1, and none beyond the end of its axis.");
     static_assert(
         kind != linear_depth_differs,
         "totograph: a linear layer's weight must be [columns, depth] with the depth of its input, and its bias "
         "[columns].");
     static_assert(kind != heads_do_not_divide,
                   "totograph: the embedding dimension must be divisible by the number of heads.");
-    static_assert(kind != attention_shapes_differ,
-                  "totograph: queries, keys and values of an attention do not have the shapes that it needs.");
+    static_assert(
+        kind != attention_shapes_differ,
+        "totograph: queries, keys and values of an attention do not have the shapes that it needs, or are not f32.");
     static_assert(kind != odd_rotary_width, "totograph: a rotary embedding rotates pairs, so its width must be even.");
+    static_assert(kind != sampled_shapes_differ,
+                  "totograph: the parameters of a sampled mixture must have one shape, with one sample or as many as "
+                  "are drawn.");
     static_assert(kind != store_does_not_fit,
                   "totograph: a value stored into a state must have the state's shape except along the stored axis.");
     static_assert(kind != cache_overflows,
@@ -93,7 +109,6 @@ struct PlannedModel {
         std::size_t state_count = 0;
         std::size_t buffer_count = 0;
         std::size_t arena_bytes = 0;
-        ModelError error;
     };
 
     template <class From, class To>
@@ -116,10 +131,8 @@ struct PlannedModel {
         result.state_count = copy(plan.states, result.states);
         result.buffer_count = copy(plan.buffers, result.buffers);
         result.arena_bytes = plan.arena_bytes;
-        result.error = plan.error;
         return result;
     }();
-    static_assert(check_model<tables.error>());
     static_assert(tables.node_count <= tables.nodes.size() && tables.kernel_count <= tables.kernels.size() &&
                       tables.step_count <= tables.steps.size() && tables.weight_count <= tables.weights.size() &&
                       tables.state_count <= tables.states.size() && tables.buffer_count <= tables.buffers.size(),
@@ -133,22 +146,30 @@ struct PlannedModel {
 /// @tparam ModelType a type with `static constexpr void record(Recorder&)` and, if it records operations of its own,
 ///                   `using operations = OperationSet<...>`.
 /// @tparam planned   whether there are steps to run; an executor that runs the nodes themselves needs none, and a
-/// program
-///                   without them is quicker to compile.
+///                   program without them is quicker to compile.
 template <class ModelType, Passes chosen_passes = Passes{}, bool planned = true>
 struct Program {
+    /// What was recorded.
     using Model = ModelType;
+    /// Operations of the user that the model lists.
     using Operations = typename OperationsOf<Model>::type;
+    /// The tables behind what follows.
     using Planned = detail::PlannedModel<Model, chosen_passes, planned>;
 
+    /// The rewrites that were done.
     static constexpr Passes passes = chosen_passes;
-    static constexpr bool is_planned = planned;
+    /// The rewritten graph.
     static constexpr GraphView graph{{Planned::tables.nodes.data(), Planned::tables.node_count}};
+    /// The distinct kernels that `steps` call.
     static constexpr std::span<const Kernel> kernels{Planned::tables.kernels.data(), Planned::tables.kernel_count};
+    /// What one run does, in order; empty without a plan.
     static constexpr std::span<const Step> steps{Planned::tables.steps.data(), Planned::tables.step_count};
+    /// What is computed from the checkpoint before the first run.
     static constexpr std::span<const PreparedWeight> weights{Planned::tables.weights.data(),
                                                              Planned::tables.weight_count};
+    /// The buffers that outlive a run.
     static constexpr std::span<const StateSlot> states{Planned::tables.states.data(), Planned::tables.state_count};
+    /// The intermediates, with their places in the arena.
     static constexpr std::span<const Buffer> buffers{Planned::tables.buffers.data(), Planned::tables.buffer_count};
 
     /// Bytes of the intermediates of one run.

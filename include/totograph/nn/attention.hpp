@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string_view>
+
 #include <totograph/graph/recorder.hpp>
 
 namespace totograph::nn {
@@ -32,14 +34,25 @@ constexpr bool check_heads(Tensor query, Index heads) {
     return true;
 }
 
-constexpr void check_rows(Tensor query, Tensor key, Tensor value) {
+/// Keys have the query's samples, or one sample for all where that `may_be_shared`.
+constexpr void check_rows(Tensor query, Tensor key, Tensor value, bool may_be_shared) {
     const bool same = key.shape() == value.shape() && query.shape().rank == 5 && key.shape().rank == 5 &&
                       query.extent(-1) == key.extent(-1) && query.extent(0) == key.extent(0) &&
-                      query.extent(2) == key.extent(2);
+                      (query.extent(1) == key.extent(1) || (may_be_shared && key.extent(1) == 1)) &&
+                      query.extent(2) == key.extent(2) && query.dtype() == DType::f32 && key.dtype() == DType::f32 &&
+                      value.dtype() == DType::f32;
     if (!same) {
         query.recorder().fail(ModelErrorKind::attention_shapes_differ)
             << "attention: query " << query.shape() << ", key " << key.shape() << ", value " << value.shape()
-            << "; all are [series, samples, variates, positions, width]";
+            << "; all are f32 [series, samples, variates, positions, width]";
+    }
+}
+
+/// Notes a mistake unless the two have the positions that an attention needs.
+constexpr void check_positions(Tensor query, Tensor key, bool fits, std::string_view what) {
+    if (!fits) {
+        query.recorder().fail(ModelErrorKind::attention_shapes_differ)
+            << what << ": the positions of query " << query.shape() << " do not go with those of key " << key.shape();
     }
 }
 
@@ -68,7 +81,8 @@ constexpr Tensor causal_attention(Tensor query, Tensor key, Tensor value, Tensor
     if (!detail::check_heads(query, heads)) {
         return query;
     }
-    detail::check_rows(query, key, value);
+    detail::check_rows(query, key, value, true);
+    detail::check_positions(query, key, key.extent(3) >= query.extent(3), "causal_attention");
     query.recorder().check_position(valid, query, "causal_attention");
     return query.recorder().add(Op::causal_attention, DType::f32, query.shape(), {query, key, value, valid}, {heads});
 }
@@ -80,8 +94,11 @@ constexpr Tensor cached_attention(Tensor query, Tensor prefix_key, Tensor prefix
     if (!detail::check_heads(query, heads)) {
         return query;
     }
-    detail::check_rows(query, prefix_key, prefix_value);
-    detail::check_rows(query, suffix_key, suffix_value);
+    detail::check_rows(query, prefix_key, prefix_value, true);
+    detail::check_rows(query, suffix_key, suffix_value, false);
+    detail::check_positions(query, prefix_key, query.extent(3) == 1, "cached_attention");
+    query.recorder().check_position(prefix_length, query, "cached_attention");
+    query.recorder().check_integers(suffix_length, 1, "cached_attention: the length of the suffix");
     return query.recorder().add(
         Op::cached_attention, DType::f32, query.shape(),
         {query, prefix_key, prefix_value, prefix_length, suffix_key, suffix_value, suffix_length}, {heads});
@@ -100,7 +117,8 @@ constexpr Tensor variate_attention(Tensor query, Tensor key, Tensor value, Tenso
     if (!detail::check_heads(query, heads)) {
         return query;
     }
-    detail::check_rows(query, key, value);
+    detail::check_rows(query, key, value, true);
+    detail::check_positions(query, key, key.extent(3) == query.extent(3), "variate_attention");
     if (!(groups.shape() == Shape{query.extent(0), query.extent(2), query.extent(3)}) || groups.dtype() != DType::i32) {
         query.recorder().fail(ModelErrorKind::attention_shapes_differ)
             << "variate_attention: groups must be i32 [series, variates, positions] = [" << query.extent(0) << ", "

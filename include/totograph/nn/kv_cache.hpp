@@ -20,6 +20,7 @@ struct KvCacheNames {
 /// States: keys and values `[series, samples, variates, capacity, width]` a layer, length `[1]` i32.
 class KvCache {
 public:
+    /// The extents of its states.
     struct Size {
         Index series;
         Index samples;

@@ -14,6 +14,7 @@ struct RotaryTables {
     Tensor key_sine;
 };
 
+/// Frequencies and scales of a rotary embedding.
 struct RotaryConfig {
     double theta = 10000;
     double xpos_scale_base = 512;

@@ -20,6 +20,7 @@ struct Projection {
     Tensor bias;
 };
 
+/// The projections that make a mixture of hidden rows.
 struct StudentTProjections {
     Projection degrees_of_freedom;
     Projection location;
@@ -68,7 +69,22 @@ constexpr Tensor mixture_variance(const StudentTMixture& mixture) {
 /// patch_size]`. `seed` is `[2]` i32 (low and high half), `first_series` is `[1]` i32 (added to the index of a series),
 /// `patch` is `[1]` i32: the index of the forecast patch, which counts into the time of a draw.
 constexpr Tensor sample(const StudentTMixture& mixture, Index samples, Tensor seed, Tensor first_series, Tensor patch) {
-    Shape shape = with_axis(mixture.location.shape(), 1, samples);
+    Recorder& recorder = mixture.location.recorder();
+    const Shape& parameters = mixture.location.shape();
+    const bool is_mixture = parameters.rank == 6 && (parameters[1] == 1 || parameters[1] == samples);
+    for (const Tensor& part : {mixture.degrees_of_freedom, mixture.location, mixture.scale, mixture.probability}) {
+        if (!is_mixture || !(part.shape() == parameters) || part.dtype() != DType::f32) {
+            recorder.fail(ModelErrorKind::sampled_shapes_differ)
+                << "sample: " << samples << " samples of a mixture whose parameters are " << name(part.dtype()) << " "
+                << part.shape() << " beside " << parameters
+                << "; all are f32 [series, 1 or samples, variates, patches, patch_size, components]";
+            return mixture.location;
+        }
+    }
+    recorder.check_integers(seed, 2, "sample: the seed");
+    recorder.check_integers(first_series, 1, "sample: the first series");
+    recorder.check_integers(patch, 1, "sample: the patch");
+    Shape shape = with_axis(parameters, 1, samples);
     --shape.rank;
     return seed.recorder().add(
         Op::sample_student_t_mixture, DType::f32, shape,

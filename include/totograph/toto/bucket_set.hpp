@@ -14,10 +14,16 @@
 #include <totograph/core/forecast.hpp>
 #include <totograph/core/series.hpp>
 #include <totograph/toto/forecaster.hpp>
+#include <totograph/toto/resources.hpp>
 
 namespace totograph {
 
-/// Several buckets behind one object: a request goes to the cheapest bucket that holds it.
+/// Several buckets behind one object: a request goes to the cheapest bucket that holds it. One thread at a time may use
+/// a set; its forecasters share their threads.
+///
+/// Whether a forecast is sampled does not depend on the sizes of a request. `ForecastOptions::samples` says it; where
+/// that is absent, a set with any sampled bucket samples (as many futures as the chosen bucket has), and one of mean
+/// buckets alone gives the mean. An absent horizon is the chosen bucket's.
 template <toto::Toto1Model Model, ForecasterOptions options, Bucket... buckets>
 class BasicBucketSet {
     static_assert(sizeof...(buckets) > 0, "totograph: a bucket set needs at least one bucket.");
@@ -31,6 +37,7 @@ class BasicBucketSet {
     static constexpr bool is_cheaper(const Bucket& a, const Bucket& b) { return cost(a) < cost(b); }
 
 public:
+    /// How many buckets there are.
     static constexpr std::size_t count = sizeof...(buckets);
 
     /// The buckets, cheapest first.
@@ -40,9 +47,11 @@ public:
         return sorted;
     }();
 
-    /// Makes a forecaster for each bucket.
-    explicit BasicBucketSet(const toto::ModelWeights<Model>& weights, ForecasterResources resources = {})
-        : forecasters_(make_all(weights, resources, std::make_index_sequence<count>())) {}
+    /// Makes a forecaster for each bucket, and one team of threads for all. Throws `Error` (`invalid_argument`) when
+    /// the number of threads is negative.
+    explicit BasicBucketSet(const toto::ModelWeights<Model>& weights, const ForecasterResources& resources = {})
+        : forecasters_(make_all(weights, {.threads = resources.threads, .pool = thread_pool_of(resources)},
+                                std::make_index_sequence<count>())) {}
 
     /// Forecasts with the cheapest bucket that holds the request; the result is valid until the next forecast.
     /// Throws `Error` (`no_bucket`) listing the buckets when none does.
@@ -59,7 +68,11 @@ public:
 
     /// The place in `by_cost` of the bucket that serves a request.
     [[nodiscard]] static std::size_t find(const Series& series, const ForecastOptions& request_options) {
+        const bool must_sample = samples_by_default && !request_options.samples;
         for (std::size_t i = 0; i < count; ++i) {
+            if (must_sample && by_cost[i].samples == 0) {
+                continue;
+            }
             if (by_cost[i].holds(toto::request_sizes(series, request_options, by_cost[i]))) {
                 return i;
             }
@@ -73,9 +86,10 @@ public:
                     "forecast: no bucket holds a request of " + std::to_string(request.batch) + " x " +
                         std::to_string(request.variates) + " x " + std::to_string(request.context) +
                         (request_options.horizon ? " -> " + std::to_string(request.horizon) : "") +
-                        (!request_options.samples ? ""
-                         : request.samples == 0   ? ", mean"
-                                                  : ", " + std::to_string(request.samples) + " samples") +
+                        (must_sample                ? ", sampled (ask for samples = 0 to have the mean)"
+                         : !request_options.samples ? ""
+                         : request.samples == 0     ? ", mean"
+                                                    : ", " + std::to_string(request.samples) + " samples") +
                         "; the buckets are: " + list + ". Ask for less, or compile a larger bucket.");
     }
 
@@ -85,8 +99,10 @@ public:
     }
 
 private:
+    static constexpr bool samples_by_default = ((buckets.samples > 0) || ...);
+
     template <std::size_t... i>
-    static auto make_all(const toto::ModelWeights<Model>& weights, ForecasterResources resources,
+    static auto make_all(const toto::ModelWeights<Model>& weights, const ForecasterResources& resources,
                          std::index_sequence<i...>) {
         return std::make_tuple(std::make_unique<Forecaster<Model, by_cost[i], options>>(weights, resources)...);
     }

@@ -149,4 +149,17 @@ inline void check_groups(const Series& series, Index patch_size) {
     }
 }
 
+/// Checks that a request fits a bucket. Throws `Error` (`no_bucket`).
+inline void check_fit(const Bucket& request, const Bucket& bucket) {
+    if (request.context > bucket.context) {
+        throw Error(ErrorCode::no_bucket, "forecast: a context of " + std::to_string(request.context) +
+                                              " steps does not fit this bucket's " + std::to_string(bucket.context) +
+                                              "; give its newest steps, or compile a larger bucket.");
+    }
+    if (!bucket.holds(request)) {
+        throw Error(ErrorCode::no_bucket, "forecast: a request of " + to_string(request) + " does not fit the bucket " +
+                                              to_string(bucket) + "; ask for less, or compile a larger bucket.");
+    }
+}
+
 }  // namespace totograph::toto

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <limits>
+
 #include <totograph/graph/recorder.hpp>
 #include <totograph/nn/patch_embedding.hpp>
 #include <totograph/nn/scalers.hpp>
@@ -21,10 +23,14 @@ struct ScaledPatches {
 inline constexpr double minimum_global_scale = 1e-3;
 inline constexpr double minimum_causal_scale = 0.1;
 
-/// 10^exponent, for what `config.json` may hold.
+/// 10^exponent, for what `config.json` may hold; infinity, or 0, for what f64 cannot hold.
 constexpr double power_of_ten(double exponent) {
     const bool negative = exponent < 0;
     const double magnitude = negative ? -exponent : exponent;
+    constexpr double largest = 308.25;
+    if (!(magnitude < largest)) {
+        return negative ? 0.0 : std::numeric_limits<double>::infinity();
+    }
     const int whole = static_cast<int>(magnitude);
     const double left = magnitude - whole;
     double result = 1;

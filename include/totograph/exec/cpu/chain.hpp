@@ -74,7 +74,7 @@ Vector execute(const Values& values) {
     } else if constexpr (op == Op::silu) {
         return a / (Vector(1.0F) + exp(-a));
     } else if constexpr (op == Op::softplus) {
-        return max(a, Vector(0.0F)) + log1p(exp(-abs(a)));
+        return Eigen::internal::pmax(a.lanes, zero_packet()) + log1p(exp(-abs(a)));  // the other summand keeps NaN
     } else if constexpr (op == Op::hyperbolic_tangent) {
         return tanh(a);
     } else if constexpr (op == Op::less) {

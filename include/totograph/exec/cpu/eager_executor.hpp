@@ -14,6 +14,7 @@
 #include <totograph/core/arena.hpp>
 #include <totograph/core/dtype.hpp>
 #include <totograph/exec/cpu/evaluate.hpp>
+#include <totograph/exec/cpu/evaluate_with_eigen.hpp>
 #include <totograph/exec/cpu/prepared_weights.hpp>
 #include <totograph/exec/cpu/structural_kernels.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
@@ -39,9 +40,9 @@ public:
         ((bind<Programs>(bound_[program++], weights.source())), ...);
     }
 
-    /// Runs one of the programs.
+    /// Runs one of the programs. Allocates, unlike the fused executor, and throws when there is no memory.
     template <std::size_t which>
-    void run() noexcept {
+    void run() {
         using Program = std::tuple_element_t<which, std::tuple<Programs...>>;
         const Bound& bound = bound_[which];
         for (int id = 0; id < Program::graph.size(); ++id) {
@@ -60,7 +61,7 @@ public:
             } else if (node.op == Op::opaque) {
                 OpaqueTable<Program>::functions[place](inputs.data(), bound.tensors[place]);
             } else {
-                evaluate(node, std::span(inputs.data(), count), bound.tensors[place]);
+                evaluate_with_eigen(node, std::span(inputs.data(), count), bound.tensors[place]);
             }
         }
     }

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
@@ -62,7 +61,7 @@ inline void round_to(DType dtype, double* values, Index count) {
         }
     } else if (dtype == DType::i32) {
         for (Index i = 0; i < count; ++i) {
-            values[i] = static_cast<double>(static_cast<std::int32_t>(values[i]));
+            values[i] = static_cast<double>(to_i32(values[i]));
         }
     }
 }

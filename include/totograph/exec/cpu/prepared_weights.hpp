@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -14,11 +15,15 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cpu/evaluate.hpp>
+#include <totograph/exec/cpu/evaluate_with_eigen.hpp>
 #include <totograph/exec/cpu/packed_matrix.hpp>
+#include <totograph/exec/cpu/simd.hpp>
+#include <totograph/exec/weight_expression.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/kernel.hpp>
 
 namespace totograph::cpu {
+inline namespace TOTOGRAPH_SIMD_NAMESPACE {
 
 /// Computes weight expressions of a graph from the checkpoint, each node once, and forgets what is not needed any more.
 class WeightEvaluator {
@@ -42,7 +47,7 @@ public:
                 for (int i = 0; i < node.input_count; ++i) {
                     inputs.push_back((*this)(node.inputs[static_cast<std::size_t>(i)]));
                 }
-                evaluate(node, inputs, out);
+                evaluate_with_eigen(node, inputs, out);
             }
             memory = std::move(fresh);
         }
@@ -68,7 +73,8 @@ struct PreparedTensor {
     [[nodiscard]] std::size_t bytes() const { return plain.size() + (packed ? packed->bytes() : 0); }
 };
 
-/// What executors have prepared from one checkpoint, by identity. Forecasters share it; entries never change.
+/// What executors have prepared from one checkpoint, by the whole text of its expression: `PreparedWeight::identity` is
+/// a hash, and two expressions of one hash must not become one weight. Forecasters share it; entries never change.
 template <class Storage>
 class PreparedWeights {
 public:
@@ -81,7 +87,7 @@ public:
         std::vector<std::shared_ptr<const PreparedTensor<Storage>>> tensors;
         int last_layer = -1;
         for (const PreparedWeight& weight : wanted) {
-            auto& entry = entries_[weight.identity];
+            auto& entry = entries_[WeightExpression(graph, weight).text()];
             if (!entry) {
                 // Layers share nothing but small constants; keeping one layer at a time bounds the memory.
                 const int layer = layer_of(graph, weight.node);
@@ -100,8 +106,8 @@ public:
     [[nodiscard]] std::size_t bytes() const {
         const std::scoped_lock lock(mutex_);
         std::size_t total = 0;
-        for (const auto& [identity, tensor] : entries_) {
-            total += tensor->bytes();
+        for (const auto& [expression, tensor] : entries_) {
+            total += tensor ? tensor->bytes() : 0;  // none where preparing it threw
         }
         return total;
     }
@@ -137,7 +143,8 @@ private:
     }
 
     mutable std::mutex mutex_;
-    std::unordered_map<std::uint64_t, std::shared_ptr<const PreparedTensor<Storage>>> entries_;
+    std::unordered_map<std::string, std::shared_ptr<const PreparedTensor<Storage>>> entries_;
 };
 
+}  // namespace TOTOGRAPH_SIMD_NAMESPACE
 }  // namespace totograph::cpu

@@ -18,7 +18,8 @@
 #include <totograph/core/shape.hpp>
 
 // Code that depends on the instruction set lives in an inline namespace named after it, so that objects compiled with
-// different flags can be linked into one program without sharing each other's kernels.
+// different flags can be linked into one program without sharing each other's kernels or packed weights. The classes
+// above (`Forecaster` and what uses it) carry no such name: compile all uses of one forecaster with the same flags.
 #if defined(EIGEN_VECTORIZE_AVX512)
 #define TOTOGRAPH_SIMD_NAMESPACE avx512
 #elif defined(EIGEN_VECTORIZE_AVX) && defined(EIGEN_VECTORIZE_FMA)
@@ -30,13 +31,13 @@
 #elif defined(EIGEN_VECTORIZE_NEON)
 #define TOTOGRAPH_SIMD_NAMESPACE neon
 #else
-#define TOTOGRAPH_SIMD_NAMESPACE portable
+#error "totograph: the CPU executors need vectors (SSE2 or later, or NEON); do not define EIGEN_DONT_VECTORIZE."
 #endif
 
 namespace totograph::cpu {
 inline namespace TOTOGRAPH_SIMD_NAMESPACE {
 
-/// The widest vector of floats that the target has; a plain float where there is none.
+/// The widest vector of floats that the target has.
 using Packet = Eigen::internal::packet_traits<float>::type;
 
 /// How many floats a packet holds.

@@ -2,11 +2,8 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <limits>
 #include <utility>
 
 #include <totograph/core/dtype.hpp>
@@ -51,8 +48,7 @@ Index integer_of(const KernelCall& call, std::size_t which, Index series) {
     return values[operand<K>(which).shape.size() == 1 ? 0 : series * stride<K>(which, 0)];
 }
 
-// --- Attention; rows are [series, sample, variate, position, width]
-// ----------------------------------------------------
+// --- Attention; rows are [series, sample, variate, position, width] --------------------------------------------------
 
 template <class K>
 struct AttentionSizes {
@@ -119,6 +115,9 @@ template <class K>
 void run_cached_attention(const Kernel&, const KernelCall& call) noexcept {
     using S = AttentionSizes<K>;
     static_assert(has_contiguous_widths<K>(6), "totograph: attention needs heads that are contiguous in memory.");
+    static_assert((operand<K>(4).shape[1] == 1 || stride<K>(4, 1) == stride<K>(5, 1)) &&
+                      (operand<K>(4).shape[3] == 1 || stride<K>(4, 3) == stride<K>(5, 3)),
+                  "totograph: keys and values of a suffix must lie in memory in the same way.");
     constexpr bool shared = operand<K>(1).shape[1] == 1;
     constexpr Index together = shared ? std::min(S::samples, queries_per_item) : 1;
     constexpr Index blocks = divide_rounding_up(S::samples, together);
@@ -179,6 +178,9 @@ void run_variate_attention(const Kernel&, const KernelCall& call) noexcept {
 template <class K>
 void run_sample(const Kernel&, const KernelCall& call) noexcept {
     using S = AttentionSizes<K>;  // [series, samples, variates, patches, patch_size]
+    static_assert(operand<K>(0).shape[5] == 1 ||
+                      (stride<K>(0, 5) == 1 && stride<K>(1, 5) == 1 && stride<K>(2, 5) == 1 && stride<K>(3, 5) == 1),
+                  "totograph: sampling needs the parameters of the components to be contiguous in memory.");
     constexpr Index patch_size = S::shape[4];
     const auto* halves = static_cast<const std::int32_t*>(call.operands[4]);
     const std::uint64_t seed = static_cast<std::uint32_t>(halves[0]) |
@@ -213,8 +215,7 @@ void run_sample(const Kernel&, const KernelCall& call) noexcept {
     });
 }
 
-// --- Operations of the user
-// --------------------------------------------------------------------------------------------
+// --- Operations of the user ------------------------------------------------------------------------------------------
 
 /// A shape value as a type.
 template <class Source, class Axes>

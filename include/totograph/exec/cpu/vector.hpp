@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cmath>
-
 #include <totograph/exec/cpu/simd.hpp>
 
 namespace totograph::cpu {
@@ -23,8 +21,10 @@ struct Vector {
     friend Vector operator/(Vector a, Vector b) { return divide(a.lanes, b.lanes); }
     friend Vector operator-(Vector a) { return Eigen::internal::pnegate(a.lanes); }
 
-    friend Vector max(Vector a, Vector b) { return Eigen::internal::pmax(a.lanes, b.lanes); }
-    friend Vector min(Vector a, Vector b) { return Eigen::internal::pmin(a.lanes, b.lanes); }
+    /// The larger of each pair of lanes; NaN where one of them is.
+    friend Vector max(Vector a, Vector b) { return Eigen::internal::pmax<Eigen::PropagateNaN>(a.lanes, b.lanes); }
+    /// The smaller of each pair of lanes; NaN where one of them is.
+    friend Vector min(Vector a, Vector b) { return Eigen::internal::pmin<Eigen::PropagateNaN>(a.lanes, b.lanes); }
     friend Vector abs(Vector a) { return Eigen::internal::pabs(a.lanes); }
     friend Vector floor(Vector a) { return Eigen::internal::pfloor(a.lanes); }
     friend Vector exp(Vector a) { return Eigen::internal::pexp(a.lanes); }

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/graph/graph.hpp>
+#include <totograph/graph/op.hpp>
+
+// Tensors and single numbers, as the reference implementation of every op (`evaluate.hpp`) sees them.
+
+namespace totograph::cpu {
+
+/// A number as an i32: towards zero, the nearest one where it has no such value, 0 for NaN.
+inline std::int32_t to_i32(double value) noexcept {
+    using Limits = std::numeric_limits<std::int32_t>;
+    if (std::isnan(value)) {
+        return 0;
+    }
+    return static_cast<std::int32_t>(std::clamp(value, double{Limits::min()}, double{Limits::max()}));
+}
+
+/// A contiguous tensor somewhere in memory.
+struct TensorData {
+    void* data = nullptr;
+    DType dtype = DType::f32;
+    Shape shape;
+
+    [[nodiscard]] double get(Index at) const {
+        switch (dtype) {
+            case DType::f32: return static_cast<const float*>(data)[at];
+            case DType::f64: return static_cast<const double*>(data)[at];
+            default: return static_cast<const std::int32_t*>(data)[at];
+        }
+    }
+    void set(Index at, double value) const {
+        switch (dtype) {
+            case DType::f32: static_cast<float*>(data)[at] = static_cast<float>(value); break;
+            case DType::f64: static_cast<double*>(data)[at] = value; break;
+            default: static_cast<std::int32_t*>(data)[at] = to_i32(value); break;
+        }
+    }
+    [[nodiscard]] float* floats() const { return static_cast<float*>(data); }
+    [[nodiscard]] const std::int32_t* integers() const { return static_cast<const std::int32_t*>(data); }
+};
+
+/// log(1 + exp(x)) without overflow.
+inline double softplus_of(double x) {
+    return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+}
+
+/// One elementwise op on numbers.
+inline double apply_elementwise(Op op, double a, double b, double c) {
+    switch (op) {
+        case Op::add: return a + b;
+        case Op::subtract: return a - b;
+        case Op::multiply: return a * b;
+        case Op::divide: return a / b;
+        case Op::maximum: return a > b || std::isnan(a) ? a : b;
+        case Op::minimum: return a < b || std::isnan(a) ? a : b;
+        case Op::negate: return -a;
+        case Op::absolute: return std::abs(a);
+        case Op::floor: return std::floor(a);
+        case Op::exponential: return std::exp(a);
+        case Op::logarithm: return std::log(a);
+        case Op::sine: return std::sin(a);
+        case Op::cosine: return std::cos(a);
+        case Op::square_root: return std::sqrt(a);
+        case Op::reciprocal_square_root: return 1.0 / std::sqrt(a);
+        case Op::sigmoid: return 1.0 / (1.0 + std::exp(-a));
+        case Op::silu: return a / (1.0 + std::exp(-a));
+        case Op::softplus: return softplus_of(a);
+        case Op::hyperbolic_tangent: return std::tanh(a);
+        case Op::less: return a < b ? 1.0 : 0.0;
+        case Op::equal: return a == b ? 1.0 : 0.0;
+        case Op::select: return a != 0.0 ? b : c;
+        default: return a;  // cast: the result is rounded where it is stored
+    }
+}
+
+namespace evaluate_detail {
+
+/// Calls `visit(output offset, input offsets)` for each element of `shape`.
+template <class Visit>
+void for_each_element(const Shape& shape, std::span<const Strides> strides, Visit&& visit) {
+    std::array<Index, max_inputs> at{};
+    std::array<Index, max_rank> index{};
+    const Index size = shape.size();
+    for (Index out = 0; out < size; ++out) {
+        visit(out, at);
+        for (int axis = shape.rank - 1; axis >= 0; --axis) {
+            const auto place = static_cast<std::size_t>(axis);
+            ++index[place];
+            for (std::size_t i = 0; i < strides.size(); ++i) {
+                at[i] += strides[i][place];
+            }
+            if (index[place] < shape[axis]) {
+                break;
+            }
+            for (std::size_t i = 0; i < strides.size(); ++i) {
+                at[i] -= strides[i][place] * shape[axis];
+            }
+            index[place] = 0;
+        }
+    }
+}
+
+inline void copy_strided(const TensorData& from, const Strides& strides, Index offset, const TensorData& to) {
+    for_each_element(to.shape, std::span(&strides, 1),
+                     [&](Index out, const auto& at) { to.set(out, from.get(offset + at[0])); });
+}
+
+}  // namespace evaluate_detail
+
+}  // namespace totograph::cpu

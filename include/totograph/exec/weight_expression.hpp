@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <totograph/core/shape.hpp>
+#include <totograph/graph/graph.hpp>
+#include <totograph/graph/kernel.hpp>
+
+namespace totograph {
+
+/// What a prepared weight is made of, as text: its expression node by node, the names of the tensors of the checkpoint
+/// at its leaves, and its layout. Two prepared weights of one checkpoint hold the same numbers in the same layout if
+/// their texts are equal, whatever the programs, and whether or not equal nodes had been merged there. Operations of
+/// the user count by their code, not by their name. The text is a key for the memory of one process, nothing to store.
+class WeightExpression {
+public:
+    WeightExpression(GraphView graph, const PreparedWeight& weight) : graph_(graph) {
+        const int first = number_of(weight.node);
+        const int second = weight.second_node < 0 ? -1 : number_of(weight.second_node);
+        append({weight.packed ? 1 : 0, first, second});
+    }
+
+    [[nodiscard]] const std::string& text() const { return text_; }
+
+private:
+    /// The number of a node among the distinct ones; equal nodes have one number.
+    int number_of(int id) {
+        if (const auto known = number_of_node_.find(id); known != number_of_node_.end()) {
+            return known->second;
+        }
+        const Node& node = graph_[id];
+        std::vector<int> inputs;
+        for (int i = 0; i < node.input_count; ++i) {
+            inputs.push_back(number_of(node.inputs[static_cast<std::size_t>(i)]));
+        }
+        std::string line;
+        line.swap(text_);  // `append` writes to `text_`
+        append({static_cast<Index>(node.op), static_cast<Index>(node.dtype), node.layer, node.shape.rank});
+        for (int axis = 0; axis < node.shape.rank; ++axis) {
+            append({node.shape[axis]});
+        }
+        for (const Index attribute : node.attributes) {
+            append({attribute});
+        }
+        for (const int input : inputs) {
+            append({input});
+        }
+        append({std::bit_cast<std::int64_t>(node.immediate),
+                static_cast<Index>(reinterpret_cast<std::uintptr_t>(node.custom))});
+        text_ += node.name;
+        text_ += '\n';
+        line.swap(text_);
+        const auto [place, is_new] = number_of_line_.try_emplace(line, static_cast<int>(number_of_line_.size()));
+        if (is_new) {
+            text_ += line;
+        }
+        number_of_node_.emplace(id, place->second);
+        return place->second;
+    }
+
+    void append(std::initializer_list<Index> values) {
+        for (const Index value : values) {
+            text_ += std::to_string(value);
+            text_ += ' ';
+        }
+    }
+
+    GraphView graph_;
+    std::string text_;
+    std::unordered_map<std::string, int> number_of_line_;
+    std::unordered_map<int, int> number_of_node_;
+};
+
+}  // namespace totograph

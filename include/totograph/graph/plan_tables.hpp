@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/graph/graph.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/op.hpp>
+
+namespace totograph {
+
+/// A buffer that outlives a run.
+struct StateSlot {
+    /// As the model names it.
+    std::string_view name;
+    /// The layer that has it for its own, or -1.
+    int layer = -1;
+    DType dtype = DType::f32;
+    Shape shape;
+    int node = 0;
+};
+
+/// A planned program: steps in order, the distinct kernels that they call, and where everything lies.
+struct Plan {
+    /// The distinct ones.
+    std::vector<Kernel> kernels;
+    /// In the order in which they run.
+    std::vector<Step> steps;
+    /// Computed before the first run.
+    std::vector<PreparedWeight> weights;
+    /// Buffers that outlive a run.
+    std::vector<StateSlot> states;
+    /// Intermediates.
+    std::vector<Buffer> buffers;
+    /// Of all intermediates together.
+    std::size_t arena_bytes = 0;
+};
+
+/// The states of a graph, without a plan.
+constexpr Plan list_states(const Graph& graph) {
+    Plan plan;
+    for (int id = 0; id < graph.size(); ++id) {
+        if (graph[id].op == Op::state) {
+            plan.states.push_back({graph[id].name, graph[id].layer, graph[id].dtype, graph[id].shape, id});
+        }
+    }
+    return plan;
+}
+
+}  // namespace totograph

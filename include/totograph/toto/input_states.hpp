@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <totograph/core/bucket.hpp>
+#include <totograph/core/series.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/toto/forecast_sizes.hpp>
+#include <totograph/toto/states.hpp>
+
+namespace totograph::toto {
+
+/// Writes requests to the input states of a forecast's programs, padded to the bucket. Nothing is checked here.
+///
+/// `State` maps the name of a state to its memory on the host, or to null where the programs have no such state.
+template <class State>
+class InputStates {
+public:
+    InputStates(const ForecastSizes& sizes, const State& state) : sizes_(sizes), state_(state) {}
+
+    void fill(const Series& series, const Bucket& request, std::uint64_t seed) const noexcept {
+        fill_series(series);
+        fill_groups(series);
+        fill_exogenous(series, request);
+        if (auto* halves = integers(states::seed); halves != nullptr) {
+            halves[0] = static_cast<std::int32_t>(static_cast<std::uint32_t>(seed));
+            halves[1] = static_cast<std::int32_t>(static_cast<std::uint32_t>(seed >> 32U));
+            *integers(states::first_series) = static_cast<std::int32_t>(series.first_series);
+        }
+    }
+
+private:
+    [[nodiscard]] float* floats(std::string_view name) const noexcept { return static_cast<float*>(state_(name)); }
+    [[nodiscard]] std::int32_t* integers(std::string_view name) const noexcept {
+        return static_cast<std::int32_t*>(state_(name));
+    }
+
+    /// Patches of the context first, the newest step at the end of the last one; then padding.
+    void fill_series(const Series& series) const noexcept {
+        float* values = floats(states::series);
+        float* observed = floats(states::observed);
+        std::int32_t* length = integers(states::length);
+        const Index patches = divide_rounding_up(series.steps, sizes_.patch_size);
+        const Index padding = patches * sizes_.patch_size - series.steps;
+        const Index capacity = sizes_.context_steps();
+        std::fill_n(values, sizes_.batch * sizes_.variates * capacity, 0.0F);
+        std::fill_n(observed, sizes_.batch * sizes_.variates * capacity, 0.0F);
+        for (Index b = 0; b < sizes_.batch; ++b) {
+            length[b] = static_cast<std::int32_t>(b < series.batch ? patches : 1);
+        }
+        for (Index b = 0; b < series.batch; ++b) {
+            for (Index v = 0; v < series.variates; ++v) {
+                const auto from = static_cast<std::size_t>((b * series.variates + v) * series.steps);
+                const Index to = (b * sizes_.variates + v) * capacity + padding;
+                for (Index step = 0; step < series.steps; ++step) {
+                    const auto at = from + static_cast<std::size_t>(step);
+                    const bool is_observed = series.observed.empty() || series.observed[at] != 0;
+                    observed[to + step] = is_observed ? 1.0F : 0.0F;
+                    // What the reference's caller leaves in a gap is read by the patch embedding, so it is kept.
+                    values[to + step] = std::isfinite(series.values[at]) ? series.values[at] : 0.0F;
+                }
+            }
+        }
+    }
+
+    /// One id for each patch; padded variates are alone in their group.
+    void fill_groups(const Series& series) const noexcept {
+        std::int32_t* groups = integers(states::groups);
+        if (groups == nullptr) {
+            return;
+        }
+        const Index patches = divide_rounding_up(series.steps, sizes_.patch_size);
+        const Index padding = patches * sizes_.patch_size - series.steps;
+        const auto rows = static_cast<std::size_t>(series.batch * series.variates);
+        const bool per_step = series.groups.size() != rows && !series.groups.empty();
+        for (Index b = 0; b < sizes_.batch; ++b) {
+            for (Index v = 0; v < sizes_.variates; ++v) {
+                for (Index p = 0; p < sizes_.context_patches; ++p) {
+                    auto& id = groups[(b * sizes_.variates + v) * sizes_.context_patches + p];
+                    if (b >= series.batch || v >= series.variates) {
+                        id = static_cast<std::int32_t>(-1 - v);
+                    } else if (series.groups.empty()) {
+                        id = 0;
+                    } else {
+                        const Index row = b * series.variates + v;
+                        const Index newest = std::min((p + 1) * sizes_.patch_size - padding, series.steps) - 1;
+                        id = series.groups[static_cast<std::size_t>(per_step ? row * series.steps + newest : row)];
+                    }
+                }
+            }
+        }
+    }
+
+    void fill_exogenous(const Series& series, const Bucket& request) const noexcept {
+        const Index first = series.variates - series.exogenous;
+        if (float* is_exogenous = floats(states::is_exogenous); is_exogenous != nullptr) {
+            for (Index row = 0; row < sizes_.batch * sizes_.variates; ++row) {
+                const Index v = row % sizes_.variates;
+                is_exogenous[row] = v >= first && v < series.variates ? 1.0F : 0.0F;
+            }
+        }
+        float* future = floats(states::future);
+        if (future == nullptr) {
+            return;
+        }
+        float* is_known = floats(states::is_known);
+        const Index horizon = sizes_.steps * sizes_.patch_size;
+        std::fill_n(future, sizes_.batch * sizes_.variates * horizon, 0.0F);
+        std::fill_n(is_known, sizes_.batch * sizes_.variates, 0.0F);
+        for (Index b = 0; b < series.batch && !series.future_exogenous.empty(); ++b) {
+            for (Index x = 0; x < series.exogenous; ++x) {
+                const Index row = b * sizes_.variates + first + x;
+                is_known[row] = 1.0F;
+                std::copy_n(series.future_exogenous.data() + (b * series.exogenous + x) * request.horizon,
+                            request.horizon, future + row * horizon);
+            }
+        }
+    }
+
+    const ForecastSizes& sizes_;
+    const State& state_;
+};
+
+}  // namespace totograph::toto

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include <totograph/core/error.hpp>
+#include <totograph/exec/cpu/thread_pool.hpp>
+
+namespace totograph {
+
+/// What is decided when a forecaster is made.
+struct ForecasterResources {
+    int threads = 0;  ///< Threads that one forecast uses; 0 for all cores.
+    /// The threads themselves, for forecasters that share them and never forecast at the same time; `threads` then does
+    /// not count. Without, a forecaster starts its own.
+    std::shared_ptr<cpu::ThreadPool> pool{};
+};
+
+/// The pool of `resources`, or a new one. Throws `Error` (`invalid_argument`) when the number of threads is negative.
+inline std::shared_ptr<cpu::ThreadPool> thread_pool_of(const ForecasterResources& resources) {
+    if (resources.threads < 0) {
+        throw Error(ErrorCode::invalid_argument,
+                    "A forecaster cannot use " + std::to_string(resources.threads) +
+                        " threads. Pass 0 to use all cores, or the number of threads that a forecast may use.");
+    }
+    if (resources.pool) {
+        return resources.pool;
+    }
+    const int all = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    return std::make_shared<cpu::ThreadPool>(resources.threads > 0 ? resources.threads : all);
+}
+
+}  // namespace totograph

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// What NaN, infinities and numbers beyond i32 give, and scalars as states: the same on both executors.
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include <doctest/doctest.h>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/graph/program.hpp>
+#include <totograph/graph/recorder.hpp>
+#include <totograph/graph/rewrite.hpp>
+
+#include "support/executors.hpp"
+
+using namespace totograph;
+using namespace totograph::test;
+
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Pairs of numbers; more than any packet holds, so that whole packets and what is left over are both met.
+constexpr std::size_t pairs = 37;
+constexpr Index count = static_cast<Index>(pairs);
+constexpr std::array<double, 7> numbers{nan, infinity, -infinity, 0, 1, -1, 2.5};
+
+constexpr double left(std::size_t at) {
+    return numbers[at % numbers.size()];
+}
+constexpr double right(std::size_t at) {
+    return numbers[at / numbers.size() % numbers.size()];
+}
+
+template <DType dtype>
+struct Extremes {
+    static constexpr void record(Recorder& r) {
+        const Tensor a = r.state("a", {count}, dtype);
+        const Tensor b = r.state("b", {count}, dtype);
+        r.tap("out maximum", maximum(a, b));
+        r.tap("out minimum", minimum(a, b));
+        r.tap("out at least 0", maximum(a, 0.0));
+        r.tap("out softplus", softplus(a));
+    }
+};
+
+template <class Real>
+void check_extremes() {
+    run_on_both<Extremes<dtype_of<Real>>>(
+        [](auto& executor) {
+            for (std::size_t i = 0; i < pairs; ++i) {
+                state_of<Real>(executor, "a")[i] = static_cast<Real>(left(i));
+                state_of<Real>(executor, "b")[i] = static_cast<Real>(right(i));
+            }
+        },
+        [](auto& executor) {
+            const auto is = [](Real found, double expected) {
+                return std::isnan(expected) ? std::isnan(found) : static_cast<double>(found) == expected;
+            };
+            for (std::size_t i = 0; i < pairs; ++i) {
+                const double a = left(i);
+                const double b = right(i);
+                CAPTURE(a);
+                CAPTURE(b);
+                const bool one_is_nan = std::isnan(a) || std::isnan(b);
+                CHECK(is(state_of<Real>(executor, "out maximum")[i], one_is_nan ? nan : a > b ? a : b));
+                CHECK(is(state_of<Real>(executor, "out minimum")[i], one_is_nan ? nan : a < b ? a : b));
+                CHECK(is(state_of<Real>(executor, "out at least 0")[i], std::isnan(a) ? nan : a > 0 ? a : 0));
+                CHECK(std::isnan(state_of<Real>(executor, "out softplus")[i]) == std::isnan(a));
+            }
+        });
+}
+
+/// The nearest i32 towards zero: 2^31 and beyond become the largest, NaN becomes 0.
+struct Conversion {
+    double from;
+    std::int32_t to;
+};
+constexpr std::int32_t largest = std::numeric_limits<std::int32_t>::max();
+constexpr std::int32_t smallest = std::numeric_limits<std::int32_t>::min();
+constexpr std::array<Conversion, 12> conversions{{{nan, 0},
+                                                  {infinity, largest},
+                                                  {-infinity, smallest},
+                                                  {0x1p31, largest},
+                                                  {-0x1p31, smallest},
+                                                  {-0x1.8p31, smallest},
+                                                  {1e30, largest},
+                                                  {-1e30, smallest},
+                                                  {2.9, 2},
+                                                  {-2.9, -2},
+                                                  {-0.5, 0},
+                                                  {0x1p30, 1 << 30}}};
+constexpr auto conversion_count = static_cast<Index>(conversions.size());
+
+template <DType dtype>
+struct Casts {
+    static constexpr void record(Recorder& r) {
+        const Tensor integers = cast(r.state("x", {conversion_count}, dtype), DType::i32);
+        r.tap("out cast", integers);
+        r.tap("out doubled", integers + integers);  // i32 arithmetic stays within i32 likewise
+    }
+};
+
+template <class Real>
+void check_casts() {
+    run_on_both<Casts<dtype_of<Real>>>(
+        [](auto& executor) {
+            for (std::size_t i = 0; i < conversions.size(); ++i) {
+                state_of<Real>(executor, "x")[i] = static_cast<Real>(conversions[i].from);
+            }
+        },
+        [](auto& executor) {
+            for (std::size_t i = 0; i < conversions.size(); ++i) {
+                CAPTURE(conversions[i].from);
+                const std::int64_t doubled = 2 * std::int64_t{conversions[i].to};
+                CHECK(state_of<std::int32_t>(executor, "out cast")[i] == conversions[i].to);
+                CHECK(state_of<std::int32_t>(executor, "out doubled")[i] == (doubled > largest ? largest
+                                                                             : doubled < smallest
+                                                                                 ? smallest
+                                                                                 : static_cast<std::int32_t>(doubled)));
+            }
+        });
+}
+
+struct Scalars {
+    static constexpr void record(Recorder& r) {
+        const Tensor total = r.state("total", {});
+        const Tensor calls = r.state("calls", {}, DType::i32);
+        r.store(total, total + reshape(sum(r.state("x", {5})), {}));
+        r.store(calls, calls + 1.0);
+        r.store(r.state("out constant", {}), r.constant(2.5));
+        r.store(r.state("out row", {3}), expand(total, {3}) * 2.0);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("maximum and minimum are NaN where one of their inputs is, in f32") {
+    check_extremes<float>();
+}
+
+TEST_CASE("maximum and minimum are NaN where one of their inputs is, in f64") {
+    check_extremes<double>();
+}
+
+TEST_CASE("a cast of f32 to i32 saturates, and gives 0 for NaN") {
+    check_casts<float>();
+}
+
+TEST_CASE("a cast of f64 to i32 saturates, and gives 0 for NaN") {
+    check_casts<double>();
+}
+
+// The fused executor allocates nothing, and says so; the eager one does, and may throw.
+static_assert(noexcept(std::declval<Fused<Program<Scalars>>&>().run<0>()));
+static_assert(!noexcept(std::declval<Eager<Program<Scalars, Passes::none()>>&>().run<0>()));
+
+TEST_CASE("states may be scalars") {
+    run_on_both<Scalars>(
+        [](auto& executor) {
+            state_of<float>(executor, "total")[0] = 10;
+            state_of<std::int32_t>(executor, "calls")[0] = 6;
+            for (std::size_t i = 0; i < 5; ++i) {
+                state_of<float>(executor, "x")[i] = static_cast<float>(i);
+            }
+        },
+        [](auto& executor) {
+            CHECK(state_of<float>(executor, "total")[0] == 20);
+            CHECK(state_of<std::int32_t>(executor, "calls")[0] == 7);
+            CHECK(state_of<float>(executor, "out constant")[0] == 2.5F);
+            for (const float value : state_of<float>(executor, "out row")) {
+                CHECK(value == 40);
+            }
+        });
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which prepared weights are one: those of one expression, whatever their hashes and names say.
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cpu/prepared_weights.hpp>
+#include <totograph/exec/weight_expression.hpp>
+#include <totograph/graph/custom.hpp>
+#include <totograph/graph/plan.hpp>
+#include <totograph/graph/program.hpp>
+#include <totograph/graph/recorder.hpp>
+
+#include "support/executors.hpp"
+
+using namespace totograph;
+using namespace totograph::test;
+
+namespace {
+
+/// Two operations that share a name.
+struct Twice {
+    static constexpr std::string_view name = "scale";
+    template <class T>
+    static T apply(T x) {
+        return x + x;
+    }
+};
+struct Thrice {
+    static constexpr std::string_view name = "scale";
+    template <class T>
+    static T apply(T x) {
+        return x + x + x;
+    }
+};
+
+/// One weight under both, as a factor and as the weights of products.
+struct SameNames {
+    using operations = OperationSet<Twice, Thrice>;
+    static constexpr void record(Recorder& r) {
+        const Tensor x = r.state("x", {2, 4});
+        const Tensor factor = r.weight("factor", {4});
+        const Tensor weight = r.weight("weight", {4, 4});
+        const Tensor bias = r.weight("bias", {4});
+        r.tap("out factor 2", x * apply<Twice>(factor));
+        r.tap("out factor 3", x * apply<Thrice>(factor));
+        r.tap("out product 2", linear(x, apply<Twice>(weight), bias));
+        r.tap("out product 3", linear(x, apply<Thrice>(weight), bias));
+    }
+};
+
+Graph graph_of(auto&& record) {
+    Recorder r;
+    record(r);
+    return r.take_graph();
+}
+
+/// The text of an expression that a function records last.
+std::string text_of(auto&& record, bool packed = false) {
+    const Graph graph = graph_of(record);
+    PreparedWeight weight;
+    weight.node = graph.size() - 1;
+    weight.packed = packed;
+    return WeightExpression(GraphView{graph.nodes}, weight).text();
+}
+
+}  // namespace
+
+TEST_CASE("operations of equal names and other code are other weights") {
+    run_on_both<SameNames>(
+        [](auto&) {},
+        [](auto& executor) {
+            const auto x = state_of<float>(executor, "x");
+            for (std::size_t row = 0; row < 2; ++row) {
+                for (std::size_t column = 0; column < 4; ++column) {
+                    const std::size_t at = row * 4 + column;
+                    double product = 0;
+                    for (std::size_t k = 0; k < 4; ++k) {
+                        product +=
+                            static_cast<double>(x[row * 4 + k]) * weight("weight", static_cast<Index>(column * 4 + k));
+                    }
+                    const auto column_index = static_cast<Index>(column);
+                    const double scaled = static_cast<double>(x[at]) * weight("factor", column_index);
+                    const double bias = weight("bias", column_index);
+                    CHECK(state_of<float>(executor, "out factor 2")[at] == near(2 * scaled));
+                    CHECK(state_of<float>(executor, "out factor 3")[at] == near(3 * scaled));
+                    CHECK(state_of<float>(executor, "out product 2")[at] == near(2 * product + bias));
+                    CHECK(state_of<float>(executor, "out product 3")[at] == near(3 * product + bias));
+                }
+            }
+        });
+}
+
+TEST_CASE("weights whose hashes collide stay apart, and equal ones are shared") {
+    const Graph graph = graph_of([](Recorder& r) {
+        r.weight("one", {2, 2});
+        r.weight("other", {2, 2});
+    });
+    PreparedWeight one;
+    one.identity = 42;
+    PreparedWeight other;
+    other.node = 1;
+    other.identity = 42;
+    cpu::PreparedWeights<float> store;
+    const Weights weights = made_up_weights();
+    const GraphView view{graph.nodes};
+    const std::vector<PreparedWeight> wanted{one, other, one};
+    const auto prepared = store.get(view, wanted, weights.source());
+    REQUIRE(prepared.size() == 3);
+    CHECK(prepared[0] != prepared[1]);
+    CHECK(prepared[0] == prepared[2]);
+    CHECK(*reinterpret_cast<const float*>(prepared[0]->plain.data()) == static_cast<float>(weight("one", 0)));
+    CHECK(*reinterpret_cast<const float*>(prepared[1]->plain.data()) == static_cast<float>(weight("other", 0)));
+    CHECK(store.get(view, std::vector<PreparedWeight>{other}, weights.source())[0] == prepared[1]);
+    CHECK(store.bytes() == 2 * 4 * sizeof(float));
+}
+
+TEST_CASE("an expression is told by all that it computes, and by nothing else") {
+    const auto base = [](Recorder& r) { exponential(r.weight("w{}", {4, 4}, 1) * r.constant(2)); };
+    const std::string text = text_of(base);
+    CHECK(text == text_of(base));
+    CHECK(text != text_of(base, true));
+    CHECK(text != text_of([](Recorder& r) { exponential(r.weight("w{}", {4, 4}, 2) * r.constant(2)); }));
+    CHECK(text != text_of([](Recorder& r) { exponential(r.weight("v{}", {4, 4}, 1) * r.constant(2)); }));
+    CHECK(text != text_of([](Recorder& r) { exponential(r.weight("w{}", {4, 2}, 1) * r.constant(2)); }));
+    CHECK(text != text_of([](Recorder& r) { exponential(r.weight("w{}", {4, 4}, 1) * r.constant(3)); }));
+    CHECK(text != text_of([](Recorder& r) { exponential(r.weight("w{}", {4, 4}, 1) + r.constant(2)); }));
+    // Other nodes of the program, and equal nodes that were not merged, change nothing.
+    const auto sum_of_equals = [](Recorder& r) {
+        const Tensor a = r.weight("w", {4});
+        const Tensor b = r.weight("w", {4});
+        exponential(a) + exponential(b);
+    };
+    const auto sum_of_one = [](Recorder& r) {
+        r.weight("something else", {3});
+        const Tensor a = exponential(r.weight("w", {4}));
+        a + a;
+    };
+    CHECK(text_of(sum_of_equals) == text_of(sum_of_one));
+}
