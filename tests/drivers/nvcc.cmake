@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The host headers compile with nvcc, the compiler of the CUDA executor's users.
+# The CUDA part compiles with nvcc, on a machine with or without a device: each of its headers alone, and one forecaster
+# in each precision, for the oldest architecture and for one with clusters. Then it runs, which without a device must
+# say so in a sentence.
 find_program(NVCC nvcc PATHS "$ENV{CUDA_HOME}/bin" "$ENV{CUDA_PATH}/bin" /usr/local/cuda/bin)
 if(NOT NVCC)
     message("skipped: no nvcc on this machine.")
@@ -18,14 +20,33 @@ foreach(argument IN LISTS command)
         set(take_next ON)
     endif()
 endforeach()
-
+set(nvcc "${NVCC}" -std=c++20 ${includes} --expt-relaxed-constexpr -Werror=all-warnings
+    -Xcudafe=--max_cost_constexpr_call=2000000000
+    -Xcompiler=-fconstexpr-ops-limit=8589934592 -Xcompiler=-fconstexpr-loop-limit=1073741824)
 file(MAKE_DIRECTORY "${SCRATCH}")
+
+file(GLOB_RECURSE headers RELATIVE "${SOURCE}/include" "${SOURCE}/include/totograph/*cuda*.hpp")
+foreach(header IN LISTS headers)
+    file(WRITE "${SCRATCH}/alone.cu" "#include <${header}>\n#include <${header}>  // again: it must guard itself\n")
+    # Only as far as the host's C++: what device code comes to is seen below.
+    execute_process(COMMAND ${nvcc} -arch=sm_90 --cuda "${SCRATCH}/alone.cu" -o "${SCRATCH}/alone.cpp"
+        RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
+    if(NOT result EQUAL 0)
+        message("${text}")
+        message(FATAL_ERROR "${header} does not compile alone with ${NVCC}.")
+    endif()
+endforeach()
+
 execute_process(
-    COMMAND "${NVCC}" -std=c++20 -O0 ${includes} -Xcudafe=--max_cost_constexpr_call=2000000000
-        -Xcompiler=-fconstexpr-ops-limit=8589934592 -Xcompiler=-fconstexpr-loop-limit=1073741824
-        -c "${SOURCE}/tests/cuda/host_headers.cu" -o "${SCRATCH}/host_headers.o"
+    COMMAND ${nvcc} -O1 -gencode=arch=compute_80,code=sm_80 -gencode=arch=compute_90,code=sm_90
+        "${SOURCE}/tests/cuda/without_device.cu" -o "${SCRATCH}/without_device" -lcublasLt
     RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
 if(NOT result EQUAL 0)
     message("${text}")
-    message(FATAL_ERROR "The headers do not compile with ${NVCC}.")
+    message(FATAL_ERROR "The CUDA executor does not compile with ${NVCC}.")
+endif()
+execute_process(COMMAND "${SCRATCH}/without_device" RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
+message("${text}")
+if(NOT result EQUAL 0)
+    message(FATAL_ERROR "The program ended with ${result}.")
 endif()

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Times whole forecasts of the full-size Toto 1.0 on a CUDA device, as a caller sees them: host series in, host result
+// out.
+//
+//     bench_cuda [--workloads a,b] [--precisions bf16,tf32,f32] [--repeats N] [--checkpoint FOLDER]
+//
+// One JSON object a line. `prefill_ms` is the time to the first patch, `decode_step_ms` that of each
+// further one.
+#include <CLI/CLI.hpp>
+
+#include "measure.hpp"
+
+int main(int argc, char** argv) {
+    bench::Arguments arguments;
+    std::string checkpoint;
+    CLI::App app("Times whole forecasts of the full-size Toto 1.0 on a CUDA device.");
+    app.add_option("--workloads", arguments.workloads, "one_patch, one_patch_samples, long_mean, dashboard, readme")
+        ->delimiter(',');
+    app.add_option("--precisions", arguments.precisions, "bf16, tf32, f32")->delimiter(',');
+    app.add_option("--repeats", arguments.repeats, "timed forecasts of each workload");
+    app.add_option("--checkpoint", checkpoint, "a checkpoint folder in place of untrained weights");
+    CLI11_PARSE(app, argc, argv);
+    try {
+        const auto weights = checkpoint.empty() ? totograph::toto::untrained<bench::Model>()
+                                                : totograph::toto::load<bench::Model>(checkpoint);
+        arguments.weights = &weights;
+        bench::one_patch(arguments);
+        bench::one_patch_samples(arguments);
+        bench::long_mean(arguments);
+        bench::dashboard(arguments);
+        bench::readme(arguments);
+    } catch (const totograph::Error& error) {
+        std::fprintf(stderr, "bench_cuda: %s\n", error.what());
+        return 1;
+    }
+    return 0;
+}

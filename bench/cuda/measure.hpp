@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <totograph/cuda.hpp>
+
+namespace bench {
+
+namespace tg = totograph;
+using tg::Index;
+using tg::cuda::Precision;
+using Model = tg::toto::open_base_1_0;
+using Clock = std::chrono::steady_clock;
+
+struct Arguments {
+    std::vector<std::string> workloads;
+    std::vector<std::string> precisions{"bf16", "tf32", "f32"};
+    int repeats = 20;
+    const tg::toto::ModelWeights<Model>* weights = nullptr;
+
+    [[nodiscard]] bool wants(const std::vector<std::string>& list, std::string_view item) const {
+        return list.empty() || std::find(list.begin(), list.end(), item) != list.end();
+    }
+};
+
+/// Random walks: what the reference benchmark forecasts.
+inline std::vector<float> random_walks(const tg::Bucket& bucket) {
+    std::mt19937 generator(1);
+    std::normal_distribution<float> step;
+    std::vector<float> values;
+    for (Index row = 0; row < bucket.batch * bucket.variates; ++row) {
+        float value = 0;
+        for (Index i = 0; i < bucket.context; ++i) {
+            value += step(generator);
+            values.push_back(value);
+        }
+    }
+    return values;
+}
+
+inline double milliseconds_since(Clock::time_point start) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+struct Spread {
+    double median;
+    double least;
+    double most;
+};
+
+/// Runs `work` once unmeasured, then `repeats` times.
+template <class Work>
+Spread spread_of(int repeats, Work&& work) {
+    std::vector<double> times;
+    for (int repeat = -1; repeat < repeats; ++repeat) {
+        const auto start = Clock::now();
+        work();
+        if (repeat >= 0) {
+            times.push_back(milliseconds_since(start));
+        }
+    }
+    std::sort(times.begin(), times.end());
+    return {times[times.size() / 2], times.front(), times.back()};
+}
+
+/// Whole forecasts as a caller sees them, and the part of the first program and of each further patch.
+template <tg::Bucket bucket, Precision precision>
+void measure_precision(const char* name, const Arguments& arguments) {
+    if (!arguments.wants(arguments.workloads, name) ||
+        !arguments.wants(arguments.precisions, tg::cuda::name(precision))) {
+        return;
+    }
+    using Forecaster = tg::cuda::Forecaster<Model, bucket, tg::cuda::ForecasterOptions{.precision = precision}>;
+    const auto construction = Clock::now();
+    Forecaster forecaster(*arguments.weights);
+    const double construction_ms = milliseconds_since(construction);
+    const auto values = random_walks(bucket);
+    tg::Series series;
+    series.batch = bucket.batch;
+    series.variates = bucket.variates;
+    series.steps = bucket.context;
+    series.values = values;
+    const auto first_start = Clock::now();
+    forecaster.forecast(series, {.seed = 7});
+    const double first_ms = milliseconds_since(first_start);
+    const Spread whole = spread_of(arguments.repeats, [&] { forecaster.forecast(series, {.seed = 7}); });
+    const Spread prefill = spread_of(arguments.repeats, [&] { forecaster.replay_begin(); });
+    constexpr Index further = Forecaster::sizes.steps - 1;
+    const double decode_ms = further > 0 ? (whole.median - prefill.median) / static_cast<double>(further) : 0.0;
+    std::printf(
+        "{\"implementation\": \"totograph-cuda\", \"workload\": \"%s\", \"precision\": \"%s\", \"samples\": %lld, "
+        "\"median_ms\": %.4f, \"min_ms\": %.4f, \"max_ms\": %.4f, \"prefill_ms\": %.4f, \"decode_step_ms\": %.4f, "
+        "\"first_ms\": %.3f, \"construction_ms\": %.1f, \"device_mib\": %.1f, \"graph_nodes\": %zu}\n",
+        name, tg::cuda::name(precision), static_cast<long long>(bucket.samples), whole.median, whole.least, whole.most,
+        prefill.median, decode_ms, first_ms, construction_ms, static_cast<double>(Forecaster::device_bytes()) / 1048576,
+        forecaster.graph_nodes());
+    std::fflush(stdout);
+}
+
+template <tg::Bucket bucket>
+void measure(const char* name, const Arguments& arguments) {
+    measure_precision<bucket, Precision::bf16>(name, arguments);
+    measure_precision<bucket, Precision::tf32>(name, arguments);
+    measure_precision<bucket, Precision::f32>(name, arguments);
+}
+
+// One file each, so that they compile side by side.
+void one_patch(const Arguments& arguments);
+void one_patch_samples(const Arguments& arguments);
+void long_mean(const Arguments& arguments);
+void dashboard(const Arguments& arguments);
+void readme(const Arguments& arguments);
+
+}  // namespace bench

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/exec/cuda/kernel_call.hpp>
+#include <totograph/graph/custom.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/op.hpp>
+
+// Chains as straight-line device code: every instruction is known to the compiler, values live in registers.
+
+namespace totograph::cuda {
+
+/// Neighbouring elements of a row, which one thread computes.
+template <class T, int lanes>
+struct Pack {
+    T lane[lanes];
+};
+
+namespace chain_detail {
+
+template <std::size_t index, class T>
+struct Slot {
+    T value;
+};
+
+template <class Indices, class... T>
+struct Slots;
+template <std::size_t... index, class... T>
+struct Slots<std::index_sequence<index...>, T...> : Slot<index, T>... {};
+
+template <std::size_t index, class T>
+__device__ __forceinline__ T& at(Slot<index, T>& slot) {
+    return slot.value;
+}
+
+/// The dtype of a value of a chain: what it is given, then what its instructions make.
+template <class Source, std::size_t index>
+constexpr DType value_dtype() {
+    constexpr auto given = static_cast<std::size_t>(Source::chain.given);
+    constexpr auto accumulators = static_cast<std::size_t>(Source::accumulators);
+    if constexpr (index < accumulators) {
+        return Source::accumulator_dtype;
+    } else if constexpr (index < given) {
+        return Source::kernel.operands[static_cast<std::size_t>(Source::first_operand) + index - accumulators].dtype;
+    } else {
+        return Source::chain.instructions[index - given].dtype;
+    }
+}
+
+template <class Source, int lanes, class Indices>
+struct ValuesOf;
+template <class Source, int lanes, std::size_t... index>
+struct ValuesOf<Source, lanes, std::index_sequence<index...>> {
+    using type = Slots<std::index_sequence<index...>, Pack<Element<value_dtype<Source, index>()>, lanes>...>;
+};
+
+template <class T>
+__device__ __forceinline__ T softplus(T x) {
+    return std::fmax(x, T(0)) + std::log1p(std::exp(-std::fabs(x)));
+}
+
+/// The larger; NaN if either is.
+template <class T>
+__device__ __forceinline__ T maximum(T a, T b) {
+    return a > b || a != a ? a : b;
+}
+template <class T>
+__device__ __forceinline__ T minimum(T a, T b) {
+    return a < b || a != a ? a : b;
+}
+
+/// A cast; to an integer, NaN becomes 0 and what is out of range the nearest integer, as the device has it.
+template <class To, class From>
+__device__ __forceinline__ To convert(From value) {
+    if constexpr (std::is_same_v<To, std::int32_t> && std::is_same_v<From, float>) {
+        return __float2int_rz(value);
+    } else if constexpr (std::is_same_v<To, std::int32_t> && std::is_same_v<From, double>) {
+        return value != value ? 0 : __double2int_rz(value);
+    } else {
+        return static_cast<To>(value);
+    }
+}
+
+/// One elementwise op on numbers of one type.
+template <Op op, class T>
+__device__ __forceinline__ T apply(T a, T b) {
+    if constexpr (op == Op::add) {
+        return a + b;
+    } else if constexpr (op == Op::subtract) {
+        return a - b;
+    } else if constexpr (op == Op::multiply) {
+        return a * b;
+    } else if constexpr (op == Op::divide) {
+        return a / b;
+    } else if constexpr (op == Op::maximum) {
+        return maximum(a, b);
+    } else if constexpr (op == Op::minimum) {
+        return minimum(a, b);
+    } else if constexpr (op == Op::negate) {
+        return -a;
+    } else if constexpr (op == Op::absolute) {
+        return a < T(0) ? -a : a;
+    } else if constexpr (op == Op::floor) {
+        return std::floor(a);
+    } else if constexpr (op == Op::exponential) {
+        return std::exp(a);
+    } else if constexpr (op == Op::logarithm) {
+        return std::log(a);
+    } else if constexpr (op == Op::sine) {
+        return std::sin(a);
+    } else if constexpr (op == Op::cosine) {
+        return std::cos(a);
+    } else if constexpr (op == Op::square_root) {
+        return std::sqrt(a);
+    } else if constexpr (op == Op::reciprocal_square_root) {
+        return T(1) / std::sqrt(a);
+    } else if constexpr (op == Op::sigmoid) {
+        return T(1) / (T(1) + std::exp(-a));
+    } else if constexpr (op == Op::silu) {
+        return a / (T(1) + std::exp(-a));
+    } else if constexpr (op == Op::softplus) {
+        return softplus(a);
+    } else {
+        static_assert(op == Op::hyperbolic_tangent,
+                      "totograph: the CUDA executor has no code for this elementwise op.");
+        return std::tanh(a);
+    }
+}
+
+template <class Source, std::size_t which, int lanes, class Values>
+__device__ __forceinline__ void execute(Values& values) {
+    constexpr auto given = static_cast<std::size_t>(Source::chain.given);
+    constexpr Instruction instruction = Source::chain.instructions[which];
+    constexpr Op op = instruction.op;
+    constexpr auto first = static_cast<std::size_t>(instruction.arguments[0]);
+    constexpr auto second = static_cast<std::size_t>(instruction.arguments[1]);
+    constexpr auto third = static_cast<std::size_t>(instruction.arguments[2]);
+    using T = Element<instruction.dtype>;
+    auto& result = at<given + which>(values);
+#pragma unroll
+    for (int lane = 0; lane < lanes; ++lane) {
+        if constexpr (op == Op::constant) {
+            result.lane[lane] = static_cast<T>(instruction.immediate);
+        } else if constexpr (op == Op::cast) {
+            result.lane[lane] = convert<T>(at<first>(values).lane[lane]);
+        } else if constexpr (op == Op::less) {
+            result.lane[lane] = at<first>(values).lane[lane] < at<second>(values).lane[lane] ? T(1) : T(0);
+        } else if constexpr (op == Op::equal) {
+            result.lane[lane] = at<first>(values).lane[lane] == at<second>(values).lane[lane] ? T(1) : T(0);
+        } else if constexpr (op == Op::select) {
+            result.lane[lane] =
+                at<first>(values).lane[lane] != 0 ? at<second>(values).lane[lane] : at<third>(values).lane[lane];
+        } else if constexpr (op == Op::rotate_pairs) {
+            static_assert(lanes % 2 == 0, "totograph: pairs are rotated two elements at a time.");
+            result.lane[lane] = lane % 2 == 0 ? -at<first>(values).lane[lane | 1] : at<first>(values).lane[lane & ~1];
+        } else if constexpr (op == Op::custom_elementwise) {
+            using Operation = typename FindOperation<typename Source::Operations, instruction.custom>::type;
+            const auto a = at<first>(values).lane[lane];
+            const auto b = at<second>(values).lane[lane];
+            const auto c = at<third>(values).lane[lane];
+            if constexpr (requires { Operation::apply(a); }) {
+                result.lane[lane] = Operation::apply(a);
+            } else if constexpr (requires { Operation::apply(a, b); }) {
+                result.lane[lane] = Operation::apply(a, b);
+            } else {
+                result.lane[lane] = Operation::apply(a, b, c);
+            }
+        } else {
+            // An op of one argument does not read the second, which may be of any type.
+            result.lane[lane] = apply<op, T>(static_cast<T>(at<first>(values).lane[lane]),
+                                             static_cast<T>(at<second>(values).lane[lane]));
+        }
+    }
+}
+
+}  // namespace chain_detail
+
+/// The values of a chain, for `lanes` neighbouring elements.
+template <class Source, int lanes>
+using ChainValues = typename chain_detail::ValuesOf<
+    Source, lanes, std::make_index_sequence<static_cast<std::size_t>(Source::chain.given + Source::chain.count)>>::type;
+
+/// Runs the chain of `Source`, whose given values are set, and gives the last value.
+template <class Source, int lanes>
+__device__ __forceinline__ auto run_chain(ChainValues<Source, lanes>& values) {
+    constexpr auto given = static_cast<std::size_t>(Source::chain.given);
+    constexpr auto count = static_cast<std::size_t>(Source::chain.count);
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+        (chain_detail::execute<Source, i, lanes>(values), ...);
+    }
+    (std::make_index_sequence<count>());
+    return chain_detail::at<given + count - 1>(values);
+}
+
+/// Whether a chain needs neighbouring pairs.
+constexpr bool rotates_pairs(const Chain& chain) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(chain.count); ++i) {
+        if (chain.instructions[i].op == Op::rotate_pairs) {
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace totograph::cuda

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace totograph::cuda {
+
+// Programmatic dependent launch: a kernel may begin while the one before it still runs. What it reads before
+// `wait_for_predecessor` must not be written by any kernel of the graph: weights, nothing else.
+
+/// Lets the next kernel begin.
+__device__ __forceinline__ void let_successor_begin() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/// Waits until all that was launched before has finished and its results can be read.
+__device__ __forceinline__ void wait_for_predecessor() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+}  // namespace totograph::cuda

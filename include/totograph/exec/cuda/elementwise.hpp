@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/chain.hpp>
+#include <totograph/exec/cuda/kernel_call.hpp>
+#include <totograph/graph/kernel.hpp>
+
+// Pointwise kernels and what reductions and products share with them: loading a chain's operands, storing its result.
+
+namespace totograph::cuda {
+
+/// Threads of every block. One number for all kernels, so that sums have one order wherever a kernel runs.
+inline constexpr int block_threads = 256;
+
+/// The chain that runs per element of the result.
+template <class K>
+struct Epilogue {
+    using Operations = typename K::Operations;
+    static constexpr Kernel kernel = K::kernel;
+    static constexpr Chain chain = K::kernel.chain;
+    static constexpr int accumulators = K::kernel.accumulators;
+    static constexpr int first_operand = K::kernel.prologue_operands;
+    /// What a reduction or product hands to the chain.
+    static constexpr DType accumulator_dtype =
+        K::kernel.kind != KernelKind::reduction ? DType::f32
+        : K::kernel.prologue.count > 0
+            ? K::kernel.prologue.instructions[static_cast<std::size_t>(K::kernel.prologue.count) - 1].dtype
+            : K::kernel.operands[0].dtype;
+};
+
+/// The chain that runs before a reduction.
+template <class K>
+struct Prologue {
+    using Operations = typename K::Operations;
+    static constexpr Kernel kernel = K::kernel;
+    static constexpr Chain chain = K::kernel.prologue;
+    static constexpr int accumulators = 0;
+    static constexpr int first_operand = 0;
+    static constexpr DType accumulator_dtype = DType::f32;
+};
+
+/// How many operands a chain reads itself.
+template <class Source>
+inline constexpr std::size_t operand_count = static_cast<std::size_t>(Source::chain.given - Source::accumulators);
+
+template <class Source>
+constexpr Operand operand_of(std::size_t which) {
+    return Source::kernel.operands[static_cast<std::size_t>(Source::first_operand) + which];
+}
+
+/// 32-bit offsets where everything that a kernel touches is near enough: 64-bit arithmetic is several instructions.
+template <class K>
+constexpr bool fits_in_32_bits() {
+    const auto reach = [](const Shape& shape, const Strides& strides) {
+        Index total = 1;
+        for (int axis = 0; axis < shape.rank; ++axis) {
+            total += (shape[axis] - 1) * strides[static_cast<std::size_t>(axis)];
+        }
+        return total;
+    };
+    Index largest = std::max(K::kernel.iteration.size(), reach(K::kernel.iteration, K::kernel.output_strides));
+    for (std::size_t i = 0; i < static_cast<std::size_t>(K::kernel.operand_count); ++i) {
+        const Shape& shape = K::kernel.operands[i].shape;
+        largest =
+            std::max(largest, reach(shape.rank == 0 ? K::kernel.iteration : shape, K::kernel.operands[i].strides));
+    }
+    return largest < std::numeric_limits<std::int32_t>::max() / 2;
+}
+template <class K>
+using Offset = std::conditional_t<fits_in_32_bits<K>(), std::int32_t, std::int64_t>;
+
+/// The place of an element: its index along each axis of a shape.
+template <class K, int rank>
+struct Place {
+    Offset<K> at[rank == 0 ? 1 : rank];
+};
+
+/// Splits the number of an element into indices of `Extents::shape`.
+template <class K, class Of>
+__device__ __forceinline__ Place<K, Of::shape.rank> place_of(Offset<K> element) {
+    Place<K, Of::shape.rank> place{};
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+        ((place.at[Of::shape.rank - 1 - static_cast<int>(i)] =
+              element % static_cast<Offset<K>>(Of::shape.extents[static_cast<std::size_t>(Of::shape.rank) - 1 - i]),
+          element /= static_cast<Offset<K>>(Of::shape.extents[static_cast<std::size_t>(Of::shape.rank) - 1 - i])),
+         ...);
+    }
+    (std::make_index_sequence<static_cast<std::size_t>(Of::shape.rank)>());
+    return place;
+}
+
+template <class K>
+struct IterationOf {
+    static constexpr Shape shape = K::kernel.iteration;
+};
+/// The rows of a kernel alone.
+template <class K>
+struct RowsOf {
+    static constexpr Shape shape = [] {
+        Shape rows = K::kernel.iteration;
+        rows.rank = K::kernel.row_rank;
+        return rows;
+    }();
+};
+/// The columns of a kernel alone.
+template <class K>
+struct ColumnsOf {
+    static constexpr Shape shape = [] {
+        Shape columns;
+        columns.rank = K::kernel.iteration.rank - K::kernel.row_rank;
+        for (int axis = 0; axis < columns.rank; ++axis) {
+            columns.extents[static_cast<std::size_t>(axis)] = K::kernel.iteration[K::kernel.row_rank + axis];
+        }
+        return columns;
+    }();
+};
+
+/// The strides of a tensor as a type.
+template <class K, int which>
+struct StridesOfOperand {
+    static constexpr Strides strides = K::kernel.operands[static_cast<std::size_t>(which)].strides;
+};
+template <class K>
+struct StridesOfOutput {
+    static constexpr Strides strides = K::kernel.output_strides;
+};
+
+/// The offset of a place, for strides that start at `first_axis`.
+template <class K, class With, int first_axis = 0, int rank>
+__device__ __forceinline__ Offset<K> offset_of(const Place<K, rank>& place) {
+    const auto along = [&]<std::size_t axis>(std::integral_constant<std::size_t, axis>) -> Offset<K> {
+        constexpr auto stride = static_cast<Offset<K>>(With::strides[static_cast<std::size_t>(first_axis) + axis]);
+        return stride == 0 ? 0 : place.at[axis] * stride;
+    };
+    return [&]<std::size_t... axis>(std::index_sequence<axis...>)->Offset<K> {
+        return (along(std::integral_constant<std::size_t, axis>{}) + ... + 0);
+    }
+    (std::make_index_sequence<static_cast<std::size_t>(rank)>());
+}
+
+/// The words in which a pack travels.
+template <std::size_t bytes>
+struct WordsOf;
+template <>
+struct WordsOf<8> {
+    using type = uint2;
+};
+template <>
+struct WordsOf<16> {
+    using type = uint4;
+};
+
+/// `lanes` elements from memory, `stride` apart; in one access where they are neighbours and aligned.
+template <Index stride, int lanes, class T>
+__device__ __forceinline__ Pack<T, lanes> load_pack(const T* from) {
+    constexpr std::size_t bytes = sizeof(T) * static_cast<std::size_t>(lanes);
+    if constexpr (stride == 1 && (bytes == 8 || bytes == 16) && lanes > 1) {
+        if (reinterpret_cast<std::uintptr_t>(from) % bytes == 0) {
+            union {
+                typename WordsOf<bytes>::type words;
+                Pack<T, lanes> values;
+            } both;
+            both.words = *reinterpret_cast<const typename WordsOf<bytes>::type*>(from);
+            return both.values;
+        }
+    }
+    Pack<T, lanes> pack;
+#pragma unroll
+    for (int lane = 0; lane < lanes; ++lane) {
+        pack.lane[lane] = from[lane * static_cast<int>(stride)];
+    }
+    return pack;
+}
+
+template <Index stride, int lanes, class T>
+__device__ __forceinline__ void store_pack(T* to, const Pack<T, lanes>& pack) {
+    constexpr std::size_t bytes = sizeof(T) * static_cast<std::size_t>(lanes);
+    if constexpr (stride == 1 && (bytes == 8 || bytes == 16) && lanes > 1) {
+        if (reinterpret_cast<std::uintptr_t>(to) % bytes == 0) {
+            union {
+                typename WordsOf<bytes>::type words;
+                Pack<T, lanes> values;
+            } both;
+            both.values = pack;
+            *reinterpret_cast<typename WordsOf<bytes>::type*>(to) = both.words;
+            return;
+        }
+    }
+#pragma unroll
+    for (int lane = 0; lane < lanes; ++lane) {
+        to[lane * static_cast<int>(stride)] = pack.lane[lane];
+    }
+}
+
+/// The stride from one element of the innermost axis to the next.
+template <class K>
+constexpr Index inner_stride(const Strides& strides) {
+    return K::kernel.iteration.rank == 0 ? 0 : strides[static_cast<std::size_t>(K::kernel.iteration.rank) - 1];
+}
+
+/// Elements that one thread computes: neighbours of the innermost axis.
+template <class K>
+constexpr int lanes_of(bool is_small) {
+    const Index inner = K::kernel.iteration.rank == 0 ? 1 : K::kernel.iteration[-1];
+    bool has_wide_types = K::kernel.dtype == DType::f64;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(K::kernel.operand_count); ++i) {
+        has_wide_types = has_wide_types || K::kernel.operands[i].dtype == DType::f64;
+    }
+    const bool in_pairs = rotates_pairs(K::kernel.chain) || rotates_pairs(K::kernel.prologue);
+    if (inner % 4 == 0 && !has_wide_types && !is_small) {
+        return 4;
+    }
+    return in_pairs || (inner % 2 == 0 && !is_small) ? 2 : 1;
+}
+
+/// Where a chain's operands lie, with positions applied.
+template <class Source>
+struct OperandPointers {
+    const void* base[operand_count<Source> == 0 ? 1 : operand_count<Source>];
+
+    __device__ explicit OperandPointers(const KernelCall& call) {
+        [&]<std::size_t... i>(std::index_sequence<i...>) {
+            ((base[i] = call.operands[static_cast<std::size_t>(Source::first_operand) + i]
+                            .template get<Element<operand_of<Source>(i).dtype>>()),
+             ...);
+        }
+        (std::make_index_sequence<operand_count<Source>>());
+    }
+};
+
+/// Loads the operands of a chain at a place of its iteration; all but operand `without`.
+template <class K, class Source, int lanes, int rank, class Values, int without = -1>
+__device__ __forceinline__ void load_operands(const OperandPointers<Source>& pointers, const Place<K, rank>& place,
+                                              Values& values) {
+    const auto load = [&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
+        if constexpr (static_cast<int>(i) != without) {
+            chain_detail::at<static_cast<std::size_t>(Source::accumulators) + i>(values) =
+                load_pack<inner_stride<K>(operand_of<Source>(i).strides), lanes>(
+                    static_cast<const Element<operand_of<Source>(i).dtype>*>(pointers.base[i]) +
+                    offset_of<K, StridesOfOperand<K, Source::first_operand + static_cast<int>(i)>>(place));
+        }
+    };
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+        (load(std::integral_constant<std::size_t, i>{}), ...);
+    }
+    (std::make_index_sequence<operand_count<Source>>());
+}
+
+/// A pointwise kernel, on all threads of the grid.
+template <class K>
+__device__ void run_pointwise(const KernelCall& call) {
+    using Source = Epilogue<K>;
+    constexpr Index size = K::kernel.iteration.size();
+    constexpr int lanes = lanes_of<K>(size < 65536);
+    const OperandPointers<Source> pointers(call);
+    auto* out = call.output.get<Element<K::kernel.dtype>>();
+    for (Offset<K> item = static_cast<Offset<K>>(blockIdx.x * blockDim.x + threadIdx.x);
+         item < static_cast<Offset<K>>(size / lanes); item += static_cast<Offset<K>>(gridDim.x * blockDim.x)) {
+        const auto place = place_of<K, IterationOf<K>>(item * lanes);
+        ChainValues<Source, lanes> values;
+        load_operands<K, Source, lanes>(pointers, place, values);
+        store_pack<inner_stride<K>(K::kernel.output_strides)>(out + offset_of<K, StridesOfOutput<K>>(place),
+                                                              run_chain<Source, lanes>(values));
+    }
+}
+
+/// The chain of a product whose accumulators a library left in memory: `[rows][accumulators][columns]` f32.
+template <class K>
+__device__ void run_epilogue(const KernelCall& call, const float* accumulators) {
+    using Source = Epilogue<K>;
+    constexpr Index size = K::kernel.iteration.size();
+    constexpr auto columns = static_cast<Offset<K>>(K::kernel.columns());
+    constexpr int lanes = lanes_of<K>(size < 65536);
+    const OperandPointers<Source> pointers(call);
+    auto* out = call.output.get<float>();
+    for (Offset<K> item = static_cast<Offset<K>>(blockIdx.x * blockDim.x + threadIdx.x);
+         item < static_cast<Offset<K>>(size / lanes); item += static_cast<Offset<K>>(gridDim.x * blockDim.x)) {
+        const Offset<K> element = item * lanes;
+        const auto place = place_of<K, IterationOf<K>>(element);
+        const float* sums = accumulators + element + element / columns * (Source::accumulators - 1) * columns;
+        ChainValues<Source, lanes> values;
+        chain_detail::at<0>(values) = load_pack<1, lanes>(sums);
+        if constexpr (Source::accumulators == 2) {
+            chain_detail::at<1>(values) = load_pack<1, lanes>(sums + columns);
+        }
+        load_operands<K, Source, lanes>(pointers, place, values);
+        store_pack<inner_stride<K>(K::kernel.output_strides)>(out + offset_of<K, StridesOfOutput<K>>(place),
+                                                              run_chain<Source, lanes>(values));
+    }
+}
+
+}  // namespace totograph::cuda

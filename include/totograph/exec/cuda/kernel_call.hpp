@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/graph/kernel.hpp>
+
+namespace totograph::cuda {
+
+/// A kernel of a program as a type. The value is a copy: device code may read a constant, but not through a reference
+/// to host memory.
+template <class ProgramType, std::size_t index>
+struct KernelOf {
+    using Operations = typename ProgramType::Operations;
+    static constexpr Kernel kernel = ProgramType::kernels[index];
+};
+
+/// Where a tensor lies. A position is read on the device when the kernel runs, so that one recorded launch serves every
+/// step.
+struct Address {
+    void* base = nullptr;
+    const std::int32_t* position = nullptr;
+    std::int64_t position_stride = 0;  ///< In elements.
+
+    template <class T>
+    [[nodiscard]] __device__ T* get() const {
+        T* pointer = static_cast<T*>(base);
+        return position == nullptr ? pointer : pointer + *position * position_stride;
+    }
+};
+
+/// What a kernel is launched with.
+struct KernelCall {
+    Address output;
+    Address input;                 ///< Of a product.
+    const void* weight = nullptr;  ///< Of a product.
+    Address operands[max_operands];
+};
+
+/// The C++ type of a dtype.
+template <DType dtype>
+struct ElementOf;
+template <>
+struct ElementOf<DType::f32> {
+    using type = float;
+};
+template <>
+struct ElementOf<DType::f64> {
+    using type = double;
+};
+template <>
+struct ElementOf<DType::i32> {
+    using type = std::int32_t;
+};
+template <DType dtype>
+using Element = typename ElementOf<dtype>::type;
+
+}  // namespace totograph::cuda

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/chain.hpp>
+#include <totograph/exec/cuda/elementwise.hpp>
+#include <totograph/exec/cuda/kernel_call.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/op.hpp>
+
+// Sums, running sums and softmax over the last axis. The order of a sum depends on the columns alone, and zeros at the
+// end of a row change nothing: padding a series never changes its statistics.
+
+namespace totograph::cuda {
+
+inline constexpr int warp_size = 32;
+
+template <class T>
+__device__ __forceinline__ T warp_sum(T value) {
+#pragma unroll
+    for (int distance = warp_size / 2; distance > 0; distance /= 2) {
+        value += __shfl_xor_sync(0xffffffffU, value, distance);
+    }
+    return value;
+}
+
+template <class T>
+__device__ __forceinline__ T warp_maximum(T value) {
+#pragma unroll
+    for (int distance = warp_size / 2; distance > 0; distance /= 2) {
+        const T other = __shfl_xor_sync(0xffffffffU, value, distance);
+        value = other > value ? other : value;
+    }
+    return value;
+}
+
+/// The sum over all threads of a block, in every thread.
+template <class T>
+__device__ T block_sum(T value) {
+    __shared__ T partial[block_threads / warp_size];
+    value = warp_sum(value);
+    __syncthreads();  // a sum before this one may still be read
+    if (threadIdx.x % warp_size == 0) {
+        partial[threadIdx.x / warp_size] = value;
+    }
+    __syncthreads();
+    T total = 0;
+#pragma unroll
+    for (int warp = 0; warp < block_threads / warp_size; ++warp) {
+        total += partial[warp];
+    }
+    return total;
+}
+
+/// Whether a row is worth a whole block. Rows of other types than f32 are statistics of series, whose length differs
+/// between buckets: they always take a block, so that their sums have one order.
+template <class K>
+constexpr bool takes_block() {
+    return K::kernel.columns() > 2048 || Epilogue<K>::accumulator_dtype != DType::f32;
+}
+
+/// The sum of the prologue over one row, by the `threads` threads that call it together; each gives its own part.
+template <class K, int threads>
+__device__ __forceinline__ auto part_of_row(const OperandPointers<Prologue<K>>& pointers,
+                                            const Place<K, RowsOf<K>::shape.rank>& row, int thread) {
+    using Source = Prologue<K>;
+    using T = Element<Epilogue<K>::accumulator_dtype>;
+    constexpr int lanes = lanes_of<K>(false);
+    constexpr Index columns = K::kernel.columns();
+    constexpr int row_rank = K::kernel.row_rank;
+    T total = 0;
+    for (Offset<K> column = static_cast<Offset<K>>(thread) * lanes; column < static_cast<Offset<K>>(columns);
+         column += threads * lanes) {
+        const auto inner = place_of<K, ColumnsOf<K>>(column);
+        Place<K, K::kernel.iteration.rank> place;
+#pragma unroll
+        for (int axis = 0; axis < K::kernel.iteration.rank; ++axis) {
+            place.at[axis] = axis < row_rank ? row.at[axis] : inner.at[axis - row_rank];
+        }
+        ChainValues<Source, lanes> values;
+        load_operands<K, Source, lanes>(pointers, place, values);
+        const auto result = [&] {
+            if constexpr (Source::chain.count > 0) {
+                return run_chain<Source, lanes>(values);
+            } else {
+                return chain_detail::at<0>(values);
+            }
+        }();
+#pragma unroll
+        for (int lane = 0; lane < lanes; ++lane) {
+            total += result.lane[lane];
+        }
+    }
+    return total;
+}
+
+/// The chain after a reduction, on one row.
+template <class K, class T>
+__device__ __forceinline__ auto finish_row(const OperandPointers<Epilogue<K>>& pointers,
+                                           const Place<K, RowsOf<K>::shape.rank>& row, T total) {
+    using Source = Epilogue<K>;
+    ChainValues<Source, 1> values;
+    chain_detail::at<0>(values).lane[0] =
+        K::kernel.op == Op::mean ? total / static_cast<T>(K::kernel.columns()) : total;
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+        ((chain_detail::at<1 + i>(values) =
+              load_pack<0, 1>(static_cast<const Element<operand_of<Source>(i).dtype>*>(pointers.base[i]) +
+                              offset_of<K, StridesOfOperand<K, Source::first_operand + static_cast<int>(i)>>(row))),
+         ...);
+    }
+    (std::make_index_sequence<operand_count<Source>>());
+    if constexpr (Source::chain.count > 0) {
+        return run_chain<Source, 1>(values).lane[0];
+    } else {
+        return chain_detail::at<0>(values).lane[0];
+    }
+}
+
+template <class K>
+__device__ void run_reduction(const KernelCall& call) {
+    const OperandPointers<Prologue<K>> before(call);
+    const OperandPointers<Epilogue<K>> after(call);
+    auto* out = call.output.get<Element<K::kernel.dtype>>();
+    constexpr auto rows = static_cast<Offset<K>>(K::kernel.rows());
+    if constexpr (takes_block<K>()) {
+        for (Offset<K> row = static_cast<Offset<K>>(blockIdx.x); row < rows; row += static_cast<Offset<K>>(gridDim.x)) {
+            const auto place = place_of<K, RowsOf<K>>(row);
+            const auto total = block_sum(part_of_row<K, block_threads>(before, place, static_cast<int>(threadIdx.x)));
+            if (threadIdx.x == 0) {
+                out[offset_of<K, StridesOfOutput<K>>(place)] = finish_row<K>(after, place, total);
+            }
+        }
+    } else {
+        constexpr int warps = block_threads / warp_size;
+        const int lane = static_cast<int>(threadIdx.x) % warp_size;
+        for (Offset<K> row = static_cast<Offset<K>>(blockIdx.x * warps + threadIdx.x / warp_size); row < rows;
+             row += static_cast<Offset<K>>(gridDim.x * warps)) {
+            const auto place = place_of<K, RowsOf<K>>(row);
+            const auto total = warp_sum(part_of_row<K, warp_size>(before, place, lane));
+            if (lane == 0) {
+                out[offset_of<K, StridesOfOutput<K>>(place)] = finish_row<K>(after, place, total);
+            }
+        }
+    }
+}
+
+/// All axes but the last of a structural kernel.
+template <class K>
+struct LeadingOf {
+    static constexpr Shape shape = [] {
+        Shape rows = K::kernel.iteration;
+        rows.rank = rows.rank - 1;
+        return rows;
+    }();
+};
+
+/// Running sums along the last axis, in double. Stretches of a warp's width are summed on their own; their totals add
+/// up from the left.
+template <class K>
+__device__ void run_cumulative_sum(const KernelCall& call) {
+    using T = Element<K::kernel.dtype>;
+    static_assert(!std::is_same_v<T, std::int32_t>, "totograph: a running sum is f32 or f64; cast before.");
+    constexpr int warps = block_threads / warp_size;
+    constexpr auto columns = static_cast<Offset<K>>(K::kernel.iteration[-1]);
+    constexpr auto rows = static_cast<Offset<K>>(K::kernel.iteration.size() / K::kernel.iteration[-1]);
+    constexpr auto step = static_cast<Offset<K>>(inner_stride<K>(K::kernel.operands[0].strides));
+    constexpr auto out_step = static_cast<Offset<K>>(inner_stride<K>(K::kernel.output_strides));
+    // A row of a few stretches takes a warp, a longer one a block.
+    constexpr int together = columns <= 4 * warp_size ? 1 : warps;
+    __shared__ double totals[warps];
+    const auto* in = call.operands[0].get<T>();
+    auto* out = call.output.get<T>();
+    const int warp = static_cast<int>(threadIdx.x) / warp_size;
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    const auto scan = [&](Offset<K> column, Offset<K> from) {
+        double value = column < columns ? static_cast<double>(in[from + column * step]) : 0.0;
+#pragma unroll
+        for (int distance = 1; distance < warp_size; distance *= 2) {
+            const double before = __shfl_up_sync(0xffffffffU, value, static_cast<unsigned>(distance));
+            value = lane >= distance ? value + before : value;
+        }
+        return value;
+    };
+    if constexpr (together == 1) {
+        for (Offset<K> row = static_cast<Offset<K>>(blockIdx.x * warps + static_cast<unsigned>(warp)); row < rows;
+             row += static_cast<Offset<K>>(gridDim.x * warps)) {
+            const auto place = place_of<K, LeadingOf<K>>(row);
+            const Offset<K> from = offset_of<K, StridesOfOperand<K, 0>>(place);
+            const Offset<K> to = offset_of<K, StridesOfOutput<K>>(place);
+            double carry = 0;
+            for (Offset<K> first = 0; first < columns; first += warp_size) {
+                const Offset<K> column = first + lane;
+                const double value = scan(column, from);
+                if (column < columns) {
+                    out[to + column * out_step] = static_cast<T>(carry + value);
+                }
+                carry += __shfl_sync(0xffffffffU, value, warp_size - 1);
+            }
+        }
+    } else {
+        for (Offset<K> row = static_cast<Offset<K>>(blockIdx.x); row < rows; row += static_cast<Offset<K>>(gridDim.x)) {
+            const auto place = place_of<K, LeadingOf<K>>(row);
+            const Offset<K> from = offset_of<K, StridesOfOperand<K, 0>>(place);
+            const Offset<K> to = offset_of<K, StridesOfOutput<K>>(place);
+            double carry = 0;
+            for (Offset<K> first = 0; first < columns; first += block_threads) {
+                const Offset<K> column = first + static_cast<Offset<K>>(threadIdx.x);
+                const double value = scan(column, from);
+                if (lane == warp_size - 1) {
+                    totals[warp] = value;
+                }
+                __syncthreads();
+                double before = carry;
+                for (int other = 0; other < warps; ++other) {
+                    before = other < warp ? before + totals[other] : before;
+                    carry += totals[other];
+                }
+                if (column < columns) {
+                    out[to + column * out_step] = static_cast<T>(before + value);
+                }
+                __syncthreads();
+            }
+        }
+    }
+}
+
+/// Softmax over the last axis.
+template <class K>
+__device__ void run_softmax(const KernelCall& call) {
+    static_assert(K::kernel.dtype == DType::f32, "totograph: softmax is f32; cast before.");
+    constexpr int warps = block_threads / warp_size;
+    constexpr auto columns = static_cast<Offset<K>>(K::kernel.iteration[-1]);
+    constexpr auto rows = static_cast<Offset<K>>(K::kernel.iteration.size() / K::kernel.iteration[-1]);
+    constexpr auto step = static_cast<Offset<K>>(inner_stride<K>(K::kernel.operands[0].strides));
+    constexpr auto out_step = static_cast<Offset<K>>(inner_stride<K>(K::kernel.output_strides));
+    const auto* in = call.operands[0].get<float>();
+    auto* out = call.output.get<float>();
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    for (Offset<K> row = static_cast<Offset<K>>(blockIdx.x * warps + threadIdx.x / warp_size); row < rows;
+         row += static_cast<Offset<K>>(gridDim.x * warps)) {
+        const auto place = place_of<K, LeadingOf<K>>(row);
+        const Offset<K> from = offset_of<K, StridesOfOperand<K, 0>>(place);
+        const Offset<K> to = offset_of<K, StridesOfOutput<K>>(place);
+        float largest = -std::numeric_limits<float>::infinity();
+        for (Offset<K> column = lane; column < columns; column += warp_size) {
+            largest = fmaxf(largest, in[from + column * step]);
+        }
+        largest = warp_maximum(largest);
+        float total = 0;
+        for (Offset<K> column = lane; column < columns; column += warp_size) {
+            total += expf(in[from + column * step] - largest);
+        }
+        const float scale = 1.0F / warp_sum(total);
+        for (Offset<K> column = lane; column < columns; column += warp_size) {
+            out[to + column * out_step] = expf(in[from + column * step] - largest) * scale;
+        }
+    }
+}
+
+}  // namespace totograph::cuda

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <totograph/core/random.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/elementwise.hpp>
+#include <totograph/exec/cuda/kernel_call.hpp>
+#include <totograph/exec/cuda/movement.hpp>
+#include <totograph/graph/kernel.hpp>
+
+namespace totograph::cuda {
+
+/// One draw a thread, with the CPU's keys and formula.
+template <class K>
+__device__ void run_sample(const KernelCall& call) {
+    // The iteration is [series, samples, variates, patches, patch_size].
+    static_assert(K::kernel.operands[0].shape[5] == 1 ||
+                      (K::kernel.operands[0].strides[5] == 1 && K::kernel.operands[1].strides[5] == 1 &&
+                       K::kernel.operands[2].strides[5] == 1 && K::kernel.operands[3].strides[5] == 1),
+                  "totograph: sampling needs the parameters of the components to be contiguous in memory.");
+    constexpr auto patch_size = static_cast<std::uint32_t>(K::kernel.iteration[4]);
+    const auto* halves = call.operands[4].get<std::int32_t>();
+    const auto first_series = static_cast<std::uint32_t>(*call.operands[5].get<std::int32_t>());
+    const auto first_patch = static_cast<std::uint32_t>(*call.operands[6].get<std::int32_t>());
+    const std::uint64_t seed = static_cast<std::uint32_t>(halves[0]) |
+                               static_cast<std::uint64_t>(static_cast<std::uint32_t>(halves[1])) << 32U;
+    const auto* df = call.operands[0].get<float>();
+    const auto* loc = call.operands[1].get<float>();
+    const auto* scale = call.operands[2].get<float>();
+    const auto* probabilities = call.operands[3].get<float>();
+    auto* out = call.output.get<float>();
+    for_each_place<K, IterationOf<K>>([&](const auto& place) {
+        auto parameters = place;
+        if constexpr (K::kernel.operands[0].shape[1] == 1) {
+            parameters.at[1] = 0;
+        }
+        SampleKey key;
+        key.seed = seed;
+        key.series = static_cast<std::uint32_t>(place.at[0]) + first_series;
+        key.sample = static_cast<std::uint32_t>(place.at[1]);
+        key.variate = static_cast<std::uint32_t>(place.at[2]);
+        key.time = (first_patch + static_cast<std::uint32_t>(place.at[3])) * patch_size +
+                   static_cast<std::uint32_t>(place.at[4]);
+        out[offset_of<K, StridesOfOutput<K>>(place)] = sample_student_t_mixture(
+            static_cast<int>(K::kernel.operands[1].shape[5]), df + offset_of<K, StridesOfOperand<K, 0>>(parameters),
+            loc + offset_of<K, StridesOfOperand<K, 1>>(parameters),
+            scale + offset_of<K, StridesOfOperand<K, 2>>(parameters),
+            probabilities + offset_of<K, StridesOfOperand<K, 3>>(parameters), key);
+    });
+}
+
+}  // namespace totograph::cuda

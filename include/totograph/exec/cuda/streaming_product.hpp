@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include <cuda_bf16.h>
+
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/chain.hpp>
+#include <totograph/exec/cuda/dependent_launch.hpp>
+#include <totograph/exec/cuda/elementwise.hpp>
+#include <totograph/exec/cuda/kernel_call.hpp>
+#include <totograph/exec/cuda/reduction.hpp>
+#include <totograph/graph/kernel.hpp>
+
+// Products of few rows with bf16 weights. They are bound by reading the weights once, so each thread asks for all that
+// it will read of them before it waits for the kernel before; the chain after the product, and the norm before it, run
+// in the same kernel.
+
+namespace totograph::cuda {
+
+/// Rows that one tensor core instruction takes.
+inline constexpr int streamed_rows = 16;
+/// Columns that one block computes: one tensor core instruction wide.
+inline constexpr int streamed_columns = 8;
+/// Elements of depth that a warp takes at a time: eight a lane, four lanes a column.
+inline constexpr int streamed_depth = 32;
+
+constexpr bool can_stream(const Kernel& kernel) {
+    return kernel.kind == KernelKind::product && kernel.rows() <= streamed_rows &&
+           kernel.columns() % streamed_columns == 0 && kernel.depth % streamed_depth == 0 &&
+           kernel.depth <= 16 * streamed_depth * (block_threads / warp_size) && kernel.input_stride % 4 == 0;
+}
+
+/// Stands for "no norm before the products".
+struct NoReduction {};
+
+namespace streaming_detail {
+
+/// d += a b, 16x8x16, a and b bf16.
+__device__ __forceinline__ void multiply_tile(float (&d)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
+                                              std::uint32_t b1) {
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+__device__ __forceinline__ std::uint32_t two_bf16(float low, float high) {
+    const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
+    return *reinterpret_cast<const std::uint32_t*>(&pair);
+}
+
+/// Weights are read once and by nobody else: they should not displace what the caches hold.
+__device__ __forceinline__ uint4 load_weights(const uint4* from) {
+    uint4 words;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
+                 : "l"(from));
+    return words;
+}
+
+}  // namespace streaming_detail
+
+/// `streamed_columns` columns of one product, by one block. `Reduction` is the kernel of a norm of the product's input
+/// (or `NoReduction`), whose result is operand `scale_operand` of the chain.
+///
+/// A lane reads eight neighbouring elements of depth, and the inputs that go with them: the order of the depth inside a
+/// tensor core instruction is free, as long as both sides agree.
+template <class K, class Reduction, int scale_operand>
+__device__ void run_streaming_product(const KernelCall& call, int block) {
+    using namespace streaming_detail;
+    using Source = Epilogue<K>;
+    constexpr int warps = block_threads / warp_size;
+    constexpr int accumulators = K::kernel.accumulators;
+    constexpr auto depth = static_cast<int>(K::kernel.depth);
+    constexpr auto rows = static_cast<int>(K::kernel.rows());
+    constexpr auto columns = static_cast<int>(K::kernel.columns());
+    constexpr int chunks = depth / streamed_depth;
+    constexpr int chunks_per_warp = (chunks + warps - 1) / warps;
+    constexpr bool has_reduction = !std::is_same_v<Reduction, NoReduction>;
+    __shared__ float partial[warps][accumulators][streamed_rows][streamed_columns + 1];
+    __shared__ float squares[warps][streamed_rows];
+
+    const int warp = static_cast<int>(threadIdx.x) / warp_size;
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    const int quarter = lane % 4;
+    const int column = block * streamed_columns + lane / 4;
+
+    uint4 weights[accumulators][chunks_per_warp];
+    const auto* weight = static_cast<const __nv_bfloat16*>(call.weight);
+#pragma unroll
+    for (int j = 0; j < chunks_per_warp; ++j) {
+        const int chunk = warp + j * warps;
+#pragma unroll
+        for (int a = 0; a < accumulators; ++a) {
+            const auto* from =
+                weight + static_cast<std::size_t>(a * columns + column) * depth + chunk * streamed_depth + quarter * 8;
+            weights[a][j] = chunk < chunks ? load_weights(reinterpret_cast<const uint4*>(from)) : uint4{0, 0, 0, 0};
+        }
+    }
+
+    wait_for_predecessor();
+
+    const auto* input = call.input.get<float>();
+    float sums[accumulators][4] = {};
+    float square[2] = {};
+#pragma unroll
+    for (int j = 0; j < chunks_per_warp; ++j) {
+        const int chunk = warp + j * warps;
+        if (chunk >= chunks) {
+            break;
+        }
+        Pack<float, 4> x[2][2];
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            const int row = lane / 4 + half * 8;
+            if (half * 8 < rows && row < rows) {
+                const float* from = input + static_cast<std::size_t>(row) * K::kernel.input_stride +
+                                    chunk * streamed_depth + quarter * 8;
+                x[half][0] = load_pack<1, 4>(from);
+                x[half][1] = load_pack<1, 4>(from + 4);
+            } else {
+                x[half][0] = {};
+                x[half][1] = {};
+            }
+            if constexpr (has_reduction) {
+#pragma unroll
+                for (int i = 0; i < 8; ++i) {
+                    const float value = x[half][i / 4].lane[i % 4];
+                    square[half] += value * value;
+                }
+            }
+        }
+#pragma unroll
+        for (int step = 0; step < 2; ++step) {
+            const std::uint32_t tile[4] = {
+                two_bf16(x[0][step].lane[0], x[0][step].lane[1]), two_bf16(x[1][step].lane[0], x[1][step].lane[1]),
+                two_bf16(x[0][step].lane[2], x[0][step].lane[3]), two_bf16(x[1][step].lane[2], x[1][step].lane[3])};
+#pragma unroll
+            for (int a = 0; a < accumulators; ++a) {
+                multiply_tile(sums[a], tile, step == 0 ? weights[a][j].x : weights[a][j].z,
+                              step == 0 ? weights[a][j].y : weights[a][j].w);
+            }
+        }
+    }
+#pragma unroll
+    for (int a = 0; a < accumulators; ++a) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            partial[warp][a][lane / 4 + i / 2 * 8][quarter * 2 + i % 2] = sums[a][i];
+        }
+    }
+    if constexpr (has_reduction) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            float total = square[half];
+            total += __shfl_xor_sync(0xffffffffU, total, 1);
+            total += __shfl_xor_sync(0xffffffffU, total, 2);
+            if (quarter == 0) {
+                squares[warp][lane / 4 + half * 8] = total;
+            }
+        }
+    }
+    __syncthreads();
+
+    constexpr int lanes = rotates_pairs(K::kernel.chain) ? 2 : 1;
+    constexpr int items = rows * streamed_columns / lanes;
+    const OperandPointers<Source> pointers(call);
+    auto* out = call.output.get<float>();
+    for (int item = static_cast<int>(threadIdx.x); item < items; item += block_threads) {
+        const int row = item / (streamed_columns / lanes);
+        const int first = item % (streamed_columns / lanes) * lanes;
+        ChainValues<Source, lanes> values;
+        const auto sum_of = [&](int a) {
+            Pack<float, lanes> total = {};
+#pragma unroll
+            for (int other = 0; other < warps; ++other) {
+#pragma unroll
+                for (int i = 0; i < lanes; ++i) {
+                    total.lane[i] += partial[other][a][row][first + i];
+                }
+            }
+            return total;
+        };
+        chain_detail::at<0>(values) = sum_of(0);
+        if constexpr (accumulators == 2) {
+            chain_detail::at<1>(values) = sum_of(1);
+        }
+        const auto place =
+            place_of<K, IterationOf<K>>(static_cast<Offset<K>>(row) * columns + block * streamed_columns + first);
+        load_operands<K, Source, lanes, K::kernel.iteration.rank, decltype(values), scale_operand>(pointers, place,
+                                                                                                   values);
+        if constexpr (has_reduction) {
+            float total = 0;
+#pragma unroll
+            for (int other = 0; other < warps; ++other) {
+                total += squares[other][row];
+            }
+            const float scale = finish_row<Reduction>(OperandPointers<Epilogue<Reduction>>(call),
+                                                      place_of<Reduction, RowsOf<Reduction>>(row), total);
+#pragma unroll
+            for (int i = 0; i < lanes; ++i) {
+                chain_detail::at<static_cast<std::size_t>(accumulators + scale_operand)>(values).lane[i] = scale;
+            }
+        }
+        store_pack<inner_stride<K>(K::kernel.output_strides)>(out + offset_of<K, StridesOfOutput<K>>(place),
+                                                              run_chain<Source, lanes>(values));
+    }
+}
+
+/// A product of a group, and the operand of its chain that is the norm; -1 when there is no norm.
+template <class KernelType, int operand>
+struct StreamedProduct {
+    using K = KernelType;
+    static constexpr int scale_operand = operand;
+};
+
+/// Products of one input in one launch: blocks of the first, then of the next.
+template <class Reduction, class... Members>
+struct StreamingGroup {
+    static constexpr int count = sizeof...(Members);
+    static constexpr int blocks = (static_cast<int>(Members::K::kernel.columns() / streamed_columns) + ...);
+
+    struct Calls {
+        KernelCall call[count];
+    };
+
+    static __device__ void run(const Calls& calls) {
+        int block = static_cast<int>(blockIdx.x);
+        int index = 0;
+        const auto member = [&]<class Member>(Member*) {
+            constexpr int own = static_cast<int>(Member::K::kernel.columns() / streamed_columns);
+            if (block >= 0 && block < own) {
+                run_streaming_product<typename Member::K, Reduction, Member::scale_operand>(calls.call[index], block);
+            }
+            block -= own;
+            ++index;
+        };
+        (member(static_cast<Members*>(nullptr)), ...);
+    }
+};
+
+template <class Group>
+__global__ void __launch_bounds__(block_threads) streaming_kernel(const __grid_constant__ typename Group::Calls calls) {
+    let_successor_begin();
+    Group::run(calls);
+}
+
+}  // namespace totograph::cuda

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A program of the CUDA executor that must compile everywhere and end with 0 everywhere: it forecasts where there is a
+// device, and elsewhere gets an `Error` that says what is missing.
+#include <cstdio>
+#include <string_view>
+#include <vector>
+
+#include <totograph/cuda.hpp>
+
+namespace tg = totograph;
+
+namespace {
+
+struct SmallModel {
+    static constexpr tg::toto::Toto1Config config{.patch_size = 8,
+                                                  .embed_dim = 32,
+                                                  .num_layers = 2,
+                                                  .num_heads = 4,
+                                                  .mlp_hidden_dim = 64,
+                                                  .spacewise_every_n_layers = 2,
+                                                  .k_components = 3};
+};
+
+template <tg::cuda::Precision precision>
+bool forecasts_or_explains() {
+    constexpr tg::Bucket bucket{.variates = 2, .context = 64, .horizon = 16, .samples = 8};
+    std::vector<float> values(128);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        values[i] = static_cast<float>(i % 16);
+    }
+    tg::Series series;
+    series.variates = 2;
+    series.steps = 64;
+    series.values = values;
+    try {
+        const auto weights = tg::toto::untrained<SmallModel>();
+        tg::cuda::Forecaster<SmallModel, bucket, tg::cuda::ForecasterOptions{.precision = precision}> forecaster(
+            weights);
+        const tg::Forecast forecast = forecaster.forecast(series);
+        std::printf("%s: %zu values on the device\n", tg::cuda::name(precision), forecast.samples().size());
+        return forecast.samples().size() == 2 * 16 * 8;
+    } catch (const tg::Error& error) {
+        std::printf("%s: %s\n", tg::cuda::name(precision), error.what());
+        return error.code() == tg::ErrorCode::device_failure &&
+               (std::string_view(error.what()).find("no CUDA device") != std::string_view::npos ||
+                std::string_view(error.what()).find("driver") != std::string_view::npos);
+    }
+}
+
+}  // namespace
+
+int main() {
+    const bool bf16 = forecasts_or_explains<tg::cuda::Precision::bf16>();
+    const bool tf32 = forecasts_or_explains<tg::cuda::Precision::tf32>();
+    return bf16 && tf32 ? 0 : 1;
+}
