@@ -113,26 +113,40 @@ public:
         for (int i = 0; i < per_lane; ++i) {
             sums_[i] *= shrink;
         }
-        for (int other = 0; other < count; ++other) {
-            const float factor = __shfl_sync(0xffffffffU, weight, other);
-            const float* row = value(other);
+        // Several rows at a time, so that their loads overlap; beyond the last key weights are 0.
+        constexpr int together = 8;
+        for (int first = 0; first < count; first += together) {
+            float rows[together][per_lane];
 #pragma unroll
-            for (int i = 0; i < per_lane; ++i) {
-                const int dimension = lane_ + i * warp_size;
-                if (dimension < head_dim) {
-                    sums_[i] += factor * row[dimension];
+            for (int j = 0; j < together; ++j) {
+                const float* row = value(min(first + j, count - 1));
+#pragma unroll
+                for (int i = 0; i < per_lane; ++i) {
+                    const int dimension = lane_ + i * warp_size;
+                    rows[j][i] = dimension < head_dim ? row[dimension] : 0.0F;
+                }
+            }
+#pragma unroll
+            for (int j = 0; j < together; ++j) {
+                const float factor = __shfl_sync(0xffffffffU, weight, (first + j) % warp_size);
+                if (first + j < count) {
+#pragma unroll
+                    for (int i = 0; i < per_lane; ++i) {
+                        sums_[i] += factor * rows[j][i];
+                    }
                 }
             }
         }
     }
 
-    __device__ __forceinline__ void store(float* out) const {
+    template <class To>
+    __device__ __forceinline__ void store(To* out) const {
         const float scale = total_ > 0 ? 1.0F / total_ : 0.0F;
 #pragma unroll
         for (int i = 0; i < per_lane; ++i) {
             const int dimension = lane_ + i * warp_size;
             if (dimension < head_dim) {
-                out[dimension] = sums_[i] * scale;
+                out[dimension] = stored_as<To>(sums_[i] * scale);
             }
         }
     }
@@ -149,7 +163,7 @@ private:
     __device__ __forceinline__ float dot(const float* key) const {
         constexpr int lanes = head_dim % 4 == 0 ? 4 : 2;
         float total = 0;
-#pragma unroll 8
+#pragma unroll 16
         for (int dimension = 0; dimension < head_dim; dimension += lanes) {
             const auto part = load_pack<1, lanes>(key + dimension);
 #pragma unroll
@@ -177,7 +191,7 @@ __device__ __forceinline__ void for_each_query(const KernelCall& call, Attend&& 
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const auto* query = call.operands[0].get<float>();
-    auto* out = call.output.get<float>();
+    auto* out = call.output.get<Output<K>>();
     for (Offset<K> item = static_cast<Offset<K>>(blockIdx.x * warps + static_cast<unsigned>(warp));
          item < static_cast<Offset<K>>(S::queries); item += static_cast<Offset<K>>(gridDim.x * warps)) {
         const QueryPlace place = query_place<K>(item);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -166,12 +167,10 @@ __device__ __forceinline__ Pack<T, lanes> load_pack(const T* from) {
     constexpr std::size_t bytes = sizeof(T) * static_cast<std::size_t>(lanes);
     if constexpr (stride == 1 && (bytes == 8 || bytes == 16) && lanes > 1) {
         if (reinterpret_cast<std::uintptr_t>(from) % bytes == 0) {
-            union {
-                typename WordsOf<bytes>::type words;
-                Pack<T, lanes> values;
-            } both;
-            both.words = *reinterpret_cast<const typename WordsOf<bytes>::type*>(from);
-            return both.values;
+            const auto words = *reinterpret_cast<const typename WordsOf<bytes>::type*>(from);
+            Pack<T, lanes> pack;
+            memcpy(&pack, &words, bytes);
+            return pack;
         }
     }
     Pack<T, lanes> pack;
@@ -187,12 +186,9 @@ __device__ __forceinline__ void store_pack(T* to, const Pack<T, lanes>& pack) {
     constexpr std::size_t bytes = sizeof(T) * static_cast<std::size_t>(lanes);
     if constexpr (stride == 1 && (bytes == 8 || bytes == 16) && lanes > 1) {
         if (reinterpret_cast<std::uintptr_t>(to) % bytes == 0) {
-            union {
-                typename WordsOf<bytes>::type words;
-                Pack<T, lanes> values;
-            } both;
-            both.values = pack;
-            *reinterpret_cast<typename WordsOf<bytes>::type*>(to) = both.words;
+            typename WordsOf<bytes>::type words;
+            memcpy(&words, &pack, bytes);
+            *reinterpret_cast<typename WordsOf<bytes>::type*>(to) = words;
             return;
         }
     }
@@ -223,27 +219,28 @@ constexpr int lanes_of(bool is_small) {
     return in_pairs || (inner % 2 == 0 && !is_small) ? 2 : 1;
 }
 
-/// Where a chain's operands lie, with positions applied.
-template <class Source>
+/// Where a chain's operands lie, with positions applied: those whose bit is set in `which`.
+template <class Source, unsigned which = ~0U>
 struct OperandPointers {
     const void* base[operand_count<Source> == 0 ? 1 : operand_count<Source>];
 
-    __device__ explicit OperandPointers(const KernelCall& call) {
+    __device__ __forceinline__ explicit OperandPointers(const KernelCall& call) {
         [&]<std::size_t... i>(std::index_sequence<i...>) {
-            ((base[i] = call.operands[static_cast<std::size_t>(Source::first_operand) + i]
-                            .template get<Element<operand_of<Source>(i).dtype>>()),
+            ((base[i] = (which >> i & 1U) == 0 ? nullptr
+                                               : call.operands[static_cast<std::size_t>(Source::first_operand) + i]
+                                                     .template get<Element<operand_of<Source>(i).dtype>>()),
              ...);
         }
         (std::make_index_sequence<operand_count<Source>>());
     }
 };
 
-/// Loads the operands of a chain at a place of its iteration; all but operand `without`.
-template <class K, class Source, int lanes, int rank, class Values, int without = -1>
-__device__ __forceinline__ void load_operands(const OperandPointers<Source>& pointers, const Place<K, rank>& place,
-                                              Values& values) {
+/// Loads the operands of a chain at a place of its iteration: those whose bit is set in `which`.
+template <class K, class Source, int lanes, unsigned which = ~0U, int rank, class Values>
+__device__ __forceinline__ void load_operands(const OperandPointers<Source, which>& pointers,
+                                              const Place<K, rank>& place, Values& values) {
     const auto load = [&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
-        if constexpr (static_cast<int>(i) != without) {
+        if constexpr ((which >> i & 1U) != 0) {
             chain_detail::at<static_cast<std::size_t>(Source::accumulators) + i>(values) =
                 load_pack<inner_stride<K>(operand_of<Source>(i).strides), lanes>(
                     static_cast<const Element<operand_of<Source>(i).dtype>*>(pointers.base[i]) +
@@ -274,28 +271,51 @@ __device__ void run_pointwise(const KernelCall& call) {
     }
 }
 
-/// The chain of a product whose accumulators a library left in memory: `[rows][accumulators][columns]` f32.
-template <class K>
-__device__ void run_epilogue(const KernelCall& call, const float* accumulators) {
+/// A pack in another type.
+template <class To, int lanes, class From>
+__device__ __forceinline__ Pack<To, lanes> stored_as(const Pack<From, lanes>& pack) {
+    Pack<To, lanes> result;
+#pragma unroll
+    for (int lane = 0; lane < lanes; ++lane) {
+        result.lane[lane] = stored_as<To>(pack.lane[lane]);
+    }
+    return result;
+}
+
+/// A pack as numbers to compute with.
+template <int lanes, class From>
+__device__ __forceinline__ Pack<float, lanes> as_floats(const Pack<From, lanes>& pack) {
+    Pack<float, lanes> result;
+#pragma unroll
+    for (int lane = 0; lane < lanes; ++lane) {
+        result.lane[lane] = static_cast<float>(pack.lane[lane]);
+    }
+    return result;
+}
+
+/// The chain of a product whose sums a library left in memory, `row_stride` apart; those of a pair follow each other.
+/// Done by `blocks` blocks, of which this is number `block`.
+template <class K, class Sum>
+__device__ void run_epilogue(const KernelCall& call, const Sum* sums, int row_stride, int block, int blocks) {
     using Source = Epilogue<K>;
     constexpr Index size = K::kernel.iteration.size();
     constexpr auto columns = static_cast<Offset<K>>(K::kernel.columns());
     constexpr int lanes = lanes_of<K>(size < 65536);
     const OperandPointers<Source> pointers(call);
-    auto* out = call.output.get<float>();
-    for (Offset<K> item = static_cast<Offset<K>>(blockIdx.x * blockDim.x + threadIdx.x);
-         item < static_cast<Offset<K>>(size / lanes); item += static_cast<Offset<K>>(gridDim.x * blockDim.x)) {
+    auto* out = call.output.get<Output<K>>();
+    for (Offset<K> item = static_cast<Offset<K>>(block) * block_threads + static_cast<Offset<K>>(threadIdx.x);
+         item < static_cast<Offset<K>>(size / lanes); item += static_cast<Offset<K>>(blocks) * block_threads) {
         const Offset<K> element = item * lanes;
         const auto place = place_of<K, IterationOf<K>>(element);
-        const float* sums = accumulators + element + element / columns * (Source::accumulators - 1) * columns;
+        const Sum* from = sums + element / columns * row_stride + element % columns;
         ChainValues<Source, lanes> values;
-        chain_detail::at<0>(values) = load_pack<1, lanes>(sums);
+        chain_detail::at<0>(values) = as_floats(load_pack<1, lanes>(from));
         if constexpr (Source::accumulators == 2) {
-            chain_detail::at<1>(values) = load_pack<1, lanes>(sums + columns);
+            chain_detail::at<1>(values) = as_floats(load_pack<1, lanes>(from + columns));
         }
         load_operands<K, Source, lanes>(pointers, place, values);
         store_pack<inner_stride<K>(K::kernel.output_strides)>(out + offset_of<K, StridesOfOutput<K>>(place),
-                                                              run_chain<Source, lanes>(values));
+                                                              stored_as<Output<K>>(run_chain<Source, lanes>(values)));
     }
 }
 

@@ -22,11 +22,13 @@
 #include <totograph/exec/cuda/device.hpp>
 #include <totograph/exec/cuda/kernel_call.hpp>
 #include <totograph/exec/cuda/library_product.hpp>
+#include <totograph/exec/cuda/library_tuning.hpp>
 #include <totograph/exec/cuda/lowering.hpp>
 #include <totograph/exec/cuda/memory.hpp>
 #include <totograph/exec/cuda/placement.hpp>
 #include <totograph/exec/cuda/step_kernels.hpp>
 #include <totograph/exec/cuda/stream.hpp>
+#include <totograph/exec/cuda/tile_attention.hpp>
 #include <totograph/exec/cuda/weights.hpp>
 #include <totograph/exec/state_layout.hpp>
 #include <totograph/exec/weights.hpp>
@@ -39,9 +41,13 @@ namespace totograph::cuda {
 template <Precision precision, class... Programs>
 class Executor {
 public:
+    /// Whether products of few rows are streamed, and the others' inputs are rounded.
+    static constexpr bool streams = precision == Precision::bf16;
     using Layout = StateLayout<Programs...>;
     using States = Placement<Programs...>;
     using Storage = std::conditional_t<precision == Precision::bf16, BFloat16, float>;
+    /// Sums of a library product that a chain goes on with; in bf16 they are rounded as PyTorch's autocast rounds them.
+    using Sum = Storage;
     template <std::size_t which>
     using ProgramAt = std::tuple_element_t<which, std::tuple<Programs...>>;
 
@@ -49,17 +55,19 @@ public:
         auto store = weights.prepared<DeviceWeights<Storage>>();
         std::size_t program = 0;
         ((prepared_[program++] = store->get(Programs::graph, Programs::weights, weights.source())), ...);
-        (add_products<Programs>(), ...);
+        [&]<std::size_t... which>(std::index_sequence<which...>) {
+            (add_products<which>(), ...);
+        }
+        (std::index_sequence_for<Programs...>());
     }
 
     /// Launches one of the programs. The host does not wait; within a capture, nothing runs.
     template <std::size_t which>
     void launch(cudaStream_t stream) const {
-        using Lowered = Lowering<ProgramAt<which>, precision == Precision::bf16>;
         [&]<std::size_t... i>(std::index_sequence<i...>) {
-            (launch_one<which, Lowered::at(i), i>(stream), ...);
+            (launch_one<which, i>(stream), ...);
         }
-        (std::make_index_sequence<Lowered::count>());
+        (std::make_index_sequence<launches<which>()>());
     }
 
     /// The device memory of a state; null when no program has one of this name.
@@ -90,29 +98,35 @@ public:
     /// Kernels and library calls of one run.
     template <std::size_t which>
     static constexpr std::size_t launches() {
-        return Lowering<ProgramAt<which>, precision == Precision::bf16>::count;
+        return Lowering<ProgramAt<which>, streams>::count;
     }
 
 private:
     struct Workspace {
-        std::size_t accumulators = 0;  ///< Bytes for the sums of one library product.
-        std::size_t inputs = 0;        ///< Bytes for its input as bf16.
+        std::size_t sums = 0;    ///< Bytes for what the library computes and a chain goes on with.
+        std::size_t inputs = 0;  ///< Bytes for its input as bf16.
         bool has_library = false;
     };
 
     template <class Program>
     static constexpr void add_workspace(Workspace& workspace) {
-        using Lowered = Lowering<Program, precision == Precision::bf16>;
+        using Lowered = Lowering<Program, streams>;
         for (std::size_t i = 0; i < Lowered::count; ++i) {
-            if (Lowered::at(i).kind == LaunchKind::library) {
-                const Kernel& kernel = lowering_detail::kernel_of<Program>(Lowered::at(i).first);
-                const auto sums =
-                    static_cast<std::size_t>(kernel.rows() * kernel.columns() * kernel.accumulators) * sizeof(float);
-                const auto inputs = static_cast<std::size_t>(kernel.rows() * kernel.depth) * sizeof(BFloat16);
-                workspace.accumulators = std::max(workspace.accumulators, aligned_size(sums));
-                workspace.inputs = std::max(workspace.inputs, aligned_size(inputs));
-                workspace.has_library = true;
+            const Launch& launch = Lowered::at(i);
+            if (launch.kind != LaunchKind::library) {
+                continue;
             }
+            const int first = launch.first + (launch.has_reduction ? 1 : 0);
+            const Kernel& kernel = lowering_detail::kernel_of<Program>(first);
+            std::size_t sums = 0;
+            for (int step = first; step < launch.first + launch.count; ++step) {
+                const Kernel& member = lowering_detail::kernel_of<Program>(step);
+                sums += static_cast<std::size_t>(member.rows() * member.columns() * member.accumulators) * sizeof(Sum);
+            }
+            const auto inputs = static_cast<std::size_t>(kernel.rows() * kernel.depth) * sizeof(BFloat16);
+            workspace.sums = std::max(workspace.sums, aligned_size(launch.direct.is_possible ? 0 : sums));
+            workspace.inputs = std::max(workspace.inputs, aligned_size(precision == Precision::bf16 ? inputs : 0));
+            workspace.has_library = true;
         }
     }
     static constexpr Workspace workspace = [] {
@@ -120,36 +134,97 @@ private:
         (add_workspace<Programs>(result), ...);
         return result;
     }();
-    static constexpr std::size_t accumulators_offset = States::bytes + aligned_size(Layout::arena_bytes);
-    static constexpr std::size_t inputs_offset = accumulators_offset + workspace.accumulators;
+    static constexpr std::size_t sums_offset = States::bytes + aligned_size(Layout::arena_bytes);
+    static constexpr std::size_t inputs_offset = sums_offset + workspace.sums;
     static constexpr std::size_t library_offset = (inputs_offset + workspace.inputs + 255) / 256 * 256;
     static constexpr std::size_t memory_bytes_planned =
         library_offset + (workspace.has_library ? product_workspace_bytes : 0);
 
-    static constexpr ProductShape product_shape(const Kernel& kernel) {
+    /// The product of a library launch: of `columns` columns, all members' or one's.
+    template <class Program>
+    static constexpr ProductShape product_shape(const Launch& launch, Index columns) {
+        const int last = launch.first + launch.count - 1;
+        const Kernel& kernel = lowering_detail::kernel_of<Program>(last);
         ProductShape shape;
         shape.rows = kernel.rows();
-        shape.columns = kernel.columns() * kernel.accumulators;
+        shape.columns = columns;
         shape.depth = kernel.depth;
-        shape.input_stride = precision == Precision::bf16 || kernel.rows() == 1 ? kernel.depth : kernel.input_stride;
-        shape.output_stride = shape.columns;
+        shape.input_stride = streams || kernel.rows() == 1 ? kernel.depth : kernel.input_stride;
         shape.precision = precision;
+        if (launch.direct.is_possible) {
+            shape.output_stride = columns;
+            shape.has_bias = launch.direct.bias >= 0;
+            shape.residual_stride = launch.direct.residual_stride;
+        } else {
+            shape.output_stride = sum_columns<Program>(launch);
+            shape.stores_bf16_sums = streams;
+        }
         return shape;
     }
 
-    /// Prepares what a program needs of the library, so that nothing is looked up or built while launching.
+    /// Columns of all products of a library launch.
     template <class Program>
+    static constexpr Index sum_columns(const Launch& launch) {
+        Index total = 0;
+        for (int step = launch.first + (launch.has_reduction ? 1 : 0); step < launch.first + launch.count; ++step) {
+            const Kernel& kernel = lowering_detail::kernel_of<Program>(step);
+            total += kernel.columns() * kernel.accumulators;
+        }
+        return total;
+    }
+
+    /// Consecutive products of a library launch that the library computes as one, because their weights are neighbours.
+    struct Part {
+        int first = 0;  ///< Steps.
+        int end = 0;
+        Index begin = 0;  ///< Columns.
+        Index columns = 0;
+    };
+
+    template <std::size_t which>
+    [[nodiscard]] std::vector<Part> parts_of(const Launch& launch) const {
+        using Program = ProgramAt<which>;
+        std::vector<Part> parts;
+        const std::byte* expected = nullptr;
+        Index begin = 0;
+        for (int step = launch.first + (launch.has_reduction ? 1 : 0); step < launch.first + launch.count; ++step) {
+            const Kernel& kernel = lowering_detail::kernel_of<Program>(step);
+            const Index columns = kernel.columns() * kernel.accumulators;
+            const std::byte* weight = weight_of<which>(step);
+            if (weight != expected) {
+                parts.push_back({step, step, begin, 0});
+            }
+            parts.back().end = step + 1;
+            parts.back().columns += columns;
+            begin += columns;
+            expected = weight + static_cast<std::size_t>(columns * kernel.depth) * sizeof(Storage);
+        }
+        return parts;
+    }
+
+    template <std::size_t which>
+    [[nodiscard]] const std::byte* weight_of(int step) const {
+        return prepared_[which][static_cast<std::size_t>(lowering_detail::step_of<ProgramAt<which>>(step).weight.index)]
+            .data;
+    }
+
+    /// Prepares what a program needs of the library, so that nothing is looked up or built while launching.
+    template <std::size_t which>
     void add_products() {
-        using Lowered = Lowering<Program, precision == Precision::bf16>;
+        using Program = ProgramAt<which>;
+        using Lowered = Lowering<Program, streams>;
         for (std::size_t i = 0; i < Lowered::count; ++i) {
-            if (Lowered::at(i).kind != LaunchKind::library) {
+            const Launch& launch = Lowered::at(i);
+            if (launch.kind != LaunchKind::library) {
                 continue;
             }
-            const ProductShape shape = product_shape(lowering_detail::kernel_of<Program>(Lowered::at(i).first));
-            if (find_product(shape) == nullptr) {
-                LibraryProduct product(library_.get(), shape);
-                product.choose(product.candidates(1).front());
-                products_.push_back(std::move(product));
+            for (const Part& part : parts_of<which>(launch)) {
+                const ProductShape shape = product_shape<Program>(launch, part.columns);
+                if (find_product(shape) == nullptr) {
+                    LibraryProduct product(library_.get(), shape);
+                    product.choose(fastest_algorithm(product, device_));
+                    products_.push_back(std::move(product));
+                }
             }
         }
     }
@@ -193,7 +268,7 @@ private:
         call.output = address<which>(step.output, kernel.dtype);
         if (kernel.kind == KernelKind::product) {
             call.input = address<which>(step.input, DType::f32);
-            call.weight = prepared_[which][static_cast<std::size_t>(step.weight.index)].data;
+            call.weight = weight_of<which>(index);
         }
         for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
             call.operands[i] = address<which>(step.operands[i], kernel.operands[i].dtype);
@@ -201,22 +276,29 @@ private:
         return call;
     }
 
+    /// How a kernel is spread over the device.
+    struct Spread {
+        Index blocks = 1;
+        int threads = block_threads;
+        int cluster = 1;
+    };
+
     /// Launches a kernel that may begin before the one before it has ended.
     template <class... Parameters, class... Arguments>
-    void launch_kernel(void (*kernel)(Parameters...), Index blocks, int cluster, cudaStream_t stream,
+    void launch_kernel(void (*kernel)(Parameters...), const Spread& spread, cudaStream_t stream,
                        Arguments&&... arguments) const {
         cudaLaunchConfig_t config{};
-        config.gridDim = dim3(static_cast<unsigned>(blocks));
-        config.blockDim = dim3(block_threads);
+        config.gridDim = dim3(static_cast<unsigned>(spread.blocks));
+        config.blockDim = dim3(static_cast<unsigned>(spread.threads));
         config.stream = stream;
         cudaLaunchAttribute attributes[2];
         unsigned count = 0;
         if (device_.has_clusters()) {
             attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
             attributes[count++].val.programmaticStreamSerializationAllowed = 1;
-            if (cluster > 1) {
+            if (spread.cluster > 1) {
                 attributes[count].id = cudaLaunchAttributeClusterDimension;
-                attributes[count].val.clusterDim.x = static_cast<unsigned>(cluster);
+                attributes[count].val.clusterDim.x = static_cast<unsigned>(spread.cluster);
                 attributes[count].val.clusterDim.y = 1;
                 attributes[count++].val.clusterDim.z = 1;
             }
@@ -230,73 +312,98 @@ private:
         return std::min<Index>(wanted, static_cast<Index>(device_.multiprocessors) * 16);
     }
 
-    template <std::size_t which, int step>
-    using KernelAt = KernelOf<ProgramAt<which>,
-                              static_cast<std::size_t>(ProgramAt<which>::steps[static_cast<std::size_t>(step)].kernel)>;
-
-    template <std::size_t which, Launch launch, std::size_t index>
+    template <std::size_t which, std::size_t index>
     void launch_one(cudaStream_t stream) const {
-        if constexpr (launch.kind == LaunchKind::step) {
-            using K = KernelAt<which, launch.first>;
-            launch_kernel(&step_kernel<K>, blocks_for(blocks_wanted<K>()), 1, stream, call_of<which>(launch.first));
-        } else if constexpr (launch.kind == LaunchKind::segment) {
-            launch_segment<which, launch.first>(stream, std::make_integer_sequence<int, launch.count>());
-        } else if constexpr (launch.kind == LaunchKind::streamed) {
-            constexpr int products = launch.has_reduction ? 1 : 0;
-            launch_streamed<which, launch.first, launch.has_reduction>(
-                stream, std::make_integer_sequence<int, launch.count - products>());
+        using At = LaunchAt<ProgramAt<which>, streams, index>;
+        constexpr LaunchKind kind = At::launch.kind;
+        if constexpr (kind == LaunchKind::step) {
+            launch_step<which, typename At::template KernelAt<0>>(At::launch.first, stream);
+        } else if constexpr (kind == LaunchKind::segment) {
+            launch_segment<which, At>(stream, std::make_integer_sequence<int, At::launch.count>());
+        } else if constexpr (kind == LaunchKind::streamed) {
+            launch_streamed<which, At>(stream, std::make_integer_sequence<int, At::launch.products()>());
         } else {
-            launch_library<which, launch.first>(stream);
+            launch_library<which, At>(stream, std::make_integer_sequence<int, At::launch.products()>());
         }
     }
 
-    template <std::size_t which, int first, int... i>
+    template <std::size_t which, class K>
+    void launch_step(int step, cudaStream_t stream) const {
+        if constexpr (can_tile<K>(precision)) {
+            launch_kernel(&tile_attention_kernel<K, precision>, {tile_blocks<K>, tile_threads}, stream,
+                          call_of<which>(step));
+        } else {
+            launch_kernel(&step_kernel<K>, {blocks_for(blocks_wanted<K>())}, stream, call_of<which>(step));
+        }
+    }
+
+    template <std::size_t which, class At, int... i>
     void launch_segment(cudaStream_t stream, std::integer_sequence<int, i...>) const {
-        using Steps = Segment<KernelAt<which, first + i>...>;
-        const typename Steps::Calls calls{{call_of<which>(first + i)...}};
+        using Steps = Segment<typename At::template KernelAt<i>...>;
+        const typename Steps::Calls calls{{call_of<which>(At::launch.first + i)...}};
         const int blocks = device_.has_clusters() ? cluster_blocks : 1;
-        launch_kernel(&segment_kernel<Steps>, blocks, blocks, stream, calls);
+        launch_kernel(&segment_kernel<Steps>, {blocks, block_threads, blocks}, stream, calls);
     }
 
-    template <std::size_t which, int first, bool has_reduction, int... i>
+    template <std::size_t which, class At, int... i>
     void launch_streamed(cudaStream_t stream, std::integer_sequence<int, i...>) const {
-        using Program = ProgramAt<which>;
-        constexpr int product = first + (has_reduction ? 1 : 0);
-        using Reduction =
-            typename std::conditional_t<has_reduction, LazyKernel<which, first>, std::type_identity<NoReduction>>::type;
-        using Group = StreamingGroup<
-            Reduction, StreamedProduct<KernelAt<which, product + i>,
-                                       has_reduction ? lowering_detail::scale_operand<Program>(
-                                                           product + i, lowering_detail::step_of<Program>(first).output)
-                                                     : -1>...>;
-        const typename Group::Calls calls{{call_of<which>(product + i)...}};
-        launch_kernel(&streaming_kernel<Group>, Group::blocks, 1, stream, calls);
+        using Group = StreamingGroup<typename ReductionAt<At>::type,
+                                     StreamedProduct<typename At::template KernelAt<At::launch.norms() + i>,
+                                                     At::launch.scales[static_cast<std::size_t>(i)],
+                                                     At::launch.weights[static_cast<std::size_t>(i)]>...>;
+        const typename Group::Calls calls{{call_of<which>(At::launch.first_product() + i)...}};
+        launch_kernel(&streaming_kernel<Group>, {Group::blocks}, stream, calls);
     }
-    template <std::size_t which, int step>
-    struct LazyKernel {
-        using type = KernelAt<which, step>;
-    };
 
-    template <std::size_t which, int step>
-    void launch_library(cudaStream_t stream) const {
-        using K = KernelAt<which, step>;
-        const KernelCall call = call_of<which>(step);
+    template <std::size_t which, class At, int... i>
+    void launch_library(cudaStream_t stream, std::integer_sequence<int, i...>) const {
+        using Program = ProgramAt<which>;
+        constexpr int norms = At::launch.norms();
+        using First = typename At::template KernelAt<norms>;
+        const KernelCall call = call_of<which>(At::launch.first_product());
         const void* input = call.input.base;
-        auto* accumulators = reinterpret_cast<float*>(memory_.data() + accumulators_offset);
-        constexpr bool moves = ProgramAt<which>::steps[static_cast<std::size_t>(step)].input.position >= 0;
-        static_assert(!moves || precision == Precision::bf16,
-                      "totograph: the input of a product lies at a place that is known before the run.");
-        if constexpr (precision == Precision::bf16) {
-            auto* inputs = reinterpret_cast<__nv_bfloat16*>(memory_.data() + inputs_offset);
-            launch_kernel(&convert_kernel<static_cast<int>(K::kernel.depth)>,
-                          blocks_for(divide_rounding_up(K::kernel.rows() * K::kernel.depth, 4 * block_threads)), 1,
-                          stream, call.input, K::kernel.input_stride, K::kernel.rows(), inputs);
-            input = inputs;
+        if constexpr (streams && !At::launch.input_is_rounded) {
+            auto* rounded = reinterpret_cast<BFloat16*>(memory_.data() + inputs_offset);
+            constexpr Index rows = First::kernel.rows();
+            if constexpr (norms == 1) {
+                constexpr Index warps = block_threads / warp_size;
+                launch_kernel(&norm_and_convert_kernel<typename At::template KernelAt<0>>,
+                              {blocks_for(divide_rounding_up(rows, warps))}, stream, call_of<which>(At::launch.first),
+                              rounded);
+            } else {
+                constexpr auto depth = static_cast<int>(First::kernel.depth);
+                launch_kernel(&convert_kernel<depth>,
+                              {blocks_for(divide_rounding_up(rows * depth, Index{4} * block_threads))}, stream,
+                              call.input, First::kernel.input_stride, rows, rounded);
+            }
+            input = rounded;
+        } else {
+            static_assert(!At::launch.input_moves,
+                          "totograph: the input of a product lies at a place that is known before the run.");
         }
-        find_product(product_shape(K::kernel))
-            ->launch(input, call.weight, accumulators, nullptr, nullptr, memory_.data() + library_offset, stream);
-        launch_kernel(&epilogue_kernel<K>, blocks_for(blocks_wanted<K>()), 1, stream, call,
-                      static_cast<const float*>(accumulators));
+        void* const workspace_memory = memory_.data() + library_offset;
+        auto* const sums = reinterpret_cast<Sum*>(memory_.data() + sums_offset);
+        constexpr DirectProduct direct = At::launch.direct;
+        for (const Part& part : parts_of<which>(At::launch)) {
+            const LibraryProduct& product = *find_product(product_shape<Program>(At::launch, part.columns));
+            if constexpr (direct.is_possible) {
+                const auto operand = [&](int index) {
+                    return index < 0 ? nullptr
+                                     : static_cast<const float*>(call.operands[static_cast<std::size_t>(index)].base);
+                };
+                product.launch(input, weight_of<which>(part.first), call.output.base, operand(direct.residual),
+                               operand(direct.bias), workspace_memory, stream);
+            } else {
+                product.launch(input, weight_of<which>(part.first), sums + part.begin, nullptr, nullptr,
+                               workspace_memory, stream);
+            }
+        }
+        if constexpr (!direct.is_possible) {
+            using Group = EpilogueGroup<Sum, typename At::template KernelAt<norms + i>...>;
+            const typename Group::Calls calls{{call_of<which>(At::launch.first_product() + i)...}};
+            launch_kernel(&epilogue_kernel<Group, Sum>, {blocks_for(Group::blocks) * Group::members}, stream, calls,
+                          static_cast<const Sum*>(sums));
+        }
     }
 
     Device device_;

@@ -3,6 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
+
+#include <cuda_bf16.h>
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
@@ -12,10 +15,13 @@ namespace totograph::cuda {
 
 /// A kernel of a program as a type. The value is a copy: device code may read a constant, but not through a reference
 /// to host memory.
-template <class ProgramType, std::size_t index>
+///
+/// @tparam rounds  the result is stored as bf16: only products read it, which would round it anyway
+template <class ProgramType, std::size_t index, bool rounds = false>
 struct KernelOf {
     using Operations = typename ProgramType::Operations;
     static constexpr Kernel kernel = ProgramType::kernels[index];
+    static constexpr bool is_rounded = rounds;
 };
 
 /// Where a tensor lies. A position is read on the device when the kernel runs, so that one recorded launch serves every
@@ -57,5 +63,29 @@ struct ElementOf<DType::i32> {
 };
 template <DType dtype>
 using Element = typename ElementOf<dtype>::type;
+
+/// The type of what a kernel stores.
+template <class K>
+struct OutputOf {
+    using type = Element<K::kernel.dtype>;
+};
+template <class K>
+requires(K::is_rounded) struct OutputOf<K> {
+    using type = BFloat16;
+};
+template <class K>
+using Output = typename OutputOf<K>::type;
+
+/// A number as it is stored.
+template <class To, class From>
+__device__ __forceinline__ To stored_as(From value) {
+    if constexpr (std::is_same_v<To, BFloat16>) {
+        BFloat16 rounded;
+        rounded.bits = __bfloat16_as_ushort(__float2bfloat16_rn(static_cast<float>(value)));
+        return rounded;
+    } else {
+        return value;
+    }
+}
 
 }  // namespace totograph::cuda

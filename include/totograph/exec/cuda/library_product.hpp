@@ -29,7 +29,8 @@ constexpr const char* name(Precision precision) {
 }
 
 /// The sizes of a product as cuBLASLt computes it: out = x W^T [+ residual] [+ bias], all row-major. `x` and `W` are
-/// bf16 or f32 by the precision, everything else f32.
+/// bf16 or f32 by the precision, everything else f32, but for sums that
+/// another kernel goes on with.
 struct ProductShape {
     Index rows = 0;
     Index columns = 0;
@@ -38,7 +39,8 @@ struct ProductShape {
     Index output_stride = 0;  ///< Likewise of the result.
     Precision precision = Precision::f32;
     bool has_bias = false;
-    Index residual_stride = 0;  ///< 0: no residual.
+    Index residual_stride = 0;      ///< 0: no residual.
+    bool stores_bf16_sums = false;  ///< The result is bf16; without bias and residual only.
 
     friend constexpr bool operator==(const ProductShape&, const ProductShape&) = default;
 };
@@ -72,8 +74,9 @@ public:
         // cuBLASLt counts columns first: its A is our W, its B our x, its D our result.
         layout(weight_, type, shape.depth, shape.columns, shape.depth);
         layout(input_, type, shape.depth, shape.rows, shape.input_stride);
-        layout(output_, CUDA_R_32F, shape.columns, shape.rows, shape.output_stride);
-        layout(residual_, CUDA_R_32F, shape.columns, shape.rows,
+        const cudaDataType_t result = shape.stores_bf16_sums ? CUDA_R_16BF : CUDA_R_32F;
+        layout(output_, result, shape.columns, shape.rows, shape.output_stride);
+        layout(residual_, result, shape.columns, shape.rows,
                shape.residual_stride == 0 ? shape.output_stride : shape.residual_stride);
     }
     LibraryProduct(LibraryProduct&& other) noexcept
@@ -141,13 +144,13 @@ public:
     [[nodiscard]] const ProductAlgorithm& algorithm() const { return algorithm_; }
 
     /// out = x W^T [+ residual] [+ bias].
-    void launch(const void* input, const void* weight, float* output, const float* residual, const float* bias,
+    void launch(const void* input, const void* weight, void* output, const float* residual, const float* bias,
                 void* workspace, cudaStream_t stream) const {
         check(try_launch(algorithm_, input, weight, output, residual, bias, workspace, stream), "launching a product");
     }
 
     [[nodiscard]] cublasStatus_t try_launch(const ProductAlgorithm& algorithm, const void* input, const void* weight,
-                                            float* output, const float* residual, const float* bias, void* workspace,
+                                            void* output, const float* residual, const float* bias, void* workspace,
                                             cudaStream_t stream) const {
         if (shape_.has_bias) {
             cublasLtMatmulDescSetAttribute(operation_, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias);

@@ -22,19 +22,42 @@ enum class LaunchKind : std::uint8_t {
     library,   ///< A product by cuBLASLt, then its chain.
 };
 
+/// How a library can compute the whole chain of a product: sums plus a bias, plus a residual of the result's shape.
+struct DirectProduct {
+    bool is_possible = false;
+    int bias = -1;  ///< Operands of the chain; -1 for none.
+    int residual = -1;
+    Index residual_stride = 0;
+};
+
+/// Steps of one segment: their operands travel as kernel parameters, of which there are 32,764 bytes.
+inline constexpr int segment_steps = 48;
+/// Products of one group.
+inline constexpr int group_products = 8;
+
 /// Consecutive steps that are launched together.
 struct Launch {
     LaunchKind kind = LaunchKind::step;
     int first = 0;
     int count = 1;
-    bool has_reduction = false;  ///< Of `streamed`: the first step is the norm.
+    bool has_reduction = false;  ///< Of products: the first step is their norm.
+
+    std::array<int, segment_steps> kernels{};        ///< The kernel of each step.
+    std::array<bool, segment_steps> rounds{};        ///< Whether each stores bf16.
+    std::array<int, group_products> scales{};        ///< Of streamed products: the operand that is the norm.
+    std::array<unsigned, group_products> weights{};  ///< Of streamed products: a bit for each operand that is a weight.
+    bool input_is_rounded = false;                   ///< Of products: the input is stored as bf16 already.
+    bool input_moves = false;                        ///< Of products: the input lies at a position.
+    DirectProduct direct;                            ///< Of a lone product of the library.
+
+    /// Steps before the first product.
+    [[nodiscard]] constexpr int norms() const { return has_reduction ? 1 : 0; }
+    [[nodiscard]] constexpr int first_product() const { return first + norms(); }
+    [[nodiscard]] constexpr int products() const { return count - norms(); }
 };
 
 /// Elements of a step that is small enough for a segment: a few for each thread of a cluster.
 inline constexpr Index segment_elements = 32768;
-/// Steps of one segment: their operands travel as kernel parameters, of which there are 32,764 bytes.
-inline constexpr int segment_steps = 48;
-
 namespace lowering_detail {
 
 template <class Program>
@@ -156,11 +179,26 @@ constexpr int scale_operand(int product, const Reference& norm) {
     return found;
 }
 
-/// Products from `step` on that read one input and can run together.
+/// A bit for each operand of a step that is a weight.
 template <class Program>
-constexpr int products_together(int step, int steps) {
+constexpr unsigned weight_operands(int step) {
+    unsigned bits = 0;
+    for (int i = 0; i < kernel_of<Program>(step).operand_count; ++i) {
+        const Reference& reference = step_of<Program>(step).operands[static_cast<std::size_t>(i)];
+        bits |= reference.space == Space::weight && reference.position < 0 ? 1U << i : 0U;
+    }
+    return bits;
+}
+
+/// Products from `step` on that read one input and can run together, all streamed or all by the library.
+template <class Program>
+constexpr int products_together(int step, int steps, bool streams) {
+    const bool streamed = streams && can_stream(kernel_of<Program>(step));
     int end = step;
-    while (end < steps && end - step < 8 && can_stream(kernel_of<Program>(end)) &&
+    while (end < steps && end - step < group_products && kernel_of<Program>(end).kind == KernelKind::product &&
+           (streams && can_stream(kernel_of<Program>(end))) == streamed &&
+           kernel_of<Program>(end).input_stride == kernel_of<Program>(step).input_stride &&
+           kernel_of<Program>(end).rows() == kernel_of<Program>(step).rows() &&
            is_same(step_of<Program>(end).input, step_of<Program>(step).input)) {
         for (int other = step; other < end; ++other) {
             if (!are_independent<Program>(other, end)) {
@@ -188,59 +226,214 @@ constexpr bool norm_ends_with(int norm, int end, int steps) {
     return true;
 }
 
+/// Whether a norm and the product after it begin a group: a streamed product computes the norm itself, for the library
+/// the kernel that rounds its input does.
+template <class Program>
+constexpr bool begins_with_norm(int step, int steps, bool streams) {
+    if (!streams || step + 1 >= steps || kernel_of<Program>(step + 1).kind != KernelKind::product ||
+        !is_norm_of<Program>(step, step + 1)) {
+        return false;
+    }
+    if (!can_stream(kernel_of<Program>(step + 1))) {
+        return true;
+    }
+    const int products = products_together<Program>(step + 1, steps, streams);
+    bool absorbs = step_of<Program>(step).output.space == Space::arena &&
+                   norm_ends_with<Program>(step, step + 1 + products, steps);
+    for (int i = 0; i < products; ++i) {
+        absorbs = absorbs && scale_operand<Program>(step + 1 + i, step_of<Program>(step).output) >= 0;
+    }
+    return absorbs;
+}
+
 template <class Program>
 constexpr Launch next_launch(int step, int steps, bool streams) {
-    if (streams && step + 1 < steps && can_stream(kernel_of<Program>(step + 1)) &&
-        is_norm_of<Program>(step, step + 1)) {
-        const int products = products_together<Program>(step + 1, steps);
-        bool absorbs = step_of<Program>(step).output.space == Space::arena &&
-                       norm_ends_with<Program>(step, step + 1 + products, steps);
-        for (int i = 0; i < products; ++i) {
-            absorbs = absorbs && scale_operand<Program>(step + 1 + i, step_of<Program>(step).output) >= 0;
-        }
-        if (absorbs) {
-            return {LaunchKind::streamed, step, products + 1, true};
-        }
-    }
-    if (kernel_of<Program>(step).kind == KernelKind::product) {
-        if (streams && can_stream(kernel_of<Program>(step))) {
-            return {LaunchKind::streamed, step, products_together<Program>(step, steps), false};
-        }
-        return {LaunchKind::library, step, 1, false};
+    const int norm = begins_with_norm<Program>(step, steps, streams) ? 1 : 0;
+    if (norm == 1 || kernel_of<Program>(step).kind == KernelKind::product) {
+        const bool streamed = streams && can_stream(kernel_of<Program>(step + norm));
+        return {streamed ? LaunchKind::streamed : LaunchKind::library, step,
+                norm + products_together<Program>(step + norm, steps, streams), norm == 1};
     }
     int end = step;
     while (end < steps && end - step < segment_steps && is_small<Program>(end) &&
-           !(end > step && streams && end + 1 < steps && can_stream(kernel_of<Program>(end + 1)) &&
-             is_norm_of<Program>(end, end + 1))) {
+           !begins_with_norm<Program>(end, steps, streams)) {
         ++end;
     }
     return end - step > 1 ? Launch{LaunchKind::segment, step, end - step, false}
                           : Launch{LaunchKind::step, step, 1, false};
 }
 
+template <class Program>
+constexpr DirectProduct direct_product(int index) {
+    const Step& step = step_of<Program>(index);
+    const Kernel& kernel = kernel_of<Program>(index);
+    if (kernel.accumulators != 1 || kernel.row_rank > 1 || kernel.iteration.rank != kernel.row_rank + 1 ||
+        step.output.position >= 0 || kernel.columns() % 4 != 0 || kernel.chain.count > 2 || kernel.chain.count < 1) {
+        return {};
+    }
+    const auto column = static_cast<std::size_t>(kernel.row_rank);
+    const Index out_stride = kernel.row_rank == 0 ? kernel.columns() : kernel.output_strides[0];
+    if (kernel.output_strides[column] != 1 || out_stride != kernel.columns()) {
+        return {};
+    }
+    DirectProduct result;
+    int sum = 0;
+    for (int i = 0; i < kernel.chain.count; ++i) {
+        const Instruction& instruction = kernel.chain.instructions[static_cast<std::size_t>(i)];
+        const int other = instruction.arguments[0] == sum ? instruction.arguments[1] : instruction.arguments[0];
+        const bool adds = instruction.op == Op::add && instruction.dtype == DType::f32 &&
+                          (instruction.arguments[0] == sum || instruction.arguments[1] == sum) && other != sum &&
+                          other >= 1 && other <= kernel.operand_count;
+        if (!adds) {
+            return {};
+        }
+        const Operand& operand = kernel.operands[static_cast<std::size_t>(other) - 1];
+        const Reference& reference = step.operands[static_cast<std::size_t>(other) - 1];
+        const Index rows = kernel.row_rank == 0 ? 0 : operand.strides[0];
+        if (operand.dtype != DType::f32 || operand.strides[column] != 1 || reference.position >= 0) {
+            return {};
+        }
+        if (rows == 0 && reference.space == Space::weight && result.bias < 0) {
+            result.bias = other - 1;
+        } else if (rows >= kernel.columns() && rows % 4 == 0 && reference.offset % 4 == 0 && result.residual < 0) {
+            result.residual = other - 1;
+            result.residual_stride = rows;
+        } else {
+            return {};
+        }
+        sum = kernel.chain.given + i;
+    }
+    result.is_possible = true;
+    return result;
+}
+
 }  // namespace lowering_detail
 
 /// The launches of a program. `streams` says whether products of few rows may be streamed (their weights are bf16).
+///
+/// All that templates need to know of a launch is in one small table: a constant expression that reads the program's
+/// own tables costs nvcc megabytes each time.
 template <class Program, bool streams>
 struct Lowering {
+private:
+    static constexpr std::size_t steps = Program::steps.size();
+    static constexpr std::size_t buffers = Program::buffers.size() == 0 ? 1 : Program::buffers.size();
+
     struct Table {
-        std::array<Launch, Program::steps.size()> launches{};
+        std::array<Launch, steps> launches{};
         std::size_t count = 0;
     };
 
-    static constexpr Table table = [] {
-        Table result{};
-        const int steps = static_cast<int>(Program::steps.size());
-        for (int step = 0; step < steps;) {
-            const Launch launch = lowering_detail::next_launch<Program>(step, steps, streams);
-            result.launches[result.count++] = launch;
-            step += launch.count;
+    /// For each buffer, whether it is stored as bf16: products of the library alone read it, which would round it
+    /// anyway, and what writes it can round.
+    static constexpr std::array<bool, buffers> find_rounded(const Table& table) {
+        using namespace lowering_detail;
+        std::array<bool, buffers> result{};
+        std::array<bool, buffers> refused{};
+        for (std::size_t l = 0; streams && l < table.count; ++l) {
+            const Launch& launch = table.launches[l];
+            for (int i = launch.first; i < launch.first + launch.count; ++i) {
+                const Step& step = step_of<Program>(i);
+                const Kernel& kernel = kernel_of<Program>(i);
+                for (std::size_t operand = 0; operand < static_cast<std::size_t>(kernel.operand_count); ++operand) {
+                    if (step.operands[operand].space == Space::arena) {
+                        refused[static_cast<std::size_t>(step.operands[operand].index)] = true;
+                    }
+                }
+                if (kernel.kind == KernelKind::product && step.input.space == Space::arena) {
+                    const auto buffer = static_cast<std::size_t>(step.input.index);
+                    const auto bytes = static_cast<std::size_t>(kernel.rows() * kernel.depth) * sizeof(float);
+                    const bool whole = step.input.offset == 0 && step.input.position < 0 &&
+                                       kernel.input_stride == kernel.depth && kernel.depth % 8 == 0 &&
+                                       Program::buffers[buffer].bytes == bytes;
+                    const bool fits = launch.kind == LaunchKind::library && !launch.has_reduction && whole;
+                    refused[buffer] = refused[buffer] || !fits;
+                    result[buffer] = true;
+                }
+                if (step.output.space == Space::arena) {
+                    const bool is_attention = launch.kind == LaunchKind::step &&
+                                              kernel.kind == KernelKind::structural &&
+                                              (kernel.op == Op::causal_attention || kernel.op == Op::cached_attention ||
+                                               kernel.op == Op::variate_attention);
+                    const bool is_epilogue = launch.kind == LaunchKind::library && kernel.kind == KernelKind::product &&
+                                             !launch.direct.is_possible;
+                    const auto buffer = static_cast<std::size_t>(step.output.index);
+                    refused[buffer] = refused[buffer] || !(is_attention || is_epilogue) || step.output.offset != 0 ||
+                                      step.output.position >= 0;
+                }
+            }
+        }
+        for (std::size_t i = 0; i < result.size(); ++i) {
+            result[i] = result[i] && !refused[i];
         }
         return result;
-    }();
+    }
 
+    static constexpr Table make_table() {
+        using namespace lowering_detail;
+        Table table{};
+        for (int step = 0; step < static_cast<int>(steps);) {
+            Launch launch = next_launch<Program>(step, static_cast<int>(steps), streams);
+            if (launch.kind == LaunchKind::library && launch.products() == 1) {
+                launch.direct = direct_product<Program>(launch.first_product());
+            }
+            table.launches[table.count++] = launch;
+            step += launch.count;
+        }
+        const auto rounded = find_rounded(table);
+        const auto rounds = [&](const Reference& reference) {
+            return reference.space == Space::arena && rounded[static_cast<std::size_t>(reference.index)];
+        };
+        for (std::size_t l = 0; l < table.count; ++l) {
+            Launch& launch = table.launches[l];
+            for (int i = 0; i < launch.count; ++i) {
+                const Step& step = step_of<Program>(launch.first + i);
+                launch.kernels[static_cast<std::size_t>(i)] = step.kernel;
+                launch.rounds[static_cast<std::size_t>(i)] = rounds(step.output);
+            }
+            if (launch.kind != LaunchKind::streamed && launch.kind != LaunchKind::library) {
+                continue;
+            }
+            const Reference& input = step_of<Program>(launch.first_product()).input;
+            launch.input_is_rounded = rounds(input);
+            launch.input_moves = input.position >= 0;
+            for (int i = 0; i < launch.products(); ++i) {
+                const auto place = static_cast<std::size_t>(i);
+                const int step = launch.first_product() + i;
+                launch.weights[place] = weight_operands<Program>(step);
+                launch.scales[place] =
+                    launch.has_reduction ? scale_operand<Program>(step, step_of<Program>(launch.first).output) : -1;
+            }
+        }
+        return table;
+    }
+
+    static constexpr Table table = make_table();
+
+public:
     static constexpr std::size_t count = table.count;
-    static constexpr Launch at(std::size_t index) { return table.launches[index]; }
+    static constexpr const Launch& at(std::size_t index) { return table.launches[index]; }
+};
+
+/// A launch of a program as a type: templates read this small constant and nothing else of the program.
+template <class Program, bool streams, std::size_t index>
+struct LaunchAt {
+    static constexpr Launch launch = Lowering<Program, streams>::at(index);
+
+    /// The kernel of one of its steps.
+    template <int step>
+    using KernelAt = KernelOf<Program, static_cast<std::size_t>(launch.kernels[static_cast<std::size_t>(step)]),
+                              launch.rounds[static_cast<std::size_t>(step)]>;
+};
+
+/// The norm of a group of products as a type.
+template <class At, bool has_reduction = At::launch.has_reduction>
+struct ReductionAt {
+    using type = NoReduction;
+};
+template <class At>
+struct ReductionAt<At, true> {
+    using type = typename At::template KernelAt<0>;
 };
 
 }  // namespace totograph::cuda

@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <utility>
 
-#include <cuda_bf16.h>
-
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/attention.hpp>
 #include <totograph/exec/cuda/dependent_launch.hpp>
@@ -118,19 +116,46 @@ __global__ void __launch_bounds__(block_threads)
     SegmentType::run(calls);
 }
 
-/// The chain after a product that a library computed.
-template <class K>
+/// What follows products that a library computed side by side: the chain of each.
+template <class Sum, class... K>
+struct EpilogueGroup {
+    struct Calls {
+        KernelCall call[sizeof...(K)];
+    };
+    /// Columns of one row of sums.
+    static constexpr int row_stride = (static_cast<int>(K::kernel.columns() * K::kernel.accumulators) + ...);
+    /// A block for each member of a round; rounds are so many as the largest member wants.
+    static constexpr int members = sizeof...(K);
+    static constexpr Index blocks = std::max({blocks_wanted<K>()...});
+
+    static __device__ void run(const Calls& calls, const Sum* sums) {
+        const int own = static_cast<int>(blockIdx.x) % members;
+        const int block = static_cast<int>(blockIdx.x) / members;
+        const int count = static_cast<int>(gridDim.x) / members;
+        int index = 0;
+        const auto member = [&]<class Kernel>(Kernel*) {
+            if (index == own) {
+                run_epilogue<Kernel>(calls.call[index], sums, row_stride, block, count);
+            }
+            sums += Kernel::kernel.columns() * Kernel::kernel.accumulators;
+            ++index;
+        };
+        (member(static_cast<K*>(nullptr)), ...);
+    }
+};
+
+template <class Group, class Sum>
 __global__ void __launch_bounds__(block_threads)
-    epilogue_kernel(const __grid_constant__ KernelCall call, const float* accumulators) {
+    epilogue_kernel(const __grid_constant__ typename Group::Calls calls, const Sum* sums) {
     let_successor_begin();
     wait_for_predecessor();
-    run_epilogue<K>(call, accumulators);
+    Group::run(calls, sums);
 }
 
 /// Rows of a product's input as bf16, next to each other.
 template <int depth>
 __global__ void __launch_bounds__(block_threads)
-    convert_kernel(const __grid_constant__ Address input, Index input_stride, Index rows, __nv_bfloat16* out) {
+    convert_kernel(const __grid_constant__ Address input, Index input_stride, Index rows, BFloat16* out) {
     let_successor_begin();
     wait_for_predecessor();
     const auto* in = input.get<float>();
@@ -139,13 +164,42 @@ __global__ void __launch_bounds__(block_threads)
          item += static_cast<Index>(gridDim.x) * blockDim.x) {
         const Index row = item / (depth / lanes);
         const Index column = item % (depth / lanes) * lanes;
-        const auto values = load_pack<1, lanes>(in + row * input_stride + column);
-        Pack<__nv_bfloat16, lanes> rounded;
+        store_pack<1>(out + row * depth + column,
+                      stored_as<BFloat16>(load_pack<1, lanes>(in + row * input_stride + column)));
+    }
+}
+
+/// The same, with a norm of the rows; a warp a row.
+template <class K>
+__global__ void __launch_bounds__(block_threads)
+    norm_and_convert_kernel(const __grid_constant__ KernelCall call, BFloat16* out) {
+    let_successor_begin();
+    wait_for_predecessor();
+    constexpr int warps = block_threads / warp_size;
+    constexpr auto depth = static_cast<Offset<K>>(K::kernel.columns());
+    constexpr int lanes = depth % 4 == 0 ? 4 : depth % 2 == 0 ? 2 : 1;
+    const OperandPointers<Epilogue<K>> after(call);
+    const auto* in = call.operands[0].get<float>();
+    auto* norms = call.output.get<float>();
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    for (Offset<K> row = static_cast<Offset<K>>(blockIdx.x * warps + threadIdx.x / warp_size);
+         row < static_cast<Offset<K>>(K::kernel.rows()); row += static_cast<Offset<K>>(gridDim.x * warps)) {
+        const auto place = place_of<K, RowsOf<K>>(row);
+        const float* from = in + offset_of<K, StridesOfOperand<K, 0>>(place);
+        float total = 0;
+#pragma unroll 8
+        for (Offset<K> column = lane * lanes; column < depth; column += warp_size * lanes) {
+            const auto values = load_pack<1, lanes>(from + column);
 #pragma unroll
-        for (int lane = 0; lane < lanes; ++lane) {
-            rounded.lane[lane] = __float2bfloat16_rn(values.lane[lane]);
+            for (int i = 0; i < lanes; ++i) {
+                total += values.lane[i] * values.lane[i];
+            }
+            store_pack<1>(out + row * depth + column, stored_as<BFloat16>(values));
         }
-        store_pack<1>(out + row * depth + column, rounded);
+        total = warp_sum(total);
+        if (lane == 0) {
+            norms[offset_of<K, StridesOfOutput<K>>(place)] = finish_row<K>(after, place, total);
+        }
     }
 }
 

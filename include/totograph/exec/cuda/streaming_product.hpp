@@ -14,6 +14,7 @@
 #include <totograph/exec/cuda/elementwise.hpp>
 #include <totograph/exec/cuda/kernel_call.hpp>
 #include <totograph/exec/cuda/reduction.hpp>
+#include <totograph/exec/cuda/tensor_core.hpp>
 #include <totograph/graph/kernel.hpp>
 
 // Products of few rows with bf16 weights. They are bound by reading the weights once, so each thread asks for all that
@@ -40,19 +41,6 @@ struct NoReduction {};
 
 namespace streaming_detail {
 
-/// d += a b, 16x8x16, a and b bf16.
-__device__ __forceinline__ void multiply_tile(float (&d)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
-                                              std::uint32_t b1) {
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
-__device__ __forceinline__ std::uint32_t two_bf16(float low, float high) {
-    const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
-    return *reinterpret_cast<const std::uint32_t*>(&pair);
-}
-
 /// Weights are read once and by nobody else: they should not displace what the caches hold.
 __device__ __forceinline__ uint4 load_weights(const uint4* from) {
     uint4 words;
@@ -64,14 +52,26 @@ __device__ __forceinline__ uint4 load_weights(const uint4* from) {
 
 }  // namespace streaming_detail
 
+/// A product of a group.
+///
+/// @tparam scale           the operand of its chain that is the norm of its input; -1 when there is no norm
+/// @tparam weights         a bit for each operand of its chain that is a weight, which nothing in a graph writes
+template <class KernelType, int scale, unsigned weights>
+struct StreamedProduct {
+    using K = KernelType;
+    static constexpr int scale_operand = scale;
+    static constexpr unsigned weight_operands = weights;
+};
+
 /// `streamed_columns` columns of one product, by one block. `Reduction` is the kernel of a norm of the product's input
-/// (or `NoReduction`), whose result is operand `scale_operand` of the chain.
+/// (or `NoReduction`), whose result is an operand of the chain.
 ///
 /// A lane reads eight neighbouring elements of depth, and the inputs that go with them: the order of the depth inside a
 /// tensor core instruction is free, as long as both sides agree.
-template <class K, class Reduction, int scale_operand>
+template <class Member, class Reduction>
 __device__ void run_streaming_product(const KernelCall& call, int block) {
     using namespace streaming_detail;
+    using K = typename Member::K;
     using Source = Epilogue<K>;
     constexpr int warps = block_threads / warp_size;
     constexpr int accumulators = K::kernel.accumulators;
@@ -81,14 +81,17 @@ __device__ void run_streaming_product(const KernelCall& call, int block) {
     constexpr int chunks = depth / streamed_depth;
     constexpr int chunks_per_warp = (chunks + warps - 1) / warps;
     constexpr bool has_reduction = !std::is_same_v<Reduction, NoReduction>;
-    __shared__ float partial[warps][accumulators][streamed_rows][streamed_columns + 1];
-    __shared__ float squares[warps][streamed_rows];
+    constexpr bool is_even = chunks % warps == 0;
+    constexpr int halves = rows > 8 ? 2 : 1;
+    __shared__ float partial[warps][accumulators][halves * 8][streamed_columns + 1];
+    __shared__ float squares[warps][halves * 8];
 
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const int quarter = lane % 4;
     const int column = block * streamed_columns + lane / 4;
 
+    // Before the kernel before has ended: weights alone.
     uint4 weights[accumulators][chunks_per_warp];
     const auto* weight = static_cast<const __nv_bfloat16*>(call.weight);
 #pragma unroll
@@ -98,50 +101,74 @@ __device__ void run_streaming_product(const KernelCall& call, int block) {
         for (int a = 0; a < accumulators; ++a) {
             const auto* from =
                 weight + static_cast<std::size_t>(a * columns + column) * depth + chunk * streamed_depth + quarter * 8;
-            weights[a][j] = chunk < chunks ? load_weights(reinterpret_cast<const uint4*>(from)) : uint4{0, 0, 0, 0};
+            weights[a][j] =
+                is_even || chunk < chunks ? load_weights(reinterpret_cast<const uint4*>(from)) : uint4{0, 0, 0, 0};
         }
+    }
+    // Of the results, each thread makes at most one.
+    constexpr int lanes = rotates_pairs(K::kernel.chain) ? 2 : 1;
+    constexpr int items = rows * streamed_columns / lanes;
+    static_assert(items <= block_threads);
+    const auto item = static_cast<int>(threadIdx.x);
+    const int own_row = item / (streamed_columns / lanes);
+    const int own_column = item % (streamed_columns / lanes) * lanes;
+    const auto place =
+        place_of<K, IterationOf<K>>(static_cast<Offset<K>>(own_row) * columns + block * streamed_columns + own_column);
+    constexpr unsigned scale_bit = Member::scale_operand < 0 ? 0U : 1U << Member::scale_operand;
+    ChainValues<Source, lanes> values;
+    if (item < items) {
+        const OperandPointers<Source, Member::weight_operands> pointers(call);
+        load_operands<K, Source, lanes, Member::weight_operands>(pointers, place, values);
     }
 
     wait_for_predecessor();
 
+    if (item < items) {
+        const OperandPointers<Source, ~(Member::weight_operands | scale_bit)> pointers(call);
+        load_operands<K, Source, lanes, ~(Member::weight_operands | scale_bit)>(pointers, place, values);
+    }
     const auto* input = call.input.get<float>();
-    float sums[accumulators][4] = {};
-    float square[2] = {};
+    Pack<float, 4> x[chunks_per_warp][halves][2];
 #pragma unroll
     for (int j = 0; j < chunks_per_warp; ++j) {
         const int chunk = warp + j * warps;
-        if (chunk >= chunks) {
-            break;
-        }
-        Pack<float, 4> x[2][2];
 #pragma unroll
-        for (int half = 0; half < 2; ++half) {
+        for (int half = 0; half < halves; ++half) {
             const int row = lane / 4 + half * 8;
-            if (half * 8 < rows && row < rows) {
+            x[j][half][0] = {};
+            x[j][half][1] = {};
+            if ((rows % 8 == 0 || row < rows) && (is_even || chunk < chunks)) {
                 const float* from = input + static_cast<std::size_t>(row) * K::kernel.input_stride +
                                     chunk * streamed_depth + quarter * 8;
-                x[half][0] = load_pack<1, 4>(from);
-                x[half][1] = load_pack<1, 4>(from + 4);
-            } else {
-                x[half][0] = {};
-                x[half][1] = {};
+                x[j][half][0] = load_pack<1, 4>(from);
+                x[j][half][1] = load_pack<1, 4>(from + 4);
             }
-            if constexpr (has_reduction) {
+        }
+    }
+    float sums[accumulators][4] = {};
+    float square[halves] = {};
+#pragma unroll
+    for (int j = 0; j < chunks_per_warp; ++j) {
+        if constexpr (has_reduction) {
+#pragma unroll
+            for (int half = 0; half < halves; ++half) {
 #pragma unroll
                 for (int i = 0; i < 8; ++i) {
-                    const float value = x[half][i / 4].lane[i % 4];
-                    square[half] += value * value;
+                    const float number = x[j][half][i / 4].lane[i % 4];
+                    square[half] += number * number;
                 }
             }
         }
 #pragma unroll
         for (int step = 0; step < 2; ++step) {
+            const auto& low = x[j][0][step];
+            const auto& high = x[j][halves - 1][step];
             const std::uint32_t tile[4] = {
-                two_bf16(x[0][step].lane[0], x[0][step].lane[1]), two_bf16(x[1][step].lane[0], x[1][step].lane[1]),
-                two_bf16(x[0][step].lane[2], x[0][step].lane[3]), two_bf16(x[1][step].lane[2], x[1][step].lane[3])};
+                two_bf16(low.lane[0], low.lane[1]), halves == 1 ? 0U : two_bf16(high.lane[0], high.lane[1]),
+                two_bf16(low.lane[2], low.lane[3]), halves == 1 ? 0U : two_bf16(high.lane[2], high.lane[3])};
 #pragma unroll
             for (int a = 0; a < accumulators; ++a) {
-                multiply_tile(sums[a], tile, step == 0 ? weights[a][j].x : weights[a][j].z,
+                multiply_bf16(sums[a], tile, step == 0 ? weights[a][j].x : weights[a][j].z,
                               step == 0 ? weights[a][j].y : weights[a][j].w);
             }
         }
@@ -149,13 +176,13 @@ __device__ void run_streaming_product(const KernelCall& call, int block) {
 #pragma unroll
     for (int a = 0; a < accumulators; ++a) {
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
+        for (int i = 0; i < 2 * halves; ++i) {
             partial[warp][a][lane / 4 + i / 2 * 8][quarter * 2 + i % 2] = sums[a][i];
         }
     }
     if constexpr (has_reduction) {
 #pragma unroll
-        for (int half = 0; half < 2; ++half) {
+        for (int half = 0; half < halves; ++half) {
             float total = square[half];
             total += __shfl_xor_sync(0xffffffffU, total, 1);
             total += __shfl_xor_sync(0xffffffffU, total, 2);
@@ -166,21 +193,14 @@ __device__ void run_streaming_product(const KernelCall& call, int block) {
     }
     __syncthreads();
 
-    constexpr int lanes = rotates_pairs(K::kernel.chain) ? 2 : 1;
-    constexpr int items = rows * streamed_columns / lanes;
-    const OperandPointers<Source> pointers(call);
-    auto* out = call.output.get<float>();
-    for (int item = static_cast<int>(threadIdx.x); item < items; item += block_threads) {
-        const int row = item / (streamed_columns / lanes);
-        const int first = item % (streamed_columns / lanes) * lanes;
-        ChainValues<Source, lanes> values;
+    if (item < items) {
         const auto sum_of = [&](int a) {
             Pack<float, lanes> total = {};
 #pragma unroll
             for (int other = 0; other < warps; ++other) {
 #pragma unroll
                 for (int i = 0; i < lanes; ++i) {
-                    total.lane[i] += partial[other][a][row][first + i];
+                    total.lane[i] += partial[other][a][own_row][own_column + i];
                 }
             }
             return total;
@@ -189,34 +209,24 @@ __device__ void run_streaming_product(const KernelCall& call, int block) {
         if constexpr (accumulators == 2) {
             chain_detail::at<1>(values) = sum_of(1);
         }
-        const auto place =
-            place_of<K, IterationOf<K>>(static_cast<Offset<K>>(row) * columns + block * streamed_columns + first);
-        load_operands<K, Source, lanes, K::kernel.iteration.rank, decltype(values), scale_operand>(pointers, place,
-                                                                                                   values);
         if constexpr (has_reduction) {
             float total = 0;
 #pragma unroll
             for (int other = 0; other < warps; ++other) {
-                total += squares[other][row];
+                total += squares[other][own_row];
             }
             const float scale = finish_row<Reduction>(OperandPointers<Epilogue<Reduction>>(call),
-                                                      place_of<Reduction, RowsOf<Reduction>>(row), total);
+                                                      place_of<Reduction, RowsOf<Reduction>>(own_row), total);
 #pragma unroll
             for (int i = 0; i < lanes; ++i) {
-                chain_detail::at<static_cast<std::size_t>(accumulators + scale_operand)>(values).lane[i] = scale;
+                chain_detail::at<static_cast<std::size_t>(accumulators + Member::scale_operand)>(values).lane[i] =
+                    scale;
             }
         }
-        store_pack<inner_stride<K>(K::kernel.output_strides)>(out + offset_of<K, StridesOfOutput<K>>(place),
-                                                              run_chain<Source, lanes>(values));
+        store_pack<inner_stride<K>(K::kernel.output_strides)>(
+            call.output.get<float>() + offset_of<K, StridesOfOutput<K>>(place), run_chain<Source, lanes>(values));
     }
 }
-
-/// A product of a group, and the operand of its chain that is the norm; -1 when there is no norm.
-template <class KernelType, int operand>
-struct StreamedProduct {
-    using K = KernelType;
-    static constexpr int scale_operand = operand;
-};
 
 /// Products of one input in one launch: blocks of the first, then of the next.
 template <class Reduction, class... Members>
@@ -234,7 +244,7 @@ struct StreamingGroup {
         const auto member = [&]<class Member>(Member*) {
             constexpr int own = static_cast<int>(Member::K::kernel.columns() / streamed_columns);
             if (block >= 0 && block < own) {
-                run_streaming_product<typename Member::K, Reduction, Member::scale_operand>(calls.call[index], block);
+                run_streaming_product<Member, Reduction>(calls.call[index], block);
             }
             block -= own;
             ++index;
@@ -244,7 +254,8 @@ struct StreamingGroup {
 };
 
 template <class Group>
-__global__ void __launch_bounds__(block_threads) streaming_kernel(const __grid_constant__ typename Group::Calls calls) {
+__global__ void __launch_bounds__(block_threads, 2)
+    streaming_kernel(const __grid_constant__ typename Group::Calls calls) {
     let_successor_begin();
     Group::run(calls);
 }

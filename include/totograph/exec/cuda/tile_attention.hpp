@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include <cuda_bf16.h>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/attention.hpp>
+#include <totograph/exec/cuda/dependent_launch.hpp>
+#include <totograph/exec/cuda/elementwise.hpp>
+#include <totograph/exec/cuda/kernel_call.hpp>
+#include <totograph/exec/cuda/library_product.hpp>
+#include <totograph/exec/cuda/tensor_core.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/op.hpp>
+
+// Attention on tensor cores, for precisions that round products anyway. A block takes up to 64 queries that share their
+// keys: positions of one variate, samples over a shared prefix, variates of one position. Keys and values pass through
+// shared memory, 64 at a time; scores and the running softmax stay in registers.
+
+namespace totograph::cuda {
+
+inline constexpr int tile_warps = 4;
+inline constexpr int tile_threads = tile_warps * warp_size;
+/// Queries of one block: 16 a warp.
+inline constexpr int tile_queries = tile_warps * 16;
+inline constexpr int tile_keys = 64;
+
+/// Whether an attention can run on tiles.
+template <class K>
+constexpr bool can_tile(Precision precision) {
+    constexpr Op op = K::kernel.op;
+    if constexpr (K::kernel.kind != KernelKind::structural ||
+                  (op != Op::causal_attention && op != Op::cached_attention && op != Op::variate_attention)) {
+        return false;
+    } else {
+        constexpr Index head_dim = K::kernel.iteration[4] / K::kernel.attributes[0];
+        const bool fits =
+            precision != Precision::f32 && head_dim % 16 == 0 && head_dim <= (precision == Precision::bf16 ? 128 : 80);
+        return fits && (op != Op::cached_attention || K::kernel.operands[1].shape[1] == 1);
+    }
+}
+
+namespace tile_detail {
+
+/// Keys and values of one tile in shared memory. Rows are padded so that the reads of a warp meet no bank twice.
+template <int head_dim, bool in_bf16>
+struct Tile;
+template <int head_dim>
+struct Tile<head_dim, true> {
+    alignas(16) BFloat16 key[tile_keys][head_dim + 8];
+    alignas(16) BFloat16 value[head_dim][tile_keys + 8];  ///< Transposed.
+
+    __device__ __forceinline__ void store(int row, int dimension, const Pack<float, 4>& keys,
+                                          const Pack<float, 4>& values) {
+        store_pack<1>(&key[row][dimension], stored_as<BFloat16>(keys));
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            value[dimension + i][row] = stored_as<BFloat16>(values.lane[i]);
+        }
+    }
+};
+template <int head_dim>
+struct Tile<head_dim, false> {
+    alignas(16) float key[tile_keys][head_dim + 4];
+    alignas(16) float value[tile_keys][head_dim + 4];
+
+    __device__ __forceinline__ void store(int row, int dimension, const Pack<float, 4>& keys,
+                                          const Pack<float, 4>& values) {
+        store_pack<1>(&key[row][dimension], keys);
+        store_pack<1>(&value[row][dimension], values);
+    }
+};
+
+/// Two neighbouring bf16 numbers of shared memory.
+__device__ __forceinline__ std::uint32_t pair_at(const BFloat16* from) {
+    return *reinterpret_cast<const std::uint32_t*>(from);
+}
+
+/// The queries of a warp, and what they have attended to. A lane holds, of two queries (`lane / 4` and that plus 8),
+/// the dimensions 8 n + 2 (lane % 4) and the one after it.
+template <int head_dim, bool in_bf16>
+class TileAttention {
+public:
+    static constexpr int steps = in_bf16 ? head_dim / 16 : head_dim / 8;
+    static constexpr int widths = head_dim / 8;
+    static constexpr int key_groups = tile_keys / 8;
+
+    /// `row(half)` points to a query, or is null where there is none.
+    template <class Row>
+    __device__ explicit TileAttention(Row&& row) {
+        // Scores are kept in powers of two: exp2 is one instruction.
+        constexpr float log2_e = 1.4426950408889634F;
+        const float factor = rsqrtf(static_cast<float>(head_dim)) * log2_e;
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            const float* from = row(half);
+#pragma unroll
+            for (int width = 0; width < widths; ++width) {
+                Pack<float, 2> two{};
+                if (from != nullptr) {
+                    two = load_pack<1, 2>(from + width * 8 + quarter() * 2);
+                }
+                query_[half][width][0] = two.lane[0] * factor;
+                query_[half][width][1] = two.lane[1] * factor;
+            }
+        }
+    }
+
+    /// Takes a tile of keys; `counts(half, key)` says whether a query attends to a key of the tile.
+    template <class Counts>
+    __device__ __forceinline__ void add(const Tile<head_dim, in_bf16>& tile, Counts&& counts) {
+        float scores[key_groups][4];
+#pragma unroll
+        for (int group = 0; group < key_groups; ++group) {
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                scores[group][i] = 0;
+            }
+#pragma unroll
+            for (int step = 0; step < steps; ++step) {
+                score(scores[group], tile, group * 8 + row(), step);
+            }
+        }
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            float largest = largest_[half];
+#pragma unroll
+            for (int group = 0; group < key_groups; ++group) {
+#pragma unroll
+                for (int i = 0; i < 2; ++i) {
+                    float& value = scores[group][half * 2 + i];
+                    value =
+                        counts(half, group * 8 + quarter() * 2 + i) ? value : -std::numeric_limits<float>::infinity();
+                    largest = fmaxf(largest, value);
+                }
+            }
+            largest = fmaxf(largest, __shfl_xor_sync(0xffffffffU, largest, 1));
+            largest = fmaxf(largest, __shfl_xor_sync(0xffffffffU, largest, 2));
+            // Where nothing counts so far, any finite number will do.
+            const float base = largest == -std::numeric_limits<float>::infinity() ? 0.0F : largest;
+            const float shrink = exp2f(largest_[half] - base);
+            float total = 0;
+#pragma unroll
+            for (int group = 0; group < key_groups; ++group) {
+#pragma unroll
+                for (int i = 0; i < 2; ++i) {
+                    float& value = scores[group][half * 2 + i];
+                    value = exp2f(value - base);
+                    total += value;
+                }
+            }
+            total += __shfl_xor_sync(0xffffffffU, total, 1);
+            total += __shfl_xor_sync(0xffffffffU, total, 2);
+            total_[half] = total_[half] * shrink + total;
+            largest_[half] = largest;
+#pragma unroll
+            for (int width = 0; width < widths; ++width) {
+                sums_[width][half * 2] *= shrink;
+                sums_[width][half * 2 + 1] *= shrink;
+            }
+        }
+        weigh(scores, tile);
+    }
+
+    /// Takes one key of each query's own; `key(half)` and `value(half)` point to rows, or are null.
+    template <class Key, class Value>
+    __device__ __forceinline__ void add_own(Key&& key, Value&& value) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            const float* keys = key(half);
+            const float* values = value(half);
+            Pack<float, 2> own[widths];
+            float score = 0;
+#pragma unroll
+            for (int width = 0; width < widths; ++width) {
+                own[width] = {};
+                if (keys != nullptr) {
+                    const auto two = load_pack<1, 2>(keys + width * 8 + quarter() * 2);
+                    own[width] = load_pack<1, 2>(values + width * 8 + quarter() * 2);
+                    score += query_[half][width][0] * two.lane[0] + query_[half][width][1] * two.lane[1];
+                }
+            }
+            score += __shfl_xor_sync(0xffffffffU, score, 1);
+            score += __shfl_xor_sync(0xffffffffU, score, 2);
+            const float largest = fmaxf(largest_[half], score);
+            const float shrink = exp2f(largest_[half] - largest);
+            const float weight = exp2f(score - largest);
+            largest_[half] = largest;
+            total_[half] = total_[half] * shrink + weight;
+#pragma unroll
+            for (int width = 0; width < widths; ++width) {
+                sums_[width][half * 2] = sums_[width][half * 2] * shrink + weight * own[width].lane[0];
+                sums_[width][half * 2 + 1] = sums_[width][half * 2 + 1] * shrink + weight * own[width].lane[1];
+            }
+        }
+    }
+
+    /// `row(half)` is where a query's result goes, or null.
+    template <class Row>
+    __device__ __forceinline__ void store(Row&& to) const {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            auto* out = to(half);
+            if (out == nullptr) {
+                continue;
+            }
+            using To = std::remove_pointer_t<decltype(out)>;
+            const float scale = total_[half] > 0 ? 1.0F / total_[half] : 0.0F;
+#pragma unroll
+            for (int width = 0; width < widths; ++width) {
+                const Pack<float, 2> two{sums_[width][half * 2] * scale, sums_[width][half * 2 + 1] * scale};
+                const auto stored = stored_as<To>(two);
+                if constexpr (std::is_same_v<To, BFloat16>) {
+                    std::uint32_t word;
+                    memcpy(&word, &stored, sizeof word);
+                    *reinterpret_cast<std::uint32_t*>(out + width * 8 + quarter() * 2) = word;
+                } else {
+                    store_pack<1>(out + width * 8 + quarter() * 2, stored);
+                }
+            }
+        }
+    }
+
+private:
+    static __device__ __forceinline__ int quarter() {
+        return static_cast<int>(threadIdx.x) % 4;
+    }
+    static __device__ __forceinline__ int row() {
+        return static_cast<int>(threadIdx.x) % warp_size / 4;
+    }
+
+    /// Scores of eight keys, of which this lane reads `key`, over one step of the dimensions.
+    __device__ __forceinline__ void score(float (&sums)[4], const Tile<head_dim, in_bf16>& tile, int key,
+                                          int step) const {
+        if constexpr (in_bf16) {
+            const std::uint32_t a[4] = {two_bf16(query_[0][step * 2][0], query_[0][step * 2][1]),
+                                        two_bf16(query_[1][step * 2][0], query_[1][step * 2][1]),
+                                        two_bf16(query_[0][step * 2 + 1][0], query_[0][step * 2 + 1][1]),
+                                        two_bf16(query_[1][step * 2 + 1][0], query_[1][step * 2 + 1][1])};
+            const BFloat16* from = &tile.key[key][step * 16 + quarter() * 2];
+            multiply_bf16(sums, a, pair_at(from), pair_at(from + 8));
+        } else {
+            // The order of the dimensions inside an instruction is free: a lane takes two neighbours.
+            const std::uint32_t a[4] = {as_tf32(query_[0][step][0]), as_tf32(query_[1][step][0]),
+                                        as_tf32(query_[0][step][1]), as_tf32(query_[1][step][1])};
+            const float* from = &tile.key[key][step * 8 + quarter() * 2];
+            multiply_tf32(sums, a, as_tf32(from[0]), as_tf32(from[1]));
+        }
+    }
+
+    /// Adds up values by their weights.
+    __device__ __forceinline__ void weigh(const float (&weights)[key_groups][4], const Tile<head_dim, in_bf16>& tile) {
+        if constexpr (in_bf16) {
+#pragma unroll
+            for (int step = 0; step < tile_keys / 16; ++step) {
+                const auto& low = weights[step * 2];
+                const auto& high = weights[step * 2 + 1];
+                const std::uint32_t a[4] = {two_bf16(low[0], low[1]), two_bf16(low[2], low[3]),
+                                            two_bf16(high[0], high[1]), two_bf16(high[2], high[3])};
+#pragma unroll
+                for (int width = 0; width < widths; ++width) {
+                    const BFloat16* from = &tile.value[width * 8 + row()][step * 16 + quarter() * 2];
+                    multiply_bf16(sums_[width], a, pair_at(from), pair_at(from + 8));
+                }
+            }
+        } else {
+#pragma unroll
+            for (int step = 0; step < tile_keys / 8; ++step) {
+                const auto& own = weights[step];
+                const std::uint32_t a[4] = {as_tf32(own[0]), as_tf32(own[2]), as_tf32(own[1]), as_tf32(own[3])};
+                const int key = step * 8 + quarter() * 2;
+#pragma unroll
+                for (int width = 0; width < widths; ++width) {
+                    multiply_tf32(sums_[width], a, as_tf32(tile.value[key][width * 8 + row()]),
+                                  as_tf32(tile.value[key + 1][width * 8 + row()]));
+                }
+            }
+        }
+    }
+
+    float query_[2][widths][2];
+    float largest_[2] = {-std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()};
+    float total_[2] = {};
+    float sums_[widths][4] = {};
+};
+
+/// What the queries of a block are.
+template <class K>
+inline constexpr int queries = static_cast<int>(K::kernel.op == Op::causal_attention   ? K::kernel.iteration[3]
+                                                : K::kernel.op == Op::cached_attention ? K::kernel.iteration[1]
+                                                                                       : K::kernel.iteration[2]);
+
+/// Keys that a block may attend to.
+template <class K>
+inline constexpr int keys = static_cast<int>(K::kernel.op == Op::variate_attention ? K::kernel.iteration[2]
+                                                                                   : K::kernel.operands[1].shape[3]);
+
+template <class K>
+inline constexpr int query_tiles = (queries<K> + tile_queries - 1) / tile_queries;
+
+}  // namespace tile_detail
+
+/// Blocks of a tiled attention.
+template <class K>
+inline constexpr Index tile_blocks = AttentionSizes<K>::queries / tile_detail::queries<K>* tile_detail::query_tiles<K>;
+
+template <class K, Precision precision>
+__global__ void __launch_bounds__(tile_threads) tile_attention_kernel(const __grid_constant__ KernelCall call) {
+    using namespace tile_detail;
+    using S = AttentionSizes<K>;
+    constexpr Op op = K::kernel.op;
+    constexpr int head_dim = S::head_dim;
+    constexpr bool in_bf16 = precision == Precision::bf16;
+    static_assert(widths_are_contiguous<K>(op == Op::cached_attention ? 6 : 3),
+                  "totograph: attention needs heads that are contiguous in memory.");
+    __shared__ Tile<head_dim, in_bf16> tile;
+    let_successor_begin();
+
+    // The block's place: all axes but the queries'.
+    int block = static_cast<int>(blockIdx.x);
+    const int first_query = block % query_tiles<K> * tile_queries;
+    block /= query_tiles<K>;
+    QueryPlace place{};
+    place.head = block % S::heads;
+    block /= S::heads;
+    if constexpr (op != Op::causal_attention) {
+        place.position = block % S::positions;
+        block /= S::positions;
+    }
+    if constexpr (op != Op::variate_attention) {
+        place.variate = block % S::variates;
+        block /= S::variates;
+    }
+    if constexpr (op != Op::cached_attention) {
+        place.sample = block % S::samples;
+        block /= S::samples;
+    }
+    place.series = block;
+
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    const int warp_query = first_query + static_cast<int>(threadIdx.x) / warp_size * 16;
+    const bool is_active = warp_query < queries<K>;
+    const auto query_of = [&](int half) { return warp_query + lane / 4 + half * 8; };
+    const auto place_of_query = [&](int half) {
+        QueryPlace own = place;
+        (op == Op::causal_attention   ? own.position
+         : op == Op::cached_attention ? own.sample
+                                      : own.variate) = query_of(half);
+        return own;
+    };
+
+    wait_for_predecessor();
+    const auto* query = call.operands[0].get<float>();
+    const auto* key = call.operands[1].get<float>();
+    const auto* value = call.operands[2].get<float>();
+    const auto* integers = call.operands[3].get<std::int32_t>();
+    auto* out = call.output.get<Output<K>>();
+
+    TileAttention<head_dim, in_bf16> attention([&](int half) -> const float* {
+        const QueryPlace own = place_of_query(half);
+        return query_of(half) < queries<K> ? query + row_of<K, 0>(own, own.variate, own.position) : nullptr;
+    });
+
+    int end = keys<K>;
+    int limits[2] = {end, end};
+    std::int32_t groups[2] = {};
+    const auto group_of = [&](int variate) {
+        constexpr Strides strides = K::kernel.operands[3].strides;
+        return integers[place.series * static_cast<Offset<K>>(strides[0]) +
+                        variate * static_cast<Offset<K>>(strides[1]) +
+                        place.position * static_cast<Offset<K>>(strides[2])];
+    };
+    if constexpr (op == Op::variate_attention) {
+        groups[0] = query_of(0) < queries<K> ? group_of(query_of(0)) : 0;
+        groups[1] = query_of(1) < queries<K> ? group_of(query_of(1)) : 0;
+    } else {
+        const int valid = min(end, integer_of<K, 3>(integers, place.series));
+        end = op == Op::causal_attention ? min(valid, first_query + tile_queries) : valid;
+        limits[0] = op == Op::causal_attention ? min(valid, query_of(0) + 1) : valid;
+        limits[1] = op == Op::causal_attention ? min(valid, query_of(1) + 1) : valid;
+    }
+
+    for (int first = 0; first < end; first += tile_keys) {
+        if (first > 0) {
+            __syncthreads();
+        }
+        constexpr int packs = head_dim / 4;
+        const int wanted = min(tile_keys, (end - first + 15) / 16 * 16);
+        for (int item = static_cast<int>(threadIdx.x); item < tile_keys * packs; item += tile_threads) {
+            const int row = item / packs;
+            const int dimension = item % packs * 4;
+            Pack<float, 4> keys_of_row{};
+            Pack<float, 4> values_of_row{};
+            if (row < wanted && first + row < end) {
+                const int position = op == Op::variate_attention ? place.position : first + row;
+                const int variate = op == Op::variate_attention ? first + row : place.variate;
+                keys_of_row = load_pack<1, 4>(key + row_of<K, 1>(place, variate, position) + dimension);
+                values_of_row = load_pack<1, 4>(value + row_of<K, 2>(place, variate, position) + dimension);
+            }
+            tile.store(row, dimension, keys_of_row, values_of_row);
+        }
+        __syncthreads();
+        if (is_active) {
+            attention.add(tile, [&](int half, int index) {
+                const int number = first + index;
+                if constexpr (op == Op::variate_attention) {
+                    return number < end && group_of(number) == groups[half];
+                } else {
+                    return number < limits[half];
+                }
+            });
+        }
+    }
+    if constexpr (op == Op::cached_attention) {
+        const auto* suffix_key = call.operands[4].get<float>();
+        const auto* suffix_value = call.operands[5].get<float>();
+        const int suffix_end = integer_of<K, 6>(call.operands[6].get<std::int32_t>(), place.series);
+        for (int position = 0; is_active && position < suffix_end; ++position) {
+            attention.add_own(
+                [&](int half) -> const float* {
+                    return query_of(half) < queries<K>
+                               ? suffix_key + row_of<K, 4>(place_of_query(half), place.variate, position)
+                               : nullptr;
+                },
+                [&](int half) -> const float* {
+                    return query_of(half) < queries<K>
+                               ? suffix_value + row_of<K, 5>(place_of_query(half), place.variate, position)
+                               : nullptr;
+                });
+        }
+    }
+    if (is_active) {
+        attention.store([&](int half) -> Output<K>* {
+            return query_of(half) < queries<K> ? out + output_row<K>(place_of_query(half)) : nullptr;
+        });
+    }
+}
+
+}  // namespace totograph::cuda
