@@ -174,9 +174,21 @@ __device__ __forceinline__ Pack<T, lanes> load_pack(const T* from) {
         }
     }
     Pack<T, lanes> pack;
+    if constexpr (stride == 1 && bytes > 16 && bytes % 16 == 0) {
+        constexpr int part = 16 / static_cast<int>(sizeof(T));
 #pragma unroll
-    for (int lane = 0; lane < lanes; ++lane) {
-        pack.lane[lane] = from[lane * static_cast<int>(stride)];
+        for (int first = 0; first < lanes; first += part) {
+            const auto some = load_pack<1, part>(from + first);
+#pragma unroll
+            for (int lane = 0; lane < part; ++lane) {
+                pack.lane[first + lane] = some.lane[lane];
+            }
+        }
+    } else {
+#pragma unroll
+        for (int lane = 0; lane < lanes; ++lane) {
+            pack.lane[lane] = from[lane * static_cast<int>(stride)];
+        }
     }
     return pack;
 }
@@ -192,9 +204,22 @@ __device__ __forceinline__ void store_pack(T* to, const Pack<T, lanes>& pack) {
             return;
         }
     }
+    if constexpr (stride == 1 && bytes > 16 && bytes % 16 == 0) {
+        constexpr int part = 16 / static_cast<int>(sizeof(T));
 #pragma unroll
-    for (int lane = 0; lane < lanes; ++lane) {
-        to[lane * static_cast<int>(stride)] = pack.lane[lane];
+        for (int first = 0; first < lanes; first += part) {
+            Pack<T, part> some;
+#pragma unroll
+            for (int lane = 0; lane < part; ++lane) {
+                some.lane[lane] = pack.lane[first + lane];
+            }
+            store_pack<1>(to + first, some);
+        }
+    } else {
+#pragma unroll
+        for (int lane = 0; lane < lanes; ++lane) {
+            to[lane * static_cast<int>(stride)] = pack.lane[lane];
+        }
     }
 }
 
@@ -206,15 +231,15 @@ constexpr Index inner_stride(const Strides& strides) {
 
 /// Elements that one thread computes: neighbours of the innermost axis.
 template <class K>
-constexpr int lanes_of(bool is_small) {
+constexpr int lanes_of(bool is_small, int most = 4) {
     const Index inner = K::kernel.iteration.rank == 0 ? 1 : K::kernel.iteration[-1];
     bool has_wide_types = K::kernel.dtype == DType::f64;
     for (std::size_t i = 0; i < static_cast<std::size_t>(K::kernel.operand_count); ++i) {
         has_wide_types = has_wide_types || K::kernel.operands[i].dtype == DType::f64;
     }
     const bool in_pairs = rotates_pairs(K::kernel.chain) || rotates_pairs(K::kernel.prologue);
-    if (inner % 4 == 0 && !has_wide_types && !is_small) {
-        return 4;
+    if (inner % most == 0 && !has_wide_types && !is_small) {
+        return most;
     }
     return in_pairs || (inner % 2 == 0 && !is_small) ? 2 : 1;
 }
@@ -293,6 +318,14 @@ __device__ __forceinline__ Pack<float, lanes> as_floats(const Pack<From, lanes>&
     return result;
 }
 
+/// Elements that one thread of an epilogue computes: so many that it loads 16 bytes of sums.
+template <class K, class Sum>
+constexpr int epilogue_lanes() {
+    constexpr int most = 16 / static_cast<int>(sizeof(Sum));
+    constexpr bool is_small = K::kernel.iteration.size() < 65536;
+    return K::kernel.iteration[-1] % most == 0 ? lanes_of<K>(is_small, most) : lanes_of<K>(is_small);
+}
+
 /// The chain of a product whose sums a library left in memory, `row_stride` apart; those of a pair follow each other.
 /// Done by `blocks` blocks, of which this is number `block`.
 template <class K, class Sum>
@@ -300,7 +333,7 @@ __device__ void run_epilogue(const KernelCall& call, const Sum* sums, int row_st
     using Source = Epilogue<K>;
     constexpr Index size = K::kernel.iteration.size();
     constexpr auto columns = static_cast<Offset<K>>(K::kernel.columns());
-    constexpr int lanes = lanes_of<K>(size < 65536);
+    constexpr int lanes = epilogue_lanes<K, Sum>();
     const OperandPointers<Source> pointers(call);
     auto* out = call.output.get<Output<K>>();
     for (Offset<K> item = static_cast<Offset<K>>(block) * block_threads + static_cast<Offset<K>>(threadIdx.x);

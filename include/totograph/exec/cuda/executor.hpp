@@ -339,18 +339,21 @@ private:
 
     template <std::size_t which, class At, int... i>
     void launch_segment(cudaStream_t stream, std::integer_sequence<int, i...>) const {
-        using Steps = Segment<typename At::template KernelAt<i>...>;
+        constexpr std::uint64_t barriers =
+            ((std::uint64_t{At::launch.barriers[static_cast<std::size_t>(i)] ? 1U : 0U} << i) | ...);
+        using Steps = Segment<barriers, typename At::template KernelAt<i>...>;
         const typename Steps::Calls calls{{call_of<which>(At::launch.first + i)...}};
-        const int blocks = device_.has_clusters() ? cluster_blocks : 1;
+        const int blocks = device_.has_clusters() ? Steps::blocks : 1;
         launch_kernel(&segment_kernel<Steps>, {blocks, block_threads, blocks}, stream, calls);
     }
 
     template <std::size_t which, class At, int... i>
     void launch_streamed(cudaStream_t stream, std::integer_sequence<int, i...>) const {
-        using Group = StreamingGroup<typename ReductionAt<At>::type,
-                                     StreamedProduct<typename At::template KernelAt<At::launch.norms() + i>,
-                                                     At::launch.scales[static_cast<std::size_t>(i)],
-                                                     At::launch.weights[static_cast<std::size_t>(i)]>...>;
+        using Group =
+            StreamingGroup<typename ReductionAt<At>::type,
+                           StreamedProduct<typename At::template KernelAt<At::launch.norms() + i>,
+                                           At::launch.input_is_rounded, At::launch.scales[static_cast<std::size_t>(i)],
+                                           At::launch.weights[static_cast<std::size_t>(i)]>...>;
         const typename Group::Calls calls{{call_of<which>(At::launch.first_product() + i)...}};
         launch_kernel(&streaming_kernel<Group>, {Group::blocks}, stream, calls);
     }

@@ -42,8 +42,11 @@ struct Launch {
     int count = 1;
     bool has_reduction = false;  ///< Of products: the first step is their norm.
 
-    std::array<int, segment_steps> kernels{};        ///< The kernel of each step.
-    std::array<bool, segment_steps> rounds{};        ///< Whether each stores bf16.
+    std::array<int, segment_steps> kernels{};  ///< The kernel of each step.
+    std::array<bool, segment_steps> rounds{};  ///< Whether each stores bf16.
+    /// Of a segment: whether a barrier comes before each step; not where it touches nothing that those since the last
+    /// barrier write, and writes nothing that they read.
+    std::array<bool, segment_steps> barriers{};
     std::array<int, group_products> scales{};        ///< Of streamed products: the operand that is the norm.
     std::array<unsigned, group_products> weights{};  ///< Of streamed products: a bit for each operand that is a weight.
     bool input_is_rounded = false;                   ///< Of products: the input is stored as bf16 already.
@@ -105,6 +108,27 @@ constexpr bool are_independent(int a, int b) {
            (!may_overlap<Program>(left, right) || left.space == Space::state);
 }
 
+/// The same for steps whose results may lie anywhere in a state, and for positions that they read.
+template <class Program>
+constexpr bool are_apart(int a, int b) {
+    const auto reads_position = [](int step, const Reference& written) {
+        const Step& s = step_of<Program>(step);
+        bool result = false;
+        const auto look = [&](const Reference& reference) {
+            result = result || (written.space == Space::state && reference.position == written.index);
+        };
+        look(s.output);
+        for (int i = 0; i < kernel_of<Program>(step).operand_count; ++i) {
+            look(s.operands[static_cast<std::size_t>(i)]);
+        }
+        return result;
+    };
+    const Reference& left = step_of<Program>(a).output;
+    const Reference& right = step_of<Program>(b).output;
+    return !reads<Program>(a, right) && !reads<Program>(b, left) && !may_overlap<Program>(left, right) &&
+           !reads_position(a, right) && !reads_position(b, left);
+}
+
 constexpr bool is_same(const Reference& a, const Reference& b) {
     return a.space == b.space && a.index == b.index && a.offset == b.offset && a.position == b.position &&
            a.position_stride == b.position_stride;
@@ -133,13 +157,13 @@ constexpr bool is_norm_of(int step, int product) {
     const Kernel& after = kernel_of<Program>(product);
     if (kernel.kind != KernelKind::reduction || kernel.dtype != DType::f32 || kernel.prologue_operands != 1 ||
         kernel.operand_count != 1 || kernel.prologue.count != 1 || kernel.operands[0].dtype != DType::f32 ||
-        kernel.rows() != after.rows() || kernel.columns() != after.depth || kernel.row_rank == 0 ||
+        kernel.rows() != after.rows() || kernel.columns() != after.depth ||
         !is_same(step_of<Program>(step).operands[0], step_of<Program>(product).input)) {
         return false;
     }
     const Instruction& square = kernel.prologue.instructions[0];
     // Rows of the norm and of the product must be the same: one even stride from each to the next.
-    Index stride = kernel.operands[0].strides[static_cast<std::size_t>(kernel.row_rank) - 1];
+    Index stride = 0;
     Index expected = 0;
     for (int axis = kernel.row_rank - 1; axis >= 0; --axis) {
         const Index own = kernel.operands[0].strides[static_cast<std::size_t>(axis)];
@@ -324,8 +348,8 @@ private:
         std::size_t count = 0;
     };
 
-    /// For each buffer, whether it is stored as bf16: products of the library alone read it, which would round it
-    /// anyway, and what writes it can round.
+    /// For each buffer, whether it is stored as bf16: products alone read it, which would round it anyway, and what
+    /// writes it can round.
     static constexpr std::array<bool, buffers> find_rounded(const Table& table) {
         using namespace lowering_detail;
         std::array<bool, buffers> result{};
@@ -346,7 +370,7 @@ private:
                     const bool whole = step.input.offset == 0 && step.input.position < 0 &&
                                        kernel.input_stride == kernel.depth && kernel.depth % 8 == 0 &&
                                        Program::buffers[buffer].bytes == bytes;
-                    const bool fits = launch.kind == LaunchKind::library && !launch.has_reduction && whole;
+                    const bool fits = !launch.has_reduction && whole;
                     refused[buffer] = refused[buffer] || !fits;
                     result[buffer] = true;
                 }
@@ -390,6 +414,19 @@ private:
                 const Step& step = step_of<Program>(launch.first + i);
                 launch.kernels[static_cast<std::size_t>(i)] = step.kernel;
                 launch.rounds[static_cast<std::size_t>(i)] = rounds(step.output);
+            }
+            if (launch.kind == LaunchKind::segment) {
+                int since = launch.first;
+                for (int step = launch.first + 1; step < launch.first + launch.count; ++step) {
+                    bool is_free = true;
+                    for (int other = since; other < step; ++other) {
+                        is_free = is_free && are_apart<Program>(other, step);
+                    }
+                    if (!is_free) {
+                        launch.barriers[static_cast<std::size_t>(step - launch.first)] = true;
+                        since = step;
+                    }
+                }
             }
             if (launch.kind != LaunchKind::streamed && launch.kind != LaunchKind::library) {
                 continue;

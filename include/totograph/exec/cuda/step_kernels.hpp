@@ -86,25 +86,33 @@ __global__ void __launch_bounds__(block_threads) step_kernel(const __grid_consta
 inline constexpr int cluster_blocks = 8;
 
 /// Waits for all blocks of a segment; what they wrote can be read afterwards.
+template <int blocks>
 __device__ __forceinline__ void synchronize_segment() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
-#else
-    __syncthreads();
+    if constexpr (blocks > 1) {
+        asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+        return;
+    }
 #endif
+    __syncthreads();
 }
 
-/// Steps one after the other.
-template <class... K>
+/// Steps one after the other. `barriers` has a bit for each step that must wait for those before it.
+template <std::uint64_t barriers, class... K>
 struct Segment {
     struct Calls {
         KernelCall call[sizeof...(K)];
     };
     static_assert(sizeof(Calls) <= 32764, "totograph: a segment has more operands than a kernel has parameters.");
 
+    /// One block where that is enough: its barrier is cheaper than a cluster's.
+    static constexpr Index largest = std::max({K::kernel.iteration.size()...});
+    static constexpr int blocks = largest <= 16 * block_threads ? 1 : cluster_blocks;
+
     static __device__ void run(const Calls& calls) {
         int index = 0;
-        ((index > 0 ? synchronize_segment() : void(), run_step<K>(calls.call[index]), ++index), ...);
+        ((barriers >> index & 1U ? synchronize_segment<blocks>() : void(), run_step<K>(calls.call[index]), ++index),
+         ...);
     }
 };
 
@@ -126,7 +134,8 @@ struct EpilogueGroup {
     static constexpr int row_stride = (static_cast<int>(K::kernel.columns() * K::kernel.accumulators) + ...);
     /// A block for each member of a round; rounds are so many as the largest member wants.
     static constexpr int members = sizeof...(K);
-    static constexpr Index blocks = std::max({blocks_wanted<K>()...});
+    static constexpr Index blocks =
+        std::max({divide_rounding_up(K::kernel.iteration.size() / epilogue_lanes<K, Sum>(), Index{block_threads})...});
 
     static __device__ void run(const Calls& calls, const Sum* sums) {
         const int own = static_cast<int>(blockIdx.x) % members;
@@ -186,15 +195,25 @@ __global__ void __launch_bounds__(block_threads)
          row < static_cast<Offset<K>>(K::kernel.rows()); row += static_cast<Offset<K>>(gridDim.x * warps)) {
         const auto place = place_of<K, RowsOf<K>>(row);
         const float* from = in + offset_of<K, StridesOfOperand<K, 0>>(place);
-        float total = 0;
-#pragma unroll 8
-        for (Offset<K> column = lane * lanes; column < depth; column += warp_size * lanes) {
-            const auto values = load_pack<1, lanes>(from + column);
+        // All loads before the first store, so that they overlap.
+        constexpr int packs = static_cast<int>((depth + warp_size * lanes - 1) / (warp_size * lanes));
+        Pack<float, lanes> values[packs];
 #pragma unroll
-            for (int i = 0; i < lanes; ++i) {
-                total += values.lane[i] * values.lane[i];
+        for (int i = 0; i < packs; ++i) {
+            const Offset<K> column = (i * warp_size + lane) * lanes;
+            values[i] = column < depth ? load_pack<1, lanes>(from + column) : Pack<float, lanes>{};
+        }
+        float total = 0;
+#pragma unroll
+        for (int i = 0; i < packs; ++i) {
+            const Offset<K> column = (i * warp_size + lane) * lanes;
+#pragma unroll
+            for (int j = 0; j < lanes; ++j) {
+                total += values[i].lane[j] * values[i].lane[j];
             }
-            store_pack<1>(out + row * depth + column, stored_as<BFloat16>(values));
+            if (column < depth) {
+                store_pack<1>(out + row * depth + column, stored_as<BFloat16>(values[i]));
+            }
         }
         total = warp_sum(total);
         if (lane == 0) {

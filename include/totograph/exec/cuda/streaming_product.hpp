@@ -41,6 +41,25 @@ struct NoReduction {};
 
 namespace streaming_detail {
 
+/// Eight neighbours of a product's input, aligned to 16 bytes.
+__device__ __forceinline__ Pack<float, 8> load_eight(const float* from) {
+    const auto low = load_pack<1, 4>(from);
+    const auto high = load_pack<1, 4>(from + 4);
+    return {low.lane[0], low.lane[1], low.lane[2], low.lane[3], high.lane[0], high.lane[1], high.lane[2], high.lane[3]};
+}
+__device__ __forceinline__ Pack<BFloat16, 8> load_eight(const BFloat16* from) {
+    return load_pack<1, 8>(from);
+}
+
+/// Two neighbours as a tensor core takes them.
+__device__ __forceinline__ std::uint32_t pair_of(const Pack<float, 8>& pack, int first) {
+    return two_bf16(pack.lane[first], pack.lane[first + 1]);
+}
+__device__ __forceinline__ std::uint32_t pair_of(const Pack<BFloat16, 8>& pack, int first) {
+    return static_cast<std::uint32_t>(pack.lane[first].bits) | static_cast<std::uint32_t>(pack.lane[first + 1].bits)
+                                                                   << 16U;
+}
+
 /// Weights are read once and by nobody else: they should not displace what the caches hold.
 __device__ __forceinline__ uint4 load_weights(const uint4* from) {
     uint4 words;
@@ -54,11 +73,13 @@ __device__ __forceinline__ uint4 load_weights(const uint4* from) {
 
 /// A product of a group.
 ///
+/// @tparam rounded         whether its input is stored as bf16
 /// @tparam scale           the operand of its chain that is the norm of its input; -1 when there is no norm
 /// @tparam weights         a bit for each operand of its chain that is a weight, which nothing in a graph writes
-template <class KernelType, int scale, unsigned weights>
+template <class KernelType, bool rounded, int scale, unsigned weights>
 struct StreamedProduct {
     using K = KernelType;
+    using Input = std::conditional_t<rounded, BFloat16, float>;
     static constexpr int scale_operand = scale;
     static constexpr unsigned weight_operands = weights;
 };
@@ -127,21 +148,21 @@ __device__ void run_streaming_product(const KernelCall& call, int block) {
         const OperandPointers<Source, ~(Member::weight_operands | scale_bit)> pointers(call);
         load_operands<K, Source, lanes, ~(Member::weight_operands | scale_bit)>(pointers, place, values);
     }
-    const auto* input = call.input.get<float>();
-    Pack<float, 4> x[chunks_per_warp][halves][2];
+    using Input = typename Member::Input;
+    static_assert(!has_reduction || std::is_same_v<Input, float>);
+    const auto* input = call.input.get<Input>();
+    Pack<Input, 8> x[chunks_per_warp][halves];
 #pragma unroll
     for (int j = 0; j < chunks_per_warp; ++j) {
         const int chunk = warp + j * warps;
 #pragma unroll
         for (int half = 0; half < halves; ++half) {
             const int row = lane / 4 + half * 8;
-            x[j][half][0] = {};
-            x[j][half][1] = {};
             if ((rows % 8 == 0 || row < rows) && (is_even || chunk < chunks)) {
-                const float* from = input + static_cast<std::size_t>(row) * K::kernel.input_stride +
-                                    chunk * streamed_depth + quarter * 8;
-                x[j][half][0] = load_pack<1, 4>(from);
-                x[j][half][1] = load_pack<1, 4>(from + 4);
+                x[j][half] = load_eight(input + static_cast<std::size_t>(row) * K::kernel.input_stride +
+                                        chunk * streamed_depth + quarter * 8);
+            } else {
+                x[j][half] = {};
             }
         }
     }
@@ -154,18 +175,16 @@ __device__ void run_streaming_product(const KernelCall& call, int block) {
             for (int half = 0; half < halves; ++half) {
 #pragma unroll
                 for (int i = 0; i < 8; ++i) {
-                    const float number = x[j][half][i / 4].lane[i % 4];
-                    square[half] += number * number;
+                    square[half] += x[j][half].lane[i] * x[j][half].lane[i];
                 }
             }
         }
 #pragma unroll
         for (int step = 0; step < 2; ++step) {
-            const auto& low = x[j][0][step];
-            const auto& high = x[j][halves - 1][step];
-            const std::uint32_t tile[4] = {
-                two_bf16(low.lane[0], low.lane[1]), halves == 1 ? 0U : two_bf16(high.lane[0], high.lane[1]),
-                two_bf16(low.lane[2], low.lane[3]), halves == 1 ? 0U : two_bf16(high.lane[2], high.lane[3])};
+            const auto& low = x[j][0];
+            const auto& high = x[j][halves - 1];
+            const std::uint32_t tile[4] = {pair_of(low, step * 4), halves == 1 ? 0U : pair_of(high, step * 4),
+                                           pair_of(low, step * 4 + 2), halves == 1 ? 0U : pair_of(high, step * 4 + 2)};
 #pragma unroll
             for (int a = 0; a < accumulators; ++a) {
                 multiply_bf16(sums[a], tile, step == 0 ? weights[a][j].x : weights[a][j].z,
@@ -224,7 +243,8 @@ __device__ void run_streaming_product(const KernelCall& call, int block) {
             }
         }
         store_pack<inner_stride<K>(K::kernel.output_strides)>(
-            call.output.get<float>() + offset_of<K, StridesOfOutput<K>>(place), run_chain<Source, lanes>(values));
+            call.output.get<Output<K>>() + offset_of<K, StridesOfOutput<K>>(place),
+            stored_as<Output<K>>(run_chain<Source, lanes>(values)));
     }
 }
 

@@ -169,23 +169,38 @@ public:
         weigh(scores, tile);
     }
 
-    /// Takes one key of each query's own; `key(half)` and `value(half)` point to rows, or are null.
+    /// A key and a value of each query's own.
+    struct Own {
+        Pack<float, 2> key[2][widths];
+        Pack<float, 2> value[2][widths];
+    };
+
+    /// Asks for a key and a value of each query; `key(half)` and `value(half)` point to rows, or are null.
     template <class Key, class Value>
-    __device__ __forceinline__ void add_own(Key&& key, Value&& value) {
+    static __device__ __forceinline__ void load_own(Own& own, Key&& key, Value&& value) {
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             const float* keys = key(half);
             const float* values = value(half);
-            Pack<float, 2> own[widths];
+            if (keys != nullptr) {
+#pragma unroll
+                for (int width = 0; width < widths; ++width) {
+                    own.key[half][width] = load_pack<1, 2>(keys + width * 8 + quarter() * 2);
+                    own.value[half][width] = load_pack<1, 2>(values + width * 8 + quarter() * 2);
+                }
+            }
+        }
+    }
+
+    /// Takes them.
+    __device__ __forceinline__ void add_own(const Own& own) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
             float score = 0;
 #pragma unroll
             for (int width = 0; width < widths; ++width) {
-                own[width] = {};
-                if (keys != nullptr) {
-                    const auto two = load_pack<1, 2>(keys + width * 8 + quarter() * 2);
-                    own[width] = load_pack<1, 2>(values + width * 8 + quarter() * 2);
-                    score += query_[half][width][0] * two.lane[0] + query_[half][width][1] * two.lane[1];
-                }
+                score += query_[half][width][0] * own.key[half][width].lane[0] +
+                         query_[half][width][1] * own.key[half][width].lane[1];
             }
             score += __shfl_xor_sync(0xffffffffU, score, 1);
             score += __shfl_xor_sync(0xffffffffU, score, 2);
@@ -196,8 +211,9 @@ public:
             total_[half] = total_[half] * shrink + weight;
 #pragma unroll
             for (int width = 0; width < widths; ++width) {
-                sums_[width][half * 2] = sums_[width][half * 2] * shrink + weight * own[width].lane[0];
-                sums_[width][half * 2 + 1] = sums_[width][half * 2 + 1] * shrink + weight * own[width].lane[1];
+                sums_[width][half * 2] = sums_[width][half * 2] * shrink + weight * own.value[half][width].lane[0];
+                sums_[width][half * 2 + 1] =
+                    sums_[width][half * 2 + 1] * shrink + weight * own.value[half][width].lane[1];
             }
         }
     }
@@ -368,6 +384,48 @@ __global__ void __launch_bounds__(tile_threads) tile_attention_kernel(const __gr
         return query_of(half) < queries<K> ? query + row_of<K, 0>(own, own.variate, own.position) : nullptr;
     });
 
+    constexpr int packs = head_dim / 4;
+    constexpr int items = (tile_keys * packs + tile_threads - 1) / tile_threads;
+    Pack<float, 4> loaded_keys[items];
+    Pack<float, 4> loaded_values[items];
+    // Asks for keys and values from number `first` on; `capacity` of them lie in memory.
+    const auto load_tile = [&](int first, auto capacity, auto&& key_row, auto&& value_row) {
+#pragma unroll
+        for (int i = 0; i < items; ++i) {
+            const int item = static_cast<int>(threadIdx.x) + i * tile_threads;
+            const int row = item / packs;
+            if (row < min(tile_keys, capacity()) && first + row < capacity()) {
+                const int dimension = item % packs * 4;
+                loaded_keys[i] = load_pack<1, 4>(key_row(first + row) + dimension);
+                loaded_values[i] = load_pack<1, 4>(value_row(first + row) + dimension);
+            }
+        }
+    };
+    // Puts those before number `end` into shared memory; the others may hold anything, NaN too.
+    const auto store_tile = [&](int first, int end) {
+#pragma unroll
+        for (int i = 0; i < items; ++i) {
+            const int item = static_cast<int>(threadIdx.x) + i * tile_threads;
+            const int row = item / packs;
+            if (row < tile_keys) {
+                const bool counts = first + row < end;
+                tile.store(row, item % packs * 4, counts ? loaded_keys[i] : Pack<float, 4>{},
+                           counts ? loaded_values[i] : Pack<float, 4>{});
+            }
+        }
+    };
+    const auto capacity = [] { return keys<K>; };
+    const auto key_row = [&](int number) {
+        return op == Op::variate_attention ? key + row_of<K, 1>(place, number, place.position)
+                                           : key + row_of<K, 1>(place, place.variate, number);
+    };
+    const auto value_row = [&](int number) {
+        return op == Op::variate_attention ? value + row_of<K, 2>(place, number, place.position)
+                                           : value + row_of<K, 2>(place, place.variate, number);
+    };
+    // The first tile is asked for before it is known how many keys are valid: one wait less.
+    load_tile(0, capacity, key_row, value_row);
+
     int end = keys<K>;
     int limits[2] = {end, end};
     std::int32_t groups[2] = {};
@@ -387,25 +445,37 @@ __global__ void __launch_bounds__(tile_threads) tile_attention_kernel(const __gr
         limits[1] = op == Op::causal_attention ? min(valid, query_of(1) + 1) : valid;
     }
 
+    using Own = typename TileAttention<head_dim, in_bf16>::Own;
+    constexpr bool has_own_keys = op == Op::cached_attention && S::samples > 1;
+    Own own{};
+    int suffix_end = 0;
+    const float* suffix_key = nullptr;
+    const float* suffix_value = nullptr;
+    if constexpr (op == Op::cached_attention) {
+        suffix_key = call.operands[4].get<float>();
+        suffix_value = call.operands[5].get<float>();
+        suffix_end = integer_of<K, 6>(call.operands[6].get<std::int32_t>(), place.series);
+    }
+    const auto load_own = [&](Own& to, int position) {
+        if constexpr (has_own_keys) {
+            const auto row = [&](const float* base, int half, auto which) -> const float* {
+                return query_of(half) < queries<K> && position < suffix_end
+                           ? base + row_of<K, decltype(which)::value>(place_of_query(half), place.variate, position)
+                           : nullptr;
+            };
+            TileAttention<head_dim, in_bf16>::load_own(
+                to, [&](int half) { return row(suffix_key, half, std::integral_constant<int, 4>{}); },
+                [&](int half) { return row(suffix_value, half, std::integral_constant<int, 5>{}); });
+        }
+    };
+    load_own(own, 0);
+
     for (int first = 0; first < end; first += tile_keys) {
         if (first > 0) {
+            load_tile(first, capacity, key_row, value_row);
             __syncthreads();
         }
-        constexpr int packs = head_dim / 4;
-        const int wanted = min(tile_keys, (end - first + 15) / 16 * 16);
-        for (int item = static_cast<int>(threadIdx.x); item < tile_keys * packs; item += tile_threads) {
-            const int row = item / packs;
-            const int dimension = item % packs * 4;
-            Pack<float, 4> keys_of_row{};
-            Pack<float, 4> values_of_row{};
-            if (row < wanted && first + row < end) {
-                const int position = op == Op::variate_attention ? place.position : first + row;
-                const int variate = op == Op::variate_attention ? first + row : place.variate;
-                keys_of_row = load_pack<1, 4>(key + row_of<K, 1>(place, variate, position) + dimension);
-                values_of_row = load_pack<1, 4>(value + row_of<K, 2>(place, variate, position) + dimension);
-            }
-            tile.store(row, dimension, keys_of_row, values_of_row);
-        }
+        store_tile(first, end);
         __syncthreads();
         if (is_active) {
             attention.add(tile, [&](int half, int index) {
@@ -418,22 +488,28 @@ __global__ void __launch_bounds__(tile_threads) tile_attention_kernel(const __gr
             });
         }
     }
-    if constexpr (op == Op::cached_attention) {
-        const auto* suffix_key = call.operands[4].get<float>();
-        const auto* suffix_value = call.operands[5].get<float>();
-        const int suffix_end = integer_of<K, 6>(call.operands[6].get<std::int32_t>(), place.series);
+    if constexpr (has_own_keys) {
+        // Each sample's own keys, one after the other, the next ones on their way.
         for (int position = 0; is_active && position < suffix_end; ++position) {
-            attention.add_own(
-                [&](int half) -> const float* {
-                    return query_of(half) < queries<K>
-                               ? suffix_key + row_of<K, 4>(place_of_query(half), place.variate, position)
-                               : nullptr;
-                },
-                [&](int half) -> const float* {
-                    return query_of(half) < queries<K>
-                               ? suffix_value + row_of<K, 5>(place_of_query(half), place.variate, position)
-                               : nullptr;
-                });
+            Own next{};
+            load_own(next, position + 1);
+            attention.add_own(own);
+            own = next;
+        }
+    } else if constexpr (op == Op::cached_attention) {
+        // One sample: its suffix is a prefix that goes on.
+        const auto suffix_capacity = [] { return static_cast<int>(K::kernel.operands[4].shape[3]); };
+        for (int first = 0; first < suffix_end; first += tile_keys) {
+            load_tile(
+                first, suffix_capacity,
+                [&](int number) { return suffix_key + row_of<K, 4>(place, place.variate, number); },
+                [&](int number) { return suffix_value + row_of<K, 5>(place, place.variate, number); });
+            __syncthreads();
+            store_tile(first, suffix_end);
+            __syncthreads();
+            if (is_active) {
+                attention.add(tile, [&](int, int index) { return first + index < suffix_end; });
+            }
         }
     }
     if (is_active) {

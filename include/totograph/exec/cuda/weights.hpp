@@ -126,14 +126,21 @@ public:
         std::vector<std::size_t> missing;
         std::unordered_map<std::string, std::size_t> offsets;
         std::size_t bytes = 0;
-        for (std::size_t i = 0; i < wanted.size(); ++i) {
-            keys.push_back(device + WeightExpression(graph, wanted[i]).text());
-            if (!entries_.contains(keys[i]) && !offsets.contains(keys[i])) {
-                offsets[keys[i]] = bytes;
-                missing.push_back(i);
-                bytes += padded(bytes_of(graph, wanted[i]));
+        for (const PreparedWeight& weight : wanted) {
+            keys.push_back(device + WeightExpression(graph, weight).text());
+        }
+        // Weights of products first, next to each other: those that share an input can then be multiplied as one.
+        for (const bool packed : {true, false}) {
+            for (std::size_t i = 0; i < wanted.size(); ++i) {
+                if (wanted[i].packed == packed && !entries_.contains(keys[i]) && !offsets.contains(keys[i])) {
+                    offsets[keys[i]] = bytes;
+                    missing.push_back(i);
+                    bytes += padded(bytes_of(graph, wanted[i]));
+                }
             }
         }
+        // One layer at a time, whose tensors are read once.
+        std::sort(missing.begin(), missing.end());
         if (!missing.empty()) {
             prepare(graph, wanted, source, keys, missing, offsets, bytes);
         }
