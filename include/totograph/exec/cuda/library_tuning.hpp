@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <mutex>
 #include <utility>
@@ -10,9 +11,11 @@
 
 #include <cuda_runtime.h>
 
+#include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/check.hpp>
 #include <totograph/exec/cuda/device.hpp>
+#include <totograph/exec/cuda/kernel_call.hpp>
 #include <totograph/exec/cuda/library_product.hpp>
 #include <totograph/exec/cuda/memory.hpp>
 #include <totograph/exec/cuda/stream.hpp>
@@ -38,6 +41,21 @@ private:
     cudaEvent_t event_ = nullptr;
 };
 
+/// Numbers between -1 and 1, as bf16 or f32: products of zeros need less power, and run faster, than real ones.
+template <class T>
+__global__ void fill_with_noise(T* to, Index count, bool as_bf16) {
+    for (Index i = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+         i += static_cast<Index>(gridDim.x) * blockDim.x) {
+        const auto hashed = static_cast<std::uint32_t>((i + 1) * 2654435761LL);
+        const float value = static_cast<float>(hashed >> 8U) * 0x1p-23F - 1.0F;
+        if (as_bf16) {
+            reinterpret_cast<BFloat16*>(to)[i] = stored_as<BFloat16>(value);
+        } else {
+            reinterpret_cast<float*>(to)[i] = value;
+        }
+    }
+}
+
 /// The fastest of the algorithms that cuBLASLt expects to be fast, by measuring them on this device. One process
 /// measures each product once.
 inline ProductAlgorithm fastest_algorithm(const LibraryProduct& product, const Device& device) {
@@ -56,7 +74,7 @@ inline ProductAlgorithm fastest_algorithm(const LibraryProduct& product, const D
         }
     }
     constexpr int tried = 12;
-    constexpr int repeats = 5;
+    constexpr int repeats = 8;
     const auto candidates = product.candidates(tried);
     const auto floats = [](Index elements) { return static_cast<std::size_t>(elements) * sizeof(float); };
     const DeviceMemory input(floats(shape.rows * shape.input_stride));
@@ -66,12 +84,17 @@ inline ProductAlgorithm fastest_algorithm(const LibraryProduct& product, const D
     const DeviceMemory bias(floats(shape.columns));
     const DeviceMemory workspace(product_workspace_bytes);
     const Stream stream;
-    // Small numbers, the same bits in f32 and bf16.
-    for (const DeviceMemory* memory : {&input, &weight, &residual, &bias}) {
-        if (memory->size() > 0) {
-            check(cudaMemsetAsync(memory->data(), 0x3c, memory->size(), stream.get()), "filling memory");
+    const bool as_bf16 = shape.precision == Precision::bf16;
+    const auto fill = [&](const DeviceMemory& memory, Index count, bool rounded) {
+        if (count > 0) {
+            fill_with_noise<<<256, 256, 0, stream.get()>>>(memory.data(), count, rounded);
+            check(cudaGetLastError(), "filling memory");
         }
-    }
+    };
+    fill(input, shape.rows * shape.input_stride, as_bf16);
+    fill(weight, shape.columns * shape.depth, as_bf16);
+    fill(residual, shape.rows * shape.residual_stride, false);
+    fill(bias, shape.columns, false);
     const Event begin;
     const Event end;
     float least = std::numeric_limits<float>::infinity();

@@ -25,6 +25,25 @@ __device__ __forceinline__ void multiply_tf32(float (&d)[4], const std::uint32_t
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
+/// Four 8x8 blocks of bf16 from shared memory. Lane 8 i + j gives the address of row j of block i; a lane gets of each
+/// block row `row`, columns `2 quarter` and the next.
+__device__ __forceinline__ void load_blocks(std::uint32_t (&blocks)[4], const void* row_of_lane) {
+    const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(row_of_lane));
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(blocks[0]), "=r"(blocks[1]), "=r"(blocks[2]), "=r"(blocks[3])
+                 : "r"(address)
+                 : "memory");
+}
+
+/// The same, transposed: a lane gets of each block rows `2 quarter` and the next, column `row`.
+__device__ __forceinline__ void load_transposed_blocks(std::uint32_t (&blocks)[4], const void* row_of_lane) {
+    const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(row_of_lane));
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(blocks[0]), "=r"(blocks[1]), "=r"(blocks[2]), "=r"(blocks[3])
+                 : "r"(address)
+                 : "memory");
+}
+
 /// Two numbers as bf16, the first in the lower half.
 __device__ __forceinline__ std::uint32_t two_bf16(float low, float high) {
     const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);

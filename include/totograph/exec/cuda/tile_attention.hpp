@@ -55,15 +55,12 @@ struct Tile;
 template <int head_dim>
 struct Tile<head_dim, true> {
     alignas(16) BFloat16 key[tile_keys][head_dim + 8];
-    alignas(16) BFloat16 value[head_dim][tile_keys + 8];  ///< Transposed.
+    alignas(16) BFloat16 value[tile_keys][head_dim + 8];
 
     __device__ __forceinline__ void store(int row, int dimension, const Pack<float, 4>& keys,
                                           const Pack<float, 4>& values) {
         store_pack<1>(&key[row][dimension], stored_as<BFloat16>(keys));
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-            value[dimension + i][row] = stored_as<BFloat16>(values.lane[i]);
-        }
+        store_pack<1>(&value[row][dimension], stored_as<BFloat16>(values));
     }
 };
 template <int head_dim>
@@ -77,11 +74,6 @@ struct Tile<head_dim, false> {
         store_pack<1>(&value[row][dimension], values);
     }
 };
-
-/// Two neighbouring bf16 numbers of shared memory.
-__device__ __forceinline__ std::uint32_t pair_at(const BFloat16* from) {
-    return *reinterpret_cast<const std::uint32_t*>(from);
-}
 
 /// The queries of a warp, and what they have attended to. A lane holds, of two queries (`lane / 4` and that plus 8),
 /// the dimensions 8 n + 2 (lane % 4) and the one after it.
@@ -123,10 +115,7 @@ public:
             for (int i = 0; i < 4; ++i) {
                 scores[group][i] = 0;
             }
-#pragma unroll
-            for (int step = 0; step < steps; ++step) {
-                score(scores[group], tile, group * 8 + row(), step);
-            }
+            score(scores[group], tile, group * 8);
         }
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
@@ -248,26 +237,41 @@ private:
     static __device__ __forceinline__ int quarter() {
         return static_cast<int>(threadIdx.x) % 4;
     }
+    static __device__ __forceinline__ int lane() {
+        return static_cast<int>(threadIdx.x) % warp_size;
+    }
     static __device__ __forceinline__ int row() {
         return static_cast<int>(threadIdx.x) % warp_size / 4;
     }
 
-    /// Scores of eight keys, of which this lane reads `key`, over one step of the dimensions.
-    __device__ __forceinline__ void score(float (&sums)[4], const Tile<head_dim, in_bf16>& tile, int key,
-                                          int step) const {
+    /// Scores of the eight keys from `first` on.
+    __device__ __forceinline__ void score(float (&sums)[4], const Tile<head_dim, in_bf16>& tile, int first) const {
         if constexpr (in_bf16) {
-            const std::uint32_t a[4] = {two_bf16(query_[0][step * 2][0], query_[0][step * 2][1]),
-                                        two_bf16(query_[1][step * 2][0], query_[1][step * 2][1]),
-                                        two_bf16(query_[0][step * 2 + 1][0], query_[0][step * 2 + 1][1]),
-                                        two_bf16(query_[1][step * 2 + 1][0], query_[1][step * 2 + 1][1])};
-            const BFloat16* from = &tile.key[key][step * 16 + quarter() * 2];
-            multiply_bf16(sums, a, pair_at(from), pair_at(from + 8));
+#pragma unroll
+            for (int step = 0; step < steps; step += 2) {
+                // Blocks side by side: four times eight dimensions. Of a head of 16, the last two are not used.
+                std::uint32_t keys[4];
+                const int dimension = min(step * 16 + lane() / 8 * 8, head_dim - 8);
+                load_blocks(keys, &tile.key[first + lane() % 8][dimension]);
+#pragma unroll
+                for (int i = 0; i < 2 && step + i < steps; ++i) {
+                    const auto& low = (step + i) * 2;
+                    const std::uint32_t a[4] = {two_bf16(query_[0][low][0], query_[0][low][1]),
+                                                two_bf16(query_[1][low][0], query_[1][low][1]),
+                                                two_bf16(query_[0][low + 1][0], query_[0][low + 1][1]),
+                                                two_bf16(query_[1][low + 1][0], query_[1][low + 1][1])};
+                    multiply_bf16(sums, a, keys[i * 2], keys[i * 2 + 1]);
+                }
+            }
         } else {
-            // The order of the dimensions inside an instruction is free: a lane takes two neighbours.
-            const std::uint32_t a[4] = {as_tf32(query_[0][step][0]), as_tf32(query_[1][step][0]),
-                                        as_tf32(query_[0][step][1]), as_tf32(query_[1][step][1])};
-            const float* from = &tile.key[key][step * 8 + quarter() * 2];
-            multiply_tf32(sums, a, as_tf32(from[0]), as_tf32(from[1]));
+#pragma unroll
+            for (int step = 0; step < steps; ++step) {
+                // The order of the dimensions inside an instruction is free: a lane takes two neighbours.
+                const std::uint32_t a[4] = {as_tf32(query_[0][step][0]), as_tf32(query_[1][step][0]),
+                                            as_tf32(query_[0][step][1]), as_tf32(query_[1][step][1])};
+                const float* from = &tile.key[first + row()][step * 8 + quarter() * 2];
+                multiply_tf32(sums, a, as_tf32(from[0]), as_tf32(from[1]));
+            }
         }
     }
 
@@ -281,9 +285,11 @@ private:
                 const std::uint32_t a[4] = {two_bf16(low[0], low[1]), two_bf16(low[2], low[3]),
                                             two_bf16(high[0], high[1]), two_bf16(high[2], high[3])};
 #pragma unroll
-                for (int width = 0; width < widths; ++width) {
-                    const BFloat16* from = &tile.value[width * 8 + row()][step * 16 + quarter() * 2];
-                    multiply_bf16(sums_[width], a, pair_at(from), pair_at(from + 8));
+                for (int width = 0; width < widths; width += 2) {
+                    std::uint32_t values[4];
+                    load_transposed_blocks(values, &tile.value[step * 16 + lane() % 16][width * 8 + lane() / 16 * 8]);
+                    multiply_bf16(sums_[width], a, values[0], values[1]);
+                    multiply_bf16(sums_[width + 1], a, values[2], values[3]);
                 }
             }
         } else {
@@ -328,7 +334,7 @@ template <class K>
 inline constexpr Index tile_blocks = AttentionSizes<K>::queries / tile_detail::queries<K>* tile_detail::query_tiles<K>;
 
 template <class K, Precision precision>
-__global__ void __launch_bounds__(tile_threads) tile_attention_kernel(const __grid_constant__ KernelCall call) {
+__global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const __grid_constant__ KernelCall call) {
     using namespace tile_detail;
     using S = AttentionSizes<K>;
     constexpr Op op = K::kernel.op;
@@ -469,6 +475,11 @@ __global__ void __launch_bounds__(tile_threads) tile_attention_kernel(const __gr
         }
     };
     load_own(own, 0);
+    const auto suffix_capacity = [] {
+        return op == Op::cached_attention ? static_cast<int>(K::kernel.operands[4].shape[3]) : 0;
+    };
+    const auto suffix_key_row = [&](int number) { return suffix_key + row_of<K, 4>(place, place.variate, number); };
+    const auto suffix_value_row = [&](int number) { return suffix_value + row_of<K, 5>(place, place.variate, number); };
 
     for (int first = 0; first < end; first += tile_keys) {
         if (first > 0) {
@@ -476,6 +487,11 @@ __global__ void __launch_bounds__(tile_threads) tile_attention_kernel(const __gr
             __syncthreads();
         }
         store_tile(first, end);
+        if constexpr (op == Op::cached_attention && !has_own_keys) {
+            if (first + tile_keys >= end) {
+                load_tile(0, suffix_capacity, suffix_key_row, suffix_value_row);  // on its way meanwhile
+            }
+        }
         __syncthreads();
         if (is_active) {
             attention.add(tile, [&](int half, int index) {
@@ -498,12 +514,10 @@ __global__ void __launch_bounds__(tile_threads) tile_attention_kernel(const __gr
         }
     } else if constexpr (op == Op::cached_attention) {
         // One sample: its suffix is a prefix that goes on.
-        const auto suffix_capacity = [] { return static_cast<int>(K::kernel.operands[4].shape[3]); };
         for (int first = 0; first < suffix_end; first += tile_keys) {
-            load_tile(
-                first, suffix_capacity,
-                [&](int number) { return suffix_key + row_of<K, 4>(place, place.variate, number); },
-                [&](int number) { return suffix_value + row_of<K, 5>(place, place.variate, number); });
+            if (first > 0 || end == 0) {
+                load_tile(first, suffix_capacity, suffix_key_row, suffix_value_row);
+            }
             __syncthreads();
             store_tile(first, suffix_end);
             __syncthreads();
