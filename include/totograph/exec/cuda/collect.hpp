@@ -13,8 +13,8 @@ inline constexpr int collect_tile = 32;
 /// that both sides are read and written in order. Blocks: (tiles of steps, tiles of samples, batch * variates).
 template <Index samples, Index variates, Index steps, Index horizon>
 __global__ void __launch_bounds__(block_threads) collect_kernel(const float* in, float* out) {
-    let_successor_begin();
     wait_for_predecessor();
+    let_successor_begin();
     __shared__ float tile[collect_tile][collect_tile + 1];
     constexpr int rows_at_once = block_threads / collect_tile;
     const Index series = static_cast<Index>(blockIdx.z) / variates;

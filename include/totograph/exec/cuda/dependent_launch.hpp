@@ -6,7 +6,8 @@ namespace totograph::cuda {
 // Programmatic dependent launch: a kernel may begin while the one before it still runs. What it reads before
 // `wait_for_predecessor` must not be written by any kernel of the graph: weights, nothing else.
 
-/// Lets the next kernel begin.
+/// Lets the next kernel begin. Called right after the wait: earlier, kernels queue up on the multiprocessors and slow
+/// those that run (measured: 10% of a forecast of one patch).
 __device__ __forceinline__ void let_successor_begin() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");

@@ -77,8 +77,8 @@ constexpr Index blocks_wanted() {
 
 template <class K>
 __global__ void __launch_bounds__(block_threads) step_kernel(const __grid_constant__ KernelCall call) {
-    let_successor_begin();
     wait_for_predecessor();
+    let_successor_begin();
     run_step<K>(call);
 }
 
@@ -119,8 +119,8 @@ struct Segment {
 template <class SegmentType>
 __global__ void __launch_bounds__(block_threads)
     segment_kernel(const __grid_constant__ typename SegmentType::Calls calls) {
-    let_successor_begin();
     wait_for_predecessor();
+    let_successor_begin();
     SegmentType::run(calls);
 }
 
@@ -156,8 +156,8 @@ struct EpilogueGroup {
 template <class Group, class Sum>
 __global__ void __launch_bounds__(block_threads)
     epilogue_kernel(const __grid_constant__ typename Group::Calls calls, const Sum* sums) {
-    let_successor_begin();
     wait_for_predecessor();
+    let_successor_begin();
     Group::run(calls, sums);
 }
 
@@ -165,8 +165,8 @@ __global__ void __launch_bounds__(block_threads)
 template <int depth>
 __global__ void __launch_bounds__(block_threads)
     convert_kernel(const __grid_constant__ Address input, Index input_stride, Index rows, BFloat16* out) {
-    let_successor_begin();
     wait_for_predecessor();
+    let_successor_begin();
     const auto* in = input.get<float>();
     constexpr int lanes = depth % 4 == 0 ? 4 : depth % 2 == 0 ? 2 : 1;
     for (Index item = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x; item < rows * (depth / lanes);
@@ -182,8 +182,8 @@ __global__ void __launch_bounds__(block_threads)
 template <class K>
 __global__ void __launch_bounds__(block_threads)
     norm_and_convert_kernel(const __grid_constant__ KernelCall call, BFloat16* out) {
-    let_successor_begin();
     wait_for_predecessor();
+    let_successor_begin();
     constexpr int warps = block_threads / warp_size;
     constexpr auto depth = static_cast<Offset<K>>(K::kernel.columns());
     constexpr int lanes = depth % 4 == 0 ? 4 : depth % 2 == 0 ? 2 : 1;

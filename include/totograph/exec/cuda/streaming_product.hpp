@@ -143,7 +143,9 @@ __device__ void run_streaming_product(const KernelCall& call, int block) {
     }
 
     wait_for_predecessor();
+    let_successor_begin();
 
+    auto* const out = call.output.get<Output<K>>();  // may read a position: before there is anything else to wait for
     if (item < items) {
         const OperandPointers<Source, ~(Member::weight_operands | scale_bit)> pointers(call);
         load_operands<K, Source, lanes, ~(Member::weight_operands | scale_bit)>(pointers, place, values);
@@ -242,9 +244,8 @@ __device__ void run_streaming_product(const KernelCall& call, int block) {
                     scale;
             }
         }
-        store_pack<inner_stride<K>(K::kernel.output_strides)>(
-            call.output.get<Output<K>>() + offset_of<K, StridesOfOutput<K>>(place),
-            stored_as<Output<K>>(run_chain<Source, lanes>(values)));
+        store_pack<inner_stride<K>(K::kernel.output_strides)>(out + offset_of<K, StridesOfOutput<K>>(place),
+                                                              stored_as<Output<K>>(run_chain<Source, lanes>(values)));
     }
 }
 
@@ -276,7 +277,6 @@ struct StreamingGroup {
 template <class Group>
 __global__ void __launch_bounds__(block_threads, 2)
     streaming_kernel(const __grid_constant__ typename Group::Calls calls) {
-    let_successor_begin();
     Group::run(calls);
 }
 

@@ -343,7 +343,6 @@ __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const _
     static_assert(widths_are_contiguous<K>(op == Op::cached_attention ? 6 : 3),
                   "totograph: attention needs heads that are contiguous in memory.");
     __shared__ Tile<head_dim, in_bf16> tile;
-    let_successor_begin();
 
     // The block's place: all axes but the queries'.
     int block = static_cast<int>(blockIdx.x);
@@ -379,6 +378,7 @@ __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const _
     };
 
     wait_for_predecessor();
+    let_successor_begin();
     const auto* query = call.operands[0].get<float>();
     const auto* key = call.operands[1].get<float>();
     const auto* value = call.operands[2].get<float>();
