@@ -37,6 +37,24 @@ foreach(header IN LISTS headers)
     endif()
 endforeach()
 
+# The CUDA snippets of the README: fences ```cuda.
+file(READ "${SOURCE}/README.md" readme)
+string(REPLACE ";" "\\;" readme "${readme}")
+string(REGEX MATCHALL "<!-- compile with nvcc -->\n```cuda\n[^`]*" snippets "${readme}")
+if(snippets STREQUAL "")
+    message(FATAL_ERROR "README.md has no CUDA snippet.")
+endif()
+foreach(snippet IN LISTS snippets)
+    string(REGEX REPLACE "^<!-- compile with nvcc -->\n```cuda\n" "" snippet "${snippet}")
+    file(WRITE "${SCRATCH}/snippet.cu" "${snippet}")
+    execute_process(COMMAND ${nvcc} -arch=sm_90 --cuda "${SCRATCH}/snippet.cu" -o "${SCRATCH}/snippet.cpp"
+        RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
+    if(NOT result EQUAL 0)
+        message("${text}")
+        message(FATAL_ERROR "A CUDA snippet of README.md does not compile with ${NVCC}.")
+    endif()
+endforeach()
+
 execute_process(
     COMMAND ${nvcc} -O1 -gencode=arch=compute_80,code=sm_80 -gencode=arch=compute_90,code=sm_90
         "${SOURCE}/tests/cuda/without_device.cu" -o "${SCRATCH}/without_device" -lcublasLt

@@ -72,7 +72,7 @@ struct Broadcasts {
         const Tensor row = r.state("row", {6});
         const Tensor column = r.state("column", {4, 1});
         const Tensor plane = r.state("plane", {3, 1, 6});
-        const Tensor outer = r.state("outer", {3, 1, 1});
+        const Tensor outer = r.state("apart", {3, 1, 1});
         const Tensor scalar = reshape(r.state("scalar", {1}), {});
         const Tensor weight = r.weight("weight", {4, 6});
         out(full - row);

@@ -129,7 +129,7 @@ struct Splits {
         out(rotary(layer(x, 8), 2));
         out(rotary(x * 2.0, 4));
         out(split(layer(x, 20) * 2.0, 4) * r.state("inner", {4}) - 1.0);
-        out(split(layer(x, 20), 4) * r.state("outer", {5, 1}));
+        out(split(layer(x, 20), 4) * r.state("apart", {5, 1}));
         // Pairs before the split must not be parted by it.
         out(split(rotate_pairs(layer(x, 18)), 3) * r.state("three", {3}));
         // One tensor walked through before and after the split.

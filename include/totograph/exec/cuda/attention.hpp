@@ -215,7 +215,8 @@ __device__ void run_causal_attention(const KernelCall& call) {
     const auto* value = call.operands[2].get<float>();
     const auto* valid = call.operands[3].get<std::int32_t>();
     for_each_query<K>(call, [&](const QueryPlace& place, auto& running) {
-        const int end = min(place.position + 1, integer_of<K, 3>(valid, place.series));
+        // Positions from `valid` on attend to nothing: their result is 0, as on the CPU.
+        const int end = place.position < integer_of<K, 3>(valid, place.series) ? place.position + 1 : 0;
         for (int first = 0; first < end; first += warp_size) {
             running.add(
                 min(warp_size, end - first), [&](int i) { return key + row_of<K, 1>(place, place.variate, first + i); },

@@ -134,10 +134,29 @@ __device__ __forceinline__ T apply(T a, T b) {
     }
 }
 
+/// An instruction without what points to the host's memory, which device code cannot name.
+struct DeviceInstruction {
+    Op op = Op::add;
+    DType dtype = DType::f32;
+    std::array<int, 3> arguments{};
+    double immediate = 0;
+
+    constexpr explicit DeviceInstruction(const Instruction& instruction)
+        : op(instruction.op), dtype(instruction.dtype), immediate(instruction.immediate) {
+        for (std::size_t i = 0; i < arguments.size(); ++i) {
+            arguments[i] = static_cast<int>(instruction.arguments[i]);
+        }
+    }
+};
+
+/// The user's operation that an instruction calls.
+template <class Source, std::size_t which>
+using OperationAt = typename FindOperation<typename Source::Operations, Source::chain.instructions[which].custom>::type;
+
 template <class Source, std::size_t which, int lanes, class Values>
 __device__ __forceinline__ void execute(Values& values) {
     constexpr auto given = static_cast<std::size_t>(Source::chain.given);
-    constexpr Instruction instruction = Source::chain.instructions[which];
+    constexpr DeviceInstruction instruction(Source::chain.instructions[which]);
     constexpr Op op = instruction.op;
     constexpr auto first = static_cast<std::size_t>(instruction.arguments[0]);
     constexpr auto second = static_cast<std::size_t>(instruction.arguments[1]);
@@ -161,7 +180,7 @@ __device__ __forceinline__ void execute(Values& values) {
             static_assert(lanes % 2 == 0, "totograph: pairs are rotated two elements at a time.");
             result.lane[lane] = lane % 2 == 0 ? -at<first>(values).lane[lane | 1] : at<first>(values).lane[lane & ~1];
         } else if constexpr (op == Op::custom_elementwise) {
-            using Operation = typename FindOperation<typename Source::Operations, instruction.custom>::type;
+            using Operation = OperationAt<Source, which>;
             const auto a = at<first>(values).lane[lane];
             const auto b = at<second>(values).lane[lane];
             const auto c = at<third>(values).lane[lane];

@@ -447,8 +447,10 @@ __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const _
     } else {
         const int valid = min(end, integer_of<K, 3>(integers, place.series));
         end = op == Op::causal_attention ? min(valid, first_query + tile_queries) : valid;
-        limits[0] = op == Op::causal_attention ? min(valid, query_of(0) + 1) : valid;
-        limits[1] = op == Op::causal_attention ? min(valid, query_of(1) + 1) : valid;
+        // Positions from `valid` on attend to nothing: their result is 0, as on the CPU.
+        for (int half = 0; half < 2; ++half) {
+            limits[half] = op != Op::causal_attention ? valid : query_of(half) < valid ? query_of(half) + 1 : 0;
+        }
     }
 
     using Own = typename TileAttention<head_dim, in_bf16>::Own;

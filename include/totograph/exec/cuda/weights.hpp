@@ -200,6 +200,8 @@ private:
                       "copying weights");
             }
         }
+        // A copy from pageable memory may still be on its way, and streams of executors do not wait for it.
+        check(cudaDeviceSynchronize(), "copying weights");
         for (const auto& [key, offset] : offsets) {
             entries_[key] = {memory, memory->data() + offset};
         }

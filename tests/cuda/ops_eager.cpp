@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/ops_eager.hpp"
+
+#include <cstddef>
+#include <vector>
+
+#include "cuda/ops_models.hpp"
+
+namespace ops {
+
+std::vector<StateContent> eager_states(std::size_t model) {
+    return run_eager<Models>(model);
+}
+
+}  // namespace ops

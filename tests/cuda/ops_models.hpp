@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include <totograph/graph/custom.hpp>
+#include <totograph/graph/recorder.hpp>
+#include <totograph/nn/student_t.hpp>
+
+#include "cuda/ops_states.hpp"
+#include "support/outputs.hpp"
+
+// Models of every op that is neither a product nor an attention. Small ones share a kernel with barriers between their
+// steps; large ones are spread over the device and show its bandwidth.
+
+namespace ops {
+
+using tg::test::Outputs;
+
+/// Operations that IEEE arithmetic rounds once.
+template <DType dtype>
+struct RoundedOnce {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor a = r.state("a", {3, 7}, dtype);
+        const Tensor b = r.state("b", {3, 7}, dtype);
+        const Tensor c = r.state("positive", {3, 7}, dtype);
+        out(a + b);
+        out(a - b);
+        out(a * b);
+        out(maximum(a, b));
+        out(minimum(a, b));
+        out(-a);
+        out(absolute(a));
+        out(less(a, b));
+        out(equal(maximum(a, 0.0), a));
+        out(select(less(a, 0.0), b, c));
+        out(select(a, b, c));
+        if (dtype != DType::i32) {
+            out(a / c);
+            out(floor(a * 3.0));
+        }
+        if (dtype == DType::f64) {
+            out(square_root(c));  // in f32 the reference's is a rounding off
+        }
+    }
+};
+
+/// Functions that a device computes in its own way, over ranges where they saturate.
+template <DType dtype>
+struct Functions {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("x", {5, 23}, dtype);
+        const Tensor wide = x * 20.0;
+        const Tensor positive = r.state("positive", {5, 23}, dtype);
+        out(exponential(x));
+        out(exponential(wide));
+        out(logarithm(positive));
+        out(square_root(positive));
+        out(reciprocal_square_root(positive));
+        out(sigmoid(wide));
+        out(silu(wide));
+        out(softplus(wide));
+        out(softplus(x));
+        out(hyperbolic_tangent(x));
+        out(sine(wide));
+        out(cosine(wide));
+    }
+};
+
+/// One function over so much that it takes the whole device.
+template <int which>
+struct LargeFunction {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("positive", {1024, 1024});
+        switch (which) {
+            case 0: out(x + 1.0); break;
+            case 1: out(exponential(x)); break;
+            case 2: out(silu(x) * r.state("row", {1024}) + r.state("y", {1024, 1024})); break;
+            case 3: out(rotate_pairs(x)); break;
+            case 4: out(select(less(x, 1.0), r.state("row", {1024}), x)); break;
+            default: out(cast(cast(x, DType::f64) * 3.0, DType::f32)); break;
+        }
+    }
+};
+
+struct Broadcasts {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor full = r.state("full", {3, 4, 6});
+        const Tensor row = r.state("row", {6});
+        const Tensor column = r.state("column", {4, 1});
+        const Tensor plane = r.state("plane", {3, 1, 6});
+        const Tensor outer = r.state("apart", {3, 1, 1});
+        const Tensor scalar = reshape(r.state("scalar", {1}), {});
+        const Tensor weight = r.weight("weight", {4, 6});
+        out(full - row);
+        out(full - column);
+        out(plane - column);
+        out(outer - row);
+        out(outer - reshape(weight, {1, 4, 6}));
+        out(scalar - full);
+        out(reshape(scalar - scalar * 2.0, {1}));
+        out((full - outer) * (column + row) - weight);
+        out(select(less(column, row), plane, scalar));
+    }
+};
+
+/// Types meet in one chain, and pairs turn.
+struct CastsAndPairs {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor f = r.state("f", {3, 6});
+        const Tensor d = r.state("d", {3, 6}, DType::f64);
+        const Tensor i = r.state("i", {3, 6}, DType::i32);
+        out(cast(f, DType::f64) * d);
+        out(cast(cast(f, DType::f64) * d, DType::f32) + f);
+        out(cast(f * 9.0, DType::i32) * i);
+        out(cast(i, DType::f32) * f);
+        out(cast(i + 1.0, DType::f64) / 7.0);
+        out(cast(d * 9.0, DType::i32));
+        out(rotate_pairs(f));
+        out(rotate_pairs(cast(d, DType::f32)) * cast(i, DType::f32));
+        out(f * cast(rotate_pairs(f) * 2.0, DType::f32));
+    }
+};
+
+/// Too long for one kernel, and with too many operands for one.
+struct LongChains {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("x", {5, 9});
+        Tensor y = x;
+        for (int i = 0; i < 50; ++i) {
+            y = y * 0.5 + x;
+        }
+        out(y);
+        Tensor z = x;
+        for (int i = 0; i < 20; ++i) {
+            z = z - r.state("more", {9}, DType::f32, i);
+        }
+        out(z);
+    }
+};
+
+/// Operations of a user, in code that runs on the host and on the device.
+struct Cube {
+    static constexpr std::string_view name = "cube";
+    template <class T>
+    static constexpr T apply(T x) {
+        return x * x * x;
+    }
+};
+struct Damped {
+    static constexpr std::string_view name = "damped";
+    template <class T>
+    static constexpr T apply(T x, T strength) {
+        return x / (x * x + strength * strength + T(1.0F));
+    }
+};
+struct Blend {
+    static constexpr std::string_view name = "blend";
+    template <class T>
+    static constexpr T apply(T a, T b, T share) {
+        return a + share * (b - a);
+    }
+};
+struct Custom {
+    using operations = tg::OperationSet<Cube, Damped, Blend>;
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("x", {64, 1032});
+        const Tensor row = r.state("row", {1032});
+        const Tensor column = r.state("column", {64, 1});
+        out(tg::apply<Cube>(x));
+        out(tg::apply<Damped>(x - row, column));
+        out(tg::apply<Blend>(x, row, column) * 2.0);
+    }
+};
+
+/// Every way to say where elements are, and to move them.
+template <DType dtype>
+struct Views {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("x", {4, 3, 10}, dtype);
+        const Tensor y = r.state("y", {4, 3, 10}, dtype);
+        out(slice(x, 2, 1, 3));
+        out(slice(x, 2, 1, 3, 4));
+        out(slice(slice(x, 2, 1, 3, 3), 0, 1, 2, 2));
+        out(permute(x, {2, 0, 1}));
+        out(permute(x, {1, 2, 0}) - permute(y, {1, 2, 0}));
+        out(reshape(permute(x, {2, 0, 1}), {20, 6}));
+        out(reshape(slice(x, 2, 0, 5), {12, 5}));
+        out(reshape(slice(x, 1, 0, 2), {80}));
+        out(expand(slice(x, 1, 1, 1), {2, 4, 3, 10}));
+        out(reshape(expand(reshape(slice(x, 1, 1, 1), {4, 1, 10}), {4, 3, 10}), {120}));
+        out(concatenate(x, slice(y, 0, 1, 2), 0));
+        out(concatenate(x, slice(y, 1, 1, 1), 1));
+        out(concatenate(permute(x, {0, 2, 1}), permute(slice(y, 1, 0, 2), {0, 2, 1}), 2));
+    }
+};
+
+/// One index of an axis, at a position that is device data.
+template <DType dtype>
+struct Takes {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("x", {4, 3, 10}, dtype);
+        const Tensor y = r.state("y", {4, 3, 10}, dtype);
+        const Tensor position = r.state("at", {1}, DType::i32);
+        const Tensor positions = r.state("at.each", {4}, DType::i32);
+        out(take(x, 1, minimum(position, 2.0)));
+        out(take(x, 2, position));
+        out(take(x, 2, position) + take(y, 2, position));
+        out(take(x, 2, positions));
+        out(take(slice(x, 2, 1, 4, 2), 2, position));
+        out(take(permute(x, {2, 1, 0}), 2, position));
+        out(slice(take(x, 2, position), 0, 1, 2));
+        out(take(take(x, 0, position), 2, position));
+        out(take(x + y, 0, position));
+    }
+};
+
+/// Parts of states; what lies beside them must stay as it was.
+template <DType dtype>
+struct Stores {
+    static constexpr void record(Recorder& r) {
+        const Tensor x = r.state("x", {4, 3, 10}, dtype);
+        const Tensor position = r.state("at", {1}, DType::i32);
+        const Tensor positions = r.state("at.each", {4}, DType::i32);
+        r.store(r.state("out.part", {4, 9, 10}, dtype), x, 1, 4);
+        r.store(r.state("out.last", {4, 3, 30}, dtype), x + x, 2, 7);
+        r.store(r.state("out.repeated", {4, 3, 10}, dtype), slice(x, 1, 0, 1), 0, 0);
+        r.store_at(r.state("out.at", {4, 9, 10}, dtype), x, 1, position);
+        r.store_at(r.state("out.each", {4, 9, 10}, dtype), x, 1, positions);
+        r.store_at(r.state("out.computed", {4, 9, 10}, dtype), x, 1, position + 1.0);
+        r.store_at(r.state("out.moved", {4, 9, 10}, dtype), permute(reshape(x, {4, 10, 3}), {0, 2, 1}), 1, position);
+    }
+};
+
+struct LargePermute {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        out(permute(r.state("x", {16, 256, 256}), {0, 2, 1}));
+    }
+};
+struct LargeConcatenate {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        out(concatenate(r.state("x", {64, 96, 128}), r.state("y", {64, 32, 128}), 1));
+    }
+};
+struct LargeTakeAndStore {
+    static constexpr void record(Recorder& r) {
+        const Tensor position = r.state("at", {1}, DType::i32);
+        const Tensor taken = take(r.state("x", {1024, 4, 256}), 1, position);
+        r.store_at(r.state("out", {1024, 6, 256}), taken * 2.0, 1, position);
+    }
+};
+
+/// What is made of weights alone is prepared before the run.
+struct WeightViews {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("x", {4, 6});
+        const Tensor weight = r.weight("w", {6, 4});
+        const Tensor bias = r.weight("b", {18});
+        const Tensor position = r.state("at", {1}, DType::i32);
+        out(x + permute(weight, {1, 0}));
+        out(x + slice(bias, 0, 6, 6, 2));
+        out(x + reshape(slice(weight, 1, 3, 1), {6}));
+        out(take(weight, 0, position));
+        out(x * softmax(slice(bias, 0, 0, 6)) + cumulative_sum(slice(bias, 0, 1, 6)));
+        out(r.iota(6) * x);
+    }
+};
+
+/// Sums and means of rows of all widths, with what is fused before and after them.
+template <DType dtype>
+struct Reductions {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        for (const Index width : {1, 6, 33, 517}) {
+            const int number = static_cast<int>(width);
+            const Tensor x = r.state("x", {3, width}, dtype, number);
+            const Tensor row = r.state("row", {width}, dtype, number);
+            out(sum(x));
+            out(mean(x * row + 1.0) * 2.0 - r.state("column", {3, 1}, dtype, number));
+        }
+    }
+};
+struct ReductionsOfViews {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("x", {2, 3, 4, 5});
+        const Tensor y = r.state("y", {2, 3, 4, 5});
+        const Tensor position = r.state("at", {1}, DType::i32);
+        out(mean(permute(x, {3, 1, 0, 2}) * permute(y, {3, 1, 0, 2})));
+        out(sum(slice(x, 3, 0, 3, 2)));
+        out(sum(take(x, 2, position) + y));
+        out(sum(expand(r.state("scalar", {1, 1}), {3, 7})));
+        out(reshape(sum(x * y), {2, 3, 4}));
+        out(sum(sum(x) * sum(y)));
+        out(x - mean(x));
+        out(sum(cast(x, DType::f64) * cast(y, DType::f64)));
+        out(cast(sum(cast(x, DType::f64)), DType::f32) * 2.0);
+        out(exponential(x) / sum(exponential(x)));
+        r.store_at(r.state("out.at", {2, 3, 9, 1}), mean(x) + 1.0, 2, position);
+    }
+};
+/// Many rows, or few long ones.
+template <Index rows, Index width>
+struct LargeReduction {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("x", {rows, width});
+        out(tg::reciprocal_square_root(mean(x * x) + 1e-5));
+    }
+};
+
+template <DType dtype, Index rows, Index width>
+struct RunningSum {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        out(cumulative_sum(r.state("positive", {rows, width}, dtype)));
+    }
+};
+
+template <Index rows, Index width>
+struct Softmax {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        out(softmax(r.state("x", {rows, width}) * 4.0));
+    }
+};
+
+/// Draws for all samples from a mixture that they share, and from one that each has of its own.
+template <Index mixtures>
+struct Sampling {
+    static constexpr std::int32_t integer(std::string_view name, Index at) {
+        return name == "seed" ? (at == 0 ? -1640531527 : 77) : name == "first_series" ? 1000003 : 3;
+    }
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Shape shape{2, mixtures, 3, 1, 32, 5};
+        const tg::nn::StudentTMixture mixture{r.state("positive.freedom", shape) + 2.0, r.state("location", shape),
+                                              r.state("positive.scale", shape), softmax(r.state("logits", shape))};
+        out(tg::nn::sample(mixture, 64, r.state("seed", {2}, DType::i32), r.state("first_series", {1}, DType::i32),
+                           r.state("patch", {1}, DType::i32)));
+    }
+};
+
+/// In the order of the table.
+using Models =
+    std::tuple<RoundedOnce<DType::f32>, RoundedOnce<DType::f64>, RoundedOnce<DType::i32>, Functions<DType::f32>,
+               Functions<DType::f64>, LargeFunction<0>, LargeFunction<1>, LargeFunction<2>, LargeFunction<3>,
+               LargeFunction<4>, LargeFunction<5>, Broadcasts, CastsAndPairs, LongChains, Custom, Views<DType::f32>,
+               Views<DType::f64>, Views<DType::i32>, Takes<DType::f32>, Takes<DType::f64>, Takes<DType::i32>,
+               Stores<DType::f32>, Stores<DType::f64>, Stores<DType::i32>, LargePermute, LargeConcatenate,
+               LargeTakeAndStore, WeightViews, Reductions<DType::f32>, Reductions<DType::f64>, ReductionsOfViews,
+               LargeReduction<4096, 256>, LargeReduction<8, 131072>, RunningSum<DType::f32, 5, 77>,
+               RunningSum<DType::f64, 5, 77>, RunningSum<DType::f32, 128, 4096>, RunningSum<DType::f64, 128, 4096>,
+               Softmax<7, 5>, Softmax<4096, 256>, Sampling<1>, Sampling<64>>;
+
+/// The states of a model after a run on the CPU, by its place in `Models`.
+std::vector<StateContent> eager_states(std::size_t model);
+
+}  // namespace ops

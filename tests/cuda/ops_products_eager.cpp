@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/ops_eager.hpp"
+
+#include <cstddef>
+#include <vector>
+
+#include "cuda/ops_products_models.hpp"
+
+namespace ops {
+
+std::vector<StateContent> eager_states_of_products(std::size_t model) {
+    return run_eager<ProductModels>(model);
+}
+
+}  // namespace ops

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include <totograph/graph/recorder.hpp>
+#include <totograph/nn/attention.hpp>
+
+#include "cuda/ops_states.hpp"
+#include "support/outputs.hpp"
+
+// Models of products and attentions, in sizes that take each way there is to run them: few rows and many, widths that
+// tensor cores take and others.
+
+namespace ops {
+
+using tg::test::Outputs;
+
+/// A layer with weights of its own.
+constexpr Tensor layer(Tensor x, Index columns) {
+    Recorder& r = x.recorder();
+    const int number = r.graph().size();
+    return linear(x, r.weight("w{}", {columns, x.extent(-1)}, number), r.weight("b{}", {columns}, number));
+}
+
+constexpr Tensor norm(Tensor x) {
+    return x * reciprocal_square_root(mean(x * x) + 1e-5) * x.recorder().weight("scale", {x.extent(-1)});
+}
+
+template <Index rows, Index depth, Index columns>
+struct Linear {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        out(layer(r.state("x", {rows, depth}), columns));
+    }
+};
+
+/// What x can be, and what can follow.
+struct LinearOfViews {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("x", {4, 3, 32});
+        out(layer(slice(x, 2, 16, 16), 24));
+        out(layer(slice(x, 1, 1, 1), 24));
+        out(layer(reshape(slice(x, 1, 0, 2), {8, 32}), 24));       // uneven rows
+        out(layer(reshape(permute(x, {1, 0, 2}), {12, 32}), 24));  // uneven rows
+        out(layer(softmax(x), 24) * 2.0);
+        out(sum(layer(x, 24)) * 0.5);
+        out(softplus(layer(x, 20)) + 2.0);
+        out(reshape(layer(x, 24), {12, 24}) + r.state("y", {12, 24}));
+        out(layer(layer(x, 64), 16));
+    }
+};
+
+/// Two products of one input that meet.
+template <Index rows, Index depth, Index columns>
+struct Gated {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = norm(r.state("x", {rows, depth}));
+        out(silu(layer(x, columns)) * layer(x, columns));
+    }
+};
+
+template <Index rows, Index depth, Index columns>
+struct Residual {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        out(r.state("y", {rows, columns}) + layer(r.state("x", {rows, depth}), columns));
+    }
+};
+
+/// A residual stream that several products read and add to, each after a norm.
+template <Index rows>
+struct NormsAndResiduals {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        Tensor x = r.state("x", {rows, 64});
+        const Tensor normed = norm(x);
+        out(layer(normed, 64));
+        out(layer(normed, 96));
+        x = x + layer(silu(layer(norm(x), 128)), 64);
+        out(x);
+        out(layer(norm(x), 64));
+    }
+};
+
+/// Keys and values as a block stores them: projected, rotated, and written at a position of a cache.
+template <Index series, Index variates>
+struct IntoCaches {
+    static constexpr Index width = 64;
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Shape rows{series, 1, variates, 1, width};
+        const Tensor x = norm(r.state("x", rows));
+        const auto rotated = [&](Tensor y) {
+            const Tensor heads = reshape(y, {series, 1, variates, 1, 4, width / 4});
+            return reshape(
+                heads * r.state("cosines", {1, width / 4}) + rotate_pairs(heads) * r.state("sines", {1, width / 4}),
+                rows);
+        };
+        const Tensor position = r.state("at", {1}, DType::i32);
+        out(rotated(layer(x, width)));
+        r.store_at(r.state("out.keys", {series, 1, variates, 6, width}), rotated(layer(x, width)), 3, position);
+        r.store_at(r.state("out.values", {series, 1, variates, 6, width}), layer(x, width), 3, position);
+    }
+};
+
+/// The size of rows `[series, samples, variates, positions, heads * head_dim]`.
+struct AttentionSize {
+    Index series = 1;
+    Index samples = 1;
+    Index variates = 1;
+    Index positions = 1;
+    Index heads = 4;
+    Index head_dim = 16;
+
+    [[nodiscard]] constexpr Shape rows(Index of_samples, Index of_positions) const {
+        return {series, of_samples, variates, of_positions, heads * head_dim};
+    }
+};
+
+/// Which position a place in a tensor of such rows belongs to, and which series.
+struct RowPlace {
+    Index series = 0;
+    Index position = 0;
+};
+constexpr RowPlace place_of(const Shape& rows, Index at) {
+    return {at / (rows[1] * rows[2] * rows[3] * rows[4]), at / rows[4] % rows[3]};
+}
+
+/// Nothing but the valid positions of a series was written. The last series has fewer of them.
+template <AttentionSize size>
+struct Causal {
+    static constexpr Index capacity = size.positions + 2;
+    static constexpr std::int32_t integer(std::string_view, Index series) {
+        return static_cast<std::int32_t>(series + 1 == size.series ? size.positions * 2 / 3 : size.positions);
+    }
+    static constexpr bool is_written(std::string_view name, Index at) {
+        const RowPlace place = place_of(size.rows(size.samples, capacity), at);
+        return name == "q" || place.position < integer(name, place.series);
+    }
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Shape keys = size.rows(size.samples, capacity);
+        out(tg::nn::causal_attention(r.state("q", size.rows(size.samples, size.positions)), r.state("k", keys),
+                                     r.state("v", keys), r.state("valid", {size.series}, DType::i32), size.heads));
+    }
+};
+
+/// One position; `positions` is the capacity of the prefix. It is shared by all samples or each sample's own.
+template <AttentionSize size, bool shared, Index suffix_length>
+struct Cached {
+    static constexpr Index suffix_capacity = 5;
+    static constexpr Index prefix_samples = shared ? 1 : size.samples;
+    static constexpr std::int32_t integer(std::string_view name, Index series) {
+        return static_cast<std::int32_t>(name == "suffix.length"     ? suffix_length
+                                         : series + 1 == size.series ? size.positions * 2 / 3
+                                                                     : size.positions);
+    }
+    static constexpr bool is_written(std::string_view name, Index at) {
+        const bool is_suffix = begins_with(name, "suffix");
+        const RowPlace place = place_of(
+            is_suffix ? size.rows(size.samples, suffix_capacity) : size.rows(prefix_samples, size.positions), at);
+        return name == "q" || place.position < (is_suffix ? suffix_length : integer("prefix.length", place.series));
+    }
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Shape prefix = size.rows(prefix_samples, size.positions);
+        const Shape suffix = size.rows(size.samples, suffix_capacity);
+        out(tg::nn::cached_attention(
+            r.state("q", size.rows(size.samples, 1)), r.state("prefix.key", prefix), r.state("prefix.value", prefix),
+            r.state("prefix.length", {size.series}, DType::i32), r.state("suffix.key", suffix),
+            r.state("suffix.value", suffix), r.state("suffix.length", {1}, DType::i32), size.heads));
+    }
+};
+
+/// The newest position alone, as the last layer's attention needs.
+template <AttentionSize size>
+struct LastPosition {
+    static constexpr std::int32_t integer(std::string_view, Index series) {
+        return static_cast<std::int32_t>(series + 1 == size.series ? size.positions * 2 / 3 : size.positions);
+    }
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Shape keys = size.rows(size.samples, size.positions);
+        out(tg::nn::last_position_attention(r.state("q", size.rows(size.samples, 1)), r.state("k", keys),
+                                            r.state("v", keys), r.state("valid", {size.series}, DType::i32),
+                                            size.heads));
+    }
+};
+
+/// Variates of three groups that change from position to position.
+template <AttentionSize size>
+struct AcrossVariates {
+    static constexpr std::int32_t integer(std::string_view, Index at) {
+        return static_cast<std::int32_t>(at * 7 / 3 % 3);
+    }
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Shape rows = size.rows(size.samples, size.positions);
+        out(tg::nn::variate_attention(r.state("q", rows), r.state("k", rows), r.state("v", rows),
+                                      r.state("groups", {size.series, size.variates, size.positions}, DType::i32),
+                                      size.heads));
+    }
+};
+
+inline constexpr AttentionSize small_causal{
+    .series = 2, .samples = 1, .variates = 3, .positions = 41, .heads = 4, .head_dim = 16};
+inline constexpr AttentionSize odd_causal{
+    .series = 2, .samples = 1, .variates = 3, .positions = 9, .heads = 2, .head_dim = 6};
+inline constexpr AttentionSize large_causal{
+    .series = 1, .samples = 1, .variates = 2, .positions = 300, .heads = 4, .head_dim = 64};
+inline constexpr AttentionSize small_cached{
+    .series = 2, .samples = 5, .variates = 3, .positions = 45, .heads = 4, .head_dim = 8};
+inline constexpr AttentionSize large_cached{
+    .series = 2, .samples = 33, .variates = 2, .positions = 130, .heads = 4, .head_dim = 64};
+inline constexpr AttentionSize last{
+    .series = 2, .samples = 1, .variates = 3, .positions = 130, .heads = 4, .head_dim = 64};
+inline constexpr AttentionSize few_variates{
+    .series = 2, .samples = 3, .variates = 7, .positions = 5, .heads = 4, .head_dim = 16};
+inline constexpr AttentionSize many_variates{
+    .series = 1, .samples = 9, .variates = 40, .positions = 4, .heads = 4, .head_dim = 64};
+
+/// In the order of the table.
+using ProductModels =
+    std::tuple<Linear<1, 768, 2304>, Linear<7, 768, 768>, Linear<16, 768, 768>, Linear<300, 768, 768>,
+               Linear<61, 24, 20>, LinearOfViews, Gated<1, 512, 1024>, Gated<13, 512, 1024>, Gated<300, 512, 1024>,
+               Residual<5, 512, 768>, Residual<300, 512, 768>, NormsAndResiduals<3>, NormsAndResiduals<70>,
+               IntoCaches<1, 3>, IntoCaches<5, 7>, Causal<small_causal>, Causal<odd_causal>, Causal<large_causal>,
+               Cached<small_cached, true, 3>, Cached<small_cached, false, 3>, Cached<large_cached, true, 4>,
+               Cached<large_cached, true, 0>, Cached<large_cached, false, 5>, LastPosition<last>,
+               AcrossVariates<few_variates>, AcrossVariates<many_variates>>;
+
+/// The states of a model after a run on the CPU, by its place in `ProductModels`.
+std::vector<StateContent> eager_states_of_products(std::size_t model);
+
+}  // namespace ops

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a forecast promises to do without: between its request and its result the host allocates nothing, captures
+// nothing, launches one graph and waits once.
+#include <map>
+#include <string>
+
+#include <cuda_runtime.h>
+#include <doctest/doctest.h>
+
+#include <totograph/cuda.hpp>
+
+#include "cuda/count_calls.hpp"
+#include "toto/case_list.hpp"
+#include "toto/series.hpp"
+
+using namespace made_up;
+using Model = fixture::models::Small;
+using Counts = std::map<std::string, int>;
+
+namespace {
+
+constexpr tg::Bucket sampled{.variates = 2, .context = 40, .horizon = 24, .samples = 8};
+constexpr tg::Bucket mean{.variates = 2, .context = 40, .horizon = 24};
+
+std::string text_of(const Counts& counts) {
+    std::string text;
+    for (const auto& [name, count] : counts) {
+        text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + name;
+    }
+    return text;
+}
+
+/// The calls of the CUDA runtime that `run` makes.
+template <class Run>
+Counts calls_of(Run&& run) {
+    calls::forget();
+    run();
+    return calls::counted();
+}
+
+void check_calls(const Counts& found, const Counts& expected) {
+    CHECK_MESSAGE(found == expected, "found ", text_of(found), "; expected ", text_of(expected));
+}
+
+template <tg::Bucket bucket, tg::cuda::Precision precision>
+void check_promises() {
+    const auto weights = tg::toto::load<Model>(fixture::folder("mixture"));
+    // What is counted is what there is to count.
+    calls::forget();
+    tg::cuda::Forecaster<Model, bucket, tg::cuda::ForecasterOptions{.precision = precision}> forecaster(weights);
+    const Counts made = calls::counted();
+    CHECK(made.contains("cudaMalloc"));
+    CHECK(made.contains("cudaStreamBeginCapture"));
+    CHECK(made.contains("cudaGraphInstantiate"));
+    CHECK(made.contains("cudaStreamSynchronize"));
+
+    const Request request = waves(bucket.batch, bucket.variates, bucket.context);
+    const Request shorter = part_of(request, {.variates = 1, .steps = 19});
+    const tg::Series whole = request.series();
+    const tg::Series part = shorter.series();
+    const Counts one_replay{{"cudaGraphLaunch", 1}};
+    const Counts one_replay_and_wait{{"cudaGraphLaunch", 1}, {"cudaStreamSynchronize", 1}};
+    for (int call = 0; call < 3; ++call) {
+        CAPTURE(call);
+        check_calls(calls_of([&] { (void)forecaster.forecast(whole, {.seed = 1}); }), one_replay_and_wait);
+        // A shorter context and fewer variates are data; a shorter horizon replays as many steps as it has.
+        check_calls(calls_of([&] { (void)forecaster.forecast(part, {.seed = 2}); }), one_replay_and_wait);
+        check_calls(calls_of([&] { (void)forecaster.forecast(part, {.seed = 2, .horizon = 13}); }),
+                    {{"cudaGraphLaunch", 3}, {"cudaStreamSynchronize", 1}});
+    }
+    cudaStream_t stream = nullptr;
+    REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess);
+    for (int call = 0; call < 3; ++call) {
+        CAPTURE(call);
+        check_calls(calls_of([&] { (void)forecaster.forecast_on(stream, whole, {.seed = 1}); }), one_replay);
+        REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
+    }
+    cudaStreamDestroy(stream);
+}
+
+}  // namespace
+
+TEST_CASE("a forecast of samples in f32 is one replay and one wait") {
+    check_promises<sampled, tg::cuda::Precision::f32>();
+}
+
+TEST_CASE("a forecast of the mean in bf16 is one replay and one wait") {
+    check_promises<mean, tg::cuda::Precision::bf16>();
+}

@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# All checks of the CUDA executor on this machine's device: configures, builds, runs the tests labelled `cuda`, runs some
+# of them under compute-sanitizer, and then the benchmark. Ends with an error as soon as one of them does.
+#
+# Usage: tools/check_cuda.sh [--quick] [--prefix DIR] [--build DIR] [--jobs N]
+#   --quick       leaves out compute-sanitizer
+#   --prefix DIR  where CMake finds Eigen, doctest and the other header packages (CMAKE_PREFIX_PATH)
+#   --build DIR   the build folder; build/cuda by default
+#   --jobs N      compilations at a time; a GiB or two of memory each; all cores by default
+set -euo pipefail
+
+usage() {
+    sed -n '3,10s/^# \{0,1\}//p' "$0"
+}
+
+fail() {
+    echo "check_cuda: $*" >&2
+    exit 1
+}
+
+quick=no
+prefix=""
+build=""
+jobs="$(nproc)"
+while [[ $# -gt 0 ]]; do
+    case "$1" in
+        --quick) quick=yes ;;
+        --prefix | --build | --jobs)
+            [[ $# -ge 2 ]] || fail "$1 needs a value; see --help."
+            case "$1" in
+                --prefix) prefix="$2" ;;
+                --build) build="$2" ;;
+                --jobs) jobs="$2" ;;
+            esac
+            shift
+            ;;
+        -h | --help)
+            usage
+            exit 0
+            ;;
+        *) fail "there is no option '$1'; see --help." ;;
+    esac
+    shift
+done
+
+source="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+build="${build:-$source/build/cuda}"
+
+# The toolkit: on the path, or where it is installed by default.
+toolkit="${CUDA_HOME:-${CUDA_PATH:-/usr/local/cuda}}"
+if ! command -v nvcc > /dev/null && [[ -x "$toolkit/bin/nvcc" ]]; then
+    PATH="$toolkit/bin:$PATH"
+fi
+command -v nvcc > /dev/null || fail "no nvcc on the path or in $toolkit/bin; install the CUDA toolkit, or set CUDA_HOME."
+command -v cmake > /dev/null || fail "no cmake on the path; install CMake 3.25 or later."
+command -v nvidia-smi > /dev/null || fail "no nvidia-smi on the path; this machine has no CUDA driver."
+
+# "9.0" becomes 90.
+capability="$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1)"
+architecture="${capability//./}"
+[[ "$architecture" =~ ^[0-9]+$ ]] || fail "nvidia-smi does not say which architecture the device has, but '$capability'."
+
+step() {
+    echo
+    echo "== $* (after ${SECONDS} s)"
+}
+
+step "the device"
+nvidia-smi --query-gpu=name,compute_cap,driver_version,memory.total --format=csv
+nvcc --version | tail -n 2
+
+step "configure"
+options=(
+    -DCMAKE_BUILD_TYPE=Release
+    -DTOTOGRAPH_CUDA=ON
+    -DTOTOGRAPH_BUILD_TESTS=ON
+    -DTOTOGRAPH_BUILD_BENCH=ON
+    -DTOTOGRAPH_BUILD_EXAMPLES=ON
+    "-DCMAKE_CUDA_ARCHITECTURES=$architecture"
+    "-DCMAKE_CUDA_COMPILER=$(command -v nvcc)"
+)
+if [[ -n "$prefix" ]]; then
+    options+=("-DCMAKE_PREFIX_PATH=$prefix")
+fi
+if command -v ninja > /dev/null && [[ ! -e "$build/CMakeCache.txt" ]]; then
+    options+=(-G Ninja)
+fi
+cmake -S "$source" -B "$build" "${options[@]}"
+
+step "build"
+cmake --build "$build" --target tests_cuda bench_cuda --parallel "$jobs"
+
+step "tests"
+ctest --test-dir "$build" --label-regex '^cuda$' --output-on-failure --no-tests=error
+
+# Parts that pass through every kind of kernel in minutes: the tools slow a kernel down a hundred times.
+sanitize() {
+    local tool="$1"
+    shift
+    step "compute-sanitizer $tool: ${1##*/}"
+    compute-sanitizer --tool "$tool" --error-exitcode 1 "$@"
+}
+
+if [[ "$quick" == no ]]; then
+    command -v compute-sanitizer > /dev/null || fail "no compute-sanitizer on the path; it is part of the CUDA toolkit."
+    small_ops='-sce=*large*,*long rows*,*samples of*'
+    small_products='-sce=*large*,*300 rows*'
+    for tool in memcheck racecheck initcheck synccheck; do
+        sanitize "$tool" "$build/tests/test_parity_cuda_a" -tc=mixture -sce='mean without a cache'
+        sanitize "$tool" "$build/tests/test_ops" "$small_ops"
+        sanitize "$tool" "$build/tests/test_ops_products" "$small_products"
+    done
+fi
+
+step "benchmark"
+"$build/bench/bench_cuda"
+
+step "all checks passed"
