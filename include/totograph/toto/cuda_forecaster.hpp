@@ -206,6 +206,7 @@ private:
         toto::check_groups(series, sizes.patch_size);
         toto::check_fit(request, bucket);
         fill(series, request, request_options.seed);
+        const CurrentDevice current(device_.index);
         const Index patches = divide_rounding_up(request.horizon, sizes.patch_size);
         if (patches == sizes.steps) {
             whole_.launch(stream);

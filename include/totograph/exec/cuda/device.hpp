@@ -16,15 +16,41 @@ struct Device {
     int multiprocessors = 0;
     int major = 0;
     int minor = 0;
-    int shared_memory_per_block = 0;  ///< Bytes, opted in.
+    /// Thread-block clusters and programmatic dependent launch: the device has them, and so does the code that this
+    /// program holds for it.
+    bool has_clusters = false;
     std::string name;
-
-    /// Thread-block clusters and programmatic dependent launch.
-    [[nodiscard]] bool has_clusters() const { return major >= 9; }
 };
 
-/// Makes a device current in this thread and describes it. Throws `Error` when there is none of this index, the driver
-/// is too old, or the device is older than compute capability 8.0.
+/// Never launched: its attributes tell for which architecture this program's device code was compiled.
+template <class Unused = void>
+__global__ void probe_kernel() {}
+
+/// Makes a device current, and the one before it again at the end.
+class CurrentDevice {
+public:
+    explicit CurrentDevice(int index) {
+        check(cudaGetDevice(&before_), "asking for the device in use");
+        if (index != before_) {
+            check(cudaSetDevice(index), "choosing a device");
+            changed_ = true;
+        }
+    }
+    CurrentDevice(const CurrentDevice&) = delete;
+    CurrentDevice& operator=(const CurrentDevice&) = delete;
+    ~CurrentDevice() {
+        if (changed_) {
+            cudaSetDevice(before_);
+        }
+    }
+
+private:
+    int before_ = 0;
+    bool changed_ = false;
+};
+
+/// Makes a device current in this thread, for what is made next, and describes it. Throws `Error` when there is none of
+/// this index, the driver is too old, or the device is older than compute capability 8.0.
 inline Device use_device(int index = 0) {
     int count = 0;
     check(cudaGetDeviceCount(&count), "looking for devices");
@@ -42,12 +68,11 @@ inline Device use_device(int index = 0) {
                                                    std::to_string(properties.minor) +
                                                    ", but 8.0 or later is needed; use the CPU executor there.");
     }
-    return {index,
-            properties.multiProcessorCount,
-            properties.major,
-            properties.minor,
-            static_cast<int>(properties.sharedMemPerBlockOptin),
-            properties.name};
+    cudaFuncAttributes code{};
+    check(cudaFuncGetAttributes(&code, &probe_kernel<>), "looking for device code for this device");
+    // Code that the driver compiled from PTX of an older architecture lacks what that architecture lacks.
+    const bool has_clusters = properties.major >= 9 && code.ptxVersion >= 90;
+    return {index, properties.multiProcessorCount, properties.major, properties.minor, has_clusters, properties.name};
 }
 
 }  // namespace totograph::cuda

@@ -293,7 +293,7 @@ private:
         config.stream = stream;
         cudaLaunchAttribute attributes[2];
         unsigned count = 0;
-        if (device_.has_clusters()) {
+        if (device_.has_clusters) {
             attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
             attributes[count++].val.programmaticStreamSerializationAllowed = 1;
             if (spread.cluster > 1) {
@@ -343,7 +343,7 @@ private:
             ((std::uint64_t{At::launch.barriers[static_cast<std::size_t>(i)] ? 1U : 0U} << i) | ...);
         using Steps = Segment<barriers, typename At::template KernelAt<i>...>;
         const typename Steps::Calls calls{{call_of<which>(At::launch.first + i)...}};
-        const int blocks = device_.has_clusters() ? Steps::blocks : 1;
+        const int blocks = device_.has_clusters ? Steps::blocks : 1;
         launch_kernel(&segment_kernel<Steps>, {blocks, block_threads, blocks}, stream, calls);
     }
 
