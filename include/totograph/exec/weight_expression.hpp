@@ -38,6 +38,7 @@ private:
         }
         const Node& node = graph_[id];
         std::vector<int> inputs;
+        inputs.reserve(static_cast<std::size_t>(node.input_count));
         for (int i = 0; i < node.input_count; ++i) {
             inputs.push_back(number_of(node.inputs[static_cast<std::size_t>(i)]));
         }

@@ -18,6 +18,7 @@
 #include <totograph/exec/cuda/collect.hpp>
 #include <totograph/exec/cuda/device.hpp>
 #include <totograph/exec/cuda/executor.hpp>
+#include <totograph/exec/cuda/explain.hpp>
 #include <totograph/exec/cuda/memory.hpp>
 #include <totograph/exec/cuda/stream.hpp>
 #include <totograph/graph/program.hpp>
@@ -159,6 +160,15 @@ public:
 
     /// Bytes on the device beside the shared weights: states, intermediates, workspace, result. Known when compiled.
     static constexpr std::size_t device_bytes() { return Executor::memory_bytes() + result_size * sizeof(float); }
+    /// What both programs launch, as tables.
+    static std::string explain() {
+        constexpr bool streams = Executor::streams;
+        return "bucket " + to_string(bucket) + "\n" + "  device memory  " +
+               totograph::detail::bytes_text(device_bytes()) + " beside the weights\n\n" +
+               explain_launches<Begin, streams>(has_cache ? "prefill" : "begin") + "\n" +
+               explain_launches<Continue, streams>(has_cache ? "decode" : "recompute");
+    }
+
     /// Copies and kernels in the graph of a whole forecast.
     [[nodiscard]] std::size_t graph_nodes() const noexcept { return whole_.node_count(); }
     [[nodiscard]] Executor& executor() noexcept { return executor_; }

@@ -163,7 +163,7 @@ private:
 
     /// From `[batch, samples, variates, steps]` to `[batch, variates, horizon, samples]`, without the padding.
     Forecast collect(const Bucket& request) noexcept {
-        const float* values = static_cast<const float*>(executor_.state(toto::states::forecast));
+        const auto* values = static_cast<const float*>(executor_.state(toto::states::forecast));
         const Index samples = std::max<Index>(1, request.samples);
         const Index horizon = sizes.steps * sizes.patch_size;
         std::size_t to = 0;

@@ -125,7 +125,7 @@ inline void matrix_product(const TensorData& a, const TensorData& b, const Tenso
         for (Index i = 0; i < outer; ++i) {
             std::fill(row.begin(), row.end(), 0.0);
             for (Index k = 0; k < inner; ++k) {
-                const double factor = static_cast<double>(a.floats()[i * inner + k]);
+                const auto factor = static_cast<double>(a.floats()[i * inner + k]);
                 const float* values = b.floats() + (part * inner + k) * depth;
                 for (Index column = 0; column < depth; ++column) {
                     row[static_cast<std::size_t>(column)] += factor * static_cast<double>(values[column]);
