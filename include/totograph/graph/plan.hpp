@@ -36,6 +36,7 @@ public:
 
     Planner(const Planner&) = delete;
     Planner& operator=(const Planner&) = delete;
+    constexpr ~Planner() = default;
 
     constexpr Plan run() {
         std::vector<int> group_at(graph_.nodes.size(), -1);
