@@ -131,7 +131,7 @@ void check_on_device(const char* name, const std::vector<StateContent>& expected
     using Layout = typename Executor::Layout;
     CAPTURE(name);
     CAPTURE(tg::cuda::name(precision));
-    const tg::cuda::Device device = tg::cuda::use_device();
+    const tg::cuda::Device device = tg::cuda::describe_device(0);
     const Executor executor(tg::test::made_up_weights(), device);
     const tg::cuda::Stream stream;
     executor.poison(stream.get());

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The CUDA part compiles with nvcc, on a machine with or without a device: each of its headers alone, and one forecaster
-# in each precision, for the oldest architecture and for one with clusters. Then it runs, which without a device must
+# The CUDA part compiles with nvcc, on a machine with or without a device: each of its headers alone, and a forecaster
+# in bf16 and one in tf32, for the oldest architecture and for one with clusters. Then it runs, which without a device must
 # say so in a sentence.
 find_program(NVCC nvcc PATHS "$ENV{CUDA_HOME}/bin" "$ENV{CUDA_PATH}/bin" /usr/local/cuda/bin)
 if(NOT NVCC)
@@ -25,7 +25,12 @@ set(nvcc "${NVCC}" -std=c++20 ${includes} --expt-relaxed-constexpr -Werror=all-w
     -Xcompiler=-fconstexpr-ops-limit=8589934592 -Xcompiler=-fconstexpr-loop-limit=1073741824)
 file(MAKE_DIRECTORY "${SCRATCH}")
 
-file(GLOB_RECURSE headers RELATIVE "${SOURCE}/include" "${SOURCE}/include/totograph/*cuda*.hpp")
+file(GLOB_RECURSE headers RELATIVE "${SOURCE}/include" "${SOURCE}/include/totograph/*.hpp")
+list(FILTER headers INCLUDE REGEX "cuda")
+list(LENGTH headers count)
+if(count LESS 20)
+    message(FATAL_ERROR "Found ${count} CUDA headers, expected 20 or more.")
+endif()
 foreach(header IN LISTS headers)
     file(WRITE "${SCRATCH}/alone.cu" "#include <${header}>\n#include <${header}>  // again: it must guard itself\n")
     # Only as far as the host's C++: what device code comes to is seen below.

@@ -12,6 +12,7 @@
 #include <cuda_runtime.h>
 
 #include <totograph/core/bucket.hpp>
+#include <totograph/core/dtype.hpp>
 #include <totograph/core/error.hpp>
 #include <totograph/core/forecast.hpp>
 #include <totograph/core/series.hpp>
@@ -57,6 +58,8 @@ struct DeviceForecast {
 template <toto::Toto1Model Model, Bucket bucket, ForecasterOptions options = ForecasterOptions{}>
 class Forecaster {
     static_assert(toto::check_bucket<Model, bucket>());
+    static_assert(bucket.batch * bucket.variates <= 65535,
+                  "totograph: the CUDA executor takes at most 65,535 variates of all series of a bucket together.");
     static constexpr bool has_cache = options.rewrites.kv_cache;
 
 public:
@@ -76,7 +79,95 @@ public:
     /// Prepares the weights (once for all forecasters that share them), all memory that forecasts need, and the graphs.
     /// Throws `Error` when there is no usable device or not enough memory on it.
     explicit Forecaster(const toto::ModelWeights<Model>& weights, ForecasterResources resources = {})
-        : device_(use_device(resources.device)),
+        : Forecaster(weights, resources.device, CurrentDevice(resources.device)) {}
+
+    /// Forecasts the steps after the series and waits for the result, a view of this forecaster's memory, valid until
+    /// its next forecast. Allocates nothing. Throws `Error` (before anything runs) when the request is malformed or
+    /// does not fit.
+    Forecast forecast(const Series& series, const ForecastOptions& request_options = {}) {
+        const Bucket request = enqueue(series, request_options, stream_.get());
+        stream_.synchronize();
+        return collect(request);
+    }
+
+    /// Puts a forecast onto a stream of the caller's and returns at once. The result stays on the device. The series
+    /// has been read when this returns. The forecast before this one must have finished: its inputs and its result are
+    /// overwritten. Values beyond a request that is smaller than the bucket mean nothing.
+    DeviceForecast forecast_on(cudaStream_t stream, const Series& series, const ForecastOptions& request_options = {}) {
+        enqueue(series, request_options, stream);
+        return {reinterpret_cast<const float*>(result_.data()), bucket};
+    }
+
+    /// Writes a request to the staging memory. `forecast` does this, after it has checked the request: here nothing is
+    /// checked.
+    void fill(const Series& series, const Bucket& request, std::uint64_t seed) noexcept {
+        const auto state = [this](std::string_view name) -> void* {
+            const std::ptrdiff_t offset = Executor::input_offset(name);
+            return offset < 0 ? nullptr : staged_.data() + offset;
+        };
+        toto::InputStates(sizes, state).fill(series, request, seed);
+    }
+
+    /// Runs one program alone and waits, for those who look inside: the first after the inputs have been copied.
+    template <std::size_t which>
+    void run() {
+        const CurrentDevice current(device_.index);
+        if constexpr (which == 0) {
+            copy_inputs(stream_.get());
+        }
+        executor_.template launch<which>(stream_.get());
+        stream_.synchronize();
+    }
+
+    /// Replays the beginning of a forecast (the inputs as they are) and waits: for benchmarks.
+    void replay_begin() {
+        const CurrentDevice current(device_.index);
+        (begin_ ? begin_ : whole_).launch(stream_.get());
+        stream_.synchronize();
+    }
+    /// The content of a state, copied to the host. Throws `Error` when no program has a state of this name.
+    template <class T>
+    [[nodiscard]] std::vector<T> read_state(std::string_view name, int layer = -1) const {
+        const auto* entry = find_state(name, layer);
+        std::vector<T> values(static_cast<std::size_t>(entry->slot.shape.size()));
+        check_element<T>(name, *entry, values.size());
+        const CurrentDevice current(device_.index);
+        check(cudaMemcpyAsync(values.data(), executor_.state(name, layer), values.size() * sizeof(T),
+                              cudaMemcpyDeviceToHost, stream_.get()),
+              "reading a state");
+        stream_.synchronize();
+        return values;
+    }
+    /// Overwrites a state. Throws `Error` when no program has a state of this name, or it has another size or type.
+    template <class T>
+    void write_state(std::string_view name, const std::vector<T>& values, int layer = -1) {
+        check_element<T>(name, *find_state(name, layer), values.size());
+        const CurrentDevice current(device_.index);
+        check(cudaMemcpyAsync(executor_.state(name, layer), values.data(), values.size() * sizeof(T),
+                              cudaMemcpyHostToDevice, stream_.get()),
+              "writing a state");
+        stream_.synchronize();
+    }
+
+    /// Bytes on the device beside the shared weights: states, intermediates, workspace, result. Known when compiled.
+    static constexpr std::size_t device_bytes() { return Executor::memory_bytes() + result_size * sizeof(float); }
+    /// What both programs launch, as tables.
+    static std::string explain() {
+        constexpr bool streams = Executor::streams;
+        return "bucket " + to_string(bucket) + "\n" + "  device memory  " +
+               totograph::detail::bytes_text(device_bytes()) + " beside the weights\n\n" +
+               explain_launches<Begin, streams>(has_cache ? "prefill" : "begin") + "\n" +
+               explain_launches<Continue, streams>(has_cache ? "decode" : "recompute");
+    }
+
+    /// Copies and kernels in the graph of a whole forecast.
+    [[nodiscard]] std::size_t graph_nodes() const noexcept { return whole_.node_count(); }
+    [[nodiscard]] Executor& executor() noexcept { return executor_; }
+
+private:
+    /// While the device is current.
+    Forecaster(const toto::ModelWeights<Model>& weights, int device, const CurrentDevice&)
+        : device_(describe_device(device)),
           executor_(weights.weights, device_),
           staged_(Executor::States::input_bytes),
           result_(result_size * sizeof(float)),
@@ -98,82 +189,6 @@ public:
         stream_.synchronize();
     }
 
-    /// Forecasts the steps after the series and waits for the result, a view of this forecaster's memory, valid until
-    /// its next forecast. Allocates nothing. Throws `Error` (before anything runs) when the request is malformed or
-    /// does not fit.
-    Forecast forecast(const Series& series, const ForecastOptions& request_options = {}) {
-        const Bucket request = enqueue(series, request_options, stream_.get());
-        stream_.synchronize();
-        return collect(request);
-    }
-
-    /// Puts a forecast onto a stream of the caller's and returns at once. The result stays on the device. The series
-    /// has been read when this returns. The forecast before this one must have finished.
-    DeviceForecast forecast_on(cudaStream_t stream, const Series& series, const ForecastOptions& request_options = {}) {
-        enqueue(series, request_options, stream);
-        return {reinterpret_cast<const float*>(result_.data()), bucket};
-    }
-
-    /// Writes a request to the staging memory. `forecast` does this, after it has checked the request: here nothing is
-    /// checked.
-    void fill(const Series& series, const Bucket& request, std::uint64_t seed) noexcept {
-        const auto state = [this](std::string_view name) -> void* {
-            const std::ptrdiff_t offset = Executor::input_offset(name);
-            return offset < 0 ? nullptr : staged_.data() + offset;
-        };
-        toto::InputStates(sizes, state).fill(series, request, seed);
-    }
-
-    /// Runs one program alone and waits, for those who look inside: the first after the inputs have been copied.
-    template <std::size_t which>
-    void run() {
-        if constexpr (which == 0) {
-            copy_inputs(stream_.get());
-        }
-        executor_.template launch<which>(stream_.get());
-        stream_.synchronize();
-    }
-
-    /// Replays the beginning of a forecast (the inputs as they are) and waits: for benchmarks.
-    void replay_begin() {
-        (begin_ ? begin_ : whole_).launch(stream_.get());
-        stream_.synchronize();
-    }
-    /// The content of a state, copied to the host. Throws `Error` when no program has a state of this name.
-    template <class T>
-    [[nodiscard]] std::vector<T> read_state(std::string_view name, int layer = -1) const {
-        const auto* entry = find_state(name, layer);
-        std::vector<T> values(static_cast<std::size_t>(entry->slot.shape.size()));
-        check(
-            cudaMemcpy(values.data(), executor_.state(name, layer), values.size() * sizeof(T), cudaMemcpyDeviceToHost),
-            "reading a state");
-        return values;
-    }
-    /// Overwrites a state. Throws `Error` when no program has a state of this name.
-    template <class T>
-    void write_state(std::string_view name, const std::vector<T>& values, int layer = -1) {
-        find_state(name, layer);
-        check(
-            cudaMemcpy(executor_.state(name, layer), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
-            "writing a state");
-    }
-
-    /// Bytes on the device beside the shared weights: states, intermediates, workspace, result. Known when compiled.
-    static constexpr std::size_t device_bytes() { return Executor::memory_bytes() + result_size * sizeof(float); }
-    /// What both programs launch, as tables.
-    static std::string explain() {
-        constexpr bool streams = Executor::streams;
-        return "bucket " + to_string(bucket) + "\n" + "  device memory  " +
-               totograph::detail::bytes_text(device_bytes()) + " beside the weights\n\n" +
-               explain_launches<Begin, streams>(has_cache ? "prefill" : "begin") + "\n" +
-               explain_launches<Continue, streams>(has_cache ? "decode" : "recompute");
-    }
-
-    /// Copies and kernels in the graph of a whole forecast.
-    [[nodiscard]] std::size_t graph_nodes() const noexcept { return whole_.node_count(); }
-    [[nodiscard]] Executor& executor() noexcept { return executor_; }
-
-private:
     static constexpr Index first_patch = has_cache ? 1 : 0;
 
     static const auto* find_state(std::string_view name, int layer) {
@@ -183,6 +198,16 @@ private:
                                                          std::string(name) + "'; see toto/states.hpp for names.");
         }
         return entry;
+    }
+
+    template <class T, class Entry>
+    static void check_element(std::string_view state, const Entry& entry, std::size_t size) {
+        if (dtype_of<T> != entry.slot.dtype || size != static_cast<std::size_t>(entry.slot.shape.size())) {
+            throw Error(ErrorCode::invalid_argument,
+                        "cuda: the state '" + std::string(state) + "' is " + std::string(name(entry.slot.dtype)) + " " +
+                            to_string(entry.slot.shape) + ", but " + std::to_string(size) + " elements of " +
+                            std::string(name(dtype_of<T>)) + " were given; use its own type and size.");
+        }
     }
 
     void copy_inputs(cudaStream_t stream) const {

@@ -129,7 +129,7 @@ public:
 #pragma unroll
             for (int j = 0; j < together; ++j) {
                 const float factor = __shfl_sync(0xffffffffU, weight, (first + j) % warp_size);
-                if (first + j < count) {
+                if (first + j < count && factor != 0) {  // what is not attended to may be NaN
 #pragma unroll
                     for (int i = 0; i < per_lane; ++i) {
                         sums_[i] += factor * rows[j][i];

@@ -15,6 +15,7 @@ inline void check(cudaError_t status, const char* what) {
     if (status == cudaSuccess) {
         return;
     }
+    cudaGetLastError();  // it is told here: the next launch must not be blamed for it
     std::string advice;
     switch (status) {
         case cudaErrorNoDevice:

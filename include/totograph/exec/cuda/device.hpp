@@ -29,7 +29,15 @@ __global__ void probe_kernel() {}
 /// Makes a device current, and the one before it again at the end.
 class CurrentDevice {
 public:
+    /// Throws `Error` when there is no device of this index.
     explicit CurrentDevice(int index) {
+        int count = 0;
+        check(cudaGetDeviceCount(&count), "looking for devices");
+        if (index < 0 || index >= count) {
+            throw Error(ErrorCode::device_failure, "cuda: device " + std::to_string(index) +
+                                                       " was asked for, and there are " + std::to_string(count) +
+                                                       "; choose one below that.");
+        }
         check(cudaGetDevice(&before_), "asking for the device in use");
         if (index != before_) {
             check(cudaSetDevice(index), "choosing a device");
@@ -49,17 +57,9 @@ private:
     bool changed_ = false;
 };
 
-/// Makes a device current in this thread, for what is made next, and describes it. Throws `Error` when there is none of
-/// this index, the driver is too old, or the device is older than compute capability 8.0.
-inline Device use_device(int index = 0) {
-    int count = 0;
-    check(cudaGetDeviceCount(&count), "looking for devices");
-    if (index < 0 || index >= count) {
-        throw Error(ErrorCode::device_failure, "cuda: device " + std::to_string(index) +
-                                                   " was asked for, and there are " + std::to_string(count) +
-                                                   "; choose one below that.");
-    }
-    check(cudaSetDevice(index), "choosing a device");
+/// Describes a device, which must be current. Throws `Error` when it is older than compute capability 8.0, or the
+/// program holds no code for it.
+inline Device describe_device(int index) {
     cudaDeviceProp properties{};
     check(cudaGetDeviceProperties(&properties, index), "asking a device for its properties");
     if (properties.major < 8) {

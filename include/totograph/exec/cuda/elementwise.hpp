@@ -340,7 +340,7 @@ __device__ void run_epilogue(const KernelCall& call, const Sum* sums, int row_st
          item < static_cast<Offset<K>>(size / lanes); item += static_cast<Offset<K>>(blocks) * block_threads) {
         const Offset<K> element = item * lanes;
         const auto place = place_of<K, IterationOf<K>>(element);
-        const Sum* from = sums + element / columns * row_stride + element % columns;
+        const Sum* from = sums + static_cast<Index>(element / columns) * row_stride + element % columns;
         ChainValues<Source, lanes> values;
         chain_detail::at<0>(values) = as_floats(load_pack<1, lanes>(from));
         if constexpr (Source::accumulators == 2) {

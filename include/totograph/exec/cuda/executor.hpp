@@ -5,8 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <span>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -37,7 +35,7 @@
 namespace totograph::cuda {
 
 /// Puts planned programs onto streams of a device. States, intermediates and workspace are one allocation; after
-/// construction nothing is allocated and nothing waits.
+/// construction nothing is allocated on the device and nothing waits.
 template <Precision precision, class... Programs>
 class Executor {
 public:
@@ -140,9 +138,37 @@ private:
     static constexpr std::size_t memory_bytes_planned =
         library_offset + (workspace.has_library ? product_workspace_bytes : 0);
 
+    /// What a product of the library reads and writes.
+    struct ProductPointers {
+        const void* input = nullptr;
+        const void* weight = nullptr;
+        void* output = nullptr;
+        const float* residual = nullptr;
+        const float* bias = nullptr;
+    };
+
+    template <std::size_t which>
+    [[nodiscard]] ProductPointers pointers_of(const Launch& launch, int step, Index first_column) const {
+        const KernelCall call = call_of<which>(launch.first_product());
+        const auto operand = [&](int index) {
+            return index < 0 ? nullptr : static_cast<const float*>(call.operands[static_cast<std::size_t>(index)].base);
+        };
+        ProductPointers pointers;
+        pointers.input = streams && !launch.input_is_rounded ? memory_.data() + inputs_offset : call.input.base;
+        pointers.weight = weight_of<which>(step);
+        if (launch.direct.is_possible) {
+            pointers.output = call.output.base;
+            pointers.residual = operand(launch.direct.residual);
+            pointers.bias = operand(launch.direct.bias);
+        } else {
+            pointers.output = reinterpret_cast<Sum*>(memory_.data() + sums_offset) + first_column;
+        }
+        return pointers;
+    }
+
     /// The product of a library launch: of `columns` columns, all members' or one's.
     template <class Program>
-    static constexpr ProductShape product_shape(const Launch& launch, Index columns) {
+    static ProductShape product_shape(const Launch& launch, Index columns, const ProductPointers& pointers) {
         const int last = launch.first + launch.count - 1;
         const Kernel& kernel = lowering_detail::kernel_of<Program>(last);
         ProductShape shape;
@@ -151,6 +177,12 @@ private:
         shape.depth = kernel.depth;
         shape.input_stride = streams || kernel.rows() == 1 ? kernel.depth : kernel.input_stride;
         shape.precision = precision;
+        const void* const all[] = {pointers.input, pointers.weight, pointers.output, pointers.residual, pointers.bias};
+        for (const void* pointer : all) {
+            while (reinterpret_cast<std::uintptr_t>(pointer) % shape.alignment != 0) {
+                shape.alignment /= 2;
+            }
+        }
         if (launch.direct.is_possible) {
             shape.output_stride = columns;
             shape.has_bias = launch.direct.bias >= 0;
@@ -219,7 +251,8 @@ private:
                 continue;
             }
             for (const Part& part : parts_of<which>(launch)) {
-                const ProductShape shape = product_shape<Program>(launch, part.columns);
+                const ProductShape shape =
+                    product_shape<Program>(launch, part.columns, pointers_of<which>(launch, part.first, part.begin));
                 if (find_product(shape) == nullptr) {
                     LibraryProduct product(library_.get(), shape);
                     product.choose(fastest_algorithm(product, device_));
@@ -364,7 +397,6 @@ private:
         constexpr int norms = At::launch.norms();
         using First = typename At::template KernelAt<norms>;
         const KernelCall call = call_of<which>(At::launch.first_product());
-        const void* input = call.input.base;
         if constexpr (streams && !At::launch.input_is_rounded) {
             auto* rounded = reinterpret_cast<BFloat16*>(memory_.data() + inputs_offset);
             constexpr Index rows = First::kernel.rows();
@@ -379,29 +411,18 @@ private:
                               {blocks_for(divide_rounding_up(rows * depth, Index{4} * block_threads))}, stream,
                               call.input, First::kernel.input_stride, rows, rounded);
             }
-            input = rounded;
         } else {
             static_assert(!At::launch.input_moves,
                           "totograph: the input of a product lies at a place that is known before the run.");
         }
-        void* const workspace_memory = memory_.data() + library_offset;
-        auto* const sums = reinterpret_cast<Sum*>(memory_.data() + sums_offset);
-        constexpr DirectProduct direct = At::launch.direct;
         for (const Part& part : parts_of<which>(At::launch)) {
-            const LibraryProduct& product = *find_product(product_shape<Program>(At::launch, part.columns));
-            if constexpr (direct.is_possible) {
-                const auto operand = [&](int index) {
-                    return index < 0 ? nullptr
-                                     : static_cast<const float*>(call.operands[static_cast<std::size_t>(index)].base);
-                };
-                product.launch(input, weight_of<which>(part.first), call.output.base, operand(direct.residual),
-                               operand(direct.bias), workspace_memory, stream);
-            } else {
-                product.launch(input, weight_of<which>(part.first), sums + part.begin, nullptr, nullptr,
-                               workspace_memory, stream);
-            }
+            const ProductPointers pointers = pointers_of<which>(At::launch, part.first, part.begin);
+            find_product(product_shape<Program>(At::launch, part.columns, pointers))
+                ->launch(pointers.input, pointers.weight, pointers.output, pointers.residual, pointers.bias,
+                         memory_.data() + library_offset, stream);
         }
-        if constexpr (!direct.is_possible) {
+        if constexpr (!At::launch.direct.is_possible) {
+            auto* const sums = reinterpret_cast<Sum*>(memory_.data() + sums_offset);
             using Group = EpilogueGroup<Sum, typename At::template KernelAt<norms + i>...>;
             const typename Group::Calls calls{{call_of<which>(At::launch.first_product() + i)...}};
             launch_kernel(&epilogue_kernel<Group, Sum>, {blocks_for(Group::blocks) * Group::members}, stream, calls,

@@ -40,6 +40,7 @@ struct ProductShape {
     Precision precision = Precision::f32;
     bool has_bias = false;
     Index residual_stride = 0;      ///< 0: no residual.
+    std::uint32_t alignment = 16;   ///< Bytes to which every pointer is aligned.
     bool stores_bf16_sums = false;  ///< The result is bf16; without bias and residual only.
 
     friend constexpr bool operator==(const ProductShape&, const ProductShape&) = default;
@@ -107,7 +108,7 @@ public:
         const std::size_t workspace = product_workspace_bytes;
         cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace,
                                              sizeof workspace);
-        const std::uint32_t alignment = 16;
+        const std::uint32_t alignment = shape_.alignment;
         for (const auto attribute :
              {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
               CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES}) {
@@ -134,14 +135,6 @@ public:
 
     [[nodiscard]] const ProductShape& shape() const { return shape_; }
     void choose(const ProductAlgorithm& algorithm) { algorithm_ = algorithm; }
-    /// Whether an algorithm, from wherever it comes, fits this product on this device.
-    [[nodiscard]] bool accepts(const ProductAlgorithm& algorithm) const {
-        cublasLtMatmulHeuristicResult_t result{};
-        return cublasLtMatmulAlgoCheck(handle_, operation_, weight_, input_, residual_, output_, &algorithm.value,
-                                       &result) == CUBLAS_STATUS_SUCCESS &&
-               result.workspaceSize <= product_workspace_bytes;
-    }
-    [[nodiscard]] const ProductAlgorithm& algorithm() const { return algorithm_; }
 
     /// out = x W^T [+ residual] [+ bias].
     void launch(const void* input, const void* weight, void* output, const float* residual, const float* bias,

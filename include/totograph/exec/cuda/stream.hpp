@@ -53,10 +53,15 @@ public:
         cudaGraph_t graph = nullptr;
         check(cudaStreamEndCapture(stream.get(), &graph), "ending a capture");
         const cudaError_t counted = cudaGraphGetNodes(graph, nullptr, &nodes_);
-        const cudaError_t made = cudaGraphInstantiate(&graph_, graph, 0);
+        const cudaError_t made = counted == cudaSuccess ? cudaGraphInstantiate(&graph_, graph, 0) : counted;
         cudaGraphDestroy(graph);
-        check(counted, "counting the nodes of a graph");
         check(made, "instantiating a graph");
+        // Now, so that the first replay need not.
+        const cudaError_t uploaded = cudaGraphUpload(graph_, stream.get());
+        if (uploaded != cudaSuccess) {
+            cudaGraphExecDestroy(graph_);
+        }
+        check(uploaded, "uploading a graph");
     }
     ReplayableGraph(ReplayableGraph&& other) noexcept
         : graph_(std::exchange(other.graph_, nullptr)), nodes_(other.nodes_) {}
