@@ -1,17 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # All checks of the CUDA executor on this machine's device: configures, builds, runs the tests labelled `cuda`, runs some
-# of them under compute-sanitizer, and then the benchmark. Ends with an error as soon as one of them does.
+# of them under compute-sanitizer, compares full-size results with the public implementation where Python has it, and
+# then runs the benchmark. Ends with an error as soon as one of them does.
 #
-# Usage: tools/check_cuda.sh [--quick] [--prefix DIR] [--build DIR] [--jobs N]
-#   --quick       leaves out compute-sanitizer
-#   --prefix DIR  where CMake finds Eigen, doctest and the other header packages (CMAKE_PREFIX_PATH)
+# Usage: tools/check_cuda.sh [--quick] [--fetch] [--prefix DIR] [--build DIR] [--jobs N]
+#   --quick       leaves out compute-sanitizer and the comparison
+#   --fetch       downloads the header packages that CMake does not find (Eigen, doctest, ...) into the build folder
+#   --prefix DIR  where CMake finds them (CMAKE_PREFIX_PATH)
 #   --build DIR   the build folder; build/cuda by default
-#   --jobs N      compilations at a time; a GiB or two of memory each; all cores by default
+#   --jobs N      compilations at a time; 5 GiB of memory for the largest; all cores by default
+#
+# PYTHON names the Python of the comparison, which needs torch and toto-ts; python3 by default.
 set -euo pipefail
 
 usage() {
-    sed -n '3,10s/^# \{0,1\}//p' "$0"
+    sed -n '3,14s/^# \{0,1\}//p' "$0"
 }
 
 fail() {
@@ -20,12 +24,14 @@ fail() {
 }
 
 quick=no
+fetch=no
 prefix=""
 build=""
 jobs="$(nproc)"
 while [[ $# -gt 0 ]]; do
     case "$1" in
         --quick) quick=yes ;;
+        --fetch) fetch=yes ;;
         --prefix | --build | --jobs)
             [[ $# -ge 2 ]] || fail "$1 needs a value; see --help."
             case "$1" in
@@ -70,6 +76,26 @@ step "the device"
 nvidia-smi --query-gpu=name,compute_cap,driver_version,memory.total --format=csv
 nvcc --version | tail -n 2
 
+# doctest comes with a CMake module of its own, which the tests use: it is installed, not only unpacked.
+if [[ "$fetch" == yes ]]; then
+    step "download"
+    command -v git > /dev/null || fail "no git on the path; install it, or give --prefix in place of --fetch."
+    packages="$build/packages"
+    if [[ ! -e "$packages/lib/cmake/doctest/doctestConfig.cmake" ]]; then
+        rm -rf "$build/doctest"
+        git -c advice.detachedHead=false clone --quiet --depth 1 --branch v2.4.11 \
+            https://github.com/doctest/doctest.git "$build/doctest"
+        cmake -S "$build/doctest" -B "$build/doctest/build" -DDOCTEST_WITH_TESTS=OFF \
+            "-DCMAKE_INSTALL_PREFIX=$packages" -DCMAKE_INSTALL_LIBDIR=lib > "$build/doctest.log"
+        cmake --install "$build/doctest/build" >> "$build/doctest.log"
+    fi
+    prefix="${prefix:+$prefix;}$packages"
+fi
+
+# Choices of cuBLASLt's algorithms: not those of the user, and none from before.
+export TOTOGRAPH_CACHE_DIR="$build/tuning"
+rm -rf "$TOTOGRAPH_CACHE_DIR"
+
 step "configure"
 options=(
     -DCMAKE_BUILD_TYPE=Release
@@ -80,6 +106,9 @@ options=(
     "-DCMAKE_CUDA_ARCHITECTURES=$architecture"
     "-DCMAKE_CUDA_COMPILER=$(command -v nvcc)"
 )
+if [[ "$fetch" == yes ]]; then
+    options+=(-DTOTOGRAPH_FETCH_DEPENDENCIES=ON)
+fi
 if [[ -n "$prefix" ]]; then
     options+=("-DCMAKE_PREFIX_PATH=$prefix")
 fi
@@ -108,10 +137,28 @@ if [[ "$quick" == no ]]; then
     small_products='-sce=*large*,*300 rows*'
     for tool in memcheck racecheck initcheck synccheck; do
         sanitize "$tool" "$build/tests/test_parity_cuda_a" -tc=mixture -sce='mean without a cache'
+        sanitize "$tool" "$build/tests/test_parity_cuda_reduced" '-tc=mixture*' -sc='bf16 mean'
         sanitize "$tool" "$build/tests/test_ops" "$small_ops"
         sanitize "$tool" "$build/tests/test_ops_products" "$small_products"
     done
 fi
+
+if [[ "$quick" == no ]]; then
+    python="${PYTHON:-python3}"
+    if "$python" -c 'import torch, toto, safetensors; assert torch.cuda.is_available()' 2> /dev/null; then
+        step "full-size results beside the public implementation's"
+        cmake --build "$build" --target full_size_forecast --parallel "$jobs"
+        "$python" "$source/tools/compare_full_size.py" "$build/tests/full_size_forecast"
+    else
+        step "no comparison with the public implementation: $python lacks torch with CUDA, or toto-ts"
+    fi
+fi
+
+step "memory"
+"$build/bench/bench_cuda" --memory
+
+step "construction without known algorithms"
+TOTOGRAPH_CACHE_DIR='' "$build/bench/bench_cuda" --repeats 1
 
 step "benchmark"
 "$build/bench/bench_cuda"

@@ -3,10 +3,13 @@
 // Times whole forecasts of the full-size Toto 1.0 on a CUDA device, as a caller sees them: host series in, host result
 // out.
 //
-//     bench_cuda [--workloads a,b] [--precisions bf16,tf32,f32] [--repeats N] [--checkpoint FOLDER]
+//     bench_cuda [--workloads a,b] [--precisions bf16,tf32,f32] [--repeats N] [--checkpoint FOLDER] [--memory]
 //
-// One JSON object a line. `prefill_ms` is the time to the first patch, `decode_step_ms` that of each
-// further one.
+// One JSON object a line. `prefill_ms` is the time to the first patch, `decode_step_ms` that of each further one;
+// `tuned_from_file` of the `tuned_products` algorithms came from the file that processes share.
+//
+// With --memory, a table of the memory that each forecaster takes in place of the times: as it is known when compiled,
+// and as measured.
 #include <CLI/CLI.hpp>
 
 #include "measure.hpp"
@@ -18,13 +21,20 @@ int main(int argc, char** argv) {
     app.add_option("--workloads", arguments.workloads, "one_patch, one_patch_samples, long_mean, dashboard, readme")
         ->delimiter(',');
     app.add_option("--precisions", arguments.precisions, "bf16, tf32, f32")->delimiter(',');
-    app.add_option("--repeats", arguments.repeats, "timed forecasts of each workload");
+    app.add_option("--repeats", arguments.repeats, "timed forecasts of each workload, at least 1")
+        ->check(CLI::Range(1, 1000000));
     app.add_option("--checkpoint", checkpoint, "a checkpoint folder in place of untrained weights");
+    app.add_flag("--memory", arguments.memory, "print the memory that is taken, and no times");
     CLI11_PARSE(app, argc, argv);
+    arguments.load = [&checkpoint] {
+        return checkpoint.empty() ? totograph::toto::untrained<bench::Model>()
+                                  : totograph::toto::load<bench::Model>(checkpoint);
+    };
     try {
-        const auto weights = checkpoint.empty() ? totograph::toto::untrained<bench::Model>()
-                                                : totograph::toto::load<bench::Model>(checkpoint);
-        arguments.weights = &weights;
+        arguments.weights = arguments.load();
+        if (arguments.memory) {
+            bench::print_memory_heading();
+        }
         bench::one_patch(arguments);
         bench::one_patch_samples(arguments);
         bench::long_mean(arguments);

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -27,7 +29,9 @@ struct Arguments {
     std::vector<std::string> workloads;
     std::vector<std::string> precisions{"bf16", "tf32", "f32"};
     int repeats = 20;
-    const tg::toto::ModelWeights<Model>* weights = nullptr;
+    bool memory = false;  ///< In place of times.
+    std::function<tg::toto::ModelWeights<Model>()> load;
+    std::optional<tg::toto::ModelWeights<Model>> weights;  ///< Shared by all workloads.
 
     [[nodiscard]] bool wants(const std::vector<std::string>& list, std::string_view item) const {
         return list.empty() || std::find(list.begin(), list.end(), item) != list.end();
@@ -74,6 +78,41 @@ Spread spread_of(int repeats, Work&& work) {
     return {times[times.size() / 2], times.front(), times.back()};
 }
 
+inline void print_memory_heading() {
+    std::printf(
+        "# MiB of device memory, predicted when compiled and measured. `own`: what one forecaster takes beside the\n"
+        "# weights; `all`: the free memory that went, with what CUDA and cuBLASLt keep for themselves.\n"
+        "%-18s %-5s %9s %9s %9s %9s %9s | %9s %9s | %9s %9s | %9s %9s\n",
+        "workload", "", "caches", "states", "arena", "workspace", "result", "own", "measured", "weights", "measured",
+        "all", "measured");
+}
+
+/// The memory that a forecaster of weights of its own takes: a row of the table.
+template <class Forecaster>
+void print_memory(const char* name, Precision precision, const Arguments& arguments) {
+    using Store = tg::cuda::DeviceWeights<typename Forecaster::Executor::Storage>;
+    const auto mebibytes = [](std::size_t bytes) { return static_cast<double>(bytes) / 1048576; };
+    const auto free_memory = [] {
+        std::size_t free = 0;
+        std::size_t total = 0;
+        tg::cuda::check(cudaMemGetInfo(&free, &total), "asking for free memory");
+        return free;
+    };
+    const tg::cuda::MemoryReport predicted = Forecaster::memory();
+    const std::size_t held = tg::cuda::held_memory().device;
+    const std::size_t free = free_memory();
+    const auto weights = arguments.load();
+    const Forecaster forecaster(weights);
+    const std::size_t weights_measured = weights.weights.prepared<Store>()->bytes();
+    const std::size_t own_measured = tg::cuda::held_memory().device - held - weights_measured;
+    std::printf("%-18s %-5s %9.2f %9.2f %9.2f %9.2f %9.2f | %9.2f %9.2f | %9.2f %9.2f | %9.2f %9.2f\n", name,
+                tg::cuda::name(precision), mebibytes(predicted.caches), mebibytes(predicted.states),
+                mebibytes(predicted.arena), mebibytes(predicted.workspace), mebibytes(predicted.result),
+                mebibytes(predicted.own()), mebibytes(own_measured), mebibytes(predicted.weights),
+                mebibytes(weights_measured), mebibytes(predicted.device()), mebibytes(free - free_memory()));
+    std::fflush(stdout);
+}
+
 /// Whole forecasts as a caller sees them, and the part of the first program and of each further patch.
 template <tg::Bucket bucket, Precision precision>
 void measure_precision(const char* name, const Arguments& arguments) {
@@ -82,9 +121,16 @@ void measure_precision(const char* name, const Arguments& arguments) {
         return;
     }
     using Forecaster = tg::cuda::Forecaster<Model, bucket, tg::cuda::ForecasterOptions{.precision = precision}>;
+    if (arguments.memory) {
+        print_memory<Forecaster>(name, precision, arguments);
+        return;
+    }
+    const tg::cuda::TuningCacheReport tuned_before = tg::cuda::tuning_cache_report();
     const auto construction = Clock::now();
     Forecaster forecaster(*arguments.weights);
     const double construction_ms = milliseconds_since(construction);
+    const tg::cuda::TuningCacheReport tuned = tg::cuda::tuning_cache_report();
+    const std::size_t from_file = tuned.hits - tuned_before.hits;
     const auto values = random_walks(bucket);
     tg::Series series;
     series.batch = bucket.batch;
@@ -104,10 +150,11 @@ void measure_precision(const char* name, const Arguments& arguments) {
     std::printf(
         "{\"implementation\": \"totograph-cuda\", \"workload\": \"%s\", \"precision\": \"%s\", \"samples\": %lld, "
         "\"median_ms\": %.4f, \"min_ms\": %.4f, \"max_ms\": %.4f, \"prefill_ms\": %.4f, \"decode_step_ms\": %.4f, "
-        "\"first_ms\": %.3f, \"construction_ms\": %.1f, \"device_mib\": %.1f, \"graph_nodes\": %zu}\n",
+        "\"first_ms\": %.3f, \"construction_ms\": %.1f, \"device_mib\": %.1f, \"graph_nodes\": %zu, "
+        "\"tuned_products\": %zu, \"tuned_from_file\": %zu}\n",
         name, tg::cuda::name(precision), static_cast<long long>(bucket.samples), whole.median, whole.least, whole.most,
         prefill.median, decode_ms, first_ms, construction_ms, static_cast<double>(Forecaster::device_bytes()) / 1048576,
-        forecaster.graph_nodes());
+        forecaster.graph_nodes(), from_file + tuned.misses - tuned_before.misses, from_file);
     std::fflush(stdout);
 }
 

@@ -21,6 +21,8 @@ using namespace made_up;
 using Model = fixture::models::Small;
 
 inline constexpr tg::Bucket sampled{.batch = 2, .variates = 3, .context = 64, .horizon = 24, .samples = 12};
+/// Of `sampled`, less of everything.
+inline constexpr tg::Bucket part{.batch = 1, .variates = 2, .context = 29, .horizon = 16, .samples = 5};
 /// Two patches alone, for one draw that differs moves all that are drawn after it.
 inline constexpr tg::Bucket many_samples{.variates = 2, .context = 48, .horizon = 16, .samples = 64};
 inline constexpr std::uint64_t seed = 0x9E3779B97F4A7C15ULL;

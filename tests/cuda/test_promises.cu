@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a forecast promises to do without: between its request and its result the host allocates nothing, captures
-// nothing, launches one graph and waits once.
+// nothing, launches one graph, copies the result once and waits once; one whose result stays on the device neither
+// copies nor waits.
+#include <chrono>
 #include <map>
 #include <string>
+#include <thread>
 
 #include <cuda_runtime.h>
 #include <doctest/doctest.h>
@@ -59,14 +62,14 @@ void check_promises() {
     const tg::Series whole = request.series();
     const tg::Series part = shorter.series();
     const Counts one_replay{{"cudaGraphLaunch", 1}};
-    const Counts one_replay_and_wait{{"cudaGraphLaunch", 1}, {"cudaStreamSynchronize", 1}};
+    const Counts one_replay_copy_and_wait{{"cudaGraphLaunch", 1}, {"cudaMemcpyAsync", 1}, {"cudaStreamSynchronize", 1}};
     for (int call = 0; call < 3; ++call) {
         CAPTURE(call);
-        check_calls(calls_of([&] { (void)forecaster.forecast(whole, {.seed = 1}); }), one_replay_and_wait);
+        check_calls(calls_of([&] { (void)forecaster.forecast(whole, {.seed = 1}); }), one_replay_copy_and_wait);
         // A shorter context and fewer variates are data; a shorter horizon replays as many steps as it has.
-        check_calls(calls_of([&] { (void)forecaster.forecast(part, {.seed = 2}); }), one_replay_and_wait);
+        check_calls(calls_of([&] { (void)forecaster.forecast(part, {.seed = 2}); }), one_replay_copy_and_wait);
         check_calls(calls_of([&] { (void)forecaster.forecast(part, {.seed = 2, .horizon = 13}); }),
-                    {{"cudaGraphLaunch", 3}, {"cudaStreamSynchronize", 1}});
+                    {{"cudaGraphLaunch", 3}, {"cudaMemcpyAsync", 1}, {"cudaStreamSynchronize", 1}});
     }
     cudaStream_t stream = nullptr;
     REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess);
@@ -75,15 +78,24 @@ void check_promises() {
         check_calls(calls_of([&] { (void)forecaster.forecast_on(stream, whole, {.seed = 1}); }), one_replay);
         REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
     }
+    // A forecast that finds one before it unfinished waits for it, once.
+    const auto sleep = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(50)); };
+    REQUIRE(cudaLaunchHostFunc(stream, sleep, nullptr) == cudaSuccess);
+    const auto two = calls_of([&] {
+        (void)forecaster.forecast_on(stream, whole, {.seed = 1});
+        (void)forecaster.forecast_on(stream, whole, {.seed = 1});
+    });
+    check_calls(two, {{"cudaGraphLaunch", 2}, {"cudaEventSynchronize", 1}});
+    REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
     cudaStreamDestroy(stream);
 }
 
 }  // namespace
 
-TEST_CASE("a forecast of samples in f32 is one replay and one wait") {
+TEST_CASE("a forecast of samples in f32 is one replay, one copy and one wait") {
     check_promises<sampled, tg::cuda::Precision::f32>();
 }
 
-TEST_CASE("a forecast of the mean in bf16 is one replay and one wait") {
+TEST_CASE("a forecast of the mean in bf16 is one replay, one copy and one wait") {
     check_promises<mean, tg::cuda::Precision::bf16>();
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds of forecasts on a device beyond one result: of many in a row, of parts of a bucket, of two at once, of
-// those that cannot be.
+// What holds of forecasts on a device beyond one result: of two at once, and of those that cannot be.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -14,8 +13,11 @@
 
 #include <totograph/cuda.hpp>
 
+#include "cuda/device_test.hpp"
 #include "cuda/replay_requests.hpp"
 
+using device_test::CallersStream;
+using device_test::values_of;
 using namespace replay;
 
 namespace {
@@ -25,19 +27,9 @@ using enum tg::cuda::Precision;
 template <tg::Bucket bucket, tg::cuda::Precision precision = f32>
 using Forecaster = tg::cuda::Forecaster<Model, bucket, tg::cuda::ForecasterOptions{.precision = precision}>;
 
-/// Of `sampled`, less of everything.
-constexpr tg::Bucket part{.batch = 1, .variates = 2, .context = 29, .horizon = 16, .samples = 5};
-constexpr tg::Bucket whole_mean{.batch = 2, .variates = 3, .context = 64, .horizon = 24};
-constexpr tg::Bucket part_mean{.batch = 1, .variates = 2, .context = 29, .horizon = 11};
-
 const auto& weights() {
     static const auto loaded = tg::toto::load<Model>(fixture::folder("mixture"));
     return loaded;
-}
-
-std::vector<float> values_of(const tg::Forecast& forecast) {
-    return forecast.sample_count() == 0 ? forecast.mean()
-                                        : std::vector<float>(forecast.samples().begin(), forecast.samples().end());
 }
 
 bool is_same(const std::vector<float>& expected, const tg::Forecast& forecast) {
@@ -45,63 +37,6 @@ bool is_same(const std::vector<float>& expected, const tg::Forecast& forecast) {
     return found.size() == expected.size() &&
            std::memcmp(found.data(), expected.data(), expected.size() * sizeof(float)) == 0;
 }
-
-std::size_t free_memory() {
-    std::size_t free = 0;
-    std::size_t total = 0;
-    REQUIRE(cudaMemGetInfo(&free, &total) == cudaSuccess);
-    return free;
-}
-
-/// Forecasts two requests in turn, a whole one and a part of the bucket, and compares each with its first result.
-template <tg::cuda::Precision precision>
-void check_many_forecasts() {
-    constexpr int rounds = 5000;
-    Forecaster<sampled, precision> forecaster(weights());
-    const Request whole = request_for(sampled);
-    const Request smaller = request_for(part);
-    const tg::ForecastOptions as_part{.seed = 3, .horizon = part.horizon, .samples = part.samples};
-    const auto expected = values_of(forecaster.forecast(whole.series(), {.seed = seed}));
-    const auto expected_part = values_of(forecaster.forecast(smaller.series(), as_part));
-    for (const float value : expected) {
-        REQUIRE(std::isfinite(value));
-    }
-    std::size_t free_before = 0;
-    int different = 0;
-    for (int round = 1; round < rounds; ++round) {
-        different += is_same(expected, forecaster.forecast(whole.series(), {.seed = seed})) ? 0 : 1;
-        different += is_same(expected_part, forecaster.forecast(smaller.series(), as_part)) ? 0 : 1;
-        if (round == 50) {
-            free_before = free_memory();
-        }
-    }
-    CHECK(different == 0);
-    CHECK(free_memory() >= free_before);
-}
-
-/// A part of a bucket against a bucket of that size. Other sizes may run other algorithms, which sum in another order.
-template <tg::Bucket whole, tg::Bucket smaller>
-void check_part() {
-    Forecaster<whole> large(weights());
-    Forecaster<smaller> exact(weights());
-    const Request request = request_for(smaller);
-    tg::ForecastOptions as_part{.seed = seed, .horizon = smaller.horizon, .samples = smaller.samples};
-    // What a request of the whole bucket leaves behind has no part in it.
-    const Request before = request_for(whole);
-    (void)large.forecast(before.series(), {.seed = 1});
-    const auto found = values_of(large.forecast(request.series(), as_part));
-    const auto expected = values_of(exact.forecast(request.series(), {.seed = seed}));
-    fixture::check_close(tg::to_string(smaller) + " inside " + tg::to_string(whole), found, expected, 1e-6);
-}
-
-/// A stream of the test's own.
-struct CallersStream {
-    cudaStream_t stream = nullptr;
-    CallersStream() { REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess); }
-    CallersStream(const CallersStream&) = delete;
-    CallersStream& operator=(const CallersStream&) = delete;
-    ~CallersStream() { cudaStreamDestroy(stream); }
-};
 
 /// The error code that a call throws; -1 when it throws none.
 template <class Call>
@@ -119,19 +54,6 @@ constexpr int device_failure = static_cast<int>(tg::ErrorCode::device_failure);
 constexpr int no_bucket = static_cast<int>(tg::ErrorCode::no_bucket);
 
 }  // namespace
-
-TEST_CASE("10,000 forecasts in f32 give the same bits, and no memory goes") {
-    check_many_forecasts<f32>();
-}
-
-TEST_CASE("10,000 forecasts in bf16 give the same bits, and no memory goes") {
-    check_many_forecasts<bf16>();
-}
-
-TEST_CASE("a part of a bucket is forecast as a bucket of its size forecasts it") {
-    check_part<whole_mean, part_mean>();
-    check_part<sampled, part>();
-}
 
 TEST_CASE("two forecasters on two streams give what each gives alone") {
     Forecaster<sampled> first(weights());

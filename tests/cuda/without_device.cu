@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A program of the CUDA executor that must compile everywhere and end with 0 everywhere: it forecasts where there is a
-// device, and elsewhere gets an `Error` that says what is missing.
+// device that it was compiled for, and elsewhere gets an `Error` that says what is missing.
 #include <cstdio>
 #include <string_view>
 #include <vector>
@@ -42,9 +42,13 @@ bool forecasts_or_explains() {
         return forecast.samples().size() == 2 * 16 * 8;
     } catch (const tg::Error& error) {
         std::printf("%s: %s\n", tg::cuda::name(precision), error.what());
-        return error.code() == tg::ErrorCode::device_failure &&
-               (std::string_view(error.what()).find("no CUDA device") != std::string_view::npos ||
-                std::string_view(error.what()).find("driver") != std::string_view::npos);
+        // No device; no driver, or an old one; a device that is too old; one that this was not compiled for.
+        for (const char* reason : {"no CUDA device", "driver", "compute capability", "holds no code for this device"}) {
+            if (std::string_view(error.what()).find(reason) != std::string_view::npos) {
+                return error.code() == tg::ErrorCode::device_failure;
+            }
+        }
+        return false;
     }
 }
 
@@ -53,5 +57,6 @@ bool forecasts_or_explains() {
 int main() {
     const bool bf16 = forecasts_or_explains<tg::cuda::Precision::bf16>();
     const bool tf32 = forecasts_or_explains<tg::cuda::Precision::tf32>();
-    return bf16 && tf32 ? 0 : 1;
+    const bool f32 = forecasts_or_explains<tg::cuda::Precision::f32>();
+    return bf16 && tf32 && f32 ? 0 : 1;
 }

@@ -11,6 +11,7 @@
 
 #include <cuda_runtime.h>
 
+#include <totograph/core/arena.hpp>
 #include <totograph/core/bucket.hpp>
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/error.hpp>
@@ -20,7 +21,10 @@
 #include <totograph/exec/cuda/device.hpp>
 #include <totograph/exec/cuda/executor.hpp>
 #include <totograph/exec/cuda/explain.hpp>
+#include <totograph/exec/cuda/explain_dot.hpp>
+#include <totograph/exec/cuda/library_tuning.hpp>
 #include <totograph/exec/cuda/memory.hpp>
+#include <totograph/exec/cuda/memory_report.hpp>
 #include <totograph/exec/cuda/stream.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/toto/checkpoint.hpp>
@@ -46,11 +50,19 @@ struct ForecasterResources {
     int device = 0;
 };
 
-/// A result that stays on the device: `[batch, variates, horizon, samples]` of the whole bucket, without the last axis
-/// for a forecast of the mean. Valid until the forecaster's next forecast, once what was put on the stream has run.
+/// A result that stays on the device: `[batch, variates, horizon, samples]` with the sizes of the whole bucket, without
+/// the last axis for a forecast of the mean. What was asked for comes first along each axis; of a smaller request, what
+/// lies beyond it means nothing.
 struct DeviceForecast {
     const float* values = nullptr;
-    Bucket bucket;
+    Bucket bucket;   ///< The sizes of the axes.
+    Bucket request;  ///< The part of them that was asked for.
+
+    /// Where an element lies, in elements; `sample` is 0 for a forecast of the mean.
+    [[nodiscard]] constexpr Index offset(Index series, Index variate, Index step, Index sample = 0) const {
+        return ((series * bucket.variates + variate) * bucket.horizon + step) * std::max<Index>(1, bucket.samples) +
+               sample;
+    }
 };
 
 /// Forecasts requests that fit one bucket, on a CUDA device. A forecast is one copy in, one replay of a CUDA graph and
@@ -82,24 +94,34 @@ public:
         : Forecaster(weights, resources.device, CurrentDevice(resources.device)) {}
 
     /// Forecasts the steps after the series and waits for the result, a view of this forecaster's memory, valid until
-    /// its next forecast. Allocates nothing. Throws `Error` (before anything runs) when the request is malformed or
-    /// does not fit.
+    /// its next call of this function. Allocates nothing. Throws `Error` (before anything runs) when the request is
+    /// malformed or does not fit.
     Forecast forecast(const Series& series, const ForecastOptions& request_options = {}) {
+        const CurrentDevice current(device_.index);
         const Bucket request = enqueue(series, request_options, stream_.get());
+        const std::size_t end = end_of(request);
+        check(cudaMemcpyAsync(host_result_.data(), result_.data(), end * sizeof(float), cudaMemcpyDeviceToHost,
+                              stream_.get()),
+              "copying the result");
         stream_.synchronize();
         return collect(request);
     }
 
-    /// Puts a forecast onto a stream of the caller's and returns at once. The result stays on the device. The series
-    /// has been read when this returns. The forecast before this one must have finished: its inputs and its result are
-    /// overwritten. Values beyond a request that is smaller than the bucket mean nothing.
+    /// Puts a forecast onto a stream of the caller's, which is not being captured, and returns. The series has been
+    /// read then. The result stays on the device; it is there when what is on the stream has run.
+    ///
+    /// There is one staging memory and one result. If the forecast before this one, of either kind, has not ended, the
+    /// host waits here until it has; otherwise nothing waits. The result before is overwritten: whoever reads it on the
+    /// same stream comes first, and readers on other streams must have finished before this call or one of `forecast`.
     DeviceForecast forecast_on(cudaStream_t stream, const Series& series, const ForecastOptions& request_options = {}) {
-        enqueue(series, request_options, stream);
-        return {reinterpret_cast<const float*>(result_.data()), bucket};
+        const CurrentDevice current(device_.index);
+        const Bucket request = enqueue(series, request_options, stream);
+        pending_.record(stream);
+        return {reinterpret_cast<const float*>(result_.data()), bucket, request};
     }
 
-    /// Writes a request to the staging memory. `forecast` does this, after it has checked the request: here nothing is
-    /// checked.
+    /// Writes a request to the staging memory. `forecast` does this, after it has checked the request and waited for
+    /// what `forecast_on` has left on streams: here nothing is checked, and nothing waits.
     void fill(const Series& series, const Bucket& request, std::uint64_t seed) noexcept {
         const auto state = [this](std::string_view name) -> void* {
             const std::ptrdiff_t offset = Executor::input_offset(name);
@@ -112,6 +134,7 @@ public:
     template <std::size_t which>
     void run() {
         const CurrentDevice current(device_.index);
+        pending_.wait();
         if constexpr (which == 0) {
             copy_inputs(stream_.get());
         }
@@ -122,16 +145,18 @@ public:
     /// Replays the beginning of a forecast (the inputs as they are) and waits: for benchmarks.
     void replay_begin() {
         const CurrentDevice current(device_.index);
+        pending_.wait();
         (begin_ ? begin_ : whole_).launch(stream_.get());
         stream_.synchronize();
     }
     /// The content of a state, copied to the host. Throws `Error` when no program has a state of this name.
     template <class T>
-    [[nodiscard]] std::vector<T> read_state(std::string_view name, int layer = -1) const {
+    [[nodiscard]] std::vector<T> read_state(std::string_view name, int layer = -1) {
         const auto* entry = find_state(name, layer);
         std::vector<T> values(static_cast<std::size_t>(entry->slot.shape.size()));
         check_element<T>(name, *entry, values.size());
         const CurrentDevice current(device_.index);
+        pending_.wait();
         check(cudaMemcpyAsync(values.data(), executor_.state(name, layer), values.size() * sizeof(T),
                               cudaMemcpyDeviceToHost, stream_.get()),
               "reading a state");
@@ -143,24 +168,55 @@ public:
     void write_state(std::string_view name, const std::vector<T>& values, int layer = -1) {
         check_element<T>(name, *find_state(name, layer), values.size());
         const CurrentDevice current(device_.index);
+        pending_.wait();
         check(cudaMemcpyAsync(executor_.state(name, layer), values.data(), values.size() * sizeof(T),
                               cudaMemcpyHostToDevice, stream_.get()),
               "writing a state");
         stream_.synchronize();
     }
 
+    /// What memory a forecaster takes, part by part. Known when compiled; `tuning_cache_report` and `held_memory` tell
+    /// what came of it.
+    static constexpr MemoryReport memory() {
+        MemoryReport report;
+        report.weights =
+            shared_weight_bytes<Begin, Continue>(options.precision == Precision::bf16 ? DType::bf16 : DType::f32);
+        for (std::size_t i = 0; i < Executor::Layout::count; ++i) {
+            const auto& entry = Executor::Layout::entries[i];
+            bool is_cache = false;
+            for (const std::string_view name : {toto::states::prefix.keys, toto::states::prefix.values,
+                                                toto::states::suffix.keys, toto::states::suffix.values}) {
+                is_cache = is_cache || entry.slot.name == name;
+            }
+            (is_cache ? report.caches : report.states) += Executor::Rounding::bytes(i);
+        }
+        report.arena = aligned_size(Executor::Layout::arena_bytes);
+        report.workspace = Executor::memory_bytes() - Executor::States::bytes - report.arena;
+        report.result = result_size * sizeof(float);
+        report.pinned = Executor::States::input_bytes + report.result;
+        return report;
+    }
     /// Bytes on the device beside the shared weights: states, intermediates, workspace, result. Known when compiled.
     static constexpr std::size_t device_bytes() { return Executor::memory_bytes() + result_size * sizeof(float); }
     /// What both programs launch, as tables.
     static std::string explain() {
         constexpr bool streams = Executor::streams;
-        return "bucket " + to_string(bucket) + "\n" + "  device memory  " +
-               totograph::detail::bytes_text(device_bytes()) + " beside the weights\n\n" +
-               explain_launches<Begin, streams>(has_cache ? "prefill" : "begin") + "\n" +
-               explain_launches<Continue, streams>(has_cache ? "decode" : "recompute");
+        return "bucket " + to_string(bucket) + "\n" + "  device memory  " + to_string(memory()) + "\n\n" +
+               explain_launches<typename Executor::template ProgramAt<0>, streams>(has_cache ? "prefill" : "begin") +
+               "\n" +
+               explain_launches<typename Executor::template ProgramAt<1>, streams>(has_cache ? "decode" : "recompute");
     }
 
-    /// Copies and kernels in the graph of a whole forecast.
+    /// What one of the programs launches, as a Graphviz picture: 0 begins a forecast, 1 is each further patch.
+    template <std::size_t which>
+    static std::string explain_dot() {
+        static_assert(which < 2);
+        using Shown = typename Executor::template ProgramAt<which>;
+        const char* const title = which == 0 ? has_cache ? "prefill" : "begin" : has_cache ? "decode" : "recompute";
+        return explain_launches_dot<Shown, Executor::streams>(std::string(title) + " of " + to_string(bucket));
+    }
+
+    /// The copy and the kernels in the graph of a whole forecast.
     [[nodiscard]] std::size_t graph_nodes() const noexcept { return whole_.node_count(); }
     [[nodiscard]] Executor& executor() noexcept { return executor_; }
 
@@ -187,6 +243,7 @@ private:
             end_ = ReplayableGraph(stream_, [&](cudaStream_t stream) { record_end(stream); });
         }
         stream_.synchronize();
+        TunedAlgorithms::instance().save(device_);
     }
 
     static constexpr Index first_patch = has_cache ? 1 : 0;
@@ -202,9 +259,12 @@ private:
 
     template <class T, class Entry>
     static void check_element(std::string_view state, const Entry& entry, std::size_t size) {
-        if (dtype_of<T> != entry.slot.dtype || size != static_cast<std::size_t>(entry.slot.shape.size())) {
+        const bool is_rounded =
+            Executor::Rounding::at(static_cast<std::size_t>(&entry - &Executor::Layout::entries[0]));
+        const DType stored = is_rounded ? DType::bf16 : entry.slot.dtype;
+        if (dtype_of<T> != stored || size != static_cast<std::size_t>(entry.slot.shape.size())) {
             throw Error(ErrorCode::invalid_argument,
-                        "cuda: the state '" + std::string(state) + "' is " + std::string(name(entry.slot.dtype)) + " " +
+                        "cuda: the state '" + std::string(state) + "' is stored as " + std::string(name(stored)) + " " +
                             to_string(entry.slot.shape) + ", but " + std::to_string(size) + " elements of " +
                             std::string(name(dtype_of<T>)) + " were given; use its own type and size.");
         }
@@ -230,18 +290,16 @@ private:
                 reinterpret_cast<const float*>(executor_.state(toto::states::forecast)),
                 reinterpret_cast<float*>(result_.data()));
         check(cudaGetLastError(), "launching a kernel");
-        check(cudaMemcpyAsync(host_result_.data(), result_.data(), result_size * sizeof(float), cudaMemcpyDeviceToHost,
-                              stream),
-              "copying the result");
     }
 
+    /// Checks a request and puts its replay onto a stream. The device is current.
     Bucket enqueue(const Series& series, const ForecastOptions& request_options, cudaStream_t stream) {
         const Bucket request = toto::request_sizes(series, request_options, bucket);
         toto::check_request(series, request);
         toto::check_groups(series, sizes.patch_size);
         toto::check_fit(request, bucket);
+        pending_.wait();  // until then the staging memory, the states and the result are in use
         fill(series, request, request_options.seed);
-        const CurrentDevice current(device_.index);
         const Index patches = divide_rounding_up(request.horizon, sizes.patch_size);
         if (patches == sizes.steps) {
             whole_.launch(stream);
@@ -253,6 +311,12 @@ private:
             end_.launch(stream);
         }
         return request;
+    }
+
+    /// Elements of the result up to the last one that was asked for.
+    static std::size_t end_of(const Bucket& request) noexcept {
+        const Index rows = (request.batch - 1) * bucket.variates + request.variates;
+        return static_cast<std::size_t>(((rows - 1) * bucket.horizon + request.horizon) * sizes.samples);
     }
 
     /// The part of the result that was asked for.
@@ -288,6 +352,7 @@ private:
     ReplayableGraph begin_;
     ReplayableGraph step_;
     ReplayableGraph end_;
+    PendingWork pending_;  // the last: it is waited for before anything else goes
 };
 
 }  // namespace totograph::cuda

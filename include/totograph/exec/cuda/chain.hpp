@@ -89,7 +89,9 @@ __device__ __forceinline__ To convert(From value) {
 }
 
 /// One elementwise op on numbers of one type.
-template <Op op, class T>
+///
+/// @tparam rounds  the chain's result is rounded to bf16, of 8 bits: a quotient and a power of e of 21 bits are enough
+template <Op op, bool rounds, class T>
 __device__ __forceinline__ T apply(T a, T b) {
     if constexpr (op == Op::add) {
         return a + b;
@@ -121,10 +123,13 @@ __device__ __forceinline__ T apply(T a, T b) {
         return std::sqrt(a);
     } else if constexpr (op == Op::reciprocal_square_root) {
         return T(1) / std::sqrt(a);
-    } else if constexpr (op == Op::sigmoid) {
-        return T(1) / (T(1) + std::exp(-a));
-    } else if constexpr (op == Op::silu) {
-        return a / (T(1) + std::exp(-a));
+    } else if constexpr (op == Op::sigmoid || op == Op::silu) {
+        const T numerator = op == Op::silu ? a : T(1);
+        if constexpr (rounds && std::is_same_v<T, float>) {
+            return __fdividef(numerator, 1.0F + __expf(-a));
+        } else {
+            return numerator / (T(1) + std::exp(-a));
+        }
     } else if constexpr (op == Op::softplus) {
         return softplus(a);
     } else {
@@ -193,8 +198,8 @@ __device__ __forceinline__ void execute(Values& values) {
             }
         } else {
             // An op of one argument does not read the second, which may be of any type.
-            result.lane[lane] = apply<op, T>(static_cast<T>(at<first>(values).lane[lane]),
-                                             static_cast<T>(at<second>(values).lane[lane]));
+            result.lane[lane] = apply<op, Source::rounds, T>(static_cast<T>(at<first>(values).lane[lane]),
+                                                             static_cast<T>(at<second>(values).lane[lane]));
         }
     }
 }

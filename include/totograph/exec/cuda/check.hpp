@@ -17,7 +17,12 @@ inline void check(cudaError_t status, const char* what) {
     }
     cudaGetLastError();  // it is told here: the next launch must not be blamed for it
     std::string advice;
+    ErrorCode code = ErrorCode::device_failure;
     switch (status) {
+        case cudaErrorMemoryAllocation:
+            code = ErrorCode::out_of_memory;
+            advice = "; use a smaller bucket, or free memory of the device";
+            break;
         case cudaErrorNoDevice:
             advice = "; this machine has no CUDA device: use the CPU executor, or run where there is one";
             break;
@@ -35,15 +40,17 @@ inline void check(cudaError_t status, const char* what) {
             break;
         default: break;
     }
-    throw Error(ErrorCode::device_failure, std::string("cuda: ") + what + " failed: " + cudaGetErrorString(status) +
-                                               " (" + cudaGetErrorName(status) + ")" + advice + ".");
+    throw Error(code, std::string("cuda: ") + what + " failed: " + cudaGetErrorString(status) + " (" +
+                          cudaGetErrorName(status) + ")" + advice + ".");
 }
 
 /// The same for cuBLASLt.
 inline void check(cublasStatus_t status, const char* what) {
     if (status != CUBLAS_STATUS_SUCCESS) {
-        throw Error(ErrorCode::device_failure,
-                    std::string("cuda: ") + what + " failed: " + cublasLtGetStatusString(status) + ".");
+        const bool is_full = status == CUBLAS_STATUS_ALLOC_FAILED;
+        throw Error(is_full ? ErrorCode::out_of_memory : ErrorCode::device_failure,
+                    std::string("cuda: ") + what + " failed: " + cublasLtGetStatusString(status) +
+                        (is_full ? "; use a smaller bucket, or free memory of the device." : "."));
     }
 }
 

@@ -31,6 +31,7 @@ struct Epilogue {
     static constexpr Chain chain = K::kernel.chain;
     static constexpr int accumulators = K::kernel.accumulators;
     static constexpr int first_operand = K::kernel.prologue_operands;
+    static constexpr bool rounds = K::is_rounded;
     /// What a reduction or product hands to the chain.
     static constexpr DType accumulator_dtype =
         K::kernel.kind != KernelKind::reduction ? DType::f32
@@ -47,6 +48,7 @@ struct Prologue {
     static constexpr Chain chain = K::kernel.prologue;
     static constexpr int accumulators = 0;
     static constexpr int first_operand = 0;
+    static constexpr bool rounds = false;
     static constexpr DType accumulator_dtype = DType::f32;
 };
 
@@ -153,6 +155,10 @@ __device__ __forceinline__ Offset<K> offset_of(const Place<K, rank>& place) {
 template <std::size_t bytes>
 struct WordsOf;
 template <>
+struct WordsOf<4> {
+    using type = std::uint32_t;
+};
+template <>
 struct WordsOf<8> {
     using type = uint2;
 };
@@ -161,12 +167,13 @@ struct WordsOf<16> {
     using type = uint4;
 };
 
-/// `lanes` elements from memory, `stride` apart; in one access where they are neighbours and aligned.
-template <Index stride, int lanes, class T>
+/// `lanes` elements from memory, `stride` apart; in one access where they are neighbours and aligned. What is known to
+/// be `aligned` is not tested: behind a branch, loads do not overlap.
+template <Index stride, int lanes, bool aligned, class T>
 __device__ __forceinline__ Pack<T, lanes> load_pack(const T* from) {
     constexpr std::size_t bytes = sizeof(T) * static_cast<std::size_t>(lanes);
-    if constexpr (stride == 1 && (bytes == 8 || bytes == 16) && lanes > 1) {
-        if (reinterpret_cast<std::uintptr_t>(from) % bytes == 0) {
+    if constexpr (stride == 1 && (bytes == 4 || bytes == 8 || bytes == 16) && lanes > 1) {
+        if (aligned || reinterpret_cast<std::uintptr_t>(from) % bytes == 0) {
             const auto words = *reinterpret_cast<const typename WordsOf<bytes>::type*>(from);
             Pack<T, lanes> pack;
             memcpy(&pack, &words, bytes);
@@ -178,7 +185,7 @@ __device__ __forceinline__ Pack<T, lanes> load_pack(const T* from) {
         constexpr int part = 16 / static_cast<int>(sizeof(T));
 #pragma unroll
         for (int first = 0; first < lanes; first += part) {
-            const auto some = load_pack<1, part>(from + first);
+            const auto some = load_pack<1, part, aligned>(from + first);
 #pragma unroll
             for (int lane = 0; lane < part; ++lane) {
                 pack.lane[first + lane] = some.lane[lane];
@@ -193,11 +200,11 @@ __device__ __forceinline__ Pack<T, lanes> load_pack(const T* from) {
     return pack;
 }
 
-template <Index stride, int lanes, class T>
+template <Index stride, bool aligned, int lanes, class T>
 __device__ __forceinline__ void store_pack(T* to, const Pack<T, lanes>& pack) {
     constexpr std::size_t bytes = sizeof(T) * static_cast<std::size_t>(lanes);
-    if constexpr (stride == 1 && (bytes == 8 || bytes == 16) && lanes > 1) {
-        if (reinterpret_cast<std::uintptr_t>(to) % bytes == 0) {
+    if constexpr (stride == 1 && (bytes == 4 || bytes == 8 || bytes == 16) && lanes > 1) {
+        if (aligned || reinterpret_cast<std::uintptr_t>(to) % bytes == 0) {
             typename WordsOf<bytes>::type words;
             memcpy(&words, &pack, bytes);
             *reinterpret_cast<typename WordsOf<bytes>::type*>(to) = words;
@@ -213,7 +220,7 @@ __device__ __forceinline__ void store_pack(T* to, const Pack<T, lanes>& pack) {
             for (int lane = 0; lane < part; ++lane) {
                 some.lane[lane] = pack.lane[first + lane];
             }
-            store_pack<1>(to + first, some);
+            store_pack<1, aligned>(to + first, some);
         }
     } else {
 #pragma unroll
@@ -221,6 +228,42 @@ __device__ __forceinline__ void store_pack(T* to, const Pack<T, lanes>& pack) {
             to[lane * static_cast<int>(stride)] = pack.lane[lane];
         }
     }
+}
+
+/// A pack as it lies in memory, for loads that are long on their way: a bf16 in a register of its own would waste half.
+template <class T, int lanes>
+struct StoredPack {
+    Pack<T, lanes> pack;
+
+    __device__ __forceinline__ Pack<float, lanes> floats() const { return pack; }
+};
+template <int lanes>
+struct StoredPack<BFloat16, lanes> {
+    std::uint32_t pair[lanes / 2];
+
+    __device__ __forceinline__ Pack<float, lanes> floats() const {
+        Pack<float, lanes> result;
+#pragma unroll
+        for (int i = 0; i < lanes / 2; ++i) {
+            result.lane[i * 2] = __uint_as_float(pair[i] << 16U);
+            result.lane[i * 2 + 1] = __uint_as_float(pair[i] & 0xffff0000U);
+        }
+        return result;
+    }
+};
+
+template <int lanes, bool aligned, class T>
+__device__ __forceinline__ StoredPack<T, lanes> load_stored(const T* from) {
+    StoredPack<T, lanes> result;
+    if constexpr (std::is_same_v<T, BFloat16> && aligned) {
+        using Words = typename WordsOf<sizeof(T) * static_cast<std::size_t>(lanes)>::type;
+        const auto words = *reinterpret_cast<const Words*>(from);
+        memcpy(&result, &words, sizeof words);
+    } else {
+        const auto pack = load_pack<1, lanes, aligned>(from);
+        memcpy(&result, &pack, sizeof pack);
+    }
+    return result;
 }
 
 /// The stride from one element of the innermost axis to the next.
@@ -267,7 +310,7 @@ __device__ __forceinline__ void load_operands(const OperandPointers<Source, whic
     const auto load = [&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
         if constexpr ((which >> i & 1U) != 0) {
             chain_detail::at<static_cast<std::size_t>(Source::accumulators) + i>(values) =
-                load_pack<inner_stride<K>(operand_of<Source>(i).strides), lanes>(
+                load_pack<inner_stride<K>(operand_of<Source>(i).strides), lanes, K::is_aligned>(
                     static_cast<const Element<operand_of<Source>(i).dtype>*>(pointers.base[i]) +
                     offset_of<K, StridesOfOperand<K, Source::first_operand + static_cast<int>(i)>>(place));
         }
@@ -291,8 +334,8 @@ __device__ void run_pointwise(const KernelCall& call) {
         const auto place = place_of<K, IterationOf<K>>(item * lanes);
         ChainValues<Source, lanes> values;
         load_operands<K, Source, lanes>(pointers, place, values);
-        store_pack<inner_stride<K>(K::kernel.output_strides)>(out + offset_of<K, StridesOfOutput<K>>(place),
-                                                              run_chain<Source, lanes>(values));
+        store_pack<inner_stride<K>(K::kernel.output_strides), K::is_aligned>(
+            out + offset_of<K, StridesOfOutput<K>>(place), run_chain<Source, lanes>(values));
     }
 }
 
@@ -342,13 +385,13 @@ __device__ void run_epilogue(const KernelCall& call, const Sum* sums, int row_st
         const auto place = place_of<K, IterationOf<K>>(element);
         const Sum* from = sums + static_cast<Index>(element / columns) * row_stride + element % columns;
         ChainValues<Source, lanes> values;
-        chain_detail::at<0>(values) = as_floats(load_pack<1, lanes>(from));
+        chain_detail::at<0>(values) = as_floats(load_pack<1, lanes, K::is_aligned>(from));
         if constexpr (Source::accumulators == 2) {
-            chain_detail::at<1>(values) = as_floats(load_pack<1, lanes>(from + columns));
+            chain_detail::at<1>(values) = as_floats(load_pack<1, lanes, K::is_aligned>(from + columns));
         }
         load_operands<K, Source, lanes>(pointers, place, values);
-        store_pack<inner_stride<K>(K::kernel.output_strides)>(out + offset_of<K, StridesOfOutput<K>>(place),
-                                                              stored_as<Output<K>>(run_chain<Source, lanes>(values)));
+        store_pack<inner_stride<K>(K::kernel.output_strides), K::is_aligned>(
+            out + offset_of<K, StridesOfOutput<K>>(place), stored_as<Output<K>>(run_chain<Source, lanes>(values)));
     }
 }
 

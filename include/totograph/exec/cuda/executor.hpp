@@ -24,6 +24,7 @@
 #include <totograph/exec/cuda/lowering.hpp>
 #include <totograph/exec/cuda/memory.hpp>
 #include <totograph/exec/cuda/placement.hpp>
+#include <totograph/exec/cuda/state_rounding.hpp>
 #include <totograph/exec/cuda/step_kernels.hpp>
 #include <totograph/exec/cuda/stream.hpp>
 #include <totograph/exec/cuda/tile_attention.hpp>
@@ -42,12 +43,13 @@ public:
     /// Whether products of few rows are streamed, and the others' inputs are rounded.
     static constexpr bool streams = precision == Precision::bf16;
     using Layout = StateLayout<Programs...>;
-    using States = Placement<Programs...>;
+    using Rounding = StateRounding<streams, Programs...>;
+    using States = Placement<Rounding, Programs...>;
     using Storage = std::conditional_t<precision == Precision::bf16, BFloat16, float>;
     /// Sums of a library product that a chain goes on with; in bf16 they are rounded as PyTorch's autocast rounds them.
     using Sum = Storage;
     template <std::size_t which>
-    using ProgramAt = std::tuple_element_t<which, std::tuple<Programs...>>;
+    using ProgramAt = RunningTogether<std::tuple_element_t<which, std::tuple<Programs...>>, Rounding>;
 
     Executor(const Weights& weights, const Device& device) : device_(device), memory_(memory_bytes_planned) {
         auto store = weights.prepared<DeviceWeights<Storage>>();
@@ -129,7 +131,7 @@ private:
     }
     static constexpr Workspace workspace = [] {
         Workspace result;
-        (add_workspace<Programs>(result), ...);
+        (add_workspace<RunningTogether<Programs, Rounding>>(result), ...);
         return result;
     }();
     static constexpr std::size_t sums_offset = States::bytes + aligned_size(Layout::arena_bytes);
@@ -272,7 +274,7 @@ private:
     }
 
     template <std::size_t which>
-    [[nodiscard]] Address address(const Reference& reference, DType dtype) const {
+    [[nodiscard]] Address address(const Reference& reference, std::size_t element_bytes) const {
         using Program = ProgramAt<which>;
         const auto index = static_cast<std::size_t>(reference.index);
         std::byte* base = nullptr;
@@ -283,7 +285,7 @@ private:
             case Space::none: return {};
         }
         Address address;
-        address.base = base + reference.offset * static_cast<Index>(size_in_bytes(dtype));
+        address.base = base + reference.offset * static_cast<Index>(element_bytes);
         if (reference.position >= 0) {
             address.position = reinterpret_cast<const std::int32_t*>(
                 memory_.data() + States::template offsets<Program>[static_cast<std::size_t>(reference.position)]);
@@ -297,14 +299,17 @@ private:
         using Program = ProgramAt<which>;
         const Step& step = lowering_detail::step_of<Program>(index);
         const Kernel& kernel = lowering_detail::kernel_of<Program>(index);
+        const auto element = [](const Reference& reference, DType dtype) {
+            return Lowering<Program, streams>::is_rounded(reference) ? sizeof(BFloat16) : size_in_bytes(dtype);
+        };
         KernelCall call;
-        call.output = address<which>(step.output, kernel.dtype);
+        call.output = address<which>(step.output, element(step.output, kernel.dtype));
         if (kernel.kind == KernelKind::product) {
-            call.input = address<which>(step.input, DType::f32);
+            call.input = address<which>(step.input, element(step.input, DType::f32));
             call.weight = weight_of<which>(index);
         }
         for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
-            call.operands[i] = address<which>(step.operands[i], kernel.operands[i].dtype);
+            call.operands[i] = address<which>(step.operands[i], element(step.operands[i], kernel.operands[i].dtype));
         }
         return call;
     }
@@ -407,7 +412,7 @@ private:
                               rounded);
             } else {
                 constexpr auto depth = static_cast<int>(First::kernel.depth);
-                launch_kernel(&convert_kernel<depth>,
+                launch_kernel(&convert_kernel<depth, First::is_aligned>,
                               {blocks_for(divide_rounding_up(rows * depth, Index{4} * block_threads))}, stream,
                               call.input, First::kernel.input_stride, rows, rounded);
             }
@@ -425,7 +430,7 @@ private:
             auto* const sums = reinterpret_cast<Sum*>(memory_.data() + sums_offset);
             using Group = EpilogueGroup<Sum, typename At::template KernelAt<norms + i>...>;
             const typename Group::Calls calls{{call_of<which>(At::launch.first_product() + i)...}};
-            launch_kernel(&epilogue_kernel<Group, Sum>, {blocks_for(Group::blocks) * Group::members}, stream, calls,
+            launch_kernel(&epilogue_kernel<Group, Sum>, {Group::blocks * Group::members}, stream, calls,
                           static_cast<const Sum*>(sums));
         }
     }

@@ -16,12 +16,18 @@ namespace totograph::cuda {
 /// A kernel of a program as a type. The value is a copy: device code may read a constant, but not through a reference
 /// to host memory.
 ///
-/// @tparam rounds  the result is stored as bf16: only products read it, which would round it anyway
-template <class ProgramType, std::size_t index, bool rounds = false>
+/// @tparam rounds   the result is stored as bf16: only products read it, which would round it anyway
+/// @tparam aligned  all that it touches begins at and goes on by multiples of 16 bytes: wide accesses need no test
+/// @tparam query     an attention's queries are stored as bf16
+/// @tparam keys      an attention's keys and values are
+template <class ProgramType, std::size_t index, bool rounds, bool aligned, bool query, bool keys>
 struct KernelOf {
     using Operations = typename ProgramType::Operations;
     static constexpr Kernel kernel = ProgramType::kernels[index];
     static constexpr bool is_rounded = rounds;
+    static constexpr bool is_aligned = aligned;
+    using Query = std::conditional_t<query, BFloat16, float>;
+    using Key = std::conditional_t<keys, BFloat16, float>;
 };
 
 /// Where a tensor lies. A position is read on the device when the kernel runs, so that one recorded launch serves every

@@ -46,80 +46,85 @@ struct ProductShape {
     friend constexpr bool operator==(const ProductShape&, const ProductShape&) = default;
 };
 
-/// Algorithms that are asked for at most.
-inline constexpr int most_candidates = 32;
-
 /// Bytes of workspace that a product may use.
 inline constexpr std::size_t product_workspace_bytes = std::size_t{32} << 20;
+
+/// Names a product among all products, the same in each process.
+inline std::string product_key(const ProductShape& shape) {
+    // A field that is added to the shape must be added here: this does not compile until it is.
+    const auto& [rows, columns, depth, input_stride, output_stride, precision, has_bias, residual_stride, alignment,
+                 stores_bf16_sums] = shape;
+    return std::to_string(rows) + "x" + std::to_string(depth) + " (stride " + std::to_string(input_stride) + ") by " +
+           std::to_string(columns) + " (stride " + std::to_string(output_stride) + ") in " + name(precision) +
+           (has_bias ? ", bias" : "") +
+           (residual_stride > 0 ? ", residual (stride " + std::to_string(residual_stride) + ")" : "") +
+           (stores_bf16_sums ? ", bf16 sums" : "") + ", aligned to " + std::to_string(alignment) + ", workspace " +
+           std::to_string(product_workspace_bytes);
+}
+
+/// Algorithms that are asked for at most.
+inline constexpr int most_candidates = 32;
 
 /// A way to compute a product. A class of ours: nvcc 13.0 breaks on vectors of the library's unnamed structs.
 struct ProductAlgorithm {
     cublasLtMatmulAlgo_t value;
 };
 
-/// A product that is ready to launch: descriptors and the chosen algorithm.
+/// A description that cuBLASLt has made, and takes back at the end.
+template <class Pointer, cublasStatus_t (*destroy)(Pointer)>
+class LibraryObject {
+public:
+    explicit LibraryObject(Pointer made) : pointer_(made) {}
+    LibraryObject(LibraryObject&& other) noexcept : pointer_(std::exchange(other.pointer_, nullptr)) {}
+    LibraryObject& operator=(LibraryObject&&) = delete;
+    ~LibraryObject() {
+        if (pointer_ != nullptr) {
+            destroy(pointer_);
+        }
+    }
+    [[nodiscard]] Pointer get() const noexcept { return pointer_; }
+
+private:
+    Pointer pointer_;
+};
+using ProductDescription = LibraryObject<cublasLtMatmulDesc_t, &cublasLtMatmulDescDestroy>;
+using MatrixDescription = LibraryObject<cublasLtMatrixLayout_t, &cublasLtMatrixLayoutDestroy>;
+using ProductPreference = LibraryObject<cublasLtMatmulPreference_t, &cublasLtMatmulPreferenceDestroy>;
+
+/// A product that is ready to launch: descriptions and the chosen algorithm.
 class LibraryProduct {
 public:
-    LibraryProduct(cublasLtHandle_t handle, const ProductShape& shape) : handle_(handle), shape_(shape) {
-        const cudaDataType_t type = shape.precision == Precision::bf16 ? CUDA_R_16BF : CUDA_R_32F;
-        check(cublasLtMatmulDescCreate(
-                  &operation_, shape.precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F,
-                  CUDA_R_32F),
-              "describing a product");
-        const cublasOperation_t transposed = CUBLAS_OP_T;
-        set(CUBLASLT_MATMUL_DESC_TRANSA, transposed);
-        if (shape.has_bias) {
-            set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
-            set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, CUDA_R_32F);
-        }
-        // cuBLASLt counts columns first: its A is our W, its B our x, its D our result.
-        layout(weight_, type, shape.depth, shape.columns, shape.depth);
-        layout(input_, type, shape.depth, shape.rows, shape.input_stride);
-        const cudaDataType_t result = shape.stores_bf16_sums ? CUDA_R_16BF : CUDA_R_32F;
-        layout(output_, result, shape.columns, shape.rows, shape.output_stride);
-        layout(residual_, result, shape.columns, shape.rows,
-               shape.residual_stride == 0 ? shape.output_stride : shape.residual_stride);
-    }
-    LibraryProduct(LibraryProduct&& other) noexcept
-        : handle_(other.handle_),
-          shape_(other.shape_),
-          operation_(std::exchange(other.operation_, nullptr)),
-          weight_(std::exchange(other.weight_, nullptr)),
-          input_(std::exchange(other.input_, nullptr)),
-          output_(std::exchange(other.output_, nullptr)),
-          residual_(std::exchange(other.residual_, nullptr)),
-          algorithm_(other.algorithm_) {}
-    LibraryProduct& operator=(LibraryProduct&&) = delete;
-    ~LibraryProduct() {
-        for (const auto each : {weight_, input_, output_, residual_}) {
-            if (each != nullptr) {
-                cublasLtMatrixLayoutDestroy(each);
-            }
-        }
-        if (operation_ != nullptr) {
-            cublasLtMatmulDescDestroy(operation_);
-        }
-    }
+    /// cuBLASLt counts columns first: its A is our W, its B our x, its C our residual, its D our result.
+    LibraryProduct(cublasLtHandle_t handle, const ProductShape& shape)
+        : handle_(handle),
+          shape_(shape),
+          operation_(describe_product(shape)),
+          weight_(describe_matrix(input_type(shape), shape.depth, shape.columns, shape.depth)),
+          input_(describe_matrix(input_type(shape), shape.depth, shape.rows, shape.input_stride)),
+          output_(describe_matrix(output_type(shape), shape.columns, shape.rows, shape.output_stride)),
+          residual_(describe_matrix(output_type(shape), shape.columns, shape.rows,
+                                    shape.residual_stride == 0 ? shape.output_stride : shape.residual_stride)) {}
 
     /// Algorithms that cuBLASLt expects to be fast, best first. Throws `Error` when there are none.
     [[nodiscard]] std::vector<ProductAlgorithm> candidates(int most) const {
-        cublasLtMatmulPreference_t preference = nullptr;
-        check(cublasLtMatmulPreferenceCreate(&preference), "asking for algorithms");
-        const std::size_t workspace = product_workspace_bytes;
-        cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace,
-                                             sizeof workspace);
-        const std::uint32_t alignment = shape_.alignment;
+        cublasLtMatmulPreference_t made = nullptr;
+        check(cublasLtMatmulPreferenceCreate(&made), "asking for algorithms");
+        const ProductPreference preference(made);
+        const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute, const auto& value) {
+            check(cublasLtMatmulPreferenceSetAttribute(preference.get(), attribute, &value, sizeof value),
+                  "asking for algorithms");
+        };
+        prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, product_workspace_bytes);
         for (const auto attribute :
              {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
               CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES}) {
-            cublasLtMatmulPreferenceSetAttribute(preference, attribute, &alignment, sizeof alignment);
+            prefer(attribute, shape_.alignment);
         }
         cublasLtMatmulHeuristicResult_t found[most_candidates];
         int count = 0;
-        const cublasStatus_t status =
-            cublasLtMatmulAlgoGetHeuristic(handle_, operation_, weight_, input_, residual_, output_, preference,
-                                           std::min(most, most_candidates), found, &count);
-        cublasLtMatmulPreferenceDestroy(preference);
+        const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
+            handle_, operation_.get(), weight_.get(), input_.get(), residual_.get(), output_.get(), preference.get(),
+            std::min(most, most_candidates), found, &count);
         if (status != CUBLAS_STATUS_SUCCESS || count == 0) {
             throw Error(ErrorCode::device_failure,
                         "cuda: cuBLASLt has no algorithm for a product of " + std::to_string(shape_.rows) + "x" +
@@ -131,6 +136,15 @@ public:
             algorithms.push_back({found[i].algo});
         }
         return algorithms;
+    }
+
+    /// Whether cuBLASLt can run an algorithm for this product on the current device, with the workspace that there is.
+    [[nodiscard]] bool accepts(const ProductAlgorithm& algorithm) const {
+        cublasLtMatmulHeuristicResult_t result{};
+        const cublasStatus_t status =
+            cublasLtMatmulAlgoCheck(handle_, operation_.get(), weight_.get(), input_.get(), residual_.get(),
+                                    output_.get(), &algorithm.value, &result);
+        return status == CUBLAS_STATUS_SUCCESS && result.workspaceSize <= product_workspace_bytes;
     }
 
     [[nodiscard]] const ProductShape& shape() const { return shape_; }
@@ -146,33 +160,55 @@ public:
                                             void* output, const float* residual, const float* bias, void* workspace,
                                             cudaStream_t stream) const {
         if (shape_.has_bias) {
-            cublasLtMatmulDescSetAttribute(operation_, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias);
+            cublasLtMatmulDescSetAttribute(operation_.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias);
         }
         const float one = 1;
         const float residual_factor = shape_.residual_stride == 0 ? 0.0F : 1.0F;
-        return cublasLtMatmul(handle_, operation_, &one, weight, weight_, input, input_, &residual_factor,
-                              residual == nullptr ? output : residual, residual_, output, output_, &algorithm.value,
-                              workspace, product_workspace_bytes, stream);
+        return cublasLtMatmul(handle_, operation_.get(), &one, weight, weight_.get(), input, input_.get(),
+                              &residual_factor, residual == nullptr ? output : residual, residual_.get(), output,
+                              output_.get(), &algorithm.value, workspace, product_workspace_bytes, stream);
     }
 
 private:
-    template <class Value>
-    void set(cublasLtMatmulDescAttributes_t attribute, const Value& value) {
-        check(cublasLtMatmulDescSetAttribute(operation_, attribute, &value, sizeof value), "describing a product");
+    static cudaDataType_t input_type(const ProductShape& shape) {
+        return shape.precision == Precision::bf16 ? CUDA_R_16BF : CUDA_R_32F;
     }
-    static void layout(cublasLtMatrixLayout_t& to, cudaDataType_t type, Index first, Index second, Index stride) {
-        check(cublasLtMatrixLayoutCreate(&to, type, static_cast<std::uint64_t>(first),
+    static cudaDataType_t output_type(const ProductShape& shape) {
+        return shape.stores_bf16_sums ? CUDA_R_16BF : CUDA_R_32F;
+    }
+
+    static ProductDescription describe_product(const ProductShape& shape) {
+        cublasLtMatmulDesc_t made = nullptr;
+        check(cublasLtMatmulDescCreate(
+                  &made, shape.precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F,
+                  CUDA_R_32F),
+              "describing a product");
+        ProductDescription description(made);
+        const auto set = [&](cublasLtMatmulDescAttributes_t attribute, const auto& value) {
+            check(cublasLtMatmulDescSetAttribute(made, attribute, &value, sizeof value), "describing a product");
+        };
+        set(CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
+        if (shape.has_bias) {
+            set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+            set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, CUDA_R_32F);
+        }
+        return description;
+    }
+    static MatrixDescription describe_matrix(cudaDataType_t type, Index first, Index second, Index stride) {
+        cublasLtMatrixLayout_t made = nullptr;
+        check(cublasLtMatrixLayoutCreate(&made, type, static_cast<std::uint64_t>(first),
                                          static_cast<std::uint64_t>(second), stride),
               "describing a matrix");
+        return MatrixDescription(made);
     }
 
     cublasLtHandle_t handle_;
     ProductShape shape_;
-    cublasLtMatmulDesc_t operation_ = nullptr;
-    cublasLtMatrixLayout_t weight_ = nullptr;
-    cublasLtMatrixLayout_t input_ = nullptr;
-    cublasLtMatrixLayout_t output_ = nullptr;
-    cublasLtMatrixLayout_t residual_ = nullptr;
+    ProductDescription operation_;
+    MatrixDescription weight_;
+    MatrixDescription input_;
+    MatrixDescription output_;
+    MatrixDescription residual_;
     ProductAlgorithm algorithm_{};
 };
 

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <fstream>
 #include <limits>
+#include <map>
 #include <mutex>
-#include <utility>
-#include <vector>
+#include <optional>
+#include <string>
+#include <string_view>
 
+#include <cublasLt.h>
 #include <cuda_runtime.h>
 
 #include <totograph/core/dtype.hpp>
+#include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/check.hpp>
 #include <totograph/exec/cuda/device.hpp>
@@ -19,27 +24,10 @@
 #include <totograph/exec/cuda/library_product.hpp>
 #include <totograph/exec/cuda/memory.hpp>
 #include <totograph/exec/cuda/stream.hpp>
+#include <totograph/exec/cuda/tuning_cache.hpp>
+#include <totograph/io/cache_folder.hpp>
 
 namespace totograph::cuda {
-
-/// An event that times.
-class Event {
-public:
-    Event() { check(cudaEventCreate(&event_), "creating an event"); }
-    Event(const Event&) = delete;
-    Event& operator=(const Event&) = delete;
-    ~Event() { cudaEventDestroy(event_); }
-    void record(const Stream& stream) const { check(cudaEventRecord(event_, stream.get()), "recording an event"); }
-    /// Milliseconds from an event to this one, which both have happened.
-    [[nodiscard]] float since(const Event& start) const {
-        float milliseconds = 0;
-        check(cudaEventElapsedTime(&milliseconds, start.event_, event_), "reading the time between events");
-        return milliseconds;
-    }
-
-private:
-    cudaEvent_t event_ = nullptr;
-};
 
 /// Numbers between -1 and 1, as bf16 or f32: products of zeros need less power, and run faster, than real ones.
 template <class T>
@@ -56,25 +44,14 @@ __global__ void fill_with_noise(T* to, Index count, bool as_bf16) {
     }
 }
 
-/// The fastest of the algorithms that cuBLASLt expects to be fast, by measuring them on this device. One process
-/// measures each product once.
-inline ProductAlgorithm fastest_algorithm(const LibraryProduct& product, const Device& device) {
-    struct Known {
-        ProductShape shape;
-        int device;
-        ProductAlgorithm algorithm;
-    };
-    static std::mutex mutex;
-    static std::vector<Known> known;
-    const std::scoped_lock lock(mutex);
-    const ProductShape& shape = product.shape();
-    for (const Known& entry : known) {
-        if (entry.device == device.index && entry.shape == shape) {
-            return entry.algorithm;
-        }
-    }
+/// The fastest of the algorithms that cuBLASLt expects to be fast, by measuring them on the current device. Throws
+/// `Error` when none of them runs.
+inline ProductAlgorithm measure_algorithms(const LibraryProduct& product) {
     constexpr int tried = 12;
-    constexpr int repeats = 8;
+    // In rounds, the best of which counts: the choice is kept, so one disturbance must not decide it.
+    constexpr int rounds = 3;
+    constexpr int repeats = 5;
+    const ProductShape& shape = product.shape();
     const auto candidates = product.candidates(tried);
     const auto floats = [](Index elements) { return static_cast<std::size_t>(elements) * sizeof(float); };
     const DeviceMemory input(floats(shape.rows * shape.input_stride));
@@ -95,33 +72,140 @@ inline ProductAlgorithm fastest_algorithm(const LibraryProduct& product, const D
     fill(weight, shape.columns * shape.depth, as_bf16);
     fill(residual, shape.rows * shape.residual_stride, false);
     fill(bias, shape.columns, false);
-    const Event begin;
-    const Event end;
+    const auto launch = [&](const ProductAlgorithm& candidate) {
+        return product.try_launch(candidate, input.data(), weight.data(), output.data(),
+                                  shape.residual_stride > 0 ? reinterpret_cast<const float*>(residual.data()) : nullptr,
+                                  reinterpret_cast<const float*>(bias.data()), workspace.data(), stream.get());
+    };
+    const Event begin(true);
+    const Event end(true);
     float least = std::numeric_limits<float>::infinity();
-    ProductAlgorithm best = candidates.front();
-    for (const ProductAlgorithm& candidate : candidates) {
-        const auto launch = [&] {
-            return product.try_launch(
-                candidate, input.data(), weight.data(), output.data(),
-                shape.residual_stride > 0 ? reinterpret_cast<const float*>(residual.data()) : nullptr,
-                reinterpret_cast<const float*>(bias.data()), workspace.data(), stream.get());
-        };
-        if (launch() != CUBLAS_STATUS_SUCCESS) {
-            continue;
-        }
-        begin.record(stream);
-        for (int repeat = 0; repeat < repeats; ++repeat) {
-            launch();
-        }
-        end.record(stream);
-        stream.synchronize();
-        if (const float time = end.since(begin); time < least) {
-            least = time;
-            best = candidate;
+    std::optional<ProductAlgorithm> best;
+    for (int round = 0; round < rounds; ++round) {
+        for (const ProductAlgorithm& candidate : candidates) {
+            if (launch(candidate) != CUBLAS_STATUS_SUCCESS) {
+                continue;
+            }
+            begin.record(stream.get());
+            for (int repeat = 0; repeat < repeats; ++repeat) {
+                launch(candidate);
+            }
+            end.record(stream.get());
+            stream.synchronize();
+            if (const float time = end.since(begin); time < least) {
+                least = time;
+                best = candidate;
+            }
         }
     }
-    known.push_back({shape, device.index, best});
-    return best;
+    if (!best) {
+        throw Error(ErrorCode::device_failure, "cuda: none of the " + std::to_string(candidates.size()) +
+                                                   " algorithms of cuBLASLt runs " + product_key(shape) +
+                                                   " on this device; use another precision or bucket.");
+    }
+    return *best;
+}
+
+/// All that the fastest algorithm of a product depends on beside the product, as text. Devices of one kind share it.
+inline std::string tuning_identity(const Device& device) {
+    // Raised when products are measured in another way, so that older choices are made anew.
+    constexpr int version = 1;
+    const auto attribute = [&](cudaDeviceAttr wanted) {
+        int value = 0;
+        check(cudaDeviceGetAttribute(&value, wanted, device.index), "asking a device for its properties");
+        return std::to_string(value);
+    };
+    int driver = 0;
+    check(cudaDriverGetVersion(&driver), "asking for the driver's version");
+    std::string driver_release;
+    std::getline(std::ifstream("/sys/module/nvidia/version"), driver_release);  // stays empty where there is none
+    return "totograph tuning " + std::to_string(version) + "; " + device.name + "; compute capability " +
+           std::to_string(device.major) + "." + std::to_string(device.minor) + "; " +
+           std::to_string(device.multiprocessors) + " multiprocessors; memory " +
+           attribute(cudaDevAttrGlobalMemoryBusWidth) + " bits at " + attribute(cudaDevAttrMemoryClockRate) +
+           " kHz; L2 " + attribute(cudaDevAttrL2CacheSize) + " bytes; CUDA driver " + std::to_string(driver) + " " +
+           driver_release + "; cuBLASLt " + std::to_string(cublasLtGetVersion());
+}
+
+/// The algorithms that products use on each device, for all executors of this process. A product that the process has
+/// not met is looked up in a file, which all processes of a user share (`io::cache_folder` says where); one that the
+/// file does not have is measured. So the bits of a result are the same in each process that has found the file.
+class TunedAlgorithms {
+public:
+    /// The algorithms of this process.
+    static TunedAlgorithms& instance() {
+        static TunedAlgorithms algorithms;
+        return algorithms;
+    }
+
+    /// The fastest algorithm for a product on a device, which must be current.
+    ProductAlgorithm fastest(const LibraryProduct& product, const Device& device) {
+        const std::scoped_lock lock(mutex_);
+        TuningCache& cache = cache_of(device);
+        const std::string key = product_key(product.shape());
+        const auto accepts = [&](std::string_view bytes) {
+            return bytes.size() == sizeof(ProductAlgorithm) && product.accepts(from_bytes(bytes));
+        };
+        if (const auto known = cache.find(key, accepts)) {
+            return from_bytes(*known);
+        }
+        const ProductAlgorithm measured = measure_algorithms(product);
+        cache.add(key, {reinterpret_cast<const char*>(&measured), sizeof measured});
+        return measured;
+    }
+
+    /// Adds what has been measured since the last call to the file. Whatever keeps it from that, `report` tells.
+    void save(const Device& device) {
+        const std::scoped_lock lock(mutex_);
+        cache_of(device).save();
+    }
+
+    /// What became of the products of a device so far; nothing when it has had none.
+    [[nodiscard]] TuningCacheReport report(int device) const {
+        const std::scoped_lock lock(mutex_);
+        const auto found = caches_.find(device);
+        return found == caches_.end() ? TuningCacheReport{} : found->second.report();
+    }
+
+    /// Forgets what this process has chosen and counted. The next product reads the file again, wherever the
+    /// environment then says that it is. Executors keep what they have.
+    void forget() {
+        const std::scoped_lock lock(mutex_);
+        caches_.clear();
+    }
+
+private:
+    TunedAlgorithms() = default;
+
+    TuningCache& cache_of(const Device& device) {
+        const auto known = caches_.find(device.index);
+        if (known != caches_.end()) {
+            return known->second;
+        }
+        return caches_
+            .emplace(device.index, TuningCache(io::cache_folder(), "cuda " + device.name, tuning_identity(device)))
+            .first->second;
+    }
+
+    /// Bytes of the right number.
+    static ProductAlgorithm from_bytes(std::string_view bytes) {
+        ProductAlgorithm algorithm{};
+        std::memcpy(&algorithm, bytes.data(), sizeof algorithm);
+        return algorithm;
+    }
+
+    mutable std::mutex mutex_;
+    std::map<int, TuningCache> caches_;
+};
+
+/// The fastest algorithm for a product on a device, which must be current.
+inline ProductAlgorithm fastest_algorithm(const LibraryProduct& product, const Device& device) {
+    return TunedAlgorithms::instance().fastest(product, device);
+}
+
+/// Where the algorithms of a device's products have come from, in this process.
+inline TuningCacheReport tuning_cache_report(int device = 0) {
+    return TunedAlgorithms::instance().report(device);
 }
 
 }  // namespace totograph::cuda

@@ -7,6 +7,8 @@
 
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/elementwise.hpp>
+#include <totograph/exec/cuda/state_rounding.hpp>
+#include <totograph/exec/cuda/step_kernels.hpp>
 #include <totograph/exec/cuda/streaming_product.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
@@ -42,13 +44,16 @@ struct Launch {
     int count = 1;
     bool has_reduction = false;  ///< Of products: the first step is their norm.
 
-    std::array<int, segment_steps> kernels{};  ///< The kernel of each step.
-    std::array<bool, segment_steps> rounds{};  ///< Whether each stores bf16.
+    std::array<int, segment_steps> kernels{};   ///< The kernel of each step.
+    std::array<bool, segment_steps> rounds{};   ///< Whether each stores bf16.
+    std::array<bool, segment_steps> aligned{};  ///< Whether all that each touches is aligned to 16 bytes, in any type.
     /// Of a segment: whether a barrier comes before each step; not where it touches nothing that those since the last
     /// barrier write, and writes nothing that they read.
     std::array<bool, segment_steps> barriers{};
     std::array<int, group_products> scales{};        ///< Of streamed products: the operand that is the norm.
     std::array<unsigned, group_products> weights{};  ///< Of streamed products: a bit for each operand that is a weight.
+    bool query_is_rounded = false;                   ///< Of a lone attention: its queries are stored as bf16.
+    bool keys_are_rounded = false;                   ///< Its keys and values are.
     bool input_is_rounded = false;                   ///< Of products: the input is stored as bf16 already.
     bool input_moves = false;                        ///< Of products: the input lies at a position.
     DirectProduct direct;                            ///< Of a lone product of the library.
@@ -275,16 +280,57 @@ constexpr Launch next_launch(int step, int steps, bool streams) {
     const int norm = begins_with_norm<Program>(step, steps, streams) ? 1 : 0;
     if (norm == 1 || kernel_of<Program>(step).kind == KernelKind::product) {
         const bool streamed = streams && can_stream(kernel_of<Program>(step + norm));
-        return {streamed ? LaunchKind::streamed : LaunchKind::library, step,
-                norm + products_together<Program>(step + norm, steps, streams), norm == 1};
+        Launch launch;
+        launch.kind = streamed ? LaunchKind::streamed : LaunchKind::library;
+        launch.first = step;
+        launch.count = norm + products_together<Program>(step + norm, steps, streams);
+        launch.has_reduction = norm == 1;
+        return launch;
     }
     int end = step;
     while (end < steps && end - step < segment_steps && is_small<Program>(end) &&
            !begins_with_norm<Program>(end, steps, streams)) {
         ++end;
     }
-    return end - step > 1 ? Launch{LaunchKind::segment, step, end - step, false}
-                          : Launch{LaunchKind::step, step, 1, false};
+    Launch launch;
+    launch.kind = end - step > 1 ? LaunchKind::segment : LaunchKind::step;
+    launch.first = step;
+    launch.count = end - step > 1 ? end - step : 1;
+    return launch;
+}
+
+/// Whether rows of all that a step touches begin at multiples of 16 bytes, in f32 and in bf16.
+template <class Program>
+constexpr bool is_aligned(int index) {
+    constexpr Index unit = 8;
+    const Step& step = step_of<Program>(index);
+    const Kernel& kernel = kernel_of<Program>(index);
+    const auto begins_aligned = [](const Reference& reference) {
+        return reference.offset % unit == 0 && reference.position_stride % unit == 0;
+    };
+    const auto goes_on_aligned = [](const Shape& shape, const Strides& strides) {
+        bool result = true;
+        for (int axis = 0; axis + 1 < shape.rank; ++axis) {
+            result = result && (shape[axis] == 1 || strides[static_cast<std::size_t>(axis)] % unit == 0);
+        }
+        return result;
+    };
+    bool result = begins_aligned(step.output) && goes_on_aligned(kernel.iteration, kernel.output_strides);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
+        const Shape& own = kernel.operands[i].shape;
+        const Shape& shape = kernel.kind == KernelKind::structural && own.rank != 0 ? own : kernel.iteration;
+        result = result && begins_aligned(step.operands[i]) && goes_on_aligned(shape, kernel.operands[i].strides);
+    }
+    if (kernel.kind == KernelKind::product) {
+        result = result && begins_aligned(step.input) && kernel.input_stride % unit == 0 &&
+                 kernel.columns() % unit == 0 && kernel.depth % unit == 0;
+    }
+    switch (kernel.kind == KernelKind::structural ? kernel.op : Op::add) {
+        case Op::causal_attention:
+        case Op::cached_attention:
+        case Op::variate_attention: return result && kernel.iteration[-1] / kernel.attributes[0] % unit == 0;
+        default: return result;
+    }
 }
 
 template <class Program>
@@ -346,51 +392,83 @@ private:
     struct Table {
         std::array<Launch, steps> launches{};
         std::size_t count = 0;
+        std::array<bool, buffers> rounded{};
     };
 
-    /// For each buffer, whether it is stored as bf16: products alone read it, which would round it anyway, and what
-    /// writes it can round.
-    static constexpr std::array<bool, buffers> find_rounded(const Table& table) {
+    using Flags = std::array<bool, buffers>;
+
+    /// Looks at how one step uses intermediates: `wanted` are those that something reads that would round them anyway,
+    /// `refused` those that something else reads, or that are made by what cannot round.
+    static constexpr void look(const Launch& launch, int index, Flags& wanted, Flags& refused) {
         using namespace lowering_detail;
-        std::array<bool, buffers> result{};
-        std::array<bool, buffers> refused{};
-        for (std::size_t l = 0; streams && l < table.count; ++l) {
-            const Launch& launch = table.launches[l];
-            for (int i = launch.first; i < launch.first + launch.count; ++i) {
-                const Step& step = step_of<Program>(i);
-                const Kernel& kernel = kernel_of<Program>(i);
-                for (std::size_t operand = 0; operand < static_cast<std::size_t>(kernel.operand_count); ++operand) {
-                    if (step.operands[operand].space == Space::arena) {
-                        refused[static_cast<std::size_t>(step.operands[operand].index)] = true;
-                    }
-                }
-                if (kernel.kind == KernelKind::product && step.input.space == Space::arena) {
-                    const auto buffer = static_cast<std::size_t>(step.input.index);
-                    const auto bytes = static_cast<std::size_t>(kernel.rows() * kernel.depth) * sizeof(float);
-                    const bool whole = step.input.offset == 0 && step.input.position < 0 &&
-                                       kernel.input_stride == kernel.depth && kernel.depth % 8 == 0 &&
-                                       Program::buffers[buffer].bytes == bytes;
-                    const bool fits = !launch.has_reduction && whole;
-                    refused[buffer] = refused[buffer] || !fits;
-                    result[buffer] = true;
-                }
-                if (step.output.space == Space::arena) {
-                    const bool is_attention = launch.kind == LaunchKind::step &&
-                                              kernel.kind == KernelKind::structural &&
-                                              (kernel.op == Op::causal_attention || kernel.op == Op::cached_attention ||
-                                               kernel.op == Op::variate_attention);
-                    const bool is_epilogue = launch.kind == LaunchKind::library && kernel.kind == KernelKind::product &&
-                                             !launch.direct.is_possible;
-                    const auto buffer = static_cast<std::size_t>(step.output.index);
-                    refused[buffer] = refused[buffer] || !(is_attention || is_epilogue) || step.output.offset != 0 ||
-                                      step.output.position >= 0;
+        const Step& step = step_of<Program>(index);
+        const Kernel& kernel = kernel_of<Program>(index);
+        const bool is_attention = launch.kind == LaunchKind::step && is_key_or_value(kernel, 1);
+        const auto arena = [](const Reference& reference) {
+            return reference.space == Space::arena ? static_cast<std::size_t>(reference.index) : buffers;
+        };
+        // Keys and values of one attention are all stored alike.
+        bool refuses_keys = false;
+        for (int i = 0; i < kernel.operand_count; ++i) {
+            const std::size_t buffer = arena(step.operands[static_cast<std::size_t>(i)]);
+            refuses_keys = refuses_keys || (is_key_or_value(kernel, i) && (buffer == buffers || refused[buffer]));
+        }
+        for (int i = 0; i < kernel.operand_count; ++i) {
+            const std::size_t buffer = arena(step.operands[static_cast<std::size_t>(i)]);
+            if (buffer == buffers) {
+                continue;
+            }
+            const bool fits = is_attention && (i == 0 || (is_key_or_value(kernel, i) && !refuses_keys));
+            wanted[buffer] = wanted[buffer] || fits;
+            refused[buffer] = refused[buffer] || !fits;
+        }
+        if (kernel.kind == KernelKind::product && arena(step.input) != buffers) {
+            const std::size_t buffer = arena(step.input);
+            const auto bytes = static_cast<std::size_t>(kernel.rows() * kernel.depth) * sizeof(float);
+            const bool whole = step.input.offset == 0 && step.input.position < 0 &&
+                               kernel.input_stride == kernel.depth && kernel.depth % 8 == 0 &&
+                               Program::buffers[buffer].bytes == bytes;
+            wanted[buffer] = true;
+            refused[buffer] = refused[buffer] || launch.has_reduction || !whole;
+        }
+        if (arena(step.output) != buffers) {
+            const std::size_t buffer = arena(step.output);
+            const bool is_epilogue = kernel.kind == KernelKind::product && !launch.direct.is_possible;
+            refused[buffer] = refused[buffer] || !(is_attention || is_epilogue) || step.output.offset != 0 ||
+                              step.output.position >= 0;
+        }
+    }
+
+    /// For each buffer, whether it is stored as bf16.
+    static constexpr Flags find_rounded(const Table& table) {
+        Flags wanted{};
+        Flags refused{};
+        Flags before{};
+        bool goes_on = streams;
+        while (goes_on) {  // what one step refuses, an earlier one may share
+            before = refused;
+            for (std::size_t l = 0; l < table.count; ++l) {
+                const Launch& launch = table.launches[l];
+                for (int i = launch.first; i < launch.first + launch.count; ++i) {
+                    look(launch, i, wanted, refused);
                 }
             }
+            goes_on = before != refused;
         }
-        for (std::size_t i = 0; i < result.size(); ++i) {
-            result[i] = result[i] && !refused[i];
+        Flags result{};
+        for (std::size_t i = 0; i < buffers; ++i) {
+            result[i] = wanted[i] && !refused[i];
         }
         return result;
+    }
+
+    /// For each state, whether it is stored as bf16: what the programs that run together agreed on.
+    static constexpr bool state_is_rounded(int state) {
+        if constexpr (requires { Program::rounded_states; }) {
+            return Program::rounded_states[static_cast<std::size_t>(state)];
+        } else {
+            return StateRounding<streams, Program>::template of<Program>[static_cast<std::size_t>(state)];
+        }
     }
 
     static constexpr Table make_table() {
@@ -399,14 +477,19 @@ private:
         for (int step = 0; step < static_cast<int>(steps);) {
             Launch launch = next_launch<Program>(step, static_cast<int>(steps), streams);
             if (launch.kind == LaunchKind::library && launch.products() == 1) {
-                launch.direct = direct_product<Program>(launch.first_product());
+                const Reference& output = step_of<Program>(launch.first_product()).output;
+                if (output.space != Space::state || !state_is_rounded(output.index)) {
+                    launch.direct = direct_product<Program>(launch.first_product());
+                }
             }
             table.launches[table.count++] = launch;
             step += launch.count;
         }
-        const auto rounded = find_rounded(table);
+        table.rounded = find_rounded(table);
         const auto rounds = [&](const Reference& reference) {
-            return reference.space == Space::arena && rounded[static_cast<std::size_t>(reference.index)];
+            return reference.space == Space::arena   ? table.rounded[static_cast<std::size_t>(reference.index)]
+                   : reference.space == Space::state ? state_is_rounded(reference.index)
+                                                     : false;
         };
         for (std::size_t l = 0; l < table.count; ++l) {
             Launch& launch = table.launches[l];
@@ -414,6 +497,11 @@ private:
                 const Step& step = step_of<Program>(launch.first + i);
                 launch.kernels[static_cast<std::size_t>(i)] = step.kernel;
                 launch.rounds[static_cast<std::size_t>(i)] = rounds(step.output);
+                launch.aligned[static_cast<std::size_t>(i)] = is_aligned<Program>(launch.first + i);
+            }
+            if (launch.kind == LaunchKind::step && is_key_or_value(kernel_of<Program>(launch.first), 1)) {
+                launch.query_is_rounded = rounds(step_of<Program>(launch.first).operands[0]);
+                launch.keys_are_rounded = rounds(step_of<Program>(launch.first).operands[1]);
             }
             if (launch.kind == LaunchKind::segment) {
                 int since = launch.first;
@@ -450,6 +538,13 @@ private:
 public:
     static constexpr std::size_t count = table.count;
     static constexpr const Launch& at(std::size_t index) { return table.launches[index]; }
+
+    /// Whether an intermediate or a state is stored as bf16.
+    static constexpr bool is_rounded(const Reference& reference) {
+        return reference.space == Space::arena   ? table.rounded[static_cast<std::size_t>(reference.index)]
+               : reference.space == Space::state ? state_is_rounded(reference.index)
+                                                 : false;
+    }
 };
 
 /// A launch of a program as a type: templates read this small constant and nothing else of the program.
@@ -459,8 +554,10 @@ struct LaunchAt {
 
     /// The kernel of one of its steps.
     template <int step>
-    using KernelAt = KernelOf<Program, static_cast<std::size_t>(launch.kernels[static_cast<std::size_t>(step)]),
-                              launch.rounds[static_cast<std::size_t>(step)]>;
+    using KernelAt =
+        KernelOf<Program, static_cast<std::size_t>(launch.kernels[static_cast<std::size_t>(step)]),
+                 launch.rounds[static_cast<std::size_t>(step)], launch.aligned[static_cast<std::size_t>(step)],
+                 launch.query_is_rounded, launch.keys_are_rounded>;
 };
 
 /// The norm of a group of products as a type.

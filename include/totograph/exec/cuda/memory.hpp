@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -11,6 +12,16 @@
 #include <totograph/exec/cuda/check.hpp>
 
 namespace totograph::cuda {
+
+/// Bytes that this process holds through the classes below, on all devices.
+struct HeldMemory {
+    std::atomic<std::size_t> device{0};
+    std::atomic<std::size_t> pinned{0};
+};
+inline HeldMemory& held_memory() noexcept {
+    static HeldMemory held;
+    return held;
+}
 
 /// A block of device memory. Freed when it goes.
 class DeviceMemory {
@@ -33,6 +44,7 @@ public:
                                                       " are free; use a smaller bucket, or free memory.");
         }
         check(status, "allocating device memory");
+        held_memory().device += bytes;
     }
     DeviceMemory(DeviceMemory&& other) noexcept
         : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
@@ -41,7 +53,12 @@ public:
         std::swap(bytes_, other.bytes_);
         return *this;
     }
-    ~DeviceMemory() { cudaFree(data_); }
+    ~DeviceMemory() {
+        if (data_ != nullptr) {
+            cudaFree(data_);
+            held_memory().device -= bytes_;
+        }
+    }
 
     [[nodiscard]] std::byte* data() const noexcept { return static_cast<std::byte*>(data_); }
     [[nodiscard]] std::size_t size() const noexcept { return bytes_; }
@@ -55,10 +72,21 @@ private:
 class PinnedMemory {
 public:
     PinnedMemory() = default;
+    /// Throws `Error` with the bytes asked for.
     explicit PinnedMemory(std::size_t bytes) : bytes_(bytes) {
-        if (bytes != 0) {
-            check(cudaMallocHost(&data_, bytes), "allocating page-locked memory");
+        if (bytes == 0) {
+            return;
         }
+        const cudaError_t status = cudaMallocHost(&data_, bytes);
+        if (status == cudaErrorMemoryAllocation) {
+            cudaGetLastError();
+            throw Error(ErrorCode::out_of_memory, "cuda: " + std::to_string(bytes) +
+                                                      " bytes of page-locked host memory were asked for, and the "
+                                                      "system has not as many; use a smaller bucket, or raise the "
+                                                      "limit of locked memory.");
+        }
+        check(status, "allocating page-locked memory");
+        held_memory().pinned += bytes;
     }
     PinnedMemory(PinnedMemory&& other) noexcept
         : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
@@ -67,7 +95,12 @@ public:
         std::swap(bytes_, other.bytes_);
         return *this;
     }
-    ~PinnedMemory() { cudaFreeHost(data_); }
+    ~PinnedMemory() {
+        if (data_ != nullptr) {
+            cudaFreeHost(data_);
+            held_memory().pinned -= bytes_;
+        }
+    }
 
     [[nodiscard]] std::byte* data() const noexcept { return static_cast<std::byte*>(data_); }
     [[nodiscard]] std::size_t size() const noexcept { return bytes_; }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 
+#include <totograph/exec/cuda/state_rounding.hpp>
 #include <totograph/exec/state_layout.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
@@ -12,7 +13,9 @@ namespace totograph::cuda {
 
 /// Where the states of programs lie on the device: first those that no program writes, the inputs, so that they arrive
 /// in one copy; then all others.
-template <class... Programs>
+///
+/// @tparam Rounding  the `StateRounding` of the programs
+template <class Rounding, class... Programs>
 struct Placement {
     using Layout = StateLayout<Programs...>;
 
@@ -51,7 +54,7 @@ private:
             for (std::size_t i = 0; i < Layout::count; ++i) {
                 if (written[i] == wanted) {
                     result.offsets[i] = result.bytes;
-                    result.bytes += Layout::entries[i].bytes();
+                    result.bytes += Rounding::bytes(i);
                 }
             }
             result.input_bytes = wanted ? result.input_bytes : result.bytes;

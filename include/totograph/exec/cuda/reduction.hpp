@@ -109,9 +109,9 @@ __device__ __forceinline__ auto finish_row(const OperandPointers<Epilogue<K>>& p
     chain_detail::at<0>(values).lane[0] =
         K::kernel.op == Op::mean ? total / static_cast<T>(K::kernel.columns()) : total;
     [&]<std::size_t... i>(std::index_sequence<i...>) {
-        ((chain_detail::at<1 + i>(values) =
-              load_pack<0, 1>(static_cast<const Element<operand_of<Source>(i).dtype>*>(pointers.base[i]) +
-                              offset_of<K, StridesOfOperand<K, Source::first_operand + static_cast<int>(i)>>(row))),
+        ((chain_detail::at<1 + i>(values) = load_pack<0, 1, false>(
+              static_cast<const Element<operand_of<Source>(i).dtype>*>(pointers.base[i]) +
+              offset_of<K, StridesOfOperand<K, Source::first_operand + static_cast<int>(i)>>(row))),
          ...);
     }
     (std::make_index_sequence<operand_count<Source>>());

@@ -69,7 +69,7 @@ constexpr Index blocks_wanted() {
         return over(K::kernel.iteration.size() / K::kernel.iteration[-1], warps);
     } else if constexpr (K::kernel.op == Op::causal_attention || K::kernel.op == Op::cached_attention ||
                          K::kernel.op == Op::variate_attention) {
-        return over(AttentionSizes<K>::queries, warps);
+        return query_takes_block<K>() ? AttentionSizes<K>::queries : over(AttentionSizes<K>::queries, warps);
     } else {
         return over(K::kernel.iteration.size(), block_threads);
     }
@@ -82,6 +82,8 @@ __global__ void __launch_bounds__(block_threads) step_kernel(const __grid_consta
     run_step<K>(call);
 }
 
+/// Elements of a step that one block is enough for: its barrier is cheaper than that of several.
+inline constexpr Index block_elements = 16 * block_threads;
 /// Blocks that run a segment: one cluster, where the device has them.
 inline constexpr int cluster_blocks = 8;
 
@@ -107,7 +109,7 @@ struct Segment {
 
     /// One block where that is enough: its barrier is cheaper than a cluster's.
     static constexpr Index largest = std::max({K::kernel.iteration.size()...});
-    static constexpr int blocks = largest <= 16 * block_threads ? 1 : cluster_blocks;
+    static constexpr int blocks = largest <= block_elements ? 1 : cluster_blocks;
 
     static __device__ void run(const Calls& calls) {
         int index = 0;
@@ -162,7 +164,7 @@ __global__ void __launch_bounds__(block_threads)
 }
 
 /// Rows of a product's input as bf16, next to each other.
-template <int depth>
+template <int depth, bool aligned>
 __global__ void __launch_bounds__(block_threads)
     convert_kernel(const __grid_constant__ Address input, Index input_stride, Index rows, BFloat16* out) {
     wait_for_predecessor();
@@ -173,8 +175,8 @@ __global__ void __launch_bounds__(block_threads)
          item += static_cast<Index>(gridDim.x) * blockDim.x) {
         const Index row = item / (depth / lanes);
         const Index column = item % (depth / lanes) * lanes;
-        store_pack<1>(out + row * depth + column,
-                      stored_as<BFloat16>(load_pack<1, lanes>(in + row * input_stride + column)));
+        store_pack<1, aligned>(out + row * depth + column,
+                               stored_as<BFloat16>(load_pack<1, lanes, aligned>(in + row * input_stride + column)));
     }
 }
 
@@ -201,7 +203,7 @@ __global__ void __launch_bounds__(block_threads)
 #pragma unroll
         for (int i = 0; i < packs; ++i) {
             const Offset<K> column = (i * warp_size + lane) * lanes;
-            values[i] = column < depth ? load_pack<1, lanes>(from + column) : Pack<float, lanes>{};
+            values[i] = column < depth ? load_pack<1, lanes, K::is_aligned>(from + column) : Pack<float, lanes>{};
         }
         float total = 0;
 #pragma unroll
@@ -212,7 +214,7 @@ __global__ void __launch_bounds__(block_threads)
                 total += values[i].lane[j] * values[i].lane[j];
             }
             if (column < depth) {
-                store_pack<1>(out + row * depth + column, stored_as<BFloat16>(values[i]));
+                store_pack<1, K::is_aligned>(out + row * depth + column, stored_as<BFloat16>(values[i]));
             }
         }
         total = warp_sum(total);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <utility>
 
 #include <cuda_runtime.h>
@@ -29,6 +30,72 @@ public:
 
 private:
     cudaStream_t stream_ = nullptr;
+};
+
+/// A point in a stream.
+class Event {
+public:
+    /// One that times tells how long lies between it and another; one that does not costs less.
+    explicit Event(bool times) {
+        check(cudaEventCreateWithFlags(&event_, times ? cudaEventDefault : cudaEventDisableTiming),
+              "creating an event");
+    }
+    Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+    Event& operator=(Event&&) = delete;
+    ~Event() {
+        if (event_ != nullptr) {
+            cudaEventDestroy(event_);
+        }
+    }
+    void record(cudaStream_t stream) const { check(cudaEventRecord(event_, stream), "recording an event"); }
+    /// Milliseconds from an event to this one, which both have happened.
+    [[nodiscard]] float since(const Event& start) const {
+        float milliseconds = 0;
+        check(cudaEventElapsedTime(&milliseconds, start.event_, event_), "reading the time between events");
+        return milliseconds;
+    }
+    [[nodiscard]] cudaEvent_t get() const noexcept { return event_; }
+
+private:
+    cudaEvent_t event_ = nullptr;
+};
+
+/// Work on streams of others that uses memory of ours. At the end of its life it waits for the work.
+class PendingWork {
+public:
+    PendingWork() = default;
+    PendingWork(PendingWork&& other) noexcept
+        : event_(std::move(other.event_)), is_pending_(std::exchange(other.is_pending_, false)) {}
+    PendingWork& operator=(PendingWork&&) = delete;
+    ~PendingWork() {
+        if (is_pending_) {
+            cudaEventSynchronize(event_.get());
+        }
+    }
+
+    /// All that has been put onto the stream so far.
+    void record(cudaStream_t stream) {
+        event_.record(stream);
+        is_pending_ = true;
+    }
+    /// The host waits for the work, if there is any that has not ended.
+    void wait() {
+        if (!is_pending_) {
+            return;
+        }
+        const cudaError_t state = cudaEventQuery(event_.get());
+        if (state == cudaErrorNotReady) {
+            cudaGetLastError();  // not an error, but told as one by the next who asks
+            check(cudaEventSynchronize(event_.get()), "waiting for the forecast before");
+        } else {
+            check(state, "waiting for the forecast before");
+        }
+        is_pending_ = false;
+    }
+
+private:
+    Event event_{false};
+    bool is_pending_ = false;
 };
 
 /// A sequence of launches that is ready to replay.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -42,13 +43,15 @@ struct NoReduction {};
 namespace streaming_detail {
 
 /// Eight neighbours of a product's input, aligned to 16 bytes.
+template <bool aligned>
 __device__ __forceinline__ Pack<float, 8> load_eight(const float* from) {
-    const auto low = load_pack<1, 4>(from);
-    const auto high = load_pack<1, 4>(from + 4);
+    const auto low = load_pack<1, 4, aligned>(from);
+    const auto high = load_pack<1, 4, aligned>(from + 4);
     return {low.lane[0], low.lane[1], low.lane[2], low.lane[3], high.lane[0], high.lane[1], high.lane[2], high.lane[3]};
 }
+template <bool aligned>
 __device__ __forceinline__ Pack<BFloat16, 8> load_eight(const BFloat16* from) {
-    return load_pack<1, 8>(from);
+    return load_pack<1, 8, aligned>(from);
 }
 
 /// Two neighbours as a tensor core takes them.
@@ -104,6 +107,7 @@ __device__ void run_streaming_product(const KernelCall& call, int block) {
     constexpr bool has_reduction = !std::is_same_v<Reduction, NoReduction>;
     constexpr bool is_even = chunks % warps == 0;
     constexpr int halves = rows > 8 ? 2 : 1;
+
     __shared__ float partial[warps][accumulators][halves * 8][streamed_columns + 1];
     __shared__ float squares[warps][halves * 8];
 
@@ -161,8 +165,8 @@ __device__ void run_streaming_product(const KernelCall& call, int block) {
         for (int half = 0; half < halves; ++half) {
             const int row = lane / 4 + half * 8;
             if ((rows % 8 == 0 || row < rows) && (is_even || chunk < chunks)) {
-                x[j][half] = load_eight(input + static_cast<std::size_t>(row) * K::kernel.input_stride +
-                                        chunk * streamed_depth + quarter * 8);
+                x[j][half] = load_eight<K::is_aligned>(input + static_cast<std::size_t>(row) * K::kernel.input_stride +
+                                                       chunk * streamed_depth + quarter * 8);
             } else {
                 x[j][half] = {};
             }
@@ -244,8 +248,8 @@ __device__ void run_streaming_product(const KernelCall& call, int block) {
                     scale;
             }
         }
-        store_pack<inner_stride<K>(K::kernel.output_strides)>(out + offset_of<K, StridesOfOutput<K>>(place),
-                                                              stored_as<Output<K>>(run_chain<Source, lanes>(values)));
+        store_pack<inner_stride<K>(K::kernel.output_strides), K::is_aligned>(
+            out + offset_of<K, StridesOfOutput<K>>(place), stored_as<Output<K>>(run_chain<Source, lanes>(values)));
     }
 }
 
@@ -254,6 +258,10 @@ template <class Reduction, class... Members>
 struct StreamingGroup {
     static constexpr int count = sizeof...(Members);
     static constexpr int blocks = (static_cast<int>(Members::K::kernel.columns() / streamed_columns) + ...);
+    /// Weights of a shallow product take few registers, so that more blocks fit on a multiprocessor.
+    static constexpr Index deepest = std::max({Members::K::kernel.depth...});
+    static constexpr int blocks_per_multiprocessor =
+        deepest <= 3 * streamed_depth * (block_threads / warp_size) ? 3 : 2;
 
     struct Calls {
         KernelCall call[count];
@@ -275,7 +283,7 @@ struct StreamingGroup {
 };
 
 template <class Group>
-__global__ void __launch_bounds__(block_threads, 2)
+__global__ void __launch_bounds__(block_threads, Group::blocks_per_multiprocessor)
     streaming_kernel(const __grid_constant__ typename Group::Calls calls) {
     Group::run(calls);
 }

@@ -43,7 +43,7 @@ constexpr bool can_tile(Precision precision) {
         constexpr Index head_dim = K::kernel.iteration[4] / K::kernel.attributes[0];
         const bool fits =
             precision != Precision::f32 && head_dim % 16 == 0 && head_dim <= (precision == Precision::bf16 ? 128 : 80);
-        return fits && (op != Op::cached_attention || K::kernel.operands[1].shape[1] == 1);
+        return fits && !query_takes_block<K>() && (op != Op::cached_attention || K::kernel.operands[1].shape[1] == 1);
     }
 }
 
@@ -57,10 +57,11 @@ struct Tile<head_dim, true> {
     alignas(16) BFloat16 key[tile_keys][head_dim + 8];
     alignas(16) BFloat16 value[tile_keys][head_dim + 8];
 
-    __device__ __forceinline__ void store(int row, int dimension, const Pack<float, 4>& keys,
-                                          const Pack<float, 4>& values) {
-        store_pack<1>(&key[row][dimension], stored_as<BFloat16>(keys));
-        store_pack<1>(&value[row][dimension], stored_as<BFloat16>(values));
+    template <class Key>
+    __device__ __forceinline__ void store(int row, int dimension, const StoredPack<Key, 4>& keys,
+                                          const StoredPack<Key, 4>& values) {
+        store_pack<1, true>(&key[row][dimension], stored_as<BFloat16>(keys.floats()));
+        store_pack<1, true>(&value[row][dimension], stored_as<BFloat16>(values.floats()));
     }
 };
 template <int head_dim>
@@ -68,16 +69,16 @@ struct Tile<head_dim, false> {
     alignas(16) float key[tile_keys][head_dim + 4];
     alignas(16) float value[tile_keys][head_dim + 4];
 
-    __device__ __forceinline__ void store(int row, int dimension, const Pack<float, 4>& keys,
-                                          const Pack<float, 4>& values) {
-        store_pack<1>(&key[row][dimension], keys);
-        store_pack<1>(&value[row][dimension], values);
+    __device__ __forceinline__ void store(int row, int dimension, const StoredPack<float, 4>& keys,
+                                          const StoredPack<float, 4>& values) {
+        store_pack<1, true>(&key[row][dimension], keys.floats());
+        store_pack<1, true>(&value[row][dimension], values.floats());
     }
 };
 
 /// The queries of a warp, and what they have attended to. A lane holds, of two queries (`lane / 4` and that plus 8),
 /// the dimensions 8 n + 2 (lane % 4) and the one after it.
-template <int head_dim, bool in_bf16>
+template <int head_dim, bool in_bf16, bool aligned>
 class TileAttention {
 public:
     static constexpr int steps = in_bf16 ? head_dim / 16 : head_dim / 8;
@@ -92,15 +93,15 @@ public:
         const float factor = rsqrtf(static_cast<float>(head_dim)) * log2_e;
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-            const float* from = row(half);
+            const auto* from = row(half);
 #pragma unroll
             for (int width = 0; width < widths; ++width) {
-                Pack<float, 2> two{};
+                auto two = decltype(load_pack<1, 2, aligned>(from)){};
                 if (from != nullptr) {
-                    two = load_pack<1, 2>(from + width * 8 + quarter() * 2);
+                    two = load_pack<1, 2, aligned>(from + width * 8 + quarter() * 2);
                 }
-                query_[half][width][0] = two.lane[0] * factor;
-                query_[half][width][1] = two.lane[1] * factor;
+                query_[half][width][0] = static_cast<float>(two.lane[0]) * factor;
+                query_[half][width][1] = static_cast<float>(two.lane[1]) * factor;
             }
         }
     }
@@ -159,37 +160,39 @@ public:
     }
 
     /// A key and a value of each query's own.
+    template <class Key>
     struct Own {
-        Pack<float, 2> key[2][widths];
-        Pack<float, 2> value[2][widths];
+        StoredPack<Key, 2> key[2][widths];
+        StoredPack<Key, 2> value[2][widths];
     };
 
     /// Asks for a key and a value of each query; `key(half)` and `value(half)` point to rows, or are null.
-    template <class Key, class Value>
-    static __device__ __forceinline__ void load_own(Own& own, Key&& key, Value&& value) {
+    template <class T, class Key, class Value>
+    static __device__ __forceinline__ void load_own(Own<T>& own, Key&& key, Value&& value) {
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-            const float* keys = key(half);
-            const float* values = value(half);
+            const auto* keys = key(half);
+            const auto* values = value(half);
             if (keys != nullptr) {
 #pragma unroll
                 for (int width = 0; width < widths; ++width) {
-                    own.key[half][width] = load_pack<1, 2>(keys + width * 8 + quarter() * 2);
-                    own.value[half][width] = load_pack<1, 2>(values + width * 8 + quarter() * 2);
+                    own.key[half][width] = load_stored<2, aligned>(keys + width * 8 + quarter() * 2);
+                    own.value[half][width] = load_stored<2, aligned>(values + width * 8 + quarter() * 2);
                 }
             }
         }
     }
 
     /// Takes them.
-    __device__ __forceinline__ void add_own(const Own& own) {
+    template <class Key>
+    __device__ __forceinline__ void add_own(const Own<Key>& own) {
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             float score = 0;
 #pragma unroll
             for (int width = 0; width < widths; ++width) {
-                score += query_[half][width][0] * own.key[half][width].lane[0] +
-                         query_[half][width][1] * own.key[half][width].lane[1];
+                const auto key = own.key[half][width].floats();
+                score += query_[half][width][0] * key.lane[0] + query_[half][width][1] * key.lane[1];
             }
             score += __shfl_xor_sync(0xffffffffU, score, 1);
             score += __shfl_xor_sync(0xffffffffU, score, 2);
@@ -200,9 +203,9 @@ public:
             total_[half] = total_[half] * shrink + weight;
 #pragma unroll
             for (int width = 0; width < widths; ++width) {
-                sums_[width][half * 2] = sums_[width][half * 2] * shrink + weight * own.value[half][width].lane[0];
-                sums_[width][half * 2 + 1] =
-                    sums_[width][half * 2 + 1] * shrink + weight * own.value[half][width].lane[1];
+                const auto value = own.value[half][width].floats();
+                sums_[width][half * 2] = sums_[width][half * 2] * shrink + weight * value.lane[0];
+                sums_[width][half * 2 + 1] = sums_[width][half * 2 + 1] * shrink + weight * value.lane[1];
             }
         }
     }
@@ -227,7 +230,7 @@ public:
                     memcpy(&word, &stored, sizeof word);
                     *reinterpret_cast<std::uint32_t*>(out + width * 8 + quarter() * 2) = word;
                 } else {
-                    store_pack<1>(out + width * 8 + quarter() * 2, stored);
+                    store_pack<1, aligned>(out + width * 8 + quarter() * 2, stored);
                 }
             }
         }
@@ -340,6 +343,7 @@ __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const _
     constexpr Op op = K::kernel.op;
     constexpr int head_dim = S::head_dim;
     constexpr bool in_bf16 = precision == Precision::bf16;
+    using Key = typename K::Key;
     static_assert(widths_are_contiguous<K>(op == Op::cached_attention ? 6 : 3),
                   "totograph: attention needs heads that are contiguous in memory.");
     __shared__ Tile<head_dim, in_bf16> tile;
@@ -379,21 +383,21 @@ __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const _
 
     wait_for_predecessor();
     let_successor_begin();
-    const auto* query = call.operands[0].get<float>();
-    const auto* key = call.operands[1].get<float>();
-    const auto* value = call.operands[2].get<float>();
+    const auto* query = call.operands[0].get<typename K::Query>();
+    const auto* key = call.operands[1].get<Key>();
+    const auto* value = call.operands[2].get<Key>();
     const auto* integers = call.operands[3].get<std::int32_t>();
     auto* out = call.output.get<Output<K>>();
 
-    TileAttention<head_dim, in_bf16> attention([&](int half) -> const float* {
+    TileAttention<head_dim, in_bf16, K::is_aligned> attention([&](int half) -> const typename K::Query* {
         const QueryPlace own = place_of_query(half);
         return query_of(half) < queries<K> ? query + row_of<K, 0>(own, own.variate, own.position) : nullptr;
     });
 
     constexpr int packs = head_dim / 4;
     constexpr int items = (tile_keys * packs + tile_threads - 1) / tile_threads;
-    Pack<float, 4> loaded_keys[items];
-    Pack<float, 4> loaded_values[items];
+    StoredPack<Key, 4> loaded_keys[items];
+    StoredPack<Key, 4> loaded_values[items];
     // Asks for keys and values from number `first` on; `capacity` of them lie in memory.
     const auto load_tile = [&](int first, auto capacity, auto&& key_row, auto&& value_row) {
 #pragma unroll
@@ -402,8 +406,8 @@ __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const _
             const int row = item / packs;
             if (row < min(tile_keys, capacity()) && first + row < capacity()) {
                 const int dimension = item % packs * 4;
-                loaded_keys[i] = load_pack<1, 4>(key_row(first + row) + dimension);
-                loaded_values[i] = load_pack<1, 4>(value_row(first + row) + dimension);
+                loaded_keys[i] = load_stored<4, K::is_aligned>(key_row(first + row) + dimension);
+                loaded_values[i] = load_stored<4, K::is_aligned>(value_row(first + row) + dimension);
             }
         }
     };
@@ -415,8 +419,8 @@ __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const _
             const int row = item / packs;
             if (row < tile_keys) {
                 const bool counts = first + row < end;
-                tile.store(row, item % packs * 4, counts ? loaded_keys[i] : Pack<float, 4>{},
-                           counts ? loaded_values[i] : Pack<float, 4>{});
+                tile.store(row, item % packs * 4, counts ? loaded_keys[i] : StoredPack<Key, 4>{},
+                           counts ? loaded_values[i] : StoredPack<Key, 4>{});
             }
         }
     };
@@ -453,25 +457,25 @@ __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const _
         }
     }
 
-    using Own = typename TileAttention<head_dim, in_bf16>::Own;
+    using Own = typename TileAttention<head_dim, in_bf16, K::is_aligned>::template Own<Key>;
     constexpr bool has_own_keys = op == Op::cached_attention && S::samples > 1;
     Own own{};
     int suffix_end = 0;
-    const float* suffix_key = nullptr;
-    const float* suffix_value = nullptr;
+    const Key* suffix_key = nullptr;
+    const Key* suffix_value = nullptr;
     if constexpr (op == Op::cached_attention) {
-        suffix_key = call.operands[4].get<float>();
-        suffix_value = call.operands[5].get<float>();
+        suffix_key = call.operands[4].get<Key>();
+        suffix_value = call.operands[5].get<Key>();
         suffix_end = integer_of<K, 6>(call.operands[6].get<std::int32_t>(), place.series);
     }
     const auto load_own = [&](Own& to, int position) {
         if constexpr (has_own_keys) {
-            const auto row = [&](const float* base, int half, auto which) -> const float* {
+            const auto row = [&](const Key* base, int half, auto which) -> const Key* {
                 return query_of(half) < queries<K> && position < suffix_end
                            ? base + row_of<K, decltype(which)::value>(place_of_query(half), place.variate, position)
                            : nullptr;
             };
-            TileAttention<head_dim, in_bf16>::load_own(
+            TileAttention<head_dim, in_bf16, K::is_aligned>::load_own(
                 to, [&](int half) { return row(suffix_key, half, std::integral_constant<int, 4>{}); },
                 [&](int half) { return row(suffix_value, half, std::integral_constant<int, 5>{}); });
         }

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/exec/state_layout.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/op.hpp>
+
+namespace totograph::cuda {
+
+/// Whether an operand of an attention is a key or a value, of the prefix or of a suffix.
+constexpr bool is_key_or_value(const Kernel& kernel, int operand) {
+    if (kernel.kind != KernelKind::structural) {
+        return false;
+    }
+    switch (kernel.op) {
+        case Op::causal_attention:
+        case Op::variate_attention: return operand == 1 || operand == 2;
+        case Op::cached_attention: return operand == 1 || operand == 2 || operand == 4 || operand == 5;
+        default: return false;
+    }
+}
+
+/// Which states of programs that run together are stored as bf16: keys and values that products make and attention
+/// alone reads, on tensor cores, which would round them anyway. That halves the memory and the traffic of the caches.
+///
+/// @tparam rounds  whether any is
+template <bool rounds, class... Programs>
+struct StateRounding {
+    using Layout = StateLayout<Programs...>;
+    static constexpr std::size_t size = Layout::count == 0 ? 1 : Layout::count;
+
+private:
+    using Flags = std::array<bool, size>;
+
+    template <class Program>
+    static constexpr std::size_t entry_of(int state) {
+        const auto& own = Program::states[static_cast<std::size_t>(state)];
+        for (std::size_t i = 0; i < Layout::count; ++i) {
+            if (Layout::entries[i].slot.name == own.name && Layout::entries[i].slot.layer == own.layer) {
+                return i;
+            }
+        }
+        return 0;
+    }
+
+    /// Marks what a program writes, what its attentions read as keys and values, and what it uses in another way than
+    /// those that may be rounded.
+    template <class Program>
+    static constexpr void look(Flags& written, Flags& wanted, Flags& refused) {
+        for (const Step& step : Program::steps) {
+            const Kernel& kernel = Program::kernels[static_cast<std::size_t>(step.kernel)];
+            if (step.output.space == Space::state) {
+                const std::size_t entry = entry_of<Program>(step.output.index);
+                written[entry] = true;
+                refused[entry] = refused[entry] || kernel.kind != KernelKind::product;
+            }
+            if (kernel.kind == KernelKind::product && step.input.space == Space::state) {
+                refused[entry_of<Program>(step.input.index)] = true;
+            }
+            // Keys and values of one attention are all stored alike.
+            bool refuses = false;
+            for (int i = 0; i < kernel.operand_count; ++i) {
+                const Reference& reference = step.operands[static_cast<std::size_t>(i)];
+                const bool counts = is_key_or_value(kernel, i);
+                refuses = refuses ||
+                          (counts && (reference.space != Space::state || refused[entry_of<Program>(reference.index)]));
+                if (reference.space == Space::state) {
+                    (counts ? wanted : refused)[entry_of<Program>(reference.index)] = true;
+                }
+            }
+            for (int i = 0; refuses && i < kernel.operand_count; ++i) {
+                const Reference& reference = step.operands[static_cast<std::size_t>(i)];
+                if (is_key_or_value(kernel, i) && reference.space == Space::state) {
+                    refused[entry_of<Program>(reference.index)] = true;
+                }
+            }
+        }
+    }
+
+    static constexpr Flags flags = [] {
+        Flags written{};
+        Flags wanted{};
+        Flags refused{};
+        Flags before{};
+        if (rounds) {
+            do {  // what one step refuses, an earlier one may share
+                before = refused;
+                (look<Programs>(written, wanted, refused), ...);
+            } while (before != refused);
+        }
+        Flags result{};
+        for (std::size_t i = 0; i < Layout::count; ++i) {
+            result[i] = written[i] && wanted[i] && !refused[i] && Layout::entries[i].slot.dtype == DType::f32;
+        }
+        return result;
+    }();
+
+public:
+    /// Whether an entry of the layout is stored as bf16.
+    static constexpr bool at(std::size_t entry) { return flags[entry]; }
+    /// Bytes of an entry of the layout.
+    static constexpr std::size_t bytes(std::size_t entry) {
+        const std::size_t bytes = Layout::entries[entry].bytes();
+        return flags[entry] ? aligned_size(bytes / 2) : bytes;
+    }
+
+    /// For each state of a program, whether it is stored as bf16.
+    template <class Program>
+    static constexpr std::array<bool, Program::states.size() == 0 ? 1 : Program::states.size()> of = [] {
+        std::array<bool, Program::states.size() == 0 ? 1 : Program::states.size()> result{};
+        for (std::size_t i = 0; i < Program::states.size(); ++i) {
+            result[i] = flags[entry_of<Program>(static_cast<int>(i))];
+        }
+        return result;
+    }();
+};
+
+/// A program that runs together with others, which decide with it how states are stored.
+template <class ProgramType, class Rounding>
+struct RunningTogether : ProgramType {
+    static constexpr auto rounded_states = Rounding::template of<ProgramType>;
+};
+
+}  // namespace totograph::cuda

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is told of a forecaster: what it launches, as text and as a picture, and its memory. No device is needed.
+#include <cstddef>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include <doctest/doctest.h>
+
+#include <totograph/cuda.hpp>
+
+#include "cuda/device_test.hpp"
+#include "cuda/replay_requests.hpp"
+
+using namespace device_test;
+
+namespace {
+
+template <tg::cuda::Precision precision>
+using Forecaster =
+    tg::cuda::Forecaster<replay::Model, replay::sampled, tg::cuda::ForecasterOptions{.precision = precision}>;
+using Rounded = Forecaster<tg::cuda::Precision::bf16>;
+using Exact = Forecaster<tg::cuda::Precision::f32>;
+
+std::size_t count(const std::string& text, std::string_view part) {
+    std::size_t found = 0;
+    for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) {
+        ++found;
+    }
+    return found;
+}
+
+/// Bytes that a program reads, or writes, less than it would if all of it were f32: two for each element that is stored
+/// as bf16, which inputs of products, results, and queries, keys and values of attentions can be.
+template <class Executor, class Program>
+tg::Index saved_bytes(bool reads) {
+    using Lowered = tg::cuda::Lowering<Program, Executor::streams>;
+    tg::Index elements = 0;
+    for (const tg::Step& step : Program::steps) {
+        const tg::Kernel& kernel = Program::kernels[static_cast<std::size_t>(step.kernel)];
+        if (!reads) {
+            elements += Lowered::is_rounded(step.output) ? kernel.iteration.size() : 0;
+            continue;
+        }
+        if (kernel.kind == tg::KernelKind::product) {
+            elements += Lowered::is_rounded(step.input) ? kernel.rows() * kernel.depth : 0;
+        }
+        for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
+            elements += Lowered::is_rounded(step.operands[i]) ? kernel.operands[i].shape.size() : 0;
+        }
+    }
+    return 2 * elements;
+}
+
+/// Every step is in one launch, every launch is drawn or like one that is drawn, and nothing is counted twice.
+template <class Forecaster, std::size_t which>
+void check_launches() {
+    using Executor = typename Forecaster::Executor;
+    using Program = typename Executor::template ProgramAt<which>;
+    const auto list = tg::cuda::explain_detail::LaunchList::of<Program, Executor::streams>();
+    int next = 0;
+    for (const auto& launch : list.launches()) {
+        CHECK(launch.launch.first == next);
+        CHECK(launch.steps.size() == static_cast<std::size_t>(launch.launch.count));
+        next += launch.launch.count;
+    }
+    CHECK(next == static_cast<int>(Program::steps.size()));
+    const tg::StepFacts planned = tg::Facts<Program>::run(Executor::streams ? tg::DType::bf16 : tg::DType::f32);
+    CHECK(list.facts().flops == planned.flops);
+    CHECK(list.facts().bytes_read == planned.bytes_read - saved_bytes<Executor, Program>(true));
+    CHECK(list.facts().bytes_written == planned.bytes_written - saved_bytes<Executor, Program>(false));
+    std::size_t grouped = 0;
+    std::size_t drawn = 0;
+    for (const auto& group : list.groups()) {
+        CHECK(group.first == grouped);
+        grouped += group.count * static_cast<std::size_t>(group.repeats);
+        drawn += group.count;
+    }
+    CHECK(grouped == list.launches().size());
+    check_has(list.summary(), std::to_string(Executor::template launches<which>()) + " launch");
+
+    // Each drawn launch is declared once and reached from the one before; the picture's braces are in pairs.
+    const std::string picture = Forecaster::template explain_dot<which>();
+    CHECK(count(picture, " [shape=") == drawn);
+    CHECK(count(picture, " -> launch") - count(picture, "next layer") == drawn - 1);
+    CHECK(count(picture, "{\n") == count(picture, "}\n"));
+    std::set<std::string> declared;
+    for (std::size_t at = picture.find("launch"); at != std::string::npos; at = picture.find("launch", at + 1)) {
+        const std::size_t end = picture.find_first_not_of("0123456789", at + 6);
+        if (picture.compare(end, 8, " [shape=") == 0) {
+            CHECK(declared.insert(picture.substr(at, end - at)).second);
+        }
+    }
+    for (std::size_t at = picture.find("-> launch"); at != std::string::npos; at = picture.find("-> launch", at + 1)) {
+        const std::size_t end = picture.find_first_not_of("0123456789", at + 9);
+        CHECK(declared.contains(picture.substr(at + 3, end - at - 3)));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("what is told of launches adds up to the plan") {
+    check_launches<Rounded, 0>();
+    check_launches<Rounded, 1>();
+    check_launches<Exact, 0>();
+    check_launches<Exact, 1>();
+}
+
+TEST_CASE("what is stored as bf16 counts half") {
+    const auto saved = []<class Forecaster>(Forecaster*) {
+        using Executor = typename Forecaster::Executor;
+        return saved_bytes<Executor, typename Executor::template ProgramAt<1>>(true);
+    };
+    CHECK(saved(static_cast<Rounded*>(nullptr)) >= static_cast<tg::Index>(Rounded::memory().caches));
+    CHECK(saved(static_cast<Exact*>(nullptr)) == 0);
+}
+
+TEST_CASE("the text names the bucket, the memory, both programs and what they compute") {
+    for (const std::string& text : {Rounded::explain(), Exact::explain()}) {
+        check_has(text, "bucket " + tg::to_string(replay::sampled));
+        check_has(text, "prefill: ");
+        check_has(text, "decode: ");
+        check_has(text, "causal_attention");
+        check_has(text, "cached_attention");
+        check_has(text, "sample_student_t_mixture");
+    }
+    check_has(Exact::explain(), "cuBLASLt");
+    check_has(Exact::explain_dot<1>(), "peripheries=2");
+    check_has(Rounded::explain(), "-> bf16");
+    CHECK(count(Exact::explain(), "-> bf16") == 0);
+}
+
+TEST_CASE("the memory is known when the forecaster is compiled") {
+    constexpr tg::cuda::MemoryReport rounded = Rounded::memory();
+    constexpr tg::cuda::MemoryReport exact = Exact::memory();
+    static_assert(rounded.own() == Rounded::device_bytes());
+    static_assert(exact.own() == Exact::device_bytes());
+    static_assert(rounded.weights < exact.weights);
+    static_assert(rounded.caches < exact.caches && rounded.caches > 0);  // keys and values as bf16
+    static_assert(rounded.result == sizeof(float) * 2 * 3 * 24 * 12);
+    check_has(to_string(exact), tg::detail::bytes_text(exact.weights));
+    check_has(Exact::explain(), to_string(exact));
+    check_has(Rounded::explain(), to_string(rounded));
+}
