@@ -72,13 +72,20 @@ if(TOTOGRAPH_DOXYGEN)
         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" VERBATIM)
 endif()
 
-# Each docs/pictures/*.cpp prints a picture as Graphviz text; `pictures` writes it beside its program, as SVG. Where tests
-# are built, the programs are too, so that they go on compiling.
+# Each docs/pictures/*.cpp, and *.cu with TOTOGRAPH_CUDA, prints a picture as Graphviz text; `pictures` writes it beside
+# its program, as SVG. Where tests are built, the programs are too, so that they go on compiling.
 file(GLOB picture_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/pictures/*.cpp")
+if(TOTOGRAPH_CUDA)
+    file(GLOB cuda_picture_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/pictures/*.cu")
+endif()
 add_custom_target(pictures)
-foreach(source IN LISTS picture_sources)
+foreach(source IN LISTS picture_sources cuda_picture_sources)
     get_filename_component(name "${source}" NAME_WE)
-    totograph_add_program(picture_${name} "${source}")
+    if(source MATCHES "\\.cu$")
+        totograph_add_cuda_program(picture_${name} "${source}")
+    else()
+        totograph_add_program(picture_${name} "${source}")
+    endif()
     if(NOT TOTOGRAPH_BUILD_TESTS)
         set_target_properties(picture_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
     endif()
@@ -89,3 +96,8 @@ foreach(source IN LISTS picture_sources)
         COMMENT "docs/pictures/${name}.svg" VERBATIM)
     add_dependencies(pictures write_picture_${name})
 endforeach()
+
+# The pictures that the example programs draw.
+if(TARGET write_gallery)
+    add_dependencies(pictures write_gallery)
+endif()

@@ -9,9 +9,10 @@ endif()
 
 set(package_directory "${CMAKE_INSTALL_DATADIR}/cmake/totograph")
 set(pkgconfig_directory "${CMAKE_INSTALL_DATADIR}/pkgconfig")
+set(demo_model_directory "${CMAKE_INSTALL_DATADIR}/totograph/models/demo")
 
 configure_package_config_file(cmake/totographConfig.cmake.in "${PROJECT_BINARY_DIR}/totographConfig.cmake"
-    INSTALL_DESTINATION "${package_directory}" NO_SET_AND_CHECK_MACRO)
+    INSTALL_DESTINATION "${package_directory}" NO_SET_AND_CHECK_MACRO PATH_VARS demo_model_directory)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/totographConfigVersion.cmake"
     COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 
@@ -33,4 +34,5 @@ install(FILES
     cmake/FindRandom123.cmake
     DESTINATION "${package_directory}")
 install(FILES "${PROJECT_BINARY_DIR}/totograph.pc" DESTINATION "${pkgconfig_directory}")
+install(DIRECTORY models/demo/ DESTINATION "${demo_model_directory}")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")

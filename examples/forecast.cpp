@@ -6,9 +6,7 @@
 
 #include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <iostream>
@@ -19,24 +17,21 @@
 #include <totograph/io/csv.hpp>
 
 #include "forecast/command_line.hpp"
-#include "forecast/exit_codes.hpp"
 #include "forecast/make_figure.hpp"
 #include "forecast/options.hpp"
 #include "forecast/output.hpp"
-#include "forecast/progress.hpp"
 #include "forecast/run_forecast.hpp"
 #include "forecast/series_input.hpp"
 #include "forecast/svg.hpp"
 #include "forecast/terminal.hpp"
 #include "forecast/terminal_chart.hpp"
-#include "forecast/timeline.hpp"
+#include "shared/output_files.hpp"
+#include "shared/progress.hpp"
+#include "shared/timeline.hpp"
 
 namespace {
 
-using namespace forecast_program;
-
-constexpr const char* untrained_warning =
-    "This model is untrained: its numbers mean nothing. Give a trained one with --checkpoint.";
+using namespace examples;
 
 totograph::io::Table read_table(const Options& options) {
     totograph::io::CsvOptions csv;
@@ -52,10 +47,10 @@ totograph::io::Table read_table(const Options& options) {
     return totograph::io::read_csv(options.input, csv);
 }
 
-SeriesInput read_input(const totograph::io::Table& table, const Options& options) {
+SeriesInput read_input(const totograph::io::Table& table, const Options& options, ModelKind model) {
     return series_input(table, {.targets = options.targets,
                                 .exogenous = options.exogenous,
-                                .context = options.context > 0 ? options.context : largest_context,
+                                .context = options.context > 0 ? options.context : largest_context(model),
                                 .horizon = options.horizon,
                                 .holdout = options.holdout,
                                 .independent = options.independent});
@@ -74,16 +69,6 @@ std::string subtitle(const SeriesInput& input, const Options& options) {
     return text;
 }
 
-/// Prints all of standard output at once; a full disk or a closed pipe is an error and not a silent loss.
-void print(const std::string& text) {
-    const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-    if (!written || std::fflush(stdout) != 0) {
-        throw totograph::Error(totograph::ErrorCode::io_failure,
-                               "Standard output cannot be written: " + totograph::io::system_reason(errno) +
-                                   ". No file was written; make room, or print less.");
-    }
-}
-
 /// What the program prints and the files it writes, all made before the first byte leaves it.
 struct Results {
     std::string printed;
@@ -96,9 +81,6 @@ void add_forecast(Results& results, const SeriesInput& input, const ForecastResu
     Figure figure = make_figure(input, forecast, timeline);
     figure.title = "Forecast of " + options.input.filename().string();
     figure.subtitle = subtitle(input, options);
-    if (options.checkpoint.empty()) {
-        figure.warning = untrained_warning;
-    }
     if (options.table) {
         results.printed += forecast_table(input, forecast, timeline);
     }
@@ -126,12 +108,12 @@ void run(const Options& options, Stage& stage) {
             OutputFiles::check(path);
         }
     }
+    stage = Stage::checkpoint;
+    const std::filesystem::path checkpoint = checkpoint_or_demo(options.checkpoint);
+    const ModelKind model = kind_of(checkpoint);
     stage = Stage::input;
     const totograph::io::Table table = read_table(options);
-    const SeriesInput input = read_input(table, options);
-    if (options.checkpoint.empty() && options.wants_forecast()) {
-        std::cerr << "forecast: " << untrained_warning << "\n";
-    }
+    const SeriesInput input = read_input(table, options, model);
     for (const std::string& note : input.notes) {
         if (!options.quiet) {
             std::cerr << "forecast: " << note << "\n";
@@ -141,7 +123,7 @@ void run(const Options& options, Stage& stage) {
     Results results;
     if (options.explain || !options.dot.empty()) {
         stage = Stage::forecast;
-        const ProgramDescription program = describe_program(input, options);
+        const ProgramDescription program = describe_program(input, options, model);
         stage = Stage::output;
         if (options.explain) {
             results.printed += program.table;
@@ -152,10 +134,11 @@ void run(const Options& options, Stage& stage) {
     }
     if (options.wants_forecast()) {
         Progress progress(std::cerr, !options.quiet && isatty(STDERR_FILENO) == 1);
-        const ForecastResult forecast = run_forecast(input, options, [&](Stage now, const std::string& words) {
-            stage = now;
-            progress.stage(words);
-        });
+        const ForecastResult forecast =
+            run_forecast(input, options, checkpoint, [&](Stage now, const std::string& words) {
+                stage = now;
+                progress.stage(words);
+            });
         progress.finish();
         stage = Stage::output;
         add_forecast(results, input, forecast, table, options);

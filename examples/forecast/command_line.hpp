@@ -2,21 +2,17 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <ostream>
-#include <sstream>
 #include <string>
-#include <vector>
 
-#include <totograph/core/error.hpp>
-#include <totograph/io/text.hpp>
 #include <totograph/version.hpp>
 
+#include "../shared/command_line_parts.hpp"
 #include "options.hpp"
 
-namespace forecast_program {
+namespace examples {
 
 namespace detail {
 
@@ -46,62 +42,6 @@ Exit codes:
   6  an output cannot be written (none is half written)
 )";
 
-/// A validator for options that take a whole number.
-template <class Number>
-CLI::Validator whole_number() {
-    const auto check = [](const std::string& text) -> std::string {
-        Number value{};
-        const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (read.ec == std::errc() && read.ptr == text.data() + text.size()) {
-            return "";
-        }
-        return "expects a whole number, but got '" + text + "'";
-    };
-    return {check, "", ""};
-}
-
-/// The pieces of "a,b,c" without the blanks around them; throws for an empty one.
-inline std::vector<std::string> split_list(const std::string& text, const std::string& option) {
-    std::vector<std::string> pieces;
-    std::istringstream stream(text + ",");
-    for (std::string piece; std::getline(stream, piece, ',');) {
-        pieces.emplace_back(totograph::io::without_blanks(piece));
-        if (pieces.back().empty()) {
-            reject(std::string(option).append(" has an empty entry in '").append(text).append("'; write a,b,c."));
-        }
-    }
-    return pieces;
-}
-
-/// The numbers of "0.1,0.5".
-inline std::vector<double> split_numbers(const std::string& text, const std::string& option) {
-    std::vector<double> numbers;
-    for (const std::string& piece : split_list(text, option)) {
-        double value = 0;
-        const auto read = std::from_chars(piece.data(), piece.data() + piece.size(), value);
-        if (read.ec != std::errc() || read.ptr != piece.data() + piece.size()) {
-            reject(
-                std::string(option).append(" expects numbers like 0.1,0.5,0.9, but got '").append(piece).append("'."));
-        }
-        numbers.push_back(value);
-    }
-    return numbers;
-}
-
-/// An option whose value is a list; given twice, the lists are joined.
-template <class Item, class Split>
-CLI::Option* add_list(CLI::App& app, const std::string& name, std::vector<Item>& list, Split split,
-                      const std::string& words) {
-    const auto append = [name, split, &list](const std::vector<std::string>& values) {
-        for (const std::string& text : values) {
-            const std::vector<Item> more = split(text, name);
-            list.insert(list.end(), more.begin(), more.end());
-        }
-        return true;
-    };
-    return app.add_option(name, append, words)->take_all();
-}
-
 inline void add_data_options(CLI::App& app, Options& options) {
     const std::string group = "Data";
     add_list(app, "--targets", options.targets, split_list,
@@ -118,7 +58,7 @@ inline void add_data_options(CLI::App& app, Options& options) {
     app.add_option("--separator", options.separator, "What stands between the fields of the file (default: a comma)")
         ->type_name("CHARACTER")
         ->group(group);
-    app.add_option("--context", options.context, "Use the last N rows (default: all that the largest bucket holds)")
+    app.add_option("--context", options.context, "Use the last N rows (default: as many as the model takes)")
         ->type_name("N")
         ->check(whole_number<std::int64_t>())
         ->group(group);
@@ -144,9 +84,8 @@ inline void add_forecast_options(CLI::App& app, Options& options) {
     add_list(app, "--quantiles", options.quantiles, split_numbers, "Quantiles to report (default: 0.1,0.5,0.9)")
         ->type_name("Q,Q,...")
         ->group(group);
-    app.add_option(
-           "--checkpoint", options.checkpoint,
-           "Directory of a Toto Open Base 1.0 checkpoint\n(default: a small untrained model; its numbers mean nothing)")
+    app.add_option("--checkpoint", options.checkpoint,
+                   "Directory of a Toto Open Base 1.0 checkpoint\n(default: the small model that comes with totograph)")
         ->type_name("DIR")
         ->group(group);
     app.add_option("--threads", options.threads, "Threads to compute with (default: one a core)")
@@ -199,4 +138,4 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
     return options;
 }
 
-}  // namespace forecast_program
+}  // namespace examples

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "format.hpp"
-#include "timeline.hpp"
+#include "../shared/format.hpp"
+#include "../shared/timeline.hpp"
 
-namespace forecast_program {
+namespace examples {
 
 /// A pair of quantiles that holds a share of the forecast's probability at each step.
 struct Band {
@@ -106,4 +106,4 @@ inline std::vector<std::pair<std::size_t, std::size_t>> finite_runs(const std::v
     return runs;
 }
 
-}  // namespace forecast_program
+}  // namespace examples

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace forecast_program {
+namespace examples {
 
 /// One quantile of the forecast at every step of every series.
 struct QuantileValues {
@@ -53,4 +53,4 @@ inline double mean_absolute_error(const std::vector<float>& forecast, const std:
     return sum / static_cast<double>(count);
 }
 
-}  // namespace forecast_program
+}  // namespace examples

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <string>
 
+#include "../shared/format.hpp"
 #include "figure.hpp"
 #include "forecast_result.hpp"
-#include "format.hpp"
 #include "series_input.hpp"
 
-namespace forecast_program {
+namespace examples {
 
 /// How many steps of history a chart shows before a forecast of `horizon` steps.
 inline std::int64_t history_tail(std::int64_t steps, std::int64_t horizon) {
@@ -46,4 +46,4 @@ inline Figure make_figure(const SeriesInput& input, const ForecastResult& result
     return figure;
 }
 
-}  // namespace forecast_program
+}  // namespace examples

@@ -7,11 +7,10 @@
 #include <string>
 #include <vector>
 
-#include <totograph/core/error.hpp>
+#include "../shared/checks.hpp"
+#include "../shared/format.hpp"
 
-#include "format.hpp"
-
-namespace forecast_program {
+namespace examples {
 
 /// What the command line asks for.
 struct Options {
@@ -23,7 +22,7 @@ struct Options {
     bool independent = false;
     bool holdout = false;
 
-    std::int64_t context = 0;  ///< 0: as many rows as the largest bucket holds
+    std::int64_t context = 0;  ///< 0: as many rows as the model takes
     std::int64_t horizon = 60;
     std::int64_t samples = 128;
     std::uint64_t seed = 0;
@@ -53,16 +52,6 @@ struct Options {
 };
 
 namespace detail {
-
-[[noreturn]] inline void reject(const std::string& sentence) {
-    throw totograph::Error(totograph::ErrorCode::invalid_argument, sentence);
-}
-
-inline void check_at_least(std::int64_t value, std::int64_t least, const std::string& option) {
-    if (value < least) {
-        reject(option + " must be at least " + std::to_string(least) + ", but it is " + std::to_string(value) + ".");
-    }
-}
 
 inline void check_columns(const Options& options) {
     const auto check_repeats = [](std::vector<std::string> names, const std::string& option) {
@@ -147,4 +136,4 @@ inline void check_options(Options& options) {
     }
 }
 
-}  // namespace forecast_program
+}  // namespace examples

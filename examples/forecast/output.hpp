@@ -2,21 +2,18 @@
 #pragma once
 
 #include <algorithm>
-#include <filesystem>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <totograph/io/atomic_file.hpp>
-
+#include "../shared/aligned.hpp"
+#include "../shared/format.hpp"
+#include "../shared/text.hpp"
+#include "../shared/timeline.hpp"
 #include "forecast_result.hpp"
-#include "format.hpp"
 #include "series_input.hpp"
-#include "text.hpp"
-#include "timeline.hpp"
 
-namespace forecast_program {
+namespace examples {
 
 namespace detail {
 
@@ -40,25 +37,6 @@ inline std::string step_name(const SeriesInput& input, const Timeline& timeline,
     return timeline.continues() && !stamp.empty() ? stamp : std::to_string(step + 1);
 }
 
-/// Rows of equally many cells as lines, the first column flush left and the others flush right.
-inline std::string aligned(const std::vector<std::vector<std::string>>& rows) {
-    std::vector<std::size_t> widths(rows.front().size());
-    for (const std::vector<std::string>& row : rows) {
-        for (std::size_t column = 0; column < row.size(); ++column) {
-            widths[column] = std::max(widths[column], display_width(row[column]));
-        }
-    }
-    std::string text;
-    for (const std::vector<std::string>& row : rows) {
-        for (std::size_t column = 0; column < row.size(); ++column) {
-            text +=
-                "  " + (column == 0 ? pad_right(row[column], widths[column]) : pad_left(row[column], widths[column]));
-        }
-        text += "\n";
-    }
-    return text;
-}
-
 }  // namespace detail
 
 /// The forecast as CSV in long form: one row for each step of each series. Numbers read back exactly.
@@ -76,7 +54,7 @@ inline std::string forecast_csv(const SeriesInput& input, const ForecastResult& 
         for (std::int64_t step = 0; step < result.horizon; ++step) {
             text += quote_csv(detail::step_name(input, timeline, step)) + "," + name;
             for (const auto& [heading, values] : columns) {
-                text += "," + exact_number((*values)[result.at(series, step)]);
+                text.append(",").append(exact_number((*values)[result.at(series, step)]));
             }
             text += "\n";
         }
@@ -110,29 +88,4 @@ inline std::string forecast_table(const SeriesInput& input, const ForecastResult
     return text;
 }
 
-/// Output files that appear together or not at all: everything is written to temporary files first, and the last step
-/// only renames. Errors are those of `totograph::io::AtomicFile`.
-class OutputFiles {
-public:
-    /// Throws as `add` would when a file cannot be created there, so that this is known before long work.
-    static void check(const std::filesystem::path& path) { const totograph::io::AtomicFile tried(path); }
-
-    /// Writes one file's whole content beside its place.
-    void add(const std::filesystem::path& path, const std::string& content) {
-        files_.push_back(std::make_unique<totograph::io::AtomicFile>(path));
-        files_.back()->write(content);
-    }
-
-    /// Puts all files in their places.
-    void commit() {
-        for (const auto& file : files_) {
-            file->commit();
-        }
-        files_.clear();
-    }
-
-private:
-    std::vector<std::unique_ptr<totograph::io::AtomicFile>> files_;
-};
-
-}  // namespace forecast_program
+}  // namespace examples

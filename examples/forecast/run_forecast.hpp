@@ -2,46 +2,26 @@
 #pragma once
 
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include <totograph/totograph.hpp>
+#include <totograph/core/forecast.hpp>
+#include <totograph/core/series.hpp>
 
-#include "exit_codes.hpp"
+#include "../models/model.hpp"
+#include "../shared/exit_codes.hpp"
+#include "../shared/format.hpp"
 #include "forecast_result.hpp"
 #include "options.hpp"
 #include "series_input.hpp"
 
-// All that the program uses of the library's forecaster is in this header: what a program of your own would need.
-namespace forecast_program {
-
-/// The model behind `--checkpoint`.
-using CheckpointModel = totograph::toto::open_base_1_0;
-
-/// A small model of the same kind that stands in without a checkpoint.
-struct DemoModel {
-    static constexpr totograph::toto::Toto1Config config{.patch_size = 32,
-                                                         .embed_dim = 128,
-                                                         .num_layers = 4,
-                                                         .num_heads = 4,
-                                                         .mlp_hidden_dim = 256,
-                                                         .spacewise_every_n_layers = 4,
-                                                         .k_components = 8};
-};
-
-/// The requests that this program is compiled for. One is served by the cheapest bucket that holds it.
-template <class Model>
-using Buckets = totograph::BucketSet<
-    Model, totograph::Bucket{.variates = 16, .context = 512, .horizon = 64, .samples = 128, .exogenous = 4},
-    totograph::Bucket{.variates = 16, .context = 4096, .horizon = 336, .samples = 128, .exogenous = 4},
-    totograph::Bucket{.variates = 16, .context = 4096, .horizon = 336, .samples = 0, .exogenous = 4}>;
-
-/// The most rows of history that any bucket holds.
-inline constexpr totograph::Index largest_context = 4096;
+// All that the program uses of a forecaster is in this header. ../models/ has the other half: which models and sizes
+// are compiled, and how their weights are loaded.
+namespace examples {
 
 /// Tells the user what is being done, and the program what an error would mean.
 using StageReport = std::function<void(Stage, const std::string&)>;
@@ -95,59 +75,23 @@ inline totograph::ForecastOptions library_options(const SeriesInput& input, cons
     return {.seed = options.seed, .horizon = input.horizon, .samples = options.samples};
 }
 
-/// Calls `action` with the type of the forecaster for the bucket that serves a request. Making that one alone, and not
-/// a whole bucket set, keeps the memory to what the request needs. Throws `Error(no_bucket)` when none serves it.
-template <class Model, class Action>
-auto with_forecaster(const SeriesInput& input, const Options& options, Action action) {
-    using Set = Buckets<Model>;
-    const std::size_t which = Set::find(series_view(input), library_options(input, options));
-    using Result = decltype(action.template operator()<totograph::Forecaster<Model, Set::by_cost[0]>>());
-    Result result;
-    [&]<std::size_t... i>(std::index_sequence<i...>) {
-        ((i == which ? void(result = action.template operator()<totograph::Forecaster<Model, Set::by_cost[i]>>())
-                     : void()),
-         ...);
-    }
-    (std::make_index_sequence<Set::count>());
-    return result;
-}
-
-template <class Model>
-ForecastResult run(const totograph::toto::ModelWeights<Model>& weights, const SeriesInput& input,
-                   const Options& options, const StageReport& report) {
-    return with_forecaster<Model>(input, options, [&]<class Forecaster>() {
-        report(Stage::checkpoint, options.checkpoint.empty() ? "making an untrained model" : "reading the weights");
-        Forecaster forecaster(weights, {.threads = options.threads});
-        report(Stage::forecast, "forecasting " + plural(input.horizon, "step"));
-        return summary(forecaster.forecast(series_view(input), library_options(input, options)), input, options);
-    });
-}
-
 }  // namespace detail
 
-/// Forecasts the input with the checkpoint that the options name, or with the untrained demo model.
-inline ForecastResult run_forecast(const SeriesInput& input, const Options& options, const StageReport& report) {
-    namespace toto = totograph::toto;
-    if (options.checkpoint.empty()) {
-        return detail::run<DemoModel>(toto::untrained<DemoModel>(0), input, options, report);
-    }
-    report(Stage::checkpoint, "opening the checkpoint");
-    return detail::run<CheckpointModel>(toto::load<CheckpointModel>(options.checkpoint), input, options, report);
+/// Forecasts the input with a model whose weights are in `checkpoint`.
+inline ForecastResult run_forecast(const SeriesInput& input, const Options& options,
+                                   const std::filesystem::path& checkpoint, const StageReport& report) {
+    report(Stage::checkpoint, "reading the weights");
+    const std::unique_ptr<AnyModel> model = open_model(checkpoint);
+    const totograph::Series series = detail::series_view(input);
+    const totograph::ForecastOptions request = detail::library_options(input, options);
+    const std::unique_ptr<AnyForecaster> forecaster = model->forecaster(series, request, options.threads);
+    report(Stage::forecast, "forecasting " + plural(input.horizon, "step"));
+    return detail::summary(forecaster->forecast(series, request), input, options);
 }
-
-/// The program of the bucket that serves a request, as a table and as a Graphviz graph.
-struct ProgramDescription {
-    std::string table;
-    std::string dot;
-};
 
 /// Describes what would run for this input and these options.
-inline ProgramDescription describe_program(const SeriesInput& input, const Options& options) {
-    const auto describe = []<class Forecaster>() {
-        return ProgramDescription{Forecaster::explain(), Forecaster::dot()};
-    };
-    return options.checkpoint.empty() ? detail::with_forecaster<DemoModel>(input, options, describe)
-                                      : detail::with_forecaster<CheckpointModel>(input, options, describe);
+inline ProgramDescription describe_program(const SeriesInput& input, const Options& options, ModelKind kind) {
+    return describe(kind, detail::series_view(input), detail::library_options(input, options));
 }
 
-}  // namespace forecast_program
+}  // namespace examples

@@ -12,10 +12,10 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/io/csv.hpp>
 
-#include "format.hpp"
-#include "text.hpp"
+#include "../shared/format.hpp"
+#include "../shared/text.hpp"
 
-namespace forecast_program {
+namespace examples {
 
 /// Which part of a table is to be forecast.
 struct SeriesRequest {
@@ -267,4 +267,4 @@ inline SeriesInput series_input(const totograph::io::Table& table, const SeriesR
     return detail::SeriesBuilder(table, request).build();
 }
 
-}  // namespace forecast_program
+}  // namespace examples

@@ -7,19 +7,15 @@
 #include <utility>
 #include <vector>
 
+#include "../shared/svg_elements.hpp"
+#include "../shared/svg_style.hpp"
+#include "../shared/text.hpp"
+#include "../shared/time_axis.hpp"
 #include "figure.hpp"
-#include "svg_style.hpp"
-#include "text.hpp"
-#include "time_axis.hpp"
 
-namespace forecast_program {
+namespace examples {
 
 namespace detail {
-
-/// A coordinate in pixels with two decimals at most.
-inline std::string pixel(double value) {
-    return trim_zeros(fixed_number(std::clamp(value, -1e5, 1e5), 2));
-}
 
 /// One panel's rectangle and its maps from steps and values to pixels.
 struct PlotArea {
@@ -37,21 +33,6 @@ struct PlotArea {
     [[nodiscard]] double bottom() const { return top + height; }
 };
 
-inline std::string svg_text(double x, double y, const std::string& style, const std::string& text) {
-    return "<text class=\"" + style + "\" x=\"" + pixel(x) + "\" y=\"" + pixel(y) + "\">" + escape_xml(text) +
-           "</text>\n";
-}
-
-inline std::string svg_line(const std::string& style, double x1, double y1, double x2, double y2) {
-    return "<line class=\"" + style + "\" x1=\"" + pixel(x1) + "\" y1=\"" + pixel(y1) + "\" x2=\"" + pixel(x2) +
-           "\" y2=\"" + pixel(y2) + "\"/>\n";
-}
-
-inline std::string svg_rectangle(const std::string& style, double x, double y, double width, double height) {
-    return "<rect class=\"" + style + "\" x=\"" + pixel(x) + "\" y=\"" + pixel(y) + "\" width=\"" + pixel(width) +
-           "\" height=\"" + pixel(height) + "\"/>\n";
-}
-
 /// A line through the finite values, broken at gaps; a lone value is a dot (a stroke of no length with round caps).
 inline std::string svg_path(const std::string& style, const PlotArea& area, const std::vector<float>& values,
                             std::int64_t first_step) {
@@ -59,7 +40,7 @@ inline std::string svg_path(const std::string& style, const PlotArea& area, cons
     for (const auto& [begin, end] : finite_runs(values)) {
         for (std::size_t i = begin; i < end; ++i) {
             const double x = area.x(static_cast<double>(first_step) + static_cast<double>(i));
-            data += (i == begin ? "M" : "L") + pixel(x) + " " + pixel(area.y(values[i]));
+            data.append(i == begin ? "M" : "L").append(pixel(x)).append(" ").append(pixel(area.y(values[i])));
         }
         if (end - begin == 1) {
             data += "h0";
@@ -81,11 +62,11 @@ inline std::string svg_band(const PlotArea& area, const Band& band, std::int64_t
         const auto point = [&](double at, double value) { return pixel(at) + " " + pixel(area.y(value)); };
         data += "M" + point(x(begin) - half, band.high[begin]);
         for (std::size_t i = begin; i < end; ++i) {
-            data += "L" + point(x(i), band.high[i]);
+            data.append("L").append(point(x(i), band.high[i]));
         }
         data += "L" + point(x(end - 1) + half, band.high[end - 1]) + "L" + point(x(end - 1) + half, band.low[end - 1]);
         for (std::size_t i = end; i-- > begin;) {
-            data += "L" + point(x(i), band.low[i]);
+            data.append("L").append(point(x(i), band.low[i]));
         }
         data += "L" + point(x(begin) - half, band.low[begin]) + "Z";
     }
@@ -257,4 +238,4 @@ inline std::string svg_document(const Figure& figure) {
     return detail::SvgDrawing(figure).text();
 }
 
-}  // namespace forecast_program
+}  // namespace examples

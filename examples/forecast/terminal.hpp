@@ -7,10 +7,10 @@
 #include <cstdlib>
 #include <string>
 
+#include "../shared/timestamp.hpp"
 #include "terminal_chart.hpp"
-#include "timestamp.hpp"
 
-namespace forecast_program {
+namespace examples {
 
 /// What the terminal behind a file descriptor can show: its width (else that of COLUMNS, else 80), and colour unless it
 /// is no terminal, a dumb one, or the user set NO_COLOR.
@@ -32,4 +32,4 @@ inline TerminalStyle terminal_style(int descriptor) {
     return style;
 }
 
-}  // namespace forecast_program
+}  // namespace examples

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "../shared/text.hpp"
+#include "../shared/time_axis.hpp"
 #include "figure.hpp"
-#include "text.hpp"
-#include "time_axis.hpp"
 
-namespace forecast_program {
+namespace examples {
 
 /// What the terminal allows.
 struct TerminalStyle {
@@ -337,4 +337,4 @@ inline std::string terminal_chart(const Figure& figure, TerminalStyle style) {
     return detail::TerminalDrawing(figure, style).text();
 }
 
-}  // namespace forecast_program
+}  // namespace examples

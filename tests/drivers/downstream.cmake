@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Builds and runs the sample project ../downstream against the library, in one WAY: find_package, add_subdirectory or
-# pkg_config. The first and the last use a fresh install tree, which is moved after the install: it must not matter.
+# Builds and runs a project of its own against the library, in one WAY: the sample ../downstream through find_package,
+# add_subdirectory or pkg_config, or `embed`, the example of that name. All but add_subdirectory use a fresh install tree,
+# which is moved after the install: it must not matter.
 function(run)
     execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
     if(NOT result EQUAL 0)
@@ -13,6 +14,13 @@ endfunction()
 
 load_cache("${BUILD}" READ_WITH_PREFIX "" CMAKE_GENERATOR CMAKE_CXX_COMPILER CMAKE_PREFIX_PATH)
 set(sample "${SOURCE}/tests/downstream")
+set(program downstream)
+set(options "")
+if(WAY STREQUAL "embed")
+    set(sample "${SOURCE}/examples/embed")
+    set(program embed)
+    set(options "-DCMAKE_CXX_FLAGS_RELEASE=-O1")  # a forecaster takes long to compile
+endif()
 file(REMOVE_RECURSE "${SCRATCH}")
 file(MAKE_DIRECTORY "${SCRATCH}")
 
@@ -34,14 +42,14 @@ if(WAY STREQUAL "pkg_config")
     run("${CMAKE_CXX_COMPILER}" -std=c++20 "${sample}/main.cpp" -o "${SCRATCH}/downstream" ${flags})
     run("${SCRATCH}/downstream")
 else()
-    if(WAY STREQUAL "find_package")
-        set(options "-DCMAKE_PREFIX_PATH=${prefix}\\;${CMAKE_PREFIX_PATH}")
+    if(NOT WAY STREQUAL "add_subdirectory")
+        list(APPEND options "-DCMAKE_PREFIX_PATH=${prefix}\\;${CMAKE_PREFIX_PATH}")
     else()
-        set(options "-DCMAKE_PREFIX_PATH=${CMAKE_PREFIX_PATH}" "-DTOTOGRAPH_SOURCE=${SOURCE}")
+        list(APPEND options "-DCMAKE_PREFIX_PATH=${CMAKE_PREFIX_PATH}" "-DTOTOGRAPH_SOURCE=${SOURCE}")
     endif()
     run("${CMAKE_COMMAND}" -G "${CMAKE_GENERATOR}" -S "${sample}" -B "${SCRATCH}/build" -DCMAKE_BUILD_TYPE=Release
         "-DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}" ${options})
     run("${CMAKE_COMMAND}" --build "${SCRATCH}/build")
-    run("${SCRATCH}/build/downstream")
+    run("${SCRATCH}/build/${program}")
 endif()
 message("${output}")

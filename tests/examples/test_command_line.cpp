@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "../../examples/forecast/exit_codes.hpp"
+#include "../../examples/shared/exit_codes.hpp"
 
-using namespace forecast_program;
+using namespace examples;
 using totograph::ErrorCode;
 
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../examples/forecast/format.hpp"
+#include "../../examples/shared/format.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <limits>
 
-using namespace forecast_program;
+using namespace examples;
 using Labels = std::vector<std::string>;
 
 TEST_CASE("exact numbers read back as the same float") {

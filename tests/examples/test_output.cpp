@@ -12,10 +12,11 @@
 #include <string>
 
 #include "../../examples/forecast/make_figure.hpp"
-#include "../../examples/forecast/progress.hpp"
+#include "../../examples/shared/output_files.hpp"
+#include "../../examples/shared/progress.hpp"
 #include "totograph/io/csv.hpp"
 
-using namespace forecast_program;
+using namespace examples;
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-using namespace forecast_program;
+using namespace examples;
 using totograph::ErrorCode;
 using totograph::io::Table;
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-using namespace forecast_program;
+using namespace examples;
 
 namespace {
 

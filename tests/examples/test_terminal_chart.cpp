@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-using namespace forecast_program;
+using namespace examples;
 
 namespace {
 

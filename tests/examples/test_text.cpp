@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../examples/forecast/text.hpp"
+#include "../../examples/shared/text.hpp"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
-using namespace forecast_program;
+using namespace examples;
 
 TEST_CASE("printable text keeps letters of any script and loses what steers a terminal") {
     // U+202E put together from its bytes, so that this file itself reads in one direction.

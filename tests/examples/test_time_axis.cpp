@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../examples/forecast/time_axis.hpp"
+#include "../../examples/shared/time_axis.hpp"
 
 #include <doctest/doctest.h>
 
-using namespace forecast_program;
+using namespace examples;
 
 namespace {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../examples/forecast/timeline.hpp"
+#include "../../examples/shared/timeline.hpp"
 
 #include <doctest/doctest.h>
 
-using namespace forecast_program;
+using namespace examples;
 using Stamps = std::vector<std::string>;
 
 TEST_CASE("timestamps are read and spelled alike") {

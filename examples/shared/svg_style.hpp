@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-namespace forecast_program::detail {
+namespace examples::detail {
 
 /// The style sheet inside every SVG file. Blue and orange stay apart for colour-blind eyes; plain rules come first, for
 /// viewers that know no media queries.
@@ -50,4 +50,4 @@ text { fill: #e2e8f0; }
 }
 )";
 
-}  // namespace forecast_program::detail
+}  // namespace examples::detail

@@ -10,7 +10,7 @@
 
 #include "timestamp.hpp"
 
-namespace forecast_program {
+namespace examples {
 
 /// The times of a table's rows, and how they go on after its last row.
 ///
@@ -179,4 +179,4 @@ private:
     std::int64_t epoch_unit_ = 0;
 };
 
-}  // namespace forecast_program
+}  // namespace examples

@@ -10,7 +10,7 @@
 
 #include "format.hpp"
 
-namespace forecast_program {
+namespace examples {
 
 /// The text of a progress line. With a `share` between 0 and 1 the bar fills; with a negative one a block wanders,
 /// since only the time is known.
@@ -83,4 +83,4 @@ private:
     std::thread painter_;
 };
 
-}  // namespace forecast_program
+}  // namespace examples

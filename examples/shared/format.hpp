@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace forecast_program {
+namespace examples {
 
 /// The shortest decimal text that reads back as the same float; empty for NaN and infinity (a blank CSV field).
 inline std::string exact_number(float value) {
@@ -163,4 +163,4 @@ inline std::vector<std::string> tick_labels(const std::vector<double>& ticks) {
     return labels;
 }
 
-}  // namespace forecast_program
+}  // namespace examples

@@ -3,7 +3,7 @@
 
 #include <totograph/core/error.hpp>
 
-namespace forecast_program {
+namespace examples {
 
 /// What the program was doing when something went wrong: one error code means different things to a user before and
 /// after the input was read.
@@ -48,4 +48,4 @@ constexpr int exit_code(totograph::ErrorCode code, Stage stage) {
     return exit_other;
 }
 
-}  // namespace forecast_program
+}  // namespace examples

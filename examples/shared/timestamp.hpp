@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace forecast_program {
+namespace examples {
 
 inline constexpr std::int64_t nanoseconds_per_second = 1'000'000'000;
 inline constexpr std::int64_t seconds_per_day = 86'400;
@@ -212,4 +212,4 @@ inline std::optional<std::int64_t> parse_whole_number(std::string_view text) {
     return value;
 }
 
-}  // namespace forecast_program
+}  // namespace examples

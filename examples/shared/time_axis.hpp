@@ -9,7 +9,7 @@
 #include "format.hpp"
 #include "timeline.hpp"
 
-namespace forecast_program {
+namespace examples {
 
 /// A labelled position on the time axis, in rows (fractions are positions between rows).
 struct TimeTick {
@@ -212,4 +212,4 @@ inline TimeAxis time_axis(const Timeline& timeline, std::int64_t first, std::int
             "steps after the last observation"};
 }
 
-}  // namespace forecast_program
+}  // namespace examples

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace forecast_program {
+namespace examples {
 
 /// Number of terminal columns (one a code point) that valid UTF-8 text takes.
 inline std::size_t display_width(std::string_view text) {
@@ -128,4 +128,4 @@ inline std::string quote_csv(const std::string& field) {
     return quoted + '"';
 }
 
-}  // namespace forecast_program
+}  // namespace examples

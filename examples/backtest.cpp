@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// backtest: forecasts the series in a CSV file from many rows of their past, compares with what came, and reports how
+// good that was, against the value of one season ago. The parts are in backtest/; run_backtest.hpp is the part that
+// uses totograph.
+
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+#include <sstream>
+#include <string>
+
+#include <totograph/io/csv.hpp>
+#include <totograph/io/text_file.hpp>
+
+#include "backtest/command_line.hpp"
+#include "backtest/journal.hpp"
+#include "backtest/options.hpp"
+#include "backtest/plan.hpp"
+#include "backtest/report.hpp"
+#include "backtest/report_svg.hpp"
+#include "backtest/run_backtest.hpp"
+#include "models/model.hpp"
+#include "shared/checksum.hpp"
+#include "shared/exit_codes.hpp"
+#include "shared/output_files.hpp"
+#include "shared/progress.hpp"
+#include "shared/timeline.hpp"
+
+namespace {
+
+using namespace examples;
+
+constexpr int exit_interrupted = 130;
+
+std::atomic<bool> interrupted = false;
+
+/// The first signal lets the windows at hand be finished; the next one ends the program.
+void on_interrupt(int signal_number) {
+    interrupted = true;
+    std::signal(signal_number, SIG_DFL);
+}
+
+/// What the results depend on, as one short name.
+std::string key_of(const Options& options, const std::string& input, const std::filesystem::path& checkpoint,
+                   const Plan& plan) {
+    Checksum sum;
+    const auto add = [&](const std::string& text) { sum.add(std::to_string(text.size())).add(":").add(text); };
+    const auto add_file = [&](const std::filesystem::path& path) {
+        std::error_code ignored;
+        add(std::filesystem::exists(path, ignored) ? totograph::io::read_text_file(path, std::size_t{1} << 40U) : "");
+    };
+    add(std::string(totograph::version));
+    add(input);
+    add_file(checkpoint / "config.json");
+    add_file(checkpoint / "model.safetensors");
+    for (const std::string& column : options.columns) {
+        add(column);
+    }
+    std::ostringstream settings;
+    settings << options.columns.size() << ' ' << options.timestamp << ' ' << options.separator << ' ' << plan.season
+             << ' ' << plan.windows << ' ' << options.stride << ' ' << options.context << ' ' << options.samples << ' '
+             << options.seed << ' ' << options.together;
+    for (const std::int64_t horizon : options.horizons) {
+        settings << ' ' << horizon;
+    }
+    add(settings.str());
+    return sum.text();
+}
+
+std::string subtitle(const Options& options, const Plan& plan, const totograph::io::Table& table) {
+    return plural(static_cast<std::int64_t>(table.columns.size()), "series") + ", " + plural(plan.windows, "window") +
+           " each, " + plural(options.context, "step") + " of history, " + plural(options.samples, "sample") +
+           ", seed " + std::to_string(options.seed) + (options.together ? ", series together" : "");
+}
+
+int run(const Options& options, Stage& stage) {
+    stage = Stage::output;
+    for (const std::filesystem::path& path : {options.csv, options.svg}) {
+        if (!path.empty()) {
+            OutputFiles::check(path);
+        }
+    }
+    stage = Stage::input;
+    const std::string text = totograph::io::read_text_file(options.input, totograph::io::largest_csv_file);
+    totograph::io::CsvOptions csv{.separator = options.separator, .columns = options.columns};
+    if (!options.timestamp.empty()) {
+        csv.timestamp = options.timestamp;
+    }
+    const totograph::io::Table table = totograph::io::parse_csv(text, options.input.string(), csv);
+    stage = Stage::checkpoint;
+    const std::filesystem::path checkpoint = checkpoint_or_demo(options.checkpoint);
+    const ModelKind kind = kind_of(checkpoint);
+    const auto most_series =
+        static_cast<std::size_t>(options.together ? largest_variates(kind) : variates_at_once(kind));
+    stage = Stage::input;
+    const Plan plan = make_plan(table, Timeline(table.timestamps), options, most_series);
+    for (const std::string& note : plan.notes) {
+        if (!options.quiet) {
+            std::cerr << "backtest: " << note << "\n";
+        }
+    }
+    stage = Stage::checkpoint;
+    const std::unique_ptr<AnyModel> model = open_model(checkpoint);
+    const std::string key = key_of(options, text, checkpoint, plan);
+
+    stage = Stage::output;
+    const bool keeps_journal = !options.journal.empty();
+    Journal journal(keeps_journal ? options.journal : std::filesystem::path("backtest-" + key + ".journal"), key);
+    if (!options.quiet && (!journal.finished().empty() || journal.damaged() > 0)) {
+        std::cerr << "backtest: " << count_text(static_cast<std::int64_t>(journal.finished().size())) << " of "
+                  << count_text(static_cast<std::int64_t>(plan.tasks.size())) << " forecasts are done already ("
+                  << journal.path().string() << ")"
+                  << (journal.damaged() > 0 ? "; " + plural(journal.damaged(), "damaged line") + " left out" : "")
+                  << ".\n";
+    }
+    stage = Stage::forecast;
+    std::size_t done = 0;
+    Progress progress(std::cerr, !options.quiet && isatty(STDERR_FILENO) == 1);
+    const std::optional<AllScores> scores =
+        run_backtest(table, options, plan, *model, journal, interrupted, [&](std::size_t now, double seconds_left) {
+            done = now;
+            progress.stage(count_text(static_cast<std::int64_t>(now)) + " of " +
+                               plural(static_cast<std::int64_t>(plan.tasks.size()), "forecast") +
+                               (seconds_left < 0 ? "" : ", " + fixed_number(seconds_left, 0) + " s left"),
+                           static_cast<double>(now) / static_cast<double>(plan.tasks.size()));
+        });
+    progress.finish();
+    if (!scores) {
+        std::cerr << "backtest: Interrupted. " << count_text(static_cast<std::int64_t>(done)) << " of "
+                  << plural(static_cast<std::int64_t>(plan.tasks.size()), "forecast") << " are kept in "
+                  << journal.path().string() << "; repeat the command to go on.\n";
+        return exit_interrupted;
+    }
+
+    stage = Stage::output;
+    const std::vector<ReportRow> rows = report_rows(*scores, table.names, options.horizons);
+    OutputFiles files;
+    if (!options.csv.empty()) {
+        files.add(options.csv, report_csv(rows));
+    }
+    if (!options.svg.empty()) {
+        files.add(options.svg, report_svg("Backtest of " + options.input.filename().string(),
+                                          subtitle(options, plan, table), rows, plan.season));
+    }
+    print(report_table(rows, plan.season));
+    files.commit();
+    if (!keeps_journal) {
+        journal.remove();
+    }
+    return exit_ok;
+}
+
+int fail(const std::string& message, int code) {
+    std::cerr << "backtest: " << message << "\n";
+    return code;
+}
+
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+    std::signal(SIGPIPE, SIG_IGN);  // a closed pipe shall be an error like any other
+    std::signal(SIGINT, on_interrupt);
+    std::signal(SIGTERM, on_interrupt);
+    Stage stage = Stage::arguments;
+    try {
+        std::ostringstream answer;
+        const std::optional<Options> options = parse_command_line(argument_count, arguments, answer);
+        if (options) {
+            return run(*options, stage);
+        }
+        stage = Stage::output;
+        print(answer.str());
+        return exit_ok;
+    } catch (const totograph::Error& error) {
+        // All that is read was read before the first forecast: only the journal can fail amid them.
+        const bool is_journal = stage == Stage::forecast && error.code() == totograph::ErrorCode::io_failure;
+        return fail(error.what(), is_journal ? exit_output : exit_code(error.code(), stage));
+    } catch (const std::bad_alloc&) {
+        return fail("The memory of this machine does not suffice; use fewer --threads, or a smaller --context.",
+                    exit_other);
+    } catch (const std::exception& error) {
+        return fail(std::string("Something unforeseen went wrong: ") + error.what() + ".", exit_other);
+    }
+}

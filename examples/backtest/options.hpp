@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "../shared/checks.hpp"
+
+namespace examples {
+
+/// What the command line asks for.
+struct Options {
+    std::filesystem::path input;
+    std::vector<std::string> columns;
+    std::string timestamp;
+    char separator = ',';
+
+    std::vector<std::int64_t> horizons;  ///< Ascending; 24 when none is given.
+    std::int64_t windows = 0;            ///< 0: up to 20
+    std::int64_t stride = 0;             ///< 0: the largest horizon
+    std::int64_t season = 0;             ///< 0: as the timestamps suggest
+    std::int64_t context = 512;
+    std::int64_t samples = 128;
+    std::uint64_t seed = 0;
+    bool together = false;
+    std::filesystem::path checkpoint;
+    int threads = 0;  ///< 0: one a core
+
+    std::filesystem::path journal;  ///< Empty: a name of its own in the working directory, removed at the end.
+    std::filesystem::path csv;
+    std::filesystem::path svg;
+    bool quiet = false;
+};
+
+namespace detail {
+
+inline void check_backtest(Options& options) {
+    if (options.horizons.empty()) {
+        options.horizons = {24};
+    }
+    std::sort(options.horizons.begin(), options.horizons.end());
+    options.horizons.erase(std::unique(options.horizons.begin(), options.horizons.end()), options.horizons.end());
+    check_at_least(options.horizons.front(), 1, "--horizon");
+    check_at_least(options.windows, 0, "--windows");
+    check_at_least(options.stride, 0, "--stride");
+    check_at_least(options.season, 0, "--season");
+    check_at_least(options.context, 1, "--context");
+    check_at_least(options.samples, 2, "--samples");
+    check_at_least(options.threads, 0, "--threads");
+    const auto same = [](const std::filesystem::path& a, const std::filesystem::path& b) {
+        std::error_code ignored;
+        return !a.empty() &&
+               (a.lexically_normal() == b.lexically_normal() || std::filesystem::equivalent(a, b, ignored));
+    };
+    if (same(options.csv, options.input) || same(options.svg, options.input) || same(options.journal, options.input)) {
+        reject("An output is the input file itself, which would be lost; name another file.");
+    }
+    if (same(options.csv, options.svg) || same(options.journal, options.csv) || same(options.journal, options.svg)) {
+        reject("Two of --csv, --svg and --journal are the same file; name two.");
+    }
+}
+
+}  // namespace detail
+
+}  // namespace examples

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <totograph/core/error.hpp>
+#include <totograph/io/table.hpp>
+
+#include "../shared/format.hpp"
+#include "../shared/text.hpp"
+#include "../shared/timeline.hpp"
+#include "options.hpp"
+
+namespace examples {
+
+/// Some neighbouring columns forecast from one origin: what is computed, kept and resumed as a whole.
+struct Task {
+    std::size_t first_series = 0;
+    std::size_t series = 0;
+    std::int64_t origin = 0;  ///< The row of the first forecast step.
+};
+
+/// All that is to be computed.
+struct Plan {
+    std::int64_t season = 1;
+    std::int64_t windows = 0;
+    std::vector<Task> tasks;
+    std::vector<std::string> notes;  ///< Sentences that the user should read.
+};
+
+/// Steps in the season that timestamps suggest: a year of months, a week of days, a day of anything down to a minute;
+/// 1 (no season) otherwise.
+inline std::int64_t season_of(const Timeline& timeline) {
+    constexpr std::int64_t day = seconds_per_day * nanoseconds_per_second;
+    if (timeline.kind() == Timeline::Kind::months) {
+        return 12 % timeline.step() == 0 ? 12 / timeline.step() : 1;
+    }
+    std::int64_t step = 0;
+    if (timeline.kind() == Timeline::Kind::instants) {
+        step = timeline.step();
+    } else if (timeline.kind() == Timeline::Kind::numbers && timeline.epoch_unit() > 0) {
+        step = timeline.step() * timeline.epoch_unit();
+    }
+    if (step == day) {
+        return 7;
+    }
+    return step >= 60 * nanoseconds_per_second && step < day && day % step == 0 ? day / step : 1;
+}
+
+namespace detail {
+
+[[noreturn]] inline void reject_series(const std::string& sentence) {
+    throw totograph::Error(totograph::ErrorCode::invalid_series, sentence);
+}
+
+inline void check_columns_hold_values(const totograph::io::Table& table) {
+    for (std::size_t column = 0; column < table.columns.size(); ++column) {
+        const std::vector<float>& values = table.columns[column];
+        if (std::all_of(values.begin(), values.end(), [](float value) { return std::isnan(value); })) {
+            reject_series("Column '" + printable(table.names[column]) +
+                          "' holds no value at all, so there is nothing to test; name the others with --columns.");
+        }
+    }
+}
+
+}  // namespace detail
+
+/// Lays out the windows: the last ends with the file, each earlier one begins `stride` rows before the next. Throws
+/// `Error(invalid_series)` for a file that is too short and for columns without values.
+inline Plan make_plan(const totograph::io::Table& table, const Timeline& timeline, const Options& options,
+                      std::size_t most_series) {
+    detail::check_columns_hold_values(table);
+    const auto rows = static_cast<std::int64_t>(table.rows());
+    const std::int64_t horizon = options.horizons.back();
+    Plan plan;
+    plan.season = options.season > 0 ? options.season : season_of(timeline);
+    const auto least_history = [&] { return std::max<std::int64_t>(2 * plan.season, 16); };
+    if (options.season == 0 && least_history() + horizon > rows) {
+        plan.notes.push_back("The file is too short for a season of " + count_text(plan.season) +
+                             " rows; the baseline repeats the last value instead.");
+        plan.season = 1;
+    }
+    const std::int64_t free = rows - horizon - least_history();
+    if (free < 0) {
+        detail::reject_series("The file has " + plural(rows, "row") + ", but a window needs at least " +
+                              std::to_string(least_history() + horizon) + ": " + std::to_string(least_history()) +
+                              " of history and " + std::to_string(horizon) +
+                              " to forecast. Use a smaller --horizon or --season, or a longer file.");
+    }
+    const std::int64_t stride = options.stride > 0 ? options.stride : horizon;
+    const std::int64_t most = free / stride + 1;
+    plan.windows = options.windows > 0 ? options.windows : std::min<std::int64_t>(most, 20);
+    if (plan.windows > most) {
+        detail::reject_series("The file has " + plural(rows, "row") + ", which hold " + plural(most, "window") +
+                              " of " + plural(horizon, "step") + " every " + plural(stride, "row") + ", but " +
+                              std::to_string(plan.windows) + " were asked for; use --windows " + std::to_string(most) +
+                              " or a smaller --stride.");
+    }
+    const std::size_t series = table.columns.size();
+    for (std::int64_t window = plan.windows; window-- > 0;) {
+        for (std::size_t first = 0; first < series; first += most_series) {
+            plan.tasks.push_back({first, std::min(most_series, series - first), rows - horizon - window * stride});
+        }
+    }
+    return plan;
+}
+
+}  // namespace examples

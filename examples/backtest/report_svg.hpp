@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../shared/format.hpp"
+#include "../shared/svg_elements.hpp"
+#include "../shared/svg_style.hpp"
+#include "../shared/text.hpp"
+#include "report.hpp"
+
+namespace examples {
+
+namespace detail {
+
+inline constexpr const char* report_style = R"(.model { fill: #1d4ed8; }
+.naive { fill: none; stroke: #ea580c; stroke-width: 2; }
+.better { stroke: #3b82f6; stroke-opacity: 0.45; stroke-width: 5; }
+.worse { stroke: #ea580c; stroke-opacity: 0.45; stroke-width: 5; }
+.number { font-size: 12px; text-anchor: end; font-variant-numeric: tabular-nums; }
+.head { font-size: 11px; text-anchor: end; }
+.track { fill: #e2e8f0; }
+.filled { fill: #3b82f6; fill-opacity: 0.55; }
+.wanted { stroke: #1e293b; stroke-width: 2; }
+@media (prefers-color-scheme: dark) {
+.model { fill: #60a5fa; }
+.naive, .worse { stroke: #fb923c; }
+.better { stroke: #60a5fa; }
+.track { fill: #1e293b; }
+.filled { fill: #60a5fa; fill-opacity: 0.6; }
+.wanted { stroke: #f8fafc; }
+.head { fill: #94a3b8; }
+}
+)";
+
+inline std::string svg_circle(const std::string& style, double x, double y, double radius) {
+    return "<circle class=\"" + style + "\" cx=\"" + pixel(x) + "\" cy=\"" + pixel(y) + "\" r=\"" + pixel(radius) +
+           "\"/>\n";
+}
+
+/// Draws one block for each horizon: a line for each series with both errors, and how often the intervals held.
+class ReportDrawing {
+public:
+    ReportDrawing(std::string title, std::string subtitle, const std::vector<ReportRow>& rows, std::int64_t season)
+        : title_(std::move(title)), subtitle_(std::move(subtitle)), season_(season) {
+        for (const ReportRow& row : rows) {
+            if (blocks_.empty() || blocks_.back().front().horizon != row.horizon) {
+                blocks_.emplace_back();
+            }
+            blocks_.back().push_back(row);
+        }
+        for (std::vector<ReportRow>& block : blocks_) {
+            arrange(block);
+        }
+    }
+
+    [[nodiscard]] std::string text() const {
+        std::string body;
+        double y = 104;
+        for (const std::vector<ReportRow>& block : blocks_) {
+            body += draw(block, y);
+            y += 62 + row_height * static_cast<double>(block.size()) + 34;
+        }
+        const std::string size = pixel(width) + "\" height=\"" + pixel(y);
+        return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + size +
+               "\" viewBox=\"0 0 " + pixel(width) + " " + pixel(y) + "\" role=\"img\">\n<title>" + escape_xml(title_) +
+               "</title>\n<desc>" + escape_xml(subtitle_) + "</desc>\n<style>\n" + svg_style + report_style +
+               "</style>\n" + svg_rectangle("page", 0, 0, width, y) +
+               svg_text(margin, 42, "title", shortened(printable(title_), 68)) +
+               svg_text(margin, 64, "subtitle", subtitle_) + legend(88) + body + "</svg>\n";
+    }
+
+private:
+    static constexpr double width = 980;
+    static constexpr double margin = 32;
+    static constexpr double row_height = 26;
+    static constexpr double plot_left = 232;
+    static constexpr double plot_width = 300;
+    static constexpr double numbers_left = plot_left + plot_width;
+    static constexpr std::size_t most_rows = 60;
+
+    /// The mean of all first, then the series, the largest gain first; of very many only the best and the worst.
+    static void arrange(std::vector<ReportRow>& block) {
+        const auto key = [](const ReportRow& row) {
+            return row.is_total ? -1.0 : std::isfinite(row.ratio) ? row.ratio : 1e300;
+        };
+        std::stable_sort(block.begin(), block.end(),
+                         [&](const ReportRow& a, const ReportRow& b) { return key(a) < key(b); });
+        if (block.size() > most_rows + 1) {
+            block.erase(block.begin() + 1 + most_rows / 2, block.end() - most_rows / 2);
+        }
+    }
+
+    [[nodiscard]] std::string legend(double y) const {
+        const std::string baseline =
+            season_ == 1 ? "the last value repeated" : "the value " + plural(season_, "step") + " before";
+        return svg_circle("model", margin + 6, y - 4, 5) + svg_text(margin + 18, y, "small", "Toto") +
+               svg_circle("naive", margin + 72, y - 4, 5) + svg_text(margin + 84, y, "small", "baseline: " + baseline) +
+               svg_rectangle("filled", margin + 340, y - 10, 22, 12) +
+               svg_line("wanted", margin + 358, y - 12, margin + 358, y + 4) +
+               svg_text(margin + 370, y, "small", "share of steps inside Toto's interval, and what it should be");
+    }
+
+    /// Errors on the axis end at this one; a few series that are far worse are cut off, as they would flatten all else.
+    static double axis_end(const std::vector<ReportRow>& block) {
+        std::vector<double> errors;
+        for (const ReportRow& row : block) {
+            for (const double error : {row.model.mase, row.naive.mase}) {
+                if (std::isfinite(error)) {
+                    errors.push_back(error);
+                }
+            }
+        }
+        if (errors.empty()) {
+            return 1;
+        }
+        std::sort(errors.begin(), errors.end());
+        return std::max(1e-9, 1.08 * std::min(errors.back(), 4 * errors[errors.size() / 2]));
+    }
+
+    [[nodiscard]] std::string draw(const std::vector<ReportRow>& block, double top) const {
+        const double end = axis_end(block);
+        const double first = top + 62;
+        const double bottom = first + row_height * static_cast<double>(block.size());
+        const auto x = [&](double error) { return plot_left + std::min(error / end, 1.0) * plot_width; };
+        std::string svg = svg_text(margin, top + 26, "name", plural(block.front().horizon, "step") + " ahead");
+        svg += svg_text(plot_left, top + 26, "small", "mean absolute scaled error (MASE), left is better");
+        const std::vector<double> ticks = nice_ticks({0, end}, 6);
+        const std::vector<std::string> labels = tick_labels(ticks);
+        for (std::size_t i = 0; i < ticks.size(); ++i) {
+            svg += svg_line("grid", x(ticks[i]), first - 4, x(ticks[i]), bottom);
+            svg += svg_text(x(ticks[i]), first - 10, "tick time", labels[i]);
+        }
+        const double columns[] = {numbers_left + 58, numbers_left + 118, numbers_left + 178};
+        const char* heads[] = {"ratio", "CRPS", "baseline"};
+        for (std::size_t i = 0; i < 3; ++i) {
+            svg += svg_text(columns[i], first - 10, "tick head", heads[i]);
+        }
+        for (std::size_t i = 0; i < intervals.size(); ++i) {
+            svg += svg_text(interval_left(i), first - 10, "tick", "in " + std::to_string(intervals[i].percent) + "%");
+        }
+        for (std::size_t i = 0; i < block.size(); ++i) {
+            svg += row(block[i], first + row_height * (static_cast<double>(i) + 0.5), x);
+        }
+        return svg;
+    }
+
+    static double interval_left(std::size_t i) { return numbers_left + 208 + 70 * static_cast<double>(i); }
+
+    template <class ToPixels>
+    static std::string row(const ReportRow& row, double y, const ToPixels& x) {
+        std::string svg = "<g>\n" + svg_text(margin, y + 4, row.is_total ? "name" : "small",
+                                             shortened(printable(row.name), row.is_total ? 22 : 28));
+        const double model = row.model.mase;
+        const double naive = row.naive.mase;
+        if (std::isfinite(model) && std::isfinite(naive)) {
+            svg += svg_line(model <= naive ? "better" : "worse", x(model), y, x(naive), y);
+            svg += svg_circle("naive", x(naive), y, 4.5) + svg_circle("model", x(model), y, 5);
+            if (x(std::max(model, naive)) >= numbers_left) {
+                svg += svg_text(numbers_left + 7, y + 4, "small", "→");  // off the scale
+            }
+        }
+        svg += svg_text(numbers_left + 58, y + 4, "number", short_number(row.ratio, 3));
+        svg += svg_text(numbers_left + 118, y + 4, "number", short_number(row.model.crps, 3));
+        svg += svg_text(numbers_left + 178, y + 4, "number", short_number(row.naive.crps, 3));
+        for (std::size_t i = 0; i < intervals.size(); ++i) {
+            const double share = row.model.coverage[i];
+            if (!std::isfinite(share)) {
+                continue;
+            }
+            const double left = interval_left(i);
+            const double wanted = left + 0.56 * intervals[i].percent;
+            svg += svg_rectangle("track", left, y - 6, 56, 12) + svg_rectangle("filled", left, y - 6, 56 * share, 12);
+            svg += svg_line("wanted", wanted, y - 8, wanted, y + 8);
+        }
+        return svg + "</g>\n";
+    }
+
+    std::string title_;
+    std::string subtitle_;
+    std::int64_t season_;
+    std::vector<std::vector<ReportRow>> blocks_;
+};
+
+}  // namespace detail
+
+/// The scores as one self-contained SVG document, light or dark as the viewer prefers.
+inline std::string report_svg(const std::string& title, const std::string& subtitle, const std::vector<ReportRow>& rows,
+                              std::int64_t season) {
+    return detail::ReportDrawing(title, subtitle, rows, season).text();
+}
+
+}  // namespace examples

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <totograph/core/forecast.hpp>
+#include <totograph/core/series.hpp>
+#include <totograph/io/table.hpp>
+
+#include "../models/model.hpp"
+#include "journal.hpp"
+#include "metrics.hpp"
+#include "options.hpp"
+#include "plan.hpp"
+#include "score_text.hpp"
+#include "seasonal_naive.hpp"
+
+namespace examples {
+
+/// Scores of all windows: [series][horizon], the windows in the order of time.
+using AllScores = std::vector<std::vector<std::vector<Score>>>;
+
+/// Tells how many tasks are done, and about how many seconds the others will take.
+using TaskReport = std::function<void(std::size_t done, double seconds_left)>;
+
+namespace detail {
+
+/// Forecasts and scores tasks; one for each thread.
+class Scorer {
+public:
+    Scorer(const totograph::io::Table& table, const Options& options, std::int64_t season)
+        : table_(table), options_(options), season_(season) {}
+
+    /// The scores of a task, [series][horizon].
+    std::vector<Score> scores(const AnyModel& model, const Task& task) {
+        const totograph::Index steps = std::min<totograph::Index>(options_.context, task.origin);
+        lay_out(task, steps);
+        const totograph::Series series{.variates = static_cast<totograph::Index>(task.series),
+                                       .steps = steps,
+                                       .values = values_,
+                                       .observed = observed_,
+                                       .groups = groups_,
+                                       .first_series = static_cast<std::uint32_t>(task.first_series)};
+        const totograph::ForecastOptions request{
+            .seed = options_.seed, .horizon = options_.horizons.back(), .samples = options_.samples};
+        if (forecaster_ == nullptr || forecaster_sizes_ != std::pair(task.series, steps)) {
+            forecaster_ = model.forecaster(series, request, 1);
+            forecaster_sizes_ = {task.series, steps};
+        }
+        const totograph::Forecast forecast = forecaster_->forecast(series, request);
+        for (std::size_t i = 0; i < levels.size(); ++i) {
+            quantiles_[i] = forecast.quantile(levels[i]);
+        }
+        std::vector<Score> scores;
+        for (std::size_t place = 0; place < task.series; ++place) {
+            add_scores(task, place, scores);
+        }
+        return scores;
+    }
+
+private:
+    /// Puts the context of the task's series where the library reads it. A group of its own hides a series from others.
+    void lay_out(const Task& task, totograph::Index steps) {
+        values_.clear();
+        observed_.clear();
+        groups_.clear();
+        for (std::size_t place = 0; place < task.series; ++place) {
+            const std::vector<float>& column = table_.columns[task.first_series + place];
+            for (std::int64_t row = task.origin - steps; row < task.origin; ++row) {
+                const float value = column[static_cast<std::size_t>(row)];
+                values_.push_back(std::isnan(value) ? 0.0F : value);
+                observed_.push_back(std::isnan(value) ? 0 : 1);
+            }
+            groups_.push_back(options_.together ? 0 : static_cast<std::int32_t>(place));
+        }
+    }
+
+    void add_scores(const Task& task, std::size_t place, std::vector<Score>& scores) const {
+        const std::vector<float>& column = table_.columns[task.first_series + place];
+        const auto origin = static_cast<std::size_t>(task.origin);
+        const std::span<const float> history(column.data(), origin);
+        const SeasonalNaive naive(history, season_);
+        const auto longest = static_cast<std::size_t>(options_.horizons.back());
+        // Both ways need something to start from.
+        const bool known = std::any_of(observed_.begin() + offset(place), observed_.begin() + offset(place + 1),
+                                       [](std::uint8_t seen) { return seen != 0; });
+        Score score;
+        score.scale = seasonal_scale(history, season_);
+        for (std::size_t step = 0, next = 0; step < longest; ++step) {
+            const double truth = column[origin + step];
+            if (known && !std::isnan(truth)) {
+                Quantiles model{};
+                for (std::size_t i = 0; i < levels.size(); ++i) {
+                    model[i] = quantiles_[i][place * longest + step];
+                }
+                add_step(score.model, model, truth);
+                add_step(score.naive, naive.at(step), truth);
+                score.magnitude += std::abs(truth);
+                ++score.steps;
+            }
+            if (step + 1 == static_cast<std::size_t>(options_.horizons[next])) {
+                scores.push_back(score);
+                ++next;
+            }
+        }
+    }
+
+    /// Where a series begins in `observed_`.
+    [[nodiscard]] std::ptrdiff_t offset(std::size_t place) const {
+        return static_cast<std::ptrdiff_t>(place * (observed_.size() / groups_.size()));
+    }
+
+    const totograph::io::Table& table_;
+    const Options& options_;
+    std::int64_t season_;
+    std::unique_ptr<AnyForecaster> forecaster_;
+    std::pair<std::size_t, totograph::Index> forecaster_sizes_;
+    std::vector<float> values_;
+    std::vector<std::uint8_t> observed_;
+    std::vector<std::int32_t> groups_;
+    std::array<std::vector<float>, levels.size()> quantiles_;
+};
+
+}  // namespace detail
+
+/// Computes what the journal does not hold yet, with several tasks at the same time, and puts each into the journal.
+/// Returns nothing when `stop` was set before the end. Throws the first `Error` of any thread, after all have ended.
+inline std::optional<AllScores> run_backtest(const totograph::io::Table& table, const Options& options,
+                                             const Plan& plan, const AnyModel& model, Journal& journal,
+                                             const std::atomic<bool>& stop, const TaskReport& report) {
+    const std::size_t horizons = options.horizons.size();
+    std::vector<std::optional<std::vector<Score>>> results(plan.tasks.size());
+    std::vector<std::size_t> open;
+    for (std::size_t task = 0; task < results.size(); ++task) {
+        const auto kept = journal.finished().find(static_cast<std::int64_t>(task));
+        if (kept != journal.finished().end()) {
+            results[task] = parse_scores(kept->second, plan.tasks[task].series * horizons);
+        }
+        if (!results[task]) {
+            open.push_back(task);
+        }
+    }
+
+    std::mutex mutex;
+    std::exception_ptr error;
+    std::size_t next = 0;
+    std::size_t done = results.size() - open.size();
+    const auto start = std::chrono::steady_clock::now();
+    report(done, -1);
+    const auto work = [&] {
+        detail::Scorer scorer(table, options, plan.season);
+        std::unique_lock<std::mutex> lock(mutex);
+        while (next < open.size() && !stop && !error) {
+            const std::size_t task = open[next++];
+            lock.unlock();
+            std::exception_ptr failed;
+            std::vector<Score> scores;
+            try {
+                scores = scorer.scores(model, plan.tasks[task]);
+                journal.append(static_cast<std::int64_t>(task), score_text(scores));
+            } catch (...) {
+                failed = std::current_exception();
+            }
+            lock.lock();
+            if (failed) {
+                error = error ? error : failed;
+                return;
+            }
+            results[task] = std::move(scores);
+            ++done;
+            const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+            const std::size_t computed = done + open.size() - results.size();
+            report(done, elapsed.count() / static_cast<double>(computed) * static_cast<double>(results.size() - done));
+        }
+    };
+    const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+    const std::size_t wanted = options.threads > 0 ? static_cast<std::size_t>(options.threads) : cores;
+    std::vector<std::thread> workers;
+    for (std::size_t i = 1; i < std::min(wanted, open.size()); ++i) {
+        workers.emplace_back(work);
+    }
+    work();
+    for (std::thread& worker : workers) {
+        worker.join();
+    }
+    if (error) {
+        std::rethrow_exception(error);
+    }
+
+    AllScores all(table.columns.size(), std::vector<std::vector<Score>>(horizons));
+    for (std::size_t task = 0; task < results.size(); ++task) {
+        if (!results[task]) {
+            return std::nullopt;
+        }
+        for (std::size_t i = 0; i < results[task]->size(); ++i) {
+            all[plan.tasks[task].first_series + i / horizons][i % horizons].push_back((*results[task])[i]);
+        }
+    }
+    return all;
+}
+
+}  // namespace examples

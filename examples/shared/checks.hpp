@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <totograph/core/error.hpp>
+
+namespace examples::detail {
+
+/// Refuses a command line.
+[[noreturn]] inline void reject(const std::string& sentence) {
+    throw totograph::Error(totograph::ErrorCode::invalid_argument, sentence);
+}
+
+inline void check_at_least(std::int64_t value, std::int64_t least, const std::string& option) {
+    if (value < least) {
+        reject(option + " must be at least " + std::to_string(least) + ", but it is " + std::to_string(value) + ".");
+    }
+}
+
+}  // namespace examples::detail

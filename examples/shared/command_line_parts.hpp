@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <totograph/io/text.hpp>
+
+#include "checks.hpp"
+
+namespace examples::detail {
+
+/// A validator for options that take a whole number.
+template <class Number>
+CLI::Validator whole_number() {
+    const auto check = [](const std::string& text) -> std::string {
+        Number value{};
+        const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (read.ec == std::errc() && read.ptr == text.data() + text.size()) {
+            return "";
+        }
+        return "expects a whole number, but got '" + text + "'";
+    };
+    return {check, "", ""};
+}
+
+/// The pieces of "a,b,c" without the blanks around them; throws for an empty one.
+inline std::vector<std::string> split_list(const std::string& text, const std::string& option) {
+    std::vector<std::string> pieces;
+    std::istringstream stream(text + ",");
+    for (std::string piece; std::getline(stream, piece, ',');) {
+        pieces.emplace_back(totograph::io::without_blanks(piece));
+        if (pieces.back().empty()) {
+            reject(std::string(option).append(" has an empty entry in '").append(text).append("'; write a,b,c."));
+        }
+    }
+    return pieces;
+}
+
+/// The numbers of "0.1,0.5".
+inline std::vector<double> split_numbers(const std::string& text, const std::string& option) {
+    std::vector<double> numbers;
+    for (const std::string& piece : split_list(text, option)) {
+        double value = 0;
+        const auto read = std::from_chars(piece.data(), piece.data() + piece.size(), value);
+        if (read.ec != std::errc() || read.ptr != piece.data() + piece.size()) {
+            reject(
+                std::string(option).append(" expects numbers like 0.1,0.5,0.9, but got '").append(piece).append("'."));
+        }
+        numbers.push_back(value);
+    }
+    return numbers;
+}
+
+/// An option whose value is a list; given twice, the lists are joined.
+template <class Item, class Split>
+CLI::Option* add_list(CLI::App& app, const std::string& name, std::vector<Item>& list, Split split,
+                      const std::string& words) {
+    const auto append = [name, split, &list](const std::vector<std::string>& values) {
+        for (const std::string& text : values) {
+            const std::vector<Item> more = split(text, name);
+            list.insert(list.end(), more.begin(), more.end());
+        }
+        return true;
+    };
+    return app.add_option(name, append, words)->take_all();
+}
+
+}  // namespace examples::detail

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <totograph/version.hpp>
+
+#include "../shared/command_line_parts.hpp"
+#include "options.hpp"
+
+namespace examples {
+
+namespace detail {
+
+inline constexpr const char* stream_footer = R"(
+Lines come on standard input, one observation of all variates each, as CSV: a header first, or --variates. Blank fields
+are gaps. A first field that is a date or a time orders the lines: late ones are dropped, and steps that were skipped
+become gaps. Lines that cannot be read are counted and left out; a summary comes at the end.
+
+Rows go to standard output, as CSV:
+  observed   a value that came, the 5%, 50% and 95% quantiles of what was forecast for it, its position among the
+             sampled futures (0: below all, 1: above all), its score (distance from the median; 1 is the edge of the
+             90% band on that side), and whether that is an alarm
+  forecast   the quantiles of a step to come
+
+Examples:
+  vmstat -n 1 | awk '...' | stream --variates 4 --every 1
+  tail -n +1 -f metrics.csv | stream --columns cpu,memory --scores-only | grep ',1$'
+
+Exit codes:
+  0  all lines were read, or the program was interrupted
+  1  anything not named below
+  2  the command line is wrong
+  3  the input has no usable header, or too few lines for a forecast
+  4  the checkpoint cannot be read or does not fit the model
+  5  no compiled bucket holds the request
+  6  standard output cannot be written
+)";
+
+}  // namespace detail
+
+/// Reads the command line. Nothing comes back when all is said already (`--help`, `--version`, printed to `out`).
+/// Throws `Error(invalid_argument)` with one sentence for a command line that cannot be used.
+inline std::optional<Options> parse_command_line(int argument_count, const char* const* arguments, std::ostream& out) {
+    CLI::App app("Forecasts observations as they arrive, and tells how far each lies from what was expected.",
+                 "stream");
+    app.footer(detail::stream_footer);
+    app.get_formatter()->column_width(30);
+    Options options;
+    const auto number = [&](const std::string& name, auto& value, const std::string& words) {
+        using Number = std::remove_reference_t<decltype(value)>;
+        app.add_option(name, value, words)->type_name("N")->check(detail::whole_number<Number>());
+    };
+    app.set_version_flag("--version", "stream " + std::string(totograph::version), "Print the version and stop");
+    detail::add_list(app, "--columns", options.columns, detail::split_list, "Variates to use (default: all)")
+        ->type_name("A,B,...");
+    app.add_option("--timestamp", options.timestamp,
+                   "Column of timestamps (default: the first, if it holds no numbers)")
+        ->type_name("COLUMN");
+    number("--variates", options.variates, "There is no header; lines hold N values, or a timestamp and N values");
+    app.add_option("--separator", options.separator, "What stands between the fields (default: a comma)")
+        ->type_name("CHARACTER");
+    app.add_flag("--independent", options.independent, "Forecast each variate by itself, blind to the others");
+    number("--context", options.context, "Observations that are kept and forecast from (default: 512)");
+    number("--every", options.every, "Forecast again after N lines (default: one patch; 1: each line)");
+    number("--horizon", options.horizon, "Steps to forecast (default: one patch)");
+    number("--samples", options.samples, "Futures to draw (default: 128)");
+    number("--seed", options.seed, "Seed of the random numbers (default: 0)");
+    app.add_option("--checkpoint", options.checkpoint,
+                   "Directory of a Toto Open Base 1.0 checkpoint\n(default: the small model that comes with totograph)")
+        ->type_name("DIR");
+    number("--threads", options.threads, "Threads to compute with (default: one a core)");
+    app.add_option("--alarm", options.alarm, "Score from which a value is an alarm (default: 3)")->type_name("SCORE");
+    app.add_flag("--scores-only", options.scores_only, "Print no forecasts of steps to come");
+    app.add_flag("--quiet", options.quiet, "No notes and no summary");
+    try {
+        app.parse(argument_count, arguments);
+    } catch (const CLI::Success& answered) {
+        app.exit(answered, out, out);
+        return std::nullopt;
+    } catch (const CLI::ParseError& error) {
+        detail::reject(std::string(error.what()) + "; 'stream --help' lists the options.");
+    }
+    detail::check_stream(options);
+    return options;
+}
+
+}  // namespace examples

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <totograph/core/forecast.hpp>
+
+namespace examples {
+
+/// What was expected of one value: the sampled futures in ascending order.
+class Expectation {
+public:
+    explicit Expectation(std::span<const float> sorted) : sorted_(sorted) {}
+
+    /// Linear between neighbouring samples.
+    [[nodiscard]] double quantile(double level) const {
+        const double place = level * static_cast<double>(sorted_.size() - 1);
+        const auto low = static_cast<std::size_t>(place);
+        const std::size_t high = std::min(low + 1, sorted_.size() - 1);
+        const auto value = static_cast<double>(sorted_[low]);
+        return value + (place - static_cast<double>(low)) * (static_cast<double>(sorted_[high]) - value);
+    }
+
+    /// The share of the samples below a value; those equal to it count half.
+    [[nodiscard]] double position(float value) const {
+        const auto [first, last] = std::equal_range(sorted_.begin(), sorted_.end(), value);
+        const auto below = static_cast<double>(first - sorted_.begin());
+        const auto not_above = static_cast<double>(last - sorted_.begin());
+        return (below + not_above) / 2 / static_cast<double>(sorted_.size());
+    }
+
+    /// How far a value lies from the median, in units of the 90% band's half on that side; at most 1000.
+    [[nodiscard]] double score(double value) const {
+        const double median = quantile(0.5);
+        const double distance = std::abs(value - median);
+        const double half = value > median ? quantile(0.95) - median : median - quantile(0.05);
+        return distance == 0 ? 0 : std::min(distance / half, 1000.0);
+    }
+
+private:
+    std::span<const float> sorted_;
+};
+
+/// What is expected of the next steps of all variates.
+class Expectations {
+public:
+    Expectations() = default;
+    explicit Expectations(const totograph::Forecast& forecast)
+        : horizon_(static_cast<std::size_t>(forecast.horizon())),
+          samples_(static_cast<std::size_t>(forecast.sample_count())),
+          sorted_(forecast.samples().begin(), forecast.samples().end()) {
+        for (auto at = sorted_.begin(); at != sorted_.end(); at += static_cast<std::ptrdiff_t>(samples_)) {
+            std::sort(at, at + static_cast<std::ptrdiff_t>(samples_));
+        }
+    }
+
+    /// 0 when there is none yet.
+    [[nodiscard]] std::size_t horizon() const { return horizon_; }
+
+    [[nodiscard]] Expectation of(std::size_t variate, std::size_t step) const {
+        return Expectation(std::span(sorted_).subspan((variate * horizon_ + step) * samples_, samples_));
+    }
+
+private:
+    std::size_t horizon_ = 0;
+    std::size_t samples_ = 0;
+    std::vector<float> sorted_;  // [variates, horizon, samples]
+};
+
+}  // namespace examples

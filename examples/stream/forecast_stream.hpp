@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <totograph/core/series.hpp>
+
+#include "../models/model.hpp"
+#include "../shared/format.hpp"
+#include "../shared/text.hpp"
+#include "context_ring.hpp"
+#include "expectation.hpp"
+#include "latency.hpp"
+#include "observation.hpp"
+#include "options.hpp"
+#include "stream_clock.hpp"
+
+namespace examples {
+
+/// Takes observations one by one, scores each against the last forecast, and forecasts again when it is due. What there
+/// is to print is added to a text. This is the part of the program that uses totograph.
+class ForecastStream {
+public:
+    /// Throws `Error(no_bucket)` when no forecaster holds such a request.
+    ForecastStream(const AnyModel& model, const Options& options, std::vector<std::string> names)
+        : options_(options),
+          names_(std::move(names)),
+          every_(options.every > 0 ? options.every : model.patch_size()),
+          least_steps_(2 * static_cast<std::size_t>(model.patch_size())),
+          request_{.seed = options.seed,
+                   .horizon = std::max(every_, options.horizon > 0 ? options.horizon : model.patch_size()),
+                   .samples = options.samples},
+          ring_(names_.size(), static_cast<std::size_t>(options.context)),
+          gap_(names_.size(), std::nanf("")),
+          is_known_(names_.size()) {
+        totograph::Series largest;
+        largest.variates = static_cast<totograph::Index>(names_.size());
+        largest.steps = options.context;
+        forecaster_ = model.forecaster(largest, request_, options.threads);
+        for (std::size_t variate = 0; variate < names_.size(); ++variate) {
+            groups_.push_back(options.independent ? static_cast<std::int32_t>(variate) : 0);
+        }
+    }
+
+    /// Takes what a line held.
+    void take(const Observation& observation, std::int64_t skipped, std::string& out) {
+        skip(skipped);
+        // After a pause the last forecast may not reach to this line.
+        if (age_ >= expected_.horizon()) {
+            refresh();
+        }
+        if (expected_.horizon() > 0) {
+            score(observation, out);
+        }
+        missing_ += std::count_if(observation.values.begin(), observation.values.end(),
+                                  [](float value) { return std::isnan(value); });
+        ring_.push(observation.values);
+        ++age_;
+        if (static_cast<std::int64_t>(age_) >= every_ || expected_.horizon() == 0) {
+            refresh();
+            fresh_ = expected_.horizon() > 0;
+        }
+    }
+
+    /// Adds the rows of a new forecast; `clock` names its steps when lines have timestamps, `line` is the last one's
+    /// number.
+    void print_forecast(const StreamClock* clock, std::int64_t line, std::string& out) {
+        if (!std::exchange(fresh_, false) || options_.scores_only) {
+            return;
+        }
+        for (std::size_t step = 0; step < expected_.horizon(); ++step) {
+            const auto ahead = static_cast<std::int64_t>(step) + 1;
+            const std::string time = clock != nullptr ? clock->later(ahead) : std::to_string(line + ahead);
+            for (std::size_t variate = 0; variate < names_.size(); ++variate) {
+                if (!is_known_[variate]) {
+                    continue;
+                }
+                out.append("forecast,")
+                    .append(quote_csv(time))
+                    .append(",")
+                    .append(quote_csv(names_[variate]))
+                    .append(",");
+                add_quantiles(expected_.of(variate, step), out);
+                out += ",,,\n";
+            }
+        }
+    }
+
+    /// Lets time pass without an observation.
+    void skip(std::int64_t steps) {
+        for (std::int64_t step = 0; step < std::min(steps, options_.context); ++step) {
+            ring_.push(gap_);
+        }
+        missing_ += steps * static_cast<std::int64_t>(names_.size());
+        age_ += static_cast<std::size_t>(steps);
+    }
+
+    /// The time of the line at hand, for the rows that it leads to.
+    void set_time(std::string time) { time_ = std::move(time); }
+
+    static const char* heading() { return "kind,time,variate,value,low,median,high,position,score,alarm\n"; }
+
+    [[nodiscard]] const Latency& latency() const { return latency_; }
+    [[nodiscard]] std::int64_t alarms() const { return alarms_; }
+    /// Values that should have come and did not.
+    [[nodiscard]] std::int64_t missing() const { return missing_; }
+    [[nodiscard]] std::size_t least_steps() const { return least_steps_; }
+
+private:
+    void refresh() {
+        if (ring_.steps() < least_steps_) {
+            return;
+        }
+        const auto start = std::chrono::steady_clock::now();
+        ring_.lay_out(values_, observed_);
+        for (std::size_t variate = 0; variate < names_.size(); ++variate) {
+            const auto begin = observed_.begin() + static_cast<std::ptrdiff_t>(variate * ring_.steps());
+            const auto end = begin + static_cast<std::ptrdiff_t>(ring_.steps());
+            is_known_[variate] = std::find(begin, end, 1) != end;
+        }
+        totograph::Series series;
+        series.variates = static_cast<totograph::Index>(names_.size());
+        series.steps = static_cast<totograph::Index>(ring_.steps());
+        series.values = values_;
+        series.observed = observed_;
+        series.groups = groups_;
+        expected_ = Expectations(forecaster_->forecast(series, request_));
+        age_ = 0;
+        latency_.add(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    }
+
+    void score(const Observation& observation, std::string& out) {
+        if (age_ >= expected_.horizon()) {
+            return;
+        }
+        for (std::size_t variate = 0; variate < names_.size(); ++variate) {
+            const float value = observation.values[variate];
+            if (std::isnan(value) || !is_known_[variate]) {
+                continue;
+            }
+            const Expectation expected = expected_.of(variate, age_);
+            const double score = expected.score(value);
+            const bool alarm = score >= options_.alarm;
+            alarms_ += alarm ? 1 : 0;
+            out.append("observed,").append(quote_csv(time_)).append(",").append(quote_csv(names_[variate]));
+            out.append(",").append(exact_number(value));
+            add_quantiles(expected, out);
+            out.append(",").append(short_number(expected.position(value), 3));
+            out.append(",").append(short_number(score, 3)).append(alarm ? ",1\n" : ",0\n");
+        }
+    }
+
+    static void add_quantiles(const Expectation& expected, std::string& out) {
+        for (const double level : {0.05, 0.5, 0.95}) {
+            out.append(",").append(short_number(expected.quantile(level), 5));
+        }
+    }
+
+    const Options& options_;
+    std::vector<std::string> names_;
+    std::int64_t every_;
+    std::size_t least_steps_;
+    totograph::ForecastOptions request_;
+    ContextRing ring_;
+    std::vector<float> gap_;
+    std::unique_ptr<AnyForecaster> forecaster_;
+    std::vector<std::int32_t> groups_;
+    std::vector<float> values_;
+    std::vector<std::uint8_t> observed_;
+    std::vector<bool> is_known_;  // variates that have an observation in the context
+    Expectations expected_;
+    std::size_t age_ = 0;  // steps since the last forecast
+    bool fresh_ = false;   // whether it was not printed yet
+    std::string time_;
+    Latency latency_;
+    std::int64_t alarms_ = 0;
+    std::int64_t missing_ = 0;
+};
+
+}  // namespace examples

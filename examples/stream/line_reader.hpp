@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <totograph/core/error.hpp>
+#include <totograph/io/text.hpp>
+
+namespace examples {
+
+/// Reads lines from a file descriptor as they arrive, in bounded memory: of a line that is too long the rest is
+/// dropped.
+class LineReader {
+public:
+    static constexpr std::size_t longest_line = std::size_t{1} << 20U;
+
+    enum class Result { line, too_long, end };
+
+    explicit LineReader(int descriptor) : descriptor_(descriptor), block_(std::size_t{1} << 16U) {}
+
+    /// The next line without its end; `end` at the end of the input, and when a signal interrupted the waiting. Throws
+    /// `Error(io_failure)`.
+    Result next(std::string& line) {
+        line.clear();
+        bool cut = false;
+        while (true) {
+            if (begin_ == end_ && !fill()) {
+                return line.empty() && !cut ? Result::end : finish(line, cut);
+            }
+            const char byte = block_[begin_++];
+            if (byte == '\n') {
+                return finish(line, cut);
+            }
+            if (line.size() < longest_line) {
+                line += byte;
+            } else {
+                cut = true;
+            }
+        }
+    }
+
+private:
+    static Result finish(std::string& line, bool cut) {
+        if (!line.empty() && line.back() == '\r') {
+            line.pop_back();
+        }
+        return cut ? Result::too_long : Result::line;
+    }
+
+    bool fill() {
+        const ::ssize_t count = ::read(descriptor_, block_.data(), block_.size());
+        if (count < 0 && errno != EINTR) {
+            throw totograph::Error(totograph::ErrorCode::io_failure,
+                                   "Standard input cannot be read: " + totograph::io::system_reason(errno) + ".");
+        }
+        begin_ = 0;
+        end_ = count > 0 ? static_cast<std::size_t>(count) : 0;
+        return count > 0;
+    }
+
+    int descriptor_;
+    std::vector<char> block_;
+    std::size_t begin_ = 0;
+    std::size_t end_ = 0;
+};
+
+}  // namespace examples

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <totograph/io/csv_records.hpp>
+
+#include "../shared/checks.hpp"
+
+namespace examples {
+
+/// What the command line asks for.
+struct Options {
+    std::vector<std::string> columns;
+    std::string timestamp;
+    char separator = ',';
+    std::int64_t variates = 0;  ///< 0: the first line is a header
+    bool independent = false;
+
+    std::int64_t context = 512;
+    std::int64_t horizon = 0;  ///< 0: one patch
+    std::int64_t every = 0;    ///< 0: one patch
+    std::int64_t samples = 128;
+    std::uint64_t seed = 0;
+    std::filesystem::path checkpoint;
+    int threads = 0;  ///< 0: one a core
+
+    double alarm = 3;
+    bool scores_only = false;
+    bool quiet = false;
+};
+
+namespace detail {
+
+inline void check_stream(const Options& options) {
+    check_at_least(options.variates, 0, "--variates");
+    check_at_least(options.context, 32, "--context");
+    check_at_least(options.horizon, 0, "--horizon");
+    check_at_least(options.every, 0, "--every");
+    check_at_least(options.samples, 20, "--samples");
+    check_at_least(options.threads, 0, "--threads");
+    totograph::io::check_csv_separator(options.separator);
+    if (!(options.alarm > 0)) {
+        reject("--alarm is a score, which is more than 0 (3 is three times as far out as the 90% band).");
+    }
+    if (options.variates > 0 && (!options.columns.empty() || !options.timestamp.empty())) {
+        reject("--variates says that there is no header, so no column has a name for --columns or --timestamp.");
+    }
+    std::vector<std::string> names = options.columns;
+    std::sort(names.begin(), names.end());
+    if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end()) {
+        reject("--columns names '" + *twice + "' twice; name it once.");
+    }
+}
+
+}  // namespace detail
+
+}  // namespace examples

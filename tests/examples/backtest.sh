@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What a user of `backtest` meets: reports, an interrupt and a kill amid a run, bad input, full disks.
+#
+#     backtest.sh <backtest> <scratch folder>
+set -euo pipefail
+source "$(dirname "$0")/cli.sh" "$@"
+
+# Three series with a season of 8: a wave, a ramp with gaps, and one that is constant.
+awk 'BEGIN {
+    print "wave,ramp,flat"
+    for (row = 0; row < 400; ++row) {
+        printf "%.4f,%s,5\n", 10 + 3 * sin(row * 6.283185307 / 8), row % 17 == 3 ? "" : row / 10
+    }
+}' > series.csv
+settings=(series.csv --horizon 4,8 --season 8 --context 64 --samples 32)
+forty=("${settings[@]}" --windows 40)
+many=("${settings[@]}" --windows 300 --stride 1)
+
+"$program" "${forty[@]}" --csv whole.csv --svg whole.svg > whole.txt
+[[ "$(wc -l < whole.csv)" -eq 9 ]] || fail "the CSV has a heading, three series and a total for two horizons"
+grep -q '^total,,8,120,' whole.csv || fail "the total counts 40 windows of three series"
+grep -q '^series,flat,4,40,,' whole.csv || fail "a constant series has no MASE"
+grep -q 'all series' whole.txt || fail "the table has a total"
+grep -q '</svg>' whole.svg || fail "the SVG is whole"
+# Of a wave that repeats, the value of one season before is exact.
+awk -F, '$2 == "wave" && !($11 < 0.0001) { exit 1 }' whole.csv || fail "the baseline repeats the wave"
+[[ -z "$(ls ./*.journal 2> /dev/null)" ]] || fail "the journal is removed at the end"
+
+"$program" "${forty[@]}" --threads 3 --csv threads.csv > /dev/null
+cmp whole.csv threads.csv || fail "the number of threads changes nothing"
+
+# Ended by a signal in the midst, it goes on where it was, and comes to the same numbers.
+lines() { if [[ -f "$1" ]]; then wc -l < "$1"; else echo 0; fi; }
+has_lines() { [[ "$(lines "$1")" -ge "$2" ]]; }
+for signal in INT KILL; do
+    rm -f run.journal
+    "$program" "${many[@]}" --threads 1 --journal run.journal --csv "$signal.csv" 2> interrupted.txt &
+    running=$!
+    eventually has_lines run.journal 4
+    kill -"$signal" "$running"
+    status=0
+    wait "$running" 2> /dev/null || status=$?
+    [[ ! -e "$signal.csv" ]] || fail "SIG$signal: no report before the end"
+    kept="$(lines run.journal)"
+    [[ "$kept" -lt 301 ]] || fail "SIG$signal: the run was over before it was interrupted"
+    if [[ "$signal" == INT ]]; then
+        [[ "$status" -eq 130 ]] || fail "SIGINT: exit code $status"
+        grep -q "^backtest: Interrupted. $((kept - 1)) of 300 forecasts are kept in run.journal" interrupted.txt ||
+            fail "SIGINT: it says what is kept"
+    else
+        [[ "$status" -eq 137 ]] || fail "SIGKILL: exit code $status"
+        printf '299 1 2 3' >> run.journal  # a line that the kill tore
+    fi
+    head -n "$kept" run.journal > before
+    "$program" "${many[@]}" --journal run.journal --csv "$signal.csv" 2> resumed.txt > /dev/null
+    grep -q "$((kept - 1)) of 300 forecasts are done already" resumed.txt || fail "SIG$signal: it says what was done"
+    head -n "$kept" run.journal | cmp - before || fail "SIG$signal: what was done stays"
+    [[ "$(lines run.journal)" -eq 301 && "$(cut -d' ' -f1 run.journal | sort -u | wc -l)" -eq 301 ]] ||
+        fail "SIG$signal: each window is computed once"
+done
+cmp INT.csv KILL.csv || fail "an interrupt changes nothing"
+refuses 6 "not the journal of this run" "${forty[@]}" --journal run.journal
+
+# A disk without room: the error comes, the windows that are done stay.
+(
+    trap '' XFSZ
+    ulimit -f 2
+    expect 6 "cannot be written" "$program" "${forty[@]}" --journal full.journal
+)
+"$program" "${forty[@]}" --journal full.journal --csv full.csv 2> resumed.txt > /dev/null
+grep -q "of 40 forecasts are done already" resumed.txt || fail "a full disk loses nothing"
+cmp whole.csv full.csv || fail "a full disk changes nothing"
+expect 6 "Standard output cannot be written" sh -c '"$@" > /dev/full' sh "$program" "${forty[@]}" --csv unwritten.csv --journal full.journal
+[[ -e full.journal ]] || fail "the journal stays when the report is lost"
+refuses 6 "not a regular file" "${forty[@]}" --csv /dev/full
+refuses 6 "cannot be written" "${forty[@]}" --svg missing/report.svg
+
+printf 'a,b\n1,2\n3,x\n' > text.csv
+refuses 3 "Line 3 of 'text.csv', column 'b': 'x' is not a number" text.csv
+refuses 2 "has no column 'c'" series.csv --columns wave,c
+printf 'a\n1\n2\n3\n' > short.csv
+refuses 3 "has 3 rows, but a window needs at least" short.csv
+awk 'BEGIN { print "a,b"; for (row = 0; row < 100; ++row) print row "," }' > gaps.csv
+refuses 3 "Column 'b' holds no value" gaps.csv
+refuses 3 "cannot be opened" nowhere.csv
+refuses 4 "cannot be opened" series.csv --checkpoint nowhere
+refuses 5 "no bucket holds" series.csv --samples 100000
+refuses 2 "--horizon must be at least 1" series.csv --horizon 0
+"$program" --help | grep -q -- --horizon || fail "--help lists the options"
+echo "backtest behaves."

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What a user of `forecast` meets: the bundled model without a flag, bad input, full disks.
+#
+#     forecast.sh <forecast> <scratch folder> <folder of the demo model>
+set -euo pipefail
+demo_model="$(realpath "$3")"
+source "$(dirname "$0")/cli.sh" "$@"
+
+awk 'BEGIN { print "wave,gaps"; for (row = 0; row < 200; ++row) print 10 + 3 * sin(row / 3) "," }' > series.csv
+
+# The bundled model needs no flag, and named it is the same.
+"$program" series.csv --targets wave --horizon 20 --no-chart --output default.csv --svg default.svg
+"$program" series.csv --targets wave --horizon 20 --no-chart --output named.csv --checkpoint "$demo_model"
+cmp default.csv named.csv || fail "the default is the bundled model"
+[[ "$(wc -l < default.csv)" -eq 21 ]] || fail "a row for each step"
+grep -q '</svg>' default.svg || fail "the SVG is whole"
+mkdir bin
+cp "$program" bin/forecast
+TOTOGRAPH_DEMO_MODEL="$demo_model" bin/forecast series.csv --targets wave --horizon 20 --no-chart --output moved.csv
+cmp default.csv moved.csv || fail "the environment names the bundled model"
+mkdir -p share/totograph/models/demo
+touch share/totograph/models/demo/model.safetensors
+expect 4 "share/totograph/models/demo/model.safetensors" bin/forecast series.csv --targets wave
+expect 4 "'nowhere" env TOTOGRAPH_DEMO_MODEL=nowhere "$program" series.csv --targets wave
+
+printf 'a,b\n1,2\n3,x\n' > text.csv
+refuses 3 "Line 3 of 'text.csv', column 'b': 'x' is not a number" text.csv
+refuses 2 "has no column 'c'" series.csv --targets wave,c
+refuses 3 "Column 'gaps' is blank in all 200 rows of the context" series.csv
+printf 'a\n' > empty.csv
+refuses 3 "no rows below it" empty.csv
+printf 'a,b\n,\n,\n' > blank.csv
+refuses 3 "All target columns are blank" blank.csv
+printf 'a\n1\n2\n3\n' > short.csv
+refuses 3 "nothing would be left to forecast from" short.csv --holdout --horizon 3
+refuses 3 "cannot be opened" nowhere.csv
+refuses 4 "cannot be opened" series.csv --targets wave --checkpoint nowhere
+refuses 5 "no bucket holds" series.csv --targets wave --horizon 5000
+refuses 2 "--horizon must be at least 1" series.csv --horizon 0
+
+# What cannot be written is known before the work, or costs nothing that was there.
+echo "precious" > kept.csv
+expect 6 "Standard output cannot be written" \
+    sh -c '"$1" series.csv --targets wave --table --output kept.csv > /dev/full' sh "$program"
+[[ "$(cat kept.csv)" == precious ]] || fail "a file stays when the others cannot be written"
+(
+    trap '' XFSZ
+    ulimit -f 1
+    expect 6 "was not written" "$program" series.csv --targets wave --svg kept.csv --no-chart
+)
+[[ "$(cat kept.csv)" == precious ]] || fail "a file stays when the disk is full"
+refuses 6 "not a regular file" series.csv --targets wave --output /dev/full
+[[ -z "$(ls ./*.tmp-* 2> /dev/null)" ]] || fail "nothing half written is left"
+echo "forecast behaves."

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What a user of `stream` meets: scores, gaps, late and malformed lines, an interrupt, bad input, full disks.
+#
+#     stream.sh <stream> <scratch folder>
+set -euo pipefail
+source "$(dirname "$0")/cli.sh" "$@"
+
+# A wave, one observation every ten seconds; the 150th is far out.
+awk 'BEGIN {
+    print "time,wave,slow"
+    for (row = 1; row <= 200; ++row) {
+        printf "%d,%.4f,%.4f\n", 1700000000 + 10 * row, row == 150 ? 500 : 10 + 3 * sin(row / 3), row / 50
+    }
+}' > clean.csv
+named=(--timestamp time)
+
+"$program" "${named[@]}" < clean.csv > clean.out 2> clean.txt
+head -n 1 clean.out | grep -qx 'kind,time,variate,value,low,median,high,position,score,alarm' || fail "the heading"
+# The first forecast follows two patches of 16: from then on each value is scored, and each patch is forecast.
+[[ "$(grep -c '^observed,' clean.out)" -eq $((2 * (200 - 32))) ]] || fail "each value after the 32nd line is scored"
+[[ "$(grep -c '^forecast,' clean.out)" -eq $((2 * 16 * 11)) ]] || fail "eleven patches are forecast"
+grep -q '^observed,1700001500,wave,500,.*,1,[0-9.]*,1$' clean.out || fail "what is far out is an alarm"
+grep -q '^forecast,1700000330,wave,,' clean.out || fail "forecasts bear the times to come"
+awk -F, 'NF != 10 { exit 1 }
+    $1 == "observed" && !($5 <= $6 && $6 <= $7 && $8 >= 0 && $8 <= 1 && $9 >= 0) { exit 1 }' clean.out ||
+    fail "quantiles ascend, positions are shares"
+grep -q '^stream: 200 lines: 200 used, 0 late, 0 malformed.$' clean.txt || fail "the summary counts lines"
+grep -q '^stream: 11 forecasts: p50 .* p99 .* largest' clean.txt || fail "the summary has latencies"
+
+# Lines that cannot be used change nothing for the others.
+awk 'NR == 60 { print "1700000010,1,1"; print "1700000595,oops,2"; print "1700000596,1"; print ",1,2"
+    print "yesterday,1,2"; print "\"1700000597,1,2"; print "\0,1,2"; print "" } { print }' clean.csv > planted.csv
+"$program" "${named[@]}" < planted.csv > planted.out 2> planted.txt
+cmp clean.out planted.out || fail "late and malformed lines are left out"
+grep -q '^stream: 208 lines: 200 used, 1 late, 7 malformed.$' planted.txt || fail "they are counted"
+grep -q "Line 61 is left out: 'oops' for wave is not a finite number" planted.txt || fail "the first are named"
+[[ "$(grep -c 'is left out' planted.txt)" -eq 6 ]] || fail "only the first few of each kind are named"
+
+# Gaps in a line, and lines that did not come.
+awk -F, -v OFS=, 'NR > 70 && NR < 80 { next } NR == 100 { $2 = "" } NR == 101 { $3 = "nan" } { print }' clean.csv > gaps.csv
+"$program" "${named[@]}" < gaps.csv > gaps.out 2> gaps.txt
+grep -q '^stream: 20 values missing' gaps.txt || fail "nine lines of two values and two more are missing"
+[[ "$(grep -c '^observed,' gaps.out)" -eq $((2 * (200 - 32) - 20)) ]] || fail "what did not come is not scored"
+
+# Each line, and not only each patch; without times, and without a header.
+tail -n +2 clean.csv | cut -d, -f2,3 | head -n 40 > bare.csv
+"$program" --variates 2 --every 1 --horizon 1 < bare.csv > bare.out 2> /dev/null
+[[ "$(grep -c '^forecast,' bare.out)" -eq $((2 * 9)) ]] || fail "a forecast follows each line"
+tail -n 1 bare.out | grep -q '^forecast,41,2,' || fail "steps count lines when there is no time"
+"$program" --variates 2 --every 1 --horizon 1 --scores-only < bare.csv 2> /dev/null | grep -q '^forecast' &&
+    fail "--scores-only prints no forecasts"
+
+# An observation is answered as it comes. Neither many lines nor one without an end need more memory. An interrupt ends
+# the waiting for the next line, in order.
+mkfifo pipe
+"$program" "${named[@]}" < pipe > live.out 2> live.txt &
+running=$!
+exec 3> pipe
+memory() { awk '$1 == "VmHWM:" { print $2 }' "/proc/$running/status"; }
+head -n 60 clean.csv >&3
+eventually grep -q "^observed,1700000590,slow" live.out
+before="$(memory)"
+awk 'BEGIN { for (i = 0; i < 8000000; ++i) printf "x"; print ""
+    for (row = 60; row <= 3000; ++row) print 1700000000 + 10 * row ",1," row % 7 }' >&3
+eventually grep -q "^observed,1700030000,slow" live.out
+[[ "$(memory)" -lt $((before + 4096)) ]] || fail "memory grew from $before to $(memory) KiB"
+kill -INT "$running"
+wait "$running" || fail "an interrupt is a usual end, not exit code $?"
+exec 3>&-
+grep -q '^stream: 3,001 lines: 3,000 used, 0 late, 1 malformed' live.txt || fail "the summary comes after an interrupt"
+grep -q 'it is longer than a mebibyte' live.txt || fail "a line without an end is left out"
+
+expect 3 "ended before a forecast could be made: 5 lines could be used, and 32 are needed" \
+    sh -c 'head -n 6 clean.csv | "$1" --timestamp time --quiet' sh "$program"
+expect 3 "could be made: 0 lines" sh -c '"$1" < /dev/null' sh "$program"
+expect 3 "holds numbers where the names" sh -c '"$1" < bare.csv' sh "$program"
+expect 2 "has no column 'missing'" sh -c '"$1" --columns wave,missing < clean.csv' sh "$program"
+expect 4 "cannot be opened" sh -c '"$1" --checkpoint nowhere < clean.csv' sh "$program"
+expect 5 "no bucket holds" sh -c '"$1" --timestamp time --context 100000 < clean.csv' sh "$program"
+expect 6 "Standard output cannot be written: No space left" sh -c '"$1" < clean.csv > /dev/full' sh "$program"
+expect 2 "--every" "$program" --every -1
+"$program" --help | grep -q -- --every || fail "--help lists the options"
+echo "stream behaves."

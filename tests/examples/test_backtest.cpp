@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "../../examples/backtest/command_line.hpp"
+#include "../../examples/backtest/journal.hpp"
+#include "../../examples/backtest/metrics.hpp"
+#include "../../examples/backtest/plan.hpp"
+#include "../../examples/backtest/report_svg.hpp"
+#include "../../examples/backtest/score_text.hpp"
+#include "../../examples/backtest/seasonal_naive.hpp"
+
+using namespace examples;
+using doctest::Approx;
+
+namespace {
+
+constexpr float gap = std::numeric_limits<float>::quiet_NaN();
+
+/// All quantiles of a uniform distribution between 0 and 100.
+Quantiles uniform() {
+    Quantiles quantiles{};
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+        quantiles[i] = 100 * levels[i];
+    }
+    return quantiles;
+}
+
+Quantiles point(double value) {
+    Quantiles quantiles{};
+    quantiles.fill(value);
+    return quantiles;
+}
+
+totograph::io::Table table_of(std::size_t rows, std::size_t series) {
+    totograph::io::Table table;
+    for (std::size_t column = 0; column < series; ++column) {
+        table.names.push_back("series " + std::to_string(column));
+        table.columns.emplace_back(rows, 1.0F);
+    }
+    return table;
+}
+
+/// The sentence that an action is refused with.
+template <class Action>
+std::string refusal(Action action) {
+    try {
+        action();
+    } catch (const totograph::Error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+/// A path for a journal that is not there yet, and goes away with the test.
+class JournalPath {
+public:
+    explicit JournalPath(const std::string& name)
+        : path_(std::filesystem::temp_directory_path() / ("totograph_" + name + ".journal")) {
+        std::filesystem::remove(path_);
+    }
+    JournalPath(const JournalPath&) = delete;
+    JournalPath& operator=(const JournalPath&) = delete;
+    ~JournalPath() { std::filesystem::remove(path_); }
+
+    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+    [[nodiscard]] std::string content() const {
+        std::ifstream file(path_);
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+    void set(const std::string& content) const { std::ofstream(path_) << content; }
+
+private:
+    std::filesystem::path path_;
+};
+
+}  // namespace
+
+TEST_CASE("the seasonal scale is the mean absolute seasonal difference") {
+    const std::vector<float> history = {1, 3, 2, 4};
+    CHECK(seasonal_scale(history, 1) == Approx(5.0 / 3));  // 2, 1, 2
+    CHECK(seasonal_scale(history, 2) == Approx(1));        // 1, 1
+    CHECK(std::isnan(seasonal_scale(history, 4)));
+    const std::vector<float> gaps = {1, gap, 2, 5};
+    CHECK(seasonal_scale(gaps, 1) == Approx(3));  // 2 to 5 alone
+}
+
+TEST_CASE("the quantile loss of a point forecast is its absolute error") {
+    for (const double truth : {10.0, -10.0}) {
+        Sums sums;
+        add_step(sums, point(0), truth);
+        CHECK(sums.quantile_loss == Approx(10));
+        CHECK(sums.absolute_error == Approx(10));
+        CHECK(sums.inside == std::array<std::int64_t, 3>{0, 0, 0});
+    }
+}
+
+TEST_CASE("the quantile loss of a uniform forecast, by hand") {
+    Sums sums;
+    add_step(sums, uniform(), 50);
+    // Twice the pinball loss at 0.1, 0.2, ..., 0.9: 8, 12, 12, 8, 0, 8, 12, 12, 8.
+    CHECK(sums.quantile_loss == Approx(80.0 / 9));
+    CHECK(sums.absolute_error == Approx(0));
+    CHECK(sums.inside == std::array<std::int64_t, 3>{1, 1, 1});
+    add_step(sums, uniform(), 20);
+    CHECK(sums.inside == std::array<std::int64_t, 3>{1, 2, 2});
+    add_step(sums, uniform(), 5);  // an edge belongs to the interval
+    CHECK(sums.inside == std::array<std::int64_t, 3>{1, 2, 3});
+}
+
+TEST_CASE("windows add up to metrics") {
+    std::vector<Score> windows(3);
+    windows[0] = {.steps = 2, .scale = 1, .magnitude = 10, .model = {4, 3, {1, 2, 2}}, .naive = {2, 1, {}}};
+    windows[1] = {.steps = 4, .scale = 2, .magnitude = 30, .model = {4, 1, {2, 2, 3}}, .naive = {8, 2, {}}};
+    windows[2] = {.steps = 2, .scale = 0, .magnitude = 0, .model = {9, 0, {0, 0, 2}}, .naive = {9, 0, {}}};
+    const Metrics model = metrics(windows, &Score::model);
+    CHECK(model.mase == Approx(1.25));  // 4 / 2 / 1 and 4 / 4 / 2; the constant history has none
+    CHECK(model.crps == Approx(0.1));
+    CHECK(model.coverage[0] == Approx(3.0 / 8));
+    CHECK(model.coverage[2] == Approx(7.0 / 8));
+    CHECK(metrics(windows, &Score::naive).mase == Approx(1));
+    CHECK(std::isnan(metrics({}, &Score::model).mase));
+    CHECK(std::isnan(metrics({}, &Score::model).coverage[0]));
+
+    Metrics other;
+    other.mase = 0.75;
+    const Metrics mean = mean_of({model, other});
+    CHECK(mean.mase == Approx(1));
+    CHECK(mean.crps == Approx(0.1));  // the other has none
+}
+
+TEST_CASE("the seasonal naive forecast repeats the last season") {
+    const std::vector<float> history = {1, 2, 3, 1, 2, 3};
+    const SeasonalNaive naive(history, 3);
+    for (std::size_t step = 0; step < 7; ++step) {
+        const Quantiles quantiles = naive.at(step);
+        CHECK(quantiles.front() == Approx(static_cast<double>(step % 3 + 1)));
+        CHECK(quantiles.back() == quantiles.front());  // it never failed before
+    }
+}
+
+TEST_CASE("the seasonal naive forecast looks behind gaps") {
+    const std::vector<float> history = {1, 2, 3, gap, 2, 4};
+    CHECK(SeasonalNaive(history, 3).at(0)[median_place] == 1);
+    const std::vector<float> phase_missing = {gap, 2, gap, 5};
+    CHECK(SeasonalNaive(phase_missing, 2).at(0)[median_place] == 5);
+    CHECK(SeasonalNaive(phase_missing, 2).at(1)[median_place] == 5);
+    const std::vector<float> nothing = {gap, gap};
+    CHECK(std::isnan(SeasonalNaive(nothing, 1).at(0)[median_place]));
+}
+
+TEST_CASE("its limits are quantiles of past differences, and widen with the square root") {
+    const std::vector<float> steady = {0, 2, 0, 2, 0};
+    for (std::size_t step = 0; step < 4; ++step) {
+        const double width = 2 * std::sqrt(static_cast<double>(step + 1));
+        CHECK(SeasonalNaive(steady, 1).at(step).front() == Approx(-width));
+        CHECK(SeasonalNaive(steady, 1).at(step).back() == Approx(width));
+    }
+    const std::vector<float> growing = {0, 0, 1, 3, 6, 10};   // differences 0, 1, 2, 3, 4
+    CHECK(SeasonalNaive(growing, 1).at(0)[9] == Approx(12));  // 0.75 leaves half of them inside
+    CHECK(SeasonalNaive(growing, 1).at(0)[3] == Approx(8));
+}
+
+TEST_CASE("windows end with the file and begin a stride apart") {
+    Options options;
+    options.horizons = {5, 10};
+    const Plan plan = make_plan(table_of(100, 5), Timeline(), options, 2);
+    CHECK(plan.season == 1);
+    CHECK(plan.windows == 8);  // 16 rows of history, 8 times 10 rows, and 4 are over
+    REQUIRE(plan.tasks.size() == 8 * 3);
+    CHECK(plan.tasks.front().origin == 20);
+    CHECK(plan.tasks.back().origin == 90);
+    CHECK(plan.tasks.back().first_series == 4);
+    CHECK(plan.tasks.back().series == 1);
+
+    options.stride = 1;
+    options.windows = 75;
+    CHECK(make_plan(table_of(100, 1), Timeline(), options, 2).tasks.front().origin == 16);
+    options.windows = 76;
+    CHECK(has(refusal([&] { make_plan(table_of(100, 1), Timeline(), options, 2); }), "hold 75 windows"));
+    options.windows = 0;
+    CHECK(make_plan(table_of(100, 1), Timeline(), options, 2).windows == 20);
+}
+
+TEST_CASE("what cannot be tested is refused in a sentence") {
+    Options options;
+    options.horizons = {10};
+    CHECK(has(refusal([&] { make_plan(table_of(25, 1), Timeline(), options, 2); }),
+              "has 25 rows, but a window needs at least 26"));
+    totograph::io::Table table = table_of(100, 2);
+    table.columns[1].assign(100, gap);
+    CHECK(has(refusal([&] { make_plan(table, Timeline(), options, 2); }), "'series 1' holds no value"));
+}
+
+TEST_CASE("timestamps suggest a season") {
+    const auto season = [](const std::vector<std::string>& stamps) { return season_of(Timeline(stamps)); };
+    CHECK(season({"2026-01-01T00:00Z", "2026-01-01T01:00Z", "2026-01-01T02:00Z"}) == 24);
+    CHECK(season({"2026-01-01T00:00Z", "2026-01-01T00:15Z", "2026-01-01T00:30Z"}) == 96);
+    CHECK(season({"2026-01-01", "2026-01-02", "2026-01-03"}) == 7);
+    CHECK(season({"2026-01-01", "2026-02-01", "2026-03-01"}) == 12);
+    CHECK(season({"2026-01-01", "2026-04-01", "2026-07-01"}) == 4);
+    CHECK(season({"2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z", "2026-01-01T00:00:02Z"}) == 1);
+    CHECK(season({"1700000000", "1700003600", "1700007200"}) == 24);
+    CHECK(season({"1", "2", "3"}) == 1);
+    CHECK(season({}) == 1);
+}
+
+TEST_CASE("a season that the file is too short for is not used, with a note") {
+    totograph::io::Table table = table_of(60, 1);
+    for (int hour = 0; hour < 60; ++hour) {
+        table.timestamps.push_back(std::to_string(1700000000 + 3600 * hour));
+    }
+    Options options;
+    options.horizons = {12};
+    CHECK(make_plan(table, Timeline(table.timestamps), options, 8).season == 24);
+    options.horizons = {13};
+    const Plan plan = make_plan(table, Timeline(table.timestamps), options, 8);
+    CHECK(plan.season == 1);
+    CHECK(plan.notes.size() == 1);
+    options.season = 24;
+    CHECK(!refusal([&] { make_plan(table, Timeline(table.timestamps), options, 8); }).empty());
+}
+
+TEST_CASE("scores survive being text") {
+    std::vector<Score> scores(2);
+    scores[0] = {.steps = 3, .scale = 0.1, .magnitude = 1e300, .model = {1.0 / 3, 2, {1, 2, 3}}, .naive = {4, 5, {}}};
+    scores[1].scale = std::numeric_limits<double>::infinity();
+    CHECK(parse_scores(score_text(scores), 2) == scores);
+    CHECK(!parse_scores(score_text(scores), 1));
+    CHECK(!parse_scores(score_text(scores), 3));
+    CHECK(!parse_scores(score_text(scores) + " x", 2));
+    scores[0].scale = std::nan("");
+    const auto back = parse_scores(score_text(scores), 2);
+    REQUIRE(back);
+    CHECK(std::isnan((*back)[0].scale));
+}
+
+TEST_CASE("a journal gives back what was put into it") {
+    const JournalPath file("test_journal_back");
+    {
+        Journal journal(file.path(), "key");
+        CHECK(journal.finished().empty());
+        journal.append(7, "seven");
+        journal.append(3, "");
+    }
+    const Journal journal(file.path(), "key");
+    CHECK(journal.finished().size() == 2);
+    CHECK(journal.finished().at(7) == "seven");
+    CHECK(journal.finished().at(3).empty());
+    CHECK(journal.damaged() == 0);
+}
+
+TEST_CASE("a torn or damaged line costs that line alone") {
+    const JournalPath file("test_journal_torn");
+    {
+        Journal journal(file.path(), "key");
+        for (int task = 0; task < 4; ++task) {
+            journal.append(task, "result " + std::to_string(task));
+        }
+    }
+    const std::string whole = file.content();
+    const std::string last = whole.substr(whole.find("3 result 3"));
+    std::string damaged = whole;
+    damaged[damaged.find("result 1")] = 'R';
+    for (std::size_t cut = 1; cut < last.size(); ++cut) {
+        file.set(damaged.substr(0, damaged.size() - cut));
+        {
+            Journal journal(file.path(), "key");
+            CHECK(journal.finished().size() == 2);
+            CHECK(journal.damaged() == 2);
+            journal.append(9, "nine");
+        }
+        const Journal journal(file.path(), "key");
+        CHECK(journal.finished().size() == 3);
+        CHECK(journal.finished().at(2) == "result 2");
+        CHECK(journal.finished().at(9) == "nine");
+    }
+    // A heading that was torn is written anew.
+    for (std::size_t length = 0; length < whole.find('\n'); ++length) {
+        file.set(whole.substr(0, length));
+        CHECK(Journal(file.path(), "key").finished().empty());
+        CHECK(file.content() == whole.substr(0, whole.find('\n') + 1));
+    }
+}
+
+TEST_CASE("a journal of something else, and any other file, stays as it is") {
+    const JournalPath file("test_journal_other");
+    { Journal(file.path(), "one").append(1, "1"); }
+    const std::string content = file.content();
+    CHECK(has(refusal([&] { Journal(file.path(), "two"); }), "not the journal of this run"));
+    CHECK(file.content() == content);
+    for (const std::string precious : {"my notes", "my notes\n", "a,b\n1,2\n"}) {
+        file.set(precious);
+        CHECK(has(refusal([&] { Journal(file.path(), "one"); }), "not the journal of this run"));
+        CHECK(file.content() == precious);
+    }
+    CHECK(has(refusal([] { Journal("/dev/full", "one"); }), "no regular file"));
+    CHECK(has(refusal([] { Journal("/missing/folder/journal", "one"); }), "cannot be opened"));
+}
+
+TEST_CASE("two runs do not share a journal") {
+    const JournalPath file("test_journal_shared");
+    const Journal journal(file.path(), "key");
+    CHECK(has(refusal([&] { Journal(file.path(), "key"); }), "in use by another run"));
+}
+
+TEST_CASE("the report has a row for each series and one for all, by horizon") {
+    AllScores scores(2, std::vector<std::vector<Score>>(2));
+    for (std::size_t series = 0; series < 2; ++series) {
+        for (std::size_t horizon = 0; horizon < 2; ++horizon) {
+            const double error = static_cast<double>(series + 1);
+            scores[series][horizon] = {
+                {.steps = 1, .scale = 1, .magnitude = 10, .model = {error, 1, {1, 1, 1}}, .naive = {2, 2, {}}}};
+        }
+    }
+    const std::vector<ReportRow> rows = report_rows(scores, {"a,b", "<c>"}, {24, 96});
+    REQUIRE(rows.size() == 6);
+    CHECK(rows[2].is_total);
+    CHECK(rows[2].model.mase == Approx(1.5));
+    CHECK(rows[2].windows == 2);
+    CHECK(rows[5].horizon == 96);
+    CHECK(rows[0].ratio == Approx(0.5));
+    CHECK(rows[1].ratio == Approx(1));
+    CHECK(rows[2].ratio == Approx(std::sqrt(0.5)));
+    const std::string csv = report_csv(rows);
+    CHECK(has(csv, "\nseries,\"a,b\",24,1,1,0.1,1,1,1,2,0.2,0,0,0,0.5\n"));
+    CHECK(has(csv, "\ntotal,,96,2,1.5,0.1,1,1,1,2,0.2,0,0,0,0.70710677\n"));
+    CHECK(has(report_table(rows, 24), "96 steps ahead, against the value 24 steps before"));
+    const std::string svg = report_svg("t & t", "s", rows, 1);
+    CHECK(has(svg, "&lt;c&gt;"));
+    CHECK(has(svg, "t &amp; t"));
+    CHECK(!has(svg, "nan"));
+}
+
+TEST_CASE("the drawing stands series without scores, and very many") {
+    AllScores none(1, std::vector<std::vector<Score>>(1, {Score{}}));
+    CHECK(!has(report_svg("t", "s", report_rows(none, {"empty"}, {1}), 1), "nan"));
+    const std::size_t count = 500;
+    const AllScores many(count, {{{.steps = 1, .scale = 1, .magnitude = 1, .model = {1, 1, {}}, .naive = {1, 1, {}}}}});
+    const std::vector<std::string> names(count, "name");
+    CHECK(report_svg("t", "s", report_rows(many, names, {1}), 1).size() < 200'000);
+}
+
+TEST_CASE("backtest's command line") {
+    const auto parse = [](std::vector<const char*> arguments) {
+        arguments.insert(arguments.begin(), "backtest");
+        std::ostringstream out;
+        return parse_command_line(static_cast<int>(arguments.size()), arguments.data(), out).value();
+    };
+    const Options options =
+        parse({"a.csv", "--horizon", "96,24", "--horizon", "24", "--columns", "x, y", "--threads", "3", "--together"});
+    CHECK(options.horizons == std::vector<std::int64_t>{24, 96});
+    CHECK(options.columns == std::vector<std::string>{"x", "y"});
+    CHECK(options.threads == 3);
+    CHECK(options.together);
+    CHECK(parse({"a.csv"}).horizons == std::vector<std::int64_t>{24});
+    CHECK(has(refusal([&] { parse({}); }), "Name the CSV file"));
+    CHECK(has(refusal([&] { parse({"a.csv", "--horizon", "2x"}); }), "expects whole numbers"));
+    CHECK(has(refusal([&] { parse({"a.csv", "--horizon", "0"}); }), "at least 1"));
+    CHECK(has(refusal([&] { parse({"a.csv", "--csv", "./a.csv"}); }), "input file itself"));
+    CHECK(has(refusal([&] { parse({"a.csv", "--csv", "b", "--svg", "b"}); }), "same file"));
+    CHECK(has(refusal([&] { parse({"a.csv", "--windows", "-1"}); }), "--windows"));
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <totograph/toto/demo_1_0.hpp>
+#include <totograph/totograph.hpp>
+
+#include "toto/fixture.hpp"
+
+// What tools/demo_model/make_fixture.py wrote with the reference, from the same checkpoint.
+
+namespace {
+
+namespace tg = totograph;
+using Model = tg::toto::demo_1_0;
+
+constexpr tg::Bucket bucket{.variates = 3, .context = 77, .horizon = 32};
+constexpr tg::ForecasterOptions options{.rewrites = {.last_patch_only = false, .keep_intermediates = true}};
+using Forecaster = tg::Forecaster<Model, bucket, options>;
+
+/// Relative to each tensor's largest magnitude; 2.5e-6 was measured. Trained weights amplify rounding more than the
+/// random ones of the other cases do.
+constexpr double bound = 2e-5;
+
+/// The head's parameters against those of the reference, of which `expected` cuts out what the executor just computed.
+template <class Cut>
+void check_head(Forecaster& forecaster, const std::string& tap, const std::string& name, const Cut& expected) {
+    for (const char* parameter : {"df", "loc", "scale", "probs"}) {
+        const std::string key = name + "_" + parameter;
+        fixture::check_close(key, fixture::state(forecaster, (tap + parameter).c_str()), expected(key), bound);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("the demo checkpoint: head parameters and the mean agree with the reference") {
+    const fixture::Tensors tensors(TOTOGRAPH_TEST_DATA "/demo_model");
+    const fixture::Inputs inputs(tensors, bucket);
+    Forecaster forecaster(tg::toto::load<Model>(TOTOGRAPH_MODELS "/demo"));
+    forecaster.fill(inputs.series, bucket, 0);
+    forecaster.executor().run<0>();
+    check_head(forecaster, "tap.head_", "head", [&](const std::string& key) { return tensors[key]; });
+
+    // Decoding: the second step has seen the first patch of a given future.
+    constexpr auto patch = static_cast<std::size_t>(Model::config.patch_size);
+    constexpr auto steps = static_cast<std::size_t>(Forecaster::sizes.steps);
+    const auto of_step = [&](std::size_t step) {
+        return [&tensors, step](const std::string& key) {
+            const std::vector<float> all = tensors[key];
+            const auto size = static_cast<std::ptrdiff_t>(all.size() / steps);
+            const auto first = all.begin() + static_cast<std::ptrdiff_t>(step) * size;
+            return std::vector<float>(first, first + size);
+        };
+    };
+    check_head(forecaster, "tap.", "trace", of_step(0));
+    const std::vector<float> future = tensors["future"];
+    auto* forecast = static_cast<float*>(forecaster.executor().state("forecast"));
+    for (std::size_t row = 0; row < static_cast<std::size_t>(bucket.variates); ++row) {
+        std::copy_n(future.data() + row * steps * patch, patch, forecast + row * steps * patch);
+    }
+    forecaster.executor().run<1>();
+    check_head(forecaster, "tap.", "trace", of_step(1));
+
+    fixture::check_close("mean_kv", forecaster.forecast(inputs.series).mean(), tensors["mean_kv"], bound);
+}
