@@ -156,7 +156,11 @@ int run(const Options& options, Stage& stage) {
     return exit_ok;
 }
 
-int fail(const std::string& message, int code) {
+int fail(std::string message, int code) {
+    // The library's forecasters begin their sentences with their own name.
+    if (message.starts_with("forecast: ")) {
+        message.erase(0, std::string("forecast: ").size());
+    }
     std::cerr << "backtest: " << message << "\n";
     return code;
 }

@@ -56,108 +56,176 @@ struct Counts {
     std::int64_t malformed = 0;
 };
 
-/// Names the first few lines that cannot be used; all are counted.
-void complain(std::int64_t& count, std::int64_t line, const std::string& what, const Options& options) {
-    constexpr std::int64_t most = 5;
-    ++count;
-    if (!options.quiet && count <= most) {
-        std::cerr << "stream: Line " << line << " is left out: " << what << "."
-                  << (count == most ? " Further ones are only counted." : "") << "\n";
-    }
-}
+/// One run: takes line after line and prints what follows from it.
+class Session {
+public:
+    Session(const AnyModel& model, const Options& options, Stage& stage)
+        : model_(model), options_(options), stage_(stage), observations_(options) {}
 
-void summarize(const Counts& counts, const ForecastStream* stream, const Latency& line_latency) {
-    std::cerr << "stream: " << plural(counts.lines, "line") << ": " << count_text(counts.used) << " used, "
-              << count_text(counts.late) << " late, " << count_text(counts.malformed) << " malformed.\n";
-    if (stream == nullptr) {
-        return;
+    void take(const std::string& line, bool is_too_long) {
+        const auto start = std::chrono::steady_clock::now();
+        ++number_;
+        if (number_ == 1) {
+            out_ = ForecastStream::heading();
+        }
+        if (number_ == 1 && observations_.needs_header()) {
+            if (is_too_long) {
+                throw totograph::Error(totograph::ErrorCode::invalid_series,
+                                       std::string("The first line is ") + too_long + ".");
+            }
+            observations_.read_header(line);
+        } else {
+            ++counts_.lines;
+            std::string problem = std::string("it is ") + too_long;
+            std::optional<Observation> observation;
+            if (!is_too_long) {
+                observation = observations_.read(line, problem);
+            }
+            if (!observation) {
+                leave_out(number_, problem);
+            } else if (observations_.has_timestamps()) {
+                take_timed(*observation);
+            } else {
+                use(*observation, 0);
+            }
+        }
+        const bool is_answered = counts_.lines > 0 && !out_.empty();
+        if (!out_.empty()) {
+            stage_ = Stage::output;
+            print(out_);
+            stage_ = Stage::input;
+            out_.clear();
+        }
+        if (is_answered) {
+            latency_.add(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        }
     }
-    std::cerr << "stream: " << plural(stream->missing(), "value") << " missing, " << plural(stream->alarms(), "alarm")
-              << ".\n";
-    if (stream->latency().count() > 0) {
-        std::cerr << "stream: " << plural(stream->latency().count(), "forecast") << ": " << stream->latency().text()
-                  << ".\nstream: line to output: " << line_latency.text() << ".\n";
+
+    /// No line follows. Throws `Error(invalid_series)` when there were too few for a forecast, and no interrupt either.
+    void finish() {
+        if (held_) {
+            refute_held();
+        }
+        if (!options_.quiet) {
+            summarize();
+        }
+        if (!interrupted && (!stream_ || stream_->latency().count() == 0)) {
+            const std::size_t least =
+                stream_ ? stream_->least_steps() : 2 * static_cast<std::size_t>(model_.patch_size());
+            throw totograph::Error(totograph::ErrorCode::invalid_series,
+                                   "The input ended before a forecast could be made: " + plural(counts_.used, "line") +
+                                       " could be used, and " + std::to_string(least) + " are needed.");
+        }
     }
-}
+
+private:
+    /// A line that the clock holds back until it knows the next one.
+    struct Held {
+        Observation observation;
+        std::int64_t number = 0;
+    };
+
+    void take_timed(const Observation& observation) {
+        if (const std::optional<StreamClock::Tick> settled = clock_.settle(observation.timestamp)) {
+            if (settled->is_refuted) {
+                refute_held();
+            } else {
+                use(held_->observation, settled->skipped);
+                held_.reset();
+            }
+        }
+        const StreamClock::Tick tick = clock_.advance(observation.timestamp);
+        if (!tick.is_readable) {
+            leave_out(number_, observation.timestamp.empty()
+                                   ? "it has no timestamp"
+                                   : "'" + printable(shortened(observation.timestamp, 40)) + "' is no timestamp");
+        } else if (tick.is_late) {
+            complain(counts_.late, number_, "its timestamp is not after that of the line before");
+        } else if (tick.is_held) {
+            held_ = Held{observation, number_};
+        } else {
+            use(observation, tick.skipped);
+        }
+    }
+
+    void refute_held() {
+        leave_out(held_->number, "'" + printable(shortened(held_->observation.timestamp, 40)) +
+                                     "' is far ahead, and the lines after it do not bear that out");
+        held_.reset();
+    }
+
+    void use(const Observation& observation, std::int64_t skipped) {
+        ++counts_.used;
+        stage_ = Stage::forecast;
+        if (!stream_) {
+            stream_.emplace(model_, options_, observations_.names());
+        }
+        const bool has_clock = observations_.has_timestamps();
+        stream_->set_time(has_clock ? observation.timestamp : std::to_string(counts_.lines));
+        stream_->take(observation, skipped, out_);
+        stream_->print_forecast(has_clock ? &clock_ : nullptr, counts_.lines, out_);
+        stage_ = Stage::input;
+    }
+
+    void leave_out(std::int64_t number, const std::string& problem) {
+        complain(counts_.malformed, number, problem);
+        // Without timestamps a line is a step, whatever it holds; with them the next line tells what is missing.
+        if (!observations_.has_timestamps() && stream_) {
+            stream_->skip(1);
+        }
+    }
+
+    /// Names the first few lines that cannot be used; all are counted.
+    void complain(std::int64_t& count, std::int64_t line, const std::string& what) const {
+        constexpr std::int64_t most = 5;
+        ++count;
+        if (!options_.quiet && count <= most) {
+            std::cerr << "stream: Line " << line << " is left out: " << what << "."
+                      << (count == most ? " Further ones are only counted." : "") << "\n";
+        }
+    }
+
+    void summarize() const {
+        std::cerr << "stream: " << plural(counts_.lines, "line") << ": " << count_text(counts_.used) << " used, "
+                  << count_text(counts_.late) << " late, " << count_text(counts_.malformed) << " malformed.\n";
+        if (!stream_) {
+            return;
+        }
+        std::cerr << "stream: " << plural(stream_->missing(), "value") << " missing, "
+                  << plural(stream_->alarms(), "alarm") << ".\n";
+        if (stream_->latency().count() > 0) {
+            std::cerr << "stream: " << plural(stream_->latency().count(), "forecast") << ": "
+                      << stream_->latency().text() << ".\nstream: line to output: " << latency_.text() << ".\n";
+        }
+    }
+
+    static constexpr const char* too_long = "longer than a mebibyte";
+
+    const AnyModel& model_;
+    const Options& options_;
+    Stage& stage_;
+    ObservationReader observations_;
+    StreamClock clock_;
+    std::optional<ForecastStream> stream_;
+    std::optional<Held> held_;
+    Latency latency_;
+    Counts counts_;
+    std::int64_t number_ = 0;  // of the line at hand, the header included
+    std::string out_;
+};
 
 int run(const Options& options, Stage& stage) {
     stage = Stage::checkpoint;
     const std::unique_ptr<AnyModel> model = open_model(checkpoint_or_demo(options.checkpoint));
     stage = Stage::input;
-    ObservationReader observations(options);
+    Session session(*model, options, stage);
     LineReader reader(STDIN_FILENO);
-    std::optional<ForecastStream> stream;
-    StreamClock clock;
-    Latency latency;
-    Counts counts;
-    bool has_clock = false;
-    std::int64_t number = 0;
     std::string line;
-    std::string problem;
     LineReader::Result result{};
     while (!interrupted && (result = reader.next(line)) != LineReader::Result::end) {
-        const auto start = std::chrono::steady_clock::now();
-        ++number;
-        std::string out;
-        if (number == 1) {
-            out = ForecastStream::heading();
-        }
-        if (number == 1 && observations.needs_header()) {
-            observations.read_header(line);
-            stage = Stage::output;
-            print(out);
-            stage = Stage::input;
-            continue;
-        }
-        ++counts.lines;
-        std::optional<Observation> observation = observations.read(line, problem);
-        if (result == LineReader::Result::too_long) {
-            problem = "it is longer than a mebibyte";
-            observation.reset();
-        }
-        StreamClock::Tick tick;
-        if (observation && !observation->timestamp.empty()) {
-            has_clock = true;
-            tick = clock.advance(observation->timestamp);
-            problem = "'" + printable(shortened(observation->timestamp, 40)) + "' is no timestamp";
-        } else if (observation && has_clock) {
-            tick.is_readable = false;
-            problem = "it has no timestamp";
-        }
-        if (!observation || !tick.is_readable) {
-            complain(counts.malformed, number, problem, options);
-            // Without timestamps a line is a step, whatever it holds; with them the next line tells what is missing.
-            if (!has_clock && stream) {
-                stream->skip(1);
-            }
-        } else if (tick.is_late) {
-            complain(counts.late, number, "its timestamp is not after that of the line before", options);
-        } else {
-            ++counts.used;
-            stage = Stage::forecast;
-            if (!stream) {
-                stream.emplace(*model, options, observations.names());
-            }
-            stream->set_time(has_clock ? observation->timestamp : std::to_string(counts.lines));
-            stream->take(*observation, tick.skipped, out);
-            stream->print_forecast(has_clock ? &clock : nullptr, counts.lines, out);
-        }
-        if (!out.empty()) {
-            stage = Stage::output;
-            print(out);
-            latency.add(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-        }
-        stage = Stage::input;
+        session.take(line, result == LineReader::Result::too_long);
     }
-    if (!options.quiet) {
-        summarize(counts, stream ? &*stream : nullptr, latency);
-    }
-    if (!interrupted && (!stream || stream->latency().count() == 0)) {
-        const std::size_t least = stream ? stream->least_steps() : 2 * static_cast<std::size_t>(model->patch_size());
-        throw totograph::Error(totograph::ErrorCode::invalid_series,
-                               "The input ended before a forecast could be made: " + plural(counts.used, "line") +
-                                   " could be used, and " + std::to_string(least) + " are needed.");
-    }
+    session.finish();
     return exit_ok;
 }
 

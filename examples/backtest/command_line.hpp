@@ -26,6 +26,7 @@ A window is a forecast of one series from one row on. It is compared with what c
 of one season before, between limits that held as often as they should in the series' past.
   MASE      mean absolute error of the median, in units of the history's mean seasonal difference
   ratio     MASE in units of the baseline's; over all series the geometric mean
+            (of those above 0 and below infinity)
   CRPS      weighted quantile loss over the deciles: in units of the mean magnitude of what came
   coverage  how often what came lay inside the 50%, 80% and 90% intervals
 Finished windows are kept in a journal. A run that was interrupted goes on from there when the command is repeated.

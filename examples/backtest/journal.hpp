@@ -127,6 +127,17 @@ private:
         if (whole == 0) {
             damaged_ = 0;  // a torn heading is no result
             write_line(wanted_heading);
+            keep_name();
+        }
+    }
+
+    /// Puts the name of a new file on the disk too, without which its lines could not be found after a crash. Some file
+    /// systems cannot, and need not.
+    void keep_name() const {
+        const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
+        const totograph::io::FileDescriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        if (opened && ::fsync(opened.get()) != 0 && errno != EINVAL) {
+            fail("cannot be kept", "Check the disk, or name another file with --journal.");
         }
     }
 

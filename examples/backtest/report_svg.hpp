@@ -50,12 +50,12 @@ public:
     ReportDrawing(std::string title, std::string subtitle, const std::vector<ReportRow>& rows, std::int64_t season)
         : title_(std::move(title)), subtitle_(std::move(subtitle)), season_(season) {
         for (const ReportRow& row : rows) {
-            if (blocks_.empty() || blocks_.back().front().horizon != row.horizon) {
+            if (blocks_.empty() || blocks_.back().rows.front().horizon != row.horizon) {
                 blocks_.emplace_back();
             }
-            blocks_.back().push_back(row);
+            blocks_.back().rows.push_back(row);
         }
-        for (std::vector<ReportRow>& block : blocks_) {
+        for (Block& block : blocks_) {
             arrange(block);
         }
     }
@@ -63,9 +63,15 @@ public:
     [[nodiscard]] std::string text() const {
         std::string body;
         double y = 104;
-        for (const std::vector<ReportRow>& block : blocks_) {
-            body += draw(block, y);
-            y += 62 + row_height * static_cast<double>(block.size()) + 34;
+        for (const Block& block : blocks_) {
+            body += draw(block.rows, y);
+            y += 62 + row_height * static_cast<double>(block.rows.size()) + 34;
+            if (block.hidden > 0) {
+                body += svg_text(
+                    margin, y - 18, "small",
+                    count_text(block.hidden) + " more series " + (block.hidden == 1 ? "is" : "are") + " in the CSV");
+                y += 20;
+            }
         }
         const std::string size = pixel(width) + "\" height=\"" + pixel(y);
         return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + size +
@@ -85,16 +91,31 @@ private:
     static constexpr double numbers_left = plot_left + plot_width;
     static constexpr std::size_t most_rows = 60;
 
-    /// The mean of all first, then the series, the largest gain first; of very many only the best and the worst.
-    static void arrange(std::vector<ReportRow>& block) {
-        const auto key = [](const ReportRow& row) {
-            return row.is_total ? -1.0 : std::isfinite(row.ratio) ? row.ratio : 1e300;
-        };
-        std::stable_sort(block.begin(), block.end(),
-                         [&](const ReportRow& a, const ReportRow& b) { return key(a) < key(b); });
-        if (block.size() > most_rows + 1) {
-            block.erase(block.begin() + 1 + most_rows / 2, block.end() - most_rows / 2);
+    /// One horizon.
+    struct Block {
+        std::vector<ReportRow> rows;
+        std::int64_t hidden = 0;  ///< Series that are not drawn.
+    };
+
+    /// The mean of all first, then the series, the largest gain first, then those without a ratio. Of very many only
+    /// the best and the worst are drawn, and those without a ratio where room is left.
+    static void arrange(Block& block) {
+        std::vector<ReportRow>& rows = block.rows;
+        const auto total = [](const ReportRow& row) { return row.is_total; };
+        const auto scored = [](const ReportRow& row) { return !std::isnan(row.ratio); };
+        const auto first = std::stable_partition(rows.begin(), rows.end(), total);
+        const auto end = std::stable_partition(first, rows.end(), scored);
+        std::stable_sort(first, end, [](const ReportRow& a, const ReportRow& b) { return a.ratio < b.ratio; });
+        const std::size_t all = rows.size();
+        const auto most = static_cast<std::ptrdiff_t>(most_rows);
+        if (rows.end() - first > most) {
+            const std::ptrdiff_t drawn = end - first;
+            rows.erase(drawn < most ? first + most : end, rows.end());
+            if (drawn > most) {
+                rows.erase(first + most / 2, rows.end() - most / 2);
+            }
         }
+        block.hidden = static_cast<std::int64_t>(all - rows.size());
     }
 
     [[nodiscard]] std::string legend(double y) const {
@@ -185,7 +206,7 @@ private:
     std::string title_;
     std::string subtitle_;
     std::int64_t season_;
-    std::vector<std::vector<ReportRow>> blocks_;
+    std::vector<Block> blocks_;
 };
 
 }  // namespace detail

@@ -44,12 +44,17 @@ namespace detail {
 /// Forecasts and scores tasks; one for each thread.
 class Scorer {
 public:
-    Scorer(const totograph::io::Table& table, const Options& options, std::int64_t season)
-        : table_(table), options_(options), season_(season) {}
+    Scorer(const totograph::io::Table& table, const Options& options, const Plan& plan)
+        : table_(table), options_(options), season_(plan.season) {
+        for (const Task& task : plan.tasks) {
+            most_series_ = std::max(most_series_, task.series);
+            most_steps_ = std::max(most_steps_, context_of(task));
+        }
+    }
 
     /// The scores of a task, [series][horizon].
     std::vector<Score> scores(const AnyModel& model, const Task& task) {
-        const totograph::Index steps = std::min<totograph::Index>(options_.context, task.origin);
+        const totograph::Index steps = context_of(task);
         lay_out(task, steps);
         const totograph::Series series{.variates = static_cast<totograph::Index>(task.series),
                                        .steps = steps,
@@ -59,9 +64,12 @@ public:
                                        .first_series = static_cast<std::uint32_t>(task.first_series)};
         const totograph::ForecastOptions request{
             .seed = options_.seed, .horizon = options_.horizons.back(), .samples = options_.samples};
-        if (forecaster_ == nullptr || forecaster_sizes_ != std::pair(task.series, steps)) {
-            forecaster_ = model.forecaster(series, request, 1);
-            forecaster_sizes_ = {task.series, steps};
+        if (forecaster_ == nullptr) {
+            // One for all tasks: should the largest fit no bucket, the first one tells.
+            totograph::Series largest = series;
+            largest.variates = static_cast<totograph::Index>(most_series_);
+            largest.steps = most_steps_;
+            forecaster_ = model.forecaster(largest, request, 1);
         }
         const totograph::Forecast forecast = forecaster_->forecast(series, request);
         for (std::size_t i = 0; i < levels.size(); ++i) {
@@ -75,11 +83,18 @@ public:
     }
 
 private:
+    /// Rows of history that a task's forecasts see.
+    [[nodiscard]] totograph::Index context_of(const Task& task) const {
+        return std::min<totograph::Index>(options_.context, task.origin);
+    }
+
     /// Puts the context of the task's series where the library reads it. A group of its own hides a series from others.
+    /// The library takes no blank series: one gets a made-up observation, seen by no other, and is not scored.
     void lay_out(const Task& task, totograph::Index steps) {
         values_.clear();
         observed_.clear();
         groups_.clear();
+        known_.clear();
         for (std::size_t place = 0; place < task.series; ++place) {
             const std::vector<float>& column = table_.columns[task.first_series + place];
             for (std::int64_t row = task.origin - steps; row < task.origin; ++row) {
@@ -87,7 +102,13 @@ private:
                 values_.push_back(std::isnan(value) ? 0.0F : value);
                 observed_.push_back(std::isnan(value) ? 0 : 1);
             }
-            groups_.push_back(options_.together ? 0 : static_cast<std::int32_t>(place));
+            const bool known =
+                std::any_of(observed_.end() - steps, observed_.end(), [](auto seen) { return seen != 0; });
+            if (!known) {
+                observed_.back() = 1;
+            }
+            known_.push_back(known);
+            groups_.push_back(options_.together && known ? 0 : static_cast<std::int32_t>(place + 1));
         }
     }
 
@@ -97,14 +118,11 @@ private:
         const std::span<const float> history(column.data(), origin);
         const SeasonalNaive naive(history, season_);
         const auto longest = static_cast<std::size_t>(options_.horizons.back());
-        // Both ways need something to start from.
-        const bool known = std::any_of(observed_.begin() + offset(place), observed_.begin() + offset(place + 1),
-                                       [](std::uint8_t seen) { return seen != 0; });
         Score score;
         score.scale = seasonal_scale(history, season_);
         for (std::size_t step = 0, next = 0; step < longest; ++step) {
             const double truth = column[origin + step];
-            if (known && !std::isnan(truth)) {
+            if (known_[place] && !std::isnan(truth)) {
                 Quantiles model{};
                 for (std::size_t i = 0; i < levels.size(); ++i) {
                     model[i] = quantiles_[i][place * longest + step];
@@ -121,19 +139,16 @@ private:
         }
     }
 
-    /// Where a series begins in `observed_`.
-    [[nodiscard]] std::ptrdiff_t offset(std::size_t place) const {
-        return static_cast<std::ptrdiff_t>(place * (observed_.size() / groups_.size()));
-    }
-
     const totograph::io::Table& table_;
     const Options& options_;
     std::int64_t season_;
+    std::size_t most_series_ = 0;
+    totograph::Index most_steps_ = 0;
     std::unique_ptr<AnyForecaster> forecaster_;
-    std::pair<std::size_t, totograph::Index> forecaster_sizes_;
     std::vector<float> values_;
     std::vector<std::uint8_t> observed_;
     std::vector<std::int32_t> groups_;
+    std::vector<bool> known_;  ///< Whether a series has an observation: both ways need something to start from.
     std::array<std::vector<float>, levels.size()> quantiles_;
 };
 
@@ -164,7 +179,7 @@ inline std::optional<AllScores> run_backtest(const totograph::io::Table& table, 
     const auto start = std::chrono::steady_clock::now();
     report(done, -1);
     const auto work = [&] {
-        detail::Scorer scorer(table, options, plan.season);
+        detail::Scorer scorer(table, options, plan);
         std::unique_lock<std::mutex> lock(mutex);
         while (next < open.size() && !stop && !error) {
             const std::size_t task = open[next++];

@@ -33,7 +33,6 @@ struct Panel {
 struct Figure {
     std::string title;
     std::string subtitle;
-    std::string warning;               ///< A sentence that nobody should miss, or empty.
     std::string line_name = "median";  ///< What `Panel::line` is.
     Timeline timeline;
     std::int64_t first_row = 0;  ///< The timeline's row of the first history step.

@@ -16,7 +16,7 @@ inline std::int64_t history_tail(std::int64_t steps, std::int64_t horizon) {
     return std::min(steps, std::clamp<std::int64_t>(3 * horizon, 60, 1000));
 }
 
-/// Puts a forecast and the tail of its history together for drawing. Title and warning are left to the caller.
+/// Puts a forecast and the tail of its history together for drawing. Titles are left to the caller.
 inline Figure make_figure(const SeriesInput& input, const ForecastResult& result, const Timeline& timeline) {
     Figure figure;
     const std::int64_t tail = history_tail(input.steps, result.horizon);

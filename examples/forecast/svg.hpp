@@ -97,13 +97,13 @@ public:
     [[nodiscard]] std::string text() const {
         const std::size_t rows =
             (figure_.panels.size() + static_cast<std::size_t>(columns_) - 1) / static_cast<std::size_t>(columns_);
-        const double top = header_height();
+        const double top = header_height;
         const double height = top + static_cast<double>(rows) * row_height() + 34;
         const std::string size = pixel(width()) + "\" height=\"" + pixel(height);
         std::string svg =
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + size +
             "\" viewBox=\"0 0 " + pixel(width()) + " " + pixel(height) + "\" role=\"img\">\n";
-        svg += "<title>" + escape_xml(figure_.title) + "</title>\n<desc>" + escape_xml(description()) + "</desc>\n";
+        svg += "<title>" + escape_xml(figure_.title) + "</title>\n<desc>" + escape_xml(figure_.subtitle) + "</desc>\n";
         svg += std::string("<style>\n") + svg_style + "</style>\n" + svg_rectangle("page", 0, 0, width(), height);
         svg += header();
         for (std::size_t i = 0; i < figure_.panels.size(); ++i) {
@@ -117,23 +117,15 @@ public:
 private:
     static constexpr double margin = 32;
     static constexpr double gutter = 36;
+    static constexpr double header_height = 108;
 
     [[nodiscard]] double width() const { return columns_ == 1 ? 880 : 1160; }
     [[nodiscard]] double row_height() const { return plot_height_ + 66; }
-    [[nodiscard]] double header_height() const { return figure_.warning.empty() ? 108 : 150; }
-
-    [[nodiscard]] std::string description() const {
-        return figure_.subtitle + (figure_.warning.empty() ? "" : " " + figure_.warning);
-    }
 
     [[nodiscard]] std::string header() const {
         std::string svg = svg_text(margin, 42, "title", shortened(printable(figure_.title), 68));
         svg += svg_text(margin, 64, "subtitle", figure_.subtitle);
-        if (!figure_.warning.empty()) {
-            svg += svg_rectangle("warning-box", margin, 78, width() - 2 * margin, 30);
-            svg += svg_text(margin + 12, 98, "warning", figure_.warning);
-        }
-        return svg + legend(header_height() - 18);
+        return svg + legend(header_height - 18);
     }
 
     [[nodiscard]] std::string legend(double y) const {

@@ -23,7 +23,7 @@ struct TerminalStyle {
 namespace detail {
 
 /// What a character cell shows, which decides its colour.
-enum class Ink { none, muted, history, forecast, inner_band, outer_band, truth, warning, strong };
+enum class Ink { none, muted, history, forecast, inner_band, outer_band, truth, strong };
 
 inline const char* escape_of(Ink ink) {
     switch (ink) {
@@ -34,7 +34,6 @@ inline const char* escape_of(Ink ink) {
         case Ink::inner_band: return "\x1b[36m";
         case Ink::outer_band: return "\x1b[34m";
         case Ink::truth: return "\x1b[33m";
-        case Ink::warning: return "\x1b[1;33m";
         case Ink::strong: return "\x1b[1m";
     }
     return "";
@@ -144,10 +143,7 @@ public:
     [[nodiscard]] std::string text() const {
         std::string chart = inked(cut(figure_.title), Ink::strong, style_.colour) + "\n";
         if (!figure_.subtitle.empty()) {
-            chart += wrapped(figure_.subtitle, Ink::muted);
-        }
-        if (!figure_.warning.empty()) {
-            chart += wrapped(figure_.warning, Ink::warning);
+            chart += wrapped(figure_.subtitle);
         }
         chart += legend() + "\n";
         for (std::size_t i = 0; i < figure_.panels.size(); ++i) {
@@ -159,8 +155,8 @@ public:
 private:
     [[nodiscard]] std::string cut(const std::string& text) const { return shortened(printable(text), width_); }
 
-    /// Text broken at spaces into lines of the terminal's width.
-    [[nodiscard]] std::string wrapped(const std::string& text, Ink ink) const {
+    /// Muted text, broken at spaces into lines of the terminal's width.
+    [[nodiscard]] std::string wrapped(const std::string& text) const {
         std::string lines;
         std::string rest = printable(text);
         while (display_width(rest) > width_) {
@@ -168,10 +164,10 @@ private:
             if (end == std::string::npos || end == 0) {
                 break;
             }
-            lines += inked(rest.substr(0, end), ink, style_.colour) + "\n";
+            lines += inked(rest.substr(0, end), Ink::muted, style_.colour) + "\n";
             rest.erase(0, end + 1);
         }
-        return lines + inked(shortened(rest, width_), ink, style_.colour) + "\n";
+        return lines + inked(shortened(rest, width_), Ink::muted, style_.colour) + "\n";
     }
 
     [[nodiscard]] std::string legend() const {

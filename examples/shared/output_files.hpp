@@ -43,9 +43,10 @@ private:
 inline void print(const std::string& text) {
     const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
     if (!written || std::fflush(stdout) != 0) {
+        const int reason = errno;
         throw totograph::Error(totograph::ErrorCode::io_failure,
-                               "Standard output cannot be written: " + totograph::io::system_reason(errno) +
-                                   ". Make room, or print less.");
+                               "Standard output cannot be written: " + totograph::io::system_reason(reason) + "." +
+                                   (reason == ENOSPC ? " Make room, or print less." : ""));
     }
 }
 

@@ -10,8 +10,6 @@ inline constexpr const char* svg_style =
 .page { fill: #ffffff; }
 .title { font-size: 21px; font-weight: 600; }
 .subtitle { font-size: 13px; fill: #64748b; }
-.warning-box { fill: #fef3c7; stroke: #f59e0b; rx: 5px; }
-.warning { font-size: 13px; font-weight: 600; fill: #92400e; }
 .small { font-size: 12px; fill: #475569; }
 .name { font-size: 13.5px; font-weight: 600; }
 .note { font-size: 11.5px; fill: #64748b; text-anchor: end; }
@@ -35,8 +33,6 @@ text { fill: #e2e8f0; }
 .page { fill: #0f172a; }
 .subtitle, .note, .tick { fill: #94a3b8; }
 .small { fill: #cbd5e1; }
-.warning-box { fill: #451a03; stroke: #b45309; }
-.warning { fill: #fcd34d; }
 .grid { stroke: #1e293b; }
 .axis { stroke: #475569; }
 .start { stroke: #94a3b8; }

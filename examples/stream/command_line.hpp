@@ -21,7 +21,8 @@ namespace detail {
 inline constexpr const char* stream_footer = R"(
 Lines come on standard input, one observation of all variates each, as CSV: a header first, or --variates. Blank fields
 are gaps. A first field that is a date or a time orders the lines: late ones are dropped, and steps that were skipped
-become gaps. Lines that cannot be read are counted and left out; a summary comes at the end.
+become gaps; one far ahead waits for the next, which tells a pause from a wrong time. Lines that cannot be read are
+counted and left out; a summary comes at the end.
 
 Rows go to standard output, as CSV:
   observed   a value that came, the 5%, 50% and 95% quantiles of what was forecast for it, its position among the

@@ -23,6 +23,7 @@ public:
     }
 
     [[nodiscard]] std::size_t steps() const { return steps_; }
+    [[nodiscard]] std::size_t capacity() const { return capacity_; }
 
     /// The content, oldest first, as `[variates, steps]`: values (0 at gaps) and whether they were observed.
     void lay_out(std::vector<float>& values, std::vector<std::uint8_t>& observed) const {

@@ -6,11 +6,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <totograph/core/error.hpp>
 #include <totograph/core/series.hpp>
 
 #include "../models/model.hpp"
@@ -29,7 +31,8 @@ namespace examples {
 /// is to print is added to a text. This is the part of the program that uses totograph.
 class ForecastStream {
 public:
-    /// Throws `Error(no_bucket)` when no forecaster holds such a request.
+    /// Throws `Error(no_bucket)` when no forecaster holds such a request, and `Error(invalid_argument)` when the
+    /// context is shorter than what the model needs.
     ForecastStream(const AnyModel& model, const Options& options, std::vector<std::string> names)
         : options_(options),
           names_(std::move(names)),
@@ -40,14 +43,18 @@ public:
                    .samples = options.samples},
           ring_(names_.size(), static_cast<std::size_t>(options.context)),
           gap_(names_.size(), std::nanf("")),
+          groups_(names_.size()),
           is_known_(names_.size()) {
+        if (ring_.capacity() < least_steps_) {
+            throw totograph::Error(totograph::ErrorCode::invalid_argument,
+                                   "--context must be at least " + std::to_string(least_steps_) +
+                                       ", two patches of this model, but it is " + std::to_string(options.context) +
+                                       ".");
+        }
         totograph::Series largest;
         largest.variates = static_cast<totograph::Index>(names_.size());
         largest.steps = options.context;
         forecaster_ = model.forecaster(largest, request_, options.threads);
-        for (std::size_t variate = 0; variate < names_.size(); ++variate) {
-            groups_.push_back(options.independent ? static_cast<std::int32_t>(variate) : 0);
-        }
     }
 
     /// Takes what a line held.
@@ -76,7 +83,10 @@ public:
         if (!std::exchange(fresh_, false) || options_.scores_only) {
             return;
         }
-        for (std::size_t step = 0; step < expected_.horizon(); ++step) {
+        // --every may need more steps, to score what comes before the next forecast.
+        const std::size_t shown =
+            options_.horizon > 0 ? static_cast<std::size_t>(options_.horizon) : expected_.horizon();
+        for (std::size_t step = 0; step < std::min(shown, expected_.horizon()); ++step) {
             const auto ahead = static_cast<std::int64_t>(step) + 1;
             const std::string time = clock != nullptr ? clock->later(ahead) : std::to_string(line + ahead);
             for (std::size_t variate = 0; variate < names_.size(); ++variate) {
@@ -99,7 +109,8 @@ public:
         for (std::int64_t step = 0; step < std::min(steps, options_.context); ++step) {
             ring_.push(gap_);
         }
-        missing_ += steps * static_cast<std::int64_t>(names_.size());
+        const auto variates = static_cast<std::int64_t>(names_.size());
+        missing_ += std::min(steps, (std::numeric_limits<std::int64_t>::max() - missing_) / variates) * variates;
         age_ += static_cast<std::size_t>(steps);
     }
 
@@ -121,10 +132,23 @@ private:
         }
         const auto start = std::chrono::steady_clock::now();
         ring_.lay_out(values_, observed_);
+        bool any_known = false;
         for (std::size_t variate = 0; variate < names_.size(); ++variate) {
             const auto begin = observed_.begin() + static_cast<std::ptrdiff_t>(variate * ring_.steps());
             const auto end = begin + static_cast<std::ptrdiff_t>(ring_.steps());
-            is_known_[variate] = std::find(begin, end, 1) != end;
+            const bool is_known = std::find(begin, end, 1) != end;
+            is_known_[variate] = is_known;
+            any_known = any_known || is_known;
+            groups_[variate] = options_.independent || !is_known ? static_cast<std::int32_t>(variate) + 1 : 0;
+            // The library takes no variate without an observation, and leaving one out would move the others' random
+            // numbers. So it gets a 0 that no other variate sees, and its forecast is not shown.
+            if (!is_known) {
+                *(end - 1) = 1;
+            }
+        }
+        if (!any_known) {
+            expected_ = Expectations();
+            return;
         }
         totograph::Series series;
         series.variates = static_cast<totograph::Index>(names_.size());

@@ -23,14 +23,15 @@ public:
 
     explicit LineReader(int descriptor) : descriptor_(descriptor), block_(std::size_t{1} << 16U) {}
 
-    /// The next line without its end; `end` at the end of the input, and when a signal interrupted the waiting. Throws
-    /// `Error(io_failure)`.
+    /// The next line without its end; `end` at the end of the input, and when a signal interrupted the waiting: a line
+    /// of which only a part has come then is none. Throws `Error(io_failure)`.
     Result next(std::string& line) {
         line.clear();
         bool cut = false;
         while (true) {
-            if (begin_ == end_ && !fill()) {
-                return line.empty() && !cut ? Result::end : finish(line, cut);
+            if (const Filled filled = begin_ < end_ ? Filled::some : fill(); filled != Filled::some) {
+                const bool is_torn = filled == Filled::interrupted;
+                return is_torn || (line.empty() && !cut) ? Result::end : finish(line, cut);
             }
             const char byte = block_[begin_++];
             if (byte == '\n') {
@@ -52,15 +53,20 @@ private:
         return cut ? Result::too_long : Result::line;
     }
 
-    bool fill() {
+    enum class Filled { some, end, interrupted };
+
+    Filled fill() {
         const ::ssize_t count = ::read(descriptor_, block_.data(), block_.size());
-        if (count < 0 && errno != EINTR) {
+        if (count < 0 && errno == EINTR) {
+            return Filled::interrupted;
+        }
+        if (count < 0) {
             throw totograph::Error(totograph::ErrorCode::io_failure,
                                    "Standard input cannot be read: " + totograph::io::system_reason(errno) + ".");
         }
         begin_ = 0;
-        end_ = count > 0 ? static_cast<std::size_t>(count) : 0;
-        return count > 0;
+        end_ = static_cast<std::size_t>(count);
+        return count > 0 ? Filled::some : Filled::end;
     }
 
     int descriptor_;

@@ -18,6 +18,7 @@
 
 #include "../shared/format.hpp"
 #include "../shared/text.hpp"
+#include "../shared/timestamp.hpp"
 #include "options.hpp"
 
 namespace examples {
@@ -30,6 +31,8 @@ struct Observation {
 
 /// Turns lines into observations. The header, or the number of variates, says what a line holds.
 class ObservationReader {
+    using Record = std::vector<totograph::io::CsvField>;
+
 public:
     explicit ObservationReader(const Options& options) : options_(options) {
         for (std::int64_t variate = 0; variate < options.variates; ++variate) {
@@ -40,14 +43,16 @@ public:
     }
 
     [[nodiscard]] bool needs_header() const { return names_.empty(); }
-    /// The variates; known for sure once a line was read.
+    /// The variates; known for sure once a line could be used.
     [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+    /// Whether lines bear timestamps; known for sure once a line could be used.
+    [[nodiscard]] bool has_timestamps() const { return timestamp_.has_value(); }
 
-    /// Takes the header. Throws `Error(invalid_series)` when it cannot be one, and `Error(invalid_argument)` when it
-    /// lacks a column that was asked for.
+    /// Takes the header. Throws `Error(invalid_series)` when it cannot be one or names no variate, and
+    /// `Error(invalid_argument)` when it lacks a column that was asked for.
     void read_header(const std::string& line) {
         using totograph::io::DecimalKind;
-        const std::vector<totograph::io::CsvField> header = split(line);
+        const Record header = split(line);
         width_ = header.size();
         std::vector<std::string> all;
         bool only_numbers = true;
@@ -65,6 +70,9 @@ public:
             timestamp_ = place_of(options_.timestamp, all);
             is_decided_ = true;
         }
+        if (timestamp_ && all.size() == 1) {
+            refuse_no_variates(all.front());
+        }
         for (const std::string& name : options_.columns.empty() ? all : options_.columns) {
             const std::size_t place = place_of(name, all);
             if (place != timestamp_ || !options_.columns.empty()) {
@@ -80,28 +88,42 @@ public:
     }
 
     /// Reads a line; a sentence that says what is wrong with it comes back in `problem` instead when it cannot be used.
+    /// The first line that can be used settles whether the first field is a timestamp. Throws `Error(invalid_series)`
+    /// when there is nothing beside it.
     std::optional<Observation> read(const std::string& line, std::string& problem) {
         problem.clear();
-        std::vector<totograph::io::CsvField> record;
+        Record record;
         try {
             record = split(line);
         } catch (const totograph::Error&) {
             problem = "its quotes do not match, or it holds a NUL byte";
             return std::nullopt;
         }
-        // Without a header one field more than there are variates is a timestamp.
-        if (!is_decided_ && options_.variates > 0) {
-            decide(record.size() == width_ + 1);
-            width_ += timestamp_ ? 1 : 0;
+        if (is_decided_) {
+            return read_fields(record, problem);
         }
-        if (record.size() != width_) {
-            problem = "it has " + plural(static_cast<std::int64_t>(record.size()), "field") + ", not " +
-                      std::to_string(width_);
+        // A line that is torn must not say how all others are to be read: what it suggests is kept only when it can be
+        // read so.
+        ObservationReader guessed = *this;
+        if (!guessed.guess(record, problem)) {
             return std::nullopt;
         }
-        if (!is_decided_) {
-            const std::string& first = record.front().text;
-            decide(!is_gap(first) && totograph::io::parse_decimal(first).kind == totograph::io::DecimalKind::text);
+        std::optional<Observation> observation = guessed.read_fields(record, problem);
+        if (observation) {
+            names_ = std::move(guessed.names_);
+            fields_ = std::move(guessed.fields_);
+            width_ = guessed.width_;
+            timestamp_ = guessed.timestamp_;
+            is_decided_ = true;
+        }
+        return observation;
+    }
+
+private:
+    std::optional<Observation> read_fields(const Record& record, std::string& problem) const {
+        if (record.size() != width_) {
+            problem = field_count(record) + ", not " + std::to_string(width_);
+            return std::nullopt;
         }
         Observation observation;
         if (timestamp_) {
@@ -120,9 +142,56 @@ public:
         return observation;
     }
 
-private:
-    [[nodiscard]] std::vector<totograph::io::CsvField> split(const std::string& line) const {
-        std::vector<totograph::io::CsvField> record;
+    /// Guesses by a line whether the first field is a timestamp; says in `problem` why not when it cannot tell.
+    bool guess(const Record& record, std::string& problem) {
+        const std::string& first = record.front().text;
+        const bool is_date = parse_timestamp(first).has_value();
+        if (options_.variates > 0) {
+            // Without a header one field more than there are variates is a timestamp.
+            const bool has_more = record.size() == width_ + 1;
+            if (record.size() != width_ && !has_more) {
+                problem = field_count(record) + ", not " + std::to_string(width_) + ", or one more with a timestamp";
+                return false;
+            }
+            if (has_more && !is_date && !parse_whole_number(first)) {
+                problem = "'" + printable(shortened(first, 40)) + "' is no timestamp";
+                return false;
+            }
+            const bool all_gaps = std::all_of(record.begin(), record.end(),
+                                              [](const totograph::io::CsvField& field) { return is_gap(field.text); });
+            if (all_gaps) {
+                problem = "it is blank, and comes before all others";
+                return false;
+            }
+            decide(has_more);
+            width_ += has_more ? 1 : 0;
+            return true;
+        }
+        if (record.size() != width_) {
+            problem = field_count(record) + ", not " + std::to_string(width_);
+            return false;
+        }
+        if (is_gap(first)) {
+            problem = "its first field is blank, so it cannot tell if times are there (say --timestamp or --columns)";
+            return false;
+        }
+        if (!is_date && totograph::io::parse_decimal(first).kind != totograph::io::DecimalKind::number) {
+            problem = "'" + printable(shortened(first, 40)) + "' is neither a finite number nor a timestamp";
+            return false;
+        }
+        if (is_date && width_ == 1) {
+            refuse_no_variates(names_.front());
+        }
+        decide(is_date);
+        return true;
+    }
+
+    static std::string field_count(const Record& record) {
+        return "it has " + plural(static_cast<std::int64_t>(record.size()), "field");
+    }
+
+    [[nodiscard]] Record split(const std::string& line) const {
+        Record record;
         if (!totograph::io::CsvRecords(line, "standard input", options_.separator).next(record)) {
             record.emplace_back();  // an empty line is one empty field
         }
@@ -131,6 +200,12 @@ private:
 
     [[noreturn]] static void refuse_header(const std::string& what) {
         throw totograph::Error(totograph::ErrorCode::invalid_series, "The first line " + what + ".");
+    }
+
+    [[noreturn]] static void refuse_no_variates(const std::string& timestamps) {
+        throw totograph::Error(totograph::ErrorCode::invalid_series,
+                               "There is nothing to forecast: the only column, '" + printable(timestamps) +
+                                   "', holds timestamps. Give at least one variate beside it.");
     }
 
     static std::size_t place_of(const std::string& name, const std::vector<std::string>& all) {

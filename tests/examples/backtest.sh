@@ -30,6 +30,33 @@ awk -F, '$2 == "wave" && !($11 < 0.0001) { exit 1 }' whole.csv || fail "the base
 "$program" "${forty[@]}" --threads 3 --csv threads.csv > /dev/null
 cmp whole.csv threads.csv || fail "the number of threads changes nothing"
 
+# A series that starts late is not scored before it does, and changes nothing for the others: neither one that starts
+# amid the windows nor one that is blank in every context.
+awk 'NR == 1 { print $0 ",late,last" } NR > 1 { print $0 "," (NR > 300 ? NR : "") "," (NR > 400 ? 7 : "") }' \
+    series.csv > late.csv
+late=(late.csv "${forty[@]:1}")
+"$program" "${late[@]}" --csv late_scores.csv > /dev/null
+scored="$(awk -F, '$2 == "late" && $3 == 4 { print $4 }' late_scores.csv)"
+[[ "$scored" -gt 5 && "$scored" -lt 20 ]] || fail "a late series is scored where it is known: $scored windows"
+grep -q '^series,last,4,0,' late_scores.csv || fail "a series without any history is not scored"
+"$program" "${forty[@]}" --together --csv together.csv > /dev/null
+"$program" "${late[@]}" --columns wave,ramp,flat,last --together --csv late_together.csv > /dev/null
+for report in late_scores late_together; do
+    with="$([[ "$report" == late_scores ]] && echo whole.csv || echo together.csv)"
+    cmp <(grep -E '^series,(wave|ramp|flat),' "$with") <(grep -E '^series,(wave|ramp|flat),' "$report.csv") ||
+        fail "$report: a blank series changes no other"
+done
+
+# Doubtful times are said once, and only then.
+awk -F, 'NR == 1 { print "time,wave" } NR > 1 { print 1700000000 + 60 * NR "," $1 }' series.csv > clock.csv
+"$program" clock.csv "${forty[@]:1}" 2>&1 > /dev/null | grep -q "The first column, 'time', rises in equal steps" ||
+    fail "a clock among the series is noted"
+"$program" clock.csv --timestamp time "${forty[@]:1}" 2> notes.txt > /dev/null
+[[ ! -s notes.txt ]] || fail "a clock that is named needs no note"
+(head -n 1 clock.csv && tail -n +2 clock.csv | tac) > backwards.csv
+"$program" backwards.csv --timestamp time "${forty[@]:1}" 2>&1 > /dev/null | grep -q "The timestamps do not ascend" ||
+    fail "rows that are not sorted are noted"
+
 # Ended by a signal in the midst, it goes on where it was, and comes to the same numbers.
 lines() { if [[ -f "$1" ]]; then wc -l < "$1"; else echo 0; fi; }
 has_lines() { [[ "$(lines "$1")" -ge "$2" ]]; }
@@ -86,6 +113,10 @@ refuses 3 "Column 'b' holds no value" gaps.csv
 refuses 3 "cannot be opened" nowhere.csv
 refuses 4 "cannot be opened" series.csv --checkpoint nowhere
 refuses 5 "no bucket holds" series.csv --samples 100000
+# What fits no bucket in the last window is said before the first, though that one would fit.
+awk 'BEGIN { print "a"; for (row = 0; row < 3000; ++row) print row % 7 }' > long.csv
+refuses 5 "backtest: no bucket holds a request of 1 x 1 x 1500" long.csv --context 1500 --windows 100 --journal long.journal
+[[ "$(lines long.journal)" -eq 1 ]] || fail "a context that fits no bucket fails at once"
 refuses 2 "--horizon must be at least 1" series.csv --horizon 0
 "$program" --help | grep -q -- --horizon || fail "--help lists the options"
 echo "backtest behaves."

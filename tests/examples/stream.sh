@@ -30,10 +30,11 @@ grep -q '^stream: 11 forecasts: p50 .* p99 .* largest' clean.txt || fail "the su
 
 # Lines that cannot be used change nothing for the others.
 awk 'NR == 60 { print "1700000010,1,1"; print "1700000595,oops,2"; print "1700000596,1"; print ",1,2"
-    print "yesterday,1,2"; print "\"1700000597,1,2"; print "\0,1,2"; print "" } { print }' clean.csv > planted.csv
+    print "yesterday,1,2"; print "\"1700000597,1,2"; print "\0,1,2"; print "" }
+    NR == 90 { print "1700000900000,1,2" } { print }' clean.csv > planted.csv
 "$program" "${named[@]}" < planted.csv > planted.out 2> planted.txt
 cmp clean.out planted.out || fail "late and malformed lines are left out"
-grep -q '^stream: 208 lines: 200 used, 1 late, 7 malformed.$' planted.txt || fail "they are counted"
+grep -q '^stream: 209 lines: 200 used, 1 late, 8 malformed.$' planted.txt || fail "they are counted"
 grep -q "Line 61 is left out: 'oops' for wave is not a finite number" planted.txt || fail "the first are named"
 [[ "$(grep -c 'is left out' planted.txt)" -eq 6 ]] || fail "only the first few of each kind are named"
 
@@ -43,13 +44,34 @@ awk -F, -v OFS=, 'NR > 70 && NR < 80 { next } NR == 100 { $2 = "" } NR == 101 { 
 grep -q '^stream: 20 values missing' gaps.txt || fail "nine lines of two values and two more are missing"
 [[ "$(grep -c '^observed,' gaps.out)" -eq $((2 * (200 - 32) - 20)) ]] || fail "what did not come is not scored"
 
+# A variate that is blank for longer than the context: it comes late, it stops, or nothing comes at all for a while.
+awk -F, -v OFS=, '{ $4 = NR == 1 ? "fan" : NR <= 41 ? "" : NR % 5; print }' clean.csv > late_fan.csv
+"$program" "${named[@]}" < late_fan.csv > late_fan.out 2> late_fan.txt || fail "a variate may come late: $(cat late_fan.txt)"
+[[ "$(grep -c '^observed,.*,wave,' late_fan.out)" -eq 168 ]] || fail "the others are scored meanwhile"
+# The forecast after the 48th line is the first that knows it.
+[[ "$(grep -c '^observed,.*,fan,' late_fan.out)" -eq 152 ]] || fail "it is scored from then on"
+awk -F, -v OFS=, 'NR > 101 { $3 = "" } { print }' clean.csv > stopped.csv
+"$program" "${named[@]}" --context 64 < stopped.csv > stopped.out 2> stopped.txt ||
+    fail "a variate may stop: $(cat stopped.txt)"
+[[ "$(grep -c '^observed,.*,wave,' stopped.out)" -eq 168 ]] || fail "the others are scored after it has stopped"
+grep -q '^forecast,1700001610,slow,' stopped.out || fail "what stopped is forecast while the context has some of it"
+grep -q '^forecast,1700001770,slow,' stopped.out && fail "what stopped long ago is not forecast"
+awk -F, -v OFS=, 'NR > 101 { $1 += 6000 } { print }' clean.csv > paused.csv
+"$program" "${named[@]}" < paused.csv > paused.out 2> paused.txt || fail "a pause is no end: $(cat paused.txt)"
+grep -q '^stream: 200 lines: 200 used, 0 late, 0 malformed.$' paused.txt || fail "no line is lost by a pause"
+[[ "$(grep -c '^observed,' paused.out)" -eq $((2 * (200 - 32 - 1))) ]] || fail "only what follows the pause is not scored"
+
 # Each line, and not only each patch; without times, and without a header.
 tail -n +2 clean.csv | cut -d, -f2,3 | head -n 40 > bare.csv
 "$program" --variates 2 --every 1 --horizon 1 < bare.csv > bare.out 2> /dev/null
 [[ "$(grep -c '^forecast,' bare.out)" -eq $((2 * 9)) ]] || fail "a forecast follows each line"
 tail -n 1 bare.out | grep -q '^forecast,41,2,' || fail "steps count lines when there is no time"
-"$program" --variates 2 --every 1 --horizon 1 --scores-only < bare.csv 2> /dev/null | grep -q '^forecast' &&
-    fail "--scores-only prints no forecasts"
+"$program" --variates 2 --every 1 --horizon 1 --scores-only < bare.csv > scores.out 2> /dev/null
+[[ "$(grep -c '^observed,' scores.out)" -eq $((2 * 8)) ]] || fail "--scores-only prints scores"
+grep -q '^forecast' scores.out && fail "--scores-only prints no forecasts"
+"$program" --variates 2 --horizon 3 < bare.csv > short.out 2> /dev/null
+[[ "$(grep -c '^forecast,' short.out)" -eq $((2 * 3)) ]] || fail "--horizon is what is printed"
+[[ "$(grep -c '^observed,' short.out)" -eq $((2 * 8)) ]] || fail "all is scored, however little is printed"
 
 # An observation is answered as it comes. Neither many lines nor one without an end need more memory. An interrupt ends
 # the waiting for the next line, in order.
@@ -65,6 +87,8 @@ awk 'BEGIN { for (i = 0; i < 8000000; ++i) printf "x"; print ""
     for (row = 60; row <= 3000; ++row) print 1700000000 + 10 * row ",1," row % 7 }' >&3
 eventually grep -q "^observed,1700030000,slow" live.out
 [[ "$(memory)" -lt $((before + 4096)) ]] || fail "memory grew from $before to $(memory) KiB"
+printf '1700030010,1,2' >&3  # torn: the end of the line has not come
+sleep 0.3
 kill -INT "$running"
 wait "$running" || fail "an interrupt is a usual end, not exit code $?"
 exec 3>&-
@@ -79,6 +103,16 @@ expect 2 "has no column 'missing'" sh -c '"$1" --columns wave,missing < clean.cs
 expect 4 "cannot be opened" sh -c '"$1" --checkpoint nowhere < clean.csv' sh "$program"
 expect 5 "no bucket holds" sh -c '"$1" --timestamp time --context 100000 < clean.csv' sh "$program"
 expect 6 "Standard output cannot be written: No space left" sh -c '"$1" < clean.csv > /dev/full' sh "$program"
+# A reader that has seen enough: no advice about room.
+{
+    head -n 1 clean.csv
+    sleep 1
+    tail -n +2 clean.csv
+} | { "$program" "${named[@]}" 2> message || echo "$?" > status; } | head -n 1 > /dev/null
+[[ "$(cat status)" -eq 6 ]] || fail "a closed pipe is exit code 6"
+grep -q 'Standard output cannot be written: Broken pipe\.$' message || fail "a closed pipe is named: $(cat message)"
+expect 3 "the only column, 'time', holds timestamps" \
+    sh -c 'printf "time\n2026-01-01\n2026-01-02\n" | "$1"' sh "$program"
 expect 2 "--every" "$program" --every -1
 "$program" --help | grep -q -- --every || fail "--help lists the options"
 echo "stream behaves."

@@ -232,6 +232,47 @@ TEST_CASE("a season that the file is too short for is not used, with a note") {
     CHECK(!refusal([&] { make_plan(table, Timeline(table.timestamps), options, 8); }).empty());
 }
 
+TEST_CASE("times that are doubtful are noted") {
+    Options options;
+    options.horizons = {10};
+    const auto notes = [&](const totograph::io::Table& table) {
+        return make_plan(table, Timeline(table.timestamps), options, 8).notes;
+    };
+    totograph::io::Table table = table_of(100, 2);
+    CHECK(notes(table).empty());
+    for (const double step : {1.0, 60.0, 3600.0}) {
+        CAPTURE(step);
+        for (std::size_t row = 0; row < 100; ++row) {
+            table.columns[0][row] = static_cast<float>(1.7e9 + step * static_cast<double>(row));  // as a file is read
+        }
+        CHECK(notes(table).size() == 1);
+    }
+    for (std::size_t row = 0; row < 100; ++row) {
+        table.columns[0][row] = static_cast<float>(5 + 2 * row);
+    }
+    REQUIRE(notes(table).size() == 1);
+    CHECK(has(notes(table)[0], "'series 0', rises in equal steps"));
+    options.columns = {"series 0", "series 1"};
+    CHECK(notes(table).empty());  // asked for
+    options.columns.clear();
+    table.columns[0][50] = gap;
+    CHECK(notes(table).empty());
+    table.columns[0][50] = 106;
+    CHECK(notes(table).empty());
+
+    for (int row = 0; row < 100; ++row) {
+        table.timestamps.push_back(std::to_string(60 * row));
+    }
+    CHECK(notes(table).empty());
+    table.timestamps[71] = table.timestamps[70];  // twice the same is not unsorted
+    CHECK(notes(table).empty());
+    std::swap(table.timestamps[20], table.timestamps[21]);
+    REQUIRE(notes(table).size() == 1);
+    CHECK(has(notes(table)[0], "do not ascend: '1200' comes after '1260'"));
+    table.timestamps[99] = "later";
+    CHECK(notes(table).empty());
+}
+
 TEST_CASE("scores survive being text") {
     std::vector<Score> scores(2);
     scores[0] = {.steps = 3, .scale = 0.1, .magnitude = 1e300, .model = {1.0 / 3, 2, {1, 2, 3}}, .naive = {4, 5, {}}};
@@ -349,7 +390,41 @@ TEST_CASE("the drawing stands series without scores, and very many") {
     const std::size_t count = 500;
     const AllScores many(count, {{{.steps = 1, .scale = 1, .magnitude = 1, .model = {1, 1, {}}, .naive = {1, 1, {}}}}});
     const std::vector<std::string> names(count, "name");
-    CHECK(report_svg("t", "s", report_rows(many, names, {1}), 1).size() < 200'000);
+    const std::string svg = report_svg("t", "s", report_rows(many, names, {1}), 1);
+    CHECK(svg.size() < 200'000);
+    CHECK(has(svg, "440 more series are in the CSV"));
+}
+
+TEST_CASE("of very many series the best and the worst are drawn, whatever has no score") {
+    AllScores scores;
+    std::vector<std::string> names;
+    const auto add = [&](const std::string& name, double error, std::int64_t steps) {
+        names.push_back(name);
+        scores.push_back(
+            {{{.steps = steps, .scale = 1, .magnitude = 1, .model = {error, 1, {}}, .naive = {1, 1, {}}}}});
+    };
+    const auto drawing = [&] { return report_svg("t", "s", report_rows(scores, names, {1}), 1); };
+    for (int series = 0; series < 50; ++series) {
+        add("unscored " + std::to_string(series) + ".", 0, 0);
+    }
+    add("best.", 0.5, 1);
+    add("worst.", 9, 1);
+    for (int series = 0; series < 8; ++series) {
+        add("middle " + std::to_string(series) + ".", 2, 1);
+    }
+    CHECK(!has(drawing(), " in the CSV"));
+    add("middle 8.", 2, 1);
+    CHECK(has(drawing(), "1 more series is in the CSV"));
+    CHECK(has(drawing(), "middle 8."));
+    CHECK(has(drawing(), "unscored 48."));
+    CHECK(!has(drawing(), "unscored 49."));
+    for (int series = 9; series < 100; ++series) {
+        add("middle " + std::to_string(series) + ".", 2, 1);
+    }
+    CHECK(has(drawing(), "best."));
+    CHECK(has(drawing(), "worst."));
+    CHECK(!has(drawing(), "unscored"));
+    CHECK(has(drawing(), "92 more series are in the CSV"));
 }
 
 TEST_CASE("backtest's command line") {

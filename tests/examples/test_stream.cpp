@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -15,6 +21,7 @@
 #include "../../examples/stream/command_line.hpp"
 #include "../../examples/stream/context_ring.hpp"
 #include "../../examples/stream/expectation.hpp"
+#include "../../examples/stream/forecast_stream.hpp"
 #include "../../examples/stream/latency.hpp"
 #include "../../examples/stream/line_reader.hpp"
 #include "../../examples/stream/observation.hpp"
@@ -48,6 +55,56 @@ std::string problem_with(ObservationReader& reader, const std::string& line) {
     const bool is_read = reader.read(line, problem).has_value();
     CHECK(is_read == problem.empty());
     return problem;
+}
+
+/// What a forecaster was asked, the last time.
+struct Asked {
+    int times = 0;
+    std::vector<float> values;
+    std::vector<std::uint8_t> observed;
+    std::vector<std::int32_t> groups;
+};
+
+/// Foresees 0 for everything.
+class FakeForecaster : public AnyForecaster {
+public:
+    explicit FakeForecaster(Asked& asked) : asked_(asked) {}
+    totograph::Forecast forecast(const totograph::Series& series, const totograph::ForecastOptions& options) override {
+        ++asked_.times;
+        asked_.values.assign(series.values.begin(), series.values.end());
+        asked_.observed.assign(series.observed.begin(), series.observed.end());
+        asked_.groups.assign(series.groups.begin(), series.groups.end());
+        const totograph::Index samples = options.samples.value();
+        const totograph::Index horizon = options.horizon.value();
+        samples_.assign(static_cast<std::size_t>(series.variates * horizon * samples), 0);
+        return {samples_, 1, series.variates, horizon, samples};
+    }
+
+private:
+    Asked& asked_;
+    std::vector<float> samples_;
+};
+
+class FakeModel : public AnyModel {
+public:
+    explicit FakeModel(totograph::Index patch_size) : patch_size_(patch_size) {}
+    [[nodiscard]] totograph::Index patch_size() const override { return patch_size_; }
+    [[nodiscard]] std::unique_ptr<AnyForecaster> forecaster(const totograph::Series&, const totograph::ForecastOptions&,
+                                                            int) const override {
+        return std::make_unique<FakeForecaster>(asked);
+    }
+    mutable Asked asked;
+
+private:
+    totograph::Index patch_size_;
+};
+
+std::size_t rows(const std::string& text, const std::string& part) {
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) {
+        ++count;
+    }
+    return count;
 }
 
 }  // namespace
@@ -132,8 +189,167 @@ TEST_CASE("whole numbers are times too") {
     }
     CHECK(clock.advance("130").skipped == 2);
     CHECK(clock.later(3) == "145");
-    CHECK(clock.advance("9000000000000000000").skipped > 1'000'000);
+    CHECK(clock.advance("8999999999999999995").is_held);
+    const std::optional<StreamClock::Tick> settled = clock.settle("9000000000000000000");
+    REQUIRE(settled);
+    CHECK(settled->skipped > 1'000'000);
+    CHECK(clock.advance("9000000000000000000").skipped == 0);
     CHECK(clock.later(1'000'000'000'000'000'000) == "+1000000000000000000");
+}
+
+TEST_CASE("a jump is believed when the next line is near it") {
+    StreamClock clock;
+    for (const char* time : {"10", "20", "30", "40"}) {
+        CHECK(!clock.settle(time));
+        CHECK(clock.advance(time).skipped == 0);
+    }
+    CHECK(clock.advance("1040").skipped == 99);  // not far enough to wonder
+    CHECK(clock.advance("1700000000000").is_held);
+    CHECK(!clock.settle("1030"));  // late, which tells nothing
+    CHECK(clock.advance("1030").is_late);
+    CHECK(!clock.settle("1700000000000"));  // nor does the same once more
+    CHECK(clock.advance("1700000000000").is_late);
+    CHECK(!clock.settle("oops"));
+    REQUIRE(clock.settle("1050"));  // wrong
+    CHECK(clock.advance("1050").skipped == 0);
+    CHECK(clock.advance("99999").is_held);
+    CHECK(clock.settle("999999").value().is_refuted);  // another wrong one, far from the first
+    CHECK(clock.advance("999999").is_held);
+    CHECK(clock.settle("1060").value().is_refuted);
+    CHECK(clock.advance("1060").skipped == 0);
+    CHECK(clock.advance("9060").is_held);  // a pause
+    const std::optional<StreamClock::Tick> pause = clock.settle("9070");
+    REQUIRE(pause);
+    CHECK(!pause->is_refuted);
+    CHECK(pause->skipped == 799);
+    CHECK(clock.later(1) == "9070");
+    CHECK(clock.advance("9070").skipped == 0);
+}
+
+TEST_CASE("a wrong timestamp among the first lines is got over") {
+    StreamClock first;
+    CHECK(!first.advance("1700000000000").is_late);
+    CHECK(first.advance("10").is_late);
+    CHECK(first.advance("10").is_late);
+    for (const char* time : {"20", "30", "40"}) {
+        CHECK(!first.advance(time).is_late);
+    }
+    CHECK(first.later(1) == "50");
+    StreamClock second;
+    CHECK(!second.advance("0").is_late);
+    CHECK(!second.advance("1700000000000").is_late);
+    CHECK(second.advance("10").is_late);
+    for (const char* time : {"20", "30", "40"}) {
+        CHECK(!second.advance(time).is_late);
+    }
+    CHECK(second.later(1) == "50");
+}
+
+TEST_CASE("the clock learns a slower rhythm") {
+    for (const int slow : {10, 500}) {
+        StreamClock clock;
+        int time = 0;
+        const auto next = [&](int step) {
+            const std::string text = std::to_string(time += step);
+            clock.settle(text);
+            return clock.advance(text);
+        };
+        for (int line = 0; line < 40; ++line) {
+            next(1);
+        }
+        for (int line = 0; line < 7; ++line) {
+            next(slow);
+        }
+        CHECK(clock.later(1) == std::to_string(time + 1 - (slow > 100 ? slow : 0)));
+        next(slow + 1);
+        next(slow);
+        CHECK(next(slow).skipped == 0);
+        CHECK(next(slow).skipped == 0);
+        CHECK(next(3 * slow).skipped == 2);
+        CHECK(clock.later(1) == std::to_string(time + slow));
+    }
+    StreamClock uneven;  // lines that get lost, now more, now fewer, are no rhythm
+    int time = 0;
+    for (int line = 0; line < 40; ++line) {
+        uneven.advance(std::to_string(++time));
+    }
+    for (int line = 0; line < 40; ++line) {
+        uneven.advance(std::to_string(time += line % 5 == 0 ? 4 : 2));
+    }
+    CHECK(uneven.later(1) == std::to_string(time + 1));
+}
+
+TEST_CASE("a variate that is blank throughout the context is forecast by nobody") {
+    const FakeModel model(16);
+    Options options;
+    options.context = 32;
+    options.every = 1;
+    ForecastStream stream(model, options, {"fan", "wave"});
+    std::string out;
+    for (int line = 0; line < 40; ++line) {
+        stream.take({"", {gap, 1}}, 0, out);
+        stream.print_forecast(nullptr, line, out);
+    }
+    CHECK(model.asked.times == 9);
+    CHECK(rows(out, "forecast,") == 9 * 16);
+    CHECK(rows(out, "observed,") == 8);
+    CHECK(!has(out, "fan"));
+    std::vector<std::uint8_t> observed(64, 1);
+    std::fill(observed.begin(), observed.begin() + 31, std::uint8_t{0});
+    CHECK(model.asked.observed == observed);
+    CHECK(model.asked.values[31] == 0);
+    CHECK(model.asked.groups[0] != model.asked.groups[1]);
+
+    // It comes, and is scored by the forecast after that.
+    out.clear();
+    stream.take({"", {5, 1}}, 0, out);
+    CHECK(!has(out, "fan"));
+    CHECK(model.asked.groups[0] == model.asked.groups[1]);
+    stream.take({"", {5, 1}}, 0, out);
+    CHECK(has(out, ",fan,5,"));
+
+    // Nothing comes for a whole context: nothing is expected, until something does.
+    const int times = model.asked.times;
+    out.clear();
+    stream.take({"", {gap, gap}}, 1'000'000'000'000'000, out);
+    CHECK(model.asked.times == times);
+    CHECK(out.empty());
+    stream.take({"", {7, gap}}, 0, out);
+    CHECK(model.asked.times == times + 1);
+    CHECK(out.empty());
+    stream.print_forecast(nullptr, 1, out);
+    CHECK(rows(out, ",fan,") == 16);
+    CHECK(!has(out, "wave"));
+}
+
+TEST_CASE("no more steps are printed than were asked for") {
+    for (const std::int64_t horizon : {0, 3, 20, 40}) {
+        const FakeModel model(16);
+        Options options;
+        options.horizon = horizon;
+        options.every = 30;
+        ForecastStream stream(model, options, {"a"});
+        std::string out;
+        for (int line = 1; line <= 62; ++line) {
+            stream.take({"", {1}}, 0, out);
+            stream.print_forecast(nullptr, line, out);
+        }
+        CHECK(rows(out, "forecast,") == static_cast<std::size_t>(2 * (horizon > 0 ? horizon : 30)));
+        CHECK(rows(out, "observed,") == 30);  // all that came since the first forecast
+    }
+}
+
+TEST_CASE("a context that the model cannot forecast from is refused") {
+    const auto with_context = [](std::int64_t context) {
+        return refusal([&] {
+            const FakeModel model(64);
+            Options options;
+            options.context = context;
+            const ForecastStream stream(model, options, {"a"});
+        });
+    };
+    CHECK(has(with_context(127), "--context must be at least 128, two patches of this model, but it is 127."));
+    CHECK(with_context(128).empty());
 }
 
 TEST_CASE("lines after a header") {
@@ -206,6 +422,47 @@ TEST_CASE("lines without a header") {
     CHECK(line->values == std::vector<float>{1, 2});
 }
 
+TEST_CASE("a line that cannot be used does not say how others are read") {
+    Options options;
+    ObservationReader named(options);
+    named.read_header("time,a,b");
+    CHECK(has(problem_with(named, "what?,1,2"), "'what?' is neither a finite number nor a timestamp"));
+    CHECK(has(problem_with(named, ",1,2"), "its first field is blank"));
+    CHECK(has(problem_with(named, "7,1,x"), "'x' for b is not a finite number"));
+    CHECK(has(problem_with(named, "7,1"), "it has 2 fields, not 3"));
+    CHECK(!named.has_timestamps());
+    CHECK(problem_with(named, "2026-01-01,1,2").empty());
+    CHECK(named.has_timestamps());
+    CHECK(named.names() == std::vector<std::string>{"a", "b"});
+
+    options.variates = 2;
+    ObservationReader stamped(options);
+    CHECK(has(problem_with(stamped, "1"), "it has 1 field, not 2, or one more with a timestamp"));
+    CHECK(has(problem_with(stamped, "1,oops"), "'oops' for 2 is not a finite number"));
+    CHECK(has(problem_with(stamped, ","), "it is blank"));
+    CHECK(has(problem_with(stamped, "0.5,1,2"), "'0.5' is no timestamp"));
+    CHECK(has(problem_with(stamped, "7,1,oops"), "'oops' for 2 is not a finite number"));
+    CHECK(!stamped.has_timestamps());
+    CHECK(problem_with(stamped, "7,1,2").empty());
+    CHECK(stamped.has_timestamps());
+    CHECK(has(problem_with(stamped, "1,2"), "it has 2 fields, not 3"));
+    ObservationReader bare(options);
+    CHECK(!problem_with(bare, "7,1,oops").empty());
+    CHECK(problem_with(bare, "1,2").empty());
+    CHECK(!bare.has_timestamps());
+}
+
+TEST_CASE("timestamps alone are nothing to forecast") {
+    Options options;
+    ObservationReader guessed(options);
+    guessed.read_header("time");
+    std::string problem;
+    CHECK(has(refusal([&] { guessed.read("2026-01-01", problem); }), "the only column, 'time', holds timestamps"));
+    options.timestamp = "t";
+    ObservationReader named(options);
+    CHECK(has(refusal([&] { named.read_header("t"); }), "the only column, 't', holds timestamps"));
+}
+
 TEST_CASE("headers that are none") {
     const auto refused = [](const std::string& header) {
         return refusal([&] {
@@ -244,6 +501,38 @@ TEST_CASE("lines are read whole, however they arrive, and cut when they never en
     CHECK(reader.next(line) == LineReader::Result::end);
     writer.join();
     ::close(ends[0]);
+}
+
+TEST_CASE("a line that an interrupt cuts off is none") {
+    std::array<int, 2> ends{};
+    REQUIRE(::pipe(ends.data()) == 0);
+    const std::string text = "whole\ntorn";
+    REQUIRE(::write(ends[1], text.data(), text.size()) == static_cast<::ssize_t>(text.size()));
+    struct sigaction action {};
+    action.sa_handler = [](int) {};
+    struct sigaction before {};
+    REQUIRE(sigaction(SIGUSR1, &action, &before) == 0);
+    std::atomic<bool> done = false;
+    std::thread interrupter([&done, reading = pthread_self()] {
+        while (!done) {
+            pthread_kill(reading, SIGUSR1);
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+    });
+    LineReader reader(ends[0]);
+    std::string line;
+    LineReader::Result result{};
+    while ((result = reader.next(line)) == LineReader::Result::end) {
+        // The very first waiting may be interrupted too, before anything was read.
+    }
+    CHECK(result == LineReader::Result::line);
+    CHECK(line == "whole");
+    CHECK(reader.next(line) == LineReader::Result::end);
+    done = true;
+    interrupter.join();
+    sigaction(SIGUSR1, &before, nullptr);
+    ::close(ends[0]);
+    ::close(ends[1]);
 }
 
 TEST_CASE("percentiles of latencies are right to two percent") {

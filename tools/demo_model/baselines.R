@@ -24,4 +24,10 @@ fit <- function(fields) {
   c(quantiles("ets", numbers[1], ets(series, additive.only = additive), numbers[3]),
     if (with_arima) quantiles("arima", numbers[1], auto.arima(series), numbers[3]))
 }
-writeLines(unlist(parallel::mclapply(lines, fit, mc.cores = as.integer(arguments[3]))), arguments[2])
+results <- parallel::mclapply(lines, fit, mc.cores = as.integer(arguments[3]))
+# A fit that fails is an error in the list, and one whose process died is nothing at all.
+failed <- vapply(results, function(result) is.null(result) || inherits(result, "try-error"), logical(1))
+if (any(failed)) {
+  stop(sum(failed), " of ", length(lines), " series have no forecast; the first: ", results[failed][1])
+}
+writeLines(unlist(results), arguments[2])

@@ -5,8 +5,9 @@
     python3 tools/demo_model/train.py --work build/demo_model --checkpoint models/demo
 
 Needs `pip install toto-ts torch` and, to be done in minutes, a large GPU. The model class, the scaling and the loss are
-the reference's own. Stopped by `--minutes` or by hand it keeps its state in --work, and the same command goes on from
-there; `log.csv` beside it has the loss of the whole run.
+the reference's own. Stopped by `--minutes` it keeps its state in --work; stopped by hand, that of the last multiple of
+1,000 steps (`--validate-every`) is there. The same command goes on from it; `log.csv` beside it has the loss of the
+whole run.
 """
 import argparse
 import pathlib

@@ -199,8 +199,8 @@ inline CacheContent read_cache_file(const std::filesystem::path& path, std::stri
 /// file that cannot be read is replaced.
 ///
 /// Writers take turns. One that has waited for `patience` goes on: nobody ever sees half a file, but of two writers at
-/// the same time one's records may be lost. Returns why nothing was written, as
-/// a sentence; empty when the file now holds the records. Never throws for what is wrong with the folder.
+/// the same time one's records may be lost. Returns why nothing was written, as a sentence;
+/// empty when the file now holds the records. Never throws for what is wrong with the folder.
 inline std::string update_cache_file(const std::filesystem::path& path, std::string_view identity, CacheRecords added,
                                      const CacheRecords& corrected = {},
                                      std::chrono::milliseconds patience = std::chrono::seconds(1)) {

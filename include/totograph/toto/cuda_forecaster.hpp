@@ -243,7 +243,6 @@ private:
             end_ = ReplayableGraph(stream_, [&](cudaStream_t stream) { record_end(stream); });
         }
         stream_.synchronize();
-        TunedAlgorithms::instance().save(device_);
     }
 
     static constexpr Index first_patch = has_cache ? 1 : 0;

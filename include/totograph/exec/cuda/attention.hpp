@@ -209,7 +209,7 @@ constexpr Index keys_of() {
 template <class K>
 constexpr bool query_takes_block() {
     return AttentionSizes<K>::queries <= 512 && keys_of<K>() > 8 && K::is_aligned &&
-           AttentionSizes<K>::head_dim % 32 == 0;
+           AttentionSizes<K>::head_dim % 32 == 0 && AttentionSizes<K>::head_dim <= 128;
 }
 
 /// A warp a query, a key a lane. `keys_at(place)` gives the keys of a query.

@@ -29,8 +29,7 @@ inline void check(cudaError_t status, const char* what) {
         case cudaErrorInsufficientDriver:
             advice =
                 "; this machine has no CUDA driver, or one that is older than the CUDA version that this program was "
-                "built "
-                "with: update the driver, or use the CPU executor";
+                "built with: update the driver, or use the CPU executor";
             break;
         case cudaErrorNoKernelImageForDevice:
         case cudaErrorInvalidDeviceFunction:

@@ -59,6 +59,7 @@ public:
             (add_products<which>(), ...);
         }
         (std::index_sequence_for<Programs...>());
+        TunedAlgorithms::instance().save(device_);
     }
 
     /// Launches one of the programs. The host does not wait; within a capture, nothing runs.
@@ -95,7 +96,7 @@ public:
 
     /// Bytes of states, intermediates and workspace together: known when the program is compiled.
     static constexpr std::size_t memory_bytes() noexcept { return memory_bytes_planned; }
-    /// Kernels and library calls of one run.
+    /// Launches of one run. One that the library computes is several kernels.
     template <std::size_t which>
     static constexpr std::size_t launches() {
         return Lowering<ProgramAt<which>, streams>::count;

@@ -89,7 +89,7 @@ public:
     [[nodiscard]] const std::vector<LaunchGroup>& groups() const { return groups_; }
     [[nodiscard]] const ProgramTables& tables() const { return tables_; }
 
-    /// `60 launches for 146 steps`.
+    /// `63 launches for 146 steps`.
     [[nodiscard]] std::string summary() const {
         return std::to_string(launches_.size()) + (launches_.size() == 1 ? " launch" : " launches") + " for " +
                std::to_string(tables_.steps.size()) + " steps";

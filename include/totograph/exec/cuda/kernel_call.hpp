@@ -16,8 +16,8 @@ namespace totograph::cuda {
 /// A kernel of a program as a type. The value is a copy: device code may read a constant, but not through a reference
 /// to host memory.
 ///
-/// @tparam rounds   the result is stored as bf16: only products read it, which would round it anyway
-/// @tparam aligned  all that it touches begins at and goes on by multiples of 16 bytes: wide accesses need no test
+/// @tparam rounds   the result is stored as bf16: only products and attention read it
+/// @tparam aligned  rows of all that it touches begin at multiples of 16 bytes: wide accesses need no test
 /// @tparam query     an attention's queries are stored as bf16
 /// @tparam keys      an attention's keys and values are
 template <class ProgramType, std::size_t index, bool rounds, bool aligned, bool query, bool keys>

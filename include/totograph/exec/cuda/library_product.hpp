@@ -29,8 +29,7 @@ constexpr const char* name(Precision precision) {
 }
 
 /// The sizes of a product as cuBLASLt computes it: out = x W^T [+ residual] [+ bias], all row-major. `x` and `W` are
-/// bf16 or f32 by the precision, everything else f32, but for sums that
-/// another kernel goes on with.
+/// bf16 or f32 by the precision, everything else f32, but for sums that another kernel goes on with.
 struct ProductShape {
     Index rows = 0;
     Index columns = 0;

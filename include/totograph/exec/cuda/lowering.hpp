@@ -299,7 +299,8 @@ constexpr Launch next_launch(int step, int steps, bool streams) {
     return launch;
 }
 
-/// Whether rows of all that a step touches begin at multiples of 16 bytes, in f32 and in bf16.
+/// Whether rows of all that a step reads and writes begin at multiples of 16 bytes, in f32 and in bf16; the sums that a
+/// library leaves for it count in `make_table`.
 template <class Program>
 constexpr bool is_aligned(int index) {
     constexpr Index unit = 8;
@@ -471,6 +472,12 @@ private:
         }
     }
 
+    static constexpr bool is_rounded(const Table& table, const Reference& reference) {
+        return reference.space == Space::arena   ? table.rounded[static_cast<std::size_t>(reference.index)]
+               : reference.space == Space::state ? state_is_rounded(reference.index)
+                                                 : false;
+    }
+
     static constexpr Table make_table() {
         using namespace lowering_detail;
         Table table{};
@@ -486,11 +493,7 @@ private:
             step += launch.count;
         }
         table.rounded = find_rounded(table);
-        const auto rounds = [&](const Reference& reference) {
-            return reference.space == Space::arena   ? table.rounded[static_cast<std::size_t>(reference.index)]
-                   : reference.space == Space::state ? state_is_rounded(reference.index)
-                                                     : false;
-        };
+        const auto rounds = [&](const Reference& reference) { return is_rounded(table, reference); };
         for (std::size_t l = 0; l < table.count; ++l) {
             Launch& launch = table.launches[l];
             for (int i = 0; i < launch.count; ++i) {
@@ -498,6 +501,16 @@ private:
                 launch.kernels[static_cast<std::size_t>(i)] = step.kernel;
                 launch.rounds[static_cast<std::size_t>(i)] = rounds(step.output);
                 launch.aligned[static_cast<std::size_t>(i)] = is_aligned<Program>(launch.first + i);
+            }
+            if (launch.kind == LaunchKind::library) {
+                // Sums of several products lie side by side: one that is not aligned moves the others.
+                bool all = true;
+                for (int i = launch.norms(); i < launch.count; ++i) {
+                    all = all && launch.aligned[static_cast<std::size_t>(i)];
+                }
+                for (int i = launch.norms(); i < launch.count; ++i) {
+                    launch.aligned[static_cast<std::size_t>(i)] = all;
+                }
             }
             if (launch.kind == LaunchKind::step && is_key_or_value(kernel_of<Program>(launch.first), 1)) {
                 launch.query_is_rounded = rounds(step_of<Program>(launch.first).operands[0]);
@@ -540,11 +553,7 @@ public:
     static constexpr const Launch& at(std::size_t index) { return table.launches[index]; }
 
     /// Whether an intermediate or a state is stored as bf16.
-    static constexpr bool is_rounded(const Reference& reference) {
-        return reference.space == Space::arena   ? table.rounded[static_cast<std::size_t>(reference.index)]
-               : reference.space == Space::state ? state_is_rounded(reference.index)
-                                                 : false;
-    }
+    static constexpr bool is_rounded(const Reference& reference) { return is_rounded(table, reference); }
 };
 
 /// A launch of a program as a type: templates read this small constant and nothing else of the program.

@@ -25,7 +25,7 @@ constexpr bool is_key_or_value(const Kernel& kernel, int operand) {
 }
 
 /// Which states of programs that run together are stored as bf16: keys and values that products make and attention
-/// alone reads, on tensor cores, which would round them anyway. That halves the memory and the traffic of the caches.
+/// alone reads, as PyTorch stores them in that precision. That halves the memory and the traffic of the caches.
 ///
 /// @tparam rounds  whether any is
 template <bool rounds, class... Programs>
@@ -47,15 +47,24 @@ private:
         return 0;
     }
 
-    /// Marks what a program writes, what its attentions read as keys and values, and what it uses in another way than
-    /// those that may be rounded.
+    /// Marks what a program writes.
     template <class Program>
-    static constexpr void look(Flags& written, Flags& wanted, Flags& refused) {
+    static constexpr void mark_written(Flags& written) {
+        for (const Step& step : Program::steps) {
+            if (step.output.space == Space::state) {
+                written[entry_of<Program>(step.output.index)] = true;
+            }
+        }
+    }
+
+    /// Marks what a program's attentions read as keys and values, and what it uses in another way than those that may
+    /// be rounded.
+    template <class Program>
+    static constexpr void look(Flags& wanted, Flags& refused) {
         for (const Step& step : Program::steps) {
             const Kernel& kernel = Program::kernels[static_cast<std::size_t>(step.kernel)];
             if (step.output.space == Space::state) {
                 const std::size_t entry = entry_of<Program>(step.output.index);
-                written[entry] = true;
                 refused[entry] = refused[entry] || kernel.kind != KernelKind::product;
             }
             if (kernel.kind == KernelKind::product && step.input.space == Space::state) {
@@ -82,19 +91,24 @@ private:
     }
 
     static constexpr Flags flags = [] {
+        Flags result{};
+        if (!rounds) {
+            return result;
+        }
         Flags written{};
+        (mark_written<Programs>(written), ...);
         Flags wanted{};
         Flags refused{};
-        Flags before{};
-        if (rounds) {
-            do {  // what one step refuses, an earlier one may share
-                before = refused;
-                (look<Programs>(written, wanted, refused), ...);
-            } while (before != refused);
-        }
-        Flags result{};
         for (std::size_t i = 0; i < Layout::count; ++i) {
-            result[i] = written[i] && wanted[i] && !refused[i] && Layout::entries[i].slot.dtype == DType::f32;
+            refused[i] = !written[i] || Layout::entries[i].slot.dtype != DType::f32;
+        }
+        Flags before{};
+        do {  // what one step refuses, an earlier one may share
+            before = refused;
+            (look<Programs>(wanted, refused), ...);
+        } while (before != refused);
+        for (std::size_t i = 0; i < Layout::count; ++i) {
+            result[i] = wanted[i] && !refused[i];
         }
         return result;
     }();

@@ -42,7 +42,7 @@ struct NoReduction {};
 
 namespace streaming_detail {
 
-/// Eight neighbours of a product's input, aligned to 16 bytes.
+/// Eight neighbours of a product's input.
 template <bool aligned>
 __device__ __forceinline__ Pack<float, 8> load_eight(const float* from) {
     const auto low = load_pack<1, 4, aligned>(from);

@@ -102,11 +102,13 @@ public:
             }
         }
         report_.not_written = io::update_cache_file(path_, identity_, std::move(added), corrected);
-        is_unsaved_ = false;
+        is_unsaved_ = !report_.not_written.empty();
+        if (!is_unsaved_) {
+            refused_.clear();
+        }
     }
 
     [[nodiscard]] const TuningCacheReport& report() const noexcept { return report_; }
-    [[nodiscard]] const std::string& identity() const noexcept { return identity_; }
 
     /// A file for each identity: the beginning of `name`, in letters that any file system takes, the format, so that
     /// programs of two versions do not replace each other's files, and a checksum of the identity.
