@@ -25,12 +25,12 @@
 #include "backtest/report.hpp"
 #include "backtest/report_svg.hpp"
 #include "backtest/run_backtest.hpp"
+#include "common/checksum.hpp"
+#include "common/exit_codes.hpp"
+#include "common/output_files.hpp"
+#include "common/progress.hpp"
+#include "common/timeline.hpp"
 #include "models/model.hpp"
-#include "shared/checksum.hpp"
-#include "shared/exit_codes.hpp"
-#include "shared/output_files.hpp"
-#include "shared/progress.hpp"
-#include "shared/timeline.hpp"
 
 namespace {
 

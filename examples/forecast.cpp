@@ -16,6 +16,9 @@
 
 #include <totograph/io/csv.hpp>
 
+#include "common/output_files.hpp"
+#include "common/progress.hpp"
+#include "common/timeline.hpp"
 #include "forecast/command_line.hpp"
 #include "forecast/make_figure.hpp"
 #include "forecast/options.hpp"
@@ -25,9 +28,6 @@
 #include "forecast/svg.hpp"
 #include "forecast/terminal.hpp"
 #include "forecast/terminal_chart.hpp"
-#include "shared/output_files.hpp"
-#include "shared/progress.hpp"
-#include "shared/timeline.hpp"
 
 namespace {
 

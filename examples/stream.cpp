@@ -17,10 +17,10 @@
 #include <sstream>
 #include <string>
 
+#include "common/exit_codes.hpp"
+#include "common/format.hpp"
+#include "common/output_files.hpp"
 #include "models/model.hpp"
-#include "shared/exit_codes.hpp"
-#include "shared/format.hpp"
-#include "shared/output_files.hpp"
 #include "stream/command_line.hpp"
 #include "stream/forecast_stream.hpp"
 #include "stream/latency.hpp"

@@ -13,7 +13,7 @@
 
 #include <totograph/version.hpp>
 
-#include "../shared/command_line_parts.hpp"
+#include "../common/command_line_parts.hpp"
 #include "options.hpp"
 
 namespace examples {
@@ -102,15 +102,8 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
     app.add_option("--csv", options.csv, "Write the scores as CSV")->type_name("FILE.csv");
     app.add_option("--svg", options.svg, "Draw the scores into an SVG file")->type_name("FILE.svg");
     app.add_flag("--quiet", options.quiet, "No progress and no notes");
-    try {
-        app.parse(argument_count, arguments);
-    } catch (const CLI::Success& answered) {
-        app.exit(answered, out, out);
+    if (!detail::parse(app, "backtest", argument_count, arguments, out, "Name the CSV file to test")) {
         return std::nullopt;
-    } catch (const CLI::RequiredError&) {
-        detail::reject("Name the CSV file to test; 'backtest --help' shows examples.");
-    } catch (const CLI::ParseError& error) {
-        detail::reject(std::string(error.what()) + "; 'backtest --help' lists the options.");
     }
     detail::check_backtest(options);
     return options;

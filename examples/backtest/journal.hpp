@@ -22,7 +22,7 @@
 #include <totograph/io/file_descriptor.hpp>
 #include <totograph/io/text.hpp>
 
-#include "../shared/checksum.hpp"
+#include "../common/checksum.hpp"
 
 namespace examples {
 

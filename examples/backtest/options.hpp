@@ -8,7 +8,7 @@
 #include <system_error>
 #include <vector>
 
-#include "../shared/checks.hpp"
+#include "../common/checks.hpp"
 
 namespace examples {
 

@@ -13,10 +13,10 @@
 #include <totograph/core/error.hpp>
 #include <totograph/io/table.hpp>
 
-#include "../shared/format.hpp"
-#include "../shared/text.hpp"
-#include "../shared/timeline.hpp"
-#include "../shared/timestamp.hpp"
+#include "../common/format.hpp"
+#include "../common/text.hpp"
+#include "../common/timeline.hpp"
+#include "../common/timestamp.hpp"
 #include "options.hpp"
 
 namespace examples {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "../shared/aligned.hpp"
-#include "../shared/format.hpp"
-#include "../shared/text.hpp"
+#include "../common/aligned.hpp"
+#include "../common/format.hpp"
+#include "../common/text.hpp"
 #include "metrics.hpp"
 #include "run_backtest.hpp"
 

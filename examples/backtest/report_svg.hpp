@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "../shared/format.hpp"
-#include "../shared/svg_elements.hpp"
-#include "../shared/svg_style.hpp"
-#include "../shared/text.hpp"
+#include "../common/format.hpp"
+#include "../common/svg_elements.hpp"
+#include "../common/svg_style.hpp"
+#include "../common/text.hpp"
 #include "report.hpp"
 
 namespace examples {

@@ -9,7 +9,7 @@
 
 #include <totograph/version.hpp>
 
-#include "../shared/command_line_parts.hpp"
+#include "../common/command_line_parts.hpp"
 #include "options.hpp"
 
 namespace examples {
@@ -124,15 +124,8 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
     detail::add_data_options(app, options);
     detail::add_forecast_options(app, options);
     detail::add_output_options(app, options);
-    try {
-        app.parse(argument_count, arguments);
-    } catch (const CLI::Success& answered) {
-        app.exit(answered, out, out);
+    if (!detail::parse(app, "forecast", argument_count, arguments, out, "Name the CSV file to forecast")) {
         return std::nullopt;
-    } catch (const CLI::RequiredError&) {
-        detail::reject("Name the CSV file to forecast; 'forecast --help' shows examples.");
-    } catch (const CLI::ParseError& error) {
-        detail::reject(std::string(error.what()) + "; 'forecast --help' lists the options.");
     }
     check_options(options);
     return options;

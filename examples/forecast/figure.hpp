@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "../shared/format.hpp"
-#include "../shared/timeline.hpp"
+#include "../common/format.hpp"
+#include "../common/timeline.hpp"
 
 namespace examples {
 

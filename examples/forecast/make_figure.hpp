@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "../shared/format.hpp"
+#include "../common/format.hpp"
 #include "figure.hpp"
 #include "forecast_result.hpp"
 #include "series_input.hpp"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "../shared/checks.hpp"
-#include "../shared/format.hpp"
+#include "../common/checks.hpp"
+#include "../common/format.hpp"
 
 namespace examples {
 

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "../shared/aligned.hpp"
-#include "../shared/format.hpp"
-#include "../shared/text.hpp"
-#include "../shared/timeline.hpp"
+#include "../common/aligned.hpp"
+#include "../common/format.hpp"
+#include "../common/text.hpp"
+#include "../common/timeline.hpp"
 #include "forecast_result.hpp"
 #include "series_input.hpp"
 

@@ -12,9 +12,9 @@
 #include <totograph/core/forecast.hpp>
 #include <totograph/core/series.hpp>
 
+#include "../common/exit_codes.hpp"
+#include "../common/format.hpp"
 #include "../models/model.hpp"
-#include "../shared/exit_codes.hpp"
-#include "../shared/format.hpp"
 #include "forecast_result.hpp"
 #include "options.hpp"
 #include "series_input.hpp"

@@ -12,8 +12,8 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/io/csv.hpp>
 
-#include "../shared/format.hpp"
-#include "../shared/text.hpp"
+#include "../common/format.hpp"
+#include "../common/text.hpp"
 
 namespace examples {
 

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "../shared/svg_elements.hpp"
-#include "../shared/svg_style.hpp"
-#include "../shared/text.hpp"
-#include "../shared/time_axis.hpp"
+#include "../common/svg_elements.hpp"
+#include "../common/svg_style.hpp"
+#include "../common/text.hpp"
+#include "../common/time_axis.hpp"
 #include "figure.hpp"
 
 namespace examples {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "../shared/timestamp.hpp"
+#include "../common/timestamp.hpp"
 #include "terminal_chart.hpp"
 
 namespace examples {

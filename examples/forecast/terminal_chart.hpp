@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "../shared/text.hpp"
-#include "../shared/time_axis.hpp"
+#include "../common/text.hpp"
+#include "../common/time_axis.hpp"
 #include "figure.hpp"
 
 namespace examples {

@@ -11,7 +11,7 @@
 
 #include <totograph/version.hpp>
 
-#include "../shared/command_line_parts.hpp"
+#include "../common/command_line_parts.hpp"
 #include "options.hpp"
 
 namespace examples {
@@ -80,13 +80,8 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
     app.add_option("--alarm", options.alarm, "Score from which a value is an alarm (default: 3)")->type_name("SCORE");
     app.add_flag("--scores-only", options.scores_only, "Print no forecasts of steps to come");
     app.add_flag("--quiet", options.quiet, "No notes and no summary");
-    try {
-        app.parse(argument_count, arguments);
-    } catch (const CLI::Success& answered) {
-        app.exit(answered, out, out);
+    if (!detail::parse(app, "stream", argument_count, arguments, out)) {
         return std::nullopt;
-    } catch (const CLI::ParseError& error) {
-        detail::reject(std::string(error.what()) + "; 'stream --help' lists the options.");
     }
     detail::check_stream(options);
     return options;

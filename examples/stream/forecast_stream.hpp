@@ -15,9 +15,9 @@
 #include <totograph/core/error.hpp>
 #include <totograph/core/series.hpp>
 
+#include "../common/format.hpp"
+#include "../common/text.hpp"
 #include "../models/model.hpp"
-#include "../shared/format.hpp"
-#include "../shared/text.hpp"
 #include "context_ring.hpp"
 #include "expectation.hpp"
 #include "latency.hpp"

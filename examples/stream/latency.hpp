@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "../shared/format.hpp"
+#include "../common/format.hpp"
 
 namespace examples {
 

@@ -16,9 +16,9 @@
 #include <totograph/io/csv_records.hpp>
 #include <totograph/io/decimal.hpp>
 
-#include "../shared/format.hpp"
-#include "../shared/text.hpp"
-#include "../shared/timestamp.hpp"
+#include "../common/format.hpp"
+#include "../common/text.hpp"
+#include "../common/timestamp.hpp"
 #include "options.hpp"
 
 namespace examples {

@@ -9,7 +9,7 @@
 
 #include <totograph/io/csv_records.hpp>
 
-#include "../shared/checks.hpp"
+#include "../common/checks.hpp"
 
 namespace examples {
 

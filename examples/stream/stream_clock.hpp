@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "../shared/timestamp.hpp"
+#include "../common/timestamp.hpp"
 
 namespace examples {
 

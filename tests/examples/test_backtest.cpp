@@ -16,6 +16,7 @@
 #include "../../examples/backtest/report_svg.hpp"
 #include "../../examples/backtest/score_text.hpp"
 #include "../../examples/backtest/seasonal_naive.hpp"
+#include "support/refusal.hpp"
 
 using namespace examples;
 using doctest::Approx;
@@ -46,17 +47,6 @@ totograph::io::Table table_of(std::size_t rows, std::size_t series) {
         table.columns.emplace_back(rows, 1.0F);
     }
     return table;
-}
-
-/// The sentence that an action is refused with.
-template <class Action>
-std::string refusal(Action action) {
-    try {
-        action();
-    } catch (const totograph::Error& error) {
-        return error.what();
-    }
-    return "";
 }
 
 bool has(const std::string& text, const std::string& part) {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "../../examples/shared/exit_codes.hpp"
+#include "../../examples/common/exit_codes.hpp"
 
 using namespace examples;
 using totograph::ErrorCode;

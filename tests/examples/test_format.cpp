@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../examples/shared/format.hpp"
+#include "../../examples/common/format.hpp"
 
 #include <doctest/doctest.h>
 

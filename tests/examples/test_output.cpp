@@ -11,9 +11,9 @@
 #include <sstream>
 #include <string>
 
+#include "../../examples/common/output_files.hpp"
+#include "../../examples/common/progress.hpp"
 #include "../../examples/forecast/make_figure.hpp"
-#include "../../examples/shared/output_files.hpp"
-#include "../../examples/shared/progress.hpp"
 #include "totograph/io/csv.hpp"
 
 using namespace examples;

@@ -26,6 +26,7 @@
 #include "../../examples/stream/line_reader.hpp"
 #include "../../examples/stream/observation.hpp"
 #include "../../examples/stream/stream_clock.hpp"
+#include "support/refusal.hpp"
 
 using namespace examples;
 using doctest::Approx;
@@ -36,17 +37,6 @@ constexpr float gap = std::numeric_limits<float>::quiet_NaN();
 
 bool has(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
-}
-
-/// The sentence that an action is refused with.
-template <class Action>
-std::string refusal(Action action) {
-    try {
-        action();
-    } catch (const totograph::Error& error) {
-        return error.what();
-    }
-    return "";
 }
 
 /// What is wrong with a line; empty when it can be used.

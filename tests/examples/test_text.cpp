@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../examples/shared/text.hpp"
+#include "../../examples/common/text.hpp"
 
 #include <doctest/doctest.h>
 

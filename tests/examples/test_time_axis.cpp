@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../examples/shared/time_axis.hpp"
+#include "../../examples/common/time_axis.hpp"
 
 #include <doctest/doctest.h>
 

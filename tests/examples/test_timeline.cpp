@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../examples/shared/timeline.hpp"
+#include "../../examples/common/timeline.hpp"
 
 #include <doctest/doctest.h>
 

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <ostream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -67,6 +68,24 @@ CLI::Option* add_list(CLI::App& app, const std::string& name, std::vector<Item>&
         return true;
     };
     return app.add_option(name, append, words)->take_all();
+}
+
+/// Reads the arguments of a program. False when they ask for an answer alone, as `--help` does: it is in `out` then.
+/// Refuses what is wrong; `missing` is what to say when there is no file, for programs that need one.
+inline bool parse(CLI::App& app, const std::string& program, int argument_count, const char* const* arguments,
+                  std::ostream& out, const std::string& missing = "") {
+    try {
+        app.parse(argument_count, arguments);
+    } catch (const CLI::Success& answered) {
+        app.exit(answered, out, out);
+        return false;
+    } catch (const CLI::ParseError& error) {
+        if (!missing.empty() && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+            reject(missing + "; '" + program + " --help' shows examples.");
+        }
+        reject(std::string(error.what()) + "; '" + program + " --help' lists the options.");
+    }
+    return true;
 }
 
 }  // namespace examples::detail

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include <cuda_bf16.h>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/dependent_launch.hpp>
+#include <totograph/exec/cuda/elementwise.hpp>
+#include <totograph/exec/cuda/kernel_call.hpp>
+#include <totograph/exec/cuda/library_product.hpp>
+#include <totograph/exec/cuda/reduction.hpp>
+#include <totograph/exec/cuda/tensor_core.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/op.hpp>
+
+// The running softmax of a warp's sixteen queries over tiles of keys and values in shared memory, on tensor cores.
+
+namespace totograph::cuda {
+
+inline constexpr int tile_warps = 4;
+inline constexpr int tile_threads = tile_warps * warp_size;
+/// Queries of one block: 16 a warp.
+inline constexpr int tile_queries = tile_warps * 16;
+inline constexpr int tile_keys = 64;
+
+namespace tile_detail {
+
+/// Keys and values of one tile in shared memory. Rows are padded so that the reads of a warp meet no bank twice.
+template <int head_dim, bool in_bf16>
+struct Tile;
+template <int head_dim>
+struct Tile<head_dim, true> {
+    alignas(16) BFloat16 key[tile_keys][head_dim + 8];
+    alignas(16) BFloat16 value[tile_keys][head_dim + 8];
+
+    template <class Key>
+    __device__ __forceinline__ void store(int row, int dimension, const StoredPack<Key, 4>& keys,
+                                          const StoredPack<Key, 4>& values) {
+        store_pack<1, true>(&key[row][dimension], stored_as<BFloat16>(keys.floats()));
+        store_pack<1, true>(&value[row][dimension], stored_as<BFloat16>(values.floats()));
+    }
+};
+template <int head_dim>
+struct Tile<head_dim, false> {
+    alignas(16) float key[tile_keys][head_dim + 4];
+    alignas(16) float value[tile_keys][head_dim + 4];
+
+    __device__ __forceinline__ void store(int row, int dimension, const StoredPack<float, 4>& keys,
+                                          const StoredPack<float, 4>& values) {
+        store_pack<1, true>(&key[row][dimension], keys.floats());
+        store_pack<1, true>(&value[row][dimension], values.floats());
+    }
+};
+
+/// The queries of a warp, and what they have attended to. A lane holds, of two queries (`lane / 4` and that plus 8),
+/// the dimensions 8 n + 2 (lane % 4) and the one after it.
+template <int head_dim, bool in_bf16, bool aligned>
+class TileAttention {
+public:
+    static constexpr int steps = in_bf16 ? head_dim / 16 : head_dim / 8;
+    static constexpr int widths = head_dim / 8;
+    static constexpr int key_groups = tile_keys / 8;
+
+    /// `row(half)` points to a query, or is null where there is none.
+    template <class Row>
+    __device__ explicit TileAttention(Row&& row) {
+        // Scores are kept in powers of two: exp2 is one instruction.
+        constexpr float log2_e = 1.4426950408889634F;
+        const float factor = rsqrtf(static_cast<float>(head_dim)) * log2_e;
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            const auto* from = row(half);
+#pragma unroll
+            for (int width = 0; width < widths; ++width) {
+                auto two = decltype(load_pack<1, 2, aligned>(from)){};
+                if (from != nullptr) {
+                    two = load_pack<1, 2, aligned>(from + width * 8 + quarter() * 2);
+                }
+                query_[half][width][0] = static_cast<float>(two.lane[0]) * factor;
+                query_[half][width][1] = static_cast<float>(two.lane[1]) * factor;
+            }
+        }
+    }
+
+    /// Takes a tile of keys; `counts(half, key)` says whether a query attends to a key of the tile.
+    template <class Counts>
+    __device__ __forceinline__ void add(const Tile<head_dim, in_bf16>& tile, Counts&& counts) {
+        float scores[key_groups][4];
+#pragma unroll
+        for (int group = 0; group < key_groups; ++group) {
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                scores[group][i] = 0;
+            }
+            score(scores[group], tile, group * 8);
+        }
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            float largest = largest_[half];
+#pragma unroll
+            for (int group = 0; group < key_groups; ++group) {
+#pragma unroll
+                for (int i = 0; i < 2; ++i) {
+                    float& value = scores[group][half * 2 + i];
+                    value =
+                        counts(half, group * 8 + quarter() * 2 + i) ? value : -std::numeric_limits<float>::infinity();
+                    largest = fmaxf(largest, value);
+                }
+            }
+            largest = fmaxf(largest, __shfl_xor_sync(0xffffffffU, largest, 1));
+            largest = fmaxf(largest, __shfl_xor_sync(0xffffffffU, largest, 2));
+            // Where nothing counts so far, any finite number will do.
+            const float base = largest == -std::numeric_limits<float>::infinity() ? 0.0F : largest;
+            const float shrink = exp2f(largest_[half] - base);
+            float total = 0;
+#pragma unroll
+            for (int group = 0; group < key_groups; ++group) {
+#pragma unroll
+                for (int i = 0; i < 2; ++i) {
+                    float& value = scores[group][half * 2 + i];
+                    value = exp2f(value - base);
+                    total += value;
+                }
+            }
+            total += __shfl_xor_sync(0xffffffffU, total, 1);
+            total += __shfl_xor_sync(0xffffffffU, total, 2);
+            total_[half] = total_[half] * shrink + total;
+            largest_[half] = largest;
+#pragma unroll
+            for (int width = 0; width < widths; ++width) {
+                sums_[width][half * 2] *= shrink;
+                sums_[width][half * 2 + 1] *= shrink;
+            }
+        }
+        weigh(scores, tile);
+    }
+
+    /// A key and a value of each query's own.
+    template <class Key>
+    struct Own {
+        StoredPack<Key, 2> key[2][widths];
+        StoredPack<Key, 2> value[2][widths];
+    };
+
+    /// Asks for a key and a value of each query; `key(half)` and `value(half)` point to rows, or are null.
+    template <class T, class Key, class Value>
+    static __device__ __forceinline__ void load_own(Own<T>& own, Key&& key, Value&& value) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            const auto* keys = key(half);
+            const auto* values = value(half);
+            if (keys != nullptr) {
+#pragma unroll
+                for (int width = 0; width < widths; ++width) {
+                    own.key[half][width] = load_stored<2, aligned>(keys + width * 8 + quarter() * 2);
+                    own.value[half][width] = load_stored<2, aligned>(values + width * 8 + quarter() * 2);
+                }
+            }
+        }
+    }
+
+    /// Takes them.
+    template <class Key>
+    __device__ __forceinline__ void add_own(const Own<Key>& own) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            float score = 0;
+#pragma unroll
+            for (int width = 0; width < widths; ++width) {
+                const auto key = own.key[half][width].floats();
+                score += query_[half][width][0] * key.lane[0] + query_[half][width][1] * key.lane[1];
+            }
+            score += __shfl_xor_sync(0xffffffffU, score, 1);
+            score += __shfl_xor_sync(0xffffffffU, score, 2);
+            const float largest = fmaxf(largest_[half], score);
+            const float shrink = exp2f(largest_[half] - largest);
+            const float weight = exp2f(score - largest);
+            largest_[half] = largest;
+            total_[half] = total_[half] * shrink + weight;
+#pragma unroll
+            for (int width = 0; width < widths; ++width) {
+                const auto value = own.value[half][width].floats();
+                sums_[width][half * 2] = sums_[width][half * 2] * shrink + weight * value.lane[0];
+                sums_[width][half * 2 + 1] = sums_[width][half * 2 + 1] * shrink + weight * value.lane[1];
+            }
+        }
+    }
+
+    /// `row(half)` is where a query's result goes, or null.
+    template <class Row>
+    __device__ __forceinline__ void store(Row&& to) const {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            auto* out = to(half);
+            if (out == nullptr) {
+                continue;
+            }
+            using To = std::remove_pointer_t<decltype(out)>;
+            const float scale = total_[half] > 0 ? 1.0F / total_[half] : 0.0F;
+#pragma unroll
+            for (int width = 0; width < widths; ++width) {
+                const Pack<float, 2> two{sums_[width][half * 2] * scale, sums_[width][half * 2 + 1] * scale};
+                const auto stored = stored_as<To>(two);
+                if constexpr (std::is_same_v<To, BFloat16>) {
+                    std::uint32_t word;
+                    memcpy(&word, &stored, sizeof word);
+                    *reinterpret_cast<std::uint32_t*>(out + width * 8 + quarter() * 2) = word;
+                } else {
+                    store_pack<1, aligned>(out + width * 8 + quarter() * 2, stored);
+                }
+            }
+        }
+    }
+
+private:
+    static __device__ __forceinline__ int quarter() {
+        return static_cast<int>(threadIdx.x) % 4;
+    }
+    static __device__ __forceinline__ int lane() {
+        return static_cast<int>(threadIdx.x) % warp_size;
+    }
+    static __device__ __forceinline__ int row() {
+        return static_cast<int>(threadIdx.x) % warp_size / 4;
+    }
+
+    /// Scores of the eight keys from `first` on.
+    __device__ __forceinline__ void score(float (&sums)[4], const Tile<head_dim, in_bf16>& tile, int first) const {
+        if constexpr (in_bf16) {
+#pragma unroll
+            for (int step = 0; step < steps; step += 2) {
+                // Blocks side by side: four times eight dimensions. Of a head of 16, the last two are not used.
+                std::uint32_t keys[4];
+                const int dimension = min(step * 16 + lane() / 8 * 8, head_dim - 8);
+                load_blocks(keys, &tile.key[first + lane() % 8][dimension]);
+#pragma unroll
+                for (int i = 0; i < 2 && step + i < steps; ++i) {
+                    const auto& low = (step + i) * 2;
+                    const std::uint32_t a[4] = {two_bf16(query_[0][low][0], query_[0][low][1]),
+                                                two_bf16(query_[1][low][0], query_[1][low][1]),
+                                                two_bf16(query_[0][low + 1][0], query_[0][low + 1][1]),
+                                                two_bf16(query_[1][low + 1][0], query_[1][low + 1][1])};
+                    multiply_bf16(sums, a, keys[i * 2], keys[i * 2 + 1]);
+                }
+            }
+        } else {
+#pragma unroll
+            for (int step = 0; step < steps; ++step) {
+                // The order of the dimensions inside an instruction is free: a lane takes two neighbours.
+                const std::uint32_t a[4] = {as_tf32(query_[0][step][0]), as_tf32(query_[1][step][0]),
+                                            as_tf32(query_[0][step][1]), as_tf32(query_[1][step][1])};
+                const float* from = &tile.key[first + row()][step * 8 + quarter() * 2];
+                multiply_tf32(sums, a, as_tf32(from[0]), as_tf32(from[1]));
+            }
+        }
+    }
+
+    /// Adds up values by their weights.
+    __device__ __forceinline__ void weigh(const float (&weights)[key_groups][4], const Tile<head_dim, in_bf16>& tile) {
+        if constexpr (in_bf16) {
+#pragma unroll
+            for (int step = 0; step < tile_keys / 16; ++step) {
+                const auto& low = weights[step * 2];
+                const auto& high = weights[step * 2 + 1];
+                const std::uint32_t a[4] = {two_bf16(low[0], low[1]), two_bf16(low[2], low[3]),
+                                            two_bf16(high[0], high[1]), two_bf16(high[2], high[3])};
+#pragma unroll
+                for (int width = 0; width < widths; width += 2) {
+                    std::uint32_t values[4];
+                    load_transposed_blocks(values, &tile.value[step * 16 + lane() % 16][width * 8 + lane() / 16 * 8]);
+                    multiply_bf16(sums_[width], a, values[0], values[1]);
+                    multiply_bf16(sums_[width + 1], a, values[2], values[3]);
+                }
+            }
+        } else {
+#pragma unroll
+            for (int step = 0; step < tile_keys / 8; ++step) {
+                const auto& own = weights[step];
+                const std::uint32_t a[4] = {as_tf32(own[0]), as_tf32(own[2]), as_tf32(own[1]), as_tf32(own[3])};
+                const int key = step * 8 + quarter() * 2;
+#pragma unroll
+                for (int width = 0; width < widths; ++width) {
+                    multiply_tf32(sums_[width], a, as_tf32(tile.value[key][width * 8 + row()]),
+                                  as_tf32(tile.value[key + 1][width * 8 + row()]));
+                }
+            }
+        }
+    }
+
+    float query_[2][widths][2];
+    float largest_[2] = {-std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()};
+    float total_[2] = {};
+    float sums_[widths][4] = {};
+};
+
+}  // namespace tile_detail
+
+}  // namespace totograph::cuda

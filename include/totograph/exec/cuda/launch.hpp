@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include <totograph/core/shape.hpp>
+
+// What a program launches, in words that are constants.
+
+namespace totograph::cuda {
+
+enum class LaunchKind : std::uint8_t {
+    step,      ///< One step, on the whole device.
+    segment,   ///< Consecutive small steps in one kernel, with a barrier between them.
+    streamed,  ///< Products of few rows with one input, and the norm before them.
+    library,   ///< A product by cuBLASLt, then its chain.
+};
+
+/// How a library can compute the whole chain of a product: sums plus a bias, plus a residual of the result's shape.
+struct DirectProduct {
+    bool is_possible = false;
+    int bias = -1;  ///< Operands of the chain; -1 for none.
+    int residual = -1;
+    Index residual_stride = 0;
+};
+
+/// Steps of one segment: their operands travel as kernel parameters, of which there are 32,764 bytes.
+inline constexpr int segment_steps = 48;
+/// Products of one group.
+inline constexpr int group_products = 8;
+
+/// Consecutive steps that are launched together.
+struct Launch {
+    LaunchKind kind = LaunchKind::step;
+    int first = 0;
+    int count = 1;
+    bool has_reduction = false;  ///< Of products: the first step is their norm.
+
+    std::array<int, segment_steps> kernels{};   ///< The kernel of each step.
+    std::array<bool, segment_steps> rounds{};   ///< Whether each stores bf16.
+    std::array<bool, segment_steps> aligned{};  ///< Whether all that each touches is aligned to 16 bytes, in any type.
+    /// Of a segment: whether a barrier comes before each step; not where it touches nothing that those since the last
+    /// barrier write, and writes nothing that they read.
+    std::array<bool, segment_steps> barriers{};
+    std::array<int, group_products> scales{};        ///< Of streamed products: the operand that is the norm.
+    std::array<unsigned, group_products> weights{};  ///< Of streamed products: a bit for each operand that is a weight.
+    bool query_is_rounded = false;                   ///< Of a lone attention: its queries are stored as bf16.
+    bool keys_are_rounded = false;                   ///< Its keys and values are.
+    bool input_is_rounded = false;                   ///< Of products: the input is stored as bf16 already.
+    bool input_moves = false;                        ///< Of products: the input lies at a position.
+    DirectProduct direct;                            ///< Of a lone product of the library.
+
+    /// Steps before the first product.
+    [[nodiscard]] constexpr int norms() const { return has_reduction ? 1 : 0; }
+    [[nodiscard]] constexpr int first_product() const { return first + norms(); }
+    [[nodiscard]] constexpr int products() const { return count - norms(); }
+};
+
+}  // namespace totograph::cuda
