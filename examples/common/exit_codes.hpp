@@ -35,7 +35,8 @@ constexpr int exit_code(totograph::ErrorCode code, Stage stage) {
         case ErrorCode::io_failure:
         case ErrorCode::invalid_file:
         case ErrorCode::device_failure:
-        case ErrorCode::out_of_memory: break;
+        case ErrorCode::out_of_memory:
+        case ErrorCode::recapture: break;
     }
     switch (stage) {
         case Stage::arguments: return exit_usage;

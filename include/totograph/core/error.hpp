@@ -21,6 +21,7 @@ enum class ErrorCode {
     tensor_mismatch,    ///< A checkpoint's tensor has another shape or an unsupported dtype.
     device_failure,     ///< There is no usable device, or a call of its driver failed.
     out_of_memory,      ///< A device has not as much free memory as is needed.
+    recapture,          ///< A request needs what was not built at warm-up, and the stance forbids to build it.
 };
 
 /// The name of an error code, as it is spelled in C++.
@@ -38,6 +39,7 @@ constexpr std::string_view name(ErrorCode code) noexcept {
         case ErrorCode::tensor_mismatch: return "tensor_mismatch";
         case ErrorCode::device_failure: return "device_failure";
         case ErrorCode::out_of_memory: return "out_of_memory";
+        case ErrorCode::recapture: return "recapture";
     }
     return "unknown";
 }
