@@ -13,12 +13,21 @@
 #include <totograph/serve/explanation.hpp>
 #include <totograph/serve/mode.hpp>
 
+namespace totograph::cpu {
+
+class ThreadPools;
+
+}  // namespace totograph::cpu
+
 namespace totograph::serve {
 
 /// What is decided when a forecaster is made.
 struct BackendResources {
     int threads = 0;  ///< Threads that a forecast may use on the CPU; 0 for all cores.
     int device = 0;   ///< The device, for backends that have several.
+    /// Threads for forecasters of which only one forecasts at a time, as those of a service, which sets this. Without,
+    /// each starts its own.
+    std::shared_ptr<cpu::ThreadPools> pools{};
 };
 
 /// A forecaster whose bucket is known at run time. One thread at a time may use it.
@@ -38,6 +47,9 @@ public:
 
     /// Graphs captured when it was made; 0 where nothing is captured. Forecasts capture nothing.
     [[nodiscard]] virtual Index captures() const { return 0; }
+
+    /// Captured graphs that its last forecast replayed. Asked after every forecast, so it should cost nothing.
+    [[nodiscard]] virtual Index replays() const noexcept { return 0; }
 };
 
 /// An executor behind a name: makes forecasters for the buckets that it was compiled for. Immutable, so that any number

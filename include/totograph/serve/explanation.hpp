@@ -37,11 +37,17 @@ struct Explanation {
     std::size_t cache_bytes = 0;          ///< Of these, cached keys and values.
     std::size_t arena_bytes = 0;          ///< Intermediates.
     std::size_t workspace_bytes = 0;      ///< Scratch memory of kernels and libraries.
+    std::size_t own_weight_bytes = 0;     ///< Weights that are not shared: mode `eager` has a copy.
 
     /// Launches of one forecast of the bucket's horizon.
     [[nodiscard]] Index launches() const { return total(&ProgramSummary::launches); }
     [[nodiscard]] Index flops() const { return total(&ProgramSummary::flops); }
     [[nodiscard]] Index bytes() const { return total(&ProgramSummary::bytes); }
+
+    /// What a forecaster holds beside the shared weights.
+    [[nodiscard]] std::size_t memory_bytes() const {
+        return state_bytes + arena_bytes + workspace_bytes + own_weight_bytes;
+    }
 
 private:
     [[nodiscard]] Index total(Index ProgramSummary::*each) const {

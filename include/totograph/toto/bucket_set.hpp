@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <memory>
-#include <string>
 #include <tuple>
 #include <utility>
 
 #include <totograph/core/bucket.hpp>
-#include <totograph/core/error.hpp>
 #include <totograph/core/forecast.hpp>
 #include <totograph/core/series.hpp>
+#include <totograph/toto/bucket_choice.hpp>
 #include <totograph/toto/forecaster.hpp>
 #include <totograph/toto/resources.hpp>
 
@@ -28,24 +26,12 @@ template <toto::Toto1Model Model, ForecasterOptions options, Bucket... buckets>
 class BasicBucketSet {
     static_assert(sizeof...(buckets) > 0, "totograph: a bucket set needs at least one bucket.");
 
-    /// Rows that pass through the layers, the measure of a forecast's work.
-    static constexpr Index cost(const Bucket& bucket) {
-        const toto::ForecastSizes sizes(Model::config, bucket);
-        return sizes.batch * sizes.variates * (sizes.context_patches + sizes.samples * sizes.steps);
-    }
-
-    static constexpr bool is_cheaper(const Bucket& a, const Bucket& b) { return cost(a) < cost(b); }
-
 public:
     /// How many buckets there are.
     static constexpr std::size_t count = sizeof...(buckets);
 
     /// The buckets, cheapest first.
-    static constexpr std::array<Bucket, count> by_cost = [] {
-        std::array<Bucket, count> sorted{buckets...};
-        std::sort(sorted.begin(), sorted.end(), is_cheaper);
-        return sorted;
-    }();
+    static constexpr std::array<Bucket, count> by_cost = toto::buckets_by_cost<Model, buckets...>;
 
     /// Makes a forecaster for each bucket, and one team of threads for all. Throws `Error` (`invalid_argument`) when
     /// the number of threads is negative.
@@ -68,29 +54,7 @@ public:
 
     /// The place in `by_cost` of the bucket that serves a request.
     [[nodiscard]] static std::size_t find(const Series& series, const ForecastOptions& request_options) {
-        const bool must_sample = samples_by_default && !request_options.samples;
-        for (std::size_t i = 0; i < count; ++i) {
-            if (must_sample && by_cost[i].samples == 0) {
-                continue;
-            }
-            if (by_cost[i].holds(toto::request_sizes(series, request_options, by_cost[i]))) {
-                return i;
-            }
-        }
-        std::string list;
-        for (const Bucket& bucket : by_cost) {
-            list += (list.empty() ? "" : "; ") + to_string(bucket);
-        }
-        const Bucket request = toto::request_sizes(series, request_options, Bucket{});
-        throw Error(ErrorCode::no_bucket,
-                    "forecast: no bucket holds a request of " + std::to_string(request.batch) + " x " +
-                        std::to_string(request.variates) + " x " + std::to_string(request.context) +
-                        (request_options.horizon ? " -> " + std::to_string(request.horizon) : "") +
-                        (must_sample                ? ", sampled (ask for samples = 0 to have the mean)"
-                         : !request_options.samples ? ""
-                         : request.samples == 0     ? ", mean"
-                                                    : ", " + std::to_string(request.samples) + " samples") +
-                        "; the buckets are: " + list + ". Ask for less, or compile a larger bucket.");
+        return toto::choose_bucket(by_cost, series, request_options, samples_by_default);
     }
 
     /// Bytes that all forecasters hold beside the shared weights.
@@ -99,7 +63,7 @@ public:
     }
 
 private:
-    static constexpr bool samples_by_default = ((buckets.samples > 0) || ...);
+    static constexpr bool samples_by_default = toto::samples_by_default(by_cost);
 
     template <std::size_t... i>
     static auto make_all(const toto::ModelWeights<Model>& weights, const ForecasterResources& resources,

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <cuda_runtime.h>
@@ -19,6 +20,7 @@
 #include <totograph/core/series.hpp>
 #include <totograph/exec/cuda/collect.hpp>
 #include <totograph/exec/cuda/device.hpp>
+#include <totograph/exec/cuda/execution.hpp>
 #include <totograph/exec/cuda/executor.hpp>
 #include <totograph/exec/cuda/explain.hpp>
 #include <totograph/exec/cuda/explain_dot.hpp>
@@ -28,6 +30,7 @@
 #include <totograph/exec/cuda/stream.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/toto/checkpoint.hpp>
+#include <totograph/toto/cuda_forecast_launches.hpp>
 #include <totograph/toto/input_states.hpp>
 #include <totograph/toto/programs.hpp>
 #include <totograph/toto/request.hpp>
@@ -48,6 +51,7 @@ struct ForecasterOptions {
 /// What is decided when a forecaster is made.
 struct ForecasterResources {
     int device = 0;
+    Execution execution{};  ///< How its launches reach the device.
 };
 
 /// A result that stays on the device: `[batch, variates, horizon, samples]` with the sizes of the whole bucket, without
@@ -91,7 +95,7 @@ public:
     /// Prepares the weights (once for all forecasters that share them), all memory that forecasts need, and the graphs.
     /// Throws `Error` when there is no usable device or not enough memory on it.
     explicit Forecaster(const toto::ModelWeights<Model>& weights, ForecasterResources resources = {})
-        : Forecaster(weights, resources.device, CurrentDevice(resources.device)) {}
+        : Forecaster(weights, resources, CurrentDevice(resources.device)) {}
 
     /// Forecasts the steps after the series and waits for the result, a view of this forecaster's memory, valid until
     /// its next call of this function. Allocates nothing. Throws `Error` (before anything runs) when the request is
@@ -146,7 +150,7 @@ public:
     void replay_begin() {
         const CurrentDevice current(device_.index);
         pending_.wait();
-        (begin_ ? begin_ : whole_).launch(stream_.get());
+        launches_.launch_begin(stream_.get(), executor_, recording());
         stream_.synchronize();
     }
     /// The content of a state, copied to the host. Throws `Error` when no program has a state of this name.
@@ -207,6 +211,25 @@ public:
                explain_launches<typename Executor::template ProgramAt<1>, streams>(has_cache ? "decode" : "recompute");
     }
 
+    /// Graphs that a forecast of the bucket's horizon replays when they are captured in this way.
+    static Index planned_replays(Capture capture) {
+        switch (capture) {
+            case Capture::none: return 0;
+            case Capture::regional:
+                return static_cast<Index>(Executor::template regions<0>().size()) +
+                       static_cast<Index>(Executor::template regions<1>().size()) * (sizes.steps - first_patch) + 1;
+            case Capture::whole:
+            case Capture::device_loop: return 1;
+        }
+        return 0;
+    }
+
+    /// What one of the programs launches, as data: 0 begins a forecast, 1 is each further patch.
+    template <std::size_t which>
+    static explain_detail::LaunchList launch_list() {
+        return explain_detail::LaunchList::of<typename Executor::template ProgramAt<which>, Executor::streams>();
+    }
+
     /// What one of the programs launches, as a Graphviz picture: 0 begins a forecast, 1 is each further patch.
     template <std::size_t which>
     static std::string explain_dot() {
@@ -216,32 +239,28 @@ public:
         return explain_launches_dot<Shown, Executor::streams>(std::string(title) + " of " + to_string(bucket));
     }
 
-    /// The copy and the kernels in the graph of a whole forecast.
-    [[nodiscard]] std::size_t graph_nodes() const noexcept { return whole_.node_count(); }
+    /// Copies and kernels in the graphs, of all of them together; what a loop repeats counts as one.
+    [[nodiscard]] std::size_t graph_nodes() const noexcept { return launches_.node_count(); }
+    /// Graphs that were captured when it was made; a forecast captures none.
+    [[nodiscard]] std::size_t captures() const noexcept { return launches_.graph_count(); }
+    /// Graphs that a forecast of so many steps replays.
+    [[nodiscard]] Index replays(Index horizon) const noexcept {
+        return launches_.replays(divide_rounding_up(horizon, sizes.patch_size));
+    }
     [[nodiscard]] Executor& executor() noexcept { return executor_; }
 
 private:
     /// While the device is current.
-    Forecaster(const toto::ModelWeights<Model>& weights, int device, const CurrentDevice&)
-        : device_(describe_device(device)),
-          executor_(weights.weights, device_),
+    Forecaster(const toto::ModelWeights<Model>& weights, const ForecasterResources& resources, const CurrentDevice&)
+        : device_(describe_device(resources.device)),
+          executor_(weights.weights, device_, resources.execution),
           staged_(Executor::States::input_bytes),
           result_(result_size * sizeof(float)),
           host_result_(result_size * sizeof(float)),
           compacted_(result_size) {
         executor_.poison(stream_.get());
-        whole_ = ReplayableGraph(stream_, [&](cudaStream_t stream) {
-            record_begin(stream);
-            for (Index patch = first_patch; patch < sizes.steps; ++patch) {
-                executor_.template launch<1>(stream);
-            }
-            record_end(stream);
-        });
-        if (sizes.steps > 1) {
-            begin_ = ReplayableGraph(stream_, [&](cudaStream_t stream) { record_begin(stream); });
-            step_ = ReplayableGraph(stream_, [&](cudaStream_t stream) { executor_.template launch<1>(stream); });
-            end_ = ReplayableGraph(stream_, [&](cudaStream_t stream) { record_end(stream); });
-        }
+        launches_ = ForecastLaunches<Executor>(resources.execution.capture, first_patch, sizes.steps, stream_,
+                                               executor_, recording());
         stream_.synchronize();
     }
 
@@ -275,9 +294,10 @@ private:
               "copying the inputs");
     }
 
-    void record_begin(cudaStream_t stream) const {
-        copy_inputs(stream);
-        executor_.template launch<0>(stream);
+    /// What a forecast does before and after the programs.
+    [[nodiscard]] auto recording() const {
+        return std::pair([this](cudaStream_t stream) { copy_inputs(stream); },
+                         [this](cudaStream_t stream) { record_end(stream); });
     }
 
     void record_end(cudaStream_t stream) const {
@@ -300,14 +320,11 @@ private:
         pending_.wait();  // until then the staging memory, the states and the result are in use
         fill(series, request, request_options.seed);
         const Index patches = divide_rounding_up(request.horizon, sizes.patch_size);
-        if (patches == sizes.steps) {
-            whole_.launch(stream);
-        } else {
-            begin_.launch(stream);
-            for (Index patch = first_patch; patch < patches; ++patch) {
-                step_.launch(stream);
-            }
-            end_.launch(stream);
+        try {
+            launches_.launch(stream, patches, executor_, recording());
+        } catch (...) {
+            cudaStreamSynchronize(stream);  // what was launched before it failed reads the staging memory
+            throw;
         }
         return request;
     }
@@ -347,10 +364,7 @@ private:
     DeviceMemory result_;
     PinnedMemory host_result_;
     std::vector<float> compacted_;
-    ReplayableGraph whole_;
-    ReplayableGraph begin_;
-    ReplayableGraph step_;
-    ReplayableGraph end_;
+    ForecastLaunches<Executor> launches_;
     PendingWork pending_;  // the last: it is waited for before anything else goes
 };
 

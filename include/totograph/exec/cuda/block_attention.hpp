@@ -66,9 +66,20 @@ __device__ __forceinline__ void attend_by_block(const KernelCall& call, KeysAt&&
     for (auto item = static_cast<Offset<K>>(blockIdx.x); item < static_cast<Offset<K>>(S::queries);
          item += static_cast<Offset<K>>(gridDim.x)) {
         const QueryPlace place = query_place<K>(item);
-        const auto own =
-            load_stored<width, false>(query + row_of<K, 0>(place, place.variate, place.position) + first_dimension)
-                .floats();
+        Pack<float, width> own;
+        {
+            using Q = typename K::Query;
+            constexpr int together_loaded = 16 / static_cast<int>(sizeof(Q));
+            const Q* from = query + row_of<K, 0>(place, place.variate, place.position) + first_dimension;
+#pragma unroll
+            for (int i = 0; i < width; i += together_loaded) {
+                const auto some = load_stored<together_loaded, true>(from + i).floats();
+#pragma unroll
+                for (int j = 0; j < together_loaded; ++j) {
+                    own.lane[i + j] = some.lane[j];
+                }
+            }
+        }
         const auto keys = keys_at(place);
         float largest = -std::numeric_limits<float>::infinity();
         float total = 0;

@@ -20,6 +20,7 @@ struct Device {
     /// program holds for it.
     bool has_clusters = false;
     std::string name;
+    int cache_bytes = 0;  ///< Of the last cache before memory, which all multiprocessors share.
 };
 
 /// Never launched: its attributes tell for which architecture this program's device code was compiled.
@@ -72,7 +73,8 @@ inline Device describe_device(int index) {
     check(cudaFuncGetAttributes(&code, &probe_kernel<>), "looking for device code for this device");
     // Code that the driver compiled from PTX of an older architecture lacks what that architecture lacks.
     const bool has_clusters = properties.major >= 9 && code.ptxVersion >= 90;
-    return {index, properties.multiProcessorCount, properties.major, properties.minor, has_clusters, properties.name};
+    return {index,           properties.multiProcessorCount, properties.major, properties.minor, has_clusters,
+            properties.name, properties.l2CacheSize};
 }
 
 }  // namespace totograph::cuda

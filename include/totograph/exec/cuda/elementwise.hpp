@@ -321,16 +321,17 @@ __device__ __forceinline__ void load_operands(const OperandPointers<Source, whic
     (std::make_index_sequence<operand_count<Source>>());
 }
 
-/// A pointwise kernel, on all threads of the grid.
-template <class K>
+/// A pointwise kernel, on all threads of the grid. The thread `first_thread` of each block takes the first elements.
+template <class K, int first_thread = 0>
 __device__ void run_pointwise(const KernelCall& call) {
     using Source = Epilogue<K>;
     constexpr Index size = K::kernel.iteration.size();
     constexpr int lanes = lanes_of<K>(size < 65536);
     const OperandPointers<Source> pointers(call);
     auto* out = call.output.get<Element<K::kernel.dtype>>();
-    for (Offset<K> item = static_cast<Offset<K>>(blockIdx.x * blockDim.x + threadIdx.x);
-         item < static_cast<Offset<K>>(size / lanes); item += static_cast<Offset<K>>(gridDim.x * blockDim.x)) {
+    const unsigned thread = (threadIdx.x + (block_threads - first_thread)) % block_threads;
+    for (Offset<K> item = static_cast<Offset<K>>(blockIdx.x * block_threads + thread);
+         item < static_cast<Offset<K>>(size / lanes); item += static_cast<Offset<K>>(gridDim.x * block_threads)) {
         const auto place = place_of<K, IterationOf<K>>(item * lanes);
         ChainValues<Source, lanes> values;
         load_operands<K, Source, lanes>(pointers, place, values);

@@ -18,6 +18,7 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/check.hpp>
 #include <totograph/exec/cuda/device.hpp>
+#include <totograph/exec/cuda/execution.hpp>
 #include <totograph/exec/cuda/kernel_call.hpp>
 #include <totograph/exec/cuda/library_product.hpp>
 #include <totograph/exec/cuda/library_tuning.hpp>
@@ -51,7 +52,8 @@ public:
     template <std::size_t which>
     using ProgramAt = RunningTogether<std::tuple_element_t<which, std::tuple<Programs...>>, Rounding>;
 
-    Executor(const Weights& weights, const Device& device) : device_(device), memory_(memory_bytes_planned) {
+    Executor(const Weights& weights, const Device& device, const Execution& execution = {})
+        : device_(device), execution_(execution), memory_(memory_bytes_planned) {
         auto store = weights.prepared<DeviceWeights<Storage>>();
         std::size_t program = 0;
         ((prepared_[program++] = store->get(Programs::graph, Programs::weights, weights.source())), ...);
@@ -59,16 +61,56 @@ public:
             (add_products<which>(), ...);
         }
         (std::index_sequence_for<Programs...>());
-        TunedAlgorithms::instance().save(device_);
+        if (execution_.tunes) {
+            TunedAlgorithms::instance().save(device_);
+        }
     }
 
-    /// Launches one of the programs. The host does not wait; within a capture, nothing runs.
+    /// Launches one of the programs. The host does not wait, unless it was made to; within a capture, nothing runs.
     template <std::size_t which>
     void launch(cudaStream_t stream) const {
+        launch_some<which>(stream, 0, launches<which>());
+    }
+
+    /// Launches a part of one of the programs: from launch `first` to before `end`.
+    template <std::size_t which>
+    void launch_some(cudaStream_t stream, std::size_t first, std::size_t end) const {
+        const auto launch_if = [&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
+            if (i >= first && i < end) {
+                launch_one<which, i>(stream);
+                if (execution_.waits) {
+                    wait_unless_capturing(stream);
+                }
+            }
+        };
         [&]<std::size_t... i>(std::index_sequence<i...>) {
-            (launch_one<which, i>(stream), ...);
+            (launch_if(std::integral_constant<std::size_t, i>{}), ...);
         }
         (std::make_index_sequence<launches<which>()>());
+    }
+
+    /// Where the regions of a program begin, as numbers of launches: what comes before the first layer, each layer, and
+    /// what comes after the last one. The first is 0.
+    template <std::size_t which>
+    static std::vector<std::size_t> regions() {
+        using Lowered = Lowering<ProgramAt<which>, streams>;
+        std::vector<std::size_t> begins{0};
+        int layer = -1;
+        std::size_t last_of_layers = 0;
+        for (std::size_t i = 0; i < Lowered::count; ++i) {
+            const int own = Lowered::at(i).layer;
+            if (own > layer) {
+                layer = own;
+                if (i > 0) {
+                    begins.push_back(i);
+                }
+            }
+            last_of_layers = own >= 0 ? i : last_of_layers;
+        }
+        if (layer >= 0 && last_of_layers + 1 < Lowered::count) {
+            begins.push_back(last_of_layers + 1);
+        }
+        return begins;
     }
 
     /// The device memory of a state; null when no program has one of this name.
@@ -258,7 +300,8 @@ private:
                     product_shape<Program>(launch, part.columns, pointers_of<which>(launch, part.first, part.begin));
                 if (find_product(shape) == nullptr) {
                     LibraryProduct product(library_.get(), shape);
-                    product.choose(fastest_algorithm(product, device_));
+                    product.choose(execution_.tunes ? fastest_algorithm(product, device_)
+                                                    : product.candidates(1).front());
                     products_.push_back(std::move(product));
                 }
             }
@@ -332,19 +375,27 @@ private:
         config.stream = stream;
         cudaLaunchAttribute attributes[2];
         unsigned count = 0;
-        if (device_.has_clusters) {
+        if (device_.has_clusters && execution_.overlaps) {
             attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
             attributes[count++].val.programmaticStreamSerializationAllowed = 1;
-            if (spread.cluster > 1) {
-                attributes[count].id = cudaLaunchAttributeClusterDimension;
-                attributes[count].val.clusterDim.x = static_cast<unsigned>(spread.cluster);
-                attributes[count].val.clusterDim.y = 1;
-                attributes[count++].val.clusterDim.z = 1;
-            }
+        }
+        if (device_.has_clusters && spread.cluster > 1) {
+            attributes[count].id = cudaLaunchAttributeClusterDimension;
+            attributes[count].val.clusterDim.x = static_cast<unsigned>(spread.cluster);
+            attributes[count].val.clusterDim.y = 1;
+            attributes[count++].val.clusterDim.z = 1;
         }
         config.attrs = attributes;
         config.numAttrs = count;
         check(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...), "launching a kernel");
+    }
+
+    static void wait_unless_capturing(cudaStream_t stream) {
+        cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+        check(cudaStreamIsCapturing(stream, &status), "asking whether a stream is captured");
+        if (status == cudaStreamCaptureStatusNone) {
+            check(cudaStreamSynchronize(stream), "waiting for a kernel");
+        }
     }
 
     [[nodiscard]] Index blocks_for(Index wanted) const {
@@ -381,7 +432,8 @@ private:
         constexpr std::uint64_t barriers =
             ((std::uint64_t{At::launch.barriers[static_cast<std::size_t>(i)] ? 1U : 0U} << i) | ...);
         using Steps = Segment<barriers, typename At::template KernelAt<i>...>;
-        const typename Steps::Calls calls{{call_of<which>(At::launch.first + i)...}};
+        const typename Steps::Calls calls{
+            {call_of<which>(At::launch.first + At::launch.order[static_cast<std::size_t>(i)])...}};
         const int blocks = device_.has_clusters ? Steps::blocks : 1;
         launch_kernel(&segment_kernel<Steps>, {blocks, block_threads, blocks}, stream, calls);
     }
@@ -437,6 +489,7 @@ private:
     }
 
     Device device_;
+    Execution execution_;
     DeviceMemory memory_;
     LibraryHandle library_;
     std::vector<LibraryProduct> products_;

@@ -94,6 +94,8 @@ public:
         return std::to_string(launches_.size()) + (launches_.size() == 1 ? " launch" : " launches") + " for " +
                std::to_string(tables_.steps.size()) + " steps";
     }
+    /// Of the prepared weights that the program reads.
+    [[nodiscard]] std::size_t weight_bytes() const { return totograph::weight_bytes(tables_, storage_); }
     /// Of all launches together.
     [[nodiscard]] StepFacts facts() const {
         StepFacts total;

@@ -37,6 +37,10 @@ struct Launch {
     int count = 1;
     bool has_reduction = false;  ///< Of products: the first step is their norm.
 
+    /// The steps in the order in which they run, counted from `first`: of a segment, what waits for nothing comes
+    /// first, then what waits for that, and so on; of other launches, as they were planned.
+    std::array<int, segment_steps> order{};
+    // What follows is in that order.
     std::array<int, segment_steps> kernels{};   ///< The kernel of each step.
     std::array<bool, segment_steps> rounds{};   ///< Whether each stores bf16.
     std::array<bool, segment_steps> aligned{};  ///< Whether all that each touches is aligned to 16 bytes, in any type.
@@ -50,6 +54,7 @@ struct Launch {
     bool input_is_rounded = false;                   ///< Of products: the input is stored as bf16 already.
     bool input_moves = false;                        ///< Of products: the input lies at a position.
     DirectProduct direct;                            ///< Of a lone product of the library.
+    int layer = -1;                                  ///< Of products: the transformer layer of the weights, if any.
 
     /// Steps before the first product.
     [[nodiscard]] constexpr int norms() const { return has_reduction ? 1 : 0; }

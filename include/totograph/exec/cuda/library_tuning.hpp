@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -11,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <cublasLt.h>
 #include <cuda_runtime.h>
@@ -46,22 +48,31 @@ __global__ void fill_with_noise(T* to, Index count, bool as_bf16) {
 
 /// The fastest of the algorithms that cuBLASLt expects to be fast, by measuring them on the current device. Throws
 /// `Error` when none of them runs.
-inline ProductAlgorithm measure_algorithms(const LibraryProduct& product) {
-    constexpr int tried = 12;
+///
+/// Weights are read as in a forecast, from memory: between two uses of a layer's weights all other layers' have passed
+/// through the cache. So each launch takes another copy of them, of so many that the cache cannot hold them.
+inline ProductAlgorithm measure_algorithms(const LibraryProduct& product, const Device& device) {
+    constexpr int tried = 24;
+    constexpr int finalists = 5;
     // In rounds, the best of which counts: the choice is kept, so one disturbance must not decide it.
-    constexpr int rounds = 3;
-    constexpr int repeats = 5;
+    constexpr int final_rounds = 5;
+    constexpr int repeats = 6;
+    constexpr Index most_copies = 64;
     const ProductShape& shape = product.shape();
-    const auto candidates = product.candidates(tried);
-    const auto floats = [](Index elements) { return static_cast<std::size_t>(elements) * sizeof(float); };
-    const DeviceMemory input(floats(shape.rows * shape.input_stride));
-    const DeviceMemory weight(floats(shape.columns * shape.depth));
-    const DeviceMemory output(floats(shape.rows * shape.output_stride));
-    const DeviceMemory residual(floats(shape.rows * shape.residual_stride));
-    const DeviceMemory bias(floats(shape.columns));
+    auto candidates = product.candidates(tried);
+    const bool as_bf16 = shape.precision == Precision::bf16;
+    const Index element = as_bf16 ? 2 : 4;
+    const auto bytes = [](Index elements, Index each) { return static_cast<std::size_t>(elements * each); };
+    const Index weight_elements = shape.columns * shape.depth;
+    const Index copies = std::clamp<Index>(
+        divide_rounding_up(static_cast<Index>(device.cache_bytes) * 3 / 2, weight_elements * element), 2, most_copies);
+    const DeviceMemory input(bytes(shape.rows * shape.input_stride, element));
+    const DeviceMemory weight(bytes(weight_elements * copies, element));
+    const DeviceMemory output(bytes(shape.rows * shape.output_stride, sizeof(float)));
+    const DeviceMemory residual(bytes(shape.rows * shape.residual_stride, sizeof(float)));
+    const DeviceMemory bias(bytes(shape.columns, sizeof(float)));
     const DeviceMemory workspace(product_workspace_bytes);
     const Stream stream;
-    const bool as_bf16 = shape.precision == Precision::bf16;
     const auto fill = [&](const DeviceMemory& memory, Index count, bool rounded) {
         if (count > 0) {
             fill_with_noise<<<256, 256, 0, stream.get()>>>(memory.data(), count, rounded);
@@ -69,47 +80,62 @@ inline ProductAlgorithm measure_algorithms(const LibraryProduct& product) {
         }
     };
     fill(input, shape.rows * shape.input_stride, as_bf16);
-    fill(weight, shape.columns * shape.depth, as_bf16);
+    fill(weight, weight_elements * copies, as_bf16);
     fill(residual, shape.rows * shape.residual_stride, false);
     fill(bias, shape.columns, false);
+    Index copy = 0;
     const auto launch = [&](const ProductAlgorithm& candidate) {
-        return product.try_launch(candidate, input.data(), weight.data(), output.data(),
+        copy = (copy + 1) % copies;
+        return product.try_launch(candidate, input.data(), weight.data() + bytes(copy * weight_elements, element),
+                                  output.data(),
                                   shape.residual_stride > 0 ? reinterpret_cast<const float*>(residual.data()) : nullptr,
                                   reinterpret_cast<const float*>(bias.data()), workspace.data(), stream.get());
     };
     const Event begin(true);
     const Event end(true);
-    float least = std::numeric_limits<float>::infinity();
-    std::optional<ProductAlgorithm> best;
-    for (int round = 0; round < rounds; ++round) {
-        for (const ProductAlgorithm& candidate : candidates) {
-            if (launch(candidate) != CUBLAS_STATUS_SUCCESS) {
-                continue;
-            }
-            begin.record(stream.get());
-            for (int repeat = 0; repeat < repeats; ++repeat) {
-                launch(candidate);
-            }
-            end.record(stream.get());
-            stream.synchronize();
-            if (const float time = end.since(begin); time < least) {
-                least = time;
-                best = candidate;
-            }
+    /// Milliseconds of a few launches; infinite when it does not run.
+    const auto time = [&](const ProductAlgorithm& candidate) {
+        if (launch(candidate) != CUBLAS_STATUS_SUCCESS) {
+            return std::numeric_limits<float>::infinity();
+        }
+        begin.record(stream.get());
+        for (int repeat = 0; repeat < repeats; ++repeat) {
+            launch(candidate);
+        }
+        end.record(stream.get());
+        stream.synchronize();
+        return end.since(begin);
+    };
+    struct Timed {
+        float least;
+        ProductAlgorithm algorithm;
+    };
+    std::vector<Timed> timed;
+    for (const ProductAlgorithm& candidate : candidates) {
+        if (const float least = time(candidate); least < std::numeric_limits<float>::infinity()) {
+            timed.push_back({least, candidate});
         }
     }
-    if (!best) {
+    if (timed.empty()) {
         throw Error(ErrorCode::device_failure, "cuda: none of the " + std::to_string(candidates.size()) +
                                                    " algorithms of cuBLASLt runs " + product_key(shape) +
                                                    " on this device; use another precision or bucket.");
     }
-    return *best;
+    const auto is_faster = [](const Timed& a, const Timed& b) { return a.least < b.least; };
+    std::sort(timed.begin(), timed.end(), is_faster);
+    timed.resize(std::min<std::size_t>(timed.size(), finalists));
+    for (int round = 0; round < final_rounds; ++round) {
+        for (Timed& finalist : timed) {
+            finalist.least = std::min(finalist.least, time(finalist.algorithm));
+        }
+    }
+    return std::min_element(timed.begin(), timed.end(), is_faster)->algorithm;
 }
 
 /// All that the fastest algorithm of a product depends on beside the product, as text. Devices of one kind share it.
 inline std::string tuning_identity(const Device& device) {
     // Raised when products are measured in another way, so that older choices are made anew.
-    constexpr int version = 1;
+    constexpr int version = 2;
     const auto attribute = [&](cudaDeviceAttr wanted) {
         int value = 0;
         check(cudaDeviceGetAttribute(&value, wanted, device.index), "asking a device for its properties");
@@ -149,7 +175,7 @@ public:
         if (const auto known = cache.find(key, accepts)) {
             return from_bytes(*known);
         }
-        const ProductAlgorithm measured = measure_algorithms(product);
+        const ProductAlgorithm measured = measure_algorithms(product, device);
         cache.add(key, {reinterpret_cast<const char*>(&measured), sizeof measured});
         return measured;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -99,6 +100,42 @@ constexpr Launch next_launch(int step, int steps, bool streams) {
     launch.first = step;
     launch.count = end - step > 1 ? end - step : 1;
     return launch;
+}
+
+/// Orders the steps of a segment by how many others they must wait for one after the other, with a barrier where the
+/// number changes: so there are no more barriers than the longest chain of steps has links. Other launches keep theirs.
+template <class Program>
+constexpr void order_steps(Launch& launch) {
+    std::array<int, segment_steps> depth{};
+    int deepest = 0;
+    for (int i = 0; i < launch.count && launch.kind == LaunchKind::segment; ++i) {
+        for (int before = 0; before < i; ++before) {
+            if (!are_apart<Program>(launch.first + before, launch.first + i)) {
+                depth[static_cast<std::size_t>(i)] =
+                    std::max(depth[static_cast<std::size_t>(i)], depth[static_cast<std::size_t>(before)] + 1);
+            }
+        }
+        deepest = std::max(deepest, depth[static_cast<std::size_t>(i)]);
+    }
+    std::size_t next = 0;
+    for (int level = 0; level <= deepest; ++level) {
+        launch.barriers[next] = level > 0;
+        for (int i = 0; i < launch.count; ++i) {
+            if (depth[static_cast<std::size_t>(i)] == level) {
+                launch.order[next++] = i;
+            }
+        }
+    }
+}
+
+/// The layer whose weights a product reads; -1 when they belong to none.
+template <class Program>
+constexpr int layer_of_weight(int product) {
+    int node = Program::weights[static_cast<std::size_t>(step_of<Program>(product).weight.index)].node;
+    while (Program::graph[node].layer < 0 && Program::graph[node].input_count > 0) {
+        node = Program::graph[node].inputs[0];
+    }
+    return Program::graph[node].layer;
 }
 
 template <class Program>
@@ -263,11 +300,14 @@ private:
         const auto rounds = [&](const Reference& reference) { return is_rounded(table, reference); };
         for (std::size_t l = 0; l < table.count; ++l) {
             Launch& launch = table.launches[l];
+            order_steps<Program>(launch);
             for (int i = 0; i < launch.count; ++i) {
-                const Step& step = step_of<Program>(launch.first + i);
-                launch.kernels[static_cast<std::size_t>(i)] = step.kernel;
-                launch.rounds[static_cast<std::size_t>(i)] = rounds(step.output);
-                launch.aligned[static_cast<std::size_t>(i)] = is_aligned<Program>(launch.first + i);
+                const auto place = static_cast<std::size_t>(i);
+                const int index = launch.first + launch.order[place];
+                const Step& step = step_of<Program>(index);
+                launch.kernels[place] = step.kernel;
+                launch.rounds[place] = rounds(step.output);
+                launch.aligned[place] = is_aligned<Program>(index);
             }
             if (launch.kind == LaunchKind::library) {
                 // Sums of several products lie side by side: one that is not aligned moves the others.
@@ -283,22 +323,10 @@ private:
                 launch.query_is_rounded = rounds(step_of<Program>(launch.first).operands[0]);
                 launch.keys_are_rounded = rounds(step_of<Program>(launch.first).operands[1]);
             }
-            if (launch.kind == LaunchKind::segment) {
-                int since = launch.first;
-                for (int step = launch.first + 1; step < launch.first + launch.count; ++step) {
-                    bool is_free = true;
-                    for (int other = since; other < step; ++other) {
-                        is_free = is_free && are_apart<Program>(other, step);
-                    }
-                    if (!is_free) {
-                        launch.barriers[static_cast<std::size_t>(step - launch.first)] = true;
-                        since = step;
-                    }
-                }
-            }
             if (launch.kind != LaunchKind::streamed && launch.kind != LaunchKind::library) {
                 continue;
             }
+            launch.layer = layer_of_weight<Program>(launch.first_product());
             const Reference& input = step_of<Program>(launch.first_product()).input;
             launch.input_is_rounded = rounds(input);
             launch.input_moves = input.position >= 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -21,11 +22,11 @@
 
 namespace totograph::cuda {
 
-/// Runs a step, on all threads of the grid.
-template <class K>
+/// Runs a step, on all threads of the grid. A pointwise one begins at `first_thread` of each block.
+template <class K, int first_thread = 0>
 __device__ void run_step(const KernelCall& call) {
     if constexpr (K::kernel.kind == KernelKind::pointwise) {
-        run_pointwise<K>(call);
+        run_pointwise<K, first_thread>(call);
     } else if constexpr (K::kernel.kind == KernelKind::reduction) {
         run_reduction<K>(call);
     } else if constexpr (K::kernel.op == Op::take) {
@@ -111,10 +112,27 @@ struct Segment {
     static constexpr Index largest = std::max({K::kernel.iteration.size()...});
     static constexpr int blocks = largest <= block_elements ? 1 : cluster_blocks;
 
+    /// Where in a block each step begins: behind those since the last barrier, so that steps of few elements run beside
+    /// each other on warps of their own.
+    static constexpr std::array<int, sizeof...(K)> first_threads = [] {
+        constexpr std::array<Index, sizeof...(K)> sizes{K::kernel.iteration.size()...};
+        std::array<int, sizeof...(K)> result{};
+        Index next = 0;
+        for (std::size_t i = 0; i < sizes.size(); ++i) {
+            next = barriers >> i & 1U ? 0 : next;
+            result[i] = static_cast<int>(next % block_threads);
+            next += round_up(std::min<Index>(sizes[i], block_threads), warp_size);
+        }
+        return result;
+    }();
+
     static __device__ void run(const Calls& calls) {
-        int index = 0;
-        ((barriers >> index & 1U ? synchronize_segment<blocks>() : void(), run_step<K>(calls.call[index]), ++index),
-         ...);
+        [&]<std::size_t... i>(std::index_sequence<i...>) {
+            ((barriers >> i & 1U ? synchronize_segment<blocks>() : void(),
+              run_step<K, first_threads[i]>(calls.call[i])),
+             ...);
+        }
+        (std::make_index_sequence<sizeof...(K)>());
     }
 };
 

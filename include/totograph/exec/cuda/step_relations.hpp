@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/state_rounding.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
 
@@ -167,8 +168,19 @@ constexpr unsigned weight_operands(int step) {
     return bits;
 }
 
-/// Whether rows of all that a step reads and writes begin at multiples of 16 bytes, in f32 and in bf16; the sums that a
-/// library leaves for it count in `make_table`.
+/// Whether several neighbours of what a step reads are loaded at once: an attention's queries, keys and values, and
+/// operands of a chain whose innermost axis is the tensor's own.
+constexpr bool is_read_wide(const Kernel& kernel, int operand) {
+    if (kernel.kind == KernelKind::structural) {
+        return operand == 0 || is_key_or_value(kernel, operand);
+    }
+    const int inner = kernel.iteration.rank - 1;
+    return inner >= 0 &&
+           kernel.operands[static_cast<std::size_t>(operand)].strides[static_cast<std::size_t>(inner)] == 1;
+}
+
+/// Whether all wide accesses of a step are at multiples of 16 bytes, in f32 and in bf16; the sums that a library leaves
+/// for it count in `make_table`.
 template <class Program>
 constexpr bool is_aligned(int index) {
     constexpr Index unit = 8;
@@ -184,11 +196,17 @@ constexpr bool is_aligned(int index) {
         }
         return result;
     };
-    bool result = begins_aligned(step.output) && goes_on_aligned(kernel.iteration, kernel.output_strides);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
-        const Shape& own = kernel.operands[i].shape;
+    const int inner = kernel.iteration.rank - 1;
+    const bool is_written_wide = kernel.kind != KernelKind::reduction &&  // that writes one number a row
+                                 inner >= 0 && kernel.output_strides[static_cast<std::size_t>(inner)] == 1;
+    bool result =
+        !is_written_wide || (begins_aligned(step.output) && goes_on_aligned(kernel.iteration, kernel.output_strides));
+    for (int i = 0; i < kernel.operand_count; ++i) {
+        const auto place = static_cast<std::size_t>(i);
+        const Shape& own = kernel.operands[place].shape;
         const Shape& shape = kernel.kind == KernelKind::structural && own.rank != 0 ? own : kernel.iteration;
-        result = result && begins_aligned(step.operands[i]) && goes_on_aligned(shape, kernel.operands[i].strides);
+        result = result && (!is_read_wide(kernel, i) || (begins_aligned(step.operands[place]) &&
+                                                         goes_on_aligned(shape, kernel.operands[place].strides)));
     }
     if (kernel.kind == KernelKind::product) {
         result = result && begins_aligned(step.input) && kernel.input_stride % unit == 0 &&

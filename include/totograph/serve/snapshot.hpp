@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <totograph/core/bucket.hpp>
+#include <totograph/core/cache_counts.hpp>
+#include <totograph/serve/forecast_counters.hpp>
+#include <totograph/serve/mode.hpp>
+
+namespace totograph::serve {
+
+/// All counts of a moment: plain values, to print, to keep, and to subtract. `snapshot_json.hpp` and
+/// `snapshot_prometheus.hpp` write them.
+struct Snapshot {
+    /// What was counted for one backend, bucket and mode.
+    struct Entry : ForecastCounts {
+        std::string backend;
+        Bucket bucket;
+        Mode mode = Mode::eager;
+
+        /// Latencies in brief.
+        [[nodiscard]] LatencySummary latency() const noexcept { return latencies.summary(); }
+    };
+
+    std::vector<Entry> entries;       ///< By backend, then bucket, then mode: their order does not change.
+    std::vector<CacheCounts> caches;  ///< Of this process, in the order in which they were first used.
+    double since_seconds = 0;         ///< How long it was counted.
+    std::uint64_t resets = 0;         ///< How often the counts were reset before.
+};
+
+namespace detail {
+
+/// What entries are ordered by, and told apart.
+inline auto key_of(const Snapshot::Entry& entry) {
+    const Bucket& bucket = entry.bucket;
+    return std::tuple(std::string_view(entry.backend), bucket.batch, bucket.variates, bucket.context, bucket.horizon,
+                      bucket.samples, bucket.exogenous, entry.mode);
+}
+
+/// Latencies that were recorded between two moments.
+inline LatencyCounts difference(LatencyCounts later, const LatencyCounts& earlier) {
+    for (std::size_t index = 0; index < earlier.buckets.size(); ++index) {
+        later.buckets[index] -= earlier.buckets[index];
+    }
+    later.sum_nanoseconds -= earlier.sum_nanoseconds;
+    later.fit_extremes();
+    return later;
+}
+
+inline void subtract(ForecastCounts& later, const ForecastCounts& earlier) {
+    later.forecasts -= earlier.forecasts;
+    later.failures -= earlier.failures;
+    later.builds -= earlier.builds;
+    later.captures -= earlier.captures;
+    later.replays -= earlier.replays;
+    for (std::size_t reason = 0; reason < later.recaptures.size(); ++reason) {
+        later.recaptures[reason] -= earlier.recaptures[reason];
+    }
+    later.eager_fallbacks -= earlier.eager_fallbacks;
+    later.build_seconds -= earlier.build_seconds;
+    later.latencies = difference(std::move(later.latencies), earlier.latencies);
+}
+
+inline void subtract(std::vector<CacheCounts>& later, const std::vector<CacheCounts>& earlier) {
+    for (CacheCounts& cache : later) {
+        for (const CacheCounts& before : earlier) {
+            if (before.name == cache.name) {
+                cache.hits -= before.hits;
+                cache.misses -= before.misses;
+                cache.ignored -= before.ignored;
+            }
+        }
+    }
+}
+
+}  // namespace detail
+
+/// What was counted between two snapshots of the same `Metrics`: counts and latencies are subtracted, so that a monitor
+/// has rates and percentiles of a window; `bytes_held` and a cache's last reason are the later ones. The shortest and
+/// the longest latency of a window are exact when they are those of the whole time as well, and edges of their
+/// `LatencyBuckets` otherwise. When the counts were reset between the two, this is what was counted since.
+inline Snapshot difference(Snapshot later, const Snapshot& earlier) {
+    if (later.resets != earlier.resets) {
+        return later;
+    }
+    for (Snapshot::Entry& entry : later.entries) {
+        const auto before = std::find_if(earlier.entries.begin(), earlier.entries.end(), [&](const auto& candidate) {
+            return detail::key_of(candidate) == detail::key_of(entry);
+        });
+        if (before != earlier.entries.end()) {
+            detail::subtract(entry, *before);
+        }
+    }
+    detail::subtract(later.caches, earlier.caches);
+    later.since_seconds -= earlier.since_seconds;
+    return later;
+}
+
+}  // namespace totograph::serve
