@@ -43,7 +43,7 @@ public:
     /// What was counted until now, by caches since the program began. Forecasts go on meanwhile.
     [[nodiscard]] Snapshot snapshot() const {
         const std::scoped_lock lock(mutex_);
-        return collect([](const ForecastCounters& counters) { return counters.read(); });
+        return collect(cache_counts().read(), [](const ForecastCounters& counters) { return counters.read(); });
     }
 
     /// Begins anew, and returns what was counted until now: each event is in the result of one reset. Bytes that are
@@ -52,7 +52,7 @@ public:
     Snapshot reset() {
         const std::scoped_lock lock(mutex_);
         std::vector<CacheCounts> caches = cache_counts().read();
-        Snapshot before = collect([](ForecastCounters& counters) { return counters.reset(); });
+        Snapshot before = collect(caches, [](ForecastCounters& counters) { return counters.reset(); });
         caches_before_ = std::move(caches);
         begin_ = Clock::now();
         ++resets_;
@@ -73,7 +73,7 @@ private:
     };
 
     template <class Read>
-    Snapshot collect(const Read& read) const {
+    Snapshot collect(std::vector<CacheCounts> caches, const Read& read) const {
         Snapshot snapshot;
         snapshot.entries.reserve(slots_.size());
         for (const auto& slot : slots_) {
@@ -81,7 +81,7 @@ private:
         }
         std::sort(snapshot.entries.begin(), snapshot.entries.end(),
                   [](const auto& a, const auto& b) { return detail::key_of(a) < detail::key_of(b); });
-        snapshot.caches = cache_counts().read();
+        snapshot.caches = std::move(caches);
         detail::subtract(snapshot.caches, caches_before_);
         snapshot.since_seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
         snapshot.resets = resets_;

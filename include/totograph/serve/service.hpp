@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <totograph/core/bucket.hpp>
+#include <totograph/core/error.hpp>
+#include <totograph/core/forecast.hpp>
+#include <totograph/core/log.hpp>
+#include <totograph/core/series.hpp>
+#include <totograph/exec/cpu/thread_pools.hpp>
+#include <totograph/graph/explain_text.hpp>
+#include <totograph/io/text.hpp>
+#include <totograph/serve/backend.hpp>
+#include <totograph/serve/backend_registry.hpp>
+#include <totograph/serve/explanation.hpp>
+#include <totograph/serve/metrics.hpp>
+#include <totograph/serve/mode.hpp>
+#include <totograph/serve/practice_series.hpp>
+#include <totograph/serve/routing.hpp>
+#include <totograph/serve/seconds_text.hpp>
+#include <totograph/serve/service_options.hpp>
+#include <totograph/serve/stance.hpp>
+#include <totograph/serve/warm_up_report.hpp>
+#include <totograph/toto/bucket_choice.hpp>
+#include <totograph/toto/request.hpp>
+
+namespace totograph::serve {
+
+/// Serves forecasts with the buckets of one or several backends: builds what requests need, or all of it ahead
+/// (`warm_up`), counts what happens, and does what the thread's stance says when something was not built ahead. One
+/// thread at a time may use it; services of several threads may share a registry and a `Metrics`.
+class ForecastService {
+public:
+    /// Builds nothing yet. Throws `Error`: `invalid_argument` for a backend that the registry does not have, one
+    /// without the mode, or routes that do not ascend; `device_failure` for a backend that this machine cannot run.
+    explicit ForecastService(const BackendRegistry& registry, const ServiceOptions& options = {})
+        : routing_(registry, options),
+          resources_(options.resources),
+          metrics_(options.metrics ? options.metrics : std::make_shared<Metrics>()) {
+        if (!resources_.pools) {
+            resources_.pools = std::make_shared<cpu::ThreadPools>();
+        }
+        routing_.set_mode(options.mode);
+        for (const detail::ServedBackend& served : routing_.backends) {
+            for (const Bucket& bucket : served.buckets) {
+                if (std::find(buckets_.begin(), buckets_.end(), bucket) == buckets_.end()) {
+                    buckets_.push_back(bucket);
+                }
+            }
+        }
+        samples_by_default_ = toto::samples_by_default(buckets_);
+    }
+    ForecastService(const ForecastService&) = delete;
+    ForecastService& operator=(const ForecastService&) = delete;
+    ~ForecastService() {
+        for (detail::ServedBackend& served : routing_.backends) {
+            for (detail::Place& place : served.places) {
+                for (detail::Slot& slot : place.slots) {
+                    free(slot);
+                }
+            }
+        }
+    }
+
+    /// Builds and runs every bucket that requests can reach, in the mode that serves it. From then on `is_ready()`, and
+    /// building anything else is a recapture. May be called again, such as after `set_mode`. The forecasts that it
+    /// makes are not counted. Throws `Error`: `invalid_argument` for options that cannot be, `no_bucket` for a bucket
+    /// that is none of `buckets()`, and what building meets; the service is not ready then.
+    WarmUpReport warm_up(const WarmUpOptions& options = {}) {
+        if (options.forecasts < 0) {
+            throw Error(ErrorCode::invalid_argument, "A warm-up cannot make " + std::to_string(options.forecasts) +
+                                                         " forecasts of each bucket. Pass 0 or more.");
+        }
+        for (const Bucket& bucket : options.buckets) {
+            require_bucket(bucket);
+        }
+        const auto start = Clock::now();
+        WarmUpReport report;
+        for (const detail::ResolvedRoute& route : routing_.routes) {
+            detail::ServedBackend& served = routing_.backends[route.backend];
+            for (std::size_t i = 0; i < served.buckets.size(); ++i) {
+                const auto& chosen = options.buckets;
+                const bool is_chosen =
+                    chosen.empty() || std::find(chosen.begin(), chosen.end(), served.buckets[i]) != chosen.end();
+                if (!is_chosen || !route.reaches(served.buckets[i])) {
+                    continue;
+                }
+                warm_up(served, i, route.mode, options.forecasts, report);
+                if (options.include_eager) {
+                    warm_up(served, i, Mode::eager, options.forecasts, report);
+                }
+                served.places[i].is_warm = true;
+            }
+        }
+        is_warmed_up_ = true;
+        report.seconds = seconds_since(start);
+        log(LogTopic::capture, [&] { return "warmed up:\n" + to_string(report); });
+        return report;
+    }
+
+    /// Whether a warm-up has ended, and everything that was warmed up and not released since is built in the mode that
+    /// serves it now.
+    [[nodiscard]] bool is_ready() const noexcept {
+        for (const detail::ResolvedRoute& route : routing_.routes) {
+            const detail::ServedBackend& served = routing_.backends[route.backend];
+            for (std::size_t i = 0; i < served.places.size(); ++i) {
+                const detail::Place& place = served.places[i];
+                if (place.is_warm && route.reaches(served.buckets[i]) && !place.at(route.mode).forecaster) {
+                    return false;
+                }
+            }
+        }
+        return is_warmed_up_;
+    }
+
+    /// Forecasts the steps after the series with the cheapest bucket that holds the request, of the backend that serves
+    /// so many series. Samples where `options` leave it open and any bucket samples, as `BucketSet` does. The result is
+    /// a view of this service's memory, valid until its next call of anything but a const function. Allocates nothing
+    /// and takes no lock once it is ready, beyond what the backend does. Throws `Error`: `no_bucket` when no bucket
+    /// holds the request, `recapture` when the stance forbids to build what it needs, and what the backend throws.
+    Forecast forecast(const Series& series, const ForecastOptions& options = {}) {
+        const detail::ResolvedRoute& route = routing_.of(series.batch);
+        detail::ServedBackend& served = routing_.backends[route.backend];
+        const std::size_t which =
+            toto::choose_bucket(served.buckets, series, options, samples_by_default_, served.name);
+        log(LogTopic::buckets, [&] {
+            return "a request of " + std::to_string(series.batch) + " x " + std::to_string(series.variates) + " x " +
+                   std::to_string(series.steps) + " goes to " + describe(served, which, route.mode);
+        });
+        detail::Slot* slot = &served.places[which].at(route.mode);
+        if (slot->forecaster == nullptr || current_stance() == Stance::force_eager) [[unlikely]] {
+            slot = &find_or_build(served, which, route.mode, series, options);
+        }
+        const auto start = Clock::now();
+        try {
+            const Forecast result = slot->forecaster->forecast(series, options);
+            slot->counters->add_forecast(Clock::now() - start, slot->forecaster->replays());
+            return result;
+        } catch (...) {
+            slot->counters->add_failure();
+            throw;
+        }
+    }
+
+    /// Frees what serves a bucket, in all modes and backends; its last result goes with it. A request that needs it
+    /// again is a recapture. Throws `Error` (`no_bucket`) when it is none of `buckets()`.
+    void release(const Bucket& bucket) {
+        require_bucket(bucket);
+        for (detail::ServedBackend& served : routing_.backends) {
+            for (std::size_t i = 0; i < served.buckets.size(); ++i) {
+                if (served.buckets[i] != bucket) {
+                    continue;
+                }
+                served.places[i].is_warm = false;
+                for (const Mode mode : all_modes) {
+                    if (free(served.places[i].at(mode))) {
+                        served.places[i].at(mode).was_released = true;
+                        log(LogTopic::buckets, [&] { return "released " + describe(served, i, mode); });
+                    }
+                }
+            }
+        }
+    }
+
+    /// Changes the mode of everything that no route gives a mode of its own; the environment goes before it. What is
+    /// built for another mode stays until it is released. Building what the new mode needs is a recapture, unless
+    /// `warm_up` does it. Throws `Error` (`invalid_argument`), and changes nothing, when a backend does not have it.
+    void set_mode(Mode mode) { routing_.set_mode(mode); }
+
+    /// The mode of requests that no route gives a mode of its own.
+    [[nodiscard]] Mode mode() const noexcept { return routing_.routes.back().mode; }
+    /// The name of the backend of requests that no route takes.
+    [[nodiscard]] const std::string& backend() const noexcept {
+        return routing_.backends[routing_.routes.back().backend].name;
+    }
+    /// The buckets of all backends that routes name.
+    [[nodiscard]] const std::vector<Bucket>& buckets() const noexcept { return buckets_; }
+
+    /// Bytes that everything built holds beside the weights.
+    [[nodiscard]] std::size_t memory_bytes() const {
+        std::size_t bytes = 0;
+        for (const detail::ServedBackend& served : routing_.backends) {
+            for (const detail::Place& place : served.places) {
+                for (const detail::Slot& slot : place.slots) {
+                    bytes += slot.forecaster ? slot.forecaster->memory_bytes() : 0;
+                }
+            }
+        }
+        return bytes;
+    }
+
+    /// What is counted by now; of all services that share the metrics.
+    [[nodiscard]] Snapshot snapshot() const { return metrics_->snapshot(); }
+    /// Begins to count anew, for all services that share the metrics.
+    void reset_counters() { metrics_->reset(); }
+    [[nodiscard]] const std::shared_ptr<Metrics>& metrics() const noexcept { return metrics_; }
+
+    /// What runs for requests of a bucket: on the backend that serves as many series as it has, in the mode that it
+    /// does so; or on another backend or in another mode. Builds nothing. Throws `Error`: `no_bucket` for a bucket that
+    /// the backend does not have, `invalid_argument` for a backend or mode that this service does not have.
+    [[nodiscard]] Explanation explain(const Bucket& bucket, std::optional<Mode> mode = {},
+                                      std::string_view backend = {}) const {
+        require_bucket(bucket);
+        const detail::ResolvedRoute& route = route_to(bucket, backend);
+        const Backend& served = *routing_.backends[route.backend].backend;
+        detail::require_mode(served, mode.value_or(route.mode));
+        return served.explain(bucket, mode.value_or(route.mode));
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    static double seconds_since(Clock::time_point start) {
+        return std::chrono::duration<double>(Clock::now() - start).count();
+    }
+
+    static std::string describe(const detail::ServedBackend& served, std::size_t which, Mode mode) {
+        return "bucket " + to_string(served.buckets[which]) + " of " + io::in_quotes(served.name) + " in mode " +
+               std::string(name(mode));
+    }
+
+    void require_bucket(const Bucket& bucket) const {
+        if (std::find(buckets_.begin(), buckets_.end(), bucket) != buckets_.end()) {
+            return;
+        }
+        std::string list;
+        for (const Bucket& one : buckets_) {
+            list += (list.empty() ? "" : "; ") + to_string(one);
+        }
+        throw Error(ErrorCode::no_bucket, "This service has no bucket " + to_string(bucket) +
+                                              "; its buckets are: " + list + ". Name one of these.");
+    }
+
+    /// The route by which requests of a bucket's own size come, or the first to a backend that has it.
+    [[nodiscard]] const detail::ResolvedRoute& route_to(const Bucket& bucket, std::string_view backend) const {
+        const auto leads_there = [&](const detail::ResolvedRoute& route) {
+            const detail::ServedBackend& served = routing_.backends[route.backend];
+            return (backend.empty() || served.name == backend) &&
+                   std::find(served.buckets.begin(), served.buckets.end(), bucket) != served.buckets.end();
+        };
+        if (const detail::ResolvedRoute& usual = routing_.of(bucket.batch); leads_there(usual)) {
+            return usual;
+        }
+        const auto found = std::find_if(routing_.routes.begin(), routing_.routes.end(), leads_there);
+        if (found == routing_.routes.end()) {
+            throw Error(ErrorCode::invalid_argument, "No route of this service leads to a backend " +
+                                                         io::in_quotes(backend) + " that has the bucket " +
+                                                         to_string(bucket) + ". Name another backend, or none.");
+        }
+        return *found;
+    }
+
+    ForecastCounters& counters_of(const detail::ServedBackend& served, std::size_t which, Mode mode,
+                                  detail::Slot& slot) {
+        if (slot.counters == nullptr) {
+            slot.counters = &metrics_->counters(served.name, served.buckets[which], mode);
+        }
+        return *slot.counters;
+    }
+
+    /// Makes what serves a bucket in a mode, which is not there; the seconds that it took.
+    double build(detail::ServedBackend& served, std::size_t which, Mode mode) {
+        detail::require_mode(*served.backend, mode);
+        detail::Slot& slot = served.places[which].at(mode);
+        ForecastCounters& counters = counters_of(served, which, mode, slot);
+        const auto start = Clock::now();
+        slot.forecaster = served.backend->make(served.buckets[which], mode, resources_);
+        if (!slot.forecaster) {
+            throw Error(ErrorCode::invalid_argument,
+                        "The backend " + io::in_quotes(served.name) + " made no forecaster for the bucket " +
+                            to_string(served.buckets[which]) + ". Backend::make has to return one, or throw.");
+        }
+        const double seconds = seconds_since(start);
+        slot.was_released = false;
+        counters.add_build(seconds, slot.forecaster->captures());
+        slot.bytes = slot.forecaster->memory_bytes();
+        counters.add_bytes_held(slot.bytes);
+        log(LogTopic::capture, [&] {
+            return "built " + describe(served, which, mode) + " in " + detail::seconds_text(seconds) + ", " +
+                   std::to_string(slot.forecaster->captures()) + " captures, " +
+                   totograph::detail::bytes_text(slot.bytes);
+        });
+        return seconds;
+    }
+
+    /// Whether there was anything to free.
+    static bool free(detail::Slot& slot) noexcept {
+        if (!slot.forecaster) {
+            return false;
+        }
+        slot.forecaster.reset();
+        slot.counters->subtract_bytes_held(slot.bytes);
+        return true;
+    }
+
+    void warm_up(detail::ServedBackend& served, std::size_t which, Mode mode, int forecasts, WarmUpReport& report) {
+        const auto is_this = [&](const WarmUpReport::Row& row) {
+            return row.backend == served.name && row.mode == mode && row.bucket == served.buckets[which];
+        };
+        if (std::any_of(report.rows.begin(), report.rows.end(), is_this)) {
+            return;  // another route comes here too
+        }
+        const detail::Slot& slot = served.places[which].at(mode);
+        WarmUpReport::Row row{.backend = served.name, .mode = mode, .bucket = served.buckets[which]};
+        if (!slot.forecaster) {
+            row.build_seconds = build(served, which, mode);
+            row.captures = slot.forecaster->captures();
+        }
+        const PracticeSeries practice(row.bucket);
+        for (int i = 0; i < forecasts; ++i) {
+            const auto start = Clock::now();
+            (void)slot.forecaster->forecast(practice.series(), practice.options());
+            const double seconds = seconds_since(start);
+            (i == 0 ? row.first_seconds : row.later_seconds) = i < 2 ? seconds : std::min(row.later_seconds, seconds);
+        }
+        row.bytes = slot.forecaster->memory_bytes();
+        report.rows.push_back(std::move(row));
+    }
+
+    /// What serves a request by this thread's stance, when that is not what serves it as a rule, or is not there.
+    detail::Slot& find_or_build(detail::ServedBackend& served, std::size_t which, Mode mode, const Series& series,
+                                const ForecastOptions& options) {
+        detail::Slot& wanted = served.places[which].at(mode);
+        ForecastCounters& counters = counters_of(served, which, mode, wanted);
+        try {
+            // Nothing is built for a request that would be refused.
+            toto::check_request(series, toto::request_sizes(series, options, served.buckets[which]));
+            bool falls_back = current_stance() == Stance::force_eager;
+            if (!falls_back && is_warmed_up_) {
+                falls_back = recapture(served, which, mode, counters) == Stance::eager_on_recapture;
+            }
+            if (falls_back && mode != Mode::eager) {
+                counters.add_eager_fallback();
+                mode = Mode::eager;
+            }
+            detail::Slot& chosen = served.places[which].at(mode);
+            if (!chosen.forecaster) {
+                (void)build(served, which, mode);
+            }
+            return chosen;
+        } catch (...) {
+            counters.add_failure();
+            throw;
+        }
+    }
+
+    /// Counts a recapture and tells the stance to take. Throws when that forbids it.
+    Stance recapture(const detail::ServedBackend& served, std::size_t which, Mode mode, ForecastCounters& counters) {
+        const detail::Place& place = served.places[which];
+        const RecaptureReason reason = place.at(mode).was_released ? RecaptureReason::released
+                                       : place.is_warm             ? RecaptureReason::mode_changed
+                                                                   : RecaptureReason::not_warmed_up;
+        const Stance stance = current_stance();
+        counters.add_recapture(reason);
+        const auto text = [&] {
+            return "needs " + describe(served, which, mode) + ", which is not built (" + std::string(name(reason)) +
+                   ")";
+        };
+        log(LogTopic::capture,
+            [&] { return "recapture: a request " + text() + "; the stance is " + std::string(name(stance)); });
+        if (stance == Stance::fail_on_recapture) {
+            throw Error(ErrorCode::recapture, "forecast: the request " + text() +
+                                                  ", and the stance fail_on_recapture forbids to build it now. Call "
+                                                  "warm_up() first, or take another stance.");
+        }
+        return stance;
+    }
+
+    detail::Routing routing_;
+    BackendResources resources_;
+    std::shared_ptr<Metrics> metrics_;
+    std::vector<Bucket> buckets_;
+    bool samples_by_default_ = false;
+    bool is_warmed_up_ = false;
+};
+
+}  // namespace totograph::serve

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <totograph/core/bucket.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/serve/backend.hpp>
+#include <totograph/serve/metrics.hpp>
+#include <totograph/serve/mode.hpp>
+
+namespace totograph::serve {
+
+/// Who serves requests of at most so many series: hybrid serving, such as small requests on the CPU and large ones on a
+/// device.
+struct Route {
+    Index max_batch = 0;         ///< Series of the largest request that goes this way.
+    std::string backend{};       ///< Empty: that of `ServiceOptions`.
+    std::optional<Mode> mode{};  ///< Absent: that of `ServiceOptions`.
+};
+
+/// What is decided when a service is made.
+struct ServiceOptions {
+    std::string backend{};  ///< Empty: the first of the registry that is available.
+    /// How forecasts are run, unless the environment says otherwise (`effective_mode`).
+    Mode mode = Mode::max_autotune;
+    /// By ascending `max_batch`: the first that holds a request's series serves it; what is beyond the last goes to
+    /// `backend` in `mode`. The environment goes before the modes of routes as well.
+    std::vector<Route> routes{};
+    BackendResources resources{};
+    /// Where forecasts are counted: one for several services, or empty, and the service has its own.
+    std::shared_ptr<Metrics> metrics{};
+};
+
+/// What a warm-up does.
+struct WarmUpOptions {
+    int forecasts = 2;              ///< Forecasts that each bucket makes once it is built.
+    bool include_eager = false;     ///< Build mode `eager` as well, for the stances that fall back on it.
+    std::vector<Bucket> buckets{};  ///< Which buckets; empty: all.
+};
+
+}  // namespace totograph::serve

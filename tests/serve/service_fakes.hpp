@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <totograph/core/error.hpp>
+#include <totograph/serve/backend.hpp>
+#include <totograph/serve/service.hpp>
+#include <totograph/toto/request.hpp>
+
+// Backends that compute nothing and remember what they were asked.
+
+namespace service_fakes {
+
+namespace tg = totograph;
+namespace serve = totograph::serve;
+using serve::Mode;
+using tg::Bucket;
+using tg::Index;
+
+/// What a forecaster was made for.
+struct Made {
+    Bucket bucket;
+    Mode mode;
+    int threads;
+};
+
+/// Foresees one number for everything; a request with this seed it refuses.
+inline constexpr std::uint64_t refused_seed = 666;
+/// What it claims to hold.
+inline constexpr std::size_t fake_bytes = 1000;
+
+class FakeForecaster final : public serve::BucketForecaster {
+public:
+    FakeForecaster(const Bucket& bucket, float value, Index captures)
+        : bucket_(bucket),
+          values_(static_cast<std::size_t>(bucket.batch * bucket.variates * bucket.horizon *
+                                           std::max<Index>(1, bucket.samples)),
+                  value),
+          captures_(captures) {}
+
+    tg::Forecast forecast(const tg::Series& series, const tg::ForecastOptions& options) override {
+        const Bucket request = tg::toto::request_sizes(series, options, bucket_);
+        tg::toto::check_request(series, request);
+        tg::toto::check_fit(request, bucket_);
+        if (options.seed == refused_seed) {
+            throw tg::Error(tg::ErrorCode::invalid_series, "The fake refuses this seed.");
+        }
+        return {values_, request.batch, request.variates, request.horizon, request.samples};
+    }
+    [[nodiscard]] std::size_t memory_bytes() const override { return fake_bytes; }
+    [[nodiscard]] Index captures() const override { return captures_; }
+    [[nodiscard]] Index replays() const noexcept override { return captures_; }
+
+private:
+    Bucket bucket_;
+    std::vector<float> values_;
+    Index captures_;
+};
+
+/// Its forecasts are `number` plus the mode's place in the enumeration, over ten: they tell who made them.
+class FakeBackend final : public serve::Backend {
+public:
+    FakeBackend(std::string name, float number, std::vector<Bucket> buckets)
+        : name_(std::move(name)), number_(number), buckets_(std::move(buckets)) {}
+
+    [[nodiscard]] std::string_view name() const override { return name_; }
+    [[nodiscard]] std::vector<Bucket> buckets() const override { return buckets_; }
+    [[nodiscard]] std::string describe(Mode mode) const override {
+        return std::find(modes.begin(), modes.end(), mode) == modes.end() ? "" : "a fake";
+    }
+    [[nodiscard]] std::string unavailable(const serve::BackendResources&) const override { return reason; }
+
+    [[nodiscard]] std::unique_ptr<serve::BucketForecaster> make(
+        const Bucket& bucket, Mode mode, const serve::BackendResources& resources) const override {
+        if (fails_at && bucket == *fails_at) {
+            throw tg::Error(tg::ErrorCode::out_of_memory, "The fake has no memory for this bucket.");
+        }
+        if (makes_nothing) {
+            return nullptr;
+        }
+        const std::scoped_lock lock(mutex);
+        made.push_back({bucket, mode, resources.threads});
+        pools.push_back(resources.pools);
+        return std::make_unique<FakeForecaster>(bucket, value_of(mode), mode == Mode::eager ? 0 : 2);
+    }
+    [[nodiscard]] serve::Explanation explain(const Bucket& bucket, Mode mode) const override {
+        serve::Explanation explanation;
+        explanation.backend = name_;
+        explanation.mode = serve::name(mode);
+        explanation.bucket = bucket;
+        return explanation;
+    }
+
+    /// What a forecast of a mode says.
+    [[nodiscard]] float value_of(Mode mode) const { return number_ + static_cast<float>(mode) / 10; }
+    [[nodiscard]] std::size_t count(Mode mode) const {
+        const auto is_of_mode = [&](const Made& one) { return one.mode == mode; };
+        return static_cast<std::size_t>(std::count_if(made.begin(), made.end(), is_of_mode));
+    }
+
+    // Public: tests set them up and look into them.
+    std::vector<Mode> modes{serve::all_modes.begin(), serve::all_modes.end()};
+    std::string reason;
+    std::optional<Bucket> fails_at;
+    bool makes_nothing = false;
+    mutable std::mutex mutex;
+    mutable std::vector<Made> made;
+    mutable std::vector<std::shared_ptr<tg::cpu::ThreadPools>> pools;
+
+private:
+    std::string name_;
+    float number_;
+    std::vector<Bucket> buckets_;
+};
+
+inline constexpr Bucket small{.variates = 2, .context = 16, .horizon = 8};
+inline constexpr Bucket large{.batch = 8, .variates = 2, .context = 64, .horizon = 8};
+inline constexpr Bucket sampled{.batch = 8, .variates = 2, .context = 64, .horizon = 8, .samples = 4};
+
+/// A request that owns what its series views: ones.
+struct Ones {
+    Index batch = 1;
+    Index variates = 1;
+    Index steps = 1;
+    std::vector<float> values = std::vector<float>(static_cast<std::size_t>(batch * variates * steps), 1.0F);
+
+    [[nodiscard]] tg::Series series() const {
+        return {.batch = batch, .variates = variates, .steps = steps, .values = values};
+    }
+};
+
+/// The counts of a backend, bucket and mode; none of them when nothing was counted.
+inline serve::Snapshot::Entry entry_of(const serve::Snapshot& snapshot, std::string_view backend, const Bucket& bucket,
+                                       Mode mode) {
+    for (const serve::Snapshot::Entry& entry : snapshot.entries) {
+        if (entry.backend == backend && entry.bucket == bucket && entry.mode == mode) {
+            return entry;
+        }
+    }
+    return {};
+}
+
+/// A service of one fake backend, `fake`, in mode `default`.
+struct OneBackend {
+    std::shared_ptr<FakeBackend> fake =
+        std::make_shared<FakeBackend>("fake", 1.0F, std::vector<Bucket>{small, large, sampled});
+    serve::BackendRegistry registry = [this] {
+        serve::BackendRegistry backends;
+        backends.add(fake);
+        return backends;
+    }();
+    serve::ForecastService service{registry, {.mode = Mode::standard}};
+
+    [[nodiscard]] serve::Snapshot::Entry entry(const Bucket& bucket, Mode mode = Mode::standard) const {
+        return entry_of(service.snapshot(), "fake", bucket, mode);
+    }
+    /// What a request of so many series, for the mean, is answered with.
+    float ask(Index batch, Index steps = 8) {
+        const Ones request{.batch = batch, .variates = 1, .steps = steps};
+        return service.forecast(request.series(), {.samples = 0}).mean().front();
+    }
+};
+
+}  // namespace service_fakes

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <totograph/core/log.hpp>
+#include <totograph/serve/backend_registry.hpp>
+#include <totograph/serve/explain_text.hpp>
+#include <totograph/serve/service.hpp>
+#include <totograph/serve/tune_threads.hpp>
+
+#include "io/support.hpp"
+#include "serve/service_fakes.hpp"
+
+using namespace service_fakes;
+using tg::ErrorCode;
+using tg::test::check_error;
+
+namespace {
+
+/// An environment variable for the length of a scope. No other thread runs meanwhile.
+class Variable {
+public:
+    Variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
+    Variable(const Variable&) = delete;
+    Variable& operator=(const Variable&) = delete;
+    ~Variable() { ::unsetenv(name_); }
+
+private:
+    const char* name_;
+};
+
+std::shared_ptr<FakeBackend> fake(std::string name, float number, std::vector<Bucket> buckets) {
+    return std::make_shared<FakeBackend>(std::move(name), number, std::move(buckets));
+}
+
+/// Two backends with the same buckets: `near` says 1, `far` says 2.
+struct TwoBackends {
+    std::shared_ptr<FakeBackend> near = fake("near", 1, {small, large});
+    std::shared_ptr<FakeBackend> far = fake("far", 2, {small, large});
+    serve::BackendRegistry registry;
+
+    TwoBackends() {
+        registry.add(near);
+        registry.add(far);
+    }
+};
+
+float ask(serve::ForecastService& service, Index batch, Index steps = 8) {
+    const Ones request{.batch = batch, .variates = 1, .steps = steps};
+    return service.forecast(request.series(), {.samples = 0}).mean().front();
+}
+
+}  // namespace
+
+TEST_CASE("a registry keeps backends by name, in order") {
+    const TwoBackends two;
+    CHECK(two.registry.names() == std::vector<std::string>{"near", "far"});
+    CHECK(two.registry.get("far") == two.far);
+    CHECK(two.registry.all().size() == 2);
+    check_error(ErrorCode::invalid_argument, {"'other'", "near, far"}, [&] { (void)two.registry.get("other"); });
+    check_error(ErrorCode::invalid_argument, {"\\x1b"}, [&] { (void)two.registry.get("\x1b[2J"); });
+    serve::BackendRegistry copy = two.registry;
+    check_error(ErrorCode::invalid_argument, {"'far'", "near, far"}, [&] { copy.add(fake("far", 3, {small})); });
+    check_error(ErrorCode::invalid_argument, {"''"}, [&] { copy.add(fake("", 3, {small})); });
+    copy.add(fake("third", 3, {small}));
+    CHECK(copy.names().size() == 3);
+    CHECK(two.registry.names().size() == 2);
+}
+
+TEST_CASE("the environment goes before the mode that a program asks for") {
+    CHECK(serve::choose_mode(Mode::standard, nullptr, nullptr) == Mode::standard);
+    CHECK(serve::choose_mode(Mode::standard, "", "") == Mode::standard);
+    CHECK(serve::choose_mode(Mode::standard, "0", nullptr) == Mode::standard);
+    CHECK(serve::choose_mode(Mode::standard, "1", nullptr) == Mode::eager);
+    CHECK(serve::choose_mode(Mode::standard, "1", "max-autotune") == Mode::eager);
+    CHECK(serve::choose_mode(Mode::standard, "1", "nonsense") == Mode::eager);
+    for (const Mode mode : serve::all_modes) {
+        const std::string text(serve::name(mode));
+        CHECK(serve::choose_mode(Mode::eager, nullptr, text.c_str()) == mode);
+        CHECK(serve::mode_of(text) == mode);
+    }
+    check_error(ErrorCode::invalid_argument, {"TOTOGRAPH_MODE", "'fast'", "reduce-overhead"},
+                [] { (void)serve::choose_mode(Mode::eager, "0", "fast"); });
+
+    const TwoBackends two;
+    const serve::ServiceOptions options{.mode = Mode::standard, .routes = {{.max_batch = 2, .mode = Mode::eager}}};
+    {
+        const Variable mode("TOTOGRAPH_MODE", "reduce-overhead");
+        serve::ForecastService service(two.registry, options);
+        CHECK(service.mode() == Mode::reduce_overhead);
+        CHECK(ask(service, 1) == two.near->value_of(Mode::reduce_overhead));  // before a route's mode as well
+        const Variable disable("TOTOGRAPH_DISABLE", "1");
+        CHECK(service.mode() == Mode::reduce_overhead);  // it is read when a mode is set
+        service.set_mode(Mode::max_autotune);
+        CHECK(service.mode() == Mode::eager);
+        CHECK(ask(service, 8) == two.near->value_of(Mode::eager));
+    }
+    {
+        const Variable disable("TOTOGRAPH_DISABLE", "yes");
+        two.near->modes = {Mode::standard};
+        check_error(ErrorCode::invalid_argument, {"'near'", "'eager'", "default", "TOTOGRAPH_DISABLE"},
+                    [&] { serve::ForecastService(two.registry, {.mode = Mode::standard}); });
+    }
+    CHECK(serve::ForecastService(two.registry, {.mode = Mode::standard}).mode() == Mode::standard);
+}
+
+TEST_CASE("requests go to backends and modes by their number of series") {
+    const TwoBackends two;
+    serve::ForecastService service(
+        two.registry, {.backend = "far",
+                       .mode = Mode::max_autotune,
+                       .routes = {{.max_batch = 1, .backend = "near", .mode = Mode::eager}, {.max_batch = 4}}});
+    CHECK(ask(service, 1) == two.near->value_of(Mode::eager));
+    CHECK(ask(service, 1, 60) == two.near->value_of(Mode::eager));
+    CHECK(ask(service, 2) == two.far->value_of(Mode::max_autotune));
+    CHECK(ask(service, 4) == two.far->value_of(Mode::max_autotune));
+    CHECK(ask(service, 8) == two.far->value_of(Mode::max_autotune));
+    CHECK(service.backend() == "far");
+    CHECK(service.buckets() == std::vector<Bucket>{small, large});
+    // A route without a mode of its own follows the service's.
+    service.set_mode(Mode::standard);
+    CHECK(ask(service, 1) == two.near->value_of(Mode::eager));
+    CHECK(ask(service, 4) == two.far->value_of(Mode::standard));
+    CHECK(ask(service, 8) == two.far->value_of(Mode::standard));
+}
+
+TEST_CASE("the cheapest bucket that holds a request serves it, and sizes do not decide whether it samples") {
+    OneBackend one;
+    const Ones request{.batch = 1, .variates = 1, .steps = 8};
+    CHECK(one.service.forecast(request.series()).sample_count() == 4);  // though a bucket of means would be cheaper
+    CHECK(one.service.forecast(request.series(), {.samples = 0}).sample_count() == 0);
+    CHECK(one.service.forecast(request.series(), {.horizon = 3, .samples = 2}).sample_count() == 2);
+    CHECK(one.entry(sampled).forecasts == 2);
+    CHECK(one.entry(small).forecasts == 1);
+    (void)one.ask(2);
+    CHECK(one.entry(large).forecasts == 1);
+    check_error(ErrorCode::no_bucket, {"'fake'", "1 x 1 x 65", to_string(large), to_string(sampled)},
+                [&] { (void)one.ask(1, 65); });
+    check_error(ErrorCode::no_bucket, {"9 x 1 x 8"}, [&] { (void)one.ask(9); });
+
+    // Also when only the other backend samples.
+    serve::BackendRegistry registry;
+    registry.add(fake("means", 1, {small}));
+    registry.add(fake("samples", 2, {sampled}));
+    serve::ForecastService service(
+        registry, {.backend = "samples", .mode = Mode::standard, .routes = {{.max_batch = 1, .backend = "means"}}});
+    check_error(ErrorCode::no_bucket, {"'means'", "samples = 0"}, [&] { (void)service.forecast(request.series()); });
+    CHECK(service.forecast(request.series(), {.samples = 0}).sample_count() == 0);
+}
+
+TEST_CASE("a service that was not warmed up builds what requests need, once") {
+    OneBackend one;
+    CHECK(one.fake->made.empty());
+    CHECK_FALSE(one.service.is_ready());
+    const serve::ScopedStance stance(serve::Stance::fail_on_recapture);  // nothing is a recapture before warm-up
+    CHECK(one.ask(1) == one.fake->value_of(Mode::standard));
+    (void)one.ask(1);
+    (void)one.ask(1);
+    CHECK(one.fake->made.size() == 1);
+    CHECK_FALSE(one.service.is_ready());
+    const auto entry = one.entry(small);
+    CHECK(entry.forecasts == 3);
+    CHECK(entry.builds == 1);
+    CHECK(entry.captures == 2);
+    CHECK(entry.replays == 6);
+    CHECK(entry.all_recaptures() == 0);
+    CHECK(entry.failures == 0);
+    CHECK(entry.bytes_held == fake_bytes);
+    CHECK(one.service.memory_bytes() == fake_bytes);
+    one.service.reset_counters();
+    CHECK(one.entry(small).forecasts == 0);
+    CHECK(one.entry(small).bytes_held == fake_bytes);
+    // Its forecasters may share their threads.
+    (void)one.ask(2);
+    REQUIRE(one.fake->pools.size() == 2);
+    CHECK(one.fake->pools[0] != nullptr);
+    CHECK(one.fake->pools[0] == one.fake->pools[1]);
+}
+
+TEST_CASE("a warm-up builds and runs all that requests can reach") {
+    const TwoBackends two;
+    serve::ForecastService service(
+        two.registry,
+        {.backend = "far", .mode = Mode::standard, .routes = {{.max_batch = 1, .backend = "near"}, {.max_batch = 2}}});
+    const serve::WarmUpReport report = service.warm_up({.forecasts = 3});
+    CHECK(service.is_ready());
+    // `near` serves one series with any bucket; `far` never needs the bucket of one series.
+    REQUIRE(report.rows.size() == 3);
+    CHECK(two.near->made.size() == 2);
+    REQUIRE(two.far->made.size() == 1);
+    CHECK(two.far->made[0].bucket == large);
+    for (const serve::WarmUpReport::Row& row : report.rows) {
+        CHECK(row.mode == Mode::standard);
+        CHECK(row.captures == 2);
+        CHECK(row.bytes == fake_bytes);
+        CHECK(row.build_seconds > 0);
+        CHECK(row.first_seconds > 0);
+        CHECK(row.later_seconds > 0);
+        CHECK(row.build_seconds < report.seconds);
+    }
+    // Its own forecasts are not counted.
+    CHECK(entry_of(service.snapshot(), "far", large, Mode::standard).forecasts == 0);
+    CHECK(entry_of(service.snapshot(), "far", large, Mode::standard).builds == 1);
+
+    const serve::WarmUpReport again = service.warm_up({.forecasts = 0, .include_eager = true});
+    REQUIRE(again.rows.size() == 6);
+    CHECK(again.rows[0].build_seconds == 0);
+    CHECK(again.rows[0].first_seconds == 0);
+    CHECK(again.rows[1].mode == Mode::eager);
+    CHECK(two.near->count(Mode::eager) == 2);
+    CHECK(two.near->count(Mode::standard) == 2);
+    const std::string text = to_string(report);
+    CHECK(text.find("near     default  1 x 2 x 16 -> 8, mean") != std::string::npos);
+    CHECK(text.find("ready after") != std::string::npos);
+    CHECK(to_string(again).find(" - ") != std::string::npos);
+}
+
+TEST_CASE("a warm-up of some buckets, and one that fails") {
+    OneBackend one;
+    CHECK(one.service.warm_up({.buckets = {large}}).rows.size() == 1);
+    CHECK(one.service.is_ready());
+    check_error(ErrorCode::no_bucket, {"1 x 9 x 9 -> 9", to_string(small)},
+                [&] { (void)one.service.warm_up({.buckets = {{.variates = 9, .context = 9, .horizon = 9}}}); });
+    check_error(ErrorCode::invalid_argument, {"-1"}, [&] { (void)one.service.warm_up({.forecasts = -1}); });
+
+    OneBackend other;
+    other.fake->fails_at = large;
+    check_error(ErrorCode::out_of_memory, {}, [&] { (void)other.service.warm_up(); });
+    CHECK_FALSE(other.service.is_ready());
+    other.fake->fails_at.reset();
+    CHECK(other.service.warm_up().rows.size() == 3);
+    CHECK(other.service.is_ready());
+    CHECK(other.fake->made.size() == 3);  // what the first attempt built is kept
+}
+
+TEST_CASE("a backend that cannot be used is passed over, or told about when it is named") {
+    TwoBackends two;
+    two.near->reason = "It has no device.";
+    serve::ForecastService service(two.registry, {.mode = Mode::standard});
+    CHECK(service.backend() == "far");
+    check_error(ErrorCode::device_failure, {"'near'", "It has no device."},
+                [&] { serve::ForecastService(two.registry, {.backend = "near"}); });
+    check_error(ErrorCode::device_failure, {"'near'"},
+                [&] { serve::ForecastService(two.registry, {.routes = {{.max_batch = 1, .backend = "near"}}}); });
+    two.far->reason = "It is far away.";
+    check_error(ErrorCode::device_failure, {"It has no device.", "It is far away."},
+                [&] { serve::ForecastService{two.registry}; });
+    check_error(ErrorCode::device_failure, {"empty"}, [] { serve::ForecastService{serve::BackendRegistry()}; });
+}
+
+TEST_CASE("arguments that cannot be are refused") {
+    const TwoBackends two;
+    const auto refuse = [&](const serve::ServiceOptions& options, std::initializer_list<std::string_view> parts) {
+        check_error(ErrorCode::invalid_argument, parts, [&] { serve::ForecastService(two.registry, options); });
+    };
+    refuse({.backend = "nobody"}, {"'nobody'", "near, far"});
+    refuse({.routes = {{.max_batch = 1, .backend = "nobody"}}}, {"'nobody'"});
+    refuse({.routes = {{.max_batch = 0}}}, {"at most 0", "ascends"});
+    refuse({.routes = {{.max_batch = -3}}}, {"at most -3"});
+    refuse({.routes = {{.max_batch = 4}, {.max_batch = 4}}}, {"at most 4", "one of 4"});
+    refuse({.mode = static_cast<Mode>(99)}, {"'unknown'", "eager"});
+    refuse({.routes = {{.max_batch = 1, .mode = static_cast<Mode>(99)}}}, {"'unknown'"});
+    two.far->modes = {Mode::standard};
+    refuse({.routes = {{.max_batch = 1, .backend = "far"}}}, {"'far'", "'max-autotune'", "it has: default"});
+
+    serve::BackendRegistry empty;
+    empty.add(fake("empty", 1, {}));
+    check_error(ErrorCode::invalid_argument, {"'empty'", "no buckets"}, [&] { serve::ForecastService{empty}; });
+
+    serve::ForecastService service(two.registry, {.mode = Mode::standard});
+    check_error(ErrorCode::invalid_argument, {"'unknown'"}, [&] { service.set_mode(static_cast<Mode>(99)); });
+    CHECK(service.mode() == Mode::standard);
+    two.near->makes_nothing = true;
+    check_error(ErrorCode::invalid_argument, {"'near'", "no forecaster"}, [&] { (void)ask(service, 1); });
+    CHECK(entry_of(service.snapshot(), "near", small, Mode::standard).failures == 1);
+}
+
+TEST_CASE("nothing is built for a request that is malformed, and failures are counted") {
+    OneBackend one;
+    Ones request{.batch = 1, .variates = 1, .steps = 4};
+    request.values.resize(3);
+    check_error(ErrorCode::invalid_argument, {"values"},
+                [&] { (void)one.service.forecast(request.series(), {.samples = 0}); });
+    CHECK(one.fake->made.empty());
+    CHECK(one.entry(small).failures == 1);
+    const tg::Series nothing{};
+    CHECK_THROWS_AS((void)one.service.forecast(nothing, {.samples = 0}), tg::Error);
+    const tg::Series negative{.batch = -5, .variates = 1, .steps = 1};
+    CHECK_THROWS_AS((void)one.service.forecast(negative, {.horizon = -1, .samples = -1}), tg::Error);
+    CHECK(one.fake->made.empty());
+    const Ones good{.batch = 1, .variates = 1, .steps = 4};
+    check_error(ErrorCode::invalid_series, {"seed"},
+                [&] { (void)one.service.forecast(good.series(), {.seed = refused_seed, .samples = 0}); });
+    CHECK(one.fake->made.size() == 1);
+    CHECK(one.entry(small).failures == 4);
+    CHECK(one.entry(small).forecasts == 0);
+}
+
+TEST_CASE("an explanation is that of the backend and mode that serve a bucket") {
+    const TwoBackends two;
+    const serve::ForecastService service(two.registry,
+                                         {.backend = "far",
+                                          .mode = Mode::standard,
+                                          .routes = {{.max_batch = 1, .backend = "near", .mode = Mode::eager}}});
+    CHECK(service.explain(small).backend == "near");
+    CHECK(service.explain(small).mode == "eager");
+    CHECK(service.explain(large).backend == "far");
+    CHECK(service.explain(large).mode == "default");
+    CHECK(service.explain(large).bucket == large);
+    CHECK(service.explain(large, Mode::max_autotune).mode == "max-autotune");
+    CHECK(service.explain(large, {}, "near").backend == "near");
+    CHECK(two.near->made.empty());
+    check_error(ErrorCode::no_bucket, {to_string(sampled), to_string(large)}, [&] { (void)service.explain(sampled); });
+    check_error(ErrorCode::invalid_argument, {"'nobody'"}, [&] { (void)service.explain(small, {}, "nobody"); });
+    check_error(ErrorCode::invalid_argument, {"'unknown'"},
+                [&] { (void)service.explain(small, static_cast<Mode>(99)); });
+}
+
+TEST_CASE("a made-up request fills its bucket") {
+    constexpr Bucket bucket{.batch = 2, .variates = 3, .context = 16, .horizon = 8, .samples = 4, .exogenous = 1};
+    const serve::PracticeSeries practice(bucket);
+    const tg::Bucket request = tg::toto::request_sizes(practice.series(), practice.options(), Bucket{});
+    CHECK(request == bucket);
+    CHECK_NOTHROW(tg::toto::check_request(practice.series(), request));
+}
+
+TEST_CASE("threads are tuned by halving, and the fewest that are as fast are taken") {
+    const auto tune = [](int most, const std::vector<double>& seconds) {
+        std::size_t next = 0;
+        const auto tuning = serve::detail::tune_threads(most, [&](int) { return seconds.at(next++); });
+        CHECK(tuning.trials.size() == next);
+        return tuning;
+    };
+    CHECK(tune(1, {5}).best == 1);
+    CHECK(tune(8, {1, 2}).best == 8);                 // much slower with 4: no need to try 2
+    CHECK(tune(8, {4, 3, 2, 1}).best == 1);           // better and better
+    CHECK(tune(8, {1, 1.01, 1.25, 1.5}).best == 4);   // as fast with 4
+    CHECK(tune(6, {1.2, 1, 1.1}).best == 3);          // 6, 3, 1
+    CHECK(tune(8, {1, 1.02, 1.04, 1.06}).best == 4);  // no sliding away in small steps
+    CHECK(to_string(tune(2, {0.25, 1})) == "2 threads 250 ms, 1 thread 1.00 s: takes 2");
+}
+
+TEST_CASE("what a service does is logged when asked for") {
+    std::vector<std::string> lines;
+    tg::set_log_sink([&](tg::LogTopic topic, std::string_view line) {
+        lines.push_back(std::string(tg::name(topic)) + ": " + std::string(line));
+    });
+    tg::set_logs("capture,buckets");
+    OneBackend one;
+    (void)one.ask(1);
+    one.service.release(small);
+    tg::set_logs("");
+    (void)one.ask(1);
+    tg::set_log_sink({});
+    const auto holds = [&](std::string_view part) {
+        return std::any_of(lines.begin(), lines.end(),
+                           [&](const std::string& line) { return line.find(part) != std::string::npos; });
+    };
+    REQUIRE(lines.size() == 3);
+    CHECK(holds("buckets: a request of 1 x 1 x 8 goes to bucket 1 x 2 x 16 -> 8, mean of 'fake' in mode default"));
+    CHECK(holds("capture: built bucket 1 x 2 x 16 -> 8, mean of 'fake' in mode default in "));
+    CHECK(holds("buckets: released bucket 1 x 2 x 16 -> 8, mean"));
+}
