@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include <totograph/core/random.hpp>
+#include <totograph/core/random_block.hpp>
 
 using totograph::random_words;
 using totograph::RandomWords;
@@ -248,4 +249,23 @@ TEST_CASE("the component is chosen by weight, never one of weight 0, also when t
     CHECK(lacking[2] == 0.0);
     const std::vector<double> single = frequencies({1.0F});
     CHECK(single[0] == doctest::Approx(1.0));
+}
+
+TEST_CASE("a block of draws is the draws one by one") {
+    for (const std::uint32_t time : {0U, 7U, 123456789U, 0xffffffffU - 10U}) {
+        SampleKey key;
+        key.seed = 0x0123456789abcdefU + time;
+        key.series = 3;
+        key.variate = 0x80000001U;
+        key.sample = 0xffffffffU;
+        key.time = time;
+        const totograph::RandomBlock block = totograph::random_block(key);
+        for (std::size_t i = 0; i < totograph::RandomBlock::draws; ++i) {
+            key.time = time + static_cast<std::uint32_t>(i);  // wraps around
+            const auto words = words_of(key);
+            for (std::size_t word = 0; word < 4; ++word) {
+                CHECK(block.word[word][i] == words[word]);
+            }
+        }
+    }
 }

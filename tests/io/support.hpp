@@ -2,9 +2,11 @@
 #pragma once
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
@@ -53,6 +55,27 @@ public:
 
 private:
     std::filesystem::path path_;
+};
+
+/// Lets this process write no file beyond some bytes, as a full disk would; undone at the end.
+class FileSizeLimit {
+public:
+    explicit FileSizeLimit(::rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+        ::getrlimit(RLIMIT_FSIZE, &before_);
+        struct rlimit limit = before_;
+        limit.rlim_cur = bytes;
+        REQUIRE(::setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    }
+    FileSizeLimit(const FileSizeLimit&) = delete;
+    FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+    ~FileSizeLimit() {
+        ::setrlimit(RLIMIT_FSIZE, &before_);
+        std::signal(SIGXFSZ, handler_);
+    }
+
+private:
+    struct rlimit before_ {};
+    void (*handler_)(int);
 };
 
 /// The content of a file.

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
-#include <csignal>
 #include <filesystem>
 #include <string>
 
@@ -15,28 +13,8 @@ namespace {
 using namespace totograph;
 using totograph::test::check_error;
 using totograph::test::content_of;
+using totograph::test::FileSizeLimit;
 using totograph::test::ScratchFolder;
-
-/// Lets this process write no file beyond some bytes, as a full disk would; undone at the end.
-class FileSizeLimit {
-public:
-    explicit FileSizeLimit(::rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-        ::getrlimit(RLIMIT_FSIZE, &before_);
-        struct rlimit limit = before_;
-        limit.rlim_cur = bytes;
-        REQUIRE(::setrlimit(RLIMIT_FSIZE, &limit) == 0);
-    }
-    FileSizeLimit(const FileSizeLimit&) = delete;
-    FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-    ~FileSizeLimit() {
-        ::setrlimit(RLIMIT_FSIZE, &before_);
-        std::signal(SIGXFSZ, handler_);
-    }
-
-private:
-    struct rlimit before_ {};
-    void (*handler_)(int);
-};
 
 }  // namespace
 
@@ -111,14 +89,14 @@ TEST_CASE("atomic file: a missing directory is named with the system's reason") 
 TEST_CASE("atomic file: permissions and symbolic links of a replaced file survive") {
     const ScratchFolder folder;
     const auto target = folder.file("target", "old");
-    REQUIRE(::chmod(target.c_str(), 0640) == 0);
+    REQUIRE(::chmod(target.c_str(), 0740) == 0);
     std::filesystem::create_symlink(target, folder.path() / "link");
     io::AtomicFile file(folder.path() / "link");
     file.write("new");
     file.commit();
     CHECK(content_of(target) == "new");
     CHECK(std::filesystem::is_symlink(folder.path() / "link"));
-    CHECK(static_cast<unsigned>(std::filesystem::status(target).permissions()) == 0640U);
+    CHECK(static_cast<unsigned>(std::filesystem::status(target).permissions()) == 0740U);
 }
 
 TEST_CASE("atomic file: a path without a directory is written in the current one") {
@@ -130,4 +108,25 @@ TEST_CASE("atomic file: a path without a directory is written in the current one
     file.commit();
     std::filesystem::current_path(before);
     CHECK(content_of(folder.path() / "plain.txt") == "x");
+}
+
+TEST_CASE("atomic file: permissions are those of the file that is replaced, or of a new one") {
+    const ScratchFolder folder;
+    const auto path = folder.file("out.txt", "old");
+    const auto mode_of_others = [&] {
+        struct stat status {};
+        REQUIRE(::stat(path.c_str(), &status) == 0);
+        return status.st_mode & 0777U;
+    };
+    const unsigned usual = mode_of_others();
+    REQUIRE(usual != 0740U);  // a new file cannot be run
+    REQUIRE(::chmod(path.c_str(), 0740) == 0);
+    io::AtomicFile kept(path);
+    kept.commit();
+    CHECK(mode_of_others() == 0740U);
+    io::AtomicFile fresh(path, {.keeps_permissions = false, .flushes = false});
+    fresh.write("new");
+    fresh.commit();
+    CHECK(mode_of_others() == usual);
+    CHECK(content_of(path) == "new");
 }

@@ -164,6 +164,21 @@ TEST_CASE("cache file: what is ignored is replaced") {
     CHECK(io::read_cache_file(pipe, identity).records == some_records());
 }
 
+TEST_CASE("cache file: what is ignored stays until the file that replaces it is there") {
+    const ScratchFolder folder;
+    const auto path = folder.file("cache", "something else");
+    REQUIRE(::chmod(path.c_str(), 0) == 0);
+    const std::string huge(io::most_cache_bytes, 'x');
+    CHECK(has(io::update_cache_file(path, identity, {{"huge", huge}}), "4194304 at most"));
+    CHECK(std::filesystem::file_size(path) == 14);
+    {
+        const totograph::test::FileSizeLimit limit(20);
+        CHECK(has(io::update_cache_file(path, identity, some_records()), "was not written"));
+    }
+    CHECK(std::filesystem::file_size(path) == 14);
+    CHECK(folder.file_count() == 2);  // the file and its lock
+}
+
 TEST_CASE("cache file: records are added, and replaced only when they are corrected") {
     const ScratchFolder folder;
     const auto path = folder.path() / "cache";
@@ -295,4 +310,12 @@ TEST_CASE("cache folder: the first variable that names one decides") {
     CHECK(path("", "/cache", "/home").empty());
     CHECK(has(io::choose_cache_folder("", "/cache", "/home").missing, "switches the cache off"));
     CHECK(io::choose_cache_folder("/own", nullptr, nullptr).missing.empty());
+}
+
+TEST_CASE("cache folder: large files are kept only where the user says") {
+    CHECK(io::choose_large_cache_folder("/own").path == "/own");
+    CHECK(io::choose_large_cache_folder("").path.empty());
+    CHECK(has(io::choose_large_cache_folder("").missing, "switches the cache off"));
+    CHECK(io::choose_large_cache_folder(nullptr).path.empty());
+    CHECK(has(io::choose_large_cache_folder(nullptr).missing, "TOTOGRAPH_CACHE_DIR is not set"));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -302,4 +303,62 @@ TEST_CASE("untrained weights depend on the seed alone, and no two tensors are eq
     source.read("model.transformer.layers.1.attention.wO.weight", tg::Shape{8, 8}, second);
     CHECK(first != second);
     CHECK(std::all_of(first.begin(), first.end(), [](float x) { return std::abs(x) < 1 / std::sqrt(8.0F); }));
+}
+
+TEST_CASE("untrained weights are uniform numbers of the draws that a tensor's name and their places key") {
+    const tg::toto::UntrainedSource source(77);
+    const std::string name = "some.weight";
+    std::uint64_t key = 77;
+    for (const char character : name) {
+        key = key * 1099511628211ULL + static_cast<unsigned char>(character);
+    }
+    std::vector<float> expected(7 * 123);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        tg::SampleKey draw;
+        draw.seed = key;
+        draw.time = static_cast<std::uint32_t>(i / 4);
+        const double uniform = tg::uniform_double(tg::random_words(draw).word[i % 4]);
+        expected[i] = static_cast<float>((2.0 * uniform - 1.0) * (1.0 / std::sqrt(123.0)));
+    }
+    std::vector<float> values(expected.size());
+    source.read(name, tg::Shape{7, 123}, values);
+    CHECK(values == expected);
+    for (const std::size_t first : {1, 2, 3, 4, 255, 600}) {
+        CAPTURE(first);
+        std::vector<float> part(expected.size() - first - 1);
+        source.reader(name, tg::Shape{7, 123})->read(first, part);
+        CHECK(std::equal(part.begin(), part.end(), expected.begin() + static_cast<std::ptrdiff_t>(first)));
+    }
+    std::vector<float> ones(5);
+    source.read("norm1.scale", tg::Shape{5}, ones);
+    CHECK(ones == std::vector<float>(5, 1.0F));
+    CHECK(source.identity().empty());
+}
+
+TEST_CASE("a checkpoint's identity is its file's, and gone when the file changes") {
+    using std::chrono::seconds;
+    const ScratchFolder folder;
+    const auto path = folder.path() / "model.safetensors";
+    Checkpoint checkpoint;
+    checkpoint.write(folder);
+    const auto identity = [&] { return tg::toto::load<Model>(folder.path()).weights.source().identity(); };
+    CHECK(identity().empty());  // a change within the same tick of the clock would not show
+    const auto time = std::filesystem::last_write_time(path) - seconds(100);
+    std::filesystem::last_write_time(path, time);
+    const auto weights = tg::toto::load<Model>(folder.path());
+    const std::string first = weights.weights.source().identity();
+    CHECK(first.find(path.filename().string()) != std::string::npos);
+    CHECK(identity() == first);
+    std::filesystem::last_write_time(path, time - seconds(1));
+    CHECK(weights.weights.source().identity().empty());
+    CHECK(!identity().empty());
+    CHECK(identity() != first);
+    // Other names at the same place, of the same size and time.
+    checkpoint.rename(tg::toto::name_in_fused_layout);
+    checkpoint.write(folder);
+    std::filesystem::last_write_time(path, time);
+    CHECK(!identity().empty());
+    CHECK(identity() != first);
+    std::filesystem::remove(path);
+    CHECK(weights.weights.source().identity().empty());
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include <totograph/toto/demo_1_0.hpp>
 #include <totograph/totograph.hpp>
 
+#include "io/support.hpp"
 #include "toto/fixture.hpp"
 
 // What tools/demo_model/make_fixture.py wrote with the reference, from the same checkpoint.
@@ -66,4 +68,28 @@ TEST_CASE("the demo checkpoint: head parameters and the mean agree with the refe
     check_head(forecaster, "tap.", "trace", of_step(1));
 
     fixture::check_close("mean_kv", forecaster.forecast(inputs.series).mean(), tensors["mean_kv"], bound);
+}
+
+TEST_CASE("the demo checkpoint: weights that another store has kept on disk give the same forecast") {
+    const fixture::Tensors tensors(TOTOGRAPH_TEST_DATA "/demo_model");
+    const fixture::Inputs inputs(tensors, bucket);
+    const tg::test::ScratchFolder scratch;
+    const auto forecast = [&](std::size_t& hits) {
+        const auto weights = tg::toto::load<Model>(TOTOGRAPH_MODELS "/demo");
+        Forecaster forecaster(weights);
+        const auto store = weights.weights.prepared<tg::cpu::PreparedWeights<float>>();
+        hits = store->cache_report().hits;
+        CHECK(store->cache_report().not_written.empty());
+        return forecaster.forecast(inputs.series).mean();
+    };
+    ::unsetenv("TOTOGRAPH_CACHE_DIR");  // which the one who runs the tests may have set
+    std::size_t hits = 0;
+    const std::vector<float> expected = forecast(hits);
+    CHECK(hits == 0);
+    ::setenv("TOTOGRAPH_CACHE_DIR", scratch.path().c_str(), 1);
+    CHECK(forecast(hits) == expected);
+    CHECK(hits == 0);
+    CHECK(forecast(hits) == expected);
+    CHECK(hits > 0);
+    ::unsetenv("TOTOGRAPH_CACHE_DIR");
 }

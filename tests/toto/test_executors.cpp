@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <totograph/toto/eager_forecaster.hpp>
+
 #include "toto/modes.hpp"
 
 // Samples of the eager executor are those of the fused one, up to rounding, with passes and without.
@@ -11,4 +13,18 @@ TEST_CASE("eager and fused samples with one seed") {
     check_same("fused", forecast<sampled_bucket, ForecasterOptions{}>(), eager);
     check_same("fused without passes", forecast<sampled_bucket, ForecasterOptions{.passes = tg::Passes::none()}>(),
                eager);
+}
+
+TEST_CASE("programs recorded when a forecaster is made give the samples of the eager executor to the bit") {
+    using Eager = tg::Forecaster<Model, sampled_bucket, ForecasterOptions{.executor = tg::ExecutorKind::eager}>;
+    Eager compiled(weights());
+    tg::toto::EagerForecaster recorded(weights().weights, tg::toto::record_forecast<Model, sampled_bucket>());
+    CHECK(recorded.memory_bytes() == compiled.memory_bytes());
+    Request request = waves(2, 2, 37);
+    make_gaps(request);
+    make_groups(request, 2);
+    const tg::ForecastOptions options{.seed = 11, .horizon = 19, .samples = 5};
+    const auto expected = compiled.forecast(request.series(), options).keep();
+    CHECK(different_bits(expected, recorded.forecast(request.series(), options)) == 0);
+    CHECK(different_bits(expected, recorded.forecast(request.series(), options)) == 0);
 }

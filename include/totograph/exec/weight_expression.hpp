@@ -10,16 +10,18 @@
 #include <utility>
 #include <vector>
 
+#include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
+#include <totograph/graph/op.hpp>
 
 namespace totograph {
 
 /// What a prepared weight is made of, as text: its expression node by node, the names of the tensors of the checkpoint
 /// at its leaves, and its layout. Two prepared weights of one checkpoint hold the same numbers in the same layout if
 /// their texts are equal, whatever the programs, and whether or not equal nodes had been merged there. Operations of
-/// the user count by their code, not by their name. The text is a key for the memory of one process, nothing to store.
+/// the user count by their code, not by their name: with one of them the text is a key for the memory of one process.
 class WeightExpression {
 public:
     WeightExpression(GraphView graph, const PreparedWeight& weight) : graph_(graph) {
@@ -29,6 +31,8 @@ public:
     }
 
     [[nodiscard]] const std::string& text() const { return text_; }
+    /// Whether the text means the same in every process that runs this version of the library.
+    [[nodiscard]] bool is_lasting() const { return is_lasting_; }
 
 private:
     /// The number of a node among the distinct ones; equal nodes have one number.
@@ -44,7 +48,12 @@ private:
         }
         std::string line;
         line.swap(text_);  // `append` writes to `text_`
-        append({static_cast<Index>(node.op), static_cast<Index>(node.dtype), node.layer, node.shape.rank});
+        // By name: numbers change when an operation is added.
+        text_ += name(node.op);
+        text_ += ' ';
+        text_ += name(node.dtype);
+        text_ += ' ';
+        append({node.layer, node.shape.rank});
         for (int axis = 0; axis < node.shape.rank; ++axis) {
             append({node.shape[axis]});
         }
@@ -56,6 +65,7 @@ private:
         }
         append({std::bit_cast<std::int64_t>(node.immediate),
                 static_cast<Index>(reinterpret_cast<std::uintptr_t>(node.custom))});
+        is_lasting_ = is_lasting_ && node.custom == nullptr;
         text_ += node.name;
         text_ += '\n';
         line.swap(text_);
@@ -76,6 +86,7 @@ private:
 
     GraphView graph_;
     std::string text_;
+    bool is_lasting_ = true;
     std::unordered_map<std::string, int> number_of_line_;
     std::unordered_map<int, int> number_of_node_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -14,6 +15,18 @@
 
 namespace totograph {
 
+/// Reads one tensor part by part, from any number of threads at a time. What it holds for that goes with it.
+class TensorReader {
+public:
+    TensorReader() = default;
+    TensorReader(const TensorReader&) = delete;
+    TensorReader& operator=(const TensorReader&) = delete;
+    virtual ~TensorReader() = default;
+
+    /// Fills `values` with the elements from `first` on, row-major; all of them lie inside the tensor.
+    virtual void read(std::size_t first, std::span<float> values) const = 0;
+};
+
 /// Where the tensors of a checkpoint come from.
 class TensorSource {
 public:
@@ -24,6 +37,18 @@ public:
 
     /// Fills `values` with the tensor of this name. Throws `Error` when there is none or it has another shape.
     virtual void read(const std::string& name, const Shape& shape, std::span<float> values) const = 0;
+
+    /// A reader of parts of a tensor, which lives no longer than the source, so that all cores can prepare weights. Its
+    /// values are those of `read`. Null, which is the default: tensors are read whole, one after the other. Throws as
+    /// `read` does.
+    [[nodiscard]] virtual std::unique_ptr<const TensorReader> reader(const std::string& /*name*/,
+                                                                     const Shape& /*shape*/) const {
+        return nullptr;
+    }
+
+    /// Text that no source of other values has, such as a file's name, size and time of change: what is prepared from
+    /// this source may then be kept on disk for other processes. Empty, which is the default: nothing is.
+    [[nodiscard]] virtual std::string identity() const { return {}; }
 };
 
 /// The name of a weight node, with its layer in place of `{}`.

@@ -21,13 +21,20 @@
 
 namespace totograph::io {
 
+/// How an `AtomicFile` differs from the careful way.
+struct AtomicFileOptions {
+    bool keeps_permissions = true;  ///< The file has those of the one that it replaces; else those of a new file.
+    bool flushes = true;            ///< Without, a crash of the machine soon after may leave a file of any content.
+};
+
 /// Writes a file so that nobody ever sees half of it: bytes go to a temporary file beside it, and `commit` renames that
 /// over the target. Without a `commit` the target stays as it was and the temporary file is removed.
 class AtomicFile {
 public:
     /// Creates the temporary file. Throws `Error(invalid_argument)` when the target exists and is not a regular file,
     /// and `Error(file_not_found)` with the system's reason when the directory is missing or cannot be written.
-    explicit AtomicFile(const std::filesystem::path& path) : shown_(in_quotes(path.string(), 1000)), target_(path) {
+    explicit AtomicFile(const std::filesystem::path& path, AtomicFileOptions options = {})
+        : shown_(in_quotes(path.string(), 1000)), target_(path), flushes_(options.flushes) {
         std::error_code ignored;
         const auto status = std::filesystem::status(path, ignored);
         const bool replaces = std::filesystem::is_regular_file(status);
@@ -43,7 +50,7 @@ public:
             target_ = ignored ? path : resolved;
         }
         create_temporary();
-        if (replaces) {
+        if (replaces && options.keeps_permissions) {
             ::fchmod(file_.get(), static_cast<::mode_t>(status.permissions()));
         }
     }
@@ -76,7 +83,7 @@ public:
     /// Puts the file in its place. Throws `Error(io_failure)` with the system's reason.
     void commit() {
         // Without the flush a crash after the rename could leave an empty file under the final name.
-        if (::fsync(file_.get()) != 0) {
+        if (flushes_ && ::fsync(file_.get()) != 0) {
             fail("flushing failed", errno);
         }
         if (const int error_number = file_.close(); error_number != 0) {
@@ -115,6 +122,7 @@ private:
 
     std::string shown_;
     std::filesystem::path target_;
+    bool flushes_;
     std::string temporary_;
     FileDescriptor file_;
 };

@@ -215,8 +215,8 @@ inline std::string update_cache_file(const std::filesystem::path& path, std::str
         }
         const FileLock lock(path.string() + ".lock", patience);
         CacheContent content = read_cache_file(path, identity);
-        if (!content.ignored.empty()) {
-            ::unlink(path.c_str());  // its permissions, which the new file would take over, may be what is wrong
+        if (!content.ignored.empty() && !std::filesystem::is_regular_file(path, failed)) {
+            ::unlink(path.c_str());  // such as a pipe, which no file may take the place of; a folder stays
         }
         for (const auto& [key, value] : corrected) {
             added.insert_or_assign(key, value);
@@ -235,7 +235,8 @@ inline std::string update_cache_file(const std::filesystem::path& path, std::str
             return "The records for " + in_quotes(path.string(), 1000) + " take " + std::to_string(bytes.size()) +
                    " bytes, and a cache file holds " + std::to_string(most_cache_bytes) + " at most.";
         }
-        AtomicFile file(path);
+        // The permissions of a file that cannot be read may be what is wrong with it.
+        AtomicFile file(path, {.keeps_permissions = content.ignored.empty()});
         file.write(bytes);
         file.commit();
         return {};

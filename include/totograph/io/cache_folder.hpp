@@ -39,4 +39,18 @@ inline CacheFolder cache_folder() {
     return choose_cache_folder(std::getenv("TOTOGRAPH_CACHE_DIR"), std::getenv("XDG_CACHE_HOME"), std::getenv("HOME"));
 }
 
+/// The folder for large files, which are kept only where the user asks for it: `TOTOGRAPH_CACHE_DIR`, its value, null
+/// when it is not set.
+inline CacheFolder choose_large_cache_folder(const char* own) {
+    if (own == nullptr) {
+        return {{}, "TOTOGRAPH_CACHE_DIR is not set, and prepared weights take as much disk as a checkpoint."};
+    }
+    return choose_cache_folder(own, nullptr, nullptr);
+}
+
+/// The same with this process's environment, as it is at the call.
+inline CacheFolder large_cache_folder() {
+    return choose_large_cache_folder(std::getenv("TOTOGRAPH_CACHE_DIR"));
+}
+
 }  // namespace totograph::io

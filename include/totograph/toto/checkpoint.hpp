@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -15,14 +14,16 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/error.hpp>
-#include <totograph/core/random.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/program.hpp>
+#include <totograph/io/block_checksum.hpp>
+#include <totograph/io/file_identity.hpp>
 #include <totograph/io/model_config.hpp>
 #include <totograph/io/safetensors.hpp>
 #include <totograph/toto/config.hpp>
 #include <totograph/toto/programs.hpp>
+#include <totograph/toto/untrained_source.hpp>
 
 namespace totograph::toto {
 
@@ -75,7 +76,8 @@ public:
     /// Opens the file and checks it against the list: each tensor of the list is there with its shape and a dtype that
     /// can be read, and no other.
     /// Throws `Error`.
-    CheckpointFile(const std::filesystem::path& path, const std::vector<NamedShape>& wanted) : file_(path) {
+    CheckpointFile(const std::filesystem::path& path, const std::vector<NamedShape>& wanted)
+        : opened_(io::file_identity(path)), file_(path) {
         std::map<std::string, bool> known;
         for (const NamedShape& tensor : wanted) {
             const io::TensorInfo& info = find(tensor.name);
@@ -103,7 +105,44 @@ public:
         file_.release(info);
     }
 
+    [[nodiscard]] std::unique_ptr<const TensorReader> reader(const std::string& name,
+                                                             const Shape& shape) const override {
+        const io::TensorInfo& info = find(name);
+        check_shape(info, shape);
+        check_dtype(info);
+        return std::make_unique<const Reader>(file_, info);
+    }
+
+    /// The file and its header; none for a file that was changed just now, or since it was opened.
+    [[nodiscard]] std::string identity() const override {
+        if (opened_.path.empty() || !opened_.is_settled() || io::file_identity(file_.path()) != opened_) {
+            return {};
+        }
+        io::TensorInfo header;  // what stands before the tensors
+        header.end = file_.tensors().empty() ? 0 : file_.tensors().front().begin;
+        return opened_.text() + "header " + std::to_string(io::fast_checksum(file_.bytes(header))) + "\n";
+    }
+
 private:
+    class Reader final : public TensorReader {
+    public:
+        Reader(const io::SafetensorsFile& file, const io::TensorInfo& info)
+            : file_(file), info_(info), bytes_(file.bytes(info)) {}
+        Reader(const Reader&) = delete;
+        Reader& operator=(const Reader&) = delete;
+        ~Reader() override { file_.release(info_); }
+
+        void read(std::size_t first, std::span<float> values) const override {
+            const std::size_t size = size_in_bytes(*info_.dtype);
+            io::decode_to_float(*info_.dtype, bytes_.subspan(first * size, values.size() * size), values);
+        }
+
+    private:
+        const io::SafetensorsFile& file_;
+        const io::TensorInfo& info_;
+        std::span<const std::byte> bytes_;
+    };
+
     [[nodiscard]] const io::TensorInfo& find(const std::string& name) const {
         const io::TensorInfo* info = file_.find(name);
         if (info == nullptr) {
@@ -140,6 +179,7 @@ private:
         }
     }
 
+    io::FileIdentity opened_;  // looked at before the file is opened: the same afterwards is the same file
     io::SafetensorsFile file_;
 };
 
@@ -185,37 +225,6 @@ ModelWeights<Model> load(const std::filesystem::path& folder) {
     }
     return {Weights(std::make_shared<CheckpointFile>(folder / "model.safetensors", checkpoint_tensors<Model>()))};
 }
-
-/// Weights of plausible size but no training, reproducible from a seed. Their forecasts mean nothing.
-class UntrainedSource final : public TensorSource {
-public:
-    explicit UntrainedSource(std::uint64_t seed) : seed_(seed) {}
-
-    void read(const std::string& name, const Shape& shape, std::span<float> values) const override {
-        if (name.ends_with("norm1.scale") || name.ends_with("norm2.scale")) {
-            std::fill(values.begin(), values.end(), 1.0F);
-            return;
-        }
-        // As PyTorch initializes a linear layer: uniform within 1 / sqrt(depth).
-        const double bound = 1.0 / std::sqrt(static_cast<double>(shape.rank > 1 ? shape[-1] : Index{64}));
-        std::uint64_t key = seed_;
-        for (const char character : name) {
-            key = key * 1099511628211ULL + static_cast<unsigned char>(character);
-        }
-        for (std::size_t i = 0; i < values.size(); i += 4) {
-            SampleKey counter;
-            counter.seed = key;
-            counter.time = static_cast<std::uint32_t>(i / 4);
-            const RandomWords words = random_words(counter);
-            for (std::size_t lane = 0; lane < std::min<std::size_t>(4, values.size() - i); ++lane) {
-                values[i + lane] = static_cast<float>((2.0 * uniform_double(words.word[lane]) - 1.0) * bound);
-            }
-        }
-    }
-
-private:
-    std::uint64_t seed_;
-};
 
 /// Untrained weights, for tests, benchmarks and demonstrations.
 template <Toto1Model Model>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -22,6 +21,7 @@
 #include <totograph/graph/facts.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/toto/checkpoint.hpp>
+#include <totograph/toto/collect.hpp>
 #include <totograph/toto/input_states.hpp>
 #include <totograph/toto/programs.hpp>
 #include <totograph/toto/request.hpp>
@@ -95,8 +95,7 @@ public:
     /// Prepares the weights (once for all forecasters that share them) and all memory that forecasts need. Throws
     /// `Error` (`invalid_argument`) when the number of threads is negative.
     explicit Forecaster(const toto::ModelWeights<Model>& weights, const ForecasterResources& resources = {})
-        : executor_(weights.weights, threads_of(resources)),
-          result_(static_cast<std::size_t>(bucket.batch * bucket.variates * bucket.horizon * sizes.samples)) {}
+        : executor_(weights.weights, threads_of(resources)), result_(toto::result_size(sizes, bucket)) {}
 
     /// Forecasts the steps after the series. The result is a view of this forecaster's memory, valid until its next
     /// forecast. Allocates nothing (the eager executor does). Throws `Error` (before anything runs) when the request is
@@ -108,7 +107,8 @@ public:
         toto::check_fit(request, bucket);
         fill(series, request, request_options.seed);
         run(divide_rounding_up(request.horizon, sizes.patch_size));
-        return collect(request);
+        return toto::collect_forecast(static_cast<const float*>(executor_.state(toto::states::forecast)), sizes,
+                                      request, result_);
     }
 
     /// Both programs as tables: memory, steps, kernels. An eager forecaster has no plan to tell of.
@@ -159,24 +159,6 @@ private:
         for (Index patch = has_cache ? 1 : 0; patch < patches; ++patch) {
             executor_.template run<1>();
         }
-    }
-
-    /// From `[batch, samples, variates, steps]` to `[batch, variates, horizon, samples]`, without the padding.
-    Forecast collect(const Bucket& request) noexcept {
-        const auto* values = static_cast<const float*>(executor_.state(toto::states::forecast));
-        const Index samples = std::max<Index>(1, request.samples);
-        const Index horizon = sizes.steps * sizes.patch_size;
-        std::size_t to = 0;
-        for (Index b = 0; b < request.batch; ++b) {
-            for (Index v = 0; v < request.variates; ++v) {
-                for (Index step = 0; step < request.horizon; ++step) {
-                    for (Index s = 0; s < samples; ++s) {
-                        result_[to++] = values[((b * sizes.samples + s) * sizes.variates + v) * horizon + step];
-                    }
-                }
-            }
-        }
-        return {{result_.data(), to}, request.batch, request.variates, request.horizon, request.samples};
     }
 
     Executor executor_;

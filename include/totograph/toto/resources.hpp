@@ -19,18 +19,21 @@ struct ForecasterResources {
     std::shared_ptr<cpu::ThreadPool> pool{};
 };
 
-/// The pool of `resources`, or a new one. Throws `Error` (`invalid_argument`) when the number of threads is negative.
-inline std::shared_ptr<cpu::ThreadPool> thread_pool_of(const ForecasterResources& resources) {
-    if (resources.threads < 0) {
+/// How many threads a forecast uses that may use so many; 0 stands for all cores. Throws `Error` (`invalid_argument`)
+/// when it is negative.
+inline int thread_count(int threads) {
+    if (threads < 0) {
         throw Error(ErrorCode::invalid_argument,
-                    "A forecaster cannot use " + std::to_string(resources.threads) +
+                    "A forecaster cannot use " + std::to_string(threads) +
                         " threads. Pass 0 to use all cores, or the number of threads that a forecast may use.");
     }
-    if (resources.pool) {
-        return resources.pool;
-    }
-    const int all = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-    return std::make_shared<cpu::ThreadPool>(resources.threads > 0 ? resources.threads : all);
+    return threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+/// The pool of `resources`, or a new one. Throws `Error` (`invalid_argument`) when the number of threads is negative.
+inline std::shared_ptr<cpu::ThreadPool> thread_pool_of(const ForecasterResources& resources) {
+    const int threads = thread_count(resources.threads);
+    return resources.pool ? resources.pool : std::make_shared<cpu::ThreadPool>(threads);
 }
 
 }  // namespace totograph

@@ -60,6 +60,10 @@ class FusedExecutor {
 public:
     using Layout = StateLayout<Programs...>;
 
+    /// Scratch memory of each thread.
+    static constexpr std::size_t scratch_floats =
+        aligned_size(std::max({KernelTable<Programs, Storage>::scratch_floats...}) * sizeof(float)) / sizeof(float);
+
     FusedExecutor(const Weights& weights, std::shared_ptr<ThreadPool> pool)
         : pool_(std::move(pool)),
           memory_(Layout::bytes + Layout::arena_bytes +
@@ -103,9 +107,6 @@ public:
     [[nodiscard]] int threads() const noexcept { return pool_->threads(); }
 
 private:
-    static constexpr std::size_t scratch_floats =
-        aligned_size(std::max({KernelTable<Programs, Storage>::scratch_floats...}) * sizeof(float)) / sizeof(float);
-
     template <class Program, std::size_t which>
     [[nodiscard]] void* address(const Reference& reference, DType dtype) const noexcept {
         const auto index = static_cast<std::size_t>(reference.index);

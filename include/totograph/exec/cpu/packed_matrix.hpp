@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <type_traits>
+#include <utility>
 
 #include <totograph/core/arena.hpp>
 #include <totograph/core/dtype.hpp>
@@ -41,25 +45,74 @@ public:
 
     PackedMatrix() = default;
 
+    /// A matrix of zeros, to be filled panel by panel. Both extents must be positive. Allocates.
+    PackedMatrix(Index columns, Index depth, bool is_paired)
+        : columns_(columns),
+          depth_(depth),
+          panels_(panels_for(columns, is_paired)),
+          is_paired_(is_paired),
+          memory_(bytes_for(columns, depth, is_paired)),
+          elements_(reinterpret_cast<const Element*>(memory_.data())) {}
+
+    /// A matrix whose `bytes()` lie elsewhere, laid out as described above, aligned to the size of a packet, and stay
+    /// there as long as `owner` does. Nobody writes to them.
+    PackedMatrix(Index columns, Index depth, bool is_paired, const std::byte* bytes, std::shared_ptr<const void> owner)
+        : columns_(columns),
+          depth_(depth),
+          panels_(panels_for(columns, is_paired)),
+          is_paired_(is_paired),
+          owner_(std::move(owner)),
+          elements_(reinterpret_cast<const Element*>(bytes)) {}
+
     /// Packs `W [columns, depth]`. Both extents must be positive. Allocates.
     static PackedMatrix pack(const float* weights, Index columns, Index depth) {
         PackedMatrix packed(columns, depth, false);
-        packed.fill([=](Index panel, Index lane, Index k) {
-            const Index column = panel * panel_width + lane;
-            return column < columns ? weights[column * depth + k] : 0.0F;
-        });
+        for (Index panel = 0; panel < packed.panels(); ++panel) {
+            packed.fill_panel(panel, weights + panel * packed.columns_per_panel() * depth, nullptr);
+        }
         return packed;
     }
 
     /// Packs two matrices `[columns, depth]` into one paired matrix. Both extents must be positive. Allocates.
     static PackedMatrix pack_pair(const float* first, const float* second, Index columns, Index depth) {
         PackedMatrix packed(columns, depth, true);
-        packed.fill([=](Index panel, Index lane, Index k) {
-            const Index column = panel * packet_size + lane % packet_size;
-            const float* weights = lane < packet_size ? first : second;
-            return column < columns ? weights[column * depth + k] : 0.0F;
-        });
+        for (Index panel = 0; panel < packed.panels(); ++panel) {
+            const Index offset = panel * packed.columns_per_panel() * depth;
+            packed.fill_panel(panel, first + offset, second + offset);
+        }
         return packed;
+    }
+
+    /// Packs one panel of a matrix that owns its memory. `first` is where its rows of `W` begin, one after the other:
+    /// `columns_in(panel)` of them. `second` is the same of the other matrix of a pair, else null.
+    ///
+    /// Several threads may fill different panels at the same time.
+    void fill_panel(Index panel, const float* first, const float* second) noexcept {
+        Element* const to = reinterpret_cast<Element*>(memory_.data()) + panel * panel_stride();
+        const Index count = columns_in(panel);
+        const float* rows[panel_width] = {};
+        for (Index lane = 0; lane < panel_width; ++lane) {
+            const Index column = is_paired_ ? lane % packet_size : lane;
+            if (column < count) {
+                rows[lane] = (is_paired_ && lane >= packet_size ? second : first) + column * depth_;
+            }
+        }
+        const Index whole = count == columns_per_panel() ? depth_ / packet_size * packet_size : 0;
+        for (Index k = 0; k < whole; k += packet_size) {
+            store_block(rows, k, to + k * row_elements);
+        }
+        for (Index k = whole; k < depth_; ++k) {
+            for (Index lane = 0; lane < row_elements; ++lane) {
+                const auto weight = [&](Index of) { return rows[of] == nullptr ? 0.0F : rows[of][k]; };
+                if constexpr (is_float) {
+                    to[k * row_elements + lane] = weight(lane);
+                } else {
+                    const std::uint32_t lower = BFloat16(weight(lane)).bits;
+                    const std::uint32_t upper = BFloat16(weight(lane + packet_size)).bits;
+                    to[k * row_elements + lane] = lower | (upper << 16U);
+                }
+            }
+        }
     }
 
     /// Output features; pairs of them when paired.
@@ -70,39 +123,62 @@ public:
     [[nodiscard]] bool is_paired() const noexcept { return is_paired_; }
     /// Columns, or pairs of columns, that one panel covers.
     [[nodiscard]] Index columns_per_panel() const noexcept { return is_paired_ ? packet_size : panel_width; }
+    /// Columns, or pairs of columns, that a panel has: fewer in the last one.
+    [[nodiscard]] Index columns_in(Index panel) const noexcept {
+        return std::min(columns_per_panel(), columns_ - panel * columns_per_panel());
+    }
     /// Memory that the packed weights take.
-    [[nodiscard]] std::size_t bytes() const noexcept { return memory_.size(); }
+    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_for(columns_, depth_, is_paired_); }
+    /// The same of a matrix yet to be made.
+    static std::size_t bytes_for(Index columns, Index depth, bool is_paired) noexcept {
+        return static_cast<std::size_t>(panels_for(columns, is_paired) * depth * row_elements) * sizeof(Element);
+    }
 
     /// Elements from the start of one panel to the start of the next.
     [[nodiscard]] Index panel_stride() const noexcept { return depth_ * row_elements; }
     /// The first element of a panel, aligned to the size of a packet.
-    [[nodiscard]] const Element* panel(Index index) const noexcept { return elements() + index * panel_stride(); }
+    [[nodiscard]] const Element* panel(Index index) const noexcept { return elements_ + index * panel_stride(); }
 
 private:
-    PackedMatrix(Index columns, Index depth, bool is_paired)
-        : columns_(columns),
-          depth_(depth),
-          panels_(divide_rounding_up(columns, is_paired ? packet_size : panel_width)),
-          is_paired_(is_paired),
-          memory_(static_cast<std::size_t>(panels_ * depth * row_elements) * sizeof(Element)) {}
+    static Index panels_for(Index columns, bool is_paired) noexcept {
+        return divide_rounding_up(columns, is_paired ? packet_size : panel_width);
+    }
 
-    [[nodiscard]] Element* elements() const noexcept { return reinterpret_cast<Element*>(memory_.data()); }
+    static constexpr bool is_float = std::is_same_v<Storage, float>;
 
-    /// Stores `weight(panel, lane, k)` everywhere.
-    template <class Weight>
-    void fill(Weight weight) {
-        Element* element = elements();
-        for (Index panel = 0; panel < panels_; ++panel) {
-            for (Index k = 0; k < depth_; ++k) {
-                for (Index lane = 0; lane < row_elements; ++lane) {
-                    if constexpr (std::is_same_v<Storage, float>) {
-                        *element++ = weight(panel, lane, k);
-                    } else {
-                        const std::uint32_t lower = BFloat16(weight(panel, lane, k)).bits;
-                        const std::uint32_t upper = BFloat16(weight(panel, lane + packet_size, k)).bits;
-                        *element++ = lower | (upper << 16U);
-                    }
-                }
+    /// What `BFloat16` rounds each lane to, in the lower half of its word.
+    static PacketWords bfloat16_bits(Packet packet) noexcept {
+        const auto wide = std::bit_cast<PacketWords>(packet);
+        const PacketWords rounded = (wide + 0x7fffU + ((wide >> 16U) & 1U)) >> 16U;
+        const auto is_nan = std::bit_cast<PacketWords>((wide & 0x7fffffffU) > 0x7f800000U);
+        return (is_nan & ((wide >> 16U) | 0x0040U)) | (~is_nan & rounded);
+    }
+
+    /// Stores `packet_size` successive k of a panel that has all its columns.
+    static void store_block(const float* const* rows, Index k, Element* to) noexcept {
+// GCC notes that a packet as a template argument loses its alignment attribute; the class keeps the alignment.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wignored-attributes"
+#endif
+        Eigen::internal::PacketBlock<Packet, static_cast<int>(packet_size)> halves[2];
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+        for (Index half = 0; half < 2; ++half) {
+            for (Index lane = 0; lane < packet_size; ++lane) {
+                halves[half].packet[lane] = load(rows[half * packet_size + lane] + k);
+            }
+            Eigen::internal::ptranspose(halves[half]);
+        }
+        for (Index step = 0; step < packet_size; ++step) {
+            if constexpr (is_float) {
+                store_aligned(to + step * panel_width, halves[0].packet[step]);
+                store_aligned(to + step * panel_width + packet_size, halves[1].packet[step]);
+            } else {
+                const PacketWords lower = bfloat16_bits(halves[0].packet[step]);
+                const PacketWords upper = bfloat16_bits(halves[1].packet[step]);
+                *reinterpret_cast<PacketWords*>(to + step * packet_size) = lower | (upper << 16U);
             }
         }
     }
@@ -111,7 +187,9 @@ private:
     Index depth_ = 0;
     Index panels_ = 0;
     bool is_paired_ = false;
-    Arena memory_;
+    Arena memory_;  ///< Empty when the weights lie elsewhere.
+    std::shared_ptr<const void> owner_;
+    const Element* elements_ = nullptr;
 };
 
 }  // namespace TOTOGRAPH_SIMD_NAMESPACE

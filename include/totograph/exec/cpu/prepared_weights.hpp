@@ -18,51 +18,49 @@
 #include <totograph/exec/cpu/evaluate_with_eigen.hpp>
 #include <totograph/exec/cpu/packed_matrix.hpp>
 #include <totograph/exec/cpu/simd.hpp>
+#include <totograph/exec/prepared_cache.hpp>
+#include <totograph/exec/team.hpp>
+#include <totograph/exec/weight_evaluator.hpp>
 #include <totograph/exec/weight_expression.hpp>
 #include <totograph/exec/weights.hpp>
+#include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
+#include <totograph/io/cache_folder.hpp>
 
 namespace totograph::cpu {
 inline namespace TOTOGRAPH_SIMD_NAMESPACE {
 
-/// Computes weight expressions of a graph from the checkpoint, each node once, and forgets what is not needed any more.
-class WeightEvaluator {
-public:
-    WeightEvaluator(GraphView graph, const TensorSource& source)
-        : graph_(graph), source_(source), results_(static_cast<std::size_t>(graph.size())) {}
-
-    /// The value of a node that depends on weights and constants alone.
-    TensorData operator()(int id) {
-        auto& memory = results_[static_cast<std::size_t>(id)];
-        const Node& node = graph_[id];
-        TensorData out{nullptr, node.dtype, node.shape};
-        if (memory.data() == nullptr) {
-            Arena fresh(static_cast<std::size_t>(node.shape.size()) * size_in_bytes(node.dtype));
-            out.data = fresh.data();
-            if (node.op == Op::weight) {
-                source_.read(full_name(node), node.shape, {out.floats(), static_cast<std::size_t>(node.shape.size())});
-            } else {
-                std::vector<TensorData> inputs;
-                inputs.reserve(static_cast<std::size_t>(node.input_count));
-                for (int i = 0; i < node.input_count; ++i) {
-                    inputs.push_back((*this)(node.inputs[static_cast<std::size_t>(i)]));
-                }
-                evaluate_with_eigen(node, inputs, out);
-            }
-            memory = std::move(fresh);
-        }
-        out.data = memory.data();
-        return out;
+/// What evaluating weights needs of this instruction set.
+struct EigenProducts {
+    static void evaluate(const Node& node, std::span<const TensorData> inputs, const TensorData& out) {
+        evaluate_with_eigen(node, inputs, out);
     }
 
-    /// Frees everything computed so far.
-    void forget() { results_ = std::vector<Arena>(static_cast<std::size_t>(graph_.size())); }
+    static void forget() {}
 
-private:
-    GraphView graph_;
-    const TensorSource& source_;
-    std::vector<Arena> results_;
+    /// A B for each B of a batch: the parts of the batch side by side.
+    template <class Ranges>
+    static void compose(Team& team, const TensorData& a, const Ranges& b, const TensorData& out) {
+        const Index rows = b.shape[1];
+        const Index depth = b.shape[2];
+        std::vector<Arena> buffers(static_cast<std::size_t>(team.threads()));
+        team.for_each(b.shape[0], [&](Index part, int thread) {
+            Arena& buffer = buffers[static_cast<std::size_t>(thread)];
+            if (buffer.data() == nullptr) {
+                buffer = Arena(static_cast<std::size_t>(rows * depth) * sizeof(float));
+            }
+            const float* values = b(part * rows * depth, rows * depth, reinterpret_cast<float*>(buffer.data()));
+            // Nobody writes to inputs.
+            const TensorData right{const_cast<float*>(values), DType::f32, Shape{1, rows, depth}};
+            const Index outer = a.shape[0];
+            matrix_product_with_eigen(a, right,
+                                      {out.floats() + part * outer * depth, DType::f32, Shape{1, outer, depth}});
+        });
+    }
 };
+
+/// Computes weight expressions of a graph from the checkpoint.
+using WeightEvaluator = BasicWeightEvaluator<EigenProducts>;
 
 /// A weight as a kernel reads it.
 template <class Storage>
@@ -83,23 +81,42 @@ public:
                                                                     std::span<const PreparedWeight> wanted,
                                                                     const TensorSource& source) {
         const std::scoped_lock lock(mutex_);
-        WeightEvaluator evaluator(graph, source);
+        std::vector<WeightExpression> expressions;
+        expressions.reserve(wanted.size());
+        std::size_t missing = 0;
+        for (const PreparedWeight& weight : wanted) {
+            expressions.emplace_back(graph, weight);
+            missing += entries_.contains(expressions.back().text()) ? 0 : bytes_of(graph, weight);
+        }
+        Team team(Team::threads_for(missing));
+        WeightEvaluator evaluator(graph, source, &team);
+        PreparedCache cache(io::large_cache_folder(), missing == 0 ? std::string() : source.identity(), layout());
         std::vector<std::shared_ptr<const PreparedTensor<Storage>>> tensors;
         int last_layer = -1;
-        for (const PreparedWeight& weight : wanted) {
-            auto& entry = entries_[WeightExpression(graph, weight).text()];
+        for (std::size_t i = 0; i < wanted.size(); ++i) {
+            auto& entry = entries_[expressions[i].text()];
             if (!entry) {
                 // Layers share nothing but small constants; keeping one layer at a time bounds the memory.
-                const int layer = layer_of(graph, weight.node);
+                const int layer = layer_of(graph, wanted[i].node);
                 if (layer != last_layer) {
                     evaluator.forget();
                     last_layer = layer;
                 }
-                entry = std::make_shared<const PreparedTensor<Storage>>(prepare(graph, weight, evaluator));
+                entry = std::make_shared<const PreparedTensor<Storage>>(
+                    prepare(graph, wanted[i], evaluator, expressions[i], cache));
             }
             tensors.push_back(entry);
         }
+        if (missing != 0) {
+            cache_report_.add(cache.report());
+        }
         return tensors;
+    }
+
+    /// What became of the weights on disk so far.
+    [[nodiscard]] PreparedCacheReport cache_report() const {
+        const std::scoped_lock lock(mutex_);
+        return cache_report_;
     }
 
     /// Bytes of everything prepared so far.
@@ -113,36 +130,72 @@ public:
     }
 
 private:
-    static int layer_of(GraphView graph, int id) {
-        const Node& node = graph[id];
-        int layer = node.layer;
-        for (int i = 0; i < node.input_count && layer < 0; ++i) {
-            layer = layer_of(graph, node.inputs[static_cast<std::size_t>(i)]);
-        }
-        return layer;
+    static std::size_t bytes_of(GraphView graph, const PreparedWeight& weight) {
+        const auto bytes = static_cast<std::size_t>(graph[weight.node].shape.size()) * sizeof(float);
+        return weight.second_node < 0 ? bytes : 2 * bytes;
     }
 
-    static PreparedTensor<Storage> prepare(GraphView graph, const PreparedWeight& weight, WeightEvaluator& evaluator) {
+    /// All that the bytes of a packed matrix depend on, beside its weights.
+    static std::string layout() {
+#define TOTOGRAPH_DETAIL_TEXT(name) #name
+#define TOTOGRAPH_DETAIL_TEXT_OF(name) TOTOGRAPH_DETAIL_TEXT(name)
+        return "cpu " TOTOGRAPH_DETAIL_TEXT_OF(TOTOGRAPH_SIMD_NAMESPACE) ", panels of " + std::to_string(panel_width) +
+               ", " + std::string(name(dtype_of<Storage>));
+#undef TOTOGRAPH_DETAIL_TEXT_OF
+#undef TOTOGRAPH_DETAIL_TEXT
+    }
+
+    static PreparedTensor<Storage> prepare(GraphView graph, const PreparedWeight& weight, WeightEvaluator& evaluator,
+                                           const WeightExpression& expression, PreparedCache& cache) {
+        using Packed = PackedMatrix<Storage>;
         PreparedTensor<Storage> tensor;
         const Node& node = graph[weight.node];
-        const TensorData first = evaluator(weight.node);
         if (!weight.packed) {
             const auto bytes = static_cast<std::size_t>(node.shape.size()) * size_in_bytes(node.dtype);
             tensor.plain = Arena(bytes);
-            std::memcpy(tensor.plain.data(), first.data, bytes);
+            std::memcpy(tensor.plain.data(), evaluator(weight.node).data, bytes);
             return tensor;
         }
-        using Packed = PackedMatrix<Storage>;
-        const Index columns = node.shape[0];
-        const Index depth = node.shape[1];
-        tensor.packed = std::make_unique<Packed>(
-            weight.second_node < 0
-                ? Packed::pack(first.floats(), columns, depth)
-                : Packed::pack_pair(first.floats(), evaluator(weight.second_node).floats(), columns, depth));
+        const bool is_pair = weight.second_node >= 0;
+        const std::size_t bytes = Packed::bytes_for(node.shape[0], node.shape[1], is_pair);
+        const bool keeps = cache.keeps(expression, bytes);
+        if (keeps) {
+            if (auto found = cache.find(expression.text(), bytes, evaluator.team()); found.owner) {
+                tensor.packed = std::make_unique<Packed>(node.shape[0], node.shape[1], is_pair, found.bytes.data(),
+                                                         std::move(found.owner));
+                return tensor;
+            }
+        }
+        tensor.packed = std::make_unique<Packed>(node.shape[0], node.shape[1], is_pair);
+        pack(weight, evaluator, *tensor.packed);
+        if (keeps) {
+            const auto* data = reinterpret_cast<const std::byte*>(tensor.packed->panel(0));
+            cache.keep(expression.text(), {data, bytes}, evaluator.team());
+        }
         return tensor;
     }
 
+    /// Fills a matrix on the evaluator's team, a panel at a time.
+    static void pack(const PreparedWeight& weight, WeightEvaluator& evaluator, PackedMatrix<Storage>& packed) {
+        const bool is_pair = packed.is_paired();
+        const auto first = evaluator.ranges(weight.node);
+        const auto second = evaluator.ranges(is_pair ? weight.second_node : weight.node);
+        std::vector<Arena> buffers(static_cast<std::size_t>(evaluator.team().threads()));
+        evaluator.team().for_each(packed.panels(), [&](Index panel, int thread) {
+            const Index begin = panel * packed.columns_per_panel() * packed.depth();
+            const Index count = packed.columns_in(panel) * packed.depth();
+            Arena& memory = buffers[static_cast<std::size_t>(thread)];
+            if (memory.data() == nullptr) {
+                memory = Arena(static_cast<std::size_t>(panel_width * packed.depth()) * sizeof(float));
+            }
+            auto* const buffer = reinterpret_cast<float*>(memory.data());
+            const float* const rows = first(begin, count, buffer);
+            packed.fill_panel(panel, rows, is_pair ? second(begin, count, buffer + count) : nullptr);
+        });
+    }
+
     mutable std::mutex mutex_;
+    PreparedCacheReport cache_report_;
     std::unordered_map<std::string, std::shared_ptr<const PreparedTensor<Storage>>> entries_;
 };
 

@@ -493,7 +493,7 @@ private:
     DeviceMemory memory_;
     LibraryHandle library_;
     std::vector<LibraryProduct> products_;
-    std::array<std::vector<DeviceTensor<Storage>>, sizeof...(Programs)> prepared_;
+    std::array<std::vector<DeviceTensor>, sizeof...(Programs)> prepared_;
 };
 
 }  // namespace totograph::cuda

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -14,17 +13,22 @@
 
 #include <cuda_runtime.h>
 
-#include <totograph/core/arena.hpp>
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cpu/evaluate.hpp>
 #include <totograph/exec/cuda/check.hpp>
 #include <totograph/exec/cuda/memory.hpp>
+#include <totograph/exec/cuda/uploader.hpp>
+#include <totograph/exec/prepared_cache.hpp>
+#include <totograph/exec/row_major_weights.hpp>
+#include <totograph/exec/team.hpp>
+#include <totograph/exec/weight_evaluator.hpp>
 #include <totograph/exec/weight_expression.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/io/cache_folder.hpp>
 
 namespace totograph::cuda {
 
@@ -45,67 +49,73 @@ __global__ void compose_weights(const T* a, const T* b, T* out, Index parts, Ind
     }
 }
 
-/// Computes weight expressions of a graph from the checkpoint, on the host but for what takes long.
-class WeightEvaluator {
+/// What evaluating weights leaves to the device: the products of which weights are composed.
+class DeviceProducts {
 public:
-    WeightEvaluator(GraphView graph, const TensorSource& source)
-        : graph_(graph), source_(source), results_(static_cast<std::size_t>(graph.size())) {}
+    explicit DeviceProducts(Uploader& uploader) : uploader_(uploader) {}
 
-    /// The value of a node that depends on weights and constants alone.
-    cpu::TensorData operator()(int id) {
-        auto& memory = results_[static_cast<std::size_t>(id)];
-        const Node& node = graph_[id];
-        cpu::TensorData out{nullptr, node.dtype, node.shape};
-        if (memory.data() == nullptr) {
-            Arena fresh(static_cast<std::size_t>(node.shape.size()) * size_in_bytes(node.dtype));
-            out.data = fresh.data();
-            if (node.op == Op::weight) {
-                source_.read(full_name(node), node.shape, {out.floats(), static_cast<std::size_t>(node.shape.size())});
-            } else {
-                std::vector<cpu::TensorData> inputs;
-                inputs.reserve(static_cast<std::size_t>(node.input_count));
-                for (int i = 0; i < node.input_count; ++i) {
-                    inputs.push_back((*this)(node.inputs[static_cast<std::size_t>(i)]));
-                }
-                if (node.op == Op::matrix_product) {
-                    multiply(inputs[0], inputs[1], out);
-                } else {
-                    cpu::evaluate(node, inputs, out);
-                }
-            }
-            memory = std::move(fresh);
-        }
-        out.data = memory.data();
-        return out;
+    static void evaluate(const Node& node, std::span<const cpu::TensorData> inputs, const cpu::TensorData& out) {
+        cpu::evaluate(node, inputs, out);
     }
 
-    /// Frees everything computed so far.
-    void forget() { results_ = std::vector<Arena>(static_cast<std::size_t>(graph_.size())); }
-
-private:
-    static void multiply(const cpu::TensorData& a, const cpu::TensorData& b, const cpu::TensorData& out) {
-        const auto bytes = [](const cpu::TensorData& tensor) {
-            return static_cast<std::size_t>(tensor.shape.size()) * sizeof(float);
-        };
-        const DeviceMemory left(bytes(a));
-        const DeviceMemory right(bytes(b));
-        const DeviceMemory result(bytes(out));
-        check(cudaMemcpy(left.data(), a.data, bytes(a), cudaMemcpyHostToDevice), "copying weights");
-        check(cudaMemcpy(right.data(), b.data, bytes(b), cudaMemcpyHostToDevice), "copying weights");
-        compose_weights<<<1024, 256>>>(
+    /// Several products have one right side, which is large: it stays on the device until `forget`.
+    template <class Ranges>
+    void compose(Team& team, const cpu::TensorData& a, const Ranges& b, const cpu::TensorData& out) {
+        const auto bytes = [](const Shape& shape) { return static_cast<std::size_t>(shape.size()) * sizeof(float); };
+        DeviceMemory& right = right_sides_[b.node];
+        if (right.data() == nullptr) {
+            right = DeviceMemory(bytes(b.shape));
+            upload(team, b, right.data());
+        }
+        const DeviceMemory left(bytes(a.shape));
+        const DeviceMemory result(bytes(out.shape));
+        const cudaStream_t stream = uploader_.stream();
+        check(cudaMemcpyAsync(left.data(), a.data, left.size(), cudaMemcpyHostToDevice, stream), "copying weights");
+        compose_weights<<<1024, 256, 0, stream>>>(
             reinterpret_cast<const float*>(left.data()), reinterpret_cast<const float*>(right.data()),
             reinterpret_cast<float*>(result.data()), b.shape[0], a.shape[0], a.shape[1], b.shape[-1]);
         check(cudaGetLastError(), "composing weights");
-        check(cudaMemcpy(out.data, result.data(), bytes(out), cudaMemcpyDeviceToHost), "copying weights");
+        check(cudaMemcpyAsync(out.data, result.data(), result.size(), cudaMemcpyDeviceToHost, stream),
+              "copying weights");
+        check(cudaStreamSynchronize(stream), "composing weights");
     }
 
-    GraphView graph_;
-    const TensorSource& source_;
-    std::vector<Arena> results_;
+    void forget() { right_sides_.clear(); }
+
+private:
+    template <class Ranges>
+    void upload(Team& team, const Ranges& values, std::byte* to) {
+        constexpr Index part = Index{1} << 16U;  // elements that stay in a core's cache
+        uploader_.send();                        // what else is on its way goes to another block of memory
+        const Index size = values.shape.size();
+        for (Index done = 0; done < size;) {
+            const auto wanted = static_cast<std::size_t>(size - done) * sizeof(float);
+            const std::span<std::byte> room =
+                uploader_.room(to + static_cast<std::size_t>(done) * sizeof(float), wanted);
+            const auto count = static_cast<Index>(room.size() / sizeof(float));
+            auto* const buffer = reinterpret_cast<float*>(room.data());
+            team.for_each(divide_rounding_up(count, part), [&](Index item, int) {
+                const Index first = item * part;
+                const Index length = std::min(part, count - first);
+                const float* const from = values(done + first, length, buffer + first);
+                if (from != buffer + first) {
+                    std::copy_n(from, length, buffer + first);
+                }
+            });
+            uploader_.add(room.size());
+            done += count;
+        }
+        uploader_.send();
+    }
+
+    Uploader& uploader_;
+    std::unordered_map<int, DeviceMemory> right_sides_;
 };
 
-/// The type of a product's weights on the device.
-template <class Storage>
+/// Computes weight expressions of a graph from the checkpoint, on the host but for what takes long.
+using WeightEvaluator = BasicWeightEvaluator<DeviceProducts>;
+
+/// A prepared weight on the device.
 struct DeviceTensor {
     std::shared_ptr<const DeviceMemory> memory;  ///< Shared with the tensors that were prepared together with it.
     const std::byte* data = nullptr;
@@ -116,18 +126,19 @@ struct DeviceTensor {
 template <class Storage>
 class DeviceWeights {
 public:
-    std::vector<DeviceTensor<Storage>> get(GraphView graph, std::span<const PreparedWeight> wanted,
-                                           const TensorSource& source) {
+    std::vector<DeviceTensor> get(GraphView graph, std::span<const PreparedWeight> wanted, const TensorSource& source) {
         const std::scoped_lock lock(mutex_);
         int index = 0;
         check(cudaGetDevice(&index), "asking for the device in use");
         const std::string device = "device " + std::to_string(index) + "\n";
         std::vector<std::string> keys;
+        std::vector<WeightExpression> expressions;
         std::vector<std::size_t> missing;
         std::unordered_map<std::string, std::size_t> offsets;
         std::size_t bytes = 0;
         for (const PreparedWeight& weight : wanted) {
-            keys.push_back(device + WeightExpression(graph, weight).text());
+            expressions.emplace_back(graph, weight);
+            keys.push_back(device + expressions.back().text());
         }
         // Weights of products first, next to each other: those that share an input can then be multiplied as one.
         for (const bool packed : {true, false}) {
@@ -135,16 +146,14 @@ public:
                 if (wanted[i].packed == packed && !entries_.contains(keys[i]) && !offsets.contains(keys[i])) {
                     offsets[keys[i]] = bytes;
                     missing.push_back(i);
-                    bytes += padded(bytes_of(graph, wanted[i]));
+                    bytes += padded(row_major_bytes<Storage>(graph, wanted[i]));
                 }
             }
         }
-        // One layer at a time, whose tensors are read once.
-        std::sort(missing.begin(), missing.end());
         if (!missing.empty()) {
-            prepare(graph, wanted, source, keys, missing, offsets, bytes);
+            prepare(graph, wanted, source, expressions, keys, missing, offsets, bytes);
         }
-        std::vector<DeviceTensor<Storage>> tensors;
+        std::vector<DeviceTensor> tensors;
         for (const std::string& key : keys) {
             tensors.push_back(entries_.at(key));
         }
@@ -157,69 +166,61 @@ public:
         return bytes_;
     }
 
-private:
-    static std::size_t padded(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
+    /// What became of the weights on disk so far.
+    [[nodiscard]] PreparedCacheReport cache_report() const {
+        const std::scoped_lock lock(mutex_);
+        return cache_report_;
+    }
 
-    static std::size_t bytes_of(GraphView graph, const PreparedWeight& weight) {
-        const Node& node = graph[weight.node];
-        const auto size = static_cast<std::size_t>(node.shape.size());
-        return !weight.packed            ? size * size_in_bytes(node.dtype)
-               : weight.second_node >= 0 ? 2 * size * sizeof(Storage)
-                                         : size * sizeof(Storage);
+private:
+    struct UploaderSink {
+        Uploader& uploader;
+        std::byte* to;
+
+        [[nodiscard]] std::span<std::byte> room(std::size_t wanted) const { return uploader.room(to, wanted); }
+        void add(std::size_t bytes) {
+            uploader.add(bytes);
+            to += bytes;
+        }
+    };
+
+    static std::size_t padded(std::size_t bytes) {
+        return (bytes + Uploader::alignment - 1) / Uploader::alignment * Uploader::alignment;
     }
 
     void prepare(GraphView graph, std::span<const PreparedWeight> wanted, const TensorSource& source,
-                 const std::vector<std::string>& keys, const std::vector<std::size_t>& missing,
-                 const std::unordered_map<std::string, std::size_t>& offsets, std::size_t bytes) {
+                 const std::vector<WeightExpression>& expressions, const std::vector<std::string>& keys,
+                 const std::vector<std::size_t>& missing, const std::unordered_map<std::string, std::size_t>& offsets,
+                 std::size_t bytes) {
         auto memory = std::make_shared<DeviceMemory>(bytes);
-        WeightEvaluator evaluator(graph, source);
+        Uploader uploader(bytes);
+        Team team(Team::threads_for(bytes));
+        WeightEvaluator evaluator(graph, source, &team, DeviceProducts(uploader));
+        PreparedCache cache(io::large_cache_folder(), source.identity(),
+                            "rows, composed on a device, " + std::string(name(dtype_of<Storage>)));
         int last_layer = -1;
-        std::vector<Storage> stored;
         for (const std::size_t i : missing) {
-            const PreparedWeight& weight = wanted[i];
             // Layers share nothing but small constants; keeping one layer at a time bounds the memory.
-            const int layer = layer_of(graph, weight.node);
+            const int layer = layer_of(graph, wanted[i].node);
             if (layer != last_layer) {
                 evaluator.forget();
                 last_layer = layer;
             }
-            std::byte* to = memory->data() + offsets.at(keys[i]);
-            if (weight.packed) {
-                stored.clear();
-                for (const int node : {weight.node, weight.second_node}) {
-                    if (node >= 0) {
-                        const cpu::TensorData tensor = evaluator(node);
-                        std::transform(tensor.floats(), tensor.floats() + tensor.shape.size(),
-                                       std::back_inserter(stored), [](float value) { return Storage(value); });
-                    }
-                }
-                check(cudaMemcpy(to, stored.data(), stored.size() * sizeof(Storage), cudaMemcpyHostToDevice),
-                      "copying weights");
-            } else {
-                check(cudaMemcpy(to, evaluator(weight.node).data, bytes_of(graph, weight), cudaMemcpyHostToDevice),
-                      "copying weights");
-            }
+            write_row_major<Storage>(graph, wanted[i], evaluator, expressions[i], cache,
+                                     UploaderSink{uploader, memory->data() + offsets.at(keys[i])});
         }
-        // A copy from pageable memory may still be on its way, and streams of executors do not wait for it.
-        check(cudaDeviceSynchronize(), "copying weights");
+        uploader.finish();
         for (const auto& [key, offset] : offsets) {
             entries_[key] = {memory, memory->data() + offset};
         }
         bytes_ += bytes;
-    }
-
-    static int layer_of(GraphView graph, int id) {
-        const Node& node = graph[id];
-        int layer = node.layer;
-        for (int i = 0; i < node.input_count && layer < 0; ++i) {
-            layer = layer_of(graph, node.inputs[static_cast<std::size_t>(i)]);
-        }
-        return layer;
+        cache_report_.add(cache.report());
     }
 
     mutable std::mutex mutex_;
-    std::unordered_map<std::string, DeviceTensor<Storage>> entries_;
+    std::unordered_map<std::string, DeviceTensor> entries_;
     std::size_t bytes_ = 0;
+    PreparedCacheReport cache_report_;
 };
 
 }  // namespace totograph::cuda

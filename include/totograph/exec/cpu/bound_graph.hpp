@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <totograph/core/arena.hpp>
+#include <totograph/core/dtype.hpp>
+#include <totograph/exec/cpu/evaluate_with_eigen.hpp>
+#include <totograph/exec/cpu/prepared_weights.hpp>
+#include <totograph/exec/cpu/tensor_data.hpp>
+#include <totograph/exec/weights.hpp>
+#include <totograph/graph/graph.hpp>
+#include <totograph/graph/op.hpp>
+
+namespace totograph::cpu {
+inline namespace TOTOGRAPH_SIMD_NAMESPACE {
+
+/// A graph with memory for each of its nodes, run one by one in the order in which they were recorded. Expressions of
+/// weights alone are computed once.
+class BoundGraph {
+public:
+    /// The code of an opaque node.
+    using OpaqueFunction = void (*)(const TensorData* inputs, const TensorData& out) noexcept;
+
+    BoundGraph() = default;
+
+    /// Prepares a graph, whose nodes must outlive this. `state` gives the memory of a state node; `opaque` has the code
+    /// of each node that is opaque, at its place, and may be empty for a graph without such nodes.
+    template <class State>
+    BoundGraph(GraphView graph, const TensorSource& source, const State& state,
+               std::span<const OpaqueFunction> opaque = {})
+        : graph_(graph),
+          opaque_(opaque),
+          is_known_(find_weight_expressions(graph)),
+          tensors_(static_cast<std::size_t>(graph.size())) {
+        std::vector<std::size_t> offsets(tensors_.size(), 0);
+        std::size_t bytes = 0;
+        WeightEvaluator evaluator(graph, source);
+        for (int id = 0; id < graph.size(); ++id) {
+            const Node& node = graph[id];
+            const auto place = static_cast<std::size_t>(id);
+            tensors_[place] = {nullptr, node.dtype, node.shape};
+            if (node.op == Op::state) {
+                tensors_[place].data = state(node);
+            } else if (is_known_[place] != 0) {
+                if (is_read_at_run_time(id)) {
+                    keep(evaluator(id), tensors_[place]);
+                    evaluator.forget();
+                }
+            } else {
+                offsets[place] = bytes;
+                bytes += aligned_size(bytes_of(node));
+            }
+        }
+        intermediates_ = Arena(bytes);
+        for (int id = 0; id < graph.size(); ++id) {
+            if (runs(id)) {
+                const auto place = static_cast<std::size_t>(id);
+                tensors_[place].data = intermediates_.data() + offsets[place];
+            }
+        }
+    }
+
+    /// Runs all nodes. Allocates, and throws when there is no memory.
+    void run() const {
+        for (int id = 0; id < graph_.size(); ++id) {
+            if (!runs(id)) {
+                continue;
+            }
+            const Node& node = graph_[id];
+            const auto place = static_cast<std::size_t>(id);
+            const auto count = static_cast<std::size_t>(node.input_count);
+            std::array<TensorData, max_inputs> inputs{};
+            for (std::size_t i = 0; i < count; ++i) {
+                inputs[i] = tensors_[static_cast<std::size_t>(node.inputs[i])];
+            }
+            if (node.op == Op::store) {
+                evaluate(node, std::span(inputs.data() + 1, count - 1), inputs[0]);
+            } else if (node.op == Op::opaque) {
+                opaque_[place](inputs.data(), tensors_[place]);
+            } else {
+                evaluate_with_eigen(node, std::span(inputs.data(), count), tensors_[place]);
+            }
+        }
+    }
+
+    /// Bytes of intermediates.
+    [[nodiscard]] std::size_t intermediate_bytes() const noexcept { return intermediates_.size(); }
+    /// Bytes of what was computed from the weights.
+    [[nodiscard]] std::size_t weight_bytes() const noexcept {
+        std::size_t total = 0;
+        for (const Arena& weight : weights_) {
+            total += weight.size();
+        }
+        return total;
+    }
+
+private:
+    static std::size_t bytes_of(const Node& node) {
+        return static_cast<std::size_t>(node.shape.size()) * size_in_bytes(node.dtype);
+    }
+
+    /// Whether a node is computed in each run.
+    [[nodiscard]] bool runs(int id) const {
+        return is_known_[static_cast<std::size_t>(id)] == 0 && graph_[id].op != Op::state;
+    }
+
+    [[nodiscard]] bool is_read_at_run_time(int id) const {
+        for (int reader = id + 1; reader < graph_.size(); ++reader) {
+            const Node& node = graph_[reader];
+            for (int i = 0; i < node.input_count && runs(reader); ++i) {
+                if (node.inputs[static_cast<std::size_t>(i)] == id) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    void keep(const TensorData& value, TensorData& tensor) {
+        Arena kept(static_cast<std::size_t>(value.shape.size()) * size_in_bytes(value.dtype));
+        std::memcpy(kept.data(), value.data, kept.size());
+        tensor.data = kept.data();
+        weights_.push_back(std::move(kept));
+    }
+
+    GraphView graph_;
+    std::span<const OpaqueFunction> opaque_;
+    std::vector<char> is_known_;
+    std::vector<TensorData> tensors_;
+    std::vector<Arena> weights_;
+    Arena intermediates_;
+};
+
+}  // namespace TOTOGRAPH_SIMD_NAMESPACE
+}  // namespace totograph::cpu

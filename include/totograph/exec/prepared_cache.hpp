@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <totograph/core/cache_counts.hpp>
+#include <totograph/core/error.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/team.hpp>
+#include <totograph/exec/weight_expression.hpp>
+#include <totograph/io/cache_folder.hpp>
+#include <totograph/io/weight_file.hpp>
+#include <totograph/io/weight_folder.hpp>
+#include <totograph/version.hpp>
+
+namespace totograph {
+
+/// What became of the prepared weights that one store looked for on disk.
+struct PreparedCacheReport {
+    std::size_t hits = 0;     ///< Mapped from a file.
+    std::size_t misses = 0;   ///< Prepared, because there was no file that could be used.
+    std::size_t ignored = 0;  ///< Of the misses: there was a file.
+    std::string folder;       ///< Where the files are; empty when there is none.
+    std::string reason;       ///< Why the last file was ignored, or why there is no folder; else empty.
+    std::string not_written;  ///< Why weights were not kept for others; empty when they were, or there were none.
+
+    /// Adds what became of further weights.
+    void add(const PreparedCacheReport& further) {
+        hits += further.hits;
+        misses += further.misses;
+        ignored += further.ignored;
+        folder = further.folder;
+        reason = further.reason.empty() ? reason : further.reason;
+        not_written = further.not_written.empty() ? not_written : further.not_written;
+    }
+};
+
+/// The report in a line.
+inline std::string to_string(const PreparedCacheReport& report) {
+    std::string text =
+        std::to_string(report.hits) + " from files, " + std::to_string(report.misses) + " looked for in vain";
+    text += report.ignored == 0 ? "" : ", " + std::to_string(report.ignored) + " files ignored";
+    text += report.folder.empty() ? "; no folder" : "; " + report.folder;
+    text += report.reason.empty() ? "" : "; " + report.reason;
+    return text + (report.not_written.empty() ? "" : "; " + report.not_written);
+}
+
+/// Prepared weights of one checkpoint in one layout, on disk for other processes, which map them and share the memory.
+///
+/// A file each: `FOLDER/weights/SET/EXPRESSION.weight`, in which SET and EXPRESSION are hashes; what they are hashes of
+/// stands in the file and must be the same. Anything that is wrong with a file or the folder costs time, nothing else.
+/// One thread at a time may use it.
+class PreparedCache {
+public:
+    /// Smaller weights are prepared as fast as they are mapped.
+    static constexpr std::size_t least_bytes = std::size_t{64} << 10U;
+
+    /// A block of bytes, and what keeps it in its place.
+    struct Block {
+        std::shared_ptr<const void> owner;  ///< Null when there is no block.
+        std::span<const std::byte> bytes;
+    };
+
+    /// `layout` is all that the bytes depend on beside the checkpoint and the expression: types, widths of vectors.
+    /// Without a folder or an identity of the source (`TensorSource::identity`) nothing is looked for, and nothing
+    /// kept.
+    PreparedCache(const io::CacheFolder& folder, const std::string& source_identity, std::string_view layout,
+                  io::WeightFolderLimits limits = {}) {
+        if (folder.path.empty()) {
+            report_.reason = folder.missing;
+        } else if (source_identity.empty()) {
+            report_.reason = "The weights come from no file, or from one that was changed just now.";
+        } else {
+            identity_ = "totograph " + std::string(version) + "\ncompiler " + std::string(compiler) + "\nlayout " +
+                        std::string(layout) + "\n" + source_identity;
+            folder_ = io::WeightFolder(folder.path / "weights", io::weight_name(identity_), limits);
+            report_.folder = folder_.set().string();
+        }
+    }
+
+    /// Whether a prepared weight of so many bytes is looked for.
+    [[nodiscard]] bool keeps(const WeightExpression& expression, std::size_t bytes) const {
+        return !identity_.empty() && expression.is_lasting() && bytes >= least_bytes;
+    }
+
+    /// The block that was kept for an expression, if there is one that can be used.
+    Block find(const std::string& expression, std::size_t bytes, Team& team) {
+        io::WeightFile found = io::read_weight_file(folder_.file(io::weight_name(expression)), identity_ + expression,
+                                                    bytes, OnTeam{team});
+        CacheCounter& counts = cache_counts().of("weights");
+        if (found.file) {
+            ++report_.hits;
+            counts.add_hits();
+            folder_.mark_used();
+            return {std::move(found.file), found.block};
+        }
+        ++report_.misses;
+        counts.add_misses();
+        if (!found.ignored.empty()) {
+            ++report_.ignored;
+            report_.reason = found.ignored;
+            counts.add_ignored(found.ignored);
+        }
+        return {};
+    }
+
+    /// Keeps a block for other processes. What goes wrong is told by the report, and then nothing more is kept.
+    void keep(const std::string& expression, std::span<const std::byte> bytes, Team& team) {
+        if (!report_.not_written.empty()) {
+            return;
+        }
+        const std::string identity = identity_ + expression;
+        report_.not_written = folder_.make_room(io::weight_file_bytes(identity, bytes.size()));
+        if (!report_.not_written.empty()) {
+            return;
+        }
+        try {
+            io::write_weight_file(folder_.file(io::weight_name(expression)), identity, bytes, OnTeam{team});
+        } catch (const Error& error) {
+            report_.not_written = error.what();
+        }
+    }
+
+    [[nodiscard]] const PreparedCacheReport& report() const noexcept { return report_; }
+
+private:
+    /// Another one may round a sum of products in another way.
+#ifdef __VERSION__
+    static constexpr std::string_view compiler = __VERSION__;
+#else
+    static constexpr std::string_view compiler = "unknown";
+#endif
+
+    /// What checks and sums up files in parts.
+    struct OnTeam {
+        Team& team;
+
+        template <class Function>
+        void operator()(std::size_t parts, Function&& function) const {
+            team.for_each(static_cast<Index>(parts),
+                          [&](Index part, int) { function(static_cast<std::size_t>(part)); });
+        }
+    };
+
+    std::string identity_;
+    io::WeightFolder folder_;
+    PreparedCacheReport report_;
+};
+
+}  // namespace totograph

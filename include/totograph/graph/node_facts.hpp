@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include <totograph/core/arena.hpp>
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/graph/facts.hpp>
+#include <totograph/graph/graph.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/op.hpp>
+
+// What a graph comes to when its nodes run one by one, as the eager executor runs them. `facts.hpp` counts planned
+// programs.
+namespace totograph {
+
+/// What one run of a graph does and reads.
+struct NodeFacts {
+    Index nodes = 0;         ///< That run each time; the others are states, or depend on weights and constants alone.
+    Index kinds = 0;         ///< Different operations among them.
+    Index weight_bytes = 0;  ///< What is computed once from the weights, and read.
+    Index intermediate_bytes = 0;  ///< All results, each aligned, with a place of its own.
+    StepFacts run{};
+};
+
+namespace detail {
+
+/// Operations of a node, counted as `StepFacts` says.
+constexpr Index flops_of(GraphView graph, const Node& node) {
+    if (is_elementwise(node.op)) {
+        return node.shape.size();
+    }
+    if (node.op == Op::sum || node.op == Op::mean) {
+        return graph.input(node, 0).shape.size();
+    }
+    if (node.op == Op::linear) {
+        return 2 * node.shape.size() * graph.input(node, 0).shape[-1];
+    }
+    Kernel kernel;
+    kernel.op = node.op;
+    kernel.iteration = node.shape;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(node.input_count); ++i) {
+        kernel.operands[i].shape = graph[node.inputs[i]].shape;
+    }
+    return structural_flops(kernel);
+}
+
+constexpr Index bytes_of(const Node& node) {
+    return node.shape.size() * static_cast<Index>(size_in_bytes(node.dtype));
+}
+
+}  // namespace detail
+
+/// Counts a run of all nodes. Every input is read once, and every result written, by each node that runs; of what a
+/// `store` or `take` picks out of a state, only that.
+constexpr NodeFacts node_facts(GraphView graph) {
+    const std::vector<char> known = find_weight_expressions(graph);
+    std::vector<char> is_read(known.size(), 0);
+    std::vector<char> has_op(256, 0);
+    NodeFacts facts;
+    for (int id = 0; id < graph.size(); ++id) {
+        const Node& node = graph[id];
+        if (known[static_cast<std::size_t>(id)] != 0 || node.op == Op::state) {
+            continue;
+        }
+        ++facts.nodes;
+        facts.kinds += has_op[static_cast<std::size_t>(node.op)] == 0 ? 1 : 0;
+        has_op[static_cast<std::size_t>(node.op)] = 1;
+        facts.intermediate_bytes += static_cast<Index>(aligned_size(static_cast<std::size_t>(detail::bytes_of(node))));
+        facts.run.flops += detail::flops_of(graph, node);
+        const bool stores = node.op == Op::store;
+        facts.run.bytes_written += detail::bytes_of(stores ? graph.input(node, 1) : node);
+        for (int i = stores ? 1 : 0; i < node.input_count; ++i) {
+            const Node& input = graph.input(node, i);
+            const bool picks = i == 0 && (node.op == Op::take || node.op == Op::slice);
+            facts.run.bytes_read += detail::bytes_of(picks ? node : input);
+            const auto place = static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(i)]);
+            if (known[place] != 0 && is_read[place] == 0) {
+                is_read[place] = 1;
+                facts.weight_bytes += detail::bytes_of(input);
+            }
+        }
+    }
+    return facts;
+}
+
+}  // namespace totograph
