@@ -3,71 +3,42 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <memory>
 #include <utility>
 
+#include <totograph/serve/cpu_backend.hpp>
 #include <totograph/totograph.hpp>
 
 #include "model.hpp"
 
 namespace examples {
 
-/// One forecaster behind the common interface.
-template <class Forecaster>
-class BucketForecaster final : public AnyForecaster {
-public:
-    template <class Weights>
-    BucketForecaster(const Weights& weights, int threads) : forecaster_(weights, {.threads = threads}) {}
-
-    totograph::Forecast forecast(const totograph::Series& series, const totograph::ForecastOptions& options) override {
-        return forecaster_.forecast(series, options);
+/// A model compiled for some buckets.
+template <class Model, totograph::Bucket... buckets>
+struct BucketModel {
+    /// Adds the backend `cpu`, with weights from a checkpoint.
+    static void add_backends(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint) {
+        totograph::serve::add_cpu_backend<Model, buckets...>(registry, totograph::toto::load<Model>(checkpoint));
     }
 
-private:
-    Forecaster forecaster_;
-};
-
-/// A model with the buckets of `Set`. A forecaster is made for the bucket that a request needs and not for all of them,
-/// which keeps the memory to what is used.
-template <class Model, class Set>
-class BucketModel final : public AnyModel {
-public:
-    explicit BucketModel(const std::filesystem::path& checkpoint)
-        : weights_(totograph::toto::load<Model>(checkpoint)) {}
-
-    [[nodiscard]] totograph::Index patch_size() const override { return Model::config.patch_size; }
-
-    [[nodiscard]] std::unique_ptr<AnyForecaster> forecaster(const totograph::Series& series,
-                                                            const totograph::ForecastOptions& options,
-                                                            int threads) const override {
-        return with_bucket<std::unique_ptr<AnyForecaster>>(series, options, [&]<class Forecaster>() {
-            return std::make_unique<BucketForecaster<Forecaster>>(weights_, threads);
-        });
-    }
-
+    /// The program of the bucket that serves a request.
     static ProgramDescription describe(const totograph::Series& series, const totograph::ForecastOptions& options) {
-        return with_bucket<ProgramDescription>(series, options, []<class Forecaster>() {
-            return ProgramDescription{Forecaster::explain(), Forecaster::dot()};
-        });
-    }
-
-private:
-    /// Calls `action` with the type of the forecaster for the bucket that serves a request.
-    template <class Result, class Action>
-    static Result with_bucket(const totograph::Series& series, const totograph::ForecastOptions& options,
-                              Action action) {
-        const std::size_t which = Set::find(series, options);
-        Result result;
+        constexpr const auto& by_cost = totograph::toto::buckets_by_cost<Model, buckets...>;
+        const std::size_t which =
+            totograph::toto::choose_bucket(by_cost, series, options, totograph::toto::samples_by_default(by_cost));
+        ProgramDescription result;
         [&]<std::size_t... i>(std::index_sequence<i...>) {
-            ((i == which ? void(result = action.template operator()<totograph::Forecaster<Model, Set::by_cost[i]>>())
-                         : void()),
+            ((i == which ? void(result = describe_forecaster<totograph::Forecaster<Model, by_cost[i]>>()) : void()),
              ...);
         }
-        (std::make_index_sequence<Set::count>());
+        (std::make_index_sequence<sizeof...(buckets)>());
         return result;
     }
 
-    totograph::toto::ModelWeights<Model> weights_;
+private:
+    template <class Forecaster>
+    static ProgramDescription describe_forecaster() {
+        return {Forecaster::explain(), Forecaster::dot()};
+    }
 };
 
 }  // namespace examples

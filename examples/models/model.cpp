@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model.hpp"
 
+#include <cstddef>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <system_error>
+#include <utility>
+#include <vector>
 
+#include <totograph/core/bucket.hpp>
 #include <totograph/core/error.hpp>
 #include <totograph/io/model_config.hpp>
+#include <totograph/serve/mode.hpp>
+#include <totograph/toto/bucket_choice.hpp>
+#include <totograph/toto/config.hpp>
 #include <totograph/toto/demo_1_0.hpp>
 
 #include "sizes.hpp"
@@ -69,8 +77,48 @@ ProgramDescription describe(ModelKind kind, const totograph::Series& series,
     return kind == ModelKind::demo ? describe_demo(series, options) : describe_open_base(series, options);
 }
 
+void add_backends(totograph::serve::BackendRegistry& registry, const fs::path& checkpoint) {
+    const bool is_demo = kind_of(checkpoint) == ModelKind::demo;
+    (is_demo ? add_demo : add_open_base)(registry, checkpoint);
+#ifdef TOTOGRAPH_EXAMPLES_CUDA
+    (is_demo ? add_demo_cuda : add_open_base_cuda)(registry, checkpoint);
+#endif
+}
+
+namespace {
+
+/// A model behind a backend. A forecaster is made for the bucket that a request needs and not for all of them, which
+/// keeps the memory to what is used.
+class BackendModel final : public AnyModel {
+public:
+    BackendModel(totograph::Index patch_size, std::shared_ptr<const totograph::serve::Backend> backend)
+        : patch_size_(patch_size), backend_(std::move(backend)) {}
+
+    [[nodiscard]] totograph::Index patch_size() const override { return patch_size_; }
+
+    [[nodiscard]] std::unique_ptr<AnyForecaster> forecaster(const totograph::Series& series,
+                                                            const totograph::ForecastOptions& options,
+                                                            int threads) const override {
+        const std::vector<totograph::Bucket> buckets = backend_->buckets();
+        const std::size_t which =
+            totograph::toto::choose_bucket(buckets, series, options, totograph::toto::samples_by_default(buckets));
+        return backend_->make(buckets[which], totograph::serve::Mode::standard, {.threads = threads});
+    }
+
+private:
+    totograph::Index patch_size_;
+    std::shared_ptr<const totograph::serve::Backend> backend_;
+};
+
+}  // namespace
+
 std::unique_ptr<AnyModel> open_model(const fs::path& checkpoint) {
-    return kind_of(checkpoint) == ModelKind::demo ? open_demo(checkpoint) : open_open_base(checkpoint);
+    totograph::serve::BackendRegistry backends;
+    add_backends(backends, checkpoint);
+    const totograph::Index patch_size = kind_of(checkpoint) == ModelKind::demo
+                                            ? totograph::toto::demo_1_0::config.patch_size
+                                            : totograph::toto::open_base_1_0::config.patch_size;
+    return std::make_unique<BackendModel>(patch_size, backends.get("cpu"));
 }
 
 }  // namespace examples

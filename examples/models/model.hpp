@@ -5,26 +5,17 @@
 #include <memory>
 #include <string>
 
-#include <totograph/core/forecast.hpp>
 #include <totograph/core/series.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/serve/backend.hpp>
+#include <totograph/serve/backend_registry.hpp>
 
 // The programs' models behind plain functions. Each model with its buckets is compiled once, in a source file of its
 // own beside this header, and every program links that: programs that change often then compile in a second or two.
 namespace examples {
 
 /// A forecaster of some bucket of some model. One thread at a time may use it.
-class AnyForecaster {
-public:
-    AnyForecaster() = default;
-    AnyForecaster(const AnyForecaster&) = delete;
-    AnyForecaster& operator=(const AnyForecaster&) = delete;
-    virtual ~AnyForecaster() = default;
-
-    /// As `totograph::Forecaster::forecast`.
-    virtual totograph::Forecast forecast(const totograph::Series& series,
-                                         const totograph::ForecastOptions& options) = 0;
-};
+using AnyForecaster = totograph::serve::BucketForecaster;
 
 /// The program of a bucket, as a table and as a Graphviz graph.
 struct ProgramDescription {
@@ -77,6 +68,10 @@ std::filesystem::path demo_checkpoint();
 inline std::filesystem::path checkpoint_or_demo(const std::filesystem::path& checkpoint) {
     return checkpoint.empty() ? demo_checkpoint() : checkpoint;
 }
+
+/// Opens a checkpoint as the model that it is, and adds what runs its buckets: the backend `cpu`, and in builds with
+/// CUDA `cuda`, `cuda-regional` and others. Throws `Error` as `totograph::toto::load` does.
+void add_backends(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint);
 
 /// Opens a checkpoint as the model that it is. Throws `Error` as `totograph::toto::load` does.
 std::unique_ptr<AnyModel> open_model(const std::filesystem::path& checkpoint);

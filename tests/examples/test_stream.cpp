@@ -69,6 +69,7 @@ public:
         samples_.assign(static_cast<std::size_t>(series.variates * horizon * samples), 0);
         return {samples_, 1, series.variates, horizon, samples};
     }
+    [[nodiscard]] std::size_t memory_bytes() const override { return samples_.size() * sizeof(float); }
 
 private:
     Asked& asked_;

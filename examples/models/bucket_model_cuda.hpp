@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+
+#include <totograph/exec/cuda/execution.hpp>
+#include <totograph/exec/cuda/library_product.hpp>
+#include <totograph/serve/backend_registry.hpp>
+#include <totograph/serve/cuda_backend.hpp>
+#include <totograph/toto/checkpoint.hpp>
+#include <totograph/toto/cuda_forecaster.hpp>
+
+namespace examples {
+
+/// Adds the device's backends of a model, with weights from a checkpoint: `cuda`, and `cuda-regional`, which is the
+/// same code captured layer by layer.
+template <class Model, totograph::Bucket... buckets>
+void add_cuda_backends(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint) {
+    const auto weights = totograph::toto::load<Model>(checkpoint);
+    totograph::serve::add_cuda_backend<Model, buckets...>(registry, weights);
+    totograph::serve::add_cuda_backend<Model, buckets...>(registry, weights, "cuda-regional",
+                                                          totograph::cuda::Capture::regional);
+}
+
+/// Adds the backend `cuda-f32`, whose products are not rounded.
+template <class Model, totograph::Bucket... buckets>
+void add_exact_cuda_backend(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint) {
+    constexpr totograph::cuda::ForecasterOptions options{.precision = totograph::cuda::Precision::f32};
+    totograph::serve::add_cuda_backend<Model, options, buckets...>(registry, totograph::toto::load<Model>(checkpoint),
+                                                                   "cuda-f32");
+}
+
+}  // namespace examples

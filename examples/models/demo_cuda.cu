@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model that comes with the library, compiled for CUDA devices.
+#include <totograph/toto/demo_1_0.hpp>
+
+#include "bucket_model_cuda.hpp"
+#include "sizes.hpp"
+
+namespace examples {
+
+using Model = totograph::toto::demo_1_0;
+
+void add_demo_cuda(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint) {
+    add_cuda_backends<Model, demo_short, demo_long, demo_mean>(registry, checkpoint);
+    add_exact_cuda_backend<Model, demo_short>(registry, checkpoint);
+}
+
+}  // namespace examples

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Toto Open Base 1.0, compiled for CUDA devices.
+#include "bucket_model_cuda.hpp"
+#include "sizes.hpp"
+
+namespace examples {
+
+void add_open_base_cuda(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint) {
+    add_cuda_backends<totograph::toto::open_base_1_0, open_base_short, open_base_long, open_base_mean>(registry,
+                                                                                                       checkpoint);
+}
+
+}  // namespace examples

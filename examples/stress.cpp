@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// stress: makes the same requests of a mode of the executors and of the plain ones, in turns, and says whether values,
+// latencies, memory and caches are as they should be; measures what builds, sizes and steps of the compiler cost; and
+// compares forecasts with those of another build. The parts are in stress/; run_stress.hpp is the part that uses
+// totograph, and `totograph::serve::stress` is what a test of one's own would call.
+
+#include <unistd.h>
+
+#include <csignal>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <totograph/serve/build_identity.hpp>
+
+#include "common/exit_codes.hpp"
+#include "common/format.hpp"
+#include "common/output_files.hpp"
+#include "common/progress.hpp"
+#include "models/ablation.hpp"
+#include "models/model.hpp"
+#include "stress/command_line.hpp"
+#include "stress/options.hpp"
+#include "stress/run_stress.hpp"
+#include "stress/stress_data.hpp"
+
+namespace {
+
+using namespace examples;
+namespace serve = totograph::serve;
+
+constexpr int exit_failed = 7;
+
+StressResult ablate(const Options& options, const std::vector<serve::StressData>& data, Stage& stage) {
+    stage = Stage::checkpoint;
+#ifdef TOTOGRAPH_ABLATION
+    const auto variants = ablation_variants(checkpoint_or_demo(options.checkpoint), options.threads);
+    stage = Stage::forecast;
+    return run_ablation(variants, ablation_bucket, options, data, serve::build_identity());
+#else
+    (void)options;
+    (void)data;
+    stage = Stage::arguments;
+    detail::reject(
+        "This program was built without the variants that --ablate measures, which take long to compile; configure "
+        "with -DTOTOGRAPH_ABLATION=ON.");
+#endif
+}
+
+int run(const Options& options, Stage& stage) {
+    stage = Stage::output;
+    for (const std::filesystem::path& path : {options.json, options.markdown}) {
+        if (!path.empty()) {
+            OutputFiles::check(path);
+        }
+    }
+    if (options.task == Task::save) {
+        OutputFiles::check(options.forecasts);
+    }
+    stage = Stage::input;
+    std::vector<serve::StressData> data;
+    if (options.task != Task::against && options.task != Task::list && options.task != Task::build_latency) {
+        data = read_data(options, TOTOGRAPH_BUNDLED_METRICS);
+    }
+    StressResult result;
+    const serve::BuildIdentity build = serve::build_identity();
+    if (options.task == Task::ablate) {
+        result = ablate(options, data, stage);
+    } else {
+        stage = Stage::checkpoint;
+        serve::BackendRegistry registry;
+        add_backends(registry, checkpoint_or_demo(options.checkpoint));
+        stage = Stage::forecast;
+        Progress progress(std::cerr, !options.quiet && isatty(STDERR_FILENO) == 1);
+        switch (options.task) {
+            case Task::list: result = run_list(registry, options); break;
+            case Task::build_latency: result = run_build_latency(registry, options, build); break;
+            case Task::against:
+                stage = Stage::input;
+                result = run_against(registry, options, build);
+                break;
+            case Task::save: {
+                const serve::DriftSet set = run_save(registry, options, data, build);
+                stage = Stage::output;
+                save_forecasts(set, options.forecasts);
+                result.text = "Kept " + plural(static_cast<std::int64_t>(set.cases.size()), "forecast") + " in " +
+                              options.forecasts.string() + ".\n";
+                break;
+            }
+            default:
+                result = run_stress(registry, options, data, build, [&](std::size_t done, std::size_t all) {
+                    progress.stage(count_text(static_cast<std::int64_t>(done)) + " of " +
+                                       plural(static_cast<std::int64_t>(all), "comparison"),
+                                   static_cast<double>(done) / static_cast<double>(all));
+                });
+        }
+        progress.finish();
+    }
+    stage = Stage::output;
+    OutputFiles files;
+    if (!options.json.empty()) {
+        files.add(options.json, result.json);
+    }
+    if (!options.markdown.empty()) {
+        files.add(options.markdown, result.text);
+    }
+    print(result.text);
+    files.commit();
+    return result.passed ? exit_ok : exit_failed;
+}
+
+int fail(std::string message, int code) {
+    // The library's forecasters begin their sentences with their own name.
+    if (message.starts_with("forecast: ")) {
+        message.erase(0, std::string("forecast: ").size());
+    }
+    std::cerr << "stress: " << message << "\n";
+    return code;
+}
+
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+    std::signal(SIGPIPE, SIG_IGN);  // a closed pipe shall be an error like any other
+    Stage stage = Stage::arguments;
+    try {
+        std::ostringstream answer;
+        const std::optional<Options> options = parse_command_line(argument_count, arguments, answer);
+        if (options) {
+            return run(*options, stage);
+        }
+        stage = Stage::output;
+        print(answer.str());
+        return exit_ok;
+    } catch (const totograph::Error& error) {
+        return fail(error.what(), exit_code(error.code(), stage));
+    } catch (const std::bad_alloc&) {
+        return fail("The memory of this machine does not suffice; use fewer --buckets.", exit_other);
+    } catch (const std::exception& error) {
+        return fail(std::string("Something unforeseen went wrong: ") + error.what() + ".", exit_other);
+    }
+}

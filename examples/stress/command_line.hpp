@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <totograph/version.hpp>
+
+#include "../common/command_line_parts.hpp"
+#include "options.hpp"
+
+namespace examples {
+
+namespace detail {
+
+inline constexpr const char* stress_footer = R"(
+A request is made of the mode under test and, in turns, of mode eager, after both have been warmed up and have made it
+once. It is cut from the columns of the files, at other rows each time. These questions are asked:
+  requests    no error
+  finite      no NaN, no infinity
+  accuracy    the mean deviation of no variate in no forecast is beyond --mae, in units of the series' scale
+  jumps       hardly a sampled future drew another component of the mixture than eager's
+  repeats     a request that is repeated gives the same bits
+  recaptures  nothing was built or captured after warm-up
+  speed       the median latency of no request is more than --slowest times that of eager
+  memory      no more is held than was planned
+  growth      nothing grows while requests repeat
+  caches      no cache file had to be ignored
+
+Examples:
+  stress
+      three rounds of the bundled model on the bundled metrics
+  stress metrics.csv --mode production-check --backend cpu --execution-mode default --json report.json
+      twenty rounds of every bucket on a file of one's own, the report kept
+  stress --buckets 1 --vary-context
+      latencies of the first bucket's contexts from 16 on
+  stress --save forecasts.safetensors; stress --against forecasts.safetensors
+      keep forecasts, and compare those of another build, mode or device with them
+
+Exit codes:
+  0  all went well
+  1  anything not named below
+  2  the command line is wrong
+  3  an input file cannot be read or used
+  4  the checkpoint cannot be read or does not fit the model
+  5  no compiled bucket holds the requests
+  6  an output cannot be written
+  7  the answer to one of the questions is no, or forecasts have drifted
+)";
+
+inline std::vector<std::int64_t> split_whole_numbers(const std::string& text, const std::string& option) {
+    std::vector<std::int64_t> numbers;
+    for (const std::string& piece : split_list(text, option)) {
+        std::int64_t value = 0;
+        const auto read = std::from_chars(piece.data(), piece.data() + piece.size(), value);
+        if (read.ec != std::errc() || read.ptr != piece.data() + piece.size()) {
+            reject(std::string(option).append(" expects whole numbers like 1,2, but got '").append(piece).append("'."));
+        }
+        numbers.push_back(value);
+    }
+    return numbers;
+}
+
+inline void add_requests(CLI::App& app, Options& options) {
+    const auto group = [&](CLI::Option* option, const char* type) { option->group("Requests")->type_name(type); };
+    group(add_list(app, "--columns", options.columns, split_list, "Columns to use (default: all)"), "A,B,...");
+    group(app.add_option("--timestamp", options.timestamp,
+                         "Column of timestamps (default: the first, if it holds no numbers)"),
+          "COLUMN");
+    group(app.add_option("--separator", options.separator, "What stands between fields (default: a comma)"),
+          "CHARACTER");
+    const auto sizes = [&](const char* name, std::vector<std::int64_t>& list, const char* words) {
+        group(add_list(app, name, list, split_whole_numbers, words), "N,N,...");
+    };
+    sizes("--buckets", options.buckets, "Buckets to use, as --list counts them\n(default: all; for tables the first)");
+    sizes("--batches", options.batches, "Series in a request (these five: as --mode plans)");
+    sizes("--variates", options.variates, "Variates of a series");
+    sizes("--contexts", options.contexts, "Rows of history");
+    sizes("--horizons", options.horizons, "Steps to forecast");
+    sizes("--samples", options.samples, "Futures to draw; 0 for the mean");
+}
+
+inline void add_thresholds(CLI::App& app, Options& options) {
+    const auto number = [&](const char* name, std::optional<double>& value, const char* words) {
+        app.add_option(name, value, words)->type_name("NUMBER")->group("Thresholds");
+    };
+    app.add_option("--precision", options.precision,
+                   "f32 or bf16: the defaults of what follows; in bf16, medians\nare compared in place of samples")
+        ->type_name("NAME")
+        ->group("Thresholds");
+    number("--mae", options.mae, "Mean deviation, of a series' scale (default: 1e-4, bf16 5e-3)");
+    number("--jumps", options.jumps, "Share of futures that draw otherwise (default: 2e-3)");
+    number("--slowest", options.slowest, "Latency, of eager's (default: 1)");
+    number("--growth", options.growth, "MiB that the process may grow by (default: 16)");
+}
+
+}  // namespace detail
+
+/// Reads the command line. Nothing comes back when all is said already (`--help`, `--version`, printed to `out`).
+/// Throws `Error(invalid_argument)` with one sentence for a command line that cannot be used.
+inline std::optional<Options> parse_command_line(int argument_count, const char* const* arguments, std::ostream& out) {
+    using detail::whole_number;
+    using totograph::Bucket;
+    CLI::App app("Puts a Toto transformer under load and says whether a mode of its executors can be trusted.",
+                 "stress");
+    app.footer(detail::stress_footer);
+    app.get_formatter()->column_width(30);
+    Options options;
+    const auto number = [&](const std::string& name, auto& value, const std::string& words) {
+        using Number = std::remove_reference_t<decltype(value)>;
+        app.add_option(name, value, words)->type_name("N")->check(whole_number<Number>());
+    };
+    std::string level(name(options.level));
+    std::string mode(name(options.mode));
+    app.add_option("files", options.inputs, "CSV files with series (default: the bundled metrics)")
+        ->type_name("FILE.csv");
+    app.set_version_flag("--version", "stress " + std::string(totograph::version), "Print the version and stop");
+    app.add_option("--mode", level, "quick, full or production-check: 3, 10 or 20 rounds\n(default: quick)")
+        ->type_name("NAME");
+    app.add_option("--execution-mode", mode, "The mode under test (default: max-autotune)")->type_name("NAME");
+    app.add_option("--backend", options.backend, "Its backend (default: the first that can be used)")
+        ->type_name("NAME");
+    app.add_option("--baseline", options.baseline, "The backend of the eager baseline (default: the same)")
+        ->type_name("NAME");
+    app.add_option("--checkpoint", options.checkpoint,
+                   "Directory of a Toto Open Base 1.0 checkpoint\n(default: the small model that comes with totograph)")
+        ->type_name("DIR");
+    number("--threads", options.threads, "Threads that a forecast may use (default: all cores)");
+    number("--iterations", options.iterations, "Rounds (default: as --mode says)");
+    number("--seed", options.seed, "Seed of samples, rows and columns (default: 0)");
+    app.add_option("--json", options.json, "Write the report as JSON")->type_name("FILE.json");
+    app.add_option("--markdown", options.markdown, "Write what is printed as Markdown")->type_name("FILE.md");
+    app.add_flag("--quiet", options.quiet, "No progress");
+    detail::add_requests(app, options);
+    detail::add_thresholds(app, options);
+
+    const std::string tasks = "In place of the questions";
+    std::vector<std::string> chosen;
+    const auto task = [&](const char* name, Task kind, const char* words, auto... more) {
+        app.add_flag_callback(
+               name,
+               [&options, &chosen, name, kind, more...] {
+                   options.task = kind;
+                   chosen.emplace_back(name);
+                   if constexpr (sizeof...(more) > 0) {
+                       options.axis = (more, ...);
+                       options.axis_name = std::string(name).substr(std::string("--vary-").size());
+                   }
+               },
+               words)
+            ->group(tasks);
+    };
+    task("--list", Task::list, "Name backends, modes and buckets");
+    task("--vary-batch", Task::vary, "A table over the series in a request", &Bucket::batch);
+    task("--vary-variates", Task::vary, "A table over the variates of a series", &Bucket::variates);
+    task("--vary-context", Task::vary, "A table over the rows of history", &Bucket::context);
+    task("--vary-horizon", Task::vary, "A table over the steps to forecast", &Bucket::horizon);
+    task("--build-latency", Task::build_latency, "A table of what building takes in each mode");
+    task("--ablate", Task::ablate, "A table of what each step of the compiler is worth");
+    const auto file_task = [&](const char* name, Task kind, const char* words) {
+        const auto take = [&options, &chosen, name, kind](const std::string& path) {
+            options.task = kind;
+            options.forecasts = path;
+            chosen.emplace_back(name);
+        };
+        app.add_option_function<std::string>(name, take, words)->type_name("FILE")->group(tasks);
+    };
+    file_task("--save", Task::save, "Keep a forecast of each request");
+    file_task("--against", Task::against, "Compare with forecasts that were kept");
+
+    if (!detail::parse(app, "stress", argument_count, arguments, out)) {
+        return std::nullopt;
+    }
+    if (chosen.size() > 1) {
+        detail::reject(chosen[0] + " and " + chosen[1] + " are two tasks; name one.");
+    }
+    options.level = totograph::serve::stress_level_of(level);
+    options.mode = totograph::serve::mode_of(mode, "--execution-mode");
+    detail::check_stress(options);
+    return options;
+}
+
+}  // namespace examples

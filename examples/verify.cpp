@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// verify: says line by line whether this build, machine, checkpoint, folder for caches and environment are fit to
+// serve, like a doctor. `totograph::serve::verify` is what a program of one's own would call.
+
+#include <csignal>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <totograph/serve/build_identity.hpp>
+#include <totograph/serve/verify.hpp>
+
+#include "common/exit_codes.hpp"
+#include "common/output_files.hpp"
+#include "models/model.hpp"
+#include "verify/command_line.hpp"
+#include "verify/options.hpp"
+
+namespace {
+
+using namespace examples;
+namespace serve = totograph::serve;
+
+constexpr int exit_not_fit = 7;
+
+int run(const Options& options, Stage& stage) {
+    stage = Stage::output;
+    if (!options.json.empty()) {
+        OutputFiles::check(options.json);
+    }
+    stage = Stage::forecast;
+    serve::BackendRegistry registry;
+    serve::VerifyOptions what;
+    what.build = serve::build_identity();
+    what.backend = options.backend;
+    what.mode = options.mode;
+    what.resources.threads = options.threads;
+    try {
+        what.checkpoint = checkpoint_or_demo(options.checkpoint);
+    } catch (const totograph::Error& error) {
+        const std::string reason = error.what();
+        what.further.emplace_back([reason]() -> std::vector<serve::Check> {
+            return {{"checkpoint", serve::CheckResult::failed, reason, "Name a checkpoint with --checkpoint."}};
+        });
+    }
+    what.open_checkpoint = [&](const std::filesystem::path& checkpoint) {
+        add_backends(registry, checkpoint);
+        return std::string(kind_of(checkpoint) == ModelKind::demo ? "the demo model" : "Toto Open Base 1.0");
+    };
+    const serve::VerifyReport report = verify(registry, what);
+    stage = Stage::output;
+    OutputFiles files;
+    if (!options.json.empty()) {
+        files.add(options.json, json_text(report));
+    }
+    print(to_string(report));
+    files.commit();
+    return report.is_fit() ? exit_ok : exit_not_fit;
+}
+
+int fail(const std::string& message, int code) {
+    std::cerr << "verify: " << message << "\n";
+    return code;
+}
+
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+    std::signal(SIGPIPE, SIG_IGN);  // a closed pipe shall be an error like any other
+    Stage stage = Stage::arguments;
+    try {
+        std::ostringstream answer;
+        const std::optional<Options> options = parse_command_line(argument_count, arguments, answer);
+        if (options) {
+            return run(*options, stage);
+        }
+        stage = Stage::output;
+        print(answer.str());
+        return exit_ok;
+    } catch (const totograph::Error& error) {
+        return fail(error.what(), exit_code(error.code(), stage));
+    } catch (const std::exception& error) {
+        return fail(std::string("Something unforeseen went wrong: ") + error.what() + ".", exit_other);
+    }
+}

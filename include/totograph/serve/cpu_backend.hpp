@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <totograph/core/bucket.hpp>
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/error.hpp>
+#include <totograph/core/forecast.hpp>
+#include <totograph/core/log.hpp>
+#include <totograph/core/series.hpp>
+#include <totograph/exec/cpu/thread_pools.hpp>
+#include <totograph/exec/weights.hpp>
+#include <totograph/graph/facts.hpp>
+#include <totograph/graph/group_lines.hpp>
+#include <totograph/io/text.hpp>
+#include <totograph/serve/backend.hpp>
+#include <totograph/serve/backend_registry.hpp>
+#include <totograph/serve/cpu_explanation.hpp>
+#include <totograph/serve/explain_text.hpp>
+#include <totograph/serve/explanation.hpp>
+#include <totograph/serve/mode.hpp>
+#include <totograph/serve/practice_series.hpp>
+#include <totograph/serve/tune_threads.hpp>
+#include <totograph/toto/bucket_choice.hpp>
+#include <totograph/toto/checkpoint.hpp>
+#include <totograph/toto/config.hpp>
+#include <totograph/toto/eager_forecaster.hpp>
+#include <totograph/toto/forecaster.hpp>
+#include <totograph/toto/resources.hpp>
+
+namespace totograph::serve {
+
+namespace detail {
+
+/// Any forecaster of the CPU behind the interface.
+template <class Forecaster>
+class CpuForecaster final : public BucketForecaster {
+public:
+    template <class... Arguments>
+    explicit CpuForecaster(Arguments&&... arguments) : forecaster_(std::forward<Arguments>(arguments)...) {}
+
+    Forecast forecast(const Series& series, const ForecastOptions& options) override {
+        return forecaster_.forecast(series, options);
+    }
+    [[nodiscard]] std::size_t memory_bytes() const override { return forecaster_.memory_bytes(); }
+
+private:
+    Forecaster forecaster_;
+};
+
+/// What was compiled for a bucket.
+struct CompiledBucket {
+    Bucket bucket;
+    std::unique_ptr<BucketForecaster> (*make)(const Weights& weights, const ForecasterResources& resources);
+    FusedFacts (*facts)();
+    toto::RecordedForecast (*record)();
+};
+
+template <toto::Toto1Model Model, Bucket bucket, ForecasterOptions options>
+CompiledBucket compiled_bucket() {
+    static_assert(options.executor == ExecutorKind::fused,
+                  "totograph: a CPU backend is compiled for the fused executor; it has the eager one anyway.");
+    using Fused = Forecaster<Model, bucket, options>;
+    return {
+        bucket,
+        [](const Weights& weights, const ForecasterResources& resources) -> std::unique_ptr<BucketForecaster> {
+            return std::make_unique<CpuForecaster<Fused>>(toto::ModelWeights<Model>{weights}, resources);
+        },
+        [] {
+            return FusedFacts{Fused::sizes,
+                              options.rewrites.kv_cache,
+                              {tables_of<typename Fused::Begin>(), tables_of<typename Fused::Continue>()},
+                              options.weights,
+                              Fused::weight_bytes,
+                              Fused::state_bytes,
+                              Fused::kv_cache_bytes,
+                              Fused::arena_bytes,
+                              Fused::Executor::scratch_floats * sizeof(float)};
+        },
+        [] { return toto::record_forecast<Model, bucket, options.rewrites>(); },
+    };
+}
+
+}  // namespace detail
+
+/// The CPU executors behind a name; `add_cpu_backend` makes one. Mode `eager` runs the recorded nodes on one thread,
+/// all others the fused program. Those that tune measure, when a forecaster is made, with how many threads it is
+/// fastest; the choice is kept for the next one of the bucket. Results are the same to the bit in all modes but
+/// `eager`.
+class CpuBackend final : public Backend {
+public:
+    CpuBackend(std::string name, Weights weights, std::vector<detail::CompiledBucket> compiled)
+        : name_(std::move(name)), weights_(std::move(weights)), compiled_(std::move(compiled)) {}
+
+    [[nodiscard]] std::string_view name() const override { return name_; }
+
+    [[nodiscard]] std::vector<Bucket> buckets() const override {
+        std::vector<Bucket> buckets;
+        for (const detail::CompiledBucket& one : compiled_) {
+            buckets.push_back(one.bucket);
+        }
+        return buckets;
+    }
+
+    [[nodiscard]] std::string describe(Mode mode) const override {
+        switch (mode) {
+            case Mode::eager: return "the recorded nodes one by one, on one thread";
+            case Mode::standard: return "the fused program, on all threads";
+            case Mode::reduce_overhead:
+                return "the fused program, on all threads: as default, for calls on the CPU have no overhead to save";
+            case Mode::max_autotune:
+            case Mode::max_autotune_no_cudagraphs:
+                return "the fused program, on as many threads as it measures to be fastest with";
+        }
+        return {};
+    }
+
+    [[nodiscard]] std::unique_ptr<BucketForecaster> make(const Bucket& bucket, Mode mode,
+                                                         const BackendResources& resources) const override {
+        const std::size_t which = find(bucket);
+        const detail::CompiledBucket& compiled = compiled_[which];
+        const int threads = thread_count(resources.threads);
+        require_mode(mode);
+        log_program(bucket, compiled, mode);
+        if (mode == Mode::eager) {
+            return std::make_unique<detail::CpuForecaster<toto::EagerForecaster>>(weights_, compiled.record());
+        }
+        return is_tuned(mode) ? make_tuned(which, threads, resources) : make_fused(compiled, threads, resources);
+    }
+
+    /// The workspace is that of as many threads as there are cores, or as were measured to be fastest of them.
+    [[nodiscard]] Explanation explain(const Bucket& bucket, Mode mode) const override {
+        const std::size_t which = find(bucket);
+        const detail::CompiledBucket& compiled = compiled_[which];
+        require_mode(mode);
+        const int all = thread_count(0);
+        const int tuned = is_tuned(mode) ? best_threads(which, all) : 0;
+        Explanation explanation = mode == Mode::eager
+                                      ? detail::explain_eager(compiled.record())
+                                      : detail::explain_fused(bucket, compiled.facts(), tuned > 0 ? tuned : all);
+        explanation.backend = name_;
+        explanation.mode = serve::name(mode);
+        return explanation;
+    }
+
+private:
+    static bool is_tuned(Mode mode) noexcept {
+        return mode == Mode::max_autotune || mode == Mode::max_autotune_no_cudagraphs;
+    }
+
+    void require_mode(Mode mode) const {
+        if (describe(mode).empty()) {
+            throw Error(ErrorCode::invalid_argument, "The backend " + io::in_quotes(name_) +
+                                                         " was asked for a mode that does not exist. Use one of the "
+                                                         "enumerators of Mode.");
+        }
+    }
+
+    [[nodiscard]] std::size_t find(const Bucket& bucket) const {
+        std::string list;
+        for (std::size_t i = 0; i < compiled_.size(); ++i) {
+            if (compiled_[i].bucket == bucket) {
+                return i;
+            }
+            list += (list.empty() ? "" : "; ") + to_string(compiled_[i].bucket);
+        }
+        throw Error(ErrorCode::no_bucket, "The backend " + io::in_quotes(name_) + " has no bucket " +
+                                              to_string(bucket) + "; it has: " + list + ". Compile it as well.");
+    }
+
+    [[nodiscard]] std::unique_ptr<BucketForecaster> make_fused(const detail::CompiledBucket& compiled, int threads,
+                                                               const BackendResources& resources) const {
+        return compiled.make(weights_,
+                             {.threads = threads, .pool = resources.pools ? resources.pools->get(threads) : nullptr});
+    }
+
+    [[nodiscard]] std::unique_ptr<BucketForecaster> make_tuned(std::size_t which, int most,
+                                                               const BackendResources& resources) const {
+        const detail::CompiledBucket& compiled = compiled_[which];
+        if (const int known = best_threads(which, most); known > 0) {
+            return make_fused(compiled, known, resources);
+        }
+        const PracticeSeries practice(compiled.bucket);
+        const detail::ThreadTuning tuning = detail::tune_threads(most, [&](int threads) {
+            return detail::median_seconds(*make_fused(compiled, threads, resources), practice);
+        });
+        log(LogTopic::tuning, [&] {
+            return "bucket " + to_string(compiled.bucket) + " of " + io::in_quotes(name_) + ": " + to_string(tuning);
+        });
+        {
+            const std::scoped_lock lock(mutex_);
+            best_threads_[{which, most}] = tuning.best;
+        }
+        return make_fused(compiled, tuning.best, resources);
+    }
+
+    /// What was measured before; 0 when nothing was.
+    [[nodiscard]] int best_threads(std::size_t which, int most) const {
+        const std::scoped_lock lock(mutex_);
+        const auto known = best_threads_.find({which, most});
+        return known == best_threads_.end() ? 0 : known->second;
+    }
+
+    void log_program(const Bucket& bucket, const detail::CompiledBucket& compiled, Mode mode) const {
+        log(LogTopic::graph, [&] { return to_string(explain(bucket, mode)); });
+        if (mode != Mode::eager) {
+            log(LogTopic::fusion, [&] {
+                const detail::FusedFacts facts = compiled.facts();
+                return group_lines(facts.programs[0], facts.has_cache ? "prefill" : "begin") +
+                       group_lines(facts.programs[1], facts.has_cache ? "decode" : "recompute");
+            });
+        }
+    }
+
+    std::string name_;
+    Weights weights_;
+    std::vector<detail::CompiledBucket> compiled_;
+    mutable std::mutex mutex_;
+    mutable std::map<std::pair<std::size_t, int>, int> best_threads_;  ///< By bucket and the most that were allowed.
+};
+
+namespace detail {
+
+template <toto::Toto1Model Model, ForecasterOptions options, Bucket... buckets>
+std::shared_ptr<const CpuBackend> cpu_backend(const toto::ModelWeights<Model>& weights, std::string name) {
+    static_assert(sizeof...(buckets) > 0, "totograph: a CPU backend needs at least one bucket.");
+    return [&]<std::size_t... i>(std::index_sequence<i...>) {
+        constexpr const auto& sorted = toto::buckets_by_cost<Model, buckets...>;
+        return std::make_shared<const CpuBackend>(
+            std::move(name), weights.weights,
+            std::vector<CompiledBucket>{compiled_bucket<Model, sorted[i], options>()...});
+    }
+    (std::make_index_sequence<sizeof...(buckets)>());
+}
+
+}  // namespace detail
+
+/// Adds the CPU executors for these buckets. Throws `Error` (`invalid_argument`) when the name is taken.
+template <toto::Toto1Model Model, Bucket... buckets>
+void add_cpu_backend(BackendRegistry& registry, const toto::ModelWeights<Model>& weights, std::string name = "cpu") {
+    registry.add(detail::cpu_backend<Model, ForecasterOptions{}, buckets...>(weights, std::move(name)));
+}
+
+/// The same with options of the fused forecasters, such as weights in bf16.
+template <toto::Toto1Model Model, ForecasterOptions options, Bucket... buckets>
+void add_cpu_backend(BackendRegistry& registry, const toto::ModelWeights<Model>& weights, std::string name = "cpu") {
+    registry.add(detail::cpu_backend<Model, options, buckets...>(weights, std::move(name)));
+}
+
+}  // namespace totograph::serve

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <totograph/core/bucket.hpp>
+#include <totograph/core/series.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/io/table.hpp>
+
+namespace totograph::serve {
+
+/// Series to stress a service with, such as the columns of a file; NaN marks a gap.
+struct StressData {
+    std::string name;
+    io::Table table;
+};
+
+/// What deviations of a series are measured in: the standard deviation of its observed history, but no less than a
+/// hundredth of its mean magnitude (a float has no digits for less), and 1 when that is 0. `steps` values; an empty
+/// `observed` means all.
+inline double series_scale(std::span<const float> values, std::span<const std::uint8_t> observed) {
+    double count = 0;
+    double sum = 0;
+    double magnitude = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (observed.empty() || observed[i] != 0) {
+            ++count;
+            sum += static_cast<double>(values[i]);
+            magnitude += std::abs(static_cast<double>(values[i]));
+        }
+    }
+    const double mean = sum / std::max(count, 1.0);
+    double squares = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (observed.empty() || observed[i] != 0) {
+            squares += (static_cast<double>(values[i]) - mean) * (static_cast<double>(values[i]) - mean);
+        }
+    }
+    const double deviation = std::sqrt(squares / std::max(count, 1.0));
+    const double scale = std::max(deviation, 0.01 * magnitude / std::max(count, 1.0));
+    return scale > 0 && std::isfinite(scale) ? scale : 1.0;
+}
+
+/// A request with memory of its own.
+struct StressRequest {
+    Bucket sizes;                 ///< What it asks for.
+    std::vector<float> values{};  ///< `[batch, variates, context]`
+    std::vector<std::uint8_t> observed{};
+    std::vector<std::size_t> columns{};  ///< Of the data, for each of `[batch, variates]`.
+    std::vector<double> scales{};        ///< Likewise.
+    std::uint64_t seed = 0;
+
+    [[nodiscard]] Series series() const {
+        return {.batch = sizes.batch,
+                .variates = sizes.variates,
+                .steps = sizes.context,
+                .values = values,
+                .observed = observed};
+    }
+    [[nodiscard]] ForecastOptions options() const {
+        return {.seed = seed, .horizon = sizes.horizon, .samples = sizes.samples};
+    }
+};
+
+/// The request of number `turn` of these sizes: each turn takes other rows and other columns, so that many turns use
+/// all of the data. Columns without any value in these rows are passed over. Nothing when the data has fewer rows than
+/// the context, or no column with a value there.
+inline std::optional<StressRequest> make_stress_request(const StressData& data, const Bucket& sizes, std::size_t turn,
+                                                        std::uint64_t seed) {
+    const std::size_t rows = data.table.rows();
+    const auto context = static_cast<std::size_t>(sizes.context);
+    if (rows < context || data.table.columns.empty()) {
+        return std::nullopt;
+    }
+    // A large odd stride visits the rows without order and, in the long run, evenly.
+    const std::size_t start = (turn * 7919 + static_cast<std::size_t>(seed % 1000003)) % (rows - context + 1);
+    const auto window = [&](std::size_t column) {
+        return std::span(data.table.columns[column]).subspan(start, context);
+    };
+    std::vector<std::size_t> usable;
+    for (std::size_t column = 0; column < data.table.columns.size(); ++column) {
+        const auto values = window(column);
+        if (std::any_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); })) {
+            usable.push_back(column);
+        }
+    }
+    if (usable.empty()) {
+        return std::nullopt;
+    }
+    StressRequest request{.sizes = sizes, .seed = seed + turn};
+    const auto series = static_cast<std::size_t>(sizes.batch * sizes.variates);
+    for (std::size_t i = 0; i < series; ++i) {
+        const std::size_t column = usable[(turn * series + i) % usable.size()];
+        request.columns.push_back(column);
+        for (const float value : window(column)) {
+            const bool is_there = std::isfinite(value);
+            request.values.push_back(is_there ? value : 0.0F);
+            request.observed.push_back(is_there ? 1 : 0);
+        }
+        request.scales.push_back(series_scale(std::span(request.values).last(context),
+                                              std::span<const std::uint8_t>(request.observed).last(context)));
+    }
+    return request;
+}
+
+}  // namespace totograph::serve

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <exception>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <totograph/core/bucket.hpp>
+#include <totograph/core/error.hpp>
+#include <totograph/core/forecast.hpp>
+#include <totograph/serve/service.hpp>
+#include <totograph/serve/snapshot.hpp>
+#include <totograph/serve/stance.hpp>
+#include <totograph/serve/stress/data.hpp>
+#include <totograph/serve/stress/deviation.hpp>
+#include <totograph/serve/stress/plan.hpp>
+#include <totograph/serve/stress/report.hpp>
+#include <totograph/serve/stress/verdict.hpp>
+
+namespace totograph::serve {
+
+namespace detail {
+
+/// Whether a service has a bucket for requests of these sizes, and a mode for it: backends may have mode `eager` for
+/// some buckets alone.
+inline bool can_serve(const ForecastService& service, const Bucket& sizes, Mode mode) {
+    const auto& buckets = service.buckets();
+    const auto bucket =
+        std::find_if(buckets.begin(), buckets.end(), [&](const Bucket& each) { return each.holds(sizes); });
+    if (bucket == buckets.end()) {
+        return false;
+    }
+    try {
+        (void)service.explain(*bucket, mode);
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+inline bool has_same_bits(const Forecast& a, const Forecast& b) {
+    const std::vector<float> one = compared_values(a, Compared::values);
+    const std::vector<float> other = compared_values(b, Compared::values);
+    return one.size() == other.size() && std::memcmp(one.data(), other.data(), one.size() * sizeof(float)) == 0;
+}
+
+/// One stress run, step by step.
+class StressRun {
+public:
+    StressRun(ForecastService& tested, ForecastService& baseline, const StressOptions& options,
+              const std::vector<StressData>& data)
+        : tested_(tested), baseline_(baseline), options_(options), data_(data) {
+        report_.build = options.build;
+        report_.backend = tested.backend();
+        report_.mode = tested.mode();
+        report_.baseline_backend = baseline.backend();
+        report_.level = options.level;
+        report_.iterations = options.iterations > 0 ? options.iterations : iterations_of(options.level);
+        report_.seed = options.seed;
+        report_.thresholds = options.thresholds;
+    }
+
+    StressReport run() {
+        const ScopedStance stance(Stance::standard);  // so that a recapture is counted
+        const bool was_ready = tested_.is_ready();
+        const Snapshot at_start = tested_.snapshot();
+        if (!was_ready) {
+            warm_up();
+        }
+        plan();
+        const Snapshot before = tested_.snapshot();
+        // Once without being timed: what is new to a size of request is not compared with what repeats.
+        for (std::size_t which = 0; which < report_.cases.size(); ++which) {
+            compare(which, 0, false);
+        }
+        report_.memory.held_before = tested_.memory_bytes();
+        report_.memory.process_before = options_.probes.process_memory();
+        report_.memory.device_before = device_memory();
+        for (int iteration = 0; iteration < report_.iterations; ++iteration) {
+            for (std::size_t which = 0; which < report_.cases.size(); ++which) {
+                compare(which, static_cast<std::size_t>(iteration), true);
+                if (options_.progress) {
+                    options_.progress(static_cast<std::size_t>(iteration) * report_.cases.size() + which + 1,
+                                      static_cast<std::size_t>(report_.iterations) * report_.cases.size());
+                }
+            }
+        }
+        report_.memory.held_after = tested_.memory_bytes();
+        report_.memory.process_after = options_.probes.process_memory();
+        report_.memory.device_after = device_memory();
+        const Snapshot after = tested_.snapshot();
+        // What another service found before this one was made is not this one's.
+        report_.caches = was_ready ? after.caches : difference(after, at_start).caches;
+        for (const Snapshot::Entry& entry : difference(after, before).entries) {
+            for (std::size_t reason = 0; reason < report_.recaptures.size(); ++reason) {
+                report_.recaptures[reason] += entry.recaptures[reason];
+            }
+        }
+        for (auto& [key, variate] : variates_) {
+            report_.variates.push_back(std::move(variate));
+        }
+        report_.checks = judge(report_);
+        return std::move(report_);
+    }
+
+private:
+    [[nodiscard]] std::size_t device_memory() const {
+        return options_.probes.device_memory ? options_.probes.device_memory() : 0;
+    }
+
+    void warm_up() {
+        report_.warm_up = tested_.warm_up(options_.warm_up);
+        for (const WarmUpReport::Row& row : report_.warm_up.rows) {
+            report_.memory.planned += tested_.explain(row.bucket, row.mode, row.backend).memory_bytes();
+            report_.memory.held += row.bytes;
+            ++report_.memory.built;
+        }
+    }
+
+    void plan() {
+        const std::vector<Bucket> sizes =
+            options_.sizes.empty() ? plan_stress(tested_.buckets(), options_.level) : options_.sizes;
+        for (const StressData& data : data_) {
+            for (const Bucket& each : sizes) {
+                std::string missing;
+                if (data.table.rows() < static_cast<std::size_t>(each.context)) {
+                    missing = data.name + " has " + std::to_string(data.table.rows()) + " rows";
+                } else if (!can_serve(tested_, each, tested_.mode())) {
+                    missing = "no bucket of '" + tested_.backend() + "' holds it";
+                } else if (!can_serve(baseline_, each, Mode::eager)) {
+                    missing = "'" + baseline_.backend() + "' has no eager baseline for it";
+                }
+                if (missing.empty()) {
+                    report_.cases.push_back({.sizes = each, .data = data.name});
+                } else {
+                    report_.notes.push_back("Requests of " + to_string(each) + " were left out: " + missing + ".");
+                }
+            }
+        }
+    }
+
+    /// One forecast of each service, in turns first; counts what differs.
+    void compare(std::size_t which, std::size_t iteration, bool is_counted) {
+        StressCase& one = report_.cases[which];
+        const StressData& data =
+            *std::find_if(data_.begin(), data_.end(), [&](const StressData& each) { return each.name == one.data; });
+        const auto request =
+            make_stress_request(data, one.sizes, iteration * report_.cases.size() + which, options_.seed);
+        if (!request) {
+            if (is_counted) {
+                report_.notes.push_back("A request of " + to_string(one.sizes) + " was left out: the rows of " +
+                                        one.data + " that it took are blank in every column.");
+            }
+            return;
+        }
+        try {
+            const bool baseline_first = (iteration + which) % 2 == 0;
+            Timed expected;
+            if (baseline_first) {
+                expected = forecast_eager(*request);
+            }
+            Timed found = forecast(tested_, *request);
+            if (!baseline_first) {
+                expected = forecast_eager(*request);
+            }
+            if (is_counted) {
+                count(one, data, *request, found, expected);
+                if (iteration == 0) {
+                    one.repeats = has_same_bits(forecast(tested_, *request).forecast.view(), found.forecast.view());
+                }
+            }
+        } catch (const std::exception& error) {
+            if (report_.failures++ == 0) {
+                report_.first_failure = error.what();
+            }
+        }
+    }
+
+    struct Timed {
+        OwnedForecast forecast;
+        double seconds = 0;
+    };
+
+    Timed forecast(ForecastService& service, const StressRequest& request) {
+        const auto start = options_.probes.clock();
+        const Forecast result = service.forecast(request.series(), request.options());
+        const std::chrono::duration<double> taken = options_.probes.clock() - start;
+        return {result.keep(), taken.count()};
+    }
+
+    /// Eager whatever the environment makes of the baseline's mode.
+    Timed forecast_eager(const StressRequest& request) {
+        const ScopedStance stance(Stance::force_eager);
+        return forecast(baseline_, request);
+    }
+
+    void count(StressCase& one, const StressData& data, const StressRequest& request, const Timed& found,
+               const Timed& expected) {
+        const auto deviations =
+            compare_forecasts(found.forecast.view(), expected.forecast.view(), request.scales, options_.thresholds);
+        for (std::size_t i = 0; i < deviations.size(); ++i) {
+            one.deviation.add(deviations[i]);
+            StressVariate& variate = variates_[{one.data, request.columns[i]}];
+            variate.data = one.data;
+            variate.name = data.table.names[request.columns[i]];
+            ++variate.forecasts;
+            variate.deviation.add(deviations[i]);
+        }
+        one.tested.add(found.seconds);
+        one.baseline.add(expected.seconds);
+        if (expected.seconds > 0) {
+            one.ratios.add(found.seconds / expected.seconds);
+        }
+        ++report_.forecasts;
+    }
+
+    ForecastService& tested_;
+    ForecastService& baseline_;
+    const StressOptions& options_;
+    const std::vector<StressData>& data_;
+    StressReport report_;
+    std::map<std::pair<std::string, std::size_t>, StressVariate> variates_;
+};
+
+}  // namespace detail
+
+/// Makes the same requests of `tested` and, in mode `eager`, of `baseline`, in turns, and compares: values, latencies,
+/// recaptures, memory, cache files (`StressReport::checks`). Requests are cut from `data`, which has different names.
+/// Warms `tested` up when it is not ready; every request is made once of both before any is timed, so that the first
+/// call is never compared with later ones. What a request throws is counted; throws `Error` for what the warm-up meets.
+///
+///     const StressReport report = stress(service, baseline, {.level = StressLevel::quick}, {{"metrics", table}});
+///     REQUIRE(report.passed());
+inline StressReport stress(ForecastService& tested, ForecastService& baseline, const StressOptions& options,
+                           const std::vector<StressData>& data) {
+    return detail::StressRun(tested, baseline, options, data).run();
+}
+
+}  // namespace totograph::serve

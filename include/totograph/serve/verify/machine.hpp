@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <totograph/graph/explain_text.hpp>
+#include <totograph/serve/build_identity.hpp>
+#include <totograph/serve/seconds_text.hpp>
+#include <totograph/serve/verify/check.hpp>
+
+// What the machine gives to this process, and what this build makes of it.
+namespace totograph::serve {
+
+/// Whether the build suits the processor, whose widest vectors are `processor` (`processor_vectors()`).
+inline std::vector<Check> check_build(const BuildIdentity& build, std::string_view processor) {
+    std::vector<Check> checks;
+    Check compiled{"build", CheckResult::ok, to_string(build)};
+    if (build.is_sanitized) {
+        compiled.result = CheckResult::warning;
+        compiled.remedy = "Sanitizers are for tests: they cost most of the speed. Build without -fsanitize to serve.";
+    } else if (!build.is_optimized) {
+        compiled.result = CheckResult::failed;
+        compiled.remedy = "Compile with -O2: without it, forecasts take tens of times as long.";
+    }
+    checks.push_back(compiled);
+
+    const int compiled_width = floats_of_vectors(build.vectors);
+    const int processor_width = floats_of_vectors(processor);
+    Check vectors{"vectors", CheckResult::ok,
+                  "compiled for " + (build.vectors.empty() ? "none" : build.vectors) + ", the processor has " +
+                      (processor.empty() ? "some that are not known" : std::string(processor))};
+    if (processor_width != 0 && (compiled_width > processor_width || (build.vectors == "avx2" && processor == "avx"))) {
+        vectors.result = CheckResult::failed;
+        vectors.remedy =
+            "This processor cannot run the build. Compile on it with -march=native, or name its "
+            "architecture with -march.";
+    } else if (compiled_width < processor_width || (build.vectors == "avx" && processor == "avx2")) {
+        vectors.result = CheckResult::warning;
+        vectors.remedy =
+            "Compile with -O2 -march=native (or the -march of the machines that serve): products run "
+            "on the widest vectors that the compiler may emit.";
+    }
+    checks.push_back(vectors);
+    return checks;
+}
+
+/// Processors that this process may use: those of its affinity, and no more than the quota of its control group.
+inline double usable_processors() {
+    auto count = static_cast<double>(std::max(1U, std::thread::hardware_concurrency()));
+#if defined(__linux__)
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0) {
+        count = std::min(count, static_cast<double>(CPU_COUNT(&allowed)));
+    }
+    std::ifstream file("/sys/fs/cgroup/cpu.max");
+    double quota = 0;
+    double period = 0;
+    if (file >> quota >> period && period > 0) {  // "max 100000" where there is no quota
+        count = std::min(count, quota / period);
+    }
+#endif
+    return count;
+}
+
+/// Whether so many threads (0: as many as the machine has) find processors.
+inline Check check_threads(int wanted, int machine, double usable) {
+    const int threads = wanted > 0 ? wanted : machine;
+    const std::string found = std::to_string(threads) + " threads for a forecast, " +
+                              totograph::detail::number_text(usable, 3) + " processors usable";
+    if (static_cast<double>(threads) > std::ceil(usable)) {
+        return {"threads", CheckResult::warning, found,
+                "Ask for " + std::to_string(std::max(1, static_cast<int>(usable))) +
+                    " threads (BackendResources::threads): threads that wait for a processor hold up all others. Or "
+                    "raise the processor quota of the container."};
+    }
+    return {"threads", CheckResult::ok, found};
+}
+
+/// Bytes of memory that this process may still take: of the machine, and of its control group; 0 where the system does
+/// not tell.
+inline std::size_t available_memory() {
+    std::size_t available = 0;
+    std::ifstream file("/proc/meminfo");
+    for (std::string line; std::getline(file, line);) {
+        std::istringstream words(line);
+        std::string key;
+        std::size_t kibibytes = 0;
+        if (words >> key >> kibibytes && key == "MemAvailable:") {
+            available = kibibytes * 1024;
+        }
+    }
+    std::ifstream most_file("/sys/fs/cgroup/memory.max");
+    std::ifstream used_file("/sys/fs/cgroup/memory.current");
+    std::size_t most = 0;
+    std::size_t used = 0;
+    if (most_file >> most && used_file >> used && available != 0) {  // "max" where there is no limit
+        available = std::min(available, most > used ? most - used : 0);
+    }
+    return available;
+}
+
+/// Whether so much memory is there.
+inline Check check_memory(std::size_t needed, std::size_t available) {
+    const std::string found =
+        totograph::detail::bytes_text(needed) + " for all buckets and their weights, " +
+        (available == 0 ? "what is available is not known" : totograph::detail::bytes_text(available) + " available");
+    if (available != 0 && needed > available) {
+        return {"memory", CheckResult::failed, found,
+                "Serve fewer or smaller buckets, store weights as bf16, or give the process more memory."};
+    }
+    if (available != 0 && static_cast<double>(needed) > 0.8 * static_cast<double>(available)) {
+        return {"memory", CheckResult::warning, found,
+                "Little is left for the rest of the program; give the process more memory."};
+    }
+    return {"memory", CheckResult::ok, found};
+}
+
+/// Whether a clock ascends and is fine enough to time forecasts with.
+inline Check check_clock(const std::function<std::chrono::nanoseconds()>& now) {
+    constexpr int reads = 2000;
+    std::int64_t finest = std::numeric_limits<std::int64_t>::max();
+    bool ascends = true;
+    auto before = now();
+    const auto start = before;
+    for (int i = 0; i < reads; ++i) {
+        const auto time = now();
+        const std::int64_t step = (time - before).count();
+        ascends = ascends && step >= 0;
+        if (step > 0) {
+            finest = std::min(finest, step);
+        }
+        before = time;
+    }
+    if (!ascends) {
+        return {"clock", CheckResult::failed, "the steady clock goes backwards",
+                "Latencies would be wrong. Update the system, or choose another clock source."};
+    }
+    const double each = static_cast<double>((before - start).count()) / reads * 1e-9;
+    const std::string found = "a reading takes " + detail::seconds_text(each);
+    constexpr double slow = 1e-6;
+    if (each > slow) {
+        return {"clock", CheckResult::warning, found,
+                "Reading the time is a system call here; choose the clock source tsc, where the machine has it."};
+    }
+    if (finest > 10'000) {
+        return {"clock", CheckResult::warning,
+                found + ", steps of " + detail::seconds_text(1e-9 * static_cast<double>(finest)),
+                "Latencies of short forecasts are coarse; choose another clock source."};
+    }
+    return {"clock", CheckResult::ok, found};
+}
+
+}  // namespace totograph::serve

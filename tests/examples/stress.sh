@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What a user of `stress` meets: verdicts, reports, tables, drift, bad input. No latency is judged here, as the machine
+# may be doing something else: --slowest lets everything pass, and one 0 lets nothing.
+#
+#     stress.sh <stress> <scratch folder>
+set -euo pipefail
+source "$(dirname "$0")/cli.sh" "$@"
+export TOTOGRAPH_CACHE_DIR="$PWD/cache"
+unset TOTOGRAPH_MODE TOTOGRAPH_DISABLE TOTOGRAPH_LOGS
+
+awk 'BEGIN {
+    print "time,wave,gaps,ramp"
+    for (row = 0; row < 300; ++row) {
+        printf "%d,%.4f,%s,%d\n", 60 * row, 10 + 3 * sin(row / 4), row % 5 == 0 ? "" : row % 9, row
+    }
+}' > series.csv
+sizes=(series.csv --timestamp time --variates 3 --contexts 100 --horizons 20 --samples 8 --execution-mode default)
+small=("${sizes[@]}" --slowest 1000)
+
+# The mode under test holds, and the reports tell it.
+"$program" "${small[@]}" --json report.json --markdown report.md > printed.md
+cmp report.md printed.md || fail "what is printed is what is kept"
+grep -q '^# Stress report: passed$' report.md || fail "it passes: $(cat report.md)"
+[[ "$(grep -c '^| \(wave\|gaps\|ramp\) ' report.md)" -eq 3 ]] || fail "a row for each series"
+grep -q '"passed": true' report.json || fail "the JSON says that it passes"
+grep -q '"context": 100' report.json || fail "the JSON has the sizes"
+! grep -q '^| time ' report.md || fail "the timestamps are no series"
+
+# says_no <argument...>: the answer to a question is no, which is no error.
+says_no() {
+    local status=0
+    "$program" "$@" > said.md 2> message || status=$?
+    [[ "$status" -eq 7 && ! -s message ]] || fail "exit code $status: $* ($(cat message))"
+    grep -q '^# Stress report: FAILED$' said.md || fail "it fails: $(cat said.md)"
+}
+# Each verdict can be no, and the exit code says it.
+says_no "${sizes[@]}" --slowest 0
+grep -q '^| speed  *| FAILED' said.md || fail "too slow is said: $(cat said.md)"
+says_no "${small[@]}" --mae 0 --json inexact.json
+grep -A1 '"name": "accuracy"' inexact.json | grep -q '"passed": false' || fail "too far off is said"
+TOTOGRAPH_DISABLE=1 "$program" "${small[@]}" --mae 0 | grep -q 'the mode under test is the baseline' ||
+    fail "eager against eager is the same to the bit, and says so"
+
+# Tables.
+"$program" --list > list.txt
+grep -q '^backend cpu$' list.txt && grep -q '  max-autotune: ' list.txt && grep -q '  bucket 1: ' list.txt || fail "--list lists"
+"$program" series.csv --timestamp time --vary-context --iterations 1 --columns wave --buckets 1 > contexts.md
+grep -q '^| 256 ' contexts.md || fail "a row for each context: $(cat contexts.md)"
+
+# Drift: none in the same build, and another seed is another forecast.
+"$program" "${small[@]}" --save kept.safetensors > /dev/null
+"$program" --against kept.safetensors --execution-mode default --json drift.json > drift.md
+grep -q '^# Drift: passed$' drift.md && grep -q '| equal |' drift.md || fail "the same build gives the same bits: $(cat drift.md)"
+"$program" --against kept.safetensors --execution-mode eager | grep -q '| differ |' || fail "eager rounds otherwise"
+head -c 2000 kept.safetensors > torn.safetensors
+refuses 3 "torn.safetensors" --against torn.safetensors
+
+refuses 2 "two tasks" series.csv --vary-context --build-latency
+refuses 2 "expected one of: quick, full, production-check" series.csv --mode thorough
+refuses 2 "--execution-mode is 'fast', expected one of: eager" series.csv --execution-mode fast
+refuses 2 "There is no backend 'tpu'" "${small[@]}" --backend tpu
+refuses 2 "--buckets names number 9" series.csv --buckets 9
+refuses 2 "has no column 'load'" series.csv --columns load
+refuses 3 "cannot be opened" nowhere.csv
+refuses 4 "cannot be opened" series.csv --checkpoint nowhere
+refuses 5 "No bucket holds requests of" series.csv --contexts 100000
+refuses 6 "cannot be written" "${small[@]}" --json missing/report.json
+expect 6 "Standard output cannot be written" sh -c '"$1" --list > /dev/full' sh "$program"
+"$program" --help | grep -q -- --vary-batch || fail "--help lists the options"
+echo "stress behaves."

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <totograph/serve/drift.hpp>
+#include <totograph/serve/stress.hpp>
+
+#include "io/support.hpp"
+#include "serve/stress_fakes.hpp"
+
+// The parts that a stress run is made of, and forecasts that are kept to compare later ones with.
+
+using namespace stress_fakes;
+using namespace totograph::serve;
+using totograph::Error;
+using totograph::ErrorCode;
+
+namespace {
+
+bool has(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
+
+/// A service of the fake backend in mode `default`.
+std::unique_ptr<ForecastService> service_of(Machine& machine) {
+    BackendRegistry registry;
+    constexpr Bucket mean{.variates = 4, .context = 64, .horizon = 16};
+    registry.add(std::make_shared<FakeBackend>(machine, std::vector<Bucket>{small, mean}));
+    return std::make_unique<ForecastService>(registry, ServiceOptions{.mode = Mode::standard});
+}
+
+std::vector<std::pair<std::string, StressRequest>> two_requests() {
+    return {{"whole", make_stress_request(waves(), small, 0, 1).value()},
+            {"mean", make_stress_request(waves(), {.variates = 2, .context = 20, .horizon = 5}, 1, 2).value()}};
+}
+
+}  // namespace
+
+TEST_CASE("deviations in units of the scale") {
+    const std::vector<float> expected{1, 2, 3, 4};
+    const std::vector<double> scales{2.0};
+    const auto compare = [&](const std::vector<float>& found, Index samples, const StressThresholds& thresholds = {}) {
+        const Index horizon = samples == 0 ? 4 : 4 / samples;
+        return compare_forecasts({found, 1, 1, horizon, samples}, {expected, 1, 1, horizon, samples}, scales,
+                                 thresholds)[0];
+    };
+    const Deviation mean = compare({1, 2, 4, 2}, 0);
+    CHECK(mean.values == 4);
+    CHECK(mean.mae() == doctest::Approx(3.0 / 4 / 2));
+    CHECK(mean.rmse() == doctest::Approx(std::sqrt((0.25 + 1.0) / 4)));
+    CHECK(mean.largest == 1.0);
+    CHECK(mean.worst_mae == mean.mae());
+    CHECK(mean.jumps == 0);
+    CHECK_FALSE(mean.is_bitwise_equal);
+    CHECK(compare(expected, 0).is_bitwise_equal);
+
+    // Two futures of two steps: the values of the second one are 2 and 4.
+    const Deviation sampled = compare({1, 12, 3, 14}, 2);
+    CHECK(sampled.futures == 2);
+    CHECK(sampled.jumps == 1);
+    CHECK(sampled.worst_mae == 0);
+    CHECK(sampled.mae() == 0);
+    CHECK(sampled.values == 2);
+    const Deviation median = compare({1, 12, 3, 14}, 2, StressThresholds::bf16());
+    CHECK(median.values == 2);
+    CHECK(median.jumps == 0);
+    CHECK(median.mae() == doctest::Approx(5.0 / 2));
+
+    const Deviation infinite = compare({1, std::numeric_limits<float>::infinity(), 3, 4}, 0);
+    CHECK(infinite.not_finite == 1);
+    CHECK(infinite.mae() == 0);
+    CHECK_THROWS_AS(compare_forecasts({expected, 1, 1, 4, 0}, {expected, 1, 1, 2, 2}, scales, {}), Error);
+    CHECK_THROWS_AS(compare_forecasts({expected, 1, 2, 2, 0}, {expected, 1, 2, 2, 0}, scales, {}), Error);
+}
+
+TEST_CASE("the scale of a series") {
+    const std::vector<float> values{1, 3, 1, 3};
+    const std::vector<std::uint8_t> ends{1, 0, 0, 1};
+    CHECK(series_scale(values, {}) == doctest::Approx(1.0));
+    CHECK(series_scale(values, ends) == doctest::Approx(1.0));
+    const std::vector<float> constant{5, 5, 5};
+    CHECK(series_scale(constant, {}) == doctest::Approx(0.05));
+    const std::vector<float> nothing{0, 0};
+    CHECK(series_scale(nothing, {}) == 1.0);
+}
+
+TEST_CASE("requests are cut from data: other rows and columns each time, without columns that are blank there") {
+    const StressData data = waves();
+    const Bucket sizes{.batch = 1, .variates = 2, .context = 60, .horizon = 4, .samples = 8};
+    std::set<std::size_t> columns;
+    std::set<float> first;
+    for (std::size_t turn = 0; turn < 30; ++turn) {
+        const StressRequest request = make_stress_request(data, sizes, turn, 3).value();
+        REQUIRE(request.values.size() == 120);
+        REQUIRE(request.columns.size() == 2);
+        columns.insert(request.columns.begin(), request.columns.end());
+        first.insert(request.values[0]);
+        for (std::size_t i = 0; i < 120; ++i) {
+            const std::size_t column = request.columns[i / 60];
+            CHECK(std::isfinite(request.values[i]));
+            if (column < 2) {
+                CHECK(request.observed[i] == 1);
+            }
+        }
+        CHECK(request.seed == 3 + turn);
+    }
+    CHECK(columns == std::set<std::size_t>{0, 1, 2, 3, 4});
+    CHECK(first.size() > 10);
+    CHECK_FALSE(make_stress_request(data, {.context = 401, .horizon = 1}, 0, 0));
+    StressData blank{"blank", {}};
+    blank.table.names = {"a"};
+    blank.table.columns = {std::vector<float>(10, std::numeric_limits<float>::quiet_NaN())};
+    CHECK_FALSE(make_stress_request(blank, {.context = 5, .horizon = 1}, 0, 0));
+}
+
+TEST_CASE("what a level asks for fits the buckets and does not repeat") {
+    const std::vector<Bucket> buckets{small, large, {.variates = 1, .context = 1, .horizon = 1, .exogenous = 0}};
+    std::size_t before = 0;
+    for (const StressLevel level : all_stress_levels) {
+        const std::vector<Bucket> plan = plan_stress(buckets, level);
+        CHECK(plan.size() > before);
+        before = plan.size();
+        for (std::size_t i = 0; i < plan.size(); ++i) {
+            CHECK((buckets[0].holds(plan[i]) || buckets[1].holds(plan[i]) || buckets[2].holds(plan[i])));
+            for (std::size_t j = 0; j < i; ++j) {
+                CHECK(plan[i] != plan[j]);
+            }
+        }
+        CHECK(stress_level_of(name(level)) == level);
+    }
+    CHECK_THROWS_AS(stress_level_of("fast"), Error);
+    std::vector<Index> contexts;
+    for (const Bucket& sizes : plan_axis(buckets, &Bucket::context)) {
+        contexts.push_back(sizes.context);
+    }
+    CHECK(contexts == std::vector<Index>{16, 32, 64, 128});
+}
+
+TEST_CASE("quantiles of latencies") {
+    Latencies latencies;
+    CHECK(latencies.median() == 0);
+    for (const double seconds : {4.0, 1.0, 3.0, 2.0}) {
+        latencies.add(seconds);
+    }
+    CHECK(latencies.median() == doctest::Approx(2.5));
+    CHECK(latencies.quantile(0.99) == doctest::Approx(3.97));
+    CHECK(latencies.largest() == 4);
+}
+
+TEST_CASE("variants are measured in turns, and the first is what they are measured by") {
+    Machine machine;
+    std::vector<int> order;
+    const auto variant = [&](int number, std::chrono::milliseconds latency, float off) {
+        struct Timed final : BucketForecaster {
+            Machine& machine;
+            std::vector<int>& order;
+            FakeForecaster inner;
+            int number;
+            std::chrono::milliseconds latency;
+            float off;
+            std::vector<float> values{};
+            Timed(Machine& on, std::vector<int>& told, int which, std::chrono::milliseconds takes, float wrong)
+                : machine(on), order(told), inner(on, small, true), number(which), latency(takes), off(wrong) {}
+            tg::Forecast forecast(const tg::Series& series, const tg::ForecastOptions& options) override {
+                order.push_back(number);
+                const auto start = machine.now;
+                const tg::Forecast exact = inner.forecast(series, options);
+                machine.now = start + latency;
+                values.assign(exact.samples().begin(), exact.samples().end());
+                for (float& value : values) {
+                    value += off;
+                }
+                return {values, exact.batch(), exact.variates(), exact.horizon(), exact.sample_count()};
+            }
+            [[nodiscard]] std::size_t memory_bytes() const override { return 1000; }
+        };
+        return [&, number, latency, off] { return std::make_unique<Timed>(machine, order, number, latency, off); };
+    };
+    using std::chrono::milliseconds;
+    const std::vector<Variant> variants{{"as it is", "", variant(0, milliseconds(10), 0)},
+                                        {"without a", "a", variant(1, milliseconds(20), 0.0005F)},
+                                        {"without b", "b", variant(2, milliseconds(15), 0)}};
+    const std::vector<StressRequest> requests{make_stress_request(waves(), small, 0, 1).value()};
+    const auto results = compare_variants(variants, requests, 2, {}, machine.probes());
+    CHECK(order == std::vector<int>{0, 1, 2, 0, 1, 2, 2, 1, 0});
+    REQUIRE(results.size() == 3);
+    CHECK(results[0].ratios.median() == 1);
+    CHECK(results[1].ratios.median() == doctest::Approx(2));
+    CHECK(results[1].deviation.mae() > 0);
+    CHECK(results[2].seconds.median() == doctest::Approx(0.015));
+    CHECK(results[2].deviation.is_bitwise_equal);
+    CHECK(has(markdown_text(results), "| without a |"));
+}
+
+TEST_CASE("builds are measured in every mode that a backend has") {
+    Machine machine;
+    const std::vector<std::shared_ptr<const tg::serve::Backend>> backends{std::make_shared<FakeBackend>(machine)};
+    const std::vector<Bucket> buckets{small, {.context = 3, .horizon = 1}};
+    const auto rows = measure_builds(backends, buckets, {}, 2, 3, machine.probes());
+    REQUIRE(rows.size() == 4);  // no reduce-overhead, no second bucket
+    for (const BuildLatency& row : rows) {
+        CHECK(row.bucket == small);
+        CHECK(row.first_build_seconds == doctest::Approx(1.0));
+        CHECK(row.build.count() == 1);
+        CHECK(row.build.median() == doctest::Approx(1.0));
+        CHECK(row.later.count() == 6);
+        CHECK(row.first_seconds == doctest::Approx(row.mode == Mode::eager ? 0.01 : 0.001));
+    }
+    CHECK(has(markdown_text(rows), "max-autotune"));
+}
+
+TEST_CASE("JSON is written so that it is read back, whatever a name holds") {
+    JsonWriter json;
+    const std::string odd = "a\"\\\n\x01 \xC3\xA9 \xFF \xED\xA0\x80 \xF0\x9F\x98\x80";
+    json.key(odd).value(odd).key("none").open('[').close(']').key("list").open('[');
+    json.value(0.1).value(-3).value(true).value(std::nan("")).open('{').close('}').close(']');
+    const auto document = nlohmann::json::parse(json.text());
+    const std::string expected = "a\"\\\n\x01 \xC3\xA9 \uFFFD \uFFFD\uFFFD\uFFFD \xF0\x9F\x98\x80";
+    CHECK(document[expected] == expected);
+    CHECK(document["none"].empty());
+    CHECK(document["list"] == nlohmann::json::parse("[0.1, -3, true, null, {}]"));
+}
+
+TEST_CASE("a table over an axis") {
+    Machine machine;
+    StressOptions options;
+    options.sizes = plan_axis(std::vector<Bucket>{small, large}, &Bucket::batch);
+    const StressReport report = run(machine, options);
+    const std::string text = sweep_markdown(report, "batch", &Bucket::batch);
+    CHECK(has(text, "| 1     |"));
+    CHECK(has(text, "| 2     |"));
+    CHECK(has(text, "8000"));  // series a second, at 8 in 1 ms
+}
+
+TEST_CASE("recorded forecasts are read back to the bit") {
+    Machine machine;
+    const auto service = service_of(machine);
+    const totograph::test::ScratchFolder folder;
+    const auto path = folder.path() / "forecasts.safetensors";
+    const DriftSet set = record_forecasts(*service, build_identity(), two_requests());
+    save_forecasts(set, path);
+    const DriftSet read = load_forecasts(path);
+    CHECK(read.build == to_string(build_identity()));
+    CHECK(read.backend == "fake");
+    CHECK(read.mode == "default");
+    REQUIRE(read.cases.size() == 2);
+    for (std::size_t i = 0; i < 2; ++i) {
+        CHECK(read.cases[i].name == set.cases[i].name);
+        CHECK(read.cases[i].request.sizes == set.cases[i].request.sizes);
+        CHECK(read.cases[i].request.seed == set.cases[i].request.seed);
+        CHECK(read.cases[i].request.values == set.cases[i].request.values);
+        CHECK(read.cases[i].request.observed == set.cases[i].request.observed);
+        CHECK(read.cases[i].forecast == set.cases[i].forecast);
+    }
+
+    const DriftReport same = compare_with(*service, build_identity(), read);
+    CHECK(same.passed());
+    CHECK(same.rows[0].deviation.is_bitwise_equal);
+    CHECK(has(markdown_text(same), "# Drift: passed"));
+    CHECK(has(markdown_text(same), "| whole | passed | equal |"));
+}
+
+TEST_CASE("drift is found") {
+    Machine machine;
+    const auto service = service_of(machine);
+    const DriftSet set = record_forecasts(*service, build_identity(), two_requests());
+    const auto report_with = [&](const Faults& faults) {
+        machine.faults = faults;
+        return compare_with(*service, build_identity(), set);
+    };
+    const DriftReport rounding =
+        report_with({.kernel = [](float value, Index, Index, Index) { return value * 1.000001F; }});
+    CHECK(rounding.passed());
+    CHECK_FALSE(rounding.rows[0].deviation.is_bitwise_equal);
+    const DriftReport off = report_with(
+        {.kernel = [](float value, Index variate, Index, Index) { return value + (variate == 1 ? 0.004F : 0); }});
+    CHECK_FALSE(off.passed());
+    CHECK(off.rows[0].deviation.worst_mae > 1e-4);
+    CHECK_FALSE(report_with({.kernel = [](float, Index, Index, Index) { return std::nanf(""); }}).passed());
+    const DriftReport failing =
+        report_with({.on_forecast = [] { throw Error(ErrorCode::device_failure, "The device is gone."); }});
+    CHECK_FALSE(failing.passed());
+    CHECK(has(markdown_text(failing), "whole: The device is gone."));
+    const auto document = nlohmann::json::parse(json_text(failing));
+    CHECK(document["passed"] == false);
+    CHECK(document["cases"][1]["failure"] == "The device is gone.");
+}
+
+TEST_CASE("what holds no recorded forecasts is refused with a reason") {
+    Machine machine;
+    const totograph::test::ScratchFolder folder;
+    const auto path = folder.path() / "forecasts.safetensors";
+    save_forecasts(record_forecasts(*service_of(machine), build_identity(), two_requests()), path);
+    const std::string bytes = totograph::test::content_of(path);
+    using totograph::test::check_error;
+    check_error(ErrorCode::invalid_file, {"short"},
+                [&] { (void)load_forecasts(folder.file("short", bytes.substr(0, bytes.size() / 2))); });
+    const auto with = [&](const std::string& from, const std::string& to) {
+        std::string changed = bytes;
+        const std::size_t at = changed.find(from);
+        REQUIRE(at != std::string::npos);
+        changed.replace(at, from.size(), to);
+        return folder.file("changed", changed);
+    };
+    check_error(ErrorCode::invalid_file, {"its format is", "forecasts 9"},
+                [&] { (void)load_forecasts(with("totograph forecasts 1", "totograph forecasts 9")); });
+    check_error(ErrorCode::invalid_file, {"0.values", "missing"},
+                [&] { (void)load_forecasts(with("\"0.values\"", "\"9.values\"")); });
+    check_error(ErrorCode::invalid_file, {"no whole number '0.seed'"},
+                [&] { (void)load_forecasts(with("\"0.seed\"", "\"9.seed\"")); });
+    check_error(ErrorCode::invalid_file, {"no whole number 'cases'"},
+                [&] { (void)load_forecasts(with("\"cases\":\"2\"", "\"cases\":\"x\"")); });
+    check_error(ErrorCode::invalid_file, {"no case"},
+                [&] { (void)load_forecasts(with("\"cases\":\"2\"", "\"cases\":\"0\"")); });
+    check_error(ErrorCode::invalid_file, {"contradict"},
+                [&] { (void)load_forecasts(with("\"shape\":[1,4,64]", "\"shape\":[1,64,4]")); });
+    check_error(ErrorCode::file_not_found, {"nowhere"}, [&] { (void)load_forecasts(folder.path() / "nowhere"); });
+}
