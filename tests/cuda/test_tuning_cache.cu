@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the algorithms of products come from: measured once, and then read from a file that other processes share.
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include <totograph/core/cache_counts.hpp>
+#include <totograph/core/log.hpp>
 #include <totograph/cuda.hpp>
 
 #include "cuda/device_test.hpp"
@@ -149,4 +153,32 @@ TEST_CASE("without a file every process measures") {
         CHECK(report.misses > 0);
         check_has(report.not_written, "cannot be made");
     }
+}
+
+TEST_CASE("what is measured and captured is counted and told") {
+    const ScratchFolder folder;
+    const CacheIn cache(folder.path().string());
+    std::vector<std::string> lines;
+    const auto lines_with = [&](const std::string& part) {
+        return static_cast<std::size_t>(std::count_if(
+            lines.begin(), lines.end(), [&](const std::string& line) { return line.find(part) != std::string::npos; }));
+    };
+    const tg::CacheCounts before = tg::cache_counts().of("tuning").read();
+    tg::set_log_sink([&](tg::LogTopic, std::string_view line) { lines.emplace_back(line); });
+    tg::set_logs("tuning,capture");
+    CHECK_FALSE(forecast().empty());
+    const std::size_t products = tg::cuda::tuning_cache_report().misses;
+    const std::size_t captured = lines_with("captured a graph of ");
+    CHECK(captured > 0);
+    CHECK(lines_with(" algorithms of cuBLASLt, chose number ") == products);
+    CHECK(lines_with(" choices are kept in ") == 1);
+    CHECK_FALSE(forecast_anew().empty());
+    tg::set_logs("");
+    tg::set_log_sink({});
+    CHECK(lines_with(" algorithms of cuBLASLt, chose number ") == products);  // none the second time
+    CHECK(lines_with("captured a graph of ") == 2 * captured);
+    const tg::CacheCounts after = tg::cache_counts().of("tuning").read();
+    CHECK(after.misses == before.misses + products);
+    CHECK(after.hits == before.hits + products);
+    CHECK(after.ignored == before.ignored);
 }

@@ -23,6 +23,8 @@
 
 #include <totograph/core/cache_counts.hpp>
 #include <totograph/core/dtype.hpp>
+#include <totograph/core/error.hpp>
+#include <totograph/core/log.hpp>
 #include <totograph/exec/cpu/prepared_weights.hpp>
 #include <totograph/exec/prepared_cache.hpp>
 #include <totograph/exec/row_major_weights.hpp>
@@ -40,7 +42,7 @@ using namespace totograph::test;
 namespace {
 
 /// Made-up tensors that say which file they are from, and count how often they are read.
-class TensorsOfFile final : public MadeUpTensors {
+class TensorsOfFile : public MadeUpTensors {
 public:
     explicit TensorsOfFile(std::string identity) : identity_(std::move(identity)) {}
 
@@ -114,7 +116,18 @@ public:
     ~CacheFolderVariable() { ::unsetenv("TOTOGRAPH_CACHE_DIR"); }
 };
 
-/// What a new store prepares, byte by byte.
+/// Prepared weights, byte by byte.
+std::string bytes_of(const auto& tensors) {
+    std::string bytes;
+    for (const auto& tensor : tensors) {
+        const auto* data = tensor->packed ? reinterpret_cast<const char*>(tensor->packed->panel(0))
+                                          : reinterpret_cast<const char*>(tensor->plain.data());
+        bytes.append(data, tensor->bytes());
+    }
+    return bytes;
+}
+
+/// What a new store prepares.
 struct Prepared {
     std::string bytes;
     PreparedCacheReport report;
@@ -127,11 +140,7 @@ Prepared prepare(const std::string& identity = "file 1\n") {
     cpu::PreparedWeights<Storage> store;
     const auto tensors = store.get(wanted.view(), wanted.list, source);
     Prepared result;
-    for (const auto& tensor : tensors) {
-        const auto* data = tensor->packed ? reinterpret_cast<const char*>(tensor->packed->panel(0))
-                                          : reinterpret_cast<const char*>(tensor->plain.data());
-        result.bytes.append(data, tensor->bytes());
-    }
+    result.bytes = bytes_of(tensors);
     result.report = store.cache_report();
     result.reads = source.reads;
     // What is there already is not looked for again.
@@ -185,6 +194,20 @@ TEST_CASE_TEMPLATE("prepared cache: a second store maps what the first has prepa
     CHECK(after.ignored == before.ignored);
 }
 
+TEST_CASE("prepared cache: what is prepared is told to who wants to know") {
+    const ScratchFolder scratch;
+    const CacheFolderVariable variable(scratch.path());
+    std::vector<std::string> lines;
+    set_logs("capture");
+    set_log_sink([&](LogTopic, std::string_view line) { lines.emplace_back(line); });
+    const Prepared prepared = prepare<float>();
+    set_log_sink({});
+    set_logs("");
+    REQUIRE(lines.size() == 1);  // nothing about what was there already
+    CHECK(lines[0].starts_with("prepared " + std::to_string(prepared.bytes.size()) + " bytes of weights in "));
+    CHECK(lines[0].find(" ms: 0 from files, 2 looked for in vain; " + prepared.report.folder) != std::string::npos);
+}
+
 TEST_CASE("prepared cache: other checkpoints and other layouts have files of their own") {
     const ScratchFolder scratch;
     const CacheFolderVariable variable(scratch.path());
@@ -210,6 +233,46 @@ TEST_CASE("prepared cache: other checkpoints and other layouts have files of the
         CHECK(prepared.report.ignored >= kept - 1);
         check_counts(prepare<float>("file 1\n"), kept, 0, 0);  // replaced
     }
+}
+
+TEST_CASE("prepared cache: weights that could not be prepared are prepared by the next who asks, and kept") {
+    /// Breaks down at the n-th tensor.
+    struct Broken final : TensorsOfFile {
+        explicit Broken(int tensors) : TensorsOfFile("file 1\n"), left(tensors) {}
+        void read(const std::string& name, const Shape& shape, std::span<float> values) const override {
+            if (--left < 0) {
+                throw Error(ErrorCode::io_failure, "The disk is gone.");
+            }
+            TensorsOfFile::read(name, shape, values);
+        }
+        mutable std::atomic<int> left;
+    };
+    const Prepared expected = prepare<float>();
+    const Wanted wanted;
+    for (const int tensors : {0, 1, 2, 3}) {
+        CAPTURE(tensors);
+        const ScratchFolder scratch;
+        const CacheFolderVariable variable(scratch.path());
+        const Broken source(tensors);
+        cpu::PreparedWeights<float> store;
+        CHECK_THROWS_WITH_AS((void)store.get(wanted.view(), wanted.list, source), "The disk is gone.", Error);
+        source.left = 100;
+        const auto prepared = store.get(wanted.view(), wanted.list, source);
+        CHECK(bytes_of(prepared) == expected.bytes);
+        CHECK(files_in(scratch.path()).size() == kept);
+    }
+    // Nor does it matter that nothing else is missing.
+    const ScratchFolder scratch;
+    const CacheFolderVariable variable(scratch.path());
+    const Broken source(0);
+    cpu::PreparedWeights<float> store;
+    const std::span<const PreparedWeight> one = std::span(wanted.list).first(1);
+    CHECK_THROWS_AS((void)store.get(wanted.view(), one, source), Error);
+    CHECK(store.bytes() == 0);
+    source.left = 100;
+    (void)store.get(wanted.view(), one, source);
+    CHECK(store.cache_report().misses == 1);
+    CHECK(files_in(scratch.path()).size() == 1);
 }
 
 TEST_CASE("prepared cache: weights of no file are not kept") {
@@ -347,7 +410,7 @@ TEST_CASE("prepared cache: rows for a device are kept too") {
     const auto write = [&](const io::CacheFolder& folder, std::size_t hits) {
         Team team(2);
         cpu::WeightEvaluator evaluator(wanted.view(), source, &team);
-        PreparedCache cache(folder, source.identity(), "rows");
+        PreparedCache cache(folder, source, "rows");
         std::vector<std::byte> bytes;
         for (const PreparedWeight& weight : wanted.list) {
             write_row_major<BFloat16>(wanted.view(), weight, evaluator, WeightExpression(wanted.view(), weight), cache,

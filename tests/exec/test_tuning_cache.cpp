@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
 
+#include <totograph/core/cache_counts.hpp>
+#include <totograph/core/log.hpp>
 #include <totograph/exec/cuda/tuning_cache.hpp>
 
 #include "io/support.hpp"
@@ -136,4 +139,41 @@ TEST_CASE("tuning cache: without a folder, or with one that cannot be written, c
     CHECK(blocked.find("product", accept) == "choice");
     CHECK(blocked.report().not_written.find("cannot be made") != std::string::npos);
     CHECK(to_string(blocked.report()).find("cannot be made") != std::string::npos);
+}
+
+TEST_CASE("tuning cache: look-ups are counted for the process, and told to who wants to know") {
+    using totograph::cache_counts;
+    std::string lines;
+    totograph::set_logs("tuning");
+    totograph::set_log_sink([&](totograph::LogTopic, std::string_view line) { lines += std::string(line) + "\n"; });
+    const totograph::CacheCounts before = cache_counts().of("tuning").read();
+    const auto check_since = [&](std::uint64_t hits, std::uint64_t misses, std::uint64_t ignored) {
+        const totograph::CacheCounts now = cache_counts().of("tuning").read();
+        CHECK(now.hits == before.hits + hits);
+        CHECK(now.misses == before.misses + misses);
+        CHECK(now.ignored == before.ignored + ignored);
+    };
+    const ScratchFolder folder;
+    TuningCache first = cache_in(folder);
+    (void)first.find("product", accept);
+    check_since(0, 1, 0);
+    first.add("product", "choice");
+    (void)first.find("product", accept);
+    check_since(0, 1, 0);  // its own choice is no look-up in the file
+    first.save();
+    const std::string path = first.report().path;
+    CHECK(lines == "1 choices are kept in '" + path + "'\n");
+    TuningCache second = cache_in(folder);
+    (void)second.find("product", accept);
+    (void)second.find("product", accept);
+    check_since(1, 1, 0);
+    (void)cache_in(folder).find("product", refuse);
+    check_since(1, 2, 0);
+    folder.file(std::filesystem::path(path).filename().string(), "something else");
+    const TuningCache third = cache_in(folder);
+    check_since(1, 2, 1);
+    CHECK(cache_counts().of("tuning").read().last_reason == third.report().ignored);
+    CHECK(lines.ends_with(third.report().ignored + "\n"));
+    totograph::set_log_sink({});
+    totograph::set_logs("");
 }

@@ -122,7 +122,13 @@ void check_last(const Graph& graph) {
         for (const TensorSource* source :
              {static_cast<const TensorSource*>(&parts), static_cast<const TensorSource*>(&whole)}) {
             Evaluator evaluator(GraphView{graph.nodes}, *source, &team);
+            std::vector<float> written(expected.size());
+            evaluator.write(last, reinterpret_cast<std::byte*>(written.data()));
+            CHECK(same(written.data()));
             CHECK(same(evaluator(last).floats()));
+            std::fill(written.begin(), written.end(), 0.0F);
+            evaluator.write(last, reinterpret_cast<std::byte*>(written.data()));  // of what is known
+            CHECK(same(written.data()));
             evaluator.forget();
             const auto ranges = evaluator.ranges(last);
             std::vector<float> values(expected.size());

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -19,10 +20,11 @@
 
 namespace totograph::test {
 
-/// A new empty folder for temporary files, removed with all it holds at the end.
+/// A new empty folder for temporary files, removed with all it holds at the end. As long as it is there, new files are
+/// the owner's to write alone, whatever the umask of the one who runs the tests: cache files of others are refused.
 class ScratchFolder {
 public:
-    ScratchFolder() {
+    ScratchFolder() : umask_(::umask(S_IWGRP | S_IWOTH)) {
         static std::atomic<int> counter{0};
         // Tests run side by side, as processes of their own.
         path_ = std::filesystem::temp_directory_path() /
@@ -35,6 +37,7 @@ public:
     ~ScratchFolder() {
         std::error_code ignored;
         std::filesystem::remove_all(path_, ignored);
+        ::umask(umask_);
     }
 
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
@@ -54,6 +57,7 @@ public:
     }
 
 private:
+    ::mode_t umask_;
     std::filesystem::path path_;
 };
 

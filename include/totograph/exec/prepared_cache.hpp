@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -13,6 +14,7 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/team.hpp>
 #include <totograph/exec/weight_expression.hpp>
+#include <totograph/exec/weights.hpp>
 #include <totograph/io/cache_folder.hpp>
 #include <totograph/io/weight_file.hpp>
 #include <totograph/io/weight_folder.hpp>
@@ -50,6 +52,14 @@ inline std::string to_string(const PreparedCacheReport& report) {
     return text + (report.not_written.empty() ? "" : "; " + report.not_written);
 }
 
+/// A line for a log: how many bytes of weights have been prepared since `begin`, and what became of them on disk.
+inline std::string describe_preparation(std::size_t bytes, std::chrono::steady_clock::time_point begin,
+                                        const PreparedCacheReport& report) {
+    const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
+    return "prepared " + std::to_string(bytes) + " bytes of weights in " + std::to_string(taken.count()) +
+           " ms: " + to_string(report);
+}
+
 /// Prepared weights of one checkpoint in one layout, on disk for other processes, which map them and share the memory.
 ///
 /// A file each: `FOLDER/weights/SET/EXPRESSION.weight`, in which SET and EXPRESSION are hashes; what they are hashes of
@@ -66,21 +76,27 @@ public:
         std::span<const std::byte> bytes;
     };
 
+    /// Looks for nothing and keeps nothing.
+    PreparedCache() = default;
+
     /// `layout` is all that the bytes depend on beside the checkpoint and the expression: types, widths of vectors.
     /// Without a folder or an identity of the source (`TensorSource::identity`) nothing is looked for, and nothing
     /// kept.
-    PreparedCache(const io::CacheFolder& folder, const std::string& source_identity, std::string_view layout,
+    PreparedCache(const io::CacheFolder& folder, const TensorSource& source, std::string_view layout,
                   io::WeightFolderLimits limits = {}) {
         if (folder.path.empty()) {
             report_.reason = folder.missing;
-        } else if (source_identity.empty()) {
-            report_.reason = "The weights come from no file, or from one that was changed just now.";
-        } else {
-            identity_ = "totograph " + std::string(version) + "\ncompiler " + std::string(compiler) + "\nlayout " +
-                        std::string(layout) + "\n" + source_identity;
-            folder_ = io::WeightFolder(folder.path / "weights", io::weight_name(identity_), limits);
-            report_.folder = folder_.set().string();
+            return;
         }
+        const std::string source_identity = source.identity();
+        if (source_identity.empty()) {
+            report_.reason = "The weights come from no file, or from one that was changed just now.";
+            return;
+        }
+        identity_ = "totograph " + std::string(version) + "\ncompiler " + std::string(compiler) + "\nlayout " +
+                    std::string(layout) + "\n" + source_identity;
+        folder_ = io::WeightFolder(folder.path / "weights", io::weight_name(identity_), limits);
+        report_.folder = folder_.set().string();
     }
 
     /// Whether a prepared weight of so many bytes is looked for.
@@ -93,11 +109,11 @@ public:
         io::WeightFile found = io::read_weight_file(folder_.file(io::weight_name(expression)), identity_ + expression,
                                                     bytes, OnTeam{team});
         CacheCounter& counts = cache_counts().of("weights");
-        if (found.file) {
+        if (found.owner) {
             ++report_.hits;
             counts.add_hits();
             folder_.mark_used();
-            return {std::move(found.file), found.block};
+            return {std::move(found.owner), found.block};
         }
         ++report_.misses;
         counts.add_misses();

@@ -83,6 +83,17 @@ public:
         return out;
     }
 
+    /// The same into memory of the caller, of the node's dtype and shape; not kept.
+    void write(int id, std::byte* to) {
+        const Node& node = graph_[id];
+        const cpu::TensorData out{to, node.dtype, node.shape};
+        if (const Arena& whole = results_[static_cast<std::size_t>(id)]; whole.data() != nullptr) {
+            std::memcpy(to, whole.data(), whole.size());
+        } else {
+            compute(id, out);
+        }
+    }
+
     /// Makes ready what ranges of a node need. The node's dtype is f32.
     Ranges ranges(int id) {
         make_ready(id);

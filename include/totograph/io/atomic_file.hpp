@@ -23,8 +23,10 @@ namespace totograph::io {
 
 /// How an `AtomicFile` differs from the careful way.
 struct AtomicFileOptions {
-    bool keeps_permissions = true;  ///< The file has those of the one that it replaces; else those of a new file.
-    bool flushes = true;            ///< Without, a crash of the machine soon after may leave a file of any content.
+    bool keeps_permissions = true;   ///< The file has those of the one that it replaces; else those of a new file.
+    bool flushes = true;             ///< Without, a crash of the machine soon after may leave a file of any content.
+    bool follows_links = true;       ///< Replaces what a symbolic link leads to; else the link itself.
+    bool only_owner_writes = false;  ///< Takes the permission to write from all others, whatever the umask.
 };
 
 /// Writes a file so that nobody ever sees half of it: bytes go to a temporary file beside it, and `commit` renames that
@@ -36,10 +38,13 @@ public:
     explicit AtomicFile(const std::filesystem::path& path, AtomicFileOptions options = {})
         : shown_(in_quotes(path.string(), 1000)), target_(path), flushes_(options.flushes) {
         std::error_code ignored;
-        const auto status = std::filesystem::status(path, ignored);
+        const auto at_path = std::filesystem::symlink_status(path, ignored);
+        const bool is_link = std::filesystem::is_symlink(at_path);
+        const bool replaces_link = is_link && !options.follows_links;
+        const auto status = is_link && options.follows_links ? std::filesystem::status(path, ignored) : at_path;
         const bool replaces = std::filesystem::is_regular_file(status);
         // A rename over a device or a pipe would replace it with a plain file.
-        if (std::filesystem::exists(status) && !replaces) {
+        if (std::filesystem::exists(status) && !replaces && !replaces_link) {
             throw Error(ErrorCode::invalid_argument, "The path " + shown_ +
                                                          " exists and is not a regular file, so it cannot be replaced."
                                                          " Name another file.");
@@ -49,9 +54,10 @@ public:
             const auto resolved = std::filesystem::canonical(path, ignored);
             target_ = ignored ? path : resolved;
         }
-        create_temporary();
+        create_temporary(options.only_owner_writes ? 0644 : 0666);
         if (replaces && options.keeps_permissions) {
-            ::fchmod(file_.get(), static_cast<::mode_t>(status.permissions()));
+            const auto taken = static_cast<::mode_t>(options.only_owner_writes ? S_IWGRP | S_IWOTH : 0);
+            ::fchmod(file_.get(), static_cast<::mode_t>(status.permissions()) & ~taken);
         }
     }
 
@@ -96,12 +102,12 @@ public:
     }
 
 private:
-    void create_temporary() {
+    void create_temporary(::mode_t mode) {
         static std::atomic<std::uint64_t> counter{0};
         while (true) {
             const std::string candidate = target_.string() + ".tmp-" + std::to_string(::getpid()) + "-" +
                                           std::to_string(counter.fetch_add(1, std::memory_order_relaxed));
-            file_ = FileDescriptor(::open(candidate.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+            file_ = FileDescriptor(::open(candidate.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
             if (file_) {
                 temporary_ = candidate;
                 return;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,9 +18,9 @@
 
 #include "totograph/core/error.hpp"
 #include "totograph/io/atomic_file.hpp"
-#include "totograph/io/file_descriptor.hpp"
 #include "totograph/io/file_lock.hpp"
 #include "totograph/io/text.hpp"
+#include "totograph/io/trusted_file.hpp"
 
 // A small file of records that saves time and nothing else: whatever is wrong with it, it counts as empty.
 //
@@ -155,7 +153,8 @@ inline std::string cache_bytes(std::string_view identity, const CacheRecords& re
     return bytes;
 }
 
-/// Reads a cache file. Never throws for what is wrong with the file: `CacheContent::ignored` tells it.
+/// Reads a cache file, if it is to be trusted (see `open_trusted`). Never throws for what is wrong
+/// with the file: `CacheContent::ignored` tells it.
 inline CacheContent read_cache_file(const std::filesystem::path& path, std::string_view identity) {
     CacheContent content;
     const auto ignore = [&](const std::string& why) {
@@ -163,21 +162,15 @@ inline CacheContent read_cache_file(const std::filesystem::path& path, std::stri
         content.ignored = "The file " + in_quotes(path.string(), 1000) + " is ignored: " + why + ".";
         return content;
     };
-    // Without O_NONBLOCK, opening a named pipe would wait for a writer for ever.
-    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    const int reason = errno;
-    content.exists = static_cast<bool>(file) || reason != ENOENT;
-    if (!file) {
-        return content.exists ? ignore("it cannot be opened: " + system_reason(reason)) : content;
-    }
-    struct stat status {};
-    if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
-        return ignore("it is not a regular file");
+    const TrustedFile opened = open_trusted(path);
+    content.exists = opened.exists;
+    if (!opened.file) {
+        return opened.exists ? ignore(opened.wrong) : content;
     }
     std::string bytes;
     char part[16384];
     while (true) {
-        const ::ssize_t count = ::read(file.get(), part, sizeof part);
+        const ::ssize_t count = ::read(opened.file.get(), part, sizeof part);
         if (count < 0 && errno != EINTR) {
             return ignore("reading failed: " + system_reason(errno));
         }
@@ -236,7 +229,8 @@ inline std::string update_cache_file(const std::filesystem::path& path, std::str
                    " bytes, and a cache file holds " + std::to_string(most_cache_bytes) + " at most.";
         }
         // The permissions of a file that cannot be read may be what is wrong with it.
-        AtomicFile file(path, {.keeps_permissions = content.ignored.empty()});
+        AtomicFile file(
+            path, {.keeps_permissions = content.ignored.empty(), .follows_links = false, .only_owner_writes = true});
         file.write(bytes);
         file.commit();
         return {};

@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <ctime>
 #include <filesystem>
@@ -12,22 +13,27 @@
 namespace totograph::io {
 
 /// What tells a file apart from another, and from what it was before it was changed, without reading it.
+///
+/// The time of its content alone would not: copies and archives set it, to the same moment for all versions of a file
+/// where images are to be reproducible, and numbers of files are used again. When the system last noted a change of the
+/// file itself nobody can set.
 struct FileIdentity {
     std::string path;  ///< With all links followed. Empty when there is no such file.
     std::int64_t bytes = 0;
-    std::int64_t changed = 0;  ///< When its content last changed: nanoseconds since 1970.
+    std::int64_t changed = 0;  ///< When its content last changed, or is said to have: nanoseconds since 1970.
+    std::int64_t noted = 0;    ///< When its content, its name or its permissions last changed.
     std::uint64_t inode = 0;
 
-    /// The identity in four lines.
+    /// The identity in five lines.
     [[nodiscard]] std::string text() const {
-        return path + "\n" + std::to_string(bytes) + " bytes\nchanged " + std::to_string(changed) + "\ninode " +
-               std::to_string(inode) + "\n";
+        return path + "\n" + std::to_string(bytes) + " bytes\nchanged " + std::to_string(changed) + "\nnoted " +
+               std::to_string(noted) + "\ninode " + std::to_string(inode) + "\n";
     }
-    /// Whether the file was changed so long ago that a change after this moment would show in its time. Some file
-    /// systems count in steps of two seconds.
-    [[nodiscard]] bool is_settled() const {
+    /// Whether the file was changed so long before `now` (seconds since 1970) that a change after it would show in its
+    /// times. Some file systems count in steps of two seconds.
+    [[nodiscard]] bool is_settled(std::int64_t now = static_cast<std::int64_t>(std::time(nullptr))) const {
         constexpr std::int64_t nanoseconds = 1'000'000'000;
-        return changed / nanoseconds + 2 < static_cast<std::int64_t>(std::time(nullptr));
+        return std::max(changed, noted) / nanoseconds + 2 < now;
     }
 
     friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
@@ -45,6 +51,7 @@ inline FileIdentity file_identity(const std::filesystem::path& path) {
     identity.path = resolved.string();
     identity.bytes = static_cast<std::int64_t>(status.st_size);
     identity.changed = static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec;
+    identity.noted = static_cast<std::int64_t>(status.st_ctim.tv_sec) * 1'000'000'000 + status.st_ctim.tv_nsec;
     identity.inode = static_cast<std::uint64_t>(status.st_ino);
     return identity;
 }

@@ -19,7 +19,7 @@ namespace totograph::io {
 class FileLock {
 public:
     FileLock(const std::filesystem::path& path, std::chrono::milliseconds patience)
-        : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666)) {
+        : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0666)) {
         const auto end = std::chrono::steady_clock::now() + patience;
         while (file_ && !is_held_) {
             if (::flock(file_.get(), LOCK_EX | LOCK_NB) == 0) {

@@ -31,20 +31,13 @@ public:
         struct stat status {};
         // Without O_NONBLOCK, opening a named pipe would wait for a writer for ever.
         const FileDescriptor file = open_for_reading(path_, status, O_NONBLOCK);
-        if (!S_ISREG(status.st_mode)) {
-            throw Error(ErrorCode::file_not_found, "The path " + in_quotes(path_.string(), 1000) +
-                                                       " is not a regular file, so it cannot be memory-mapped.");
-        }
-        if (status.st_size == 0) {
-            throw Error(ErrorCode::invalid_file, "The file " + in_quotes(path_.string(), 1000) + " is empty.");
-        }
-        const auto size = static_cast<std::size_t>(status.st_size);
-        void* const address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
-        if (address == MAP_FAILED) {
-            throw Error(ErrorCode::io_failure, "The file " + in_quotes(path_.string(), 1000) +
-                                                   " cannot be memory-mapped: " + system_reason(errno) + ".");
-        }
-        bytes_ = {static_cast<const std::byte*>(address), size};
+        map(file, status);
+    }
+    /// Maps a file that is open: `status` is what `fstat` says of it, and `path` is what messages call it. Throws as
+    /// above.
+    MappedFile(std::filesystem::path path, const FileDescriptor& file, const struct stat& status)
+        : path_(std::move(path)) {
+        map(file, status);
     }
 
     MappedFile(MappedFile&& other) noexcept
@@ -80,6 +73,23 @@ public:
     }
 
 private:
+    void map(const FileDescriptor& file, const struct stat& status) {
+        if (!S_ISREG(status.st_mode)) {
+            throw Error(ErrorCode::file_not_found, "The path " + in_quotes(path_.string(), 1000) +
+                                                       " is not a regular file, so it cannot be memory-mapped.");
+        }
+        if (status.st_size == 0) {
+            throw Error(ErrorCode::invalid_file, "The file " + in_quotes(path_.string(), 1000) + " is empty.");
+        }
+        const auto size = static_cast<std::size_t>(status.st_size);
+        void* const address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+        if (address == MAP_FAILED) {
+            throw Error(ErrorCode::io_failure, "The file " + in_quotes(path_.string(), 1000) +
+                                                   " cannot be memory-mapped: " + system_reason(errno) + ".");
+        }
+        bytes_ = {static_cast<const std::byte*>(address), size};
+    }
+
     // The system's calls take a pointer to non-const although they never write through it.
     static void* address(const std::byte* byte) noexcept { return const_cast<std::byte*>(byte); }
 

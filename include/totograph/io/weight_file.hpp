@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -9,17 +14,20 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
+#include "totograph/core/arena.hpp"
 #include "totograph/core/error.hpp"
 #include "totograph/io/atomic_file.hpp"
 #include "totograph/io/block_checksum.hpp"
+#include "totograph/io/file_system.hpp"
 #include "totograph/io/mapped_file.hpp"
 #include "totograph/io/text.hpp"
+#include "totograph/io/trusted_file.hpp"
 
 // One block of bytes that took long to make, to be mapped into the memory of any number of processes. The file saves
-// time and nothing else: whatever is wrong with it, it counts as missing.
+// time and nothing else: whatever is wrong with it, it counts as missing. What may end a process is that the file is
+// cut while it is mapped: only its owner can do that, and this library never does.
 //
 // Numbers are in the byte order of the machine; the magic tells it. A header (below); the identity; zeros up to a
 // multiple of 4,096 bytes; the block; u64 checksum of the block. A reader knows all that stands before the block.
@@ -32,7 +40,7 @@ inline constexpr std::size_t weight_file_alignment = 4096;
 
 /// What a weight file holds.
 struct WeightFile {
-    std::shared_ptr<const MappedFile> file;  ///< Null unless all is well; keeps the block in its place.
+    std::shared_ptr<const void> owner;  ///< Null unless all is well; keeps the block in its place.
     std::span<const std::byte> block;
     bool exists = false;
     std::string ignored;  ///< Why the file was not used, as a sentence; empty when it was, or there is none.
@@ -94,6 +102,31 @@ std::string check(std::span<const std::byte> bytes, std::string_view identity, s
     return {};
 }
 
+/// Reads a whole file into memory, in parts by `for_each`. Throws `Error`.
+template <class ForEach>
+Arena read_whole(const std::filesystem::path& path, const TrustedFile& opened, ForEach&& for_each) {
+    constexpr std::size_t part_bytes = std::size_t{1} << 20U;
+    Arena memory(static_cast<std::size_t>(opened.status.st_size));
+    std::atomic<int> failed{0};
+    for_each((memory.size() + part_bytes - 1) / part_bytes, [&](std::size_t part) {
+        std::size_t at = part * part_bytes;
+        const std::size_t end = std::min(memory.size(), at + part_bytes);
+        while (at < end) {
+            const ::ssize_t count = ::pread(opened.file.get(), memory.data() + at, end - at, static_cast<::off_t>(at));
+            if (count == 0 || (count < 0 && errno != EINTR)) {
+                failed = count < 0 ? errno : EIO;  // shorter than it was
+                return;
+            }
+            at += static_cast<std::size_t>(std::max<::ssize_t>(count, 0));
+        }
+    });
+    if (failed != 0) {
+        throw Error(ErrorCode::io_failure,
+                    "The file " + in_quotes(path.string(), 1000) + " cannot be read: " + system_reason(failed) + ".");
+    }
+    return memory;
+}
+
 }  // namespace weight_file_detail
 
 /// The size of a file with a block of so many bytes.
@@ -101,30 +134,54 @@ inline std::size_t weight_file_bytes(std::string_view identity, std::size_t bloc
     return weight_file_detail::head_of(identity, 0).size() + block_bytes + sizeof(std::uint64_t);
 }
 
-/// Maps a file and checks all of it: that it was written for this identity, that its block has so many bytes, and its
-/// checksum, in parts by `for_each` (see `block_checksum`). Never throws for what is wrong with the file.
+/// How `read_weight_file` takes a block into memory.
+enum class WeightMemory : std::uint8_t {
+    automatic,  ///< Mapped, so that processes share it, where nobody can take away what is mapped; else copied.
+    copied,     ///< Read into memory of this process.
+};
+
+/// Takes a file into memory and checks all of it: that it is to be trusted (see `open_trusted`), was written for
+/// this identity, that its block has so many bytes, and its checksum, in parts by `for_each` (see `block_checksum`).
+/// Never throws for what is wrong with the file.
 template <class ForEach>
 WeightFile read_weight_file(const std::filesystem::path& path, std::string_view identity, std::size_t block_bytes,
-                            ForEach&& for_each) {
+                            ForEach&& for_each, WeightMemory memory = WeightMemory::automatic) {
     WeightFile result;
-    std::error_code failed;
-    if (std::filesystem::symlink_status(path, failed).type() == std::filesystem::file_type::not_found) {
-        return result;
-    }
-    result.exists = true;
-    try {
-        auto file = std::make_shared<const MappedFile>(path);
-        const std::string wrong =
-            weight_file_detail::check(file->bytes(), identity, block_bytes, for_each, result.block);
+    const auto check = [&](auto owner, std::span<const std::byte> bytes) {
+        std::string wrong = weight_file_detail::check(bytes, identity, block_bytes, for_each, result.block);
         if (wrong.empty()) {
-            result.file = std::move(file);
-            return result;
+            result.owner = std::move(owner);
         }
-        result.ignored = "The file " + in_quotes(path.string(), 1000) + " is ignored: " + wrong + ".";
+        return wrong;
+    };
+    try {
+        const TrustedFile opened = open_trusted(path);
+        result.exists = opened.exists;
+        std::string wrong = opened.wrong;
+        if (opened.file) {
+            // What has another size is only looked at: it must not ask for any amount of memory.
+            const bool is_whole =
+                static_cast<std::uint64_t>(opened.status.st_size) == weight_file_bytes(identity, block_bytes);
+            const bool may_go = opened.is_shared || !keeps_mapped_files(opened.file);
+            if (is_whole && (memory == WeightMemory::copied || may_go)) {
+                auto copy = std::make_shared<const Arena>(weight_file_detail::read_whole(path, opened, for_each));
+                const std::span<const std::byte> bytes(copy->data(), copy->size());
+                wrong = check(std::move(copy), bytes);
+            } else {
+                auto file = std::make_shared<const MappedFile>(path, opened.file, opened.status);
+                const std::span<const std::byte> bytes = file->bytes();
+                wrong = check(std::move(file), bytes);
+            }
+        }
+        if (!wrong.empty()) {
+            result.ignored = "The file " + in_quotes(path.string(), 1000) + " is ignored: " + wrong + ".";
+        }
     } catch (const Error& error) {
         result.ignored = error.what();
     }
-    result.block = {};
+    if (!result.owner) {
+        result.block = {};
+    }
     return result;
 }
 
@@ -137,7 +194,8 @@ void write_weight_file(const std::filesystem::path& path, std::string_view ident
     const std::string head = head_of(identity, block.size());
     const std::uint64_t sum = block_checksum(block, for_each);
     // A file that a crash leaves half written has another checksum: waiting for the disk would gain nothing.
-    AtomicFile file(path, {.keeps_permissions = false, .flushes = false});
+    AtomicFile file(path,
+                    {.keeps_permissions = false, .flushes = false, .follows_links = false, .only_owner_writes = true});
     file.write(head);
     file.write(block);
     file.write(std::as_bytes(std::span(&sum, 1)));

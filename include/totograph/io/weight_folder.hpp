@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -69,17 +70,10 @@ public:
         if (!std::exchange(is_counted_, true)) {
             total_ = bytes_of(find_sets());
         }
-        if (lacks(bytes)) {
-            std::vector<Set> sets = find_sets();
-            total_ = bytes_of(sets);
-            std::sort(sets.begin(), sets.end(), [](const Set& a, const Set& b) { return a.used < b.used; });
-            for (const Set& set : sets) {
-                if (lacks(bytes) && set.folder != set_) {
-                    remove(set);
-                }
-            }
+        if (!has_room(bytes)) {
+            make_room_of_others(bytes);
         }
-        if (lacks(bytes)) {
+        if (!has_room(bytes)) {
             return "Weights of " + std::to_string(bytes) + " bytes are not kept in " + in_quotes(root_.string(), 1000) +
                    ", which holds " + std::to_string(total_) + " of " + std::to_string(limits_.most_bytes) +
                    " bytes; its disk has " + std::to_string(available()) + " bytes left, of which " +
@@ -122,24 +116,27 @@ private:
         std::error_code failed;
         std::filesystem::directory_iterator entry(folder, failed);
         for (; !failed && entry != std::filesystem::directory_iterator(); entry.increment(failed)) {
-            visit(entry->path());
+            visit(*entry);
         }
     }
 
     [[nodiscard]] std::vector<Set> find_sets() const {
         std::vector<Set> sets;
         const auto now = std::filesystem::file_time_type::clock::now();
-        for_each_entry(root_, [&](const std::filesystem::path& folder) {
+        for_each_entry(root_, [&](const std::filesystem::directory_entry& entry) {
+            const std::filesystem::path& folder = entry.path();
             std::error_code failed;
-            if (!after_digits(folder).empty() || !std::filesystem::is_directory(folder, failed)) {
+            // What a link leads to is not ours.
+            if (!after_digits(folder).empty() || !std::filesystem::is_directory(entry.symlink_status(failed))) {
                 return;
             }
             Set set{folder, std::filesystem::last_write_time(folder, failed), {}, 0};
-            for_each_entry(folder, [&](const std::filesystem::path& file) {
+            for_each_entry(folder, [&](const std::filesystem::directory_entry& inside) {
+                const std::filesystem::path& file = inside.path();
                 const std::string rest = after_digits(file);
                 const bool is_half = rest.starts_with(std::string(ending) + ".tmp-");
                 std::error_code missing;
-                if ((rest != ending && !is_half) || !std::filesystem::is_regular_file(file, missing)) {
+                if ((rest != ending && !is_half) || !std::filesystem::is_regular_file(inside.symlink_status(missing))) {
                     return;
                 }
                 const auto changed = std::filesystem::last_write_time(file, missing);
@@ -166,14 +163,32 @@ private:
         total_ -= std::min(total_, set.bytes);
     }
 
+    /// Removes other sets, those that were not used for longest first; none when that would not be enough.
+    void make_room_of_others(std::uintmax_t bytes) {
+        std::vector<Set> sets = find_sets();
+        total_ = bytes_of(sets);
+        std::erase_if(sets, [&](const Set& set) { return set.folder == set_; });
+        if (!has_room(bytes, bytes_of(sets))) {
+            return;
+        }
+        std::sort(sets.begin(), sets.end(), [](const Set& a, const Set& b) { return a.used < b.used; });
+        for (const Set& set : sets) {
+            if (!has_room(bytes)) {
+                remove(set);
+            }
+        }
+    }
+
+    /// Bytes left on the disk; no limit when nobody knows.
     [[nodiscard]] std::uintmax_t available() const {
         std::error_code failed;
         const std::filesystem::space_info space = std::filesystem::space(set_, failed);
-        return failed ? 0 : space.available;
+        return failed ? std::numeric_limits<std::uintmax_t>::max() / 2 : space.available;
     }
 
-    [[nodiscard]] bool lacks(std::uintmax_t bytes) const {
-        return total_ + bytes > limits_.most_bytes || available() < limits_.free_bytes + bytes;
+    /// Whether so many bytes are within the limits when `freed` others are gone.
+    [[nodiscard]] bool has_room(std::uintmax_t bytes, std::uintmax_t freed = 0) const {
+        return total_ + bytes <= limits_.most_bytes + freed && limits_.free_bytes + bytes <= available() + freed;
     }
 
     std::filesystem::path root_;

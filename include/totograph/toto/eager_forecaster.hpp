@@ -62,7 +62,7 @@ RecordedForecast record_forecast() {
 /// made: one class for all models and buckets. One thread at a time may use it.
 class EagerForecaster {
 public:
-    /// Prepares weights of its own, and memory.
+    /// Prepares weights, unless other eager forecasters of these have them, and memory.
     EagerForecaster(const Weights& weights, RecordedForecast recorded)
         : recorded_(std::move(recorded)),
           states_(recorded_.graphs),
@@ -70,7 +70,7 @@ public:
           result_(result_size(recorded_.sizes, recorded_.bucket)) {
         const auto memory_of = [this](const Node& node) { return state(node.name, node.layer); };
         for (std::size_t i = 0; i < bound_.size(); ++i) {
-            bound_[i] = cpu::BoundGraph(GraphView{recorded_.graphs[i].nodes}, weights.source(), memory_of);
+            bound_[i] = cpu::BoundGraph(GraphView{recorded_.graphs[i].nodes}, weights, memory_of);
         }
     }
     EagerForecaster(const EagerForecaster&) = delete;
@@ -94,7 +94,8 @@ public:
         return collect_forecast(static_cast<const float*>(state(states::forecast, -1)), sizes, request, result_);
     }
 
-    /// Bytes that it holds: states, intermediates, its weights, the result.
+    /// Bytes that it holds: states, intermediates, the result, and the weights of each program, which are counted as if
+    /// nothing else read them (see `cpu::EagerExecutor::memory_bytes`).
     [[nodiscard]] std::size_t memory_bytes() const {
         std::size_t bytes = memory_.size() + result_.size() * sizeof(float);
         for (const cpu::BoundGraph& bound : bound_) {

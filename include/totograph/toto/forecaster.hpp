@@ -134,7 +134,8 @@ public:
         return explain_dot<Continue>(has_cache ? "decode" : "recompute");
     }
 
-    /// Bytes that this forecaster holds beside the shared weights.
+    /// Bytes that this forecaster holds beside the shared weights. An eager one counts the weights of its programs as
+    /// its own (see `cpu::EagerExecutor::memory_bytes`).
     [[nodiscard]] std::size_t memory_bytes() const { return executor_.memory_bytes() + result_.size() * sizeof(float); }
 
     /// The executor, for those who look inside: states by name, single programs.

@@ -3,15 +3,14 @@
 
 #include <array>
 #include <cstddef>
-#include <cstring>
+#include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include <totograph/core/arena.hpp>
 #include <totograph/core/dtype.hpp>
 #include <totograph/exec/cpu/evaluate_with_eigen.hpp>
-#include <totograph/exec/cpu/prepared_weights.hpp>
+#include <totograph/exec/cpu/shared_tensors.hpp>
 #include <totograph/exec/cpu/tensor_data.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/graph.hpp>
@@ -21,7 +20,7 @@ namespace totograph::cpu {
 inline namespace TOTOGRAPH_SIMD_NAMESPACE {
 
 /// A graph with memory for each of its nodes, run one by one in the order in which they were recorded. Expressions of
-/// weights alone are computed once.
+/// weights alone are computed once for all graphs of one checkpoint that read them.
 class BoundGraph {
 public:
     /// The code of an opaque node.
@@ -32,15 +31,14 @@ public:
     /// Prepares a graph, whose nodes must outlive this. `state` gives the memory of a state node; `opaque` has the code
     /// of each node that is opaque, at its place, and may be empty for a graph without such nodes.
     template <class State>
-    BoundGraph(GraphView graph, const TensorSource& source, const State& state,
-               std::span<const OpaqueFunction> opaque = {})
+    BoundGraph(GraphView graph, const Weights& weights, const State& state, std::span<const OpaqueFunction> opaque = {})
         : graph_(graph),
           opaque_(opaque),
           is_known_(find_weight_expressions(graph)),
           tensors_(static_cast<std::size_t>(graph.size())) {
         std::vector<std::size_t> offsets(tensors_.size(), 0);
         std::size_t bytes = 0;
-        WeightEvaluator evaluator(graph, source);
+        std::vector<int> weight_nodes;
         for (int id = 0; id < graph.size(); ++id) {
             const Node& node = graph[id];
             const auto place = static_cast<std::size_t>(id);
@@ -49,13 +47,16 @@ public:
                 tensors_[place].data = state(node);
             } else if (is_known_[place] != 0) {
                 if (is_read_at_run_time(id)) {
-                    keep(evaluator(id), tensors_[place]);
-                    evaluator.forget();
+                    weight_nodes.push_back(id);
                 }
             } else {
                 offsets[place] = bytes;
                 bytes += aligned_size(bytes_of(node));
             }
+        }
+        weights_ = weights.prepared<SharedTensors>()->get(graph, weight_nodes, weights.source());
+        for (std::size_t i = 0; i < weights_.size(); ++i) {
+            tensors_[static_cast<std::size_t>(weight_nodes[i])].data = weights_[i]->data();  // nobody writes to it
         }
         intermediates_ = Arena(bytes);
         for (int id = 0; id < graph.size(); ++id) {
@@ -91,11 +92,11 @@ public:
 
     /// Bytes of intermediates.
     [[nodiscard]] std::size_t intermediate_bytes() const noexcept { return intermediates_.size(); }
-    /// Bytes of what was computed from the weights.
+    /// Bytes of what was computed from the weights, whether or not others read the same.
     [[nodiscard]] std::size_t weight_bytes() const noexcept {
         std::size_t total = 0;
-        for (const Arena& weight : weights_) {
-            total += weight.size();
+        for (const auto& weight : weights_) {
+            total += weight->size();
         }
         return total;
     }
@@ -122,18 +123,11 @@ private:
         return false;
     }
 
-    void keep(const TensorData& value, TensorData& tensor) {
-        Arena kept(static_cast<std::size_t>(value.shape.size()) * size_in_bytes(value.dtype));
-        std::memcpy(kept.data(), value.data, kept.size());
-        tensor.data = kept.data();
-        weights_.push_back(std::move(kept));
-    }
-
     GraphView graph_;
     std::span<const OpaqueFunction> opaque_;
     std::vector<char> is_known_;
     std::vector<TensorData> tensors_;
-    std::vector<Arena> weights_;
+    std::vector<std::shared_ptr<const Arena>> weights_;
     Arena intermediates_;
 };
 

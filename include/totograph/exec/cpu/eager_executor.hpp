@@ -35,9 +35,7 @@ public:
         : pool_(std::move(pool)), memory_(Layout::bytes) {
         const auto memory_of = [this](const Node& node) { return state(node.name, node.layer); };
         std::size_t program = 0;
-        ((bound_[program++] =
-              BoundGraph(Programs::graph, weights.source(), memory_of, OpaqueTable<Programs>::functions)),
-         ...);
+        ((bound_[program++] = BoundGraph(Programs::graph, weights, memory_of, OpaqueTable<Programs>::functions)), ...);
     }
 
     /// Runs one of the programs. Allocates, unlike the fused executor, and throws when there is no memory.
@@ -51,7 +49,9 @@ public:
         return entry == nullptr ? nullptr : memory_.data() + entry->offset;
     }
 
-    /// Bytes of states, intermediates, and the weights, of which each executor has its own.
+    /// Bytes of states, intermediates, and the weights of each program, counted as if nothing else read them: equal
+    /// ones of other programs and executors of the same `Weights` are the same memory. (The fused executor's weights
+    /// stay with the `Weights`, and are not counted by it.)
     [[nodiscard]] std::size_t memory_bytes() const noexcept {
         std::size_t total = memory_.size();
         for (const BoundGraph& bound : bound_) {

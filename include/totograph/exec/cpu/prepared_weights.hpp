@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
-#include <cstring>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -13,6 +13,7 @@
 
 #include <totograph/core/arena.hpp>
 #include <totograph/core/dtype.hpp>
+#include <totograph/core/log.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cpu/evaluate.hpp>
 #include <totograph/exec/cpu/evaluate_with_eigen.hpp>
@@ -88,27 +89,34 @@ public:
             expressions.emplace_back(graph, weight);
             missing += entries_.contains(expressions.back().text()) ? 0 : bytes_of(graph, weight);
         }
+        const auto begin = std::chrono::steady_clock::now();
         Team team(Team::threads_for(missing));
         WeightEvaluator evaluator(graph, source, &team);
-        PreparedCache cache(io::large_cache_folder(), missing == 0 ? std::string() : source.identity(), layout());
+        PreparedCache cache =
+            missing == 0 ? PreparedCache() : PreparedCache(io::large_cache_folder(), source, layout());
         std::vector<std::shared_ptr<const PreparedTensor<Storage>>> tensors;
+        std::size_t prepared = 0;
         int last_layer = -1;
         for (std::size_t i = 0; i < wanted.size(); ++i) {
-            auto& entry = entries_[expressions[i].text()];
-            if (!entry) {
+            auto entry = entries_.find(expressions[i].text());
+            if (entry == entries_.end()) {
                 // Layers share nothing but small constants; keeping one layer at a time bounds the memory.
                 const int layer = layer_of(graph, wanted[i].node);
                 if (layer != last_layer) {
                     evaluator.forget();
                     last_layer = layer;
                 }
-                entry = std::make_shared<const PreparedTensor<Storage>>(
+                // Kept only when it is whole: what throws is prepared again by the next call.
+                auto tensor = std::make_shared<const PreparedTensor<Storage>>(
                     prepare(graph, wanted[i], evaluator, expressions[i], cache));
+                prepared += tensor->bytes();
+                entry = entries_.emplace(expressions[i].text(), std::move(tensor)).first;
             }
-            tensors.push_back(entry);
+            tensors.push_back(entry->second);
         }
         if (missing != 0) {
             cache_report_.add(cache.report());
+            log(LogTopic::capture, [&] { return describe_preparation(prepared, begin, cache.report()); });
         }
         return tensors;
     }
@@ -124,7 +132,7 @@ public:
         const std::scoped_lock lock(mutex_);
         std::size_t total = 0;
         for (const auto& [expression, tensor] : entries_) {
-            total += tensor ? tensor->bytes() : 0;  // none where preparing it threw
+            total += tensor->bytes();
         }
         return total;
     }
@@ -135,12 +143,15 @@ private:
         return weight.second_node < 0 ? bytes : 2 * bytes;
     }
 
-    /// All that the bytes of a packed matrix depend on, beside its weights.
+    /// All that the bytes of a packed matrix depend on, beside its weights. (The last bit of a composed product may
+    /// also depend on the sizes of the caches, by which Eigen cuts sums into parts.)
     static std::string layout() {
 #define TOTOGRAPH_DETAIL_TEXT(name) #name
 #define TOTOGRAPH_DETAIL_TEXT_OF(name) TOTOGRAPH_DETAIL_TEXT(name)
         return "cpu " TOTOGRAPH_DETAIL_TEXT_OF(TOTOGRAPH_SIMD_NAMESPACE) ", panels of " + std::to_string(panel_width) +
-               ", " + std::string(name(dtype_of<Storage>));
+               ", " + std::string(name(dtype_of<Storage>)) +
+               ", Eigen " TOTOGRAPH_DETAIL_TEXT_OF(EIGEN_WORLD_VERSION) "." TOTOGRAPH_DETAIL_TEXT_OF(
+                   EIGEN_MAJOR_VERSION) "." TOTOGRAPH_DETAIL_TEXT_OF(EIGEN_MINOR_VERSION);
 #undef TOTOGRAPH_DETAIL_TEXT_OF
 #undef TOTOGRAPH_DETAIL_TEXT
     }
@@ -151,9 +162,8 @@ private:
         PreparedTensor<Storage> tensor;
         const Node& node = graph[weight.node];
         if (!weight.packed) {
-            const auto bytes = static_cast<std::size_t>(node.shape.size()) * size_in_bytes(node.dtype);
-            tensor.plain = Arena(bytes);
-            std::memcpy(tensor.plain.data(), evaluator(weight.node).data, bytes);
+            tensor.plain = Arena(static_cast<std::size_t>(node.shape.size()) * size_in_bytes(node.dtype));
+            evaluator.write(weight.node, tensor.plain.data());
             return tensor;
         }
         const bool is_pair = weight.second_node >= 0;

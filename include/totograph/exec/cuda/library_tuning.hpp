@@ -19,6 +19,7 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/error.hpp>
+#include <totograph/core/log.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/check.hpp>
 #include <totograph/exec/cuda/device.hpp>
@@ -108,14 +109,16 @@ inline ProductAlgorithm measure_algorithms(const LibraryProduct& product, const 
     };
     struct Timed {
         float least;
+        std::size_t place;  ///< Among the candidates.
         ProductAlgorithm algorithm;
     };
     std::vector<Timed> timed;
-    for (const ProductAlgorithm& candidate : candidates) {
-        if (const float least = time(candidate); least < std::numeric_limits<float>::infinity()) {
-            timed.push_back({least, candidate});
+    for (std::size_t place = 0; place < candidates.size(); ++place) {
+        if (const float least = time(candidates[place]); least < std::numeric_limits<float>::infinity()) {
+            timed.push_back({least, place, candidates[place]});
         }
     }
+    const std::size_t ran = timed.size();
     if (timed.empty()) {
         throw Error(ErrorCode::device_failure, "cuda: none of the " + std::to_string(candidates.size()) +
                                                    " algorithms of cuBLASLt runs " + product_key(shape) +
@@ -129,7 +132,14 @@ inline ProductAlgorithm measure_algorithms(const LibraryProduct& product, const 
             finalist.least = std::min(finalist.least, time(finalist.algorithm));
         }
     }
-    return std::min_element(timed.begin(), timed.end(), is_faster)->algorithm;
+    const Timed& best = *std::min_element(timed.begin(), timed.end(), is_faster);
+    log(LogTopic::tuning, [&] {
+        return "product " + product_key(shape) + ": timed " + std::to_string(ran) + " of " +
+               std::to_string(candidates.size()) + " algorithms of cuBLASLt, chose number " +
+               std::to_string(best.place + 1) + " by its expectation, which takes " +
+               std::to_string(best.least * 1000 / static_cast<float>(repeats)) + " us";
+    });
+    return best.algorithm;
 }
 
 /// All that the fastest algorithm of a product depends on beside the product, as text. Devices of one kind share it.

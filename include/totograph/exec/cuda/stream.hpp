@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <string>
 #include <utility>
 
 #include <cuda_runtime.h>
 
+#include <totograph/core/log.hpp>
 #include <totograph/exec/cuda/check.hpp>
 
 namespace totograph::cuda {
@@ -106,6 +109,7 @@ public:
     /// Captures what `record(stream)` launches. Nothing runs.
     template <class Record>
     ReplayableGraph(const Stream& stream, Record&& record) {
+        const auto begin = std::chrono::steady_clock::now();
         check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), "beginning a capture");
         try {
             record(stream.get());
@@ -129,6 +133,11 @@ public:
             cudaGraphExecDestroy(graph_);
         }
         check(uploaded, "uploading a graph");
+        log(LogTopic::capture, [&] {
+            const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
+            return "captured a graph of " + std::to_string(nodes_) + " nodes in " + std::to_string(taken.count()) +
+                   " ms";
+        });
     }
     ReplayableGraph(ReplayableGraph&& other) noexcept
         : graph_(std::exchange(other.graph_, nullptr)), nodes_(other.nodes_) {}

@@ -12,8 +12,11 @@
 #include <string_view>
 #include <utility>
 
+#include <totograph/core/cache_counts.hpp>
+#include <totograph/core/log.hpp>
 #include <totograph/io/cache_file.hpp>
 #include <totograph/io/cache_folder.hpp>
+#include <totograph/io/text.hpp>
 
 namespace totograph::cuda {
 
@@ -38,7 +41,8 @@ inline std::string to_string(const TuningCacheReport& report) {
     return text + (report.not_written.empty() ? "" : "; " + report.not_written);
 }
 
-/// Choices by key, of this process and of a file that other processes share. Keys and choices are any bytes.
+/// Choices by key, of this process and of a file that other processes share. Keys and choices are any bytes. What
+/// becomes of look-ups is also counted for the process, as `tuning` (see `cache_counts`): hits and misses of the file.
 class TuningCache {
 public:
     /// Reads the file for `identity`: all that choices depend on beside their keys. `name` begins the file's name.
@@ -52,6 +56,10 @@ public:
         report_.path = path_.string();
         io::CacheContent content = io::read_cache_file(path_, identity_);
         report_.ignored = content.ignored;
+        if (!content.ignored.empty()) {
+            counts_.add_ignored(content.ignored);
+            log(LogTopic::tuning, [&] { return content.ignored; });
+        }
         for (auto& [key, choice] : content.records) {
             choices_.emplace(key, Choice{std::move(choice), Origin::unchecked});
         }
@@ -64,6 +72,7 @@ public:
         const auto found = choices_.find(key);
         if (found == choices_.end()) {
             ++report_.misses;
+            counts_.add_misses();
             return std::nullopt;
         }
         Choice& choice = found->second;
@@ -76,10 +85,12 @@ public:
             refused_.emplace(key);
             ++report_.misses;
             ++report_.refused;
+            counts_.add_misses();
             return std::nullopt;
         }
         choice.origin = Origin::file;
         ++report_.hits;
+        counts_.add_hits();
         return choice.bytes;
     }
 
@@ -101,8 +112,13 @@ public:
                 (refused_.contains(key) ? corrected : added).emplace(key, choice.bytes);
             }
         }
+        const std::size_t kept = added.size() + corrected.size();
         report_.not_written = io::update_cache_file(path_, identity_, std::move(added), corrected);
         is_unsaved_ = !report_.not_written.empty();
+        log(LogTopic::tuning, [&] {
+            return is_unsaved_ ? report_.not_written
+                               : std::to_string(kept) + " choices are kept in " + io::in_quotes(path_.string(), 1000);
+        });
         if (!is_unsaved_) {
             refused_.clear();
         }
@@ -137,6 +153,7 @@ private:
         Origin origin = Origin::unchecked;
     };
 
+    CacheCounter& counts_ = cache_counts().of("tuning");
     std::string identity_;
     std::filesystem::path path_;
     std::map<std::string, Choice, std::less<>> choices_;

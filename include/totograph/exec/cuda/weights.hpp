@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -14,6 +15,7 @@
 #include <cuda_runtime.h>
 
 #include <totograph/core/dtype.hpp>
+#include <totograph/core/log.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cpu/evaluate.hpp>
 #include <totograph/exec/cuda/check.hpp>
@@ -192,11 +194,12 @@ private:
                  const std::vector<WeightExpression>& expressions, const std::vector<std::string>& keys,
                  const std::vector<std::size_t>& missing, const std::unordered_map<std::string, std::size_t>& offsets,
                  std::size_t bytes) {
+        const auto begin = std::chrono::steady_clock::now();
         auto memory = std::make_shared<DeviceMemory>(bytes);
         Uploader uploader(bytes);
         Team team(Team::threads_for(bytes));
         WeightEvaluator evaluator(graph, source, &team, DeviceProducts(uploader));
-        PreparedCache cache(io::large_cache_folder(), source.identity(),
+        PreparedCache cache(io::large_cache_folder(), source,
                             "rows, composed on a device, " + std::string(name(dtype_of<Storage>)));
         int last_layer = -1;
         for (const std::size_t i : missing) {
@@ -215,6 +218,7 @@ private:
         }
         bytes_ += bytes;
         cache_report_.add(cache.report());
+        log(LogTopic::capture, [&] { return describe_preparation(bytes, begin, cache.report()); });
     }
 
     mutable std::mutex mutex_;
