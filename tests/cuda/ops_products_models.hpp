@@ -56,6 +56,15 @@ struct LinearOfViews {
     }
 };
 
+/// A product whose result a chain goes on with.
+template <Index rows, Index depth, Index columns>
+struct Activated {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        out(silu(layer(r.state("x", {rows, depth}), columns)) * 2.0);
+    }
+};
+
 /// Two products of one input that meet.
 template <Index rows, Index depth, Index columns>
 struct Gated {
@@ -231,10 +240,10 @@ using ProductModels =
     std::tuple<Linear<1, 768, 2304>, Linear<7, 768, 768>, Linear<16, 768, 768>, Linear<300, 768, 768>,
                Linear<61, 24, 20>, LinearOfViews, Gated<1, 512, 1024>, Gated<13, 512, 1024>, Gated<300, 512, 1024>,
                Residual<5, 512, 768>, Residual<300, 512, 768>, NormsAndResiduals<3>, NormsAndResiduals<70>,
-               IntoCaches<1, 3>, IntoCaches<5, 7>, Causal<small_causal>, Causal<odd_causal>, Causal<large_causal>,
-               Cached<small_cached, true, 3>, Cached<small_cached, false, 3>, Cached<large_cached, true, 4>,
-               Cached<large_cached, true, 0>, Cached<large_cached, false, 5>, LastPosition<last>,
-               AcrossVariates<few_variates>, AcrossVariates<many_variates>>;
+               IntoCaches<1, 3>, IntoCaches<5, 7>, Activated<700, 192, 512>, Gated<527, 192, 384>, Causal<small_causal>,
+               Causal<odd_causal>, Causal<large_causal>, Cached<small_cached, true, 3>, Cached<small_cached, false, 3>,
+               Cached<large_cached, true, 4>, Cached<large_cached, true, 0>, Cached<large_cached, false, 5>,
+               LastPosition<last>, AcrossVariates<few_variates>, AcrossVariates<many_variates>>;
 
 /// The states of a model after a run on the CPU, by its place in `ProductModels`.
 std::vector<StateContent> eager_states_of_products(std::size_t model);

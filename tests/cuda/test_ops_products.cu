@@ -29,6 +29,8 @@ constexpr const char* table[] = {
     "norms and residuals, 70 rows",
     "rotated into caches, 3 rows",
     "rotated into caches, 35 rows",
+    "product and chain, 700 rows",
+    "norm and pair, 527 rows",
     "causal attention",
     "causal attention, odd heads",
     "causal attention, large",

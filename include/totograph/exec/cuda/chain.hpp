@@ -126,7 +126,13 @@ __device__ __forceinline__ T apply(T a, T b) {
     } else if constexpr (op == Op::sigmoid || op == Op::silu) {
         const T numerator = op == Op::silu ? a : T(1);
         if constexpr (rounds && std::is_same_v<T, float>) {
-            return __fdividef(numerator, 1.0F + __expf(-a));
+            // As instructions, for their results' rare cases, such as e to the -100th, need no care here: all become 0.
+            constexpr float log2_of_e = 1.4426950408889634F;
+            float power;
+            float quotient;
+            asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(a * -log2_of_e));
+            asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(quotient) : "f"(1.0F + power));
+            return numerator * quotient;
         } else {
             return numerator / (T(1) + std::exp(-a));
         }

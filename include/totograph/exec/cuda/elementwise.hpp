@@ -52,6 +52,54 @@ struct Prologue {
     static constexpr DType accumulator_dtype = DType::f32;
 };
 
+/// The threads that share the items of a step: those of a grid of any size, or of `count` blocks, of which
+/// `first_thread` of each takes the first items.
+///
+/// A segment is code that runs once, so most of its time is fetching it: with the number of blocks known, few items
+/// need no loop, and no loop is unrolled.
+template <int count = 0, int first_thread = 0>
+struct Blocks {
+    static constexpr bool is_known = count > 0;
+    static constexpr int threads = count * block_threads;  ///< Of all blocks, where their number is known.
+
+    /// Calls `visit(item)` for the items of a thread.
+    template <auto items, class Visit>
+    static __device__ __forceinline__ void for_each(Visit&& visit) {
+        using Item = std::remove_const_t<decltype(items)>;
+        const unsigned thread = (threadIdx.x + (block_threads - first_thread)) % block_threads;
+        const Item first = static_cast<Item>(blockIdx.x * block_threads + thread);
+        share<items, Item{count} * block_threads>(first, static_cast<Item>(gridDim.x * block_threads), visit);
+    }
+
+    /// The same for groups of `threads` neighbouring threads, each of which takes whole items.
+    template <int threads, auto items, class Visit>
+    static __device__ __forceinline__ void for_each_of_groups(Visit&& visit) {
+        using Item = std::remove_const_t<decltype(items)>;
+        constexpr int groups = block_threads / threads;
+        const Item first = static_cast<Item>(blockIdx.x * groups + threadIdx.x / threads);
+        share<items, Item{count} * groups>(first, static_cast<Item>(gridDim.x * groups), visit);
+    }
+
+private:
+    template <auto items, auto known, class Item, class Visit>
+    static __device__ __forceinline__ void share(Item first, Item step, Visit&& visit) {
+        if constexpr (is_known && items <= known) {
+            if (first < items) {
+                visit(first);
+            }
+        } else if constexpr (is_known) {
+#pragma unroll 1
+            for (Item item = first; item < items; item += known) {
+                visit(item);
+            }
+        } else {
+            for (Item item = first; item < items; item += step) {
+                visit(item);
+            }
+        }
+    }
+};
+
 /// How many operands a chain reads itself.
 template <class Source>
 inline constexpr std::size_t operand_count = static_cast<std::size_t>(Source::chain.given - Source::accumulators);
@@ -321,23 +369,36 @@ __device__ __forceinline__ void load_operands(const OperandPointers<Source, whic
     (std::make_index_sequence<operand_count<Source>>());
 }
 
-/// A pointwise kernel, on all threads of the grid. The thread `first_thread` of each block takes the first elements.
-template <class K, int first_thread = 0>
+/// Copies the operands whose bit is set in `which`.
+template <class Source, unsigned which, class Values>
+__device__ __forceinline__ void copy_operands(const Values& from, Values& to) {
+    const auto copy = [&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
+        if constexpr ((which >> i & 1U) != 0) {
+            constexpr std::size_t slot = static_cast<std::size_t>(Source::accumulators) + i;
+            chain_detail::at<slot>(to) = chain_detail::at<slot>(const_cast<Values&>(from));
+        }
+    };
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+        (copy(std::integral_constant<std::size_t, i>{}), ...);
+    }
+    (std::make_index_sequence<operand_count<Source>>());
+}
+
+/// A pointwise kernel, on all threads of the grid.
+template <class K, class Threads = Blocks<>>
 __device__ void run_pointwise(const KernelCall& call) {
     using Source = Epilogue<K>;
     constexpr Index size = K::kernel.iteration.size();
-    constexpr int lanes = lanes_of<K>(size < 65536);
+    constexpr int lanes = lanes_of<K>(size < (Threads::is_known ? Threads::threads + 1 : 65536));
     const OperandPointers<Source> pointers(call);
     auto* out = call.output.get<Element<K::kernel.dtype>>();
-    const unsigned thread = (threadIdx.x + (block_threads - first_thread)) % block_threads;
-    for (Offset<K> item = static_cast<Offset<K>>(blockIdx.x * block_threads + thread);
-         item < static_cast<Offset<K>>(size / lanes); item += static_cast<Offset<K>>(gridDim.x * block_threads)) {
+    Threads::template for_each<static_cast<Offset<K>>(size / lanes)>([&](Offset<K> item) {
         const auto place = place_of<K, IterationOf<K>>(item * lanes);
         ChainValues<Source, lanes> values;
         load_operands<K, Source, lanes>(pointers, place, values);
         store_pack<inner_stride<K>(K::kernel.output_strides), K::is_aligned>(
             out + offset_of<K, StridesOfOutput<K>>(place), run_chain<Source, lanes>(values));
-    }
+    });
 }
 
 /// A pack in another type.
@@ -370,29 +431,76 @@ constexpr int epilogue_lanes() {
     return K::kernel.iteration[-1] % most == 0 ? lanes_of<K>(is_small, most) : lanes_of<K>(is_small);
 }
 
+/// Rows of which one thread of an epilogue computes the same columns: what belongs to columns alone is read once.
+template <class K>
+constexpr int epilogue_rows() {
+    return K::kernel.rows() >= 512 ? 4 : 1;
+}
+
+/// Threads that an epilogue keeps busy.
+template <class K, class Sum>
+constexpr Index epilogue_items() {
+    return divide_rounding_up(K::kernel.rows(), Index{epilogue_rows<K>()}) *
+           (K::kernel.columns() / epilogue_lanes<K, Sum>());
+}
+
+/// A bit for each operand of a product's chain that is the same in all rows.
+template <class K>
+constexpr unsigned operands_of_columns() {
+    unsigned bits = 0;
+    for (int i = 0; i < K::kernel.operand_count; ++i) {
+        bool is_same = true;
+        for (int axis = 0; axis < K::kernel.row_rank; ++axis) {
+            const bool moves =
+                K::kernel.operands[static_cast<std::size_t>(i)].strides[static_cast<std::size_t>(axis)] != 0;
+            is_same = is_same && (!moves || K::kernel.iteration[axis] == 1);
+        }
+        bits |= is_same ? 1U << i : 0U;
+    }
+    return bits;
+}
+
 /// The chain of a product whose sums a library left in memory, `row_stride` apart; those of a pair follow each other.
 /// Done by `blocks` blocks, of which this is number `block`.
 template <class K, class Sum>
 __device__ void run_epilogue(const KernelCall& call, const Sum* sums, int row_stride, int block, int blocks) {
     using Source = Epilogue<K>;
-    constexpr Index size = K::kernel.iteration.size();
     constexpr auto columns = static_cast<Offset<K>>(K::kernel.columns());
+    constexpr auto rows = static_cast<Offset<K>>(K::kernel.rows());
     constexpr int lanes = epilogue_lanes<K, Sum>();
-    const OperandPointers<Source> pointers(call);
+    constexpr int each = epilogue_rows<K>();
+    constexpr auto items = static_cast<Offset<K>>(epilogue_items<K, Sum>());
+    constexpr unsigned shared = operands_of_columns<K>();
+    const OperandPointers<Source, shared> of_columns(call);
+    const OperandPointers<Source, ~shared> of_rows(call);
     auto* out = call.output.get<Output<K>>();
     for (Offset<K> item = static_cast<Offset<K>>(block) * block_threads + static_cast<Offset<K>>(threadIdx.x);
-         item < static_cast<Offset<K>>(size / lanes); item += static_cast<Offset<K>>(blocks) * block_threads) {
-        const Offset<K> element = item * lanes;
-        const auto place = place_of<K, IterationOf<K>>(element);
-        const Sum* from = sums + static_cast<Index>(element / columns) * row_stride + element % columns;
-        ChainValues<Source, lanes> values;
-        chain_detail::at<0>(values) = as_floats(load_pack<1, lanes, K::is_aligned>(from));
-        if constexpr (Source::accumulators == 2) {
-            chain_detail::at<1>(values) = as_floats(load_pack<1, lanes, K::is_aligned>(from + columns));
+         item < items; item += static_cast<Offset<K>>(blocks) * block_threads) {
+        const Offset<K> column = item % (columns / lanes) * lanes;
+        const Offset<K> first = item / (columns / lanes) * each;
+        // Rows beyond the last one read what that one reads, and store nothing.
+        const auto row_at = [&](int i) { return rows % each == 0 ? first + i : min(first + i, rows - 1); };
+        const auto place_at = [&](int i) { return place_of<K, IterationOf<K>>(row_at(i) * columns + column); };
+        ChainValues<Source, lanes> values[each];
+        load_operands<K, Source, lanes, shared>(of_columns, place_at(0), values[0]);
+#pragma unroll
+        for (int i = 0; i < each; ++i) {
+            const Sum* from = sums + static_cast<Index>(row_at(i)) * row_stride + column;
+            chain_detail::at<0>(values[i]) = as_floats(load_pack<1, lanes, K::is_aligned>(from));
+            if constexpr (Source::accumulators == 2) {
+                chain_detail::at<1>(values[i]) = as_floats(load_pack<1, lanes, K::is_aligned>(from + columns));
+            }
+            load_operands<K, Source, lanes, ~shared>(of_rows, place_at(i), values[i]);
+            copy_operands<Source, shared>(values[0], values[i]);
         }
-        load_operands<K, Source, lanes>(pointers, place, values);
-        store_pack<inner_stride<K>(K::kernel.output_strides), K::is_aligned>(
-            out + offset_of<K, StridesOfOutput<K>>(place), stored_as<Output<K>>(run_chain<Source, lanes>(values)));
+#pragma unroll
+        for (int i = 0; i < each; ++i) {
+            if (rows % each == 0 || first + i < rows) {
+                store_pack<inner_stride<K>(K::kernel.output_strides), K::is_aligned>(
+                    out + offset_of<K, StridesOfOutput<K>>(place_at(i)),
+                    stored_as<Output<K>>(run_chain<Source, lanes>(values[i])));
+            }
+        }
     }
 }
 

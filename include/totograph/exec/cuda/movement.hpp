@@ -28,13 +28,10 @@ __device__ __forceinline__ std::int32_t integer_of(const std::int32_t* values, O
 }
 
 /// Calls `visit(place)` for the elements of a shape, spread over the grid.
-template <class K, class Of, class Visit>
+template <class K, class Of, class Threads, class Visit>
 __device__ __forceinline__ void for_each_place(Visit&& visit) {
-    constexpr auto size = static_cast<Offset<K>>(Of::shape.size());
-    for (Offset<K> item = static_cast<Offset<K>>(blockIdx.x * blockDim.x + threadIdx.x); item < size;
-         item += static_cast<Offset<K>>(gridDim.x * blockDim.x)) {
-        visit(place_of<K, Of>(item));
-    }
+    Threads::template for_each<static_cast<Offset<K>>(Of::shape.size())>(
+        [&](Offset<K> item) { visit(place_of<K, Of>(item)); });
 }
 
 /// The strides of what is taken from, all axes but the taken one.
@@ -47,7 +44,7 @@ struct StridesOfTaken {
     }();
 };
 
-template <class K>
+template <class K, class Threads = Blocks<>>
 __device__ void run_take(const KernelCall& call) {
     constexpr auto step =
         static_cast<Offset<K>>(K::kernel.operands[0].strides[static_cast<std::size_t>(K::kernel.attributes[0])]);
@@ -55,7 +52,7 @@ __device__ void run_take(const KernelCall& call) {
     const auto* in = call.operands[0].get<T>();
     const auto* positions = call.operands[1].get<std::int32_t>();
     auto* out = call.output.get<T>();
-    for_each_place<K, IterationOf<K>>([&](const auto& place) {
+    for_each_place<K, IterationOf<K>, Threads>([&](const auto& place) {
         out[offset_of<K, StridesOfOutput<K>>(place)] =
             in[offset_of<K, StridesOfTaken<K>>(place) + step * integer_of<K, 1>(positions, place.at[0])];
     });
@@ -67,7 +64,7 @@ struct OperandShapeOf {
 };
 
 /// One operand of a concatenation, to its place.
-template <class K, std::size_t which>
+template <class K, std::size_t which, class Threads>
 __device__ void copy_part(const KernelCall& call) {
     using T = Element<K::kernel.dtype>;
     constexpr auto axis = static_cast<std::size_t>(K::kernel.attributes[0]);
@@ -80,16 +77,16 @@ __device__ void copy_part(const KernelCall& call) {
     }();
     const auto* in = call.operands[which].template get<T>();
     auto* out = call.output.get<T>() + begin;
-    for_each_place<K, OperandShapeOf<K, which>>([&](const auto& place) {
+    for_each_place<K, OperandShapeOf<K, which>, Threads>([&](const auto& place) {
         out[offset_of<K, StridesOfOutput<K>>(place)] =
             in[offset_of<K, StridesOfOperand<K, static_cast<int>(which)>>(place)];
     });
 }
 
-template <class K>
+template <class K, class Threads = Blocks<>>
 __device__ void run_concatenate(const KernelCall& call) {
     [&]<std::size_t... i>(std::index_sequence<i...>) {
-        (copy_part<K, i>(call), ...);
+        (copy_part<K, i, Threads>(call), ...);
     }
     (std::make_index_sequence<static_cast<std::size_t>(K::kernel.operand_count)>());
 }
@@ -102,7 +99,7 @@ struct StridesOfStored {
 };
 
 /// The first operand goes into the state; a second one is the position.
-template <class K>
+template <class K, class Threads = Blocks<>>
 __device__ void run_store(const KernelCall& call) {
     using T = Element<K::kernel.dtype>;
     constexpr auto step = static_cast<Offset<K>>(
@@ -114,7 +111,7 @@ __device__ void run_store(const KernelCall& call) {
     if constexpr (K::kernel.operand_count == 2) {
         positions = call.operands[1].get<std::int32_t>();
     }
-    for_each_place<K, IterationOf<K>>([&](const auto& place) {
+    for_each_place<K, IterationOf<K>, Threads>([&](const auto& place) {
         Offset<K> position = static_cast<Offset<K>>(K::kernel.attributes[1]);
         if constexpr (K::kernel.operand_count == 2) {
             position = integer_of<K, 1>(positions, place.at[0]);

@@ -21,20 +21,39 @@ namespace totograph::cuda {
 
 inline constexpr int warp_size = 32;
 
-template <class T>
-__device__ __forceinline__ T warp_sum(T value) {
+/// The threads of a warp that are in the same group of neighbours, a power of two, as this one.
+template <int threads>
+__device__ __forceinline__ unsigned members_of_group() {
+    if constexpr (threads == warp_size) {
+        return 0xffffffffU;
+    } else {
+        return ((1U << threads) - 1U) << (threadIdx.x % warp_size / threads * threads);
+    }
+}
+
+/// The sum over a group of neighbouring threads, a power of two, in each of them. All of the group call it.
+template <int threads, class T>
+__device__ __forceinline__ T sum_of_group(T value) {
+    const unsigned members = members_of_group<threads>();
 #pragma unroll
-    for (int distance = warp_size / 2; distance > 0; distance /= 2) {
-        value += __shfl_xor_sync(0xffffffffU, value, distance);
+    for (int distance = threads / 2; distance > 0; distance /= 2) {
+        value += __shfl_xor_sync(members, value, distance);
     }
     return value;
 }
 
 template <class T>
-__device__ __forceinline__ T warp_maximum(T value) {
+__device__ __forceinline__ T warp_sum(T value) {
+    return sum_of_group<warp_size>(value);
+}
+
+/// The same, of the largest.
+template <int threads, class T>
+__device__ __forceinline__ T maximum_of_group(T value) {
+    const unsigned members = members_of_group<threads>();
 #pragma unroll
-    for (int distance = warp_size / 2; distance > 0; distance /= 2) {
-        const T other = __shfl_xor_sync(0xffffffffU, value, distance);
+    for (int distance = threads / 2; distance > 0; distance /= 2) {
+        const T other = __shfl_xor_sync(members, value, distance);
         value = other > value ? other : value;
     }
     return value;
@@ -122,7 +141,19 @@ __device__ __forceinline__ auto finish_row(const OperandPointers<Epilogue<K>>& p
     }
 }
 
+/// Threads that sum a short row together. The threads that a warp would leave idle add zeros to the sum, in the same
+/// order: it does not depend on their number.
 template <class K>
+constexpr int row_threads() {
+    const Index wanted = divide_rounding_up(K::kernel.columns(), Index{lanes_of<K>(false)});
+    int threads = 4;
+    while (threads < warp_size && threads < wanted) {
+        threads *= 2;
+    }
+    return threads;
+}
+
+template <class K, class Threads = Blocks<>>
 __device__ void run_reduction(const KernelCall& call) {
     const OperandPointers<Prologue<K>> before(call);
     const OperandPointers<Epilogue<K>> after(call);
@@ -137,16 +168,15 @@ __device__ void run_reduction(const KernelCall& call) {
             }
         }
     } else {
-        constexpr int warps = block_threads / warp_size;
-        const int lane = static_cast<int>(threadIdx.x) % warp_size;
-        for (Offset<K> row = static_cast<Offset<K>>(blockIdx.x * warps + threadIdx.x / warp_size); row < rows;
-             row += static_cast<Offset<K>>(gridDim.x * warps)) {
+        constexpr int threads = row_threads<K>();
+        const int lane = static_cast<int>(threadIdx.x) % threads;
+        Threads::template for_each_of_groups<threads, rows>([&](Offset<K> row) {
             const auto place = place_of<K, RowsOf<K>>(row);
-            const auto total = warp_sum(part_of_row<K, warp_size>(before, place, lane));
+            const auto total = sum_of_group<threads>(part_of_row<K, threads>(before, place, lane));
             if (lane == 0) {
                 out[offset_of<K, StridesOfOutput<K>>(place)] = finish_row<K>(after, place, total);
             }
-        }
+        });
     }
 }
 
@@ -162,7 +192,7 @@ struct LeadingOf {
 
 /// Running sums along the last axis, in double. Stretches of a warp's width are summed on their own; their totals add
 /// up from the left.
-template <class K>
+template <class K, class Threads = Blocks<>>
 __device__ void run_cumulative_sum(const KernelCall& call) {
     using T = Element<K::kernel.dtype>;
     static_assert(!std::is_same_v<T, std::int32_t>, "totograph: a running sum is f32 or f64; cast before.");
@@ -188,12 +218,12 @@ __device__ void run_cumulative_sum(const KernelCall& call) {
         return value;
     };
     if constexpr (together == 1) {
-        for (Offset<K> row = static_cast<Offset<K>>(blockIdx.x * warps + static_cast<unsigned>(warp)); row < rows;
-             row += static_cast<Offset<K>>(gridDim.x * warps)) {
+        Threads::template for_each_of_groups<warp_size, rows>([&](Offset<K> row) {
             const auto place = place_of<K, LeadingOf<K>>(row);
             const Offset<K> from = offset_of<K, StridesOfOperand<K, 0>>(place);
             const Offset<K> to = offset_of<K, StridesOfOutput<K>>(place);
             double carry = 0;
+#pragma unroll 1
             for (Offset<K> first = 0; first < columns; first += warp_size) {
                 const Offset<K> column = first + lane;
                 const double value = scan(column, from);
@@ -202,7 +232,7 @@ __device__ void run_cumulative_sum(const KernelCall& call) {
                 }
                 carry += __shfl_sync(0xffffffffU, value, warp_size - 1);
             }
-        }
+        });
     } else {
         for (Offset<K> row = static_cast<Offset<K>>(blockIdx.x); row < rows; row += static_cast<Offset<K>>(gridDim.x)) {
             const auto place = place_of<K, LeadingOf<K>>(row);
@@ -230,37 +260,71 @@ __device__ void run_cumulative_sum(const KernelCall& call) {
     }
 }
 
+/// Threads that share a row of a softmax: a few elements each, where that is enough.
+constexpr int softmax_threads(Index columns) {
+    int threads = 1;
+    while (threads < warp_size && threads * 4 < columns) {
+        threads *= 2;
+    }
+    return threads;
+}
+
 /// Softmax over the last axis.
-template <class K>
+template <class K, class Threads = Blocks<>>
 __device__ void run_softmax(const KernelCall& call) {
     static_assert(K::kernel.dtype == DType::f32, "totograph: softmax is f32; cast before.");
-    constexpr int warps = block_threads / warp_size;
     constexpr auto columns = static_cast<Offset<K>>(K::kernel.iteration[-1]);
     constexpr auto rows = static_cast<Offset<K>>(K::kernel.iteration.size() / K::kernel.iteration[-1]);
     constexpr auto step = static_cast<Offset<K>>(inner_stride<K>(K::kernel.operands[0].strides));
     constexpr auto out_step = static_cast<Offset<K>>(inner_stride<K>(K::kernel.output_strides));
+    constexpr int threads = softmax_threads(K::kernel.iteration[-1]);
+    constexpr auto each = static_cast<int>(divide_rounding_up(K::kernel.iteration[-1], Index{threads}));
+    constexpr int kept = 16;  // elements of a thread that stay in registers
     const auto* in = call.operands[0].get<float>();
     auto* out = call.output.get<float>();
-    const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    for (Offset<K> row = static_cast<Offset<K>>(blockIdx.x * warps + threadIdx.x / warp_size); row < rows;
-         row += static_cast<Offset<K>>(gridDim.x * warps)) {
+    const int lane = static_cast<int>(threadIdx.x) % threads;
+    Threads::template for_each_of_groups<threads, rows>([&](Offset<K> row) {
         const auto place = place_of<K, LeadingOf<K>>(row);
-        const Offset<K> from = offset_of<K, StridesOfOperand<K, 0>>(place);
-        const Offset<K> to = offset_of<K, StridesOfOutput<K>>(place);
+        const float* const from = in + offset_of<K, StridesOfOperand<K, 0>>(place);
+        float* const to = out + offset_of<K, StridesOfOutput<K>>(place);
         float largest = -std::numeric_limits<float>::infinity();
-        for (Offset<K> column = lane; column < columns; column += warp_size) {
-            largest = fmaxf(largest, in[from + column * step]);
-        }
-        largest = warp_maximum(largest);
         float total = 0;
-        for (Offset<K> column = lane; column < columns; column += warp_size) {
-            total += expf(in[from + column * step] - largest);
+        if constexpr (each <= kept) {
+            float values[each];
+#pragma unroll
+            for (int i = 0; i < each; ++i) {
+                const Offset<K> column = i * threads + lane;
+                values[i] = column < columns ? from[column * step] : -std::numeric_limits<float>::infinity();
+                largest = fmaxf(largest, values[i]);
+            }
+            largest = maximum_of_group<threads>(largest);
+#pragma unroll
+            for (int i = 0; i < each; ++i) {
+                values[i] = i * threads + lane < columns ? expf(values[i] - largest) : 0.0F;
+                total += values[i];
+            }
+            const float scale = 1.0F / sum_of_group<threads>(total);
+#pragma unroll
+            for (int i = 0; i < each; ++i) {
+                const Offset<K> column = i * threads + lane;
+                if (column < columns) {
+                    to[column * out_step] = values[i] * scale;
+                }
+            }
+        } else {
+            for (Offset<K> column = lane; column < columns; column += threads) {
+                largest = fmaxf(largest, from[column * step]);
+            }
+            largest = maximum_of_group<threads>(largest);
+            for (Offset<K> column = lane; column < columns; column += threads) {
+                total += expf(from[column * step] - largest);
+            }
+            const float scale = 1.0F / sum_of_group<threads>(total);
+            for (Offset<K> column = lane; column < columns; column += threads) {
+                to[column * out_step] = expf(from[column * step] - largest) * scale;
+            }
         }
-        const float scale = 1.0F / warp_sum(total);
-        for (Offset<K> column = lane; column < columns; column += warp_size) {
-            out[to + column * out_step] = expf(in[from + column * step] - largest) * scale;
-        }
-    }
+    });
 }
 
 }  // namespace totograph::cuda

@@ -31,7 +31,7 @@ __device__ void run_sample(const KernelCall& call) {
     const auto* scale = call.operands[2].get<float>();
     const auto* probabilities = call.operands[3].get<float>();
     auto* out = call.output.get<float>();
-    for_each_place<K, IterationOf<K>>([&](const auto& place) {
+    for_each_place<K, IterationOf<K>, Blocks<>>([&](const auto& place) {
         auto parameters = place;
         if constexpr (K::kernel.operands[0].shape[1] == 1) {
             parameters.at[1] = 0;

@@ -22,23 +22,23 @@
 
 namespace totograph::cuda {
 
-/// Runs a step, on all threads of the grid. A pointwise one begins at `first_thread` of each block.
-template <class K, int first_thread = 0>
+/// Runs a step on threads that share it.
+template <class K, class Threads = Blocks<>>
 __device__ void run_step(const KernelCall& call) {
     if constexpr (K::kernel.kind == KernelKind::pointwise) {
-        run_pointwise<K, first_thread>(call);
+        run_pointwise<K, Threads>(call);
     } else if constexpr (K::kernel.kind == KernelKind::reduction) {
-        run_reduction<K>(call);
+        run_reduction<K, Threads>(call);
     } else if constexpr (K::kernel.op == Op::take) {
-        run_take<K>(call);
+        run_take<K, Threads>(call);
     } else if constexpr (K::kernel.op == Op::concatenate) {
-        run_concatenate<K>(call);
+        run_concatenate<K, Threads>(call);
     } else if constexpr (K::kernel.op == Op::store) {
-        run_store<K>(call);
+        run_store<K, Threads>(call);
     } else if constexpr (K::kernel.op == Op::cumulative_sum) {
-        run_cumulative_sum<K>(call);
+        run_cumulative_sum<K, Threads>(call);
     } else if constexpr (K::kernel.op == Op::softmax) {
-        run_softmax<K>(call);
+        run_softmax<K, Threads>(call);
     } else if constexpr (K::kernel.op == Op::causal_attention) {
         run_causal_attention<K>(call);
     } else if constexpr (K::kernel.op == Op::cached_attention) {
@@ -62,12 +62,13 @@ constexpr Index blocks_wanted() {
     if constexpr (K::kernel.kind == KernelKind::pointwise || K::kernel.kind == KernelKind::product) {
         return over(K::kernel.iteration.size() / lanes_of<K>(K::kernel.iteration.size() < 65536), block_threads);
     } else if constexpr (K::kernel.kind == KernelKind::reduction) {
-        return takes_block<K>() ? K::kernel.rows() : over(K::kernel.rows(), warps);
+        return takes_block<K>() ? K::kernel.rows() : over(K::kernel.rows(), block_threads / row_threads<K>());
     } else if constexpr (K::kernel.op == Op::cumulative_sum) {
         constexpr Index rows = K::kernel.iteration.size() / K::kernel.iteration[-1];
         return K::kernel.iteration[-1] <= 4 * warp_size ? over(rows, warps) : rows;
     } else if constexpr (K::kernel.op == Op::softmax) {
-        return over(K::kernel.iteration.size() / K::kernel.iteration[-1], warps);
+        constexpr Index columns = K::kernel.iteration[-1];
+        return over(K::kernel.iteration.size() / columns, block_threads / softmax_threads(columns));
     } else if constexpr (K::kernel.op == Op::causal_attention || K::kernel.op == Op::cached_attention ||
                          K::kernel.op == Op::variate_attention) {
         return query_takes_block<K>() ? AttentionSizes<K>::queries : over(AttentionSizes<K>::queries, warps);
@@ -84,7 +85,7 @@ __global__ void __launch_bounds__(block_threads) step_kernel(const __grid_consta
 }
 
 /// Elements of a step that one block is enough for: its barrier is cheaper than that of several.
-inline constexpr Index block_elements = 16 * block_threads;
+inline constexpr Index block_elements = 4 * block_threads;
 /// Blocks that run a segment: one cluster, where the device has them.
 inline constexpr int cluster_blocks = 8;
 
@@ -127,18 +128,39 @@ struct Segment {
     }();
 
     static __device__ void run(const Calls& calls) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+        constexpr int count = blocks;
+#else
+        constexpr int count = 1;  // without clusters
+#endif
         [&]<std::size_t... i>(std::index_sequence<i...>) {
             ((barriers >> i & 1U ? synchronize_segment<blocks>() : void(),
-              run_step<K, first_threads[i]>(calls.call[i])),
+              run_step<K, Blocks<count, first_threads[i]>>(calls.call[i])),
              ...);
         }
         (std::make_index_sequence<sizeof...(K)>());
     }
 };
 
+/// Copies the parameters of a kernel to shared memory with all threads of a block. Those of a segment are many, each
+/// read once: one after the other, through the cache for constants, steps would wait for each of them.
+template <class Parameters>
+__device__ __forceinline__ void copy_parameters(Parameters& to, const Parameters& from) {
+    using Word = std::uint64_t;
+    static_assert(sizeof(Parameters) % sizeof(Word) == 0 && alignof(Parameters) == alignof(Word));
+    const Word* source = reinterpret_cast<const Word*>(&from);
+    asm volatile("" : "+l"(source));  // or the compiler would see constants, and take them from there
+    for (unsigned i = threadIdx.x; i < sizeof(Parameters) / sizeof(Word); i += block_threads) {
+        reinterpret_cast<Word*>(&to)[i] = source[i];
+    }
+    __syncthreads();
+}
+
 template <class SegmentType>
 __global__ void __launch_bounds__(block_threads)
-    segment_kernel(const __grid_constant__ typename SegmentType::Calls calls) {
+    segment_kernel(const __grid_constant__ typename SegmentType::Calls parameters) {
+    __shared__ typename SegmentType::Calls calls;
+    copy_parameters(calls, parameters);
     wait_for_predecessor();
     let_successor_begin();
     SegmentType::run(calls);
@@ -154,8 +176,7 @@ struct EpilogueGroup {
     static constexpr int row_stride = (static_cast<int>(K::kernel.columns() * K::kernel.accumulators) + ...);
     /// A block for each member of a round; rounds are so many as the largest member wants.
     static constexpr int members = sizeof...(K);
-    static constexpr Index blocks =
-        std::max({divide_rounding_up(K::kernel.iteration.size() / epilogue_lanes<K, Sum>(), Index{block_threads})...});
+    static constexpr Index blocks = std::max({divide_rounding_up(epilogue_items<K, Sum>(), Index{block_threads})...});
 
     static __device__ void run(const Calls& calls, const Sum* sums) {
         const int own = static_cast<int>(blockIdx.x) % members;

@@ -63,13 +63,21 @@ __device__ __forceinline__ std::uint32_t pair_of(const Pack<BFloat16, 8>& pack, 
                                                                    << 16U;
 }
 
-/// Weights are read once and by nobody else: they should not displace what the caches hold.
-__device__ __forceinline__ uint4 load_weights(const uint4* from) {
+/// Weights are read once and by nobody else: they should not displace what the caches hold, code and parameters of the
+/// next kernels among it.
+__device__ __forceinline__ uint4 load_weights(const uint4* from, std::uint64_t policy) {
     uint4 words;
-    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0,%1,%2,%3}, [%4];"
+    asm volatile("ld.global.nc.L1::no_allocate.L2::cache_hint.v4.u32 {%0,%1,%2,%3}, [%4], %5;"
                  : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
-                 : "l"(from));
+                 : "l"(from), "l"(policy));
     return words;
+}
+
+/// How the L2 cache treats weights.
+__device__ __forceinline__ std::uint64_t weights_policy() {
+    std::uint64_t policy;
+    asm("createpolicy.fractional.L2::evict_first.b64 %0;" : "=l"(policy));
+    return policy;
 }
 
 }  // namespace streaming_detail
@@ -119,6 +127,7 @@ __device__ void run_streaming_product(const KernelCall& call, int block) {
     // Before the kernel before has ended: weights alone.
     uint4 weights[accumulators][chunks_per_warp];
     const auto* weight = static_cast<const __nv_bfloat16*>(call.weight);
+    const std::uint64_t policy = weights_policy();
 #pragma unroll
     for (int j = 0; j < chunks_per_warp; ++j) {
         const int chunk = warp + j * warps;
@@ -126,8 +135,8 @@ __device__ void run_streaming_product(const KernelCall& call, int block) {
         for (int a = 0; a < accumulators; ++a) {
             const auto* from =
                 weight + static_cast<std::size_t>(a * columns + column) * depth + chunk * streamed_depth + quarter * 8;
-            weights[a][j] =
-                is_even || chunk < chunks ? load_weights(reinterpret_cast<const uint4*>(from)) : uint4{0, 0, 0, 0};
+            weights[a][j] = is_even || chunk < chunks ? load_weights(reinterpret_cast<const uint4*>(from), policy)
+                                                      : uint4{0, 0, 0, 0};
         }
     }
     // Of the results, each thread makes at most one.

@@ -35,7 +35,7 @@ public:
         if (lane_ < count && counts(lane_)) {
             score = dot(key(lane_)) * rsqrt_of_width();
         }
-        const float largest = fmaxf(largest_, warp_maximum(score));
+        const float largest = fmaxf(largest_, maximum_of_group<warp_size>(score));
         if (largest == -std::numeric_limits<float>::infinity()) {
             return;  // nothing is attended to so far
         }
