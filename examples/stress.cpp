@@ -23,6 +23,7 @@
 #include "common/output_files.hpp"
 #include "common/progress.hpp"
 #include "models/ablation.hpp"
+#include "models/device.hpp"
 #include "models/model.hpp"
 #include "stress/command_line.hpp"
 #include "stress/options.hpp"
@@ -39,7 +40,15 @@ constexpr int exit_failed = 7;
 StressResult ablate(const Options& options, const std::vector<serve::StressData>& data, Stage& stage) {
     stage = Stage::checkpoint;
 #ifdef TOTOGRAPH_ABLATION
-    const auto variants = ablation_variants(checkpoint_or_demo(options.checkpoint), options.threads);
+    const std::filesystem::path checkpoint = checkpoint_or_demo(options.checkpoint);
+#ifdef TOTOGRAPH_ABLATION_CUDA
+    if (options.backend.starts_with("cuda")) {
+        const auto variants = device_ablation_variants(checkpoint, 0);
+        stage = Stage::forecast;
+        return run_ablation(variants, device_ablation_bucket, options, data, serve::build_identity());
+    }
+#endif
+    const auto variants = ablation_variants(checkpoint, options.threads);
     stage = Stage::forecast;
     return run_ablation(variants, ablation_bucket, options, data, serve::build_identity());
 #else
@@ -93,15 +102,17 @@ int run(const Options& options, Stage& stage) {
                 break;
             }
             default:
-                result = run_stress(registry, options, data, build, [&](std::size_t done, std::size_t all) {
-                    progress.stage(count_text(static_cast<std::int64_t>(done)) + " of " +
-                                       plural(static_cast<std::int64_t>(all), "comparison"),
-                                   static_cast<double>(done) / static_cast<double>(all));
-                });
+                result = run_stress(registry, options, data, build, device_memory_probe(),
+                                    [&](std::size_t done, std::size_t all) {
+                                        progress.stage(count_text(static_cast<std::int64_t>(done)) + " of " +
+                                                           plural(static_cast<std::int64_t>(all), "comparison"),
+                                                       static_cast<double>(done) / static_cast<double>(all));
+                                    });
         }
         progress.finish();
     }
     stage = Stage::output;
+    // What took minutes is kept, whoever reads standard output has left or not.
     OutputFiles files;
     if (!options.json.empty()) {
         files.add(options.json, result.json);
@@ -109,8 +120,8 @@ int run(const Options& options, Stage& stage) {
     if (!options.markdown.empty()) {
         files.add(options.markdown, result.text);
     }
-    print(result.text);
     files.commit();
+    print(result.text);
     return result.passed ? exit_ok : exit_failed;
 }
 

@@ -4,6 +4,7 @@
 // serve, like a doctor. `totograph::serve::verify` is what a program of one's own would call.
 
 #include <csignal>
+#include <cstddef>
 #include <exception>
 #include <filesystem>
 #include <iostream>
@@ -17,6 +18,7 @@
 
 #include "common/exit_codes.hpp"
 #include "common/output_files.hpp"
+#include "models/device.hpp"
 #include "models/model.hpp"
 #include "verify/command_line.hpp"
 #include "verify/options.hpp"
@@ -52,6 +54,23 @@ int run(const Options& options, Stage& stage) {
         add_backends(registry, checkpoint);
         return std::string(kind_of(checkpoint) == ModelKind::demo ? "the demo model" : "Toto Open Base 1.0");
     };
+    // What a device has room for, check_devices tells.
+    what.memory = [](const serve::Backend& backend) {
+        return backend.name().starts_with("cuda") ? std::size_t{0} : serve::available_memory();
+    };
+    what.further.emplace_back([&options] {
+        std::vector<serve::Check> checks;
+        if (options.backend.empty() || options.backend.starts_with("cuda")) {
+            checks = check_devices(0);
+        }
+        for (serve::Check& check : checks) {
+            // Without a device the CPU serves, unless the device was asked for.
+            if (options.backend.empty() && check.result == serve::CheckResult::failed) {
+                check.result = serve::CheckResult::warning;
+            }
+        }
+        return checks;
+    });
     const serve::VerifyReport report = verify(registry, what);
     stage = Stage::output;
     OutputFiles files;

@@ -125,11 +125,11 @@ void measure_precision(const char* name, const Arguments& arguments) {
         print_memory<Forecaster>(name, precision, arguments);
         return;
     }
-    const tg::cuda::TuningCacheReport tuned_before = tg::cuda::tuning_cache_report();
+    const tg::TuningCacheReport tuned_before = tg::cuda::tuning_cache_report();
     const auto construction = Clock::now();
     Forecaster forecaster(*arguments.weights);
     const double construction_ms = milliseconds_since(construction);
-    const tg::cuda::TuningCacheReport tuned = tg::cuda::tuning_cache_report();
+    const tg::TuningCacheReport tuned = tg::cuda::tuning_cache_report();
     const std::size_t from_file = tuned.hits - tuned_before.hits;
     const auto values = random_walks(bucket);
     tg::Series series;

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include <totograph/core/forecast.hpp>
+#include <totograph/core/processors.hpp>
 #include <totograph/core/series.hpp>
 #include <totograph/io/table.hpp>
 
@@ -204,8 +205,7 @@ inline std::optional<AllScores> run_backtest(const totograph::io::Table& table, 
             report(done, elapsed.count() / static_cast<double>(computed) * static_cast<double>(results.size() - done));
         }
     };
-    const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-    const std::size_t wanted = options.threads > 0 ? static_cast<std::size_t>(options.threads) : cores;
+    const auto wanted = static_cast<std::size_t>(options.threads > 0 ? options.threads : totograph::default_threads());
     std::vector<std::thread> workers;
     for (std::size_t i = 1; i < std::min(wanted, open.size()); ++i) {
         workers.emplace_back(work);

@@ -3,13 +3,13 @@
 // depends on the sizes: measure your own bucket in the same way.
 #include "ablation.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include <totograph/serve/backend.hpp>
+#include <totograph/serve/practice_series.hpp>
+#include <totograph/serve/tune_threads.hpp>
 #include <totograph/toto/demo_1_0.hpp>
 #include <totograph/totograph.hpp>
 
@@ -44,22 +44,39 @@ std::vector<tg::serve::Variant> ablation_variants(const std::filesystem::path& c
         variants.push_back({std::move(name), std::move(what),
                             [weights, with] { return std::make_unique<Forecaster<options>>(weights, with); }});
     };
-    const int all = threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-    add.template operator()<Options{}>("as it is", "", all);
+    const int most = tg::thread_count(threads);
+    const tg::serve::PracticeSeries practice(ablation_bucket);
+    const auto tuning = tg::serve::detail::tune_threads(most, [&](int with) {
+        Forecaster<Options{}> forecaster(weights, with);
+        return tg::serve::detail::median_seconds(forecaster, practice);
+    });
+    const int best = tuning.best;
+    add.template operator()<Options{}>("as it is", "", best);
+    add.template operator()<Options{.passes = {.merge_equal_nodes = false}}>("no merged nodes",
+                                                                             "what is computed twice as one", best);
     add.template operator()<Options{.passes = {.fuse_elementwise = false}}>(
-        "no fusion", "elementwise chains as one kernel, and as epilogues of products", all);
+        "no fusion", "elementwise chains as one kernel, and as epilogues of products", best);
     add.template operator()<Options{.passes = {.defer_row_scales = false}}>(
-        "no scale in epilogues", "the norms' factors applied after a product instead of before", all);
+        "no scale in epilogues", "the norms' factors applied after a product instead of before", best);
     add.template operator()<Options{.passes = {.fold_scales = false}}>("no folded scales",
-                                                                       "the norms' weights inside the products'", all);
+                                                                       "the norms' weights inside the products'", best);
     add.template operator()<Options{.passes = {.compose_linears = false}}>(
-        "no head composition", "products after products as one, such as the last one and the head's", all);
-    add.template operator()<Options{.rewrites = {.kv_cache = false}}>("no KV cache",
-                                                                      "keys and values of earlier patches kept", all);
+        "no head composition", "products after products as one, such as the last one and the head's", best);
+    add.template operator()<Options{.rewrites = {.kv_cache = false}}>(
+        "no KV cache", "keys and values of earlier patches kept; without, other values result", best);
+    variants.back().is_exact = false;  // the reference differs in the same way
     add.template operator()<Options{.rewrites = {.share_prefix = false}}>(
-        "no shared prefix", "the context processed once for all samples", all);
-    if (all > 1) {
-        add.template operator()<Options{}>("one thread", "the other " + std::to_string(all - 1), 1);
+        "no shared prefix", "the context processed once for all samples", best);
+    add.template operator()<Options{.rewrites = {.last_patch_only = false}}>(
+        "all patches to the end", "the last layer's end for the last patch alone", best);
+    add.template operator()<Options{.rewrites = {.incremental_scaler = false}}>(
+        "no running scaler", "sums carried along in place of reading the series again", best);
+    add.template operator()<Options{}>(
+        "no tuning",
+        "the number of threads that is fastest, " + std::to_string(best) + ", in place of all, " + std::to_string(most),
+        most);
+    if (best > 1) {
+        add.template operator()<Options{}>("one thread", "the other " + std::to_string(best - 1), 1);
     }
     return variants;
 }

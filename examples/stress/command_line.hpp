@@ -27,13 +27,15 @@ once. It is cut from the columns of the files, at other rows each time. These qu
   requests    no error
   finite      no NaN, no infinity
   accuracy    the mean deviation of no variate in no forecast is beyond --mae, in units of the series' scale
-  jumps       hardly a sampled future drew another component of the mixture than eager's
+  jumps       no more sampled futures drew another component of the mixture than eager's than rounding explains
   repeats     a request that is repeated gives the same bits
   recaptures  nothing was built or captured after warm-up
   speed       the median latency of no request is more than --slowest times that of eager
   memory      no more is held than was planned
   growth      nothing grows while requests repeat
   caches      no cache file had to be ignored
+With --backend cpu, mode eager computes on one thread, and the mode under test on --threads. On a device, mode eager
+launches the same kernels one by one: compare values with another executor as well, with --baseline cpu.
 
 Examples:
   stress
@@ -92,12 +94,14 @@ inline void add_thresholds(CLI::App& app, Options& options) {
     const auto number = [&](const char* name, std::optional<double>& value, const char* words) {
         app.add_option(name, value, words)->type_name("NUMBER")->group("Thresholds");
     };
-    app.add_option("--precision", options.precision,
-                   "f32 or bf16: the defaults of what follows; in bf16, medians\nare compared in place of samples")
+    app.add_option(
+           "--precision", options.precision,
+           "f32 or bf16: the defaults of what follows; in bf16, medians\nare compared in place of samples (default: "
+           "bf16 for cuda\nand cuda-regional, else f32)")
         ->type_name("NAME")
         ->group("Thresholds");
     number("--mae", options.mae, "Mean deviation, of a series' scale (default: 1e-4, bf16 5e-3)");
-    number("--jumps", options.jumps, "Share of futures that draw otherwise (default: 2e-3)");
+    number("--jumps", options.jumps, "Share of drawn values after which a future may differ\n(default: 5e-5)");
     number("--slowest", options.slowest, "Latency, of eager's (default: 1)");
     number("--growth", options.growth, "MiB that the process may grow by (default: 16)");
 }
@@ -133,7 +137,7 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
     app.add_option("--checkpoint", options.checkpoint,
                    "Directory of a Toto Open Base 1.0 checkpoint\n(default: the small model that comes with totograph)")
         ->type_name("DIR");
-    number("--threads", options.threads, "Threads that a forecast may use (default: all cores)");
+    number("--threads", options.threads, "Threads that a forecast may use (default: all)");
     number("--iterations", options.iterations, "Rounds (default: as --mode says)");
     number("--seed", options.seed, "Seed of samples, rows and columns (default: 0)");
     app.add_option("--json", options.json, "Write the report as JSON")->type_name("FILE.json");
@@ -164,7 +168,8 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
     task("--vary-context", Task::vary, "A table over the rows of history", &Bucket::context);
     task("--vary-horizon", Task::vary, "A table over the steps to forecast", &Bucket::horizon);
     task("--build-latency", Task::build_latency, "A table of what building takes in each mode");
-    task("--ablate", Task::ablate, "A table of what each step of the compiler is worth");
+    task("--ablate", Task::ablate,
+         "A table of what each step of the compiler is worth; with\n--backend cuda, of what makes launches fast");
     const auto file_task = [&](const char* name, Task kind, const char* words) {
         const auto take = [&options, &chosen, name, kind](const std::string& path) {
             options.task = kind;

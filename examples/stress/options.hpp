@@ -2,10 +2,14 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include <totograph/core/bucket.hpp>
@@ -51,7 +55,7 @@ struct Options {
     std::vector<std::int64_t> horizons;
     std::vector<std::int64_t> samples;
 
-    std::string precision = "f32";
+    std::string precision;  ///< Empty: that of the backend.
     std::optional<double> mae;
     std::optional<double> jumps;
     std::optional<double> slowest;
@@ -69,9 +73,12 @@ struct Options {
         return !batches.empty() || !variates.empty() || !contexts.empty() || !horizons.empty() || !samples.empty();
     }
 
-    [[nodiscard]] totograph::serve::StressThresholds thresholds() const {
+    /// What forecasts of a backend of this program are held to.
+    [[nodiscard]] totograph::serve::StressThresholds thresholds(std::string_view of_backend) const {
         using totograph::serve::StressThresholds;
-        StressThresholds chosen = precision == "bf16" ? StressThresholds::bf16() : StressThresholds::f32();
+        const bool is_rounded = of_backend == "cuda" || of_backend == "cuda-regional";  // their products are bf16
+        const bool is_bf16 = precision.empty() ? is_rounded : precision == "bf16";
+        StressThresholds chosen = is_bf16 ? StressThresholds::bf16() : StressThresholds::f32();
         chosen.mae = mae.value_or(chosen.mae);
         chosen.jumps = jumps.value_or(chosen.jumps);
         chosen.slowest = slowest.value_or(chosen.slowest);
@@ -84,8 +91,75 @@ struct Options {
 
 namespace detail {
 
+/// The sizes of requests that were named, and which sizes they are.
+inline std::array<std::pair<const std::vector<std::int64_t>*, totograph::Index totograph::Bucket::*>, 5> sizes_of(
+    const Options& options) {
+    using totograph::Bucket;
+    return {{{&options.batches, &Bucket::batch},
+             {&options.variates, &Bucket::variates},
+             {&options.contexts, &Bucket::context},
+             {&options.horizons, &Bucket::horizon},
+             {&options.samples, &Bucket::samples}}};
+}
+
+/// That no output replaces an input or another output.
+inline void check_files(const Options& options) {
+    std::vector<std::filesystem::path> inputs = options.inputs;
+    std::vector<std::filesystem::path> outputs{options.json, options.markdown};
+    if (options.task == Task::save) {
+        outputs.push_back(options.forecasts);
+    } else if (options.task == Task::against) {
+        inputs.push_back(options.forecasts);
+    }
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        for (const std::filesystem::path& input : inputs) {
+            std::error_code ignored;
+            if (!outputs[i].empty() && std::filesystem::equivalent(outputs[i], input, ignored)) {
+                reject("An output is an input file, which would be lost; name another file.");
+            }
+        }
+        for (std::size_t j = 0; j < i; ++j) {
+            if (!outputs[i].empty() && outputs[i].lexically_normal() == outputs[j].lexically_normal()) {
+                reject("Two outputs are the same file; name two.");
+            }
+        }
+    }
+    for (std::size_t i = 0; i < options.inputs.size(); ++i) {
+        for (std::size_t j = 0; j < i; ++j) {
+            if (options.inputs[i].lexically_normal() == options.inputs[j].lexically_normal()) {
+                reject("The file '" + options.inputs[i].string() + "' is named twice; name it once.");
+            }
+        }
+    }
+}
+
+/// That a task is asked for nothing that it would not look at.
+inline void check_task(const Options& options) {
+    const bool has_report = options.task != Task::list && options.task != Task::save;
+    if (!has_report && !options.json.empty()) {
+        reject("--json keeps reports and tables; --list and --save have none. Leave it out.");
+    }
+    const bool makes_requests =
+        options.task == Task::stress || options.task == Task::vary || options.task == Task::save;
+    if (!makes_requests && options.names_sizes()) {
+        reject(
+            "This task makes its own requests; leave out --batches, --variates, --contexts, --horizons and "
+            "--samples.");
+    }
+    if (!makes_requests && options.task != Task::ablate && !options.inputs.empty()) {
+        reject("This task reads no series; leave out '" + options.inputs.front().string() + "'.");
+    }
+    if (options.task == Task::vary) {
+        for (const auto& [list, size] : sizes_of(options)) {
+            if (list->size() > 1 && size != options.axis) {
+                reject("A table is over one size; name no more than one value of the others.");
+            }
+        }
+    }
+}
+
 inline void check_stress(const Options& options) {
-    if (options.precision != "f32" && options.precision != "bf16") {
+    if (!options.precision.empty() && options.precision != "f32" && options.precision != "bf16") {
         reject("--precision is f32 or bf16, but it is '" + options.precision + "'.");
     }
     check_at_least(options.threads, 0, "--threads");
@@ -105,26 +179,8 @@ inline void check_stress(const Options& options) {
             reject(std::string(name) + " must be a number from 0 on, but it is " + short_number(*value) + ".");
         }
     }
-    const std::array outputs{&options.json, &options.markdown,
-                             options.task == Task::save ? &options.forecasts : &options.json};
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-        for (const std::filesystem::path& input : options.inputs) {
-            std::error_code ignored;
-            if (!outputs[i]->empty() && std::filesystem::equivalent(*outputs[i], input, ignored)) {
-                reject("An output is an input file, which would be lost; name another file.");
-            }
-        }
-        for (std::size_t j = 0; j < i; ++j) {
-            if (outputs[i] != outputs[j] && !outputs[i]->empty() &&
-                outputs[i]->lexically_normal() == outputs[j]->lexically_normal()) {
-                reject("Two outputs are the same file; name two.");
-            }
-        }
-    }
-    const bool has_json = options.task == Task::stress || options.task == Task::vary || options.task == Task::against;
-    if (!has_json && !options.json.empty()) {
-        reject("--json keeps the report of a stress run, of a table along an axis, or of --against; leave it out.");
-    }
+    check_files(options);
+    check_task(options);
 }
 
 }  // namespace detail

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include <totograph/core/error.hpp>
 #include <totograph/serve/backend_registry.hpp>
 #include <totograph/serve/build_identity.hpp>
 #include <totograph/serve/drift.hpp>
@@ -66,30 +69,36 @@ inline StressResult run_list(const totograph::serve::BackendRegistry& registry, 
     return result;
 }
 
-/// The questions, or a table over an axis: both compare with the baseline.
+/// The questions, or a table over an axis: both compare with the baseline. `device_memory` may be empty.
 inline StressResult run_stress(const totograph::serve::BackendRegistry& registry, const Options& options,
                                const std::vector<totograph::serve::StressData>& data,
-                               const totograph::serve::BuildIdentity& build, const StressProgress& progress) {
+                               const totograph::serve::BuildIdentity& build,
+                               const std::function<std::size_t()>& device_memory, const StressProgress& progress) {
     using namespace totograph::serve;
     ForecastService tested(registry, detail::service_options(options, options.backend, options.mode));
     ForecastService baseline(
         registry,
         detail::service_options(options, options.baseline.empty() ? tested.backend() : options.baseline, Mode::eager));
-    const std::vector<totograph::Bucket> sizes = request_sizes(options, chosen_buckets(options, tested.buckets()));
-    const StressOptions stress_options{.level = options.level,
-                                       .iterations = options.iterations,
-                                       .sizes = sizes,
-                                       .warm_up = {.buckets = needed_buckets(sizes, tested.buckets())},
-                                       .seed = options.seed,
-                                       .thresholds = options.thresholds(),
-                                       .build = build,
-                                       .probes = {},
-                                       .progress = progress};
-    const StressReport report = stress(tested, baseline, stress_options, data);
+    const std::vector<totograph::Bucket> buckets = chosen_buckets(options, tested.buckets());
+    StressOptions stress_options{.level = options.level,
+                                 .iterations = options.iterations,
+                                 .sizes = named_sizes(options, buckets),
+                                 .buckets = buckets,
+                                 .seed = options.seed,
+                                 .thresholds = options.thresholds(tested.backend()),
+                                 .build = build,
+                                 .progress = progress};
+    stress_options.probes.device_memory = device_memory;
+    StressReport report = stress(tested, baseline, stress_options, data);
+    const auto describe = [&](const std::string& backend, Mode mode) {
+        return "'" + backend + "' in mode " + std::string(name(mode)) + " is " + registry.get(backend)->describe(mode);
+    };
+    report.notes.insert(report.notes.begin(), describe(tested.backend(), tested.mode()) + "; " +
+                                                  describe(baseline.backend(), Mode::eager) + ".");
     if (options.task == Task::vary) {
         const std::string title = "Over the " + options.axis_name;
         return {detail::heading(title, tested, build) + sweep_markdown(report, options.axis_name, options.axis),
-                json_text(report), report.failures == 0 && report.forecasts > 0};
+                json_text(report), report.passed()};
     }
     return {markdown_text(report), json_text(report), report.passed()};
 }
@@ -99,25 +108,31 @@ inline StressResult run_build_latency(const totograph::serve::BackendRegistry& r
                                       const totograph::serve::BuildIdentity& build) {
     using namespace totograph::serve;
     std::vector<std::shared_ptr<const Backend>> backends;
-    for (const auto& backend : registry.all()) {
-        if (options.backend.empty() || backend->name() == options.backend) {
-            backends.push_back(backend);
+    if (!options.backend.empty()) {
+        const std::string reason = registry.get(options.backend)->unavailable({.threads = options.threads});
+        if (!reason.empty()) {
+            throw totograph::Error(totograph::ErrorCode::device_failure, reason);
         }
     }
-    if (backends.empty()) {
-        (void)registry.get(options.backend);  // says which there are
+    for (const auto& backend : registry.all()) {
+        const std::string_view its_name = backend->name();
+        if (options.backend.empty() || its_name == options.backend || its_name == options.backend + "-regional") {
+            backends.push_back(backend);
+        }
     }
     const std::vector<totograph::Bucket> buckets = chosen_buckets(options, backends.front()->buckets());
     const int repeats = options.iterations > 0 ? options.iterations : iterations_of(options.level);
     const auto rows = measure_builds(backends, buckets, {.threads = options.threads}, repeats, 3);
-    std::string text = "# What building takes\n\nEach " + plural(repeats, "time") + ", in turns. Built with " +
-                       to_string(build) + ".\n\n" + markdown_text(rows) + "\n";
+    std::string text =
+        "# What building takes\n\nEach " + plural(repeats, "time") + ", in turns. Built with " + to_string(build) +
+        ".\nA first build tunes, and prepares weights for the rows below it: compare those that follow.\n\n" +
+        markdown_text(rows) + "\n" + regional_text(rows);
     for (const BuildLatency& row : rows) {
         if (row.bucket == rows.front().bucket) {
             text += "- " + row.backend + ", " + std::string(name(row.mode)) + ": " + row.what + "\n";
         }
     }
-    return {text, {}, true};
+    return {text, json_text(rows, build), true};
 }
 
 /// What each variant loses.
@@ -126,21 +141,23 @@ inline StressResult run_ablation(const std::vector<totograph::serve::Variant>& v
                                  const std::vector<totograph::serve::StressData>& data,
                                  const totograph::serve::BuildIdentity& build) {
     using namespace totograph::serve;
-    const auto request = make_stress_request(data.front(), bucket, 0, options.seed);
+    const auto request = make_stress_request(data.front(), bucket, 0, 0, options.seed);
     if (!request) {
         throw totograph::Error(totograph::ErrorCode::invalid_series, "The file has too few rows for a context of " +
                                                                          std::to_string(bucket.context) +
                                                                          " steps, or blank ones. Use a longer file.");
     }
     const int rounds = 5 * (options.iterations > 0 ? options.iterations : iterations_of(options.level));
-    const auto results = compare_variants(variants, std::vector<StressRequest>{*request}, rounds, options.thresholds());
+    const StressThresholds thresholds = options.thresholds(options.backend);
+    const auto results = compare_variants(variants, std::vector<StressRequest>{*request}, rounds, thresholds);
+    const bool agree = std::all_of(results.begin(), results.end(),
+                                   [&](const VariantResult& result) { return result.agrees(thresholds); });
     return {
         "# What each step of the compiler is worth\n\nBucket " + to_string(bucket) + ", " + plural(rounds, "round") +
             " in turns. Built with " + to_string(build) +
             ".\nTime is that of a forecast in units of the first row's; a number above 1 is what the step saves.\n\n" +
-            markdown_text(results),
-        {},
-        true};
+            markdown_text(results) + (agree ? "" : "\nFAILED: a variant forecasts something else.\n"),
+        json_text(results, build), agree};
 }
 
 /// Forecasts to be kept.
@@ -149,18 +166,22 @@ inline totograph::serve::DriftSet run_save(const totograph::serve::BackendRegist
                                            const totograph::serve::BuildIdentity& build) {
     using namespace totograph::serve;
     ForecastService service(registry, detail::service_options(options, options.backend, options.mode));
+    const std::vector<totograph::Bucket> buckets = chosen_buckets(options, service.buckets());
+    const std::vector<totograph::Bucket> named = named_sizes(options, buckets);
     std::vector<std::pair<std::string, StressRequest>> requests;
     for (const StressData& each : data) {
-        for (const totograph::Bucket& sizes : request_sizes(options, chosen_buckets(options, service.buckets()))) {
-            const bool is_held = !needed_buckets({sizes}, service.buckets()).empty();
-            if (auto request = make_stress_request(each, sizes, requests.size(), options.seed); request && is_held) {
-                requests.emplace_back(each.name + ", " + to_string(sizes), std::move(*request));
+        std::size_t column = 0;
+        for (const totograph::Bucket& sizes :
+             named.empty() ? plan_stress(buckets, options.level, each.table.rows()) : named) {
+            auto request = make_stress_request(each, sizes, requests.size(), column, options.seed);
+            if (!request) {
+                throw totograph::Error(totograph::ErrorCode::invalid_series,
+                                       "Requests of " + to_string(sizes) + " cannot be cut from " + each.name +
+                                           ", which has too few rows, or blank ones. Name shorter --contexts.");
             }
+            column += request->columns.size();
+            requests.emplace_back(each.name + ", " + to_string(sizes), std::move(*request));
         }
-    }
-    if (requests.empty()) {
-        throw totograph::Error(totograph::ErrorCode::no_bucket,
-                               "No request could be made: the files are too short for these contexts.");
     }
     return record_forecasts(service, build, std::move(requests));
 }
@@ -171,7 +192,7 @@ inline StressResult run_against(const totograph::serve::BackendRegistry& registr
     using namespace totograph::serve;
     const DriftSet set = load_forecasts(options.forecasts);
     ForecastService service(registry, detail::service_options(options, options.backend, options.mode));
-    const DriftReport report = compare_with(service, build, set, options.thresholds());
+    const DriftReport report = compare_with(service, build, set, options.thresholds(service.backend()));
     return {markdown_text(report), json_text(report), report.passed()};
 }
 

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <totograph/core/bucket.hpp>
@@ -42,6 +44,14 @@ inline std::vector<totograph::serve::StressData> read_data(const Options& option
             name = other.name == name ? file.string() : name;
         }
         data.push_back({name, totograph::io::read_csv(file, csv)});
+        const auto& columns = data.back().table.columns;
+        const auto is_blank = [](const std::vector<float>& column) {
+            return std::none_of(column.begin(), column.end(), [](float value) { return std::isfinite(value); });
+        };
+        if (std::all_of(columns.begin(), columns.end(), is_blank)) {
+            throw totograph::Error(totograph::ErrorCode::invalid_series,
+                                   "The file '" + file.string() + "' has no number in any column that is used.");
+        }
     }
     return data;
 }
@@ -64,35 +74,37 @@ inline std::vector<totograph::Bucket> chosen_buckets(const Options& options,
     return chosen;
 }
 
-/// The sizes of the requests: those that the command line names, in all combinations that a bucket holds and with the
-/// first bucket's where it names none; along an axis; or as the level plans.
-inline std::vector<totograph::Bucket> request_sizes(const Options& options,
-                                                    const std::vector<totograph::Bucket>& buckets) {
+/// The sizes of the requests that the command line names, in all combinations and with the first bucket's where it
+/// names none; of a table, along its axis with the sizes of the bucket that has most of it. Nothing when it names none
+/// and asks for no table. Throws `Error(no_bucket)` when no bucket holds any.
+inline std::vector<totograph::Bucket> named_sizes(const Options& options,
+                                                  const std::vector<totograph::Bucket>& buckets) {
     using totograph::Bucket;
+    std::vector<Bucket> plan;
     if (options.task == Task::vary) {
-        return totograph::serve::plan_axis(buckets, options.axis);
+        plan = totograph::serve::plan_axis(buckets, options.axis);
+    } else if (options.names_sizes()) {
+        plan = {buckets.front()};
+        plan.front().exogenous = 0;
+    } else {
+        return {};
     }
-    if (!options.names_sizes()) {
-        return totograph::serve::plan_stress(buckets, options.level);
-    }
-    Bucket first = buckets.front();
-    first.exogenous = 0;
-    std::vector<Bucket> plan{first};
-    const auto cross = [&](const std::vector<std::int64_t>& values, totograph::Index Bucket::*size) {
+    for (const auto& [values, size] : detail::sizes_of(options)) {
+        if (values->empty()) {
+            continue;
+        }
+        if (options.task == Task::vary && size == options.axis) {
+            plan.resize(1);
+        }
         std::vector<Bucket> more;
         for (const Bucket& each : plan) {
-            for (const std::int64_t value : values) {
+            for (const std::int64_t value : *values) {
                 more.push_back(each);
                 more.back().*size = value;
             }
         }
-        plan = values.empty() ? plan : more;
-    };
-    cross(options.batches, &Bucket::batch);
-    cross(options.variates, &Bucket::variates);
-    cross(options.contexts, &Bucket::context);
-    cross(options.horizons, &Bucket::horizon);
-    cross(options.samples, &Bucket::samples);
+        plan = std::move(more);
+    }
     const auto is_held = [&](const Bucket& sizes) {
         return std::any_of(buckets.begin(), buckets.end(), [&](const Bucket& bucket) { return bucket.holds(sizes); });
     };
@@ -102,20 +114,6 @@ inline std::vector<totograph::Bucket> request_sizes(const Options& options,
             "No bucket holds requests of " + to_string(plan.front()) + "; --list names the buckets. Ask for less.");
     }
     return plan;
-}
-
-/// The buckets that serve requests of these sizes: the first that holds each.
-inline std::vector<totograph::Bucket> needed_buckets(const std::vector<totograph::Bucket>& sizes,
-                                                     const std::vector<totograph::Bucket>& buckets) {
-    std::vector<totograph::Bucket> needed;
-    for (const totograph::Bucket& each : sizes) {
-        const auto found = std::find_if(buckets.begin(), buckets.end(),
-                                        [&](const totograph::Bucket& bucket) { return bucket.holds(each); });
-        if (found != buckets.end() && std::find(needed.begin(), needed.end(), *found) == needed.end()) {
-            needed.push_back(*found);
-        }
-    }
-    return needed;
 }
 
 }  // namespace examples

@@ -46,7 +46,7 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
     app.add_option("--checkpoint", options.checkpoint,
                    "Directory of a Toto Open Base 1.0 checkpoint\n(default: the small model that comes with totograph)")
         ->type_name("DIR");
-    app.add_option("--threads", options.threads, "Threads that a forecast is to use (default: all cores)")
+    app.add_option("--threads", options.threads, "Threads that a forecast is to use (default: all)")
         ->type_name("N")
         ->check(detail::whole_number<int>());
     app.add_option("--json", options.json, "Write the report as JSON")->type_name("FILE.json");

@@ -64,7 +64,7 @@ std::vector<float> forecast_anew() {
 }
 
 void check_counts(std::size_t hits, std::size_t misses, std::size_t repeats, std::size_t refused) {
-    const tg::cuda::TuningCacheReport report = tg::cuda::tuning_cache_report();
+    const tg::TuningCacheReport report = tg::cuda::tuning_cache_report();
     MESSAGE(to_string(report));
     CHECK(report.hits == hits);
     CHECK(report.misses == misses);
@@ -78,7 +78,7 @@ TEST_CASE("what one process has measured the next takes from the file, to the sa
     const ScratchFolder folder;
     const CacheIn cache((folder.path() / "new" / "folder").string());
     const auto first = forecast();
-    const tg::cuda::TuningCacheReport report = tg::cuda::tuning_cache_report();
+    const tg::TuningCacheReport report = tg::cuda::tuning_cache_report();
     const std::size_t products = report.misses;
     CHECK(products > 0);
     check_counts(0, products, 0, 0);
@@ -140,7 +140,7 @@ TEST_CASE("without a file every process measures") {
     SUBCASE("switched off") {
         const CacheIn cache("");
         CHECK_FALSE(forecast().empty());
-        const tg::cuda::TuningCacheReport report = tg::cuda::tuning_cache_report();
+        const tg::TuningCacheReport report = tg::cuda::tuning_cache_report();
         CHECK(report.misses > 0);
         CHECK(report.path.empty());
         check_has(report.ignored, "switches the cache off");
@@ -149,7 +149,7 @@ TEST_CASE("without a file every process measures") {
         const ScratchFolder folder;
         const CacheIn cache((folder.file("plain", "") / "folder").string());
         CHECK_FALSE(forecast().empty());
-        const tg::cuda::TuningCacheReport report = tg::cuda::tuning_cache_report();
+        const tg::TuningCacheReport report = tg::cuda::tuning_cache_report();
         CHECK(report.misses > 0);
         check_has(report.not_written, "cannot be made");
     }

@@ -3,8 +3,9 @@
 # What a user of `stress` meets: verdicts, reports, tables, drift, bad input. No latency is judged here, as the machine
 # may be doing something else: --slowest lets everything pass, and one 0 lets nothing.
 #
-#     stress.sh <stress> <scratch folder>
+#     stress.sh <stress> <scratch folder> <folder of the demo model>
 set -euo pipefail
+demo_model="$(realpath "$3")"
 source "$(dirname "$0")/cli.sh" "$@"
 export TOTOGRAPH_CACHE_DIR="$PWD/cache"
 unset TOTOGRAPH_MODE TOTOGRAPH_DISABLE TOTOGRAPH_LOGS
@@ -27,11 +28,15 @@ grep -q '"passed": true' report.json || fail "the JSON says that it passes"
 grep -q '"context": 100' report.json || fail "the JSON has the sizes"
 ! grep -q '^| time ' report.md || fail "the timestamps are no series"
 
-# says_no <argument...>: the answer to a question is no, which is no error.
-says_no() {
+# answers_no <argument...>: the answer to a question is no, which is no error.
+answers_no() {
     local status=0
     "$program" "$@" > said.md 2> message || status=$?
     [[ "$status" -eq 7 && ! -s message ]] || fail "exit code $status: $* ($(cat message))"
+}
+# says_no <argument...>: likewise, of a stress run.
+says_no() {
+    answers_no "$@"
     grep -q '^# Stress report: FAILED$' said.md || fail "it fails: $(cat said.md)"
 }
 # Each verdict can be no, and the exit code says it.
@@ -39,22 +44,51 @@ says_no "${sizes[@]}" --slowest 0
 grep -q '^| speed  *| FAILED' said.md || fail "too slow is said: $(cat said.md)"
 says_no "${small[@]}" --mae 0 --json inexact.json
 grep -A1 '"name": "accuracy"' inexact.json | grep -q '"passed": false' || fail "too far off is said"
-TOTOGRAPH_DISABLE=1 "$program" "${small[@]}" --mae 0 | grep -q 'the mode under test is the baseline' ||
+TOTOGRAPH_DISABLE=1 "$program" "${small[@]}" --mae 0 > eager.md
+grep -q 'the mode under test is the baseline' eager.md ||
     fail "eager against eager is the same to the bit, and says so"
 
 # Tables.
 "$program" --list > list.txt
 grep -q '^backend cpu$' list.txt && grep -q '  max-autotune: ' list.txt && grep -q '  bucket 1: ' list.txt || fail "--list lists"
-"$program" series.csv --timestamp time --vary-context --iterations 1 --columns wave --buckets 1 > contexts.md
-grep -q '^| 256 ' contexts.md || fail "a row for each context: $(cat contexts.md)"
+"$program" series.csv --timestamp time --vary-context --variates 2 --contexts 40,256 --horizons 20 --iterations 1 --buckets 1 \
+    --slowest 1000 > contexts.md
+[[ "$(grep -c '^| \(40\|256\) ' contexts.md)" -eq 2 ]] || fail "a row for each context: $(cat contexts.md)"
+answers_no series.csv --timestamp time --vary-context --contexts 40 --horizons 20 --iterations 1 --buckets 1 --slowest 0
+grep -q '^FAILED: speed: ' said.md || fail "a table says what is wrong, too: $(cat said.md)"
+"$program" --build-latency --iterations 1 --threads 1 --json builds.json > builds.md
+[[ "$(grep -c '| *cpu |' builds.md)" -eq 5 ]] || fail "a row for each mode: $(cat builds.md)"
+grep -q '"mode": "max-autotune"' builds.json || fail "the JSON has the builds"
 
 # Drift: none in the same build, and another seed is another forecast.
 "$program" "${small[@]}" --save kept.safetensors > /dev/null
 "$program" --against kept.safetensors --execution-mode default --json drift.json > drift.md
 grep -q '^# Drift: passed$' drift.md && grep -q '| equal |' drift.md || fail "the same build gives the same bits: $(cat drift.md)"
-"$program" --against kept.safetensors --execution-mode eager | grep -q '| differ |' || fail "eager rounds otherwise"
+"$program" --against kept.safetensors --execution-mode eager > rounded.md
+grep -q '| differ |' rounded.md || fail "eager rounds otherwise"
 head -c 2000 kept.safetensors > torn.safetensors
 refuses 3 "torn.safetensors" --against torn.safetensors
+
+# Files that are hardly any.
+printf 'a,b\n1,2\n' > one_row.csv
+"$program" one_row.csv --buckets 1 --execution-mode default --iterations 1 --slowest 1000 > one_row.md || fail "$(cat one_row.md)"
+grep -q '^| 1 x 16 x 1 -> 336' one_row.md || fail "contexts are no longer than the file: $(cat one_row.md)"
+printf 'a,b\n,\n,\n' > blank.csv
+refuses 3 "has no number in any column" blank.csv
+printf 'a,b\n' > header.csv
+refuses 3 "no rows below it" header.csv
+
+# Reports are kept when nobody reads what is printed.
+expect 6 "Standard output cannot be written" sh -c 'p="$1"; shift; "$p" "$@" > /dev/full' sh "$program" "${small[@]}" --json unread.json
+grep -q '"passed": true' unread.json || fail "the report is kept"
+
+# A damaged file of prepared weights is not used, and told.
+weight="$(find cache/weights -name '*.weight' -size +64k | head -n 1)"
+[[ -n "$weight" ]] || fail "prepared weights are kept in files"
+printf 'damaged' | dd of="$weight" bs=1 seek=40000 conv=notrunc 2> /dev/null
+says_no "${small[@]}"
+grep -q '^| caches  *| FAILED.*ignored' said.md || fail "the damaged file is told: $(cat said.md)"
+"$program" "${small[@]}" > printed.md || fail "it was made anew: $(cat printed.md)"
 
 refuses 2 "two tasks" series.csv --vary-context --build-latency
 refuses 2 "expected one of: quick, full, production-check" series.csv --mode thorough
@@ -65,7 +99,16 @@ refuses 2 "has no column 'load'" series.csv --columns load
 refuses 3 "cannot be opened" nowhere.csv
 refuses 4 "cannot be opened" series.csv --checkpoint nowhere
 refuses 5 "No bucket holds requests of" series.csv --contexts 100000
+refuses 2 "named twice" series.csv ./series.csv
+refuses 2 "would be lost" --against kept.safetensors --json kept.safetensors
+refuses 2 "reads no series" series.csv --build-latency
+refuses 2 "makes its own requests" --against kept.safetensors --samples 3
+refuses 2 "over one size" series.csv --vary-context --horizons 3,4
+refuses 2 "--json keeps reports" --list --json list.json
+refuses 3 "cannot be cut from" series.csv --contexts 400 --save long.safetensors
+refuses 3 "holds no recorded forecasts" --against "$demo_model/model.safetensors"
 refuses 6 "cannot be written" "${small[@]}" --json missing/report.json
 expect 6 "Standard output cannot be written" sh -c '"$1" --list > /dev/full' sh "$program"
-"$program" --help | grep -q -- --vary-batch || fail "--help lists the options"
+"$program" --help > help.txt
+grep -q -- --vary-batch help.txt || fail "--help lists the options"
 echo "stress behaves."

@@ -172,7 +172,7 @@ TEST_CASE_TEMPLATE("prepared cache: a second store maps what the first has prepa
     ::unsetenv("TOTOGRAPH_CACHE_DIR");  // which the one who runs the tests may have set
     const Prepared without = prepare<Storage>();
     check_counts(without, 0, 0, 0);
-    CHECK(to_string(without.report).starts_with("0 from files, 0 looked for in vain; no folder; TOTO"));
+    CHECK(to_string(without.report).starts_with("0 from files, 0 not found; no folder; TOTO"));
     CHECK(without.report.reason.find("TOTOGRAPH_CACHE_DIR is not set") != std::string::npos);
     const ScratchFolder scratch;
     const CacheFolderVariable variable(scratch.path());
@@ -205,7 +205,7 @@ TEST_CASE("prepared cache: what is prepared is told to who wants to know") {
     set_logs("");
     REQUIRE(lines.size() == 1);  // nothing about what was there already
     CHECK(lines[0].starts_with("prepared " + std::to_string(prepared.bytes.size()) + " bytes of weights in "));
-    CHECK(lines[0].find(" ms: 0 from files, 2 looked for in vain; " + prepared.report.folder) != std::string::npos);
+    CHECK(lines[0].find(" ms: 0 from files, 2 not found; " + prepared.report.folder) != std::string::npos);
 }
 
 TEST_CASE("prepared cache: other checkpoints and other layouts have files of their own") {

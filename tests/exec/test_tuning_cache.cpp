@@ -8,13 +8,13 @@
 
 #include <totograph/core/cache_counts.hpp>
 #include <totograph/core/log.hpp>
-#include <totograph/exec/cuda/tuning_cache.hpp>
+#include <totograph/exec/tuning_cache.hpp>
 
 #include "io/support.hpp"
 
 namespace {
 
-using totograph::cuda::TuningCache;
+using totograph::TuningCache;
 using totograph::test::content_of;
 using totograph::test::ScratchFolder;
 

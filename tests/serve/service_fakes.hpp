@@ -41,12 +41,14 @@ inline constexpr std::size_t fake_bytes = 1000;
 
 class FakeForecaster final : public serve::BucketForecaster {
 public:
-    FakeForecaster(const Bucket& bucket, float value, Index captures)
+    FakeForecaster(const Bucket& bucket, float value, Index captures, bool fails_to_tell, std::size_t grows)
         : bucket_(bucket),
           values_(static_cast<std::size_t>(bucket.batch * bucket.variates * bucket.horizon *
                                            std::max<Index>(1, bucket.samples)),
                   value),
-          captures_(captures) {}
+          captures_(captures),
+          fails_to_tell_(fails_to_tell),
+          grows_(grows) {}
 
     tg::Forecast forecast(const tg::Series& series, const tg::ForecastOptions& options) override {
         const Bucket request = tg::toto::request_sizes(series, options, bucket_);
@@ -55,9 +57,15 @@ public:
         if (options.seed == refused_seed) {
             throw tg::Error(tg::ErrorCode::invalid_series, "The fake refuses this seed.");
         }
+        bytes_ += std::exchange(grows_, 0);
         return {values_, request.batch, request.variates, request.horizon, request.samples};
     }
-    [[nodiscard]] std::size_t memory_bytes() const override { return fake_bytes; }
+    [[nodiscard]] std::size_t memory_bytes() const override {
+        if (fails_to_tell_) {
+            throw tg::Error(tg::ErrorCode::device_failure, "The fake cannot ask its device.");
+        }
+        return bytes_;
+    }
     [[nodiscard]] Index captures() const override { return captures_; }
     [[nodiscard]] Index replays() const noexcept override { return captures_; }
 
@@ -65,6 +73,9 @@ private:
     Bucket bucket_;
     std::vector<float> values_;
     Index captures_;
+    bool fails_to_tell_;
+    std::size_t grows_;
+    std::size_t bytes_ = fake_bytes;
 };
 
 /// Its forecasts are `number` plus the mode's place in the enumeration, over ten: they tell who made them.
@@ -91,7 +102,8 @@ public:
         const std::scoped_lock lock(mutex);
         made.push_back({bucket, mode, resources.threads});
         pools.push_back(resources.pools);
-        return std::make_unique<FakeForecaster>(bucket, value_of(mode), mode == Mode::eager ? 0 : 2);
+        return std::make_unique<FakeForecaster>(bucket, value_of(mode), mode == Mode::eager ? 0 : 2, fails_to_tell,
+                                                grows);
     }
     [[nodiscard]] serve::Explanation explain(const Bucket& bucket, Mode mode) const override {
         serve::Explanation explanation;
@@ -113,6 +125,8 @@ public:
     std::string reason;
     std::optional<Bucket> fails_at;
     bool makes_nothing = false;
+    bool fails_to_tell = false;  ///< How many bytes a forecaster holds.
+    std::size_t grows = 0;       ///< Bytes that a forecaster takes with its first forecast.
     mutable std::mutex mutex;
     mutable std::vector<Made> made;
     mutable std::vector<std::shared_ptr<tg::cpu::ThreadPools>> pools;

@@ -33,6 +33,7 @@ inline constexpr Bucket large{.batch = 2, .variates = 4, .context = 128, .horizo
 /// What is wrong, beside mode `eager`, which never is.
 struct Faults {
     std::function<float(float value, Index variate, Index step, Index sample)> kernel{};
+    float series = 0;  ///< When not 0, the kernel is wrong for series alone whose last value is larger.
     std::chrono::nanoseconds latency{1'000'000};  ///< Eager takes 10 ms.
     std::size_t more_memory = 0;                  ///< Held beyond what is planned.
     std::size_t leak = 0;                         ///< Bytes that each forecast adds.
@@ -71,8 +72,8 @@ public:
                     const auto place = static_cast<double>(row + 3 * step + 7 * sample);
                     const float value = last + static_cast<float>(std::sin(place + static_cast<double>(options.seed)));
                     const Index variate = row % series.variates;
-                    values_.push_back(is_eager_ || !faults.kernel ? value
-                                                                  : faults.kernel(value, variate, step, sample));
+                    const bool is_right = is_eager_ || !faults.kernel || (faults.series != 0 && last <= faults.series);
+                    values_.push_back(is_right ? value : faults.kernel(value, variate, step, sample));
                 }
             }
         }
@@ -100,13 +101,15 @@ private:
 
 class FakeBackend final : public tg::serve::Backend {
 public:
-    explicit FakeBackend(Machine& machine, std::vector<Bucket> buckets = {small, large})
-        : machine_(machine), buckets_(std::move(buckets)) {}
+    explicit FakeBackend(Machine& machine, std::vector<Bucket> buckets = {small, large}, std::string name = "fake",
+                         std::vector<Mode> modes = {Mode::eager, Mode::standard, Mode::max_autotune_no_cudagraphs,
+                                                    Mode::max_autotune})
+        : machine_(machine), buckets_(std::move(buckets)), name_(std::move(name)), modes_(std::move(modes)) {}
 
-    [[nodiscard]] std::string_view name() const override { return "fake"; }
+    [[nodiscard]] std::string_view name() const override { return name_; }
     [[nodiscard]] std::vector<Bucket> buckets() const override { return buckets_; }
     [[nodiscard]] std::string describe(Mode mode) const override {
-        return mode == Mode::reduce_overhead ? "" : "fakes forecasts";
+        return std::find(modes_.begin(), modes_.end(), mode) == modes_.end() ? "" : "fakes forecasts";
     }
     [[nodiscard]] std::unique_ptr<tg::serve::BucketForecaster> make(const Bucket& bucket, Mode mode,
                                                                     const tg::serve::BackendResources&) const override {
@@ -130,6 +133,8 @@ public:
 private:
     Machine& machine_;
     std::vector<Bucket> buckets_;
+    std::string name_;
+    std::vector<Mode> modes_;
 };
 
 /// Waves of period 20 around 100, with gaps in the third of five columns; the last is blank at first.

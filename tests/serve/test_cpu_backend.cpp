@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -25,6 +26,9 @@ using tg::ErrorCode;
 using tg::test::check_error;
 
 namespace {
+
+/// What these tests measure is kept for no program of the one who runs them.
+[[maybe_unused]] const bool has_no_cache = ::setenv("TOTOGRAPH_CACHE_DIR", "", 1) == 0;
 
 /// A bucket of one sampled forecast, and another backend: bf16 weights, no cache, the mean.
 constexpr tg::Bucket bucket = sampled_bucket;
@@ -208,7 +212,32 @@ TEST_CASE("the number of threads is measured once, and told") {
               (void)fresh->make(bucket, Mode::max_autotune_no_cudagraphs, {.threads = 2});
               (void)fresh->make(bucket, Mode::standard, {.threads = 2});
           }).empty());
-    CHECK(logged("tuning", [&] { (void)fresh->make(bucket, Mode::max_autotune, {.threads = 1}); }).size() == 1);
+    CHECK(logged("tuning", [&] { (void)fresh->make(bucket, Mode::max_autotune, {.threads = 3}); }).size() == 1);
+    // One thread is no choice: no forecast is made to find out.
+    CHECK(logged("tuning", [&] { (void)fresh->make(bucket, Mode::max_autotune, {.threads = 1}); }).empty());
+}
+
+TEST_CASE("the number of threads is kept in a file, and is not measured by the next process") {
+    const tg::test::ScratchFolder folder;
+    ::setenv("TOTOGRAPH_CACHE_DIR", folder.path().c_str(), 1);
+    const auto make = [] {
+        serve::BackendRegistry registry;  // a new one knows nothing
+        serve::add_cpu_backend<Model, bucket>(registry, weights());
+        serve::add_cpu_backend<Model, plain, mean_bucket>(registry, weights(), "plain");
+        return logged("tuning", [&] {
+            (void)registry.get("cpu")->make(bucket, Mode::max_autotune, {.threads = 2});
+            (void)registry.get("plain")->make(mean_bucket, Mode::max_autotune, {.threads = 2});
+        });
+    };
+    const auto first = make();
+    const auto second = make();
+    ::setenv("TOTOGRAPH_CACHE_DIR", "", 1);
+    CHECK(first.size() == 4);  // for each of two programs, what was measured, and where it is kept
+    CHECK(holds(first, "2 threads "));
+    CHECK(holds(first, "kept in '" + folder.path().string()));
+    REQUIRE(second.size() == 2);
+    CHECK(second[0].ends_with("as was measured before"));
+    CHECK(second[1].ends_with("as was measured before"));
 }
 
 TEST_CASE("forecasters of one service share their threads") {

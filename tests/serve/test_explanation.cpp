@@ -99,17 +99,37 @@ TEST_CASE("an explanation as text") {
     CHECK(holds(text,
                 "memory       5.50 KiB: states 3.00 KiB (caches 1.00 KiB), intermediates 2.00 KiB, workspace 512 B\n"));
     CHECK(holds(text, "weights      5.00 KiB, shared by all forecasters\n"));
-    CHECK_FALSE(holds(text, "at least"));
+    CHECK_FALSE(holds(text, "from memory"));
+    CHECK_FALSE(holds(text, "floor"));
 
     explanation.graph_launches = 1;
     explanation.own_weight_bytes = 1024;
     const std::string timed = to_string(explanation, &slow);
     CHECK(holds(timed, "4.00 ms, computing\n"));
     CHECK(holds(timed, "2.00 ms, moving\n"));
-    CHECK(holds(timed, "at least     8.00 ms, at 1.00 GB/s and 1.00 GFLOP/s\n"));
+    CHECK(holds(squeezed(timed), "moved weights from memory\n"));
+    // No more than it can hold: weights that stay in a cache are moved faster.
+    CHECK(holds(timed,
+                "floor        about 8.00 ms when all that is moved comes from memory (caches are faster), at 1.00 GB/s "
+                "and 1.00 GFLOP/s\n"));
     CHECK(holds(timed, "moved, as 1 graph replayed\n"));
     CHECK(holds(timed, "memory       6.50 KiB: "));
     CHECK(holds(timed, "its own weights 1.00 KiB\n"));
+}
+
+TEST_CASE("memory that there is not is not told") {
+    Explanation explanation = example();  // as of mode eager: nothing shared, no workspace
+    explanation.shared_weight_bytes = 0;
+    explanation.cache_bytes = 0;
+    explanation.workspace_bytes = 0;
+    explanation.own_weight_bytes = 2048;
+    const std::string text = to_string(explanation);
+    CHECK(holds(text, "memory       7.00 KiB: states 3.00 KiB, intermediates 2.00 KiB, its own weights 2.00 KiB\n"));
+    CHECK_FALSE(holds(text, "0 B"));
+    CHECK_FALSE(holds(text, "shared"));
+    Explanation nothing;
+    nothing.backend = "own";
+    CHECK(holds(to_string(nothing), "memory       0 B\n"));
 }
 
 TEST_CASE("the difference of two explanations has the lines that differ") {
@@ -128,10 +148,16 @@ TEST_CASE("the difference of two explanations has the lines that differ") {
           "forecast: launches                   20        40  x 2\n"
           "memory: intermediates          2.00 KiB  4.00 KiB  x 2\n"
           "memory: a forecaster's in all  5.50 KiB  7.50 KiB  x 1.36\n");
-    // A change that rounding hides is told as well, and what only one of them has.
+    // What rounding hides is no line of two equal texts, and a ratio that rounds to 1 says nothing.
     after = example();
     after.programs[0].bytes += 1;
-    CHECK(holds(explain_difference(before, after), "prefill: moved"));
+    after.arena_bytes += 1;
+    CHECK(explain_difference(before, after).empty());
+    after.programs[0].recorded_nodes = 100'001;
+    Explanation close = before;
+    close.programs[0].recorded_nodes = 100'000;
+    CHECK(holds(explain_difference(close, after), "prefill: nodes recorded  100000  100001\n"));
+    // What only one of them has is told.
     after = example();
     after.programs.pop_back();
     CHECK(holds(squeezed(explain_difference(before, after)), "decode: steps 6 -\n"));

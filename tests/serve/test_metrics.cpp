@@ -282,6 +282,34 @@ TEST_CASE("counters count each kind of event") {
     CHECK(after.bytes_held == 500);
 }
 
+TEST_CASE("requests without a bucket are counted by themselves") {
+    Metrics metrics;
+    metrics.add_request_without_bucket();
+    const Snapshot earlier = metrics.snapshot();
+    CHECK(earlier.requests_without_bucket == 1);
+    CHECK(earlier.entries.empty());
+    metrics.add_request_without_bucket();
+    metrics.add_request_without_bucket();
+    CHECK(difference(metrics.snapshot(), earlier).requests_without_bucket == 2);
+    CHECK(metrics.reset().requests_without_bucket == 3);
+    CHECK(metrics.snapshot().requests_without_bucket == 0);
+}
+
+TEST_CASE("an entry is in use once something was built for it") {
+    Metrics metrics;
+    ForecastCounters& counters = metrics.counters("cpu", small, Mode::standard);
+    counters.add_failure();
+    counters.add_recapture(RecaptureReason::released);
+    CHECK_FALSE(metrics.snapshot().entries.at(0).is_in_use());
+    counters.add_build(0, 0);
+    CHECK(metrics.snapshot().entries.at(0).is_in_use());
+    counters.add_bytes_held(1);
+    metrics.reset();
+    CHECK(metrics.snapshot().entries.at(0).is_in_use());
+    counters.subtract_bytes_held(1);
+    CHECK_FALSE(metrics.snapshot().entries.at(0).is_in_use());
+}
+
 TEST_CASE("reasons have names of their own") {
     std::set<std::string> names;
     for (const RecaptureReason reason : all_recapture_reasons) {
@@ -460,6 +488,13 @@ TEST_CASE("two snapshots make a window") {
     CHECK(nothing.entries.at(0).latencies.buckets.empty());
     CHECK(nothing.entries.at(0).bytes_held > 0);
 
+    // The wrong way round is nothing, not a number beyond all others.
+    const Snapshot backwards = difference(earlier, later);
+    CHECK(backwards.entries.at(0).forecasts == 0);
+    CHECK(backwards.entries.at(0).latency().count == 0);
+    CHECK(backwards.since_seconds == 0);
+    CHECK(cache_of(backwards, "window").hits == 0);
+
     metrics.reset();
     counters.add_forecast(std::chrono::milliseconds(5));
     const Snapshot since_reset = difference(metrics.snapshot(), later);
@@ -479,6 +514,7 @@ TEST_CASE("recording a forecast allocates nothing") {
         counters.add_forecast(nanoseconds(i * i), 4);
         counters.add_failure();
         counters.add_eager_fallback();
+        metrics.add_request_without_bucket();
         counters.add_recapture(RecaptureReason::released);
         counters.add_build(0.5, 2);
         counters.add_bytes_held(4);

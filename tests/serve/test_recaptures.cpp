@@ -128,11 +128,114 @@ TEST_CASE("fail_on_recapture builds nothing, and says what is missing") {
     CHECK(one.entry(small).failures == 1);
     CHECK(one.entry(small).builds == 1);
     CHECK(one.ask(8) == one.fake->value_of(Mode::standard));  // what is there serves
-    // Mode eager is no exception when it is the mode that serves.
-    one.service.set_mode(Mode::eager);
-    check_error(ErrorCode::recapture, {"eager", "mode_changed"}, [&] { (void)one.ask(8); });
+    one.service.set_mode(Mode::reduce_overhead);
+    check_error(ErrorCode::recapture, {"reduce-overhead", "mode_changed"}, [&] { (void)one.ask(8); });
     (void)one.service.warm_up();
-    CHECK(one.ask(1) == one.fake->value_of(Mode::eager));
+    CHECK(one.ask(1) == one.fake->value_of(Mode::reduce_overhead));
+}
+
+TEST_CASE("mode eager has nothing to capture: building for it is no recapture, whatever the stance") {
+    for (const Stance stance : {Stance::standard, Stance::fail_on_recapture, Stance::eager_on_recapture}) {
+        OneBackend one;
+        (void)one.service.warm_up();
+        one.service.set_mode(Mode::eager);
+        CHECK_FALSE(one.service.is_ready());  // a request has to wait for a build all the same
+        const ScopedStance scoped(stance);
+        CHECK(one.ask(1) == one.fake->value_of(Mode::eager));
+        CHECK(one.ask(1) == one.fake->value_of(Mode::eager));
+        const auto entry = one.entry(small, Mode::eager);
+        CHECK(entry.builds == 1);
+        CHECK(entry.forecasts == 2);
+        CHECK(entry.all_recaptures() == 0);
+        CHECK(entry.eager_fallbacks == 0);
+        CHECK(entry.failures == 0);
+        // Back to another mode, which that bucket was not built for.
+        one.service.set_mode(Mode::max_autotune);
+        one.fake->modes = {Mode::eager, Mode::max_autotune};
+        if (stance == Stance::standard) {
+            (void)one.ask(1);
+            CHECK(recaptures(one.entry(small, Mode::max_autotune), RecaptureReason::mode_changed) == 1);
+        }
+    }
+}
+
+TEST_CASE("a service is ready again once what is warm is built for the new mode, whoever builds it") {
+    OneBackend one;
+    (void)one.service.warm_up({.buckets = {small, large}});
+    one.service.set_mode(Mode::reduce_overhead);
+    (void)one.ask(1);
+    CHECK_FALSE(one.service.is_ready());
+    SUBCASE("a request") {
+        (void)one.ask(8);
+    }
+    SUBCASE("nobody, for it is released") {
+        one.service.release(large);
+    }
+    CHECK(one.service.is_ready());
+}
+
+TEST_CASE("the reason is what happened to the bucket last") {
+    OneBackend one;
+    const auto reasons = [&](Mode mode) { return one.entry(small, mode).recaptures; };
+    using Counts = decltype(serve::ForecastCounts::recaptures);
+    (void)one.service.warm_up({.buckets = {large}});
+    one.service.release(small);  // which was not there
+    {
+        const ScopedStance stance(Stance::eager_on_recapture);
+        (void)one.ask(1);
+        (void)one.ask(1);  // what a fallback built does not count
+        CHECK(reasons(Mode::standard) == Counts{2, 0, 0});
+        one.service.release(small);
+        (void)one.ask(1);
+        CHECK(reasons(Mode::standard) == Counts{3, 0, 0});
+    }
+    (void)one.service.warm_up();
+    one.service.release(small);
+    one.service.set_mode(Mode::max_autotune);  // another mode, but it is not there because it was released
+    {
+        const ScopedStance stance(Stance::eager_on_recapture);
+        (void)one.ask(1);
+        (void)one.ask(1);
+    }
+    CHECK(reasons(Mode::max_autotune) == Counts{0, 2, 0});
+    (void)one.ask(1);
+    CHECK(reasons(Mode::max_autotune) == Counts{0, 3, 0});
+    one.service.set_mode(Mode::standard);
+    (void)one.ask(1);
+    CHECK(reasons(Mode::standard) == Counts{3, 0, 1});
+}
+
+TEST_CASE("counters are there at 0 for all that a route can reach, before anything is built") {
+    const auto near = std::make_shared<FakeBackend>("near", 1.0F, std::vector<Bucket>{small, large});
+    const auto far = std::make_shared<FakeBackend>("far", 2.0F, std::vector<Bucket>{small, large});
+    serve::BackendRegistry registry;
+    registry.add(near);
+    registry.add(far);
+    serve::ForecastService service(
+        registry, {.backend = "far", .mode = Mode::standard, .routes = {{.max_batch = 1, .backend = "near"}}});
+    const auto names = [&] {
+        std::vector<std::string> list;
+        for (const serve::Snapshot::Entry& entry : service.snapshot().entries) {
+            list.push_back(entry.backend + " " + to_string(entry.bucket) + " " + std::string(name(entry.mode)));
+            CHECK_FALSE(entry.is_in_use());
+            CHECK(entry.all_recaptures() + entry.failures + entry.eager_fallbacks == 0);
+        }
+        return list;
+    };
+    const std::string few = to_string(small);
+    const std::string many = to_string(large);
+    // `far` never needs the bucket of one series.
+    CHECK(names() == std::vector<std::string>{"far " + many + " default", "near " + few + " default",
+                                              "near " + many + " default"});
+    service.set_mode(Mode::max_autotune);
+    CHECK(names() == std::vector<std::string>{"far " + many + " default", "far " + many + " max-autotune",
+                                              "near " + few + " default", "near " + few + " max-autotune",
+                                              "near " + many + " default", "near " + many + " max-autotune"});
+    CHECK(near->made.empty());
+    CHECK(far->made.empty());
+    far->modes = {Mode::standard, Mode::max_autotune};
+    CHECK_THROWS_AS(service.set_mode(Mode::reduce_overhead), tg::Error);
+    CHECK(names().size() == 6);
 }
 
 TEST_CASE("eager_on_recapture serves in mode eager, and builds that once") {
@@ -181,6 +284,7 @@ TEST_CASE("force_eager serves everything in mode eager, warmed up or not") {
     other.fake->modes = {Mode::standard};
     check_error(ErrorCode::invalid_argument, {"'fake'", "'eager'", "default"}, [&] { (void)other.ask(1); });
     CHECK(other.entry(small).failures == 1);
+    CHECK(other.entry(small).eager_fallbacks == 0);
     CHECK(other.fake->made.empty());
 }
 
@@ -198,7 +302,7 @@ TEST_CASE("a forecast allocates nothing when all is there") {
     CHECK(count() == 0);
     for (const Stance stance : {Stance::force_eager, Stance::fail_on_recapture, Stance::eager_on_recapture}) {
         const ScopedStance scoped(stance);
-        (void)count();  // counters of a fallback are made when it is first met
+        (void)count();  // what a fallback needs is made when it is first met
         CHECK(count() == 0);
     }
     const std::size_t before = allocations;

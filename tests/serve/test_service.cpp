@@ -143,6 +143,11 @@ TEST_CASE("the cheapest bucket that holds a request serves it, and sizes do not 
     check_error(ErrorCode::no_bucket, {"'fake'", "1 x 1 x 65", to_string(large), to_string(sampled)},
                 [&] { (void)one.ask(1, 65); });
     check_error(ErrorCode::no_bucket, {"9 x 1 x 8"}, [&] { (void)one.ask(9); });
+    // They are counted, though no entry can.
+    CHECK(one.service.snapshot().requests_without_bucket == 2);
+    CHECK(one.entry(small).failures + one.entry(large).failures + one.entry(sampled).failures == 0);
+    one.service.reset_counters();
+    CHECK(one.service.snapshot().requests_without_bucket == 0);
 
     // Also when only the other backend samples.
     serve::BackendRegistry registry;
@@ -219,6 +224,7 @@ TEST_CASE("a warm-up builds and runs all that requests can reach") {
     CHECK(text.find("near     default  1 x 2 x 16 -> 8, mean") != std::string::npos);
     CHECK(text.find("ready after") != std::string::npos);
     CHECK(to_string(again).find(" - ") != std::string::npos);
+    CHECK(to_string(serve::WarmUpReport{}) == "nothing to build\nready after -\n");
 }
 
 TEST_CASE("a warm-up of some buckets, and one that fails") {
@@ -237,6 +243,43 @@ TEST_CASE("a warm-up of some buckets, and one that fails") {
     CHECK(other.service.warm_up().rows.size() == 3);
     CHECK(other.service.is_ready());
     CHECK(other.fake->made.size() == 3);  // what the first attempt built is kept
+}
+
+TEST_CASE("a service is not ready when its last warm-up failed, though an earlier one succeeded") {
+    OneBackend one;
+    (void)one.service.warm_up({.buckets = {small}});
+    CHECK(one.service.is_ready());
+    // What is refused at once changes nothing.
+    check_error(ErrorCode::invalid_argument, {"-1"}, [&] { (void)one.service.warm_up({.forecasts = -1}); });
+    one.fake->modes = {Mode::standard};
+    check_error(ErrorCode::invalid_argument, {"'eager'"}, [&] { (void)one.service.warm_up({.include_eager = true}); });
+    CHECK(one.fake->made.size() == 1);
+    CHECK(one.service.is_ready());
+    one.fake->fails_at = large;
+    check_error(ErrorCode::out_of_memory, {}, [&] { (void)one.service.warm_up(); });
+    CHECK_FALSE(one.service.is_ready());
+    CHECK(one.ask(1) == one.fake->value_of(Mode::standard));  // what is there serves
+    const serve::ScopedStance stance(serve::Stance::fail_on_recapture);
+    check_error(ErrorCode::recapture, {"not_warmed_up"}, [&] { (void)one.ask(8); });
+    one.fake->fails_at.reset();
+    (void)one.service.warm_up();
+    CHECK(one.service.is_ready());
+}
+
+TEST_CASE("bytes held are those of forecasters that were kept, as of the end of the warm-up") {
+    OneBackend one;
+    one.fake->fails_to_tell = true;
+    check_error(ErrorCode::device_failure, {}, [&] { (void)one.service.warm_up(); });
+    CHECK(one.service.memory_bytes() == 0);  // it keeps none that was not counted
+    CHECK(one.entry(small).bytes_held == 0);
+    CHECK(one.entry(small).builds == 0);
+    one.fake->fails_to_tell = false;
+    one.fake->grows = 24;
+    (void)one.service.warm_up();
+    CHECK(one.entry(small).bytes_held == fake_bytes + 24);
+    CHECK(one.service.memory_bytes() == 3 * (fake_bytes + 24));
+    one.service.release(small);
+    CHECK(one.entry(small).bytes_held == 0);
 }
 
 TEST_CASE("a backend that cannot be used is passed over, or told about when it is named") {
@@ -333,7 +376,7 @@ TEST_CASE("a made-up request fills its bucket") {
 TEST_CASE("threads are tuned by halving, and the fewest that are as fast are taken") {
     const auto tune = [](int most, const std::vector<double>& seconds) {
         std::size_t next = 0;
-        const auto tuning = serve::detail::tune_threads(most, [&](int) { return seconds.at(next++); });
+        auto tuning = serve::detail::tune_threads(most, [&](int) { return seconds.at(next++); });
         CHECK(tuning.trials.size() == next);
         return tuning;
     };

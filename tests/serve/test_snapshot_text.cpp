@@ -200,6 +200,7 @@ Snapshot example() {
     snapshot.caches = {{"tuning", 5, 2, 1, "The file 'x' is torn."}, {std::string(awkward), 0, 0, 0, ""}};
     snapshot.since_seconds = 12.25;
     snapshot.resets = 3;
+    snapshot.requests_without_bucket = 17;
     return snapshot;
 }
 
@@ -214,7 +215,7 @@ TEST_CASE("JSON reads back as the snapshot") {
     const Snapshot snapshot = example();
     const LatencySummary latency = snapshot.entries[1].latency();
     auto expected = nlohmann::json::parse(R"({
-        "since_seconds": 12.25, "resets": 3,
+        "since_seconds": 12.25, "resets": 3, "requests_without_bucket": 17,
         "entries": [
             {"backend": "", "mode": "eager",
              "bucket": {"batch": 1, "variates": 1, "context": 32, "horizon": 8, "samples": 0, "exogenous": 0},
@@ -246,14 +247,20 @@ TEST_CASE("JSON reads back as the snapshot") {
 TEST_CASE("keys of the JSON keep their order") {
     const std::string text = json_text(example());
     std::size_t place = 0;
-    for (const char* const key :
-         {"since_seconds", "resets",      "entries",      "backend",         "bucket",       "batch",
-          "variates",      "context",     "horizon",      "samples",         "exogenous",    "mode",
-          "forecasts",     "failures",    "builds",       "captures",        "replays",      "recaptures",
-          "not_warmed_up", "released",    "mode_changed", "eager_fallbacks", "graph_breaks", "build_seconds",
-          "bytes_held",    "latency",     "count",        "sum_seconds",     "min_seconds",  "p50_seconds",
-          "p90_seconds",   "p99_seconds", "max_seconds",  "caches",          "name",         "hits",
-          "misses",        "ignored",     "last_reason"}) {
+    for (const char* const key : {"since_seconds", "resets",          "requests_without_bucket",
+                                  "entries",       "backend",         "bucket",
+                                  "batch",         "variates",        "context",
+                                  "horizon",       "samples",         "exogenous",
+                                  "mode",          "forecasts",       "failures",
+                                  "builds",        "captures",        "replays",
+                                  "recaptures",    "not_warmed_up",   "released",
+                                  "mode_changed",  "eager_fallbacks", "graph_breaks",
+                                  "build_seconds", "bytes_held",      "latency",
+                                  "count",         "sum_seconds",     "min_seconds",
+                                  "p50_seconds",   "p90_seconds",     "p99_seconds",
+                                  "max_seconds",   "caches",          "name",
+                                  "hits",          "misses",          "ignored",
+                                  "last_reason"}) {
         CAPTURE(key);
         place = text.find(std::string(1, '"').append(key).append("\": "), place);
         REQUIRE(place != std::string::npos);
@@ -262,7 +269,7 @@ TEST_CASE("keys of the JSON keep their order") {
 
 TEST_CASE("JSON of nothing, and of names that are no UTF-8, is JSON") {
     CHECK(nlohmann::json::parse(json_text(Snapshot{})).dump() ==
-          R"({"caches":[],"entries":[],"resets":0,"since_seconds":0.0})");
+          R"({"caches":[],"entries":[],"requests_without_bucket":0,"resets":0,"since_seconds":0.0})");
     Snapshot broken;
     broken.caches.push_back({"weights", 0, 0, 1, "The folder '\xff\xfe' is no folder."});
     const auto read = nlohmann::json::parse(json_text(broken));
@@ -301,7 +308,6 @@ TEST_CASE("Prometheus text has each count under its name") {
              {"forecast_latency_seconds", cpu + ",quantile=\"0.99\"", latency.p99},
              {"forecast_latency_seconds", cpu + ",quantile=\"1\"", 120},
              {"forecast_latency_seconds_count", cpu, 4},
-             {"forecast_latency_seconds_count", idle, 0},
              {"forecast_latency_seconds_sum", cpu, latency.sum_seconds},
          }) {
         const std::string series = "totograph_" + expected.family + "{" + expected.labels + "}";
@@ -315,9 +321,10 @@ TEST_CASE("Prometheus text has each count under its name") {
     CHECK(reader.families.at("totograph_held_bytes").type == "gauge");
     CHECK(reader.families.at("totograph_forecast_latency_seconds").type == "summary");
     CHECK(reader.values.at("totograph_counted_seconds") == 12.25);
-    CHECK(reader.families.size() == 16);
-    // Without forecasts there are no quantiles; names come back as they were.
-    CHECK(reader.families.at("totograph_forecast_latency_seconds").samples.size() == 5 + 2 * 2);
+    CHECK(reader.values.at("totograph_requests_without_bucket_total") == 17);
+    CHECK(reader.families.size() == 17);
+    CHECK(reader.families.at("totograph_forecast_latency_seconds").samples.size() == 5 + 2);
+    // Names come back as they were.
     CHECK(reader.families.at("totograph_forecasts_total").samples.at(0).labels.at("backend") == awkward);
     CHECK(reader.families.at("totograph_cache_hits_total").samples.at(1).labels.at("cache") == awkward);
 }
@@ -349,8 +356,37 @@ TEST_CASE("Prometheus' histogram counts exactly what is at most as long as each 
     CHECK(reader.values.at(name + "_bucket{" + cpu + ",le=\"6.5536e-05\"}") == 1);
     CHECK(reader.values.at(name + "_count{" + cpu + "}") == 4);
     CHECK(reader.values.at(name + "_sum{" + cpu + "}") == doctest::Approx(120.007204304));
-    CHECK(reader.values.at(name + "_bucket{" + idle + ",le=\"+Inf\"}") == 0);
-    CHECK(reader.values.at(name + "_count{" + idle + "}") == 0);
+}
+
+TEST_CASE("all that is counted stands there at 0; latencies once there can be any") {
+    Metrics metrics;
+    ForecastCounters& counters = metrics.counters(awkward, {.context = 32, .horizon = 8}, Mode::eager);
+    for (const bool is_built : {false, true}) {
+        CAPTURE(is_built);
+        if (is_built) {
+            counters.add_build(0.25, 0);
+        }
+        const ExpositionReader reader(prometheus_text(metrics.snapshot()));
+        CHECK(reader.families.size() == 17);
+        for (const char* const counted : {"forecasts_total", "forecast_failures_total", "captures_total",
+                                          "replays_total", "eager_fallbacks_total"}) {
+            CAPTURE(counted);
+            CHECK(reader.values.at("totograph_" + std::string(counted) + "{" + idle + "}") == 0);
+        }
+        for (const RecaptureReason reason : all_recapture_reasons) {
+            CHECK(reader.values.at("totograph_recaptures_total{" + idle + ",reason=\"" + std::string(name(reason)) +
+                                   "\"}") == 0);
+        }
+        CHECK(reader.values.at("totograph_requests_without_bucket_total") == 0);
+        // Of a histogram, all edges or none; without forecasts there are no quantiles.
+        CHECK(reader.families.at("totograph_forecast_seconds").samples.size() == (is_built ? 42 + 2 : 0));
+        CHECK(reader.families.at("totograph_forecast_latency_seconds").samples.size() == (is_built ? 2 : 0));
+        if (is_built) {
+            CHECK(reader.values.at("totograph_forecast_seconds_bucket{" + idle + ",le=\"+Inf\"}") == 0);
+            CHECK(reader.values.at("totograph_forecast_seconds_count{" + idle + "}") == 0);
+            CHECK(reader.values.at("totograph_forecast_latency_seconds_count{" + idle + "}") == 0);
+        }
+    }
 }
 
 TEST_CASE("the reader of this test refuses what is no exposition text") {

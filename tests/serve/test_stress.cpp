@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -119,11 +120,43 @@ TEST_CASE("a wrong kernel") {
         };
         check_failed(run(machine), {"finite"});
     }
-    SUBCASE("other bits when it is repeated") {
+    SUBCASE("other bits when it is repeated, and seldom") {
+        int forecasts = 0;
+        machine.faults.on_forecast = [&] { ++forecasts; };
         machine.faults.kernel = [&](float value, Index, Index, Index) {
-            return value + 1e-6F * static_cast<float>(machine.forecasts % 100);
+            return forecasts == 24 ? value + 1e-5F : value;  // the last one of all
         };
         check_failed(run(machine), {"repeats"});
+    }
+    SUBCASE("the same future of one size of requests") {
+        // Two rounds are chance, three are not: each jump alone would be allowed.
+        machine.faults.kernel = [&](float value, Index, Index, Index sample) {
+            return sample == 20 ? value + 5 : value;  // no other size has as many samples, but the smallest
+        };
+        const StressReport report = run(machine, {.thresholds = {.jumps = 1}});
+        check_failed(report, {"jumps"});
+        CHECK(has(report.find("jumps")->found, "the same one of every forecast of 1 x 4 x 64"));
+        check_failed(run(machine, {.iterations = 2, .thresholds = {.jumps = 1}}), {});
+    }
+    SUBCASE("all futures of one series") {
+        machine.faults.series = 109.8F;
+        machine.faults.kernel = [](float value, Index, Index, Index) { return value + 5; };
+        // On average over all requests that would be allowed.
+        const StressReport report = run(machine, {.iterations = 10, .sizes = {small}, .thresholds = {.jumps = 5e-3}});
+        check_failed(report, {"jumps"});
+        CHECK(has(report.find("jumps")->found, "too many of one forecast"));
+    }
+    SUBCASE("farther off than a jump, where that is allowed") {
+        machine.faults.kernel = [](float value, Index, Index, Index) { return value + 0.05F; };
+        check_failed(run(machine, {.thresholds = {.mae = 0.1}}), {});
+    }
+    SUBCASE("medians that are off by more than they scatter") {
+        machine.faults.kernel = [](float value, Index, Index, Index) { return value + 5; };
+        check_failed(run(machine, {.thresholds = StressThresholds::bf16()}), {"accuracy"});
+        machine.faults.kernel = [](float value, Index, Index, Index sample) {
+            return sample % 16 == 0 ? value + 5 : value;
+        };
+        check_failed(run(machine, {.thresholds = StressThresholds::bf16()}), {});
     }
 }
 
@@ -131,12 +164,16 @@ TEST_CASE("a future that draws another component once is no fault") {
     Machine machine;
     int forecasts = 0;
     machine.faults.on_forecast = [&] { ++forecasts; };
-    machine.faults.kernel = [&](float value, Index variate, Index, Index sample) {
-        return forecasts == 14 && variate == 0 && sample == 2 ? value + 5 : value;  // in the second round
+    // In the second round, and when it is repeated. All variates see the jump of one, and go another way.
+    machine.faults.kernel = [&](float value, Index, Index, Index sample) {
+        return (forecasts == 13 || forecasts == 14) && sample == 2 ? value + 5 : value;
     };
     const StressReport report = run(machine);
     check_failed(report, {});
-    CHECK(report.deviation().jumps == 1);
+    CHECK(report.cases[0].jumps.jumped() == 1);
+    CHECK(report.cases[0].jumps.futures() == 3 * 32);
+    CHECK(report.cases[0].jumps.draws() == 3 * 4 * 16 * 32);
+    CHECK(report.deviation().jumps == 4);
     CHECK(report.deviation().worst_mae == 0);
     CHECK(report.deviation().largest == 0);
 }
@@ -242,15 +279,74 @@ TEST_CASE("requests that fail, and requests that cannot be") {
     };
     const StressReport report = run(machine);
     check_failed(report, {"requests"});
-    CHECK(has(report.find("requests")->found, "1 errors; the first: The device is gone."));
+    CHECK(has(report.find("requests")->found, "1 error; the first: The device is gone."));
 
     machine.faults = {};
+    const std::vector<StressData> twice{waves(), waves()};
+    BackendRegistry registry;
+    registry.add(std::make_shared<FakeBackend>(machine));
+    ForecastService service(registry, {.mode = Mode::standard});
+    CHECK_THROWS_AS(stress(service, service, {}, twice), totograph::Error);
     const StressReport none = run(machine, {.sizes = {{.context = 5000, .horizon = 16, .samples = 32}}});
     check_failed(none, {"requests"});
     REQUIRE(none.notes.size() == 1);
     CHECK(has(none.notes[0], "waves has 400 rows"));
     CHECK(has(run(machine, {.sizes = {{.context = 64, .horizon = 16, .samples = 64}}}).notes.at(0),
               "no bucket of 'fake'"));
+}
+
+TEST_CASE("a service may be its own baseline") {
+    Machine machine;
+    BackendRegistry registry;
+    registry.add(std::make_shared<FakeBackend>(machine));
+    ForecastService service(registry, {.mode = Mode::standard});
+    const StressReport report = stress(service, service, {.probes = machine.probes()}, {waves()});
+    check_failed(report, {});
+    CHECK(report.cases[0].baseline.median() == doctest::Approx(10e-3));
+}
+
+TEST_CASE("requests are planned for the buckets that are named, and no longer than the data") {
+    Machine machine;
+    StressData data = waves();
+    for (auto& column : data.table.columns) {
+        column.resize(40);
+    }
+    BackendRegistry registry;
+    registry.add(std::make_shared<FakeBackend>(machine));
+    ForecastService tested(registry, {.mode = Mode::standard});
+    const StressReport report = stress(tested, tested, {.buckets = {large}, .probes = machine.probes()}, {data});
+    check_failed(report, {});
+    REQUIRE(report.cases.size() == 2);
+    CHECK(report.cases[0].sizes == Bucket{.batch = 2, .variates = 4, .context = 40, .horizon = 16, .samples = 32});
+    // A smaller bucket may serve what was planned for another: what serves it is warmed up.
+    CHECK(report.cases[1].sizes == Bucket{.variates = 2, .context = 19, .horizon = 7, .samples = 15});
+    CHECK(report.warm_up.rows.size() == 2);
+}
+
+TEST_CASE("series that no request had are told") {
+    Machine machine;
+    const StressReport report =
+        run(machine, {.iterations = 1, .sizes = {{.variates = 2, .context = 20, .horizon = 4, .samples = 8}}});
+    REQUIRE(report.notes.size() == 1);
+    CHECK(has(report.notes[0], "3 of the 5 series of waves were in no request"));
+    CHECK(run(machine, {.iterations = 3, .sizes = {{.variates = 2, .context = 20, .horizon = 4, .samples = 8}}})
+              .variates.size() >= 4);
+}
+
+TEST_CASE("a route with a mode of its own is stressed in it") {
+    Machine machine;
+    BackendRegistry registry;
+    registry.add(std::make_shared<FakeBackend>(machine));
+    registry.add(std::make_shared<FakeBackend>(machine, std::vector<Bucket>{small, large}, "other",
+                                               std::vector<Mode>{Mode::eager, Mode::max_autotune}));
+    ForecastService tested(registry, {.backend = "other",
+                                      .mode = Mode::max_autotune,
+                                      .routes = {{.max_batch = 1, .backend = "fake", .mode = Mode::standard}}});
+    ForecastService baseline(registry, {.backend = "fake", .mode = Mode::eager});
+    const StressReport report = stress(tested, baseline, {.probes = machine.probes()}, {waves()});
+    check_failed(report, {});
+    CHECK(report.cases.size() == 3);
+    CHECK(report.notes.empty());
 }
 
 TEST_CASE("the baseline is eager whatever the environment says") {
@@ -275,10 +371,26 @@ TEST_CASE("reports as files") {
     CHECK(document["cases"][0]["latency"]["p50_seconds"] == doctest::Approx(1e-3));
     CHECK(document["cases"][0]["deviation"]["mae"] == doctest::Approx(report.cases[0].deviation.mae()));
     CHECK(document["variates"].size() == report.variates.size());
+    CHECK(document["cases"][0]["first_seconds"] == doctest::Approx(1e-3));
+    CHECK(document["cases"][0]["futures"]["futures"] == 3 * 32);
     CHECK(document["warm_up"].size() == 2);
+    CHECK(document["caches"].is_array());
 
     const std::string text = markdown_text(report);
     CHECK(has(text, "# Stress report: FAILED"));
     CHECK(has(text, "| accuracy   | FAILED |"));
     CHECK(has(text, "| 1 x 4 x 64 -> 16, 32 samples |"));
+}
+
+TEST_CASE("reports hold whatever a name holds") {
+    Machine machine;
+    BackendRegistry registry;
+    registry.add(std::make_shared<FakeBackend>(machine));
+    ForecastService service(registry, {.mode = Mode::standard});
+    StressData data = waves();
+    data.table.names[0] = "a|\"\\\r\n\t\x01 \xC3\xA9 \xFF";
+    const StressReport report = stress(service, service, {.iterations = 1, .probes = machine.probes()}, {data});
+    const auto document = nlohmann::json::parse(json_text(report));
+    CHECK(document["variates"][0]["name"] == "a|\"\\\r\n\t\x01 \xC3\xA9 \uFFFD");
+    CHECK(has(markdown_text(report), "| a\\|\"\\     \xC3\xA9 \xFF "));
 }

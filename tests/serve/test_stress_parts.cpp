@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <memory>
 #include <set>
@@ -43,8 +45,8 @@ std::unique_ptr<ForecastService> service_of(Machine& machine) {
 }
 
 std::vector<std::pair<std::string, StressRequest>> two_requests() {
-    return {{"whole", make_stress_request(waves(), small, 0, 1).value()},
-            {"mean", make_stress_request(waves(), {.variates = 2, .context = 20, .horizon = 5}, 1, 2).value()}};
+    return {{"whole", make_stress_request(waves(), small, 0, 0, 1).value()},
+            {"mean", make_stress_request(waves(), {.variates = 2, .context = 20, .horizon = 5}, 1, 2, 2).value()}};
 }
 
 }  // namespace
@@ -55,7 +57,8 @@ TEST_CASE("deviations in units of the scale") {
     const auto compare = [&](const std::vector<float>& found, Index samples, const StressThresholds& thresholds = {}) {
         const Index horizon = samples == 0 ? 4 : 4 / samples;
         return compare_forecasts({found, 1, 1, horizon, samples}, {expected, 1, 1, horizon, samples}, scales,
-                                 thresholds)[0];
+                                 thresholds)
+            .variates[0];
     };
     const Deviation mean = compare({1, 2, 4, 2}, 0);
     CHECK(mean.values == 4);
@@ -79,6 +82,11 @@ TEST_CASE("deviations in units of the scale") {
     CHECK(median.jumps == 0);
     CHECK(median.mae() == doctest::Approx(5.0 / 2));
 
+    // Medians of few samples differ by chance: they scatter by as much as their quartiles tell.
+    CHECK(median.scatter() == doctest::Approx(1.41 * 0.74 / std::sqrt(2.0) * 0.5 / 2));
+    CHECK(median.worst_mae == doctest::Approx(median.mae() - 5 * median.scatter()));
+    CHECK(mean.scatter() == 0);
+
     const Deviation infinite = compare({1, std::numeric_limits<float>::infinity(), 3, 4}, 0);
     CHECK(infinite.not_finite == 1);
     CHECK(infinite.mae() == 0);
@@ -97,13 +105,53 @@ TEST_CASE("the scale of a series") {
     CHECK(series_scale(nothing, {}) == 1.0);
 }
 
+TEST_CASE("the scale is no finer than what the model gives") {
+    // A history that hardly moves, and a forecast that does.
+    const std::vector<float> expected{-0.1F, 0.1F, -0.1F, 0.1F};
+    const std::vector<float> found{-0.1F, 0.1F, -0.1F, 0.1F + 1e-6F};
+    const std::vector<double> scales{1e-8};
+    const auto deviation = compare_forecasts({found, 1, 1, 4, 0}, {expected, 1, 1, 4, 0}, scales, {}).variates[0];
+    CHECK(deviation.is_within({}));
+    CHECK(deviation.largest == doctest::Approx(1e-5).epsilon(0.01));
+}
+
+TEST_CASE("jumps that are chance, and jumps that are none") {
+    const auto forecast = [](std::size_t futures, std::initializer_list<std::size_t> jumped, std::uint64_t draws) {
+        ForecastDeviation one;
+        one.jumped.resize(futures);
+        for (const std::size_t future : jumped) {
+            one.jumped[future] = 1;
+        }
+        one.draws = draws;
+        return one;
+    };
+    const StressThresholds thresholds{.jumps = 1e-3};
+    const auto fault = [&](const std::vector<ForecastDeviation>& forecasts) {
+        Jumps jumps;
+        for (const ForecastDeviation& one : forecasts) {
+            jumps.add(one, thresholds);
+        }
+        return jumps.fault(thresholds);
+    };
+    CHECK(fault({}).empty());
+    CHECK(fault({forecast(0, {}, 0)}).empty());
+    CHECK(fault({forecast(8, {1, 2}, 100)}).empty());
+    CHECK(fault({forecast(8, {1, 2, 3}, 100)}) == "too many");
+    CHECK(fault({forecast(8, {1, 2, 3}, 3000)}).empty());
+    CHECK(fault({forecast(8, {0, 1, 2, 3, 4, 5, 6}, 1000), forecast(8, {}, 100'000)}) == "too many of one forecast");
+    CHECK(fault({forecast(8, {3}, 4000), forecast(8, {3}, 4000)}).empty());
+    CHECK(fault({forecast(8, {3}, 4000), forecast(8, {3}, 4000), forecast(8, {3}, 4000)}) ==
+          "the same one of every forecast");
+    CHECK(fault({forecast(8, {3}, 4000), forecast(8, {4}, 4000), forecast(8, {3}, 4000)}).empty());
+}
+
 TEST_CASE("requests are cut from data: other rows and columns each time, without columns that are blank there") {
     const StressData data = waves();
     const Bucket sizes{.batch = 1, .variates = 2, .context = 60, .horizon = 4, .samples = 8};
     std::set<std::size_t> columns;
     std::set<float> first;
     for (std::size_t turn = 0; turn < 30; ++turn) {
-        const StressRequest request = make_stress_request(data, sizes, turn, 3).value();
+        const StressRequest request = make_stress_request(data, sizes, turn, 2 * turn, 3).value();
         REQUIRE(request.values.size() == 120);
         REQUIRE(request.columns.size() == 2);
         columns.insert(request.columns.begin(), request.columns.end());
@@ -119,11 +167,11 @@ TEST_CASE("requests are cut from data: other rows and columns each time, without
     }
     CHECK(columns == std::set<std::size_t>{0, 1, 2, 3, 4});
     CHECK(first.size() > 10);
-    CHECK_FALSE(make_stress_request(data, {.context = 401, .horizon = 1}, 0, 0));
+    CHECK_FALSE(make_stress_request(data, {.context = 401, .horizon = 1}, 0, 0, 0));
     StressData blank{"blank", {}};
     blank.table.names = {"a"};
     blank.table.columns = {std::vector<float>(10, std::numeric_limits<float>::quiet_NaN())};
-    CHECK_FALSE(make_stress_request(blank, {.context = 5, .horizon = 1}, 0, 0));
+    CHECK_FALSE(make_stress_request(blank, {.context = 5, .horizon = 1}, 0, 0, 0));
 }
 
 TEST_CASE("what a level asks for fits the buckets and does not repeat") {
@@ -147,6 +195,25 @@ TEST_CASE("what a level asks for fits the buckets and does not repeat") {
         contexts.push_back(sizes.context);
     }
     CHECK(contexts == std::vector<Index>{16, 32, 64, 128});
+    for (const StressLevel level : all_stress_levels) {
+        for (const Bucket& sizes : plan_stress(buckets, level, 50)) {
+            CHECK(sizes.context <= 50);
+        }
+        CHECK_FALSE(plan_stress(buckets, level, 1).empty());
+    }
+    CHECK(iterations_of(StressLevel::quick) == 3);
+    CHECK(iterations_of(StressLevel::full) == 10);
+    CHECK(iterations_of(StressLevel::production_check) == 20);
+}
+
+TEST_CASE("thresholds are those that are documented") {
+    CHECK(StressThresholds::f32().mae == 1e-4);
+    CHECK(StressThresholds::f32().compared == Compared::values);
+    CHECK(StressThresholds::bf16().mae == 5e-3);
+    CHECK(StressThresholds{}.recaptures == 0);
+    CHECK(StressThresholds{}.slowest == 1);
+    CHECK(StressThresholds{}.least_jump() == 1e-3);
+    CHECK(StressThresholds{.mae = 0.01}.least_jump() == doctest::Approx(0.1));
 }
 
 TEST_CASE("quantiles of latencies") {
@@ -192,17 +259,26 @@ TEST_CASE("variants are measured in turns, and the first is what they are measur
     using std::chrono::milliseconds;
     const std::vector<Variant> variants{{"as it is", "", variant(0, milliseconds(10), 0)},
                                         {"without a", "a", variant(1, milliseconds(20), 0.0005F)},
-                                        {"without b", "b", variant(2, milliseconds(15), 0)}};
-    const std::vector<StressRequest> requests{make_stress_request(waves(), small, 0, 1).value()};
+                                        {"without b", "b", variant(2, milliseconds(15), 0)},
+                                        {"wrong", "", variant(3, milliseconds(15), 1)},
+                                        {"other", "", variant(4, milliseconds(15), 1), false}};
+    const std::vector<StressRequest> requests{make_stress_request(waves(), small, 0, 0, 1).value()};
     const auto results = compare_variants(variants, requests, 2, {}, machine.probes());
-    CHECK(order == std::vector<int>{0, 1, 2, 0, 1, 2, 2, 1, 0});
-    REQUIRE(results.size() == 3);
+    CHECK(order == std::vector<int>{0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 4, 3, 2, 1, 0});
+    REQUIRE(results.size() == 5);
     CHECK(results[0].ratios.median() == 1);
     CHECK(results[1].ratios.median() == doctest::Approx(2));
     CHECK(results[1].deviation.mae() > 0);
     CHECK(results[2].seconds.median() == doctest::Approx(0.015));
     CHECK(results[2].deviation.is_bitwise_equal);
+    CHECK(results[1].agrees({}));
+    CHECK_FALSE(results[1].agrees({.mae = 1e-6}));
+    CHECK_FALSE(results[3].agrees({}));
+    CHECK(results[4].agrees({}));  // it need not
     CHECK(has(markdown_text(results), "| without a |"));
+    const auto document = nlohmann::json::parse(json_text(results, build_identity()));
+    CHECK(document["variants"][1]["ratio"] == doctest::Approx(2));
+    CHECK(document["variants"][2]["deviation"]["bitwise_equal"] == true);
 }
 
 TEST_CASE("builds are measured in every mode that a backend has") {
@@ -220,18 +296,33 @@ TEST_CASE("builds are measured in every mode that a backend has") {
         CHECK(row.first_seconds == doctest::Approx(row.mode == Mode::eager ? 0.01 : 0.001));
     }
     CHECK(has(markdown_text(rows), "max-autotune"));
+    const auto document = nlohmann::json::parse(json_text(rows, build_identity()));
+    CHECK(document["builds"].size() == 4);
+    CHECK(document["builds"][0]["mode"] == "eager");
+    CHECK(regional_text(rows).empty());
+
+    // What takes no time was measured, too.
+    StressProbes still = machine.probes();
+    still.clock = [] { return std::chrono::nanoseconds(5); };
+    CHECK(measure_builds(backends, buckets, {}, 2, 1, still).size() == 4);
 }
 
-TEST_CASE("JSON is written so that it is read back, whatever a name holds") {
-    JsonWriter json;
-    const std::string odd = "a\"\\\n\x01 \xC3\xA9 \xFF \xED\xA0\x80 \xF0\x9F\x98\x80";
-    json.key(odd).value(odd).key("none").open('[').close(']').key("list").open('[');
-    json.value(0.1).value(-3).value(true).value(std::nan("")).open('{').close('}').close(']');
-    const auto document = nlohmann::json::parse(json.text());
-    const std::string expected = "a\"\\\n\x01 \xC3\xA9 \uFFFD \uFFFD\uFFFD\uFFFD \xF0\x9F\x98\x80";
-    CHECK(document[expected] == expected);
-    CHECK(document["none"].empty());
-    CHECK(document["list"] == nlohmann::json::parse("[0.1, -3, true, null, {}]"));
+TEST_CASE("regional capture against that of the whole") {
+    const auto row = [](const std::string& backend, Mode mode, Index captures, double build, double later) {
+        BuildLatency one{.backend = backend, .mode = mode, .bucket = small};
+        one.captures = captures;
+        one.build.add(build);
+        one.later.add(later);
+        return one;
+    };
+    const std::vector<BuildLatency> rows{
+        row("cuda", Mode::standard, 0, 1, 1), row("cuda", Mode::max_autotune, 2, 0.4, 0.010),
+        row("cuda-regional", Mode::standard, 0, 1, 1), row("cuda-regional", Mode::max_autotune, 7, 0.1, 0.012),
+        row("cpu", Mode::max_autotune, 0, 1, 1)};
+    CHECK(regional_text(rows) ==
+          "- " + to_string(small) +
+              ", max-autotune: 'cuda-regional' builds in 0.25 of the time of 'cuda' (7 captures, 2 of the whole) and "
+              "forecasts in 1.2 of it.\n");
 }
 
 TEST_CASE("a table over an axis") {
@@ -327,5 +418,20 @@ TEST_CASE("what holds no recorded forecasts is refused with a reason") {
                 [&] { (void)load_forecasts(with("\"cases\":\"2\"", "\"cases\":\"0\"")); });
     check_error(ErrorCode::invalid_file, {"contradict"},
                 [&] { (void)load_forecasts(with("\"shape\":[1,4,64]", "\"shape\":[1,64,4]")); });
+    // Cut anywhere, or with any bit wrong: an error or other numbers, and never more than the file holds.
+    for (std::size_t size = 0; size < bytes.size(); size += 1 + size / 40) {
+        CHECK_THROWS_AS((void)load_forecasts(folder.file("cut", bytes.substr(0, size))), Error);
+    }
+    const auto document_end = static_cast<std::size_t>(bytes.find("}}") + 2);
+    for (std::size_t at = 0; at < std::min(bytes.size(), document_end + 8); ++at) {
+        std::string damaged = bytes;
+        damaged[at] = static_cast<char>(damaged[at] ^ (1 << (at % 7)));
+        try {
+            const DriftSet set = load_forecasts(folder.file("damaged", damaged));
+            CHECK(set.cases.size() <= 2);
+        } catch (const Error& error) {
+            CHECK_FALSE(std::string(error.what()).empty());
+        }
+    }
     check_error(ErrorCode::file_not_found, {"nowhere"}, [&] { (void)load_forecasts(folder.path() / "nowhere"); });
 }

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <iterator>
 #include <memory>
-#include <thread>
 
 #include "io/support.hpp"
 #include "toto/cases.hpp"
@@ -145,7 +144,7 @@ TEST_CASE("the forecasters of a set share one team of threads") {
     CHECK(other.executor().threads() == 2);
 }
 
-TEST_CASE("a number of threads below 0 is refused, and 0 is all cores") {
+TEST_CASE("a number of threads below 0 is refused, and 0 is all") {
     using Eager = tg::Forecaster<Model, tiny, tg::ForecasterOptions{.executor = tg::ExecutorKind::eager}>;
     const auto refuse = [](auto&& make) {
         tg::test::check_error(tg::ErrorCode::invalid_argument, {"-2 threads", "Pass 0"}, make);
@@ -155,7 +154,7 @@ TEST_CASE("a number of threads below 0 is refused, and 0 is all cores") {
     refuse([] { Eager(weights(), {.threads = -2}); });
     const tg::Forecaster<Model, tiny> all(weights());
     CHECK(all.memory_bytes() > 0);
-    CHECK(tg::thread_pool_of({})->threads() == std::max(1, static_cast<int>(std::thread::hardware_concurrency())));
+    CHECK(tg::thread_pool_of({})->threads() == tg::default_threads());
 }
 
 TEST_CASE("the sets' memory is that of its forecasters") {

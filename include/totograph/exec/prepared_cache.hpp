@@ -15,6 +15,7 @@
 #include <totograph/exec/team.hpp>
 #include <totograph/exec/weight_expression.hpp>
 #include <totograph/exec/weights.hpp>
+#include <totograph/graph/explain_text.hpp>
 #include <totograph/io/cache_folder.hpp>
 #include <totograph/io/weight_file.hpp>
 #include <totograph/io/weight_folder.hpp>
@@ -44,8 +45,7 @@ struct PreparedCacheReport {
 
 /// The report in a line.
 inline std::string to_string(const PreparedCacheReport& report) {
-    std::string text =
-        std::to_string(report.hits) + " from files, " + std::to_string(report.misses) + " looked for in vain";
+    std::string text = std::to_string(report.hits) + " from files, " + std::to_string(report.misses) + " not found";
     text += report.ignored == 0 ? "" : ", " + std::to_string(report.ignored) + " files ignored";
     text += report.folder.empty() ? "; no folder" : "; " + report.folder;
     text += report.reason.empty() ? "" : "; " + report.reason;
@@ -56,7 +56,7 @@ inline std::string to_string(const PreparedCacheReport& report) {
 inline std::string describe_preparation(std::size_t bytes, std::chrono::steady_clock::time_point begin,
                                         const PreparedCacheReport& report) {
     const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
-    return "prepared " + std::to_string(bytes) + " bytes of weights in " + std::to_string(taken.count()) +
+    return "prepared " + detail::bytes_text(bytes) + " of weights in " + detail::number_text(taken.count(), 3) +
            " ms: " + to_string(report);
 }
 

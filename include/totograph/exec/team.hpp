@@ -7,8 +7,8 @@
 #include <exception>
 #include <memory>
 #include <system_error>
-#include <thread>
 
+#include <totograph/core/processors.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
 
@@ -28,14 +28,14 @@ public:
         }
     }
 
-    /// As many threads as pay for work that reads or writes so many bytes: one for little work, else one for each core.
+    /// As many threads as pay for work that reads or writes so many bytes: one for little work, else one for each
+    /// processor.
     static int threads_for(std::size_t bytes) {
         // Starting a thread takes as long as some hundred kilobytes; what so many cores do is bound by memory.
         constexpr std::size_t bytes_per_thread = std::size_t{1} << 20U;
         constexpr std::size_t most = 16;
-        const std::size_t cores = std::thread::hardware_concurrency();
-        return static_cast<int>(
-            std::clamp(bytes / bytes_per_thread, std::size_t{1}, std::clamp(cores, std::size_t{1}, most)));
+        const auto processors = static_cast<std::size_t>(default_threads());
+        return static_cast<int>(std::clamp(bytes / bytes_per_thread, std::size_t{1}, std::min(processors, most)));
     }
 
     [[nodiscard]] int threads() const noexcept { return pool_->threads(); }

@@ -23,7 +23,7 @@ namespace totograph::serve {
 
 /// What is decided when a forecaster is made.
 struct BackendResources {
-    int threads = 0;  ///< Threads that a forecast may use on the CPU; 0 for all cores.
+    int threads = 0;  ///< Threads that a forecast may use on the CPU; 0 for all processors that the process may use.
     int device = 0;   ///< The device, for backends that have several.
     /// Threads for forecasters of which only one forecasts at a time, as those of a service, which sets this. Without,
     /// each starts its own.

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,10 +14,12 @@
 #include <totograph/core/forecast.hpp>
 #include <totograph/core/log.hpp>
 #include <totograph/core/series.hpp>
+#include <totograph/exec/cpu/simd.hpp>
 #include <totograph/exec/cpu/thread_pools.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/facts.hpp>
 #include <totograph/graph/group_lines.hpp>
+#include <totograph/io/cache_file.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/serve/backend.hpp>
 #include <totograph/serve/backend_registry.hpp>
@@ -29,6 +29,7 @@
 #include <totograph/serve/mode.hpp>
 #include <totograph/serve/practice_series.hpp>
 #include <totograph/serve/tune_threads.hpp>
+#include <totograph/serve/tuned_threads.hpp>
 #include <totograph/toto/bucket_choice.hpp>
 #include <totograph/toto/checkpoint.hpp>
 #include <totograph/toto/config.hpp>
@@ -56,12 +57,23 @@ private:
     Forecaster forecaster_;
 };
 
+/// Tells programs apart whose forecasts take different time: the bucket, and a checksum of what is computed for it.
+inline std::string program_key(const Bucket& bucket, const FusedFacts& facts) {
+    std::string text = std::string(name(facts.storage)) + " " + std::to_string(facts.sizes.steps) + " steps, " +
+                       std::to_string(facts.weight_bytes) + ", " + std::to_string(facts.state_bytes) + ", " +
+                       std::to_string(facts.arena_bytes) + ", " + std::to_string(facts.scratch_bytes) + " bytes\n";
+    for (const ProgramTables& program : facts.programs) {
+        text += group_lines(program, "");
+    }
+    return to_string(bucket) + ", program " + std::to_string(io::checksum_of(text));
+}
+
 /// What was compiled for a bucket.
 struct CompiledBucket {
     Bucket bucket;
-    std::unique_ptr<BucketForecaster> (*make)(const Weights& weights, const ForecasterResources& resources);
-    FusedFacts (*facts)();
-    toto::RecordedForecast (*record)();
+    std::unique_ptr<BucketForecaster> (*make)(const Weights& weights, const ForecasterResources& resources) = nullptr;
+    FusedFacts (*facts)() = nullptr;
+    toto::RecordedForecast (*record)() = nullptr;
 };
 
 template <toto::Toto1Model Model, Bucket bucket, ForecasterOptions options>
@@ -93,8 +105,8 @@ CompiledBucket compiled_bucket() {
 
 /// The CPU executors behind a name; `add_cpu_backend` makes one. Mode `eager` runs the recorded nodes on one thread,
 /// all others the fused program. Those that tune measure, when a forecaster is made, with how many threads it is
-/// fastest; the choice is kept for the next one of the bucket. Results are the same to the bit in all modes but
-/// `eager`.
+/// fastest, one at a time in a process; the choice is kept for the next one of the bucket, and in a file of
+/// `io::cache_folder()` for other processes. Results are the same to the bit in all modes but `eager`.
 class CpuBackend final : public Backend {
 public:
     CpuBackend(std::string name, Weights weights, std::vector<detail::CompiledBucket> compiled)
@@ -136,13 +148,13 @@ public:
         return is_tuned(mode) ? make_tuned(which, threads, resources) : make_fused(compiled, threads, resources);
     }
 
-    /// The workspace is that of as many threads as there are cores, or as were measured to be fastest of them.
+    /// The workspace is that of `default_threads()`, or of as many as were measured to be fastest of them.
     [[nodiscard]] Explanation explain(const Bucket& bucket, Mode mode) const override {
         const std::size_t which = find(bucket);
         const detail::CompiledBucket& compiled = compiled_[which];
         require_mode(mode);
         const int all = thread_count(0);
-        const int tuned = is_tuned(mode) ? best_threads(which, all) : 0;
+        const int tuned = is_tuned(mode) ? tuned_.known(which, all) : 0;
         Explanation explanation = mode == Mode::eager
                                       ? detail::explain_eager(compiled.record())
                                       : detail::explain_fused(bucket, compiled.facts(), tuned > 0 ? tuned : all);
@@ -185,28 +197,17 @@ private:
     [[nodiscard]] std::unique_ptr<BucketForecaster> make_tuned(std::size_t which, int most,
                                                                const BackendResources& resources) const {
         const detail::CompiledBucket& compiled = compiled_[which];
-        if (const int known = best_threads(which, most); known > 0) {
+        if (const int known = tuned_.known(which, most); known > 0) {
             return make_fused(compiled, known, resources);
         }
-        const PracticeSeries practice(compiled.bucket);
-        const detail::ThreadTuning tuning = detail::tune_threads(most, [&](int threads) {
+        const detail::ThreadQuestion question{
+            .program = detail::program_key(compiled.bucket, compiled.facts()),
+            .subject = "bucket " + to_string(compiled.bucket) + " of " + io::in_quotes(name_)};
+        const int best = tuned_.choose(which, most, detail::tuning_place(cpu::packet_size), question, [&](int threads) {
+            const PracticeSeries practice(compiled.bucket);
             return detail::median_seconds(*make_fused(compiled, threads, resources), practice);
         });
-        log(LogTopic::tuning, [&] {
-            return "bucket " + to_string(compiled.bucket) + " of " + io::in_quotes(name_) + ": " + to_string(tuning);
-        });
-        {
-            const std::scoped_lock lock(mutex_);
-            best_threads_[{which, most}] = tuning.best;
-        }
-        return make_fused(compiled, tuning.best, resources);
-    }
-
-    /// What was measured before; 0 when nothing was.
-    [[nodiscard]] int best_threads(std::size_t which, int most) const {
-        const std::scoped_lock lock(mutex_);
-        const auto known = best_threads_.find({which, most});
-        return known == best_threads_.end() ? 0 : known->second;
+        return make_fused(compiled, best, resources);
     }
 
     void log_program(const Bucket& bucket, const detail::CompiledBucket& compiled, Mode mode) const {
@@ -223,8 +224,7 @@ private:
     std::string name_;
     Weights weights_;
     std::vector<detail::CompiledBucket> compiled_;
-    mutable std::mutex mutex_;
-    mutable std::map<std::pair<std::size_t, int>, int> best_threads_;  ///< By bucket and the most that were allowed.
+    mutable detail::TunedThreads tuned_;
 };
 
 namespace detail {

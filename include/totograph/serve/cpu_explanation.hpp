@@ -24,14 +24,14 @@ namespace totograph::serve::detail {
 /// A fused forecaster's constants, without its type.
 struct FusedFacts {
     toto::ForecastSizes sizes;
-    bool has_cache;
-    std::array<ProgramTables, 2> programs;  ///< What begins a forecast, and what each further patch takes.
-    DType storage;                          ///< Of packed weights.
-    std::size_t weight_bytes;
-    std::size_t state_bytes;
-    std::size_t cache_bytes;
-    std::size_t arena_bytes;
-    std::size_t scratch_bytes;  ///< Of each thread.
+    bool has_cache = false;
+    std::array<ProgramTables, 2> programs{};  ///< What begins a forecast, and what each further patch takes.
+    DType storage = DType::f32;               ///< Of packed weights.
+    std::size_t weight_bytes = 0;
+    std::size_t state_bytes = 0;
+    std::size_t cache_bytes = 0;
+    std::size_t arena_bytes = 0;
+    std::size_t scratch_bytes = 0;  ///< Of each thread.
 };
 
 /// The programs of a forecast without what they are: names, and how often each runs.

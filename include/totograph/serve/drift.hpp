@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <map>
 #include <span>
@@ -27,11 +28,12 @@
 #include <totograph/io/safetensors_writer.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/serve/build_identity.hpp>
+#include <totograph/serve/json_parts.hpp>
 #include <totograph/serve/mode.hpp>
 #include <totograph/serve/service.hpp>
 #include <totograph/serve/stress/data.hpp>
 #include <totograph/serve/stress/deviation.hpp>
-#include <totograph/serve/stress/json_writer.hpp>
+#include <totograph/serve/stress/jumps.hpp>
 #include <totograph/serve/stress/markdown.hpp>
 #include <totograph/serve/stress/report_json.hpp>
 #include <totograph/serve/stress/thresholds.hpp>
@@ -76,10 +78,10 @@ inline Forecast view_of(const DriftSet::Case& one) {
 inline DriftSet record_forecasts(ForecastService& service, const BuildIdentity& build,
                                  std::vector<std::pair<std::string, StressRequest>> requests) {
     DriftSet set{to_string(build), service.backend(), std::string(name(service.mode())), {}};
-    for (auto& [case_name, request] : requests) {
-        const Forecast forecast = service.forecast(request.series(), request.options());
+    for (auto& named : requests) {
+        const Forecast forecast = service.forecast(named.second.series(), named.second.options());
         std::vector<float> values = detail::compared_values(forecast, Compared::values);
-        set.cases.push_back({std::move(case_name), std::move(request), std::move(values)});
+        set.cases.push_back({std::move(named.first), std::move(named.second), std::move(values)});
     }
     return set;
 }
@@ -141,7 +143,12 @@ inline std::vector<float> read_tensor(const io::SafetensorsFile& file, const std
 inline std::map<std::string, std::string> safetensors_metadata(const std::filesystem::path& path) {
     const io::MappedFile file(path);
     std::uint64_t size = 0;
-    std::memcpy(&size, file.bytes().data(), sizeof size);
+    if (file.bytes().size() >= sizeof size) {
+        std::memcpy(&size, file.bytes().data(), sizeof size);
+    }
+    if (size == 0 || size > file.bytes().size() - sizeof size) {
+        reject_forecasts(path, "it was changed while it was read");
+    }
     const std::string_view header(reinterpret_cast<const char*>(file.bytes().data()) + sizeof size, size);
     const nlohmann::json document = io::parse_json(header, "The header of " + io::in_quotes(path.string(), 1000));
     std::map<std::string, std::string> metadata;
@@ -228,9 +235,10 @@ inline DriftSet load_forecasts(const std::filesystem::path& path) {
 struct DriftReport {
     struct Row {
         std::string name;
-        Bucket sizes;
-        Deviation deviation;
-        std::string failure;  ///< Why there is no forecast; empty when there is one.
+        Bucket sizes{};
+        Deviation deviation{};
+        Jumps jumps{};
+        std::string failure{};  ///< Why there is no forecast; empty when there is one.
         bool passed = false;
     };
 
@@ -243,25 +251,25 @@ struct DriftReport {
     }
 };
 
-/// Forecasts the recorded requests again and compares. A case passes with `StressThresholds::mae`, with no value that
-/// is not finite, and with as many jumps as the thresholds allow (two at least). What a forecast throws fails its case.
+/// Forecasts the recorded requests again and compares. A case passes when its deviation is within the thresholds and
+/// its jumps may be chance. What a forecast throws fails its case.
 inline DriftReport compare_with(ForecastService& service, const BuildIdentity& build, const DriftSet& set,
                                 const StressThresholds& thresholds = {}) {
     DriftReport report{set.build + ", " + set.backend + ", " + set.mode,
                        to_string(build) + ", " + service.backend() + ", " + std::string(name(service.mode())),
                        {}};
     for (const DriftSet::Case& one : set.cases) {
-        DriftReport::Row row{one.name, one.request.sizes, {}, {}, false};
+        DriftReport::Row row{.name = one.name, .sizes = one.request.sizes};
         try {
             const Forecast found = service.forecast(one.request.series(), one.request.options());
-            for (const Deviation& each :
-                 compare_forecasts(found, detail::view_of(one), one.request.scales, thresholds)) {
+            const ForecastDeviation deviation =
+                compare_forecasts(found, detail::view_of(one), one.request.scales, thresholds);
+            row.jumps.add(deviation, thresholds);
+            for (const Deviation& each : deviation.variates) {
                 row.deviation.add(each);
             }
-            const double jumps = std::max(2.0, thresholds.jumps * static_cast<double>(row.deviation.futures));
-            row.passed = row.deviation.worst_mae <= thresholds.mae && row.deviation.not_finite == 0 &&
-                         static_cast<double>(row.deviation.jumps) <= jumps;
-        } catch (const Error& error) {
+            row.passed = row.deviation.is_within(thresholds) && row.jumps.fault(thresholds).empty();
+        } catch (const std::exception& error) {
             row.failure = error.what();
         }
         report.rows.push_back(std::move(row));
@@ -280,7 +288,7 @@ inline std::string markdown_text(const DriftReport& report) {
                        : row.deviation.is_bitwise_equal ? "equal"
                                                         : "differ",
                        number(row.deviation.mae()), number(row.deviation.worst_mae), number(row.deviation.largest),
-                       std::to_string(row.deviation.jumps)});
+                       std::to_string(row.jumps.jumped())});
         failures += row.failure.empty() ? "" : "\n" + row.name + ": " + row.failure + "\n";
     }
     return "# Drift: " + std::string(report.passed() ? "passed" : "FAILED") + "\n\nRecorded: " + report.recorded +
@@ -289,17 +297,18 @@ inline std::string markdown_text(const DriftReport& report) {
 
 /// The report as a JSON object: `passed`, `recorded`, `found`, and `cases`, a list of objects.
 inline std::string json_text(const DriftReport& report) {
-    JsonWriter json;
-    json.key("passed").value(report.passed()).key("recorded").value(report.recorded);
-    json.key("found").value(report.found).key("cases").open('[');
-    for (const DriftReport::Row& row : report.rows) {
-        json.open('{').key("name").value(row.name).key("sizes");
-        detail::write_json(json, row.sizes);
-        json.key("passed").value(row.passed).key("failure").value(row.failure).key("deviation");
-        detail::write_json(json, row.deviation);
-        json.close('}');
-    }
-    return json.close(']').text();
+    using detail::Json;
+    return detail::document_text({{"passed", report.passed()},
+                                  {"recorded", report.recorded},
+                                  {"found", report.found},
+                                  {"cases", detail::json_list(report.rows, [](const DriftReport::Row& row) {
+                                       return Json{{"name", row.name},
+                                                   {"sizes", detail::bucket_json(row.sizes)},
+                                                   {"passed", row.passed},
+                                                   {"failure", row.failure},
+                                                   {"deviation", detail::json_of(row.deviation)},
+                                                   {"futures", detail::json_of(row.jumps)}};
+                                   })}});
 }
 
 }  // namespace totograph::serve

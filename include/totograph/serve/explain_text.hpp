@@ -26,7 +26,7 @@ inline std::string product_rate_text(double flops_per_second) {
     return totograph::detail::with_unit(flops_per_second, 1000, {"FLOP/s", "kFLOP/s", "MFLOP/s", "GFLOP/s", "TFLOP/s"});
 }
 
-/// The least time of one run of a program, and what takes it.
+/// The time that one run of a program takes at least when all that it moves comes from memory, and what takes it.
 inline std::string floor_text(const ProgramSummary& program, const DeviceSpeed& speed) {
     const double moving = static_cast<double>(program.bytes) / speed.bytes_per_second;
     const double computing = static_cast<double>(program.flops) / speed.flops_per_second;
@@ -99,15 +99,33 @@ private:
 inline void add_difference(totograph::detail::TextTable& table, const std::string& what, const ExplanationFact* a,
                            const ExplanationFact* b) {
     const bool has_ratio = a != nullptr && b != nullptr && a->is_number && a->value != 0 && b->value != 0;
-    table.add_row({what, a == nullptr ? "-" : a->text, b == nullptr ? "-" : b->text,
-                   has_ratio ? "x " + totograph::detail::number_text(b->value / a->value, 3) : ""});
+    const std::string ratio = has_ratio ? totograph::detail::number_text(b->value / a->value, 3) : "1";
+    table.add_row({what, a == nullptr ? "-" : a->text, b == nullptr ? "-" : b->text, ratio == "1" ? "" : "x " + ratio});
+}
+
+/// What a forecaster holds beside the shared weights, in all and by parts, those that there are.
+inline std::string memory_text(const Explanation& explanation) {
+    using totograph::detail::bytes_text;
+    std::vector<std::string> parts;
+    const auto add = [&](std::string_view name, std::size_t bytes, std::string_view further = {}) {
+        if (bytes > 0) {
+            parts.push_back(std::string(name) + " " + bytes_text(bytes) + std::string(further));
+        }
+    };
+    const std::size_t caches = explanation.cache_bytes;
+    add("states", explanation.state_bytes, caches == 0 ? "" : " (caches " + bytes_text(caches) + ")");
+    add("intermediates", explanation.arena_bytes);
+    add("workspace", explanation.workspace_bytes);
+    add("its own weights", explanation.own_weight_bytes);
+    return bytes_text(explanation.memory_bytes()) + (parts.empty() ? "" : ": ") + totograph::detail::join(parts, ", ");
 }
 
 }  // namespace detail
 
 /// An explanation as a table of its programs, with the sums of a whole forecast and the memory below. With the speed of
-/// the device, also the least time that each run and the whole forecast can take, and what they take it for: moving
-/// memory or computing.
+/// the device, also the least time that each run and the whole forecast take when all that they move comes from memory,
+/// and what they take it for: moving it or computing. What stays in a cache, such as the weights of a small model, is
+/// moved faster.
 inline std::string to_string(const Explanation& explanation, const DeviceSpeed* speed = nullptr) {
     using totograph::detail::bytes_text;
     using totograph::detail::flops_text;
@@ -121,7 +139,7 @@ inline std::string to_string(const Explanation& explanation, const DeviceSpeed* 
                                         {"work", true},
                                         {"moved", true},
                                         {"weights", true},
-                                        {"at least"}});
+                                        {"from memory"}});
     for (const ProgramSummary& program : explanation.programs) {
         table.add_row({program.name, std::to_string(program.runs), std::to_string(program.recorded_nodes),
                        std::to_string(program.nodes), std::to_string(program.kernels), std::to_string(program.steps),
@@ -139,21 +157,20 @@ inline std::string to_string(const Explanation& explanation, const DeviceSpeed* 
                                                     "graphs") +
                       " replayed\n";
     if (speed != nullptr) {
-        text += "at least     " + detail::seconds_text(floor_seconds(explanation, *speed)) + ", at " +
+        text += "floor        about " + detail::seconds_text(floor_seconds(explanation, *speed)) +
+                " when all that is moved comes from memory (caches are faster), at " +
                 detail::rate_text(speed->bytes_per_second) + " and " +
                 detail::product_rate_text(speed->flops_per_second) + "\n";
     }
-    text += "memory       " + bytes_text(explanation.memory_bytes()) + ": states " +
-            bytes_text(explanation.state_bytes) + " (caches " + bytes_text(explanation.cache_bytes) +
-            "), intermediates " + bytes_text(explanation.arena_bytes) + ", workspace " +
-            bytes_text(explanation.workspace_bytes);
-    text += explanation.own_weight_bytes == 0 ? "\n"
-                                              : ", its own weights " + bytes_text(explanation.own_weight_bytes) + "\n";
-    return text + "weights      " + bytes_text(explanation.shared_weight_bytes) + ", shared by all forecasters\n";
+    text += "memory       " + detail::memory_text(explanation) + "\n";
+    return explanation.shared_weight_bytes == 0
+               ? text
+               : text + "weights      " + bytes_text(explanation.shared_weight_bytes) + ", shared by all forecasters\n";
 }
 
 /// The lines in which two explanations differ, such as those of two modes or buckets, and how many times the first the
-/// second is. Empty when they agree in everything.
+/// second is, where that is not 1. What reads the same, with all digits that are shown, does not differ. Empty when
+/// nothing does.
 inline std::string explain_difference(const Explanation& a, const Explanation& b) {
     const detail::ExplanationFacts first(a);
     const detail::ExplanationFacts second(b);
@@ -162,7 +179,7 @@ inline std::string explain_difference(const Explanation& a, const Explanation& b
     const auto add = [&](const std::string& what) {
         const detail::ExplanationFact* one = first.find(what);
         const detail::ExplanationFact* other = second.find(what);
-        if (one == nullptr || other == nullptr || one->text != other->text || one->value != other->value) {
+        if (one == nullptr || other == nullptr || one->text != other->text) {
             differs = true;
             detail::add_difference(table, what, one, other);
         }

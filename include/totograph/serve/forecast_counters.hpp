@@ -14,11 +14,11 @@
 
 namespace totograph::serve {
 
-/// Why something was built after warm-up.
+/// Why a request that came after warm-up needed something that was not built.
 enum class RecaptureReason : std::uint8_t {
-    not_warmed_up,  ///< The bucket was not there when the service became ready.
-    released,       ///< It had been released.
-    mode_changed,   ///< The mode was changed, and the bucket had not been built for the new one.
+    not_warmed_up,  ///< The bucket had never been built: the warm-up left it out.
+    released,       ///< It had been released, and not been built since.
+    mode_changed,   ///< It had been built, but not for the mode that serves it now.
 };
 
 /// All reasons for a recapture.
@@ -38,13 +38,14 @@ constexpr std::string_view name(RecaptureReason reason) noexcept {
 /// What was counted for one backend, bucket and mode.
 struct ForecastCounts {
     std::uint64_t forecasts = 0;  ///< That succeeded; as many as there are latencies.
-    std::uint64_t failures = 0;   ///< Requests that ended with an exception.
+    std::uint64_t failures = 0;   ///< Requests for this bucket that ended with an exception.
     std::uint64_t builds = 0;     ///< Forecasters made, at warm-up or later.
     std::uint64_t captures = 0;   ///< Graphs captured by them.
     std::uint64_t replays = 0;    ///< Captured graphs replayed.
-    /// Of the builds, those after warm-up, by `RecaptureReason`.
+    /// Requests after warm-up that needed what was not built, by `RecaptureReason`. The stance decides what followed: a
+    /// build, an eager fallback or a failure, which is counted there as well.
     std::array<std::uint64_t, all_recapture_reasons.size()> recaptures{};
-    std::uint64_t eager_fallbacks = 0;  ///< Requests that were served in mode `eager` in place of this one.
+    std::uint64_t eager_fallbacks = 0;  ///< Requests that went to mode `eager` in place of this one.
     /// Times that a forecast returned to code which was not compiled. None, ever: a program is a constant of its type,
     /// recorded and planned by the compiler. It is a list of steps without a branch, an executor has no code for
     /// anything else, and what cannot be recorded does not compile.
@@ -61,6 +62,9 @@ struct ForecastCounts {
         }
         return sum;
     }
+
+    /// Whether a forecaster was made in this time, or lives, so that there can be latencies.
+    [[nodiscard]] bool is_in_use() const noexcept { return builds > 0 || forecasts > 0 || bytes_held > 0; }
 };
 
 /// Counts what happens for one backend, bucket and mode. Any number of threads may use it: there are no locks, and
@@ -82,9 +86,9 @@ public:
         add(captures_, static_cast<std::uint64_t>(captures));
         add(builds_, 1);
     }
-    /// A build (which is counted beside this) was a recapture.
+    /// A request after warm-up needed what was not built. What came of it is counted beside this.
     void add_recapture(RecaptureReason reason) noexcept { add(recaptures_[static_cast<std::size_t>(reason)], 1); }
-    /// A request was served in mode `eager` in place of this one.
+    /// A request went to mode `eager` in place of this one.
     void add_eager_fallback() noexcept { add(eager_fallbacks_, 1); }
     /// A forecaster holds so many bytes from now on; several services may add theirs.
     void add_bytes_held(std::size_t bytes) noexcept { add(bytes_held_, bytes); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -29,7 +30,8 @@ public:
     ~Metrics() = default;
 
     /// The counters of a backend, bucket and mode, made at the first call. They stay where they are as long as this
-    /// lives. Takes a lock and may allocate: call it when something is built, not in a forecast.
+    /// lives. Takes a lock and may allocate: call it when something is set up or built, not in a forecast. Counters
+    /// that are made before there is anything to count are seen at 0 first, as who watches them grow needs it.
     ForecastCounters& counters(std::string_view backend, const Bucket& bucket, Mode mode) {
         const std::scoped_lock lock(mutex_);
         for (const auto& slot : slots_) {
@@ -40,10 +42,15 @@ public:
         return slots_.emplace_back(std::make_unique<Slot>(backend, bucket, mode))->counters;
     }
 
+    /// A request came that no bucket holds, so that it belongs to no `ForecastCounters`. Takes no lock.
+    void add_request_without_bucket() noexcept { requests_without_bucket_.fetch_add(1, std::memory_order_relaxed); }
+
     /// What was counted until now, by caches since the program began. Forecasts go on meanwhile.
     [[nodiscard]] Snapshot snapshot() const {
         const std::scoped_lock lock(mutex_);
-        return collect(cache_counts().read(), [](const ForecastCounters& counters) { return counters.read(); });
+        Snapshot now = collect(cache_counts().read(), [](const ForecastCounters& counters) { return counters.read(); });
+        now.requests_without_bucket = requests_without_bucket_.load(std::memory_order_relaxed);
+        return now;
     }
 
     /// Begins anew, and returns what was counted until now: each event is in the result of one reset. Bytes that are
@@ -53,6 +60,7 @@ public:
         const std::scoped_lock lock(mutex_);
         std::vector<CacheCounts> caches = cache_counts().read();
         Snapshot before = collect(caches, [](ForecastCounters& counters) { return counters.reset(); });
+        before.requests_without_bucket = requests_without_bucket_.exchange(0, std::memory_order_relaxed);
         caches_before_ = std::move(caches);
         begin_ = Clock::now();
         ++resets_;
@@ -93,6 +101,7 @@ private:
     std::vector<CacheCounts> caches_before_;
     Clock::time_point begin_ = Clock::now();
     std::uint64_t resets_ = 0;
+    std::atomic<std::uint64_t> requests_without_bucket_{0};
 };
 
 }  // namespace totograph::serve

@@ -28,15 +28,42 @@ namespace totograph::serve::detail {
 /// What serves a bucket in one mode.
 struct Slot {
     std::unique_ptr<BucketForecaster> forecaster;
-    ForecastCounters* counters = nullptr;  ///< From when it was first needed.
+    ForecastCounters* counters = nullptr;  ///< From when a route could first reach it, or a fallback needed it.
     std::size_t bytes = 0;                 ///< That it was counted with.
-    bool was_released = false;
+
+    /// Counts that the forecaster holds so many bytes from now on.
+    void hold(std::size_t now) noexcept {
+        counters->add_bytes_held(now);
+        counters->subtract_bytes_held(std::exchange(bytes, now));
+    }
+    /// Whether there was anything to free.
+    bool free() noexcept {
+        if (!forecaster) {
+            return false;
+        }
+        forecaster.reset();
+        hold(0);
+        return true;
+    }
 };
 
 /// A bucket of a backend.
 struct Place {
     std::array<Slot, all_modes.size()> slots{};
-    bool is_warm = false;  ///< It was warmed up and not released since: it is to be ready in every mode that is set.
+    bool is_warm = false;    ///< It was warmed up and not released since: it is to be ready in every mode that is set.
+    bool was_built = false;  ///< In some mode that served, not for a fallback, and not released since.
+    bool was_released = false;  ///< It was built once, and released, and not built since.
+
+    void set_built() noexcept {
+        was_built = true;
+        was_released = false;
+    }
+    /// Why a request finds that it is not built.
+    [[nodiscard]] RecaptureReason why_missing() const noexcept {
+        return was_released ? RecaptureReason::released
+               : was_built  ? RecaptureReason::mode_changed
+                            : RecaptureReason::not_warmed_up;
+    }
 
     [[nodiscard]] Slot& at(Mode mode) noexcept { return slots[static_cast<std::size_t>(mode)]; }
     [[nodiscard]] const Slot& at(Mode mode) const noexcept { return slots[static_cast<std::size_t>(mode)]; }
@@ -52,6 +79,12 @@ struct ServedBackend {
     explicit ServedBackend(std::shared_ptr<const Backend> served)
         : backend(std::move(served)), name(backend->name()), buckets(backend->buckets()), places(buckets.size()) {}
 };
+
+/// What a log and an error say of a bucket in a mode.
+inline std::string describe(const ServedBackend& served, std::size_t which, Mode mode) {
+    return "bucket " + to_string(served.buckets[which]) + " of " + io::in_quotes(served.name) + " in mode " +
+           std::string(name(mode));
+}
 
 /// A route with everything that it leaves open.
 struct ResolvedRoute {
@@ -137,17 +170,15 @@ struct Routing {
         routes.push_back({above, std::numeric_limits<Index>::max(), common, {}});
     }
 
-    /// Sets the mode of routes that have none of their own; the environment goes before both. Changes nothing when it
-    /// throws: `Error` (`invalid_argument`) when a backend does not have its mode.
-    void set_mode(Mode wanted) {
-        std::vector<Mode> modes;
-        for (const ResolvedRoute& route : routes) {
-            modes.push_back(effective_mode(route.own_mode.value_or(wanted)));
-            require_mode(*backends[route.backend].backend, modes.back());
+    /// The routes in a mode, which those take that have none of their own; the environment goes before both. Throws
+    /// `Error` (`invalid_argument`) when a backend does not have its mode.
+    [[nodiscard]] std::vector<ResolvedRoute> routes_in(Mode wanted) const {
+        std::vector<ResolvedRoute> result = routes;
+        for (ResolvedRoute& route : result) {
+            route.mode = effective_mode(route.own_mode.value_or(wanted));
+            require_mode(*backends[route.backend].backend, route.mode);
         }
-        for (std::size_t i = 0; i < routes.size(); ++i) {
-            routes[i].mode = modes[i];
-        }
+        return result;
     }
 
     /// The route of a request of so many series.
@@ -157,6 +188,26 @@ struct Routing {
             ++which;
         }
         return routes[which];
+    }
+
+    /// The route by which requests of a bucket's own size come, or the first to a backend that has it; `backend` names
+    /// it, or is empty. Throws `Error` (`invalid_argument`) when there is none.
+    [[nodiscard]] const ResolvedRoute& to(const Bucket& bucket, std::string_view backend) const {
+        const auto leads_there = [&](const ResolvedRoute& route) {
+            const ServedBackend& served = backends[route.backend];
+            return (backend.empty() || served.name == backend) &&
+                   std::find(served.buckets.begin(), served.buckets.end(), bucket) != served.buckets.end();
+        };
+        if (const ResolvedRoute& usual = of(bucket.batch); leads_there(usual)) {
+            return usual;
+        }
+        const auto found = std::find_if(routes.begin(), routes.end(), leads_there);
+        if (found == routes.end()) {
+            throw Error(ErrorCode::invalid_argument, "No route of this service leads to a backend " +
+                                                         io::in_quotes(backend) + " that has the bucket " +
+                                                         to_string(bucket) + ". Name another backend, or none.");
+        }
+        return *found;
     }
 
 private:

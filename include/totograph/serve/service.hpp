@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -49,7 +50,7 @@ public:
         if (!resources_.pools) {
             resources_.pools = std::make_shared<cpu::ThreadPools>();
         }
-        routing_.set_mode(options.mode);
+        set_mode(options.mode);
         for (const detail::ServedBackend& served : routing_.backends) {
             for (const Bucket& bucket : served.buckets) {
                 if (std::find(buckets_.begin(), buckets_.end(), bucket) == buckets_.end()) {
@@ -65,16 +66,17 @@ public:
         for (detail::ServedBackend& served : routing_.backends) {
             for (detail::Place& place : served.places) {
                 for (detail::Slot& slot : place.slots) {
-                    free(slot);
+                    slot.free();
                 }
             }
         }
     }
 
     /// Builds and runs every bucket that requests can reach, in the mode that serves it. From then on `is_ready()`, and
-    /// building anything else is a recapture. May be called again, such as after `set_mode`. The forecasts that it
-    /// makes are not counted. Throws `Error`: `invalid_argument` for options that cannot be, `no_bucket` for a bucket
-    /// that is none of `buckets()`, and what building meets; the service is not ready then.
+    /// needing anything else is a recapture. May be called again, such as after `set_mode`. The forecasts that it makes
+    /// are not counted. Throws `Error`: `invalid_argument` for options that cannot be, `no_bucket` for a bucket that is
+    /// none of `buckets()`, both before anything is done; and what building and forecasting meet: the service is not
+    /// ready then, until another warm-up succeeds.
     WarmUpReport warm_up(const WarmUpOptions& options = {}) {
         if (options.forecasts < 0) {
             throw Error(ErrorCode::invalid_argument, "A warm-up cannot make " + std::to_string(options.forecasts) +
@@ -83,8 +85,15 @@ public:
         for (const Bucket& bucket : options.buckets) {
             require_bucket(bucket);
         }
+        for (const detail::ResolvedRoute& route : routing_.routes) {
+            if (options.include_eager) {
+                detail::require_mode(*routing_.backends[route.backend].backend, Mode::eager);
+            }
+        }
         const auto start = Clock::now();
         WarmUpReport report;
+        is_warm_ = false;
+        update_ready();
         for (const detail::ResolvedRoute& route : routing_.routes) {
             detail::ServedBackend& served = routing_.backends[route.backend];
             for (std::size_t i = 0; i < served.buckets.size(); ++i) {
@@ -98,43 +107,35 @@ public:
                 if (options.include_eager) {
                     warm_up(served, i, Mode::eager, options.forecasts, report);
                 }
+                served.places[i].set_built();
                 served.places[i].is_warm = true;
             }
         }
-        is_warmed_up_ = true;
+        is_warm_ = true;
+        was_warm_ = true;
+        update_ready();
         report.seconds = seconds_since(start);
         log(LogTopic::capture, [&] { return "warmed up:\n" + to_string(report); });
         return report;
     }
 
-    /// Whether a warm-up has ended, and everything that was warmed up and not released since is built in the mode that
-    /// serves it now.
-    [[nodiscard]] bool is_ready() const noexcept {
-        for (const detail::ResolvedRoute& route : routing_.routes) {
-            const detail::ServedBackend& served = routing_.backends[route.backend];
-            for (std::size_t i = 0; i < served.places.size(); ++i) {
-                const detail::Place& place = served.places[i];
-                if (place.is_warm && route.reaches(served.buckets[i]) && !place.at(route.mode).forecaster) {
-                    return false;
-                }
-            }
-        }
-        return is_warmed_up_;
-    }
+    /// Whether the last warm-up succeeded, and everything that was warmed up and not released since is built in the
+    /// mode that serves it now. Any thread may ask at any time.
+    [[nodiscard]] bool is_ready() const noexcept { return is_ready_.load(std::memory_order_relaxed); }
 
     /// Forecasts the steps after the series with the cheapest bucket that holds the request, of the backend that serves
     /// so many series. Samples where `options` leave it open and any bucket samples, as `BucketSet` does. The result is
     /// a view of this service's memory, valid until its next call of anything but a const function. Allocates nothing
     /// and takes no lock once it is ready, beyond what the backend does. Throws `Error`: `no_bucket` when no bucket
-    /// holds the request, `recapture` when the stance forbids to build what it needs, and what the backend throws.
+    /// holds the request (`Snapshot::requests_without_bucket`), `recapture` when the stance forbids to build what it
+    /// needs, and what the backend throws.
     Forecast forecast(const Series& series, const ForecastOptions& options = {}) {
         const detail::ResolvedRoute& route = routing_.of(series.batch);
         detail::ServedBackend& served = routing_.backends[route.backend];
-        const std::size_t which =
-            toto::choose_bucket(served.buckets, series, options, samples_by_default_, served.name);
+        const std::size_t which = bucket_for(served, series, options);
         log(LogTopic::buckets, [&] {
             return "a request of " + std::to_string(series.batch) + " x " + std::to_string(series.variates) + " x " +
-                   std::to_string(series.steps) + " goes to " + describe(served, which, route.mode);
+                   std::to_string(series.steps) + " goes to " + detail::describe(served, which, route.mode);
         });
         detail::Slot* slot = &served.places[which].at(route.mode);
         if (slot->forecaster == nullptr || current_stance() == Stance::force_eager) [[unlikely]] {
@@ -160,21 +161,38 @@ public:
                 if (served.buckets[i] != bucket) {
                     continue;
                 }
-                served.places[i].is_warm = false;
+                detail::Place& place = served.places[i];
+                place.is_warm = false;
+                place.was_released = place.was_released || place.was_built;
+                place.was_built = false;
                 for (const Mode mode : all_modes) {
-                    if (free(served.places[i].at(mode))) {
-                        served.places[i].at(mode).was_released = true;
-                        log(LogTopic::buckets, [&] { return "released " + describe(served, i, mode); });
+                    if (place.at(mode).free()) {
+                        log(LogTopic::buckets, [&] { return "released " + detail::describe(served, i, mode); });
                     }
                 }
             }
         }
+        update_ready();
     }
 
     /// Changes the mode of everything that no route gives a mode of its own; the environment goes before it. What is
-    /// built for another mode stays until it is released. Building what the new mode needs is a recapture, unless
-    /// `warm_up` does it. Throws `Error` (`invalid_argument`), and changes nothing, when a backend does not have it.
-    void set_mode(Mode mode) { routing_.set_mode(mode); }
+    /// built for another mode stays until it is released. Needing what the new mode has not built is a recapture,
+    /// unless `warm_up` builds it, or the mode is `eager`, for which there is nothing to capture. Throws `Error`
+    /// (`invalid_argument`), and changes nothing, when a backend does not have it.
+    void set_mode(Mode mode) {
+        std::vector<detail::ResolvedRoute> routes = routing_.routes_in(mode);
+        // Counters are there, at 0, before a request is: a monitor that first sees one at 1 has not seen it grow.
+        for (const detail::ResolvedRoute& route : routes) {
+            detail::ServedBackend& served = routing_.backends[route.backend];
+            for (std::size_t i = 0; i < served.buckets.size(); ++i) {
+                if (route.reaches(served.buckets[i])) {
+                    (void)counters_of(served, i, route.mode);
+                }
+            }
+        }
+        routing_.routes = std::move(routes);
+        update_ready();
+    }
 
     /// The mode of requests that no route gives a mode of its own.
     [[nodiscard]] Mode mode() const noexcept { return routing_.routes.back().mode; }
@@ -198,9 +216,9 @@ public:
         return bytes;
     }
 
-    /// What is counted by now; of all services that share the metrics.
+    /// What is counted by now; of all services that share the metrics. Any thread may ask at any time.
     [[nodiscard]] Snapshot snapshot() const { return metrics_->snapshot(); }
-    /// Begins to count anew, for all services that share the metrics.
+    /// Begins to count anew, for all services that share the metrics. Any thread may do so at any time.
     void reset_counters() { metrics_->reset(); }
     [[nodiscard]] const std::shared_ptr<Metrics>& metrics() const noexcept { return metrics_; }
 
@@ -210,7 +228,7 @@ public:
     [[nodiscard]] Explanation explain(const Bucket& bucket, std::optional<Mode> mode = {},
                                       std::string_view backend = {}) const {
         require_bucket(bucket);
-        const detail::ResolvedRoute& route = route_to(bucket, backend);
+        const detail::ResolvedRoute& route = routing_.to(bucket, backend);
         const Backend& served = *routing_.backends[route.backend].backend;
         detail::require_mode(served, mode.value_or(route.mode));
         return served.explain(bucket, mode.value_or(route.mode));
@@ -223,9 +241,18 @@ private:
         return std::chrono::duration<double>(Clock::now() - start).count();
     }
 
-    static std::string describe(const detail::ServedBackend& served, std::size_t which, Mode mode) {
-        return "bucket " + to_string(served.buckets[which]) + " of " + io::in_quotes(served.name) + " in mode " +
-               std::string(name(mode));
+    /// After everything that a service's being ready depends on, for threads that may not look at it themselves.
+    void update_ready() noexcept {
+        bool is_ready = is_warm_;
+        for (const detail::ResolvedRoute& route : routing_.routes) {
+            const detail::ServedBackend& served = routing_.backends[route.backend];
+            for (std::size_t i = 0; i < served.places.size(); ++i) {
+                const detail::Place& place = served.places[i];
+                const bool is_needed = place.is_warm && route.reaches(served.buckets[i]);
+                is_ready = is_ready && (!is_needed || place.at(route.mode).forecaster);
+            }
+        }
+        is_ready_.store(is_ready, std::memory_order_relaxed);
     }
 
     void require_bucket(const Bucket& bucket) const {
@@ -240,27 +267,18 @@ private:
                                               "; its buckets are: " + list + ". Name one of these.");
     }
 
-    /// The route by which requests of a bucket's own size come, or the first to a backend that has it.
-    [[nodiscard]] const detail::ResolvedRoute& route_to(const Bucket& bucket, std::string_view backend) const {
-        const auto leads_there = [&](const detail::ResolvedRoute& route) {
-            const detail::ServedBackend& served = routing_.backends[route.backend];
-            return (backend.empty() || served.name == backend) &&
-                   std::find(served.buckets.begin(), served.buckets.end(), bucket) != served.buckets.end();
-        };
-        if (const detail::ResolvedRoute& usual = routing_.of(bucket.batch); leads_there(usual)) {
-            return usual;
+    /// The cheapest bucket that holds a request; counts those that none holds.
+    std::size_t bucket_for(const detail::ServedBackend& served, const Series& series, const ForecastOptions& options) {
+        try {
+            return toto::choose_bucket(served.buckets, series, options, samples_by_default_, served.name);
+        } catch (...) {
+            metrics_->add_request_without_bucket();
+            throw;
         }
-        const auto found = std::find_if(routing_.routes.begin(), routing_.routes.end(), leads_there);
-        if (found == routing_.routes.end()) {
-            throw Error(ErrorCode::invalid_argument, "No route of this service leads to a backend " +
-                                                         io::in_quotes(backend) + " that has the bucket " +
-                                                         to_string(bucket) + ". Name another backend, or none.");
-        }
-        return *found;
     }
 
-    ForecastCounters& counters_of(const detail::ServedBackend& served, std::size_t which, Mode mode,
-                                  detail::Slot& slot) {
+    ForecastCounters& counters_of(detail::ServedBackend& served, std::size_t which, Mode mode) {
+        detail::Slot& slot = served.places[which].at(mode);
         if (slot.counters == nullptr) {
             slot.counters = &metrics_->counters(served.name, served.buckets[which], mode);
         }
@@ -271,35 +289,27 @@ private:
     double build(detail::ServedBackend& served, std::size_t which, Mode mode) {
         detail::require_mode(*served.backend, mode);
         detail::Slot& slot = served.places[which].at(mode);
-        ForecastCounters& counters = counters_of(served, which, mode, slot);
+        ForecastCounters& counters = counters_of(served, which, mode);
         const auto start = Clock::now();
-        slot.forecaster = served.backend->make(served.buckets[which], mode, resources_);
-        if (!slot.forecaster) {
+        std::unique_ptr<BucketForecaster> made = served.backend->make(served.buckets[which], mode, resources_);
+        if (!made) {
             throw Error(ErrorCode::invalid_argument,
                         "The backend " + io::in_quotes(served.name) + " made no forecaster for the bucket " +
                             to_string(served.buckets[which]) + ". Backend::make has to return one, or throw.");
         }
         const double seconds = seconds_since(start);
-        slot.was_released = false;
-        counters.add_build(seconds, slot.forecaster->captures());
-        slot.bytes = slot.forecaster->memory_bytes();
-        counters.add_bytes_held(slot.bytes);
+        const Index captures = made->captures();
+        const std::size_t bytes = made->memory_bytes();
+        slot.forecaster = std::move(made);
+        slot.hold(bytes);
+        counters.add_build(seconds, captures);
+        update_ready();
         log(LogTopic::capture, [&] {
-            return "built " + describe(served, which, mode) + " in " + detail::seconds_text(seconds) + ", " +
-                   std::to_string(slot.forecaster->captures()) + " captures, " +
-                   totograph::detail::bytes_text(slot.bytes);
+            return "built " + detail::describe(served, which, mode) + " in " + detail::seconds_text(seconds) + ", " +
+                   totograph::detail::count_text(static_cast<std::size_t>(captures), "capture", "captures") + ", " +
+                   totograph::detail::bytes_text(bytes);
         });
         return seconds;
-    }
-
-    /// Whether there was anything to free.
-    static bool free(detail::Slot& slot) noexcept {
-        if (!slot.forecaster) {
-            return false;
-        }
-        slot.forecaster.reset();
-        slot.counters->subtract_bytes_held(slot.bytes);
-        return true;
     }
 
     void warm_up(detail::ServedBackend& served, std::size_t which, Mode mode, int forecasts, WarmUpReport& report) {
@@ -309,7 +319,7 @@ private:
         if (std::any_of(report.rows.begin(), report.rows.end(), is_this)) {
             return;  // another route comes here too
         }
-        const detail::Slot& slot = served.places[which].at(mode);
+        detail::Slot& slot = served.places[which].at(mode);
         WarmUpReport::Row row{.backend = served.name, .mode = mode, .bucket = served.buckets[which]};
         if (!slot.forecaster) {
             row.build_seconds = build(served, which, mode);
@@ -322,29 +332,34 @@ private:
             const double seconds = seconds_since(start);
             (i == 0 ? row.first_seconds : row.later_seconds) = i < 2 ? seconds : std::min(row.later_seconds, seconds);
         }
-        row.bytes = slot.forecaster->memory_bytes();
+        row.bytes = slot.forecaster->memory_bytes();  // a backend may take some with its first forecasts
+        slot.hold(row.bytes);
         report.rows.push_back(std::move(row));
     }
 
     /// What serves a request by this thread's stance, when that is not what serves it as a rule, or is not there.
     detail::Slot& find_or_build(detail::ServedBackend& served, std::size_t which, Mode mode, const Series& series,
                                 const ForecastOptions& options) {
-        detail::Slot& wanted = served.places[which].at(mode);
-        ForecastCounters& counters = counters_of(served, which, mode, wanted);
+        ForecastCounters& counters = counters_of(served, which, mode);
         try {
             // Nothing is built for a request that would be refused.
             toto::check_request(series, toto::request_sizes(series, options, served.buckets[which]));
-            bool falls_back = current_stance() == Stance::force_eager;
-            if (!falls_back && is_warmed_up_) {
-                falls_back = recapture(served, which, mode, counters) == Stance::eager_on_recapture;
+            const Stance stance = current_stance();
+            Mode used = stance == Stance::force_eager ? Mode::eager : mode;
+            // Mode eager captures nothing: it is built when it is needed, whatever the stance, as for a fallback.
+            if (was_warm_ && used != Mode::eager) {
+                recapture(served, which, mode, stance, counters);
+                used = stance == Stance::eager_on_recapture ? Mode::eager : mode;
             }
-            if (falls_back && mode != Mode::eager) {
-                counters.add_eager_fallback();
-                mode = Mode::eager;
-            }
-            detail::Slot& chosen = served.places[which].at(mode);
+            detail::Slot& chosen = served.places[which].at(used);
             if (!chosen.forecaster) {
-                (void)build(served, which, mode);
+                (void)build(served, which, used);
+                if (used == mode) {
+                    served.places[which].set_built();
+                }
+            }
+            if (used != mode) {
+                counters.add_eager_fallback();
             }
             return chosen;
         } catch (...) {
@@ -353,17 +368,14 @@ private:
         }
     }
 
-    /// Counts a recapture and tells the stance to take. Throws when that forbids it.
-    Stance recapture(const detail::ServedBackend& served, std::size_t which, Mode mode, ForecastCounters& counters) {
-        const detail::Place& place = served.places[which];
-        const RecaptureReason reason = place.at(mode).was_released ? RecaptureReason::released
-                                       : place.is_warm             ? RecaptureReason::mode_changed
-                                                                   : RecaptureReason::not_warmed_up;
-        const Stance stance = current_stance();
+    /// Counts a recapture. Throws when the stance forbids it.
+    static void recapture(const detail::ServedBackend& served, std::size_t which, Mode mode, Stance stance,
+                          ForecastCounters& counters) {
+        const RecaptureReason reason = served.places[which].why_missing();
         counters.add_recapture(reason);
         const auto text = [&] {
-            return "needs " + describe(served, which, mode) + ", which is not built (" + std::string(name(reason)) +
-                   ")";
+            return "needs " + detail::describe(served, which, mode) + ", which is not built (" +
+                   std::string(name(reason)) + ")";
         };
         log(LogTopic::capture,
             [&] { return "recapture: a request " + text() + "; the stance is " + std::string(name(stance)); });
@@ -372,7 +384,6 @@ private:
                                                   ", and the stance fail_on_recapture forbids to build it now. Call "
                                                   "warm_up() first, or take another stance.");
         }
-        return stance;
     }
 
     detail::Routing routing_;
@@ -380,7 +391,9 @@ private:
     std::shared_ptr<Metrics> metrics_;
     std::vector<Bucket> buckets_;
     bool samples_by_default_ = false;
-    bool is_warmed_up_ = false;
+    bool is_warm_ = false;   ///< The last warm-up succeeded.
+    bool was_warm_ = false;  ///< One did: from then on, needing what is not built is a recapture.
+    std::atomic<bool> is_ready_{false};
 };
 
 }  // namespace totograph::serve

@@ -29,10 +29,13 @@ struct Snapshot {
         [[nodiscard]] LatencySummary latency() const noexcept { return latencies.summary(); }
     };
 
-    std::vector<Entry> entries;       ///< By backend, then bucket, then mode: their order does not change.
-    std::vector<CacheCounts> caches;  ///< Of this process, in the order in which they were first used.
-    double since_seconds = 0;         ///< How long it was counted.
-    std::uint64_t resets = 0;         ///< How often the counts were reset before.
+    /// By backend, then bucket, then mode: their order does not change. Also of what a service can need and has not
+    /// used yet: all 0.
+    std::vector<Entry> entries;
+    std::uint64_t requests_without_bucket = 0;  ///< That no bucket holds: errors that no entry counts.
+    std::vector<CacheCounts> caches;            ///< Of this process, in the order in which they were first used.
+    double since_seconds = 0;                   ///< How long it was counted.
+    std::uint64_t resets = 0;                   ///< How often the counts were reset before.
 };
 
 namespace detail {
@@ -44,27 +47,34 @@ inline auto key_of(const Snapshot::Entry& entry) {
                       bucket.samples, bucket.exogenous, entry.mode);
 }
 
+/// What a count grew by; 0 when it did not grow, as of snapshots that are given the wrong way round.
+template <class Count>
+void subtract_count(Count& later, const Count& earlier) {
+    later = later > earlier ? later - earlier : Count{};
+}
+
 /// Latencies that were recorded between two moments.
 inline LatencyCounts difference(LatencyCounts later, const LatencyCounts& earlier) {
-    for (std::size_t index = 0; index < earlier.buckets.size(); ++index) {
-        later.buckets[index] -= earlier.buckets[index];
+    const std::size_t common = std::min(later.buckets.size(), earlier.buckets.size());
+    for (std::size_t index = 0; index < common; ++index) {
+        subtract_count(later.buckets[index], earlier.buckets[index]);
     }
-    later.sum_nanoseconds -= earlier.sum_nanoseconds;
+    subtract_count(later.sum_nanoseconds, earlier.sum_nanoseconds);
     later.fit_extremes();
     return later;
 }
 
 inline void subtract(ForecastCounts& later, const ForecastCounts& earlier) {
-    later.forecasts -= earlier.forecasts;
-    later.failures -= earlier.failures;
-    later.builds -= earlier.builds;
-    later.captures -= earlier.captures;
-    later.replays -= earlier.replays;
+    subtract_count(later.forecasts, earlier.forecasts);
+    subtract_count(later.failures, earlier.failures);
+    subtract_count(later.builds, earlier.builds);
+    subtract_count(later.captures, earlier.captures);
+    subtract_count(later.replays, earlier.replays);
     for (std::size_t reason = 0; reason < later.recaptures.size(); ++reason) {
-        later.recaptures[reason] -= earlier.recaptures[reason];
+        subtract_count(later.recaptures[reason], earlier.recaptures[reason]);
     }
-    later.eager_fallbacks -= earlier.eager_fallbacks;
-    later.build_seconds -= earlier.build_seconds;
+    subtract_count(later.eager_fallbacks, earlier.eager_fallbacks);
+    subtract_count(later.build_seconds, earlier.build_seconds);
     later.latencies = difference(std::move(later.latencies), earlier.latencies);
 }
 
@@ -72,9 +82,9 @@ inline void subtract(std::vector<CacheCounts>& later, const std::vector<CacheCou
     for (CacheCounts& cache : later) {
         for (const CacheCounts& before : earlier) {
             if (before.name == cache.name) {
-                cache.hits -= before.hits;
-                cache.misses -= before.misses;
-                cache.ignored -= before.ignored;
+                subtract_count(cache.hits, before.hits);
+                subtract_count(cache.misses, before.misses);
+                subtract_count(cache.ignored, before.ignored);
             }
         }
     }
@@ -84,8 +94,8 @@ inline void subtract(std::vector<CacheCounts>& later, const std::vector<CacheCou
 
 /// What was counted between two snapshots of the same `Metrics`: counts and latencies are subtracted, so that a monitor
 /// has rates and percentiles of a window; `bytes_held` and a cache's last reason are the later ones. The shortest and
-/// the longest latency of a window are exact when they are those of the whole time as well, and edges of their
-/// `LatencyBuckets` otherwise. When the counts were reset between the two, this is what was counted since.
+/// the longest latency of a window are known to within one of the `LatencyBuckets`. When the counts were reset between
+/// the two, this is what was counted since.
 inline Snapshot difference(Snapshot later, const Snapshot& earlier) {
     if (later.resets != earlier.resets) {
         return later;
@@ -98,8 +108,9 @@ inline Snapshot difference(Snapshot later, const Snapshot& earlier) {
             detail::subtract(entry, *before);
         }
     }
+    detail::subtract_count(later.requests_without_bucket, earlier.requests_without_bucket);
     detail::subtract(later.caches, earlier.caches);
-    later.since_seconds -= earlier.since_seconds;
+    detail::subtract_count(later.since_seconds, earlier.since_seconds);
     return later;
 }
 

@@ -3,13 +3,10 @@
 
 #include <cstddef>
 #include <string>
-#include <utility>
 
-#include <nlohmann/json.hpp>
-
-#include <totograph/core/bucket.hpp>
 #include <totograph/core/cache_counts.hpp>
 #include <totograph/serve/forecast_counters.hpp>
+#include <totograph/serve/json_parts.hpp>
 #include <totograph/serve/latency_histogram.hpp>
 #include <totograph/serve/mode.hpp>
 #include <totograph/serve/snapshot.hpp>
@@ -17,9 +14,6 @@
 namespace totograph::serve {
 
 namespace detail {
-
-/// Keys in the order in which they are added.
-using Json = nlohmann::ordered_json;
 
 inline Json json_of(const LatencySummary& latency) {
     const auto known = [&](double seconds) { return latency.count > 0 ? Json(seconds) : Json(nullptr); };
@@ -30,11 +24,6 @@ inline Json json_of(const LatencySummary& latency) {
             {"p90_seconds", known(latency.p90)},
             {"p99_seconds", known(latency.p99)},
             {"max_seconds", known(latency.max)}};
-}
-
-inline Json bucket_json(const Bucket& bucket) {
-    return {{"batch", bucket.batch},     {"variates", bucket.variates}, {"context", bucket.context},
-            {"horizon", bucket.horizon}, {"samples", bucket.samples},   {"exogenous", bucket.exogenous}};
 }
 
 inline Json json_of(const Snapshot::Entry& entry) {
@@ -58,19 +47,11 @@ inline Json json_of(const Snapshot::Entry& entry) {
             {"latency", json_of(entry.latency())}};
 }
 
-inline Json json_of(const CacheCounts& cache) {
-    return {{"name", cache.name},
-            {"hits", cache.hits},
-            {"misses", cache.misses},
-            {"ignored", cache.ignored},
-            {"last_reason", cache.last_reason}};
-}
-
 }  // namespace detail
 
 /// A snapshot as a JSON object, UTF-8, its keys always in this order (bytes of names that are no UTF-8 are replaced):
 ///
-/// - `since_seconds`, `resets`: of the `Snapshot`;
+/// - `since_seconds`, `resets`, `requests_without_bucket`: of the `Snapshot`;
 /// - `entries`: a list, by backend, bucket and mode, of objects with
 ///   - `backend`, `bucket` (an object: `batch`, `variates`, `context`, `horizon`, `samples`, `exogenous`), `mode`;
 ///   - `forecasts`, `failures`, `builds`, `captures`, `replays`;
@@ -82,19 +63,13 @@ inline Json json_of(const CacheCounts& cache) {
 ///
 /// What they mean, `ForecastCounts`, `LatencySummary` and `CacheCounts` tell.
 inline std::string json_text(const Snapshot& snapshot) {
-    detail::Json document{{"since_seconds", snapshot.since_seconds}, {"resets", snapshot.resets}};
-    detail::Json entries = detail::Json::array();
-    for (const Snapshot::Entry& entry : snapshot.entries) {
-        entries.push_back(detail::json_of(entry));
-    }
-    document["entries"] = std::move(entries);
-    detail::Json caches = detail::Json::array();
-    for (const CacheCounts& cache : snapshot.caches) {
-        caches.push_back(detail::json_of(cache));
-    }
-    document["caches"] = std::move(caches);
-    constexpr int indent = 2;
-    return document.dump(indent, ' ', false, detail::Json::error_handler_t::replace) + "\n";
+    using detail::json_of;
+    return detail::document_text(
+        {{"since_seconds", snapshot.since_seconds},
+         {"resets", snapshot.resets},
+         {"requests_without_bucket", snapshot.requests_without_bucket},
+         {"entries", detail::json_list(snapshot.entries, [](const Snapshot::Entry& entry) { return json_of(entry); })},
+         {"caches", detail::json_list(snapshot.caches, [](const CacheCounts& cache) { return json_of(cache); })}});
 }
 
 }  // namespace totograph::serve

@@ -92,8 +92,15 @@ void for_each_written_edge(const Write& write) {
 }
 
 inline void write_latencies(PrometheusText& text, const Snapshot& snapshot) {
+    const auto for_each_in_use = [&](const auto& write) {
+        for (const Snapshot::Entry& entry : snapshot.entries) {
+            if (entry.is_in_use()) {
+                write(entry);
+            }
+        }
+    };
     text.begin("forecast_seconds", "histogram", "Latency of forecasts that succeeded.");
-    for (const Snapshot::Entry& entry : snapshot.entries) {
+    for_each_in_use([&](const Snapshot::Entry& entry) {
         const std::string labels = labels_of(entry);
         for_each_written_edge([&](std::size_t index) {
             const double edge = LatencyCounts::seconds_of(LatencyBuckets::upper_edge(index));
@@ -104,10 +111,10 @@ inline void write_latencies(PrometheusText& text, const Snapshot& snapshot) {
         text.add("_bucket", labels + "," + PrometheusText::label("le", "+Inf"), count);
         text.add("_sum", labels, PrometheusText::number(LatencyCounts::seconds_of(entry.latencies.sum_nanoseconds)));
         text.add("_count", labels, count);
-    }
+    });
     text.begin("forecast_latency_seconds", "summary",
                "Latency of forecasts since the counts were reset; quantile 0 is the shortest latency, 1 the longest.");
-    for (const Snapshot::Entry& entry : snapshot.entries) {
+    for_each_in_use([&](const Snapshot::Entry& entry) {
         const LatencySummary latency = entry.latency();
         const std::string labels = labels_of(entry);
         const std::array quantiles{std::pair("0", latency.min), std::pair("0.5", latency.p50),
@@ -120,7 +127,7 @@ inline void write_latencies(PrometheusText& text, const Snapshot& snapshot) {
         }
         text.add("_sum", labels, PrometheusText::number(latency.sum_seconds));
         text.add("_count", labels, std::to_string(latency.count));
-    }
+    });
 }
 
 inline void write_events(PrometheusText& text, const Snapshot& snapshot) {
@@ -132,27 +139,33 @@ inline void write_events(PrometheusText& text, const Snapshot& snapshot) {
     };
     using Entry = Snapshot::Entry;
     write("forecasts_total", "counter", "Forecasts that succeeded.", [](const Entry& e) { return e.forecasts; });
-    write("forecast_failures_total", "counter", "Requests that ended with an error.",
+    write("forecast_failures_total", "counter", "Requests that ended with an error, once a bucket was found for them.",
           [](const Entry& e) { return e.failures; });
     write("builds_total", "counter", "Forecasters made.", [](const Entry& e) { return e.builds; });
     write("build_seconds_total", "counter", "Time that making them took.",
           [](const Entry& e) { return e.build_seconds; });
     write("captures_total", "counter", "Graphs captured.", [](const Entry& e) { return e.captures; });
     write("replays_total", "counter", "Captured graphs replayed.", [](const Entry& e) { return e.replays; });
-    write("eager_fallbacks_total", "counter", "Requests served in mode eager in place of this one.",
+    write("eager_fallbacks_total", "counter", "Requests that went to mode eager in place of this one.",
           [](const Entry& e) { return e.eager_fallbacks; });
     write("graph_breaks_total", "counter", "Always 0: programs are constants without a way back to the host.",
           [](const Entry&) { return Entry::graph_breaks; });
     write("held_bytes", "gauge", "Memory of forecasters beside the weights.",
           [](const Entry& e) { return e.bytes_held; });
 
-    text.begin("recaptures_total", "counter", "Builds after warm-up, by reason.");
+    text.begin("recaptures_total", "counter",
+               "Requests after warm-up that needed what was not built, whatever came of them, by reason.");
     for (const Entry& entry : snapshot.entries) {
         for (const RecaptureReason reason : all_recapture_reasons) {
             text.add(labels_of(entry) + "," + PrometheusText::label("reason", name(reason)),
                      entry.recaptures[static_cast<std::size_t>(reason)]);
         }
     }
+}
+
+inline void write_requests_without_bucket(PrometheusText& text, const Snapshot& snapshot) {
+    text.begin("requests_without_bucket_total", "counter", "Requests that no bucket holds, which are errors.");
+    text.add("", snapshot.requests_without_bucket);
 }
 
 inline void write_caches(PrometheusText& text, const Snapshot& snapshot) {
@@ -175,15 +188,18 @@ inline void write_caches(PrometheusText& text, const Snapshot& snapshot) {
 ///
 /// - histogram `forecast_seconds`, exact at its edges, for rates and percentiles of any window;
 /// - summary `forecast_latency_seconds` with label `quantile` (0, 0.5, 0.9, 0.99, 1: the shortest latency to the
-///   longest), as in `LatencySummary`; without forecasts there are no quantiles;
+///   longest), as in `LatencySummary`; without forecasts there are no quantiles. Histogram and summary, most of the
+///   text, are left out of what was never built;
 /// - counters `forecasts_total`, `forecast_failures_total`, `builds_total`, `build_seconds_total`, `captures_total`,
 ///   `replays_total`, `eager_fallbacks_total`, `graph_breaks_total`, and `recaptures_total` with label `reason`;
+///   without labels, `requests_without_bucket_total`;
 /// - gauge `held_bytes`;
 /// - counters `cache_hits_total`, `cache_misses_total`, `cache_files_ignored_total`;
 /// - gauge `counted_seconds`: since the counts began or were reset.
 inline std::string prometheus_text(const Snapshot& snapshot) {
     detail::PrometheusText text;
     detail::write_events(text, snapshot);
+    detail::write_requests_without_bucket(text, snapshot);
     detail::write_latencies(text, snapshot);
     detail::write_caches(text, snapshot);
     text.begin("counted_seconds", "gauge", "Time since the counts began or were reset.");

@@ -7,6 +7,7 @@
 namespace totograph::serve {
 
 /// What a service does when a request needs something that has not been built, once it is ready: a *recapture*.
+/// Mode `eager` captures nothing: building it is never a recapture.
 enum class Stance : std::uint8_t {
     standard,            ///< `default`: builds it, and counts a recapture.
     force_eager,         ///< Serves every request in mode `eager`.

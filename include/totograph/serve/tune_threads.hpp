@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <string>
@@ -16,17 +15,28 @@
 // With how many threads a forecast is fastest, by measurement.
 namespace totograph::serve::detail {
 
-/// The median of three forecasts, of which the first is slow.
+/// The median of forecasts, after a first one that is slower: of as many as take 10 ms, of two at least (the faster
+/// one) and of 64 at most, for short ones scatter.
 inline double median_seconds(BucketForecaster& forecaster, const PracticeSeries& practice) {
     using Clock = std::chrono::steady_clock;
-    std::array<double, 3> seconds{};
-    for (double& one : seconds) {
+    constexpr double long_enough = 0.01;
+    constexpr std::size_t fewest = 2;
+    constexpr std::size_t most = 64;
+    const auto timed = [&] {
         const auto start = Clock::now();
         (void)forecaster.forecast(practice.series(), practice.options());
-        one = std::chrono::duration<double>(Clock::now() - start).count();
+        return std::chrono::duration<double>(Clock::now() - start).count();
+    };
+    (void)timed();
+    std::vector<double> seconds;
+    double all = 0;
+    while (seconds.size() < fewest || (all < long_enough && seconds.size() < most)) {
+        seconds.push_back(timed());
+        all += seconds.back();
     }
-    std::sort(seconds.begin(), seconds.end());
-    return seconds[1];
+    const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>((seconds.size() - 1) / 2);
+    std::nth_element(seconds.begin(), middle, seconds.end());
+    return *middle;
 }
 
 /// What was measured, and the number of threads to take.

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <exception>
 #include <filesystem>
 #include <functional>
 #include <string>
-#include <thread>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include <totograph/core/processors.hpp>
 #include <totograph/io/cache_folder.hpp>
 #include <totograph/serve/backend.hpp>
 #include <totograph/serve/backend_registry.hpp>
@@ -35,7 +37,8 @@ struct VerifyOptions {
     std::function<std::string(const std::filesystem::path&)> open_checkpoint{};
     io::CacheFolder caches = io::cache_folder();
     Environment environment = totograph_environment();
-    std::size_t memory = available_memory();  ///< Bytes that the buckets may take; 0: not known.
+    /// Bytes that the buckets of a backend may take; 0: not known. Backends of devices need an answer of their own.
+    std::function<std::size_t(const Backend&)> memory = [](const Backend&) { return available_memory(); };
     /// Further checks of the caller's, such as of a device and its driver.
     std::vector<std::function<std::vector<Check>()>> further{};
 };
@@ -50,29 +53,42 @@ inline VerifyReport verify(const BackendRegistry& registry, const VerifyOptions&
         }
     };
     add(check_build(options.build, processor_vectors()));
-    add({check_threads(options.resources.threads, static_cast<int>(std::thread::hardware_concurrency()),
-                       usable_processors())});
+    add({check_threads(options.resources.threads, default_threads(), usable_processors())});
     add({check_clock([] { return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()); })});
     add(check_environment(options.environment));
     if (!options.checkpoint.empty()) {
         add({check_checkpoint(options.checkpoint, options.open_checkpoint)});
     }
     try {
-        const Mode mode = effective_mode(options.mode);
-        add(check_backends(registry, options.backend, mode, options.resources));
-        for (const auto& backend : registry.all()) {
-            const bool is_chosen = options.backend.empty() || backend->name() == options.backend;
-            if (is_chosen && backend->unavailable(options.resources).empty() && !backend->describe(mode).empty()) {
-                add({check_memory(memory_of_buckets(*backend, mode), options.memory)});
-                break;
-            }
+        const auto variable = [&](std::string_view name) -> const char* {
+            const auto found = std::find_if(options.environment.begin(), options.environment.end(),
+                                            [&](const auto& each) { return each.first == name; });
+            return found == options.environment.end() ? nullptr : found->second.c_str();
+        };
+        const Mode mode = choose_mode(options.mode, variable("TOTOGRAPH_DISABLE"), variable("TOTOGRAPH_MODE"));
+        const Check* const checkpoint = report.find("checkpoint");
+        const bool is_missing =
+            registry.all().empty() && checkpoint != nullptr && checkpoint->result == CheckResult::failed;
+        if (!is_missing) {  // there are no backends without a checkpoint, and one remedy for both
+            add(check_backends(registry, options.backend, mode, options.resources));
+        }
+        const auto chosen = std::find_if(registry.all().begin(), registry.all().end(), [&](const auto& backend) {
+            return (options.backend.empty() || backend->name() == options.backend) &&
+                   backend->unavailable(options.resources).empty();
+        });
+        if (chosen != registry.all().end() && !(*chosen)->describe(mode).empty()) {
+            add({check_memory(memory_of_buckets(**chosen, mode), options.memory(**chosen))});
         }
     } catch (const std::exception& error) {
         add({{"backend", CheckResult::failed, error.what(), "Correct the mode, or the backend."}});
     }
     add(check_cache_folder(options.caches));
     for (const auto& each : options.further) {
-        add(each());
+        try {
+            add(each());
+        } catch (const std::exception& error) {
+            add({{"further checks", CheckResult::failed, error.what(), "Remedy what it tells."}});
+        }
     }
     return report;
 }

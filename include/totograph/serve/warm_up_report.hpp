@@ -46,7 +46,8 @@ inline std::string to_string(const WarmUpReport& report) {
                        detail::seconds_text(row.first_seconds), detail::seconds_text(row.later_seconds),
                        totograph::detail::bytes_text(row.bytes)});
     }
-    return table.text() + "ready after " + detail::seconds_text(report.seconds) + "\n";
+    return (report.rows.empty() ? "nothing to build\n" : table.text()) + "ready after " +
+           detail::seconds_text(report.seconds) + "\n";
 }
 
 }  // namespace totograph::serve

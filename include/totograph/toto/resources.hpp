@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include <totograph/core/error.hpp>
+#include <totograph/core/processors.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
 
 namespace totograph {
 
 /// What is decided when a forecaster is made.
 struct ForecasterResources {
-    int threads = 0;  ///< Threads that one forecast uses; 0 for all cores.
+    int threads = 0;  ///< Threads that one forecast uses; 0: as many as find a processor (`default_threads`).
     /// The threads themselves, for forecasters that share them and never forecast at the same time; `threads` then does
     /// not count. Without, a forecaster starts its own.
     std::shared_ptr<cpu::ThreadPool> pool{};
 };
 
-/// How many threads a forecast uses that may use so many; 0 stands for all cores. Throws `Error` (`invalid_argument`)
-/// when it is negative.
+/// How many threads a forecast uses that may use so many; 0 stands for as many as this process has processors to use:
+/// those that it may run on, within the quota of its container. Throws `Error` (`invalid_argument`) when it is
+/// negative.
 inline int thread_count(int threads) {
     if (threads < 0) {
         throw Error(ErrorCode::invalid_argument,
                     "A forecaster cannot use " + std::to_string(threads) +
-                        " threads. Pass 0 to use all cores, or the number of threads that a forecast may use.");
+                        " threads. Pass 0 to use all processors, or the number of threads that a forecast may use.");
     }
-    return threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    return threads > 0 ? threads : default_threads();
 }
 
 /// The pool of `resources`, or a new one. Throws `Error` (`invalid_argument`) when the number of threads is negative.

@@ -27,7 +27,8 @@
 #include <totograph/exec/cuda/library_product.hpp>
 #include <totograph/exec/cuda/memory.hpp>
 #include <totograph/exec/cuda/stream.hpp>
-#include <totograph/exec/cuda/tuning_cache.hpp>
+#include <totograph/exec/tuning_cache.hpp>
+#include <totograph/graph/explain_text.hpp>
 #include <totograph/io/cache_folder.hpp>
 
 namespace totograph::cuda {
@@ -137,7 +138,7 @@ inline ProductAlgorithm measure_algorithms(const LibraryProduct& product, const 
         return "product " + product_key(shape) + ": timed " + std::to_string(ran) + " of " +
                std::to_string(candidates.size()) + " algorithms of cuBLASLt, chose number " +
                std::to_string(best.place + 1) + " by its expectation, which takes " +
-               std::to_string(best.least * 1000 / static_cast<float>(repeats)) + " us";
+               totograph::detail::number_text(static_cast<double>(best.least) * 1000 / repeats, 3) + " us";
     });
     return best.algorithm;
 }

@@ -10,6 +10,7 @@
 
 #include <totograph/core/log.hpp>
 #include <totograph/exec/cuda/check.hpp>
+#include <totograph/graph/explain_text.hpp>
 
 namespace totograph::cuda {
 
@@ -135,8 +136,8 @@ public:
         check(uploaded, "uploading a graph");
         log(LogTopic::capture, [&] {
             const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
-            return "captured a graph of " + std::to_string(nodes_) + " nodes in " + std::to_string(taken.count()) +
-                   " ms";
+            return "captured a graph of " + std::to_string(nodes_) + " nodes in " +
+                   totograph::detail::number_text(taken.count(), 3) + " ms";
         });
     }
     ReplayableGraph(ReplayableGraph&& other) noexcept

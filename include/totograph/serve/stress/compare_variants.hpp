@@ -16,6 +16,7 @@
 #include <totograph/serve/seconds_text.hpp>
 #include <totograph/serve/stress/data.hpp>
 #include <totograph/serve/stress/deviation.hpp>
+#include <totograph/serve/stress/jumps.hpp>
 #include <totograph/serve/stress/latencies.hpp>
 #include <totograph/serve/stress/markdown.hpp>
 #include <totograph/serve/stress/probes.hpp>
@@ -28,6 +29,7 @@ struct Variant {
     std::string name;    ///< Such as `without the KV cache`.
     std::string what{};  ///< What the part does that is left out or changed, in a few words.
     std::function<std::unique_ptr<BucketForecaster>()> make;
+    bool is_exact = true;  ///< It forecasts the same but for rounding; false for another algorithm.
 };
 
 /// What a variant did.
@@ -37,12 +39,19 @@ struct VariantResult {
     Latencies seconds{};
     Latencies ratios{};     ///< Of the first variant's latency in the same round.
     Deviation deviation{};  ///< From the first variant's forecasts.
+    Jumps jumps{};
     std::size_t bytes = 0;
+    bool is_exact = true;
+
+    /// Whether it forecasts what it should: the same as the first, unless it is another algorithm.
+    [[nodiscard]] bool agrees(const StressThresholds& thresholds) const {
+        return !is_exact || (deviation.is_within(thresholds) && jumps.fault(thresholds).empty());
+    }
 };
 
 /// Measures variants against the first one: all are made and each makes every request once, untimed. Then rounds in
 /// which each variant makes each request, every other round in the opposite order, so that a machine that slows down
-/// or speeds up does so for all. Throws `Error` for what a variant throws.
+/// or speeds up does so for all. Requests are of one size. Throws `Error` for what a variant throws.
 inline std::vector<VariantResult> compare_variants(std::span<const Variant> variants,
                                                    std::span<const StressRequest> requests, int rounds,
                                                    const StressThresholds& thresholds = {},
@@ -55,12 +64,16 @@ inline std::vector<VariantResult> compare_variants(std::span<const Variant> vari
         VariantResult& result = results.emplace_back();
         result.name = variant.name;
         result.what = variant.what;
+        result.is_exact = variant.is_exact;
         for (std::size_t i = 0; i < requests.size(); ++i) {
             const Forecast found = forecasters.back()->forecast(requests[i].series(), requests[i].options());
             if (expected.size() < requests.size()) {
                 expected.push_back(found.keep());
             }
-            for (const Deviation& each : compare_forecasts(found, expected[i].view(), requests[i].scales, thresholds)) {
+            const ForecastDeviation deviation =
+                compare_forecasts(found, expected[i].view(), requests[i].scales, thresholds);
+            result.jumps.add(deviation, thresholds);
+            for (const Deviation& each : deviation.variates) {
                 result.deviation.add(each);
             }
         }
@@ -77,7 +90,9 @@ inline std::vector<VariantResult> compare_variants(std::span<const Variant> vari
             }
             for (std::size_t which = 0; which < variants.size(); ++which) {
                 results[which].seconds.add(taken[which]);
-                results[which].ratios.add(taken[0] > 0 ? taken[which] / taken[0] : 0);
+                if (taken[0] > 0) {
+                    results[which].ratios.add(taken[which] / taken[0]);
+                }
             }
         }
     }
@@ -86,14 +101,15 @@ inline std::vector<VariantResult> compare_variants(std::span<const Variant> vari
 
 /// The results as a Markdown table: median latencies, their quartiles, and what is lost without a part.
 inline std::string markdown_text(std::span<const VariantResult> results) {
-    MarkdownTable table({"variant", "p50", "quartiles", "time", "memory", "MAE", "what it leaves out"});
+    MarkdownTable table({"variant", "p50", "quartiles", "time", "memory", "MAE", "jumps", "what it leaves out"});
     for (const VariantResult& result : results) {
         table.add_row({result.name, detail::seconds_text(result.seconds.median()),
                        detail::seconds_text(result.seconds.quantile(0.25)) + " to " +
                            detail::seconds_text(result.seconds.quantile(0.75)),
                        totograph::detail::number_text(result.ratios.median(), 3) + "x",
                        totograph::detail::bytes_text(result.bytes),
-                       totograph::detail::number_text(result.deviation.mae(), 2), result.what});
+                       totograph::detail::number_text(result.deviation.mae(), 2), std::to_string(result.jumps.jumped()),
+                       result.what});
     }
     return table.text();
 }

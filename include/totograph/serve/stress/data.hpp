@@ -70,18 +70,29 @@ struct StressRequest {
     }
 };
 
-/// The request of number `turn` of these sizes: each turn takes other rows and other columns, so that many turns use
-/// all of the data. Columns without any value in these rows are passed over. Nothing when the data has fewer rows than
-/// the context, or no column with a value there.
+namespace detail {
+
+/// A number without order from two others (the finalizer of SplitMix64).
+constexpr std::uint64_t scrambled(std::uint64_t turn, std::uint64_t seed) {
+    std::uint64_t bits = seed + 0x9E3779B97F4A7C15ULL * (turn + 1);
+    bits = (bits ^ (bits >> 30U)) * 0xBF58476D1CE4E5B9ULL;
+    bits = (bits ^ (bits >> 27U)) * 0x94D049BB133111EBULL;
+    return bits ^ (bits >> 31U);
+}
+
+}  // namespace detail
+
+/// A request of these sizes: rows that depend on `turn` and `seed`, and columns from number `first_column` on, over
+/// again from the first after the last. Columns without any value in these rows are passed over. Nothing when the data
+/// has fewer rows than the context, or no column with a value there.
 inline std::optional<StressRequest> make_stress_request(const StressData& data, const Bucket& sizes, std::size_t turn,
-                                                        std::uint64_t seed) {
+                                                        std::size_t first_column, std::uint64_t seed) {
     const std::size_t rows = data.table.rows();
     const auto context = static_cast<std::size_t>(sizes.context);
     if (rows < context || data.table.columns.empty()) {
         return std::nullopt;
     }
-    // A large odd stride visits the rows without order and, in the long run, evenly.
-    const std::size_t start = (turn * 7919 + static_cast<std::size_t>(seed % 1000003)) % (rows - context + 1);
+    const auto start = static_cast<std::size_t>(detail::scrambled(turn, seed) % (rows - context + 1));
     const auto window = [&](std::size_t column) {
         return std::span(data.table.columns[column]).subspan(start, context);
     };
@@ -98,7 +109,7 @@ inline std::optional<StressRequest> make_stress_request(const StressData& data, 
     StressRequest request{.sizes = sizes, .seed = seed + turn};
     const auto series = static_cast<std::size_t>(sizes.batch * sizes.variates);
     for (std::size_t i = 0; i < series; ++i) {
-        const std::size_t column = usable[(turn * series + i) % usable.size()];
+        const std::size_t column = usable[(first_column + i) % usable.size()];
         request.columns.push_back(column);
         for (const float value : window(column)) {
             const bool is_there = std::isfinite(value);

@@ -14,25 +14,36 @@
 #include <totograph/core/error.hpp>
 #include <totograph/core/forecast.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/serve/stress/data.hpp>
 #include <totograph/serve/stress/thresholds.hpp>
 
 namespace totograph::serve {
 
-/// How far forecasts are from those that they are compared with, in units of the series' scale. Sampled futures that
+/// How far forecasts are from those that they are compared with, in units of a series' scale. Sampled futures that
 /// jumped (`StressThresholds::jump`) are counted, and left out of everything else.
 struct Deviation {
     std::uint64_t values = 0;      ///< Values compared.
     double absolute_sum = 0;       ///< Of deviations.
     double square_sum = 0;         ///< Of their squares.
     double largest = 0;            ///< Deviation of any value.
-    double worst_mae = 0;          ///< The largest mean deviation of one variate in one forecast.
-    std::uint64_t futures = 0;     ///< Sampled futures compared one by one.
-    std::uint64_t jumps = 0;       ///< Of these, those that drew another component.
+    double worst_mae = 0;          ///< The largest mean deviation of one variate in one forecast, beyond its scatter.
+    double scatter_sum = 0;        ///< Of what medians of so few samples differ by anyway (`Compared::summaries`).
+    std::uint64_t futures = 0;     ///< Sampled futures of one variate, compared one by one.
+    std::uint64_t jumps = 0;       ///< Of these, those that drew another component, or follow one that did.
     std::uint64_t not_finite = 0;  ///< Values that are NaN or infinite on one side alone, or on both.
     bool is_bitwise_equal = true;  ///< Every value has the same bits.
 
     [[nodiscard]] double mae() const { return values == 0 ? 0 : absolute_sum / static_cast<double>(values); }
     [[nodiscard]] double rmse() const { return values == 0 ? 0 : std::sqrt(square_sum / static_cast<double>(values)); }
+
+    /// The mean of the scatter.
+    [[nodiscard]] double scatter() const { return values == 0 ? 0 : scatter_sum / static_cast<double>(values); }
+
+    /// Whether the values are those of the same numbers, rounded otherwise, as far as thresholds tell.
+    [[nodiscard]] bool is_within(const StressThresholds& thresholds) const {
+        return not_finite == 0 && mae() <= thresholds.mae + 2 * scatter() &&
+               worst_mae <= thresholds.worst * thresholds.mae;
+    }
 
     void add(const Deviation& other) {
         values += other.values;
@@ -40,6 +51,7 @@ struct Deviation {
         square_sum += other.square_sum;
         largest = std::max(largest, other.largest);
         worst_mae = std::max(worst_mae, other.worst_mae);
+        scatter_sum += other.scatter_sum;
         futures += other.futures;
         jumps += other.jumps;
         not_finite += other.not_finite;
@@ -47,12 +59,21 @@ struct Deviation {
     }
 };
 
+/// How far one forecast is from another one of the same request.
+struct ForecastDeviation {
+    std::vector<Deviation> variates;   ///< `[batch, variates]`
+    std::vector<std::uint8_t> jumped;  ///< `[batch, samples]`: 1 where any variate jumped. Empty for summaries.
+    std::uint64_t draws = 0;           ///< Values that were drawn, when samples were compared.
+};
+
 namespace detail {
 
-/// Compares `[points, paths]` values of one variate; a path is a sampled future, and with one path there is no jump.
-inline Deviation compare_variate(std::span<const float> found, std::span<const float> expected, std::size_t paths,
-                                 double scale, double jump) {
+/// Compares `[points, jumped.size()]` values of one variate, each column a sampled future, and marks those that jumped;
+/// or `[points]` values when `jumped` is empty.
+inline Deviation compare_variate(std::span<const float> found, std::span<const float> expected, double scale,
+                                 double jump, std::span<std::uint8_t> jumped) {
     Deviation result;
+    const std::size_t paths = std::max<std::size_t>(1, jumped.size());
     const std::size_t points = found.size() / paths;
     for (std::size_t path = 0; path < paths; ++path) {
         Deviation of_path;
@@ -71,14 +92,14 @@ inline Deviation compare_variate(std::span<const float> found, std::span<const f
             of_path.square_sum += deviation * deviation;
             of_path.largest = std::max(of_path.largest, deviation);
         }
-        if (paths > 1 && of_path.mae() > jump) {
+        if (!jumped.empty() && of_path.mae() > jump) {
             ++result.jumps;
+            jumped[path] = 1;
         } else {
             result.add(of_path);
         }
     }
-    result.worst_mae = result.mae();
-    result.futures = paths > 1 ? paths : 0;
+    result.futures = jumped.size();
     return result;
 }
 
@@ -93,13 +114,27 @@ inline std::vector<float> compared_values(const Forecast& forecast, Compared com
     return {forecast.samples().begin(), forecast.samples().end()};
 }
 
+/// What the medians of two independent sets of samples differ by on average at each step, `[batch, variates, horizon]`:
+/// sqrt(2) sqrt(2 / pi) sqrt(pi / 2) = 1.41 standard deviations by the root of their number, and a standard deviation
+/// is 0.74 of the distance between the quartiles, were they normal.
+inline std::vector<float> median_scatter(const Forecast& forecast) {
+    std::vector<float> scatter = forecast.quantile(0.75);
+    const std::vector<float> low = forecast.quantile(0.25);
+    const auto factor = static_cast<float>(1.41 * 0.74 / std::sqrt(static_cast<double>(forecast.sample_count())));
+    for (std::size_t i = 0; i < scatter.size(); ++i) {
+        scatter[i] = factor * (scatter[i] - low[i]);
+    }
+    return scatter;
+}
+
 }  // namespace detail
 
-/// Compares two forecasts of one request, variate by variate: a result for each of `[batch, variates]`, whose scales
-/// are `scales`. Throws `Error` (`invalid_argument`) when the forecasts have different sizes, or when there is not a
-/// scale for each variate.
-inline std::vector<Deviation> compare_forecasts(const Forecast& found, const Forecast& expected,
-                                                std::span<const double> scales, const StressThresholds& thresholds) {
+/// Compares two forecasts of one request, variate by variate. Deviations are in units of `scales` (`series_scale` of
+/// the history of each of `[batch, variates]`), or of the same of the expected forecast where that is larger: a model
+/// has no finer resolution than its own output. Throws `Error` (`invalid_argument`) when the forecasts have different
+/// sizes, or when there is not a scale for each variate.
+inline ForecastDeviation compare_forecasts(const Forecast& found, const Forecast& expected,
+                                           std::span<const double> scales, const StressThresholds& thresholds) {
     if (found.batch() != expected.batch() || found.variates() != expected.variates() ||
         found.horizon() != expected.horizon() || found.sample_count() != expected.sample_count() ||
         static_cast<std::size_t>(found.batch() * found.variates()) != scales.size()) {
@@ -116,15 +151,33 @@ inline std::vector<Deviation> compare_forecasts(const Forecast& found, const For
     }
     const std::vector<float> values = detail::compared_values(found, thresholds.compared);
     const std::vector<float> wanted = detail::compared_values(expected, thresholds.compared);
-    const std::size_t each = values.size() / scales.size();
-    const std::size_t paths = thresholds.compared == Compared::values
-                                  ? static_cast<std::size_t>(std::max<Index>(1, found.sample_count()))
-                                  : 1;
-    std::vector<Deviation> result;
+    const bool is_sampled = found.sample_count() > 0;
+    const auto samples =
+        static_cast<std::size_t>(thresholds.compared == Compared::values ? found.sample_count() : Index{0});
+    const std::vector<float> scatter = is_sampled && thresholds.compared == Compared::summaries
+                                           ? detail::median_scatter(expected)
+                                           : std::vector<float>();
+    ForecastDeviation result;
+    result.jumped.resize(static_cast<std::size_t>(found.batch()) * samples);
+    result.draws = samples == 0 ? 0 : values.size();
+    const std::size_t each = scales.empty() ? 0 : values.size() / scales.size();
     for (std::size_t i = 0; i < scales.size(); ++i) {
-        result.push_back(detail::compare_variate(std::span(values).subspan(i * each, each),
-                                                 std::span(wanted).subspan(i * each, each), paths, scales[i],
-                                                 thresholds.jump));
+        const auto expected_values = std::span(wanted).subspan(i * each, each);
+        const double scale = std::max(scales[i], series_scale(expected_values, {}));
+        const std::size_t series = i / static_cast<std::size_t>(found.variates());
+        Deviation deviation = detail::compare_variate(std::span(values).subspan(i * each, each), expected_values, scale,
+                                                      thresholds.least_jump(),
+                                                      std::span(result.jumped).subspan(series * samples, samples));
+        deviation.worst_mae = deviation.mae();
+        if (!scatter.empty()) {
+            const auto of_variate = std::span(scatter).subspan(i * each, each);
+            for (const float one : of_variate) {
+                deviation.scatter_sum += static_cast<double>(one) / scale;
+            }
+            // Medians of neighbouring steps are off together, so that one variate may be off by several times that.
+            deviation.worst_mae = std::max(0.0, deviation.mae() - 5 * deviation.scatter());
+        }
+        result.variates.push_back(deviation);
     }
     return result;
 }

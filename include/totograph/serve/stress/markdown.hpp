@@ -31,7 +31,7 @@ public:
         std::vector<std::size_t> widths(rows_.front().size(), 3);
         for (const auto& row : rows_) {
             for (std::size_t column = 0; column < row.size(); ++column) {
-                widths[column] = std::max(widths[column], row[column].size());
+                widths[column] = std::max(widths[column], width(row[column]));
             }
         }
         std::string result = line(rows_.front(), widths) + "|";
@@ -51,9 +51,17 @@ private:
     static std::string escaped(std::string_view cell) {
         std::string result;
         for (const char character : cell) {
-            result += character == '|' ? "\\|" : std::string(1, character == '\n' ? ' ' : character);
+            const bool is_control = static_cast<unsigned char>(character) < 0x20U;
+            result += character == '|' ? "\\|" : std::string(1, is_control ? ' ' : character);
         }
         return result;
+    }
+
+    /// Characters of UTF-8.
+    static std::size_t width(std::string_view cell) {
+        return static_cast<std::size_t>(std::count_if(cell.begin(), cell.end(), [](char character) {
+            return (static_cast<unsigned char>(character) & 0xC0U) != 0x80U;
+        }));
     }
 
     [[nodiscard]] bool is_left(std::size_t column) const { return column == 0 || holds_ == Holds::words; }
@@ -62,7 +70,7 @@ private:
                                    const std::vector<std::size_t>& widths) const {
         std::string result;
         for (std::size_t column = 0; column < cells.size(); ++column) {
-            const std::string blanks(widths[column] - cells[column].size(), ' ');
+            const std::string blanks(widths[column] - width(cells[column]), ' ');
             result += "| " + (is_left(column) ? cells[column] + blanks : blanks + cells[column]) + " ";
         }
         return result + "|\n";

@@ -29,13 +29,15 @@ struct BuildLatency {
     std::string backend;
     Mode mode = Mode::eager;
     Bucket bucket;
-    std::string what{};              ///< What the mode does, as the backend tells.
-    double first_build_seconds = 0;  ///< The first time; it prepares weights that the others share.
-    Latencies build{};               ///< Of the other times, in seconds.
-    double first_seconds = 0;        ///< The first forecast of the first one built.
-    Latencies later{};               ///< Forecasts after the first, of all.
+    std::string what{};  ///< What the mode does, as the backend tells.
+    /// The first time. It tunes and prepares weights, unless a row before did so: compare `build` across rows.
+    double first_build_seconds = 0;
+    Latencies build{};         ///< Of the other times, in seconds.
+    double first_seconds = 0;  ///< The first forecast of the first one built.
+    Latencies later{};         ///< Forecasts after the first, of all.
     Index captures = 0;
     std::size_t bytes = 0;
+    bool is_there = false;  ///< The backend has the mode for this bucket.
 };
 
 /// Builds each of these buckets in each mode that the backends have, `repeats` times in turns, and makes `forecasts`
@@ -77,8 +79,9 @@ inline std::vector<BuildLatency> measure_builds(std::span<const std::shared_ptr<
                     throw;
                 }
                 const double build_seconds = seconds_since(start);
-                if (row.first_build_seconds == 0) {
+                if (repeat == 0) {
                     row.first_build_seconds = build_seconds;
+                    row.is_there = true;
                 } else {
                     row.build.add(build_seconds);
                 }
@@ -97,7 +100,7 @@ inline std::vector<BuildLatency> measure_builds(std::span<const std::shared_ptr<
             }
         }
         for (auto& [backend, row] : built) {
-            if (row.first_build_seconds > 0) {
+            if (row.is_there) {
                 rows.push_back(std::move(row));
             }
         }
@@ -116,6 +119,28 @@ inline std::string markdown_text(std::span<const BuildLatency> rows) {
                        detail::seconds_text(row.later.median()), totograph::detail::bytes_text(row.bytes)});
     }
     return table.text();
+}
+
+/// Regional against whole capture, a line for each bucket and mode in which a backend and the one of its name with
+/// `-regional` after it both capture; empty when there is none.
+inline std::string regional_text(std::span<const BuildLatency> rows) {
+    std::string text;
+    const auto ratio_text = [](const Latencies& regional, const Latencies& whole) {
+        return whole.median() > 0 ? totograph::detail::number_text(regional.median() / whole.median(), 3) : "?";
+    };
+    for (const BuildLatency& whole : rows) {
+        const auto regional = std::find_if(rows.begin(), rows.end(), [&](const BuildLatency& row) {
+            return row.backend == whole.backend + "-regional" && row.mode == whole.mode && row.bucket == whole.bucket;
+        });
+        if (regional == rows.end() || whole.captures == 0 || regional->captures == 0) {
+            continue;
+        }
+        text += "- " + to_string(whole.bucket) + ", " + std::string(name(whole.mode)) + ": '" + regional->backend +
+                "' builds in " + ratio_text(regional->build, whole.build) + " of the time of '" + whole.backend +
+                "' (" + std::to_string(regional->captures) + " captures, " + std::to_string(whole.captures) +
+                " of the whole) and forecasts in " + ratio_text(regional->later, whole.later) + " of it.\n";
+    }
+    return text;
 }
 
 }  // namespace totograph::serve

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -65,10 +66,12 @@ constexpr int iterations_of(StressLevel level) noexcept {
 /// What a stress run does.
 struct StressOptions {
     StressLevel level = StressLevel::quick;
-    int iterations = 0;           ///< How often each request is made; 0: as the level says.
-    std::vector<Bucket> sizes{};  ///< Of the requests; empty: planned from the service's buckets.
-    WarmUpOptions warm_up{};      ///< For a service that is not ready.
-    std::uint64_t seed = 0;       ///< Of the samples, and of the rows and columns that are taken.
+    int iterations = 0;  ///< How often each request is made; 0: as the level says.
+    /// Of the requests; empty: planned for `buckets`, with contexts that the data has rows for.
+    std::vector<Bucket> sizes{};
+    std::vector<Bucket> buckets{};  ///< To plan requests for; empty: all of the service.
+    WarmUpOptions warm_up{};  ///< For a service that is not ready; without buckets, those that serve the requests.
+    std::uint64_t seed = 0;   ///< Of the samples, and of the rows and columns that are taken.
     StressThresholds thresholds{};
     BuildIdentity build{};  ///< For the report: `build_identity()`.
     StressProbes probes{};
@@ -92,10 +95,18 @@ inline void add_sizes(std::vector<Bucket>& plan, const Bucket& bucket, Bucket si
 
 }  // namespace detail
 
-/// The sizes of the requests that a level makes of these buckets, without repeats. `exogenous` is 0 in all.
-inline std::vector<Bucket> plan_stress(std::span<const Bucket> buckets, StressLevel level) {
+/// The sizes of the requests that a level makes of these buckets, without repeats and with no more context than there
+/// are `rows`. `exogenous` is 0 in all.
+inline std::vector<Bucket> plan_stress(std::span<const Bucket> buckets, StressLevel level,
+                                       std::size_t rows = std::numeric_limits<std::size_t>::max()) {
     using detail::part_of;
     std::vector<Bucket> plan;
+    const auto within_rows = [&](Bucket bucket) {
+        if (static_cast<std::size_t>(bucket.context) > rows) {
+            bucket.context = static_cast<Index>(rows);
+        }
+        return bucket;
+    };
     const auto part = [](const Bucket& bucket, Index numerator, Index denominator) {
         return Bucket{.batch = (bucket.batch * numerator + denominator - 1) / denominator,
                       .variates = (bucket.variates * numerator + denominator - 1) / denominator,
@@ -103,17 +114,18 @@ inline std::vector<Bucket> plan_stress(std::span<const Bucket> buckets, StressLe
                       .horizon = part_of(bucket.horizon, numerator, denominator),
                       .samples = bucket.samples == 0 ? 0 : part_of(bucket.samples, numerator, denominator)};
     };
-    const auto is_served_before = [&](const Bucket& bucket, const Bucket& sizes) {
+    const auto is_served_before = [&](const Bucket& whole, const Bucket& sizes) {
         const auto first =
             std::find_if(buckets.begin(), buckets.end(), [&](const Bucket& each) { return each.holds(sizes); });
-        return first != buckets.end() && *first != bucket;
+        return first != buckets.end() && *first != whole;
     };
-    for (const Bucket& bucket : buckets) {
+    for (const Bucket& whole : buckets) {
+        const Bucket bucket = within_rows(whole);
         if (level == StressLevel::quick && !plan.empty()) {
             // Less than all of it, unless a bucket before would serve that.
             Bucket sizes = part(bucket, 1, 2);
-            sizes = is_served_before(bucket, sizes) ? part(bucket, 3, 4) : sizes;
-            detail::add_sizes(plan, bucket, is_served_before(bucket, sizes) ? bucket : sizes);
+            sizes = is_served_before(whole, sizes) ? part(bucket, 3, 4) : sizes;
+            detail::add_sizes(plan, bucket, is_served_before(whole, sizes) ? bucket : sizes);
             continue;
         }
         detail::add_sizes(plan, bucket, bucket);

@@ -15,6 +15,7 @@
 #include <totograph/serve/forecast_counters.hpp>
 #include <totograph/serve/mode.hpp>
 #include <totograph/serve/stress/deviation.hpp>
+#include <totograph/serve/stress/jumps.hpp>
 #include <totograph/serve/stress/latencies.hpp>
 #include <totograph/serve/stress/plan.hpp>
 #include <totograph/serve/stress/thresholds.hpp>
@@ -27,10 +28,12 @@ struct StressCase {
     Bucket sizes;
     std::string data;
     Deviation deviation{};
-    Latencies tested{};    ///< Of all forecasts but the first.
-    Latencies baseline{};  ///< Likewise, taken in turns with the others.
-    Latencies ratios{};    ///< Of each pair: tested by baseline.
-    bool repeats = true;   ///< The same request gave the same bits again.
+    Jumps jumps{};
+    double first_seconds = 0;  ///< Of the first forecast of this size, which is compared with nothing.
+    Latencies tested{};        ///< Of all others.
+    Latencies baseline{};      ///< Likewise, taken in turns with the others.
+    Latencies ratios{};        ///< Of each pair: tested by baseline.
+    bool repeats = true;       ///< The same request gave the same bits again.
 };
 
 /// One column of a data set, in all cases together.
@@ -58,8 +61,8 @@ struct StressMemory {
 struct StressCheck {
     std::string name;  ///< `accuracy`, `speed`, ...
     bool passed = true;
-    std::string found;  ///< In words.
-    std::string limit;  ///< What it was compared with; empty when it was not.
+    std::string found{};  ///< In words.
+    std::string limit{};  ///< What it was compared with; empty when it was not.
 };
 
 /// What a stress run saw.
@@ -82,7 +85,7 @@ struct StressReport {
     std::vector<CacheCounts> caches;
     std::uint64_t failures = 0;      ///< Requests that ended with an error.
     std::string first_failure;       ///< Its message.
-    std::vector<std::string> notes;  ///< What was left out, as sentences.
+    std::vector<std::string> notes;  ///< What was left out, and what else is to be known, as sentences.
     std::vector<StressCheck> checks;
 
     [[nodiscard]] bool passed() const {

@@ -2,108 +2,142 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
-#include <string_view>
 
-#include <totograph/core/bucket.hpp>
+#include <totograph/core/cache_counts.hpp>
 #include <totograph/serve/build_identity.hpp>
 #include <totograph/serve/forecast_counters.hpp>
+#include <totograph/serve/json_parts.hpp>
 #include <totograph/serve/mode.hpp>
-#include <totograph/serve/stress/json_writer.hpp>
+#include <totograph/serve/stress/compare_variants.hpp>
+#include <totograph/serve/stress/deviation.hpp>
+#include <totograph/serve/stress/jumps.hpp>
+#include <totograph/serve/stress/latencies.hpp>
+#include <totograph/serve/stress/measure_builds.hpp>
 #include <totograph/serve/stress/report.hpp>
+#include <totograph/serve/stress/thresholds.hpp>
 #include <totograph/serve/warm_up_report.hpp>
 
 namespace totograph::serve {
 
 namespace detail {
 
-inline void write_json(JsonWriter& json, const Bucket& bucket) {
-    json.open('{').key("batch").value(bucket.batch).key("variates").value(bucket.variates);
-    json.key("context").value(bucket.context).key("horizon").value(bucket.horizon);
-    json.key("samples").value(bucket.samples).key("exogenous").value(bucket.exogenous).close('}');
+inline Json json_of(const BuildIdentity& build) {
+    return {{"library", build.library},        {"compiler", build.compiler},         {"vectors", build.vectors},
+            {"optimized", build.is_optimized}, {"assertions", build.has_assertions}, {"sanitized", build.is_sanitized}};
 }
 
-inline void write_json(JsonWriter& json, const BuildIdentity& build) {
-    json.open('{').key("library").value(build.library).key("compiler").value(build.compiler);
-    json.key("vectors").value(build.vectors).key("optimized").value(build.is_optimized);
-    json.key("assertions").value(build.has_assertions).key("sanitized").value(build.is_sanitized).close('}');
+inline Json json_of(const Deviation& deviation) {
+    return {{"mae", deviation.mae()},
+            {"rmse", deviation.rmse()},
+            {"largest", deviation.largest},
+            {"worst_mae", deviation.worst_mae},
+            {"scatter", deviation.scatter()},
+            {"values", deviation.values},
+            {"futures", deviation.futures},
+            {"jumps", deviation.jumps},
+            {"not_finite", deviation.not_finite},
+            {"bitwise_equal", deviation.is_bitwise_equal}};
 }
 
-inline void write_json(JsonWriter& json, const Deviation& deviation) {
-    json.open('{').key("mae").value(deviation.mae()).key("rmse").value(deviation.rmse());
-    json.key("largest").value(deviation.largest).key("worst_mae").value(deviation.worst_mae);
-    json.key("values").value(deviation.values).key("futures").value(deviation.futures);
-    json.key("jumps").value(deviation.jumps).key("not_finite").value(deviation.not_finite);
-    json.key("bitwise_equal").value(deviation.is_bitwise_equal).close('}');
+inline Json json_of(const Jumps& jumps) {
+    return {{"futures", jumps.futures()}, {"jumped", jumps.jumped()}, {"draws", jumps.draws()}};
 }
 
-inline void write_json(JsonWriter& json, const Latencies& latencies) {
-    json.open('{').key("count").value(latencies.count()).key("p50_seconds").value(latencies.median());
-    json.key("p99_seconds").value(latencies.quantile(0.99)).key("max_seconds").value(latencies.largest()).close('}');
+inline Json json_of(const Latencies& latencies) {
+    return {{"count", latencies.count()},
+            {"p50_seconds", latencies.median()},
+            {"p99_seconds", latencies.quantile(0.99)},
+            {"max_seconds", latencies.largest()}};
 }
 
-inline void write_json(JsonWriter& json, const StressThresholds& thresholds) {
-    json.open('{').key("compared").value(thresholds.compared == Compared::values ? "values" : "summaries");
-    json.key("mae").value(thresholds.mae).key("jump").value(thresholds.jump).key("jumps").value(thresholds.jumps);
-    json.key("recaptures").value(thresholds.recaptures).key("slowest").value(thresholds.slowest);
-    json.key("memory").value(thresholds.memory).key("memory_slack_bytes").value(thresholds.memory_slack);
-    json.key("growth_bytes").value(thresholds.growth).key("ignored_caches").value(thresholds.ignored_caches).close('}');
+inline Json json_of(const StressThresholds& thresholds) {
+    return {{"compared", thresholds.compared == Compared::values ? "values" : "summaries"},
+            {"mae", thresholds.mae},
+            {"worst", thresholds.worst},
+            {"jump", thresholds.least_jump()},
+            {"jumps", thresholds.jumps},
+            {"recaptures", thresholds.recaptures},
+            {"slowest", thresholds.slowest},
+            {"memory", thresholds.memory},
+            {"memory_slack_bytes", thresholds.memory_slack},
+            {"growth_bytes", thresholds.growth},
+            {"ignored_caches", thresholds.ignored_caches}};
 }
 
-inline void write_json(JsonWriter& json, const StressMemory& memory) {
-    json.open('{').key("planned_bytes").value(memory.planned).key("held_bytes").value(memory.held);
-    json.key("service_before_bytes").value(memory.held_before).key("service_after_bytes").value(memory.held_after);
-    json.key("process_before_bytes").value(memory.process_before);
-    json.key("process_after_bytes").value(memory.process_after);
-    json.key("device_before_bytes").value(memory.device_before);
-    json.key("device_after_bytes").value(memory.device_after).close('}');
+inline Json json_of(const StressMemory& memory) {
+    return {{"planned_bytes", memory.planned},
+            {"held_bytes", memory.held},
+            {"service_before_bytes", memory.held_before},
+            {"service_after_bytes", memory.held_after},
+            {"process_before_bytes", memory.process_before},
+            {"process_after_bytes", memory.process_after},
+            {"device_before_bytes", memory.device_before},
+            {"device_after_bytes", memory.device_after}};
 }
 
-inline void write_json(JsonWriter& json, const WarmUpReport::Row& row) {
-    json.open('{').key("backend").value(row.backend).key("mode").value(name(row.mode)).key("bucket");
-    write_json(json, row.bucket);
-    json.key("build_seconds").value(row.build_seconds).key("captures").value(row.captures);
-    json.key("first_seconds").value(row.first_seconds).key("later_seconds").value(row.later_seconds);
-    json.key("bytes").value(row.bytes).close('}');
+inline Json json_of(const WarmUpReport::Row& row) {
+    return {{"backend", row.backend},
+            {"mode", std::string(name(row.mode))},
+            {"bucket", bucket_json(row.bucket)},
+            {"build_seconds", row.build_seconds},
+            {"captures", row.captures},
+            {"first_seconds", row.first_seconds},
+            {"later_seconds", row.later_seconds},
+            {"bytes", row.bytes}};
 }
 
-inline void write_json(JsonWriter& json, const StressCase& one) {
-    json.open('{').key("data").value(one.data).key("sizes");
-    write_json(json, one.sizes);
-    json.key("deviation");
-    write_json(json, one.deviation);
-    json.key("latency");
-    write_json(json, one.tested);
-    json.key("baseline_latency");
-    write_json(json, one.baseline);
-    json.key("ratio").value(one.ratios.median()).key("repeats").value(one.repeats).close('}');
+inline Json json_of(const StressCase& one) {
+    return {{"data", one.data},
+            {"sizes", bucket_json(one.sizes)},
+            {"deviation", json_of(one.deviation)},
+            {"futures", json_of(one.jumps)},
+            {"first_seconds", one.first_seconds},
+            {"latency", json_of(one.tested)},
+            {"baseline_latency", json_of(one.baseline)},
+            {"ratio", one.ratios.median()},
+            {"repeats", one.repeats}};
 }
 
-inline void write_json(JsonWriter& json, const StressVariate& variate) {
-    json.open('{').key("data").value(variate.data).key("name").value(variate.name);
-    json.key("forecasts").value(variate.forecasts).key("deviation");
-    write_json(json, variate.deviation);
-    json.close('}');
+inline Json json_of(const StressVariate& variate) {
+    return {{"data", variate.data},
+            {"name", variate.name},
+            {"forecasts", variate.forecasts},
+            {"deviation", json_of(variate.deviation)}};
 }
 
-inline void write_json(JsonWriter& json, const StressCheck& check) {
-    json.open('{').key("name").value(check.name).key("passed").value(check.passed);
-    json.key("found").value(check.found).key("limit").value(check.limit).close('}');
+inline Json json_of(const StressCheck& check) {
+    return {{"name", check.name}, {"passed", check.passed}, {"found", check.found}, {"limit", check.limit}};
 }
 
-inline void write_json(JsonWriter& json, const CacheCounts& cache) {
-    json.open('{').key("name").value(cache.name).key("hits").value(cache.hits).key("misses").value(cache.misses);
-    json.key("ignored").value(cache.ignored).key("last_reason").value(cache.last_reason).close('}');
+inline Json json_of(const VariantResult& result) {
+    return {{"name", result.name},
+            {"what", result.what},
+            {"latency", json_of(result.seconds)},
+            {"ratio", result.ratios.median()},
+            {"bytes", result.bytes},
+            {"deviation", json_of(result.deviation)},
+            {"futures", json_of(result.jumps)}};
 }
 
-/// The value of a key, a list of anything that `write_json` writes.
+inline Json json_of(const BuildLatency& row) {
+    return {{"backend", row.backend},
+            {"mode", std::string(name(row.mode))},
+            {"bucket", bucket_json(row.bucket)},
+            {"what", row.what},
+            {"first_build_seconds", row.first_build_seconds},
+            {"build", json_of(row.build)},
+            {"captures", row.captures},
+            {"first_seconds", row.first_seconds},
+            {"later", json_of(row.later)},
+            {"bytes", row.bytes}};
+}
+
+/// A list of anything that is told above.
 template <class Items>
-void write_list(JsonWriter& json, std::string_view key, const Items& items) {
-    json.key(key).open('[');
-    for (const auto& item : items) {
-        write_json(json, item);
-    }
-    json.close(']');
+Json json_items(const Items& items) {
+    return json_list(items, [](const auto& item) { return json_of(item); });
 }
 
 }  // namespace detail
@@ -113,35 +147,42 @@ void write_list(JsonWriter& json, std::string_view key, const Items& items) {
 /// `recaptures`, `memory`, `caches`, `warm_up`, `cases`, `variates`, `notes`. Deviations are in units of a series'
 /// scale.
 inline std::string json_text(const StressReport& report) {
-    using detail::write_json;
-    using detail::write_list;
-    JsonWriter json;
-    json.key("passed").value(report.passed());
-    write_list(json, "checks", report.checks);
-    json.key("backend").value(report.backend).key("mode").value(name(report.mode));
-    json.key("baseline").open('{').key("backend").value(report.baseline_backend);
-    json.key("mode").value(name(Mode::eager)).close('}').key("build");
-    write_json(json, report.build);
-    json.key("level").value(name(report.level)).key("iterations").value(report.iterations);
-    json.key("seed").value(report.seed).key("thresholds");
-    write_json(json, report.thresholds);
-    json.key("forecasts").value(report.forecasts).key("failures").value(report.failures);
-    json.key("first_failure").value(report.first_failure).key("recaptures").open('{');
+    using detail::json_items;
+    detail::Json recaptures;
     for (const RecaptureReason reason : all_recapture_reasons) {
-        json.key(name(reason)).value(report.recaptures[static_cast<std::size_t>(reason)]);
+        recaptures[std::string(name(reason))] = report.recaptures[static_cast<std::size_t>(reason)];
     }
-    json.close('}').key("memory");
-    write_json(json, report.memory);
-    write_list(json, "caches", report.caches);
-    write_list(json, "warm_up", report.warm_up.rows);
-    write_list(json, "cases", report.cases);
-    write_list(json, "variates", report.variates);
-    json.key("notes").open('[');
-    for (const std::string& note : report.notes) {
-        json.value(note);
-    }
-    json.close(']');
-    return json.text();
+    return detail::document_text(
+        {{"passed", report.passed()},
+         {"checks", json_items(report.checks)},
+         {"backend", report.backend},
+         {"mode", std::string(name(report.mode))},
+         {"baseline", {{"backend", report.baseline_backend}, {"mode", std::string(name(Mode::eager))}}},
+         {"build", detail::json_of(report.build)},
+         {"level", std::string(name(report.level))},
+         {"iterations", report.iterations},
+         {"seed", report.seed},
+         {"thresholds", detail::json_of(report.thresholds)},
+         {"forecasts", report.forecasts},
+         {"failures", report.failures},
+         {"first_failure", report.first_failure},
+         {"recaptures", recaptures},
+         {"memory", detail::json_of(report.memory)},
+         {"caches", json_items(report.caches)},
+         {"warm_up", json_items(report.warm_up.rows)},
+         {"cases", json_items(report.cases)},
+         {"variates", json_items(report.variates)},
+         {"notes", report.notes}});
+}
+
+/// Variants as a JSON object: `build`, and `variants`, a list of objects.
+inline std::string json_text(std::span<const VariantResult> results, const BuildIdentity& build) {
+    return detail::document_text({{"build", detail::json_of(build)}, {"variants", detail::json_items(results)}});
+}
+
+/// Builds as a JSON object: `build`, and `builds`, a list of objects.
+inline std::string json_text(std::span<const BuildLatency> rows, const BuildIdentity& build) {
+    return detail::document_text({{"build", detail::json_of(build)}, {"builds", detail::json_items(rows)}});
 }
 
 }  // namespace totograph::serve

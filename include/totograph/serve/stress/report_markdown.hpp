@@ -39,13 +39,14 @@ inline std::string cases_markdown(const StressReport& report) {
     const bool has_several = std::any_of(report.cases.begin(), report.cases.end(),
                                          [&](const StressCase& one) { return one.data != report.cases.front().data; });
     MarkdownTable table(
-        {"request", "MAE", "RMSE", "largest", "jumps", "p50", "p99", "eager p50", "eager p99", "speed"});
+        {"request", "MAE", "RMSE", "largest", "jumps", "first", "p50", "p99", "eager p50", "eager p99", "speed"});
     for (const StressCase& one : report.cases) {
         table.add_row({to_string(one.sizes) + (has_several ? ", " + one.data : ""), deviation_text(one.deviation.mae()),
                        deviation_text(one.deviation.rmse()), deviation_text(one.deviation.largest),
-                       std::to_string(one.deviation.jumps), seconds_text(one.tested.median()),
-                       seconds_text(one.tested.quantile(0.99)), seconds_text(one.baseline.median()),
-                       seconds_text(one.baseline.quantile(0.99)), ratio_text(one.ratios.median())});
+                       std::to_string(one.jumps.jumped()), seconds_text(one.first_seconds),
+                       seconds_text(one.tested.median()), seconds_text(one.tested.quantile(0.99)),
+                       seconds_text(one.baseline.median()), seconds_text(one.baseline.quantile(0.99)),
+                       ratio_text(one.ratios.median())});
     }
     return table.text();
 }
@@ -89,9 +90,9 @@ inline std::string markdown_text(const StressReport& report) {
     }
     if (!report.cases.empty()) {
         text +=
-            "\n## Requests\n\nDeviations are in units of a series' scale, without futures that jumped; first calls are "
-            "not timed.\n\n" +
-            detail::cases_markdown(report);
+            "\n## Requests\n\nDeviations are in units of a series' scale, without futures that jumped. First calls are "
+            "told and compared with nothing; the p99 of " +
+            std::to_string(report.iterations) + " is all but the slowest.\n\n" + detail::cases_markdown(report);
     }
     if (!report.variates.empty()) {
         text += "\n## Series\n\n" + detail::variates_markdown(report);

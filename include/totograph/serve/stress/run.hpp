@@ -15,6 +15,9 @@
 #include <totograph/core/bucket.hpp>
 #include <totograph/core/error.hpp>
 #include <totograph/core/forecast.hpp>
+#include <totograph/graph/explain_text.hpp>
+#include <totograph/io/text.hpp>
+#include <totograph/serve/mode.hpp>
 #include <totograph/serve/service.hpp>
 #include <totograph/serve/snapshot.hpp>
 #include <totograph/serve/stance.hpp>
@@ -28,13 +31,19 @@ namespace totograph::serve {
 
 namespace detail {
 
-/// Whether a service has a bucket for requests of these sizes, and a mode for it: backends may have mode `eager` for
-/// some buckets alone.
-inline bool can_serve(const ForecastService& service, const Bucket& sizes, Mode mode) {
+/// The first bucket of a service that holds requests of these sizes; nothing when there is none.
+inline std::optional<Bucket> bucket_for(const ForecastService& service, const Bucket& sizes) {
     const auto& buckets = service.buckets();
-    const auto bucket =
+    const auto found =
         std::find_if(buckets.begin(), buckets.end(), [&](const Bucket& each) { return each.holds(sizes); });
-    if (bucket == buckets.end()) {
+    return found == buckets.end() ? std::optional<Bucket>() : *found;
+}
+
+/// Whether a service has a bucket for requests of these sizes, and a mode (or the one that serves it) for that:
+/// backends may have mode `eager` for some buckets alone.
+inline bool can_serve(const ForecastService& service, const Bucket& sizes, std::optional<Mode> mode) {
+    const std::optional<Bucket> bucket = bucket_for(service, sizes);
+    if (!bucket) {
         return false;
     }
     try {
@@ -57,6 +66,14 @@ public:
     StressRun(ForecastService& tested, ForecastService& baseline, const StressOptions& options,
               const std::vector<StressData>& data)
         : tested_(tested), baseline_(baseline), options_(options), data_(data) {
+        for (std::size_t i = 0; i < data.size(); ++i) {
+            const auto is_same = [&](const StressData& other) { return other.name == data[i].name; };
+            if (std::any_of(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(i), is_same)) {
+                throw Error(ErrorCode::invalid_argument, "Two data sets of a stress run are named " +
+                                                             io::in_quotes(data[i].name, 400) +
+                                                             "; reports tell them apart by name. Rename one.");
+            }
+        }
         report_.build = options.build;
         report_.backend = tested.backend();
         report_.mode = tested.mode();
@@ -71,10 +88,10 @@ public:
         const ScopedStance stance(Stance::standard);  // so that a recapture is counted
         const bool was_ready = tested_.is_ready();
         const Snapshot at_start = tested_.snapshot();
+        plan();
         if (!was_ready) {
             warm_up();
         }
-        plan();
         const Snapshot before = tested_.snapshot();
         // Once without being timed: what is new to a size of request is not compared with what repeats.
         for (std::size_t which = 0; which < report_.cases.size(); ++which) {
@@ -103,6 +120,7 @@ public:
                 report_.recaptures[reason] += entry.recaptures[reason];
             }
         }
+        note_unused_columns();
         for (auto& [key, variate] : variates_) {
             report_.variates.push_back(std::move(variate));
         }
@@ -116,7 +134,11 @@ private:
     }
 
     void warm_up() {
-        report_.warm_up = tested_.warm_up(options_.warm_up);
+        WarmUpOptions options = options_.warm_up;
+        if (options.buckets.empty() && !(options_.sizes.empty() && options_.buckets.empty())) {
+            options.buckets = needed_buckets();
+        }
+        report_.warm_up = tested_.warm_up(options);
         for (const WarmUpReport::Row& row : report_.warm_up.rows) {
             report_.memory.planned += tested_.explain(row.bucket, row.mode, row.backend).memory_bytes();
             report_.memory.held += row.bytes;
@@ -124,24 +146,58 @@ private:
         }
     }
 
+    /// The buckets that serve the requests: the first that holds each.
+    [[nodiscard]] std::vector<Bucket> needed_buckets() const {
+        std::vector<Bucket> needed;
+        for (const StressCase& one : report_.cases) {
+            const Bucket bucket = *bucket_for(tested_, one.sizes);
+            if (std::find(needed.begin(), needed.end(), bucket) == needed.end()) {
+                needed.push_back(bucket);
+            }
+        }
+        return needed;
+    }
+
     void plan() {
-        const std::vector<Bucket> sizes =
-            options_.sizes.empty() ? plan_stress(tested_.buckets(), options_.level) : options_.sizes;
-        for (const StressData& data : data_) {
-            for (const Bucket& each : sizes) {
+        const auto& buckets = options_.buckets.empty() ? tested_.buckets() : options_.buckets;
+        for (std::size_t i = 0; i < data_.size(); ++i) {
+            const StressData& data = data_[i];
+            std::size_t series = 0;
+            for (const Bucket& each :
+                 options_.sizes.empty() ? plan_stress(buckets, options_.level, data.table.rows()) : options_.sizes) {
                 std::string missing;
                 if (data.table.rows() < static_cast<std::size_t>(each.context)) {
-                    missing = data.name + " has " + std::to_string(data.table.rows()) + " rows";
-                } else if (!can_serve(tested_, each, tested_.mode())) {
+                    missing = data.name + " has " + totograph::detail::count_text(data.table.rows(), "row", "rows");
+                } else if (!can_serve(tested_, each, {})) {
                     missing = "no bucket of '" + tested_.backend() + "' holds it";
                 } else if (!can_serve(baseline_, each, Mode::eager)) {
                     missing = "'" + baseline_.backend() + "' has no eager baseline for it";
                 }
                 if (missing.empty()) {
                     report_.cases.push_back({.sizes = each, .data = data.name});
+                    turns_.push_back({.data = i, .first_column = series});
+                    series += static_cast<std::size_t>(each.batch * each.variates);
                 } else {
                     report_.notes.push_back("Requests of " + to_string(each) + " were left out: " + missing + ".");
                 }
+            }
+            for (Turn& turn : turns_) {
+                turn.stride = turn.data == i ? series + 1 : turn.stride;
+            }
+        }
+    }
+
+    /// Series that no request had, such as those of a file with more of them than a short run can take.
+    void note_unused_columns() {
+        for (std::size_t i = 0; i < data_.size(); ++i) {
+            const std::size_t all = data_[i].table.columns.size();
+            const auto used = static_cast<std::size_t>(std::count_if(
+                variates_.begin(), variates_.end(), [&](const auto& one) { return one.first.first == i; }));
+            if (used > 0 && used < all) {
+                report_.notes.push_back(std::to_string(all - used) + " of the " + std::to_string(all) + " series of " +
+                                        data_[i].name +
+                                        " were in no request; more iterations use more of them, unless they are "
+                                        "blank.");
             }
         }
     }
@@ -149,10 +205,10 @@ private:
     /// One forecast of each service, in turns first; counts what differs.
     void compare(std::size_t which, std::size_t iteration, bool is_counted) {
         StressCase& one = report_.cases[which];
-        const StressData& data =
-            *std::find_if(data_.begin(), data_.end(), [&](const StressData& each) { return each.name == one.data; });
-        const auto request =
-            make_stress_request(data, one.sizes, iteration * report_.cases.size() + which, options_.seed);
+        const Turn& turn = turns_[which];
+        const StressData& data = data_[turn.data];
+        const auto request = make_stress_request(data, one.sizes, iteration * report_.cases.size() + which,
+                                                 turn.first_column + iteration * turn.stride, options_.seed);
         if (!request) {
             if (is_counted) {
                 report_.notes.push_back("A request of " + to_string(one.sizes) + " was left out: the rows of " +
@@ -171,10 +227,11 @@ private:
                 expected = forecast_eager(*request);
             }
             if (is_counted) {
-                count(one, data, *request, found, expected);
-                if (iteration == 0) {
-                    one.repeats = has_same_bits(forecast(tested_, *request).forecast.view(), found.forecast.view());
-                }
+                count(one, turn.data, *request, found, expected);
+                one.repeats =
+                    one.repeats && has_same_bits(forecast(tested_, *request).forecast.view(), found.forecast.view());
+            } else {
+                one.first_seconds = found.seconds;
             }
         } catch (const std::exception& error) {
             if (report_.failures++ == 0) {
@@ -182,6 +239,13 @@ private:
             }
         }
     }
+
+    /// Where a case's requests come from.
+    struct Turn {
+        std::size_t data = 0;
+        std::size_t first_column = 0;  ///< In the first round; each round begins so many further:
+        std::size_t stride = 0;        ///< no case sees the same columns each time, and all are used soon.
+    };
 
     struct Timed {
         OwnedForecast forecast;
@@ -201,17 +265,19 @@ private:
         return forecast(baseline_, request);
     }
 
-    void count(StressCase& one, const StressData& data, const StressRequest& request, const Timed& found,
+    void count(StressCase& one, std::size_t data, const StressRequest& request, const Timed& found,
                const Timed& expected) {
-        const auto deviations =
+        const ForecastDeviation deviation =
             compare_forecasts(found.forecast.view(), expected.forecast.view(), request.scales, options_.thresholds);
-        for (std::size_t i = 0; i < deviations.size(); ++i) {
-            one.deviation.add(deviations[i]);
-            StressVariate& variate = variates_[{one.data, request.columns[i]}];
+        one.jumps.add(deviation, options_.thresholds);
+        for (std::size_t i = 0; i < deviation.variates.size(); ++i) {
+            const std::size_t column = request.columns[i];
+            one.deviation.add(deviation.variates[i]);
+            StressVariate& variate = variates_[{data, column}];
             variate.data = one.data;
-            variate.name = data.table.names[request.columns[i]];
+            variate.name = data_[data].table.names[column];
             ++variate.forecasts;
-            variate.deviation.add(deviations[i]);
+            variate.deviation.add(deviation.variates[i]);
         }
         one.tested.add(found.seconds);
         one.baseline.add(expected.seconds);
@@ -226,15 +292,18 @@ private:
     const StressOptions& options_;
     const std::vector<StressData>& data_;
     StressReport report_;
-    std::map<std::pair<std::string, std::size_t>, StressVariate> variates_;
+    std::vector<Turn> turns_;                                                ///< Of each case.
+    std::map<std::pair<std::size_t, std::size_t>, StressVariate> variates_;  ///< By data set and column.
 };
 
 }  // namespace detail
 
 /// Makes the same requests of `tested` and, in mode `eager`, of `baseline`, in turns, and compares: values, latencies,
-/// recaptures, memory, cache files (`StressReport::checks`). Requests are cut from `data`, which has different names.
+/// recaptures, memory, cache files (`StressReport::checks`). Requests are cut from `data`, whose names differ.
 /// Warms `tested` up when it is not ready; every request is made once of both before any is timed, so that the first
-/// call is never compared with later ones. What a request throws is counted; throws `Error` for what the warm-up meets.
+/// call is never compared with later ones. What a request throws is counted. Throws `Error`: `invalid_argument` for two
+/// data sets of one name, and what the warm-up meets. The services may be one. Where a backend's mode `eager` runs the
+/// very kernels that are tested, as a device's does, give the baseline another backend to find faults of these.
 ///
 ///     const StressReport report = stress(service, baseline, {.level = StressLevel::quick}, {{"metrics", table}});
 ///     REQUIRE(report.passed());

@@ -13,9 +13,9 @@
 namespace totograph::serve {
 
 /// The cases of a run along one axis (`plan_axis`) as a Markdown table: latencies, series in a second, and the speed
-/// against eager. `title` names the axis.
+/// against eager; below it each answer that is no. `title` names the axis.
 inline std::string sweep_markdown(const StressReport& report, const std::string& title, Index Bucket::*axis) {
-    MarkdownTable table({title, "p50", "p99", "series a second", "eager p50", "speed", "MAE"});
+    MarkdownTable table({title, "p50", "p99", "series a second", "eager p50", "speed", "MAE", "jumps"});
     for (const StressCase& one : report.cases) {
         const double median = one.tested.median();
         const auto series = static_cast<double>(one.sizes.batch * one.sizes.variates);
@@ -24,9 +24,19 @@ inline std::string sweep_markdown(const StressReport& report, const std::string&
                        median > 0 ? totograph::detail::number_text(series / median, 4) : "-",
                        detail::seconds_text(one.baseline.median()),
                        one.ratios.median() > 0 ? totograph::detail::number_text(1 / one.ratios.median(), 3) + "x" : "-",
-                       totograph::detail::number_text(one.deviation.mae(), 2)});
+                       totograph::detail::number_text(one.deviation.mae(), 2), std::to_string(one.jumps.jumped())});
     }
-    return table.text();
+    std::string text = table.text();
+    for (const StressCheck& check : report.checks) {
+        if (!check.passed) {
+            text += "\nFAILED: " + check.name + ": " + check.found + (check.limit.empty() ? "" : "; limit: ") +
+                    check.limit + ".\n";
+        }
+    }
+    for (const std::string& note : report.notes) {
+        text += "\n" + note + "\n";
+    }
+    return text;
 }
 
 }  // namespace totograph::serve

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -12,29 +13,35 @@ enum class Compared : std::uint8_t {
     summaries,  ///< Of sampled forecasts the median at each step; coarse rounding takes futures to other components.
 };
 
-/// What a stress run allows. All deviations are in units of a series' scale (`series_scale`).
+/// What a stress run allows. All deviations are in units of a series' scale (`compare_forecasts`).
 struct StressThresholds {
     Compared compared = Compared::values;
-    /// The largest mean absolute deviation of any variate in any forecast.
+    /// The largest mean absolute deviation of all forecasts of one size of request,
     double mae = 1e-4;
-    /// A sampled future whose own mean deviation is larger than this *jumped*: a uniform number lay between two
-    /// roundings of a cumulative probability, and another component of the mixture was drawn. It is counted, and left
-    /// out of `mae`.
+    /// and, in units of `mae`, of any variate in any forecast.
+    double worst = 1;
+    /// A sampled future whose own mean deviation is larger than this, and than ten times `mae`, *jumped*: a uniform
+    /// number lay between two roundings of a cumulative probability, and another component of the mixture was drawn.
+    /// It is counted, and left out of `mae`.
     double jump = 1e-3;
-    /// The largest share of sampled futures that may jump. (One future of 128 that is always wrong is a share of 8e-3.)
-    double jumps = 2e-3;
+    /// The largest share of drawn values after which a future may jump. Cumulative probabilities that are rounded to
+    /// f32 differ by some 1e-5.
+    double jumps = 5e-5;
     std::uint64_t recaptures = 0;      ///< After warm-up.
-    double slowest = 1.0;              ///< The median latency of a bucket, in units of the baseline's.
+    double slowest = 1.0;              ///< The median latency of a size of request, in units of the baseline's.
     double memory = 1.05;              ///< Bytes held, in units of what `explain` predicts,
     std::size_t memory_slack = 65536;  ///< and so many bytes more for each bucket.
     /// Bytes by which the process (and the device) may grow while requests repeat.
     std::size_t growth = std::size_t{16} << 20U;
     std::uint64_t ignored_caches = 0;  ///< Cache files that were there and could not be used.
 
+    /// The mean deviation from which on a future jumped.
+    [[nodiscard]] constexpr double least_jump() const { return std::max(jump, 10 * mae); }
+
     /// For results in f32.
     static constexpr StressThresholds f32() { return {}; }
     /// For results whose arithmetic or weights are bf16.
-    static constexpr StressThresholds bf16() { return {.compared = Compared::summaries, .mae = 5e-3}; }
+    static constexpr StressThresholds bf16() { return {.compared = Compared::summaries, .mae = 5e-3, .worst = 4}; }
 };
 
 }  // namespace totograph::serve

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -13,7 +12,9 @@
 #include <totograph/graph/explain_text.hpp>
 #include <totograph/serve/forecast_counters.hpp>
 #include <totograph/serve/mode.hpp>
+#include <totograph/serve/stress/deviation.hpp>
 #include <totograph/serve/stress/report.hpp>
+#include <totograph/serve/stress/thresholds.hpp>
 
 namespace totograph::serve {
 
@@ -23,7 +24,8 @@ inline StressCheck check_requests(const StressReport& report) {
     StressCheck check{"requests", report.failures == 0 && report.forecasts > 0,
                       std::to_string(report.forecasts) + " pairs of forecasts", "no errors, and at least one pair"};
     if (report.failures > 0) {
-        check.found += ", " + std::to_string(report.failures) + " errors; the first: " + report.first_failure;
+        check.found += ", " + totograph::detail::count_text(report.failures, "error", "errors") +
+                       "; the first: " + report.first_failure;
     }
     return check;
 }
@@ -34,6 +36,16 @@ inline StressCheck check_finite(const StressReport& report) {
 }
 
 inline StressCheck check_accuracy(const StressReport& report) {
+    using totograph::detail::number_text;
+    const StressThresholds& thresholds = report.thresholds;
+    StressCheck check{"accuracy"};
+    double largest = 0;
+    for (const StressCase& one : report.cases) {
+        Deviation deviation = one.deviation;
+        deviation.not_finite = 0;  // asked by itself
+        check.passed = check.passed && deviation.is_within(thresholds);
+        largest = std::max(largest, deviation.mae() - 2 * deviation.scatter());
+    }
     double worst = 0;
     std::string where;
     for (const StressVariate& variate : report.variates) {
@@ -42,20 +54,33 @@ inline StressCheck check_accuracy(const StressReport& report) {
             where = variate.name + " of " + variate.data;
         }
     }
-    return {"accuracy", worst <= report.thresholds.mae,
-            "the largest mean deviation of a variate in a forecast is " + totograph::detail::number_text(worst, 3) +
-                " of its scale" + (where.empty() ? "" : " (" + where + ")"),
-            totograph::detail::number_text(report.thresholds.mae, 3)};
+    check.found = "the largest mean deviation is " + number_text(largest, 3) + " of a size of requests, " +
+                  number_text(worst, 3) + " of one variate in one forecast" +
+                  (where.empty() ? "" : " (" + where + ")") +
+                  (thresholds.compared == Compared::values ? "" : ", beyond what medians scatter");
+    check.limit = number_text(thresholds.mae, 3) + " and " + number_text(thresholds.worst * thresholds.mae, 3) +
+                  " of the series' scale";
+    return check;
 }
 
 inline StressCheck check_jumps(const StressReport& report) {
-    const Deviation all = report.deviation();
-    // A few futures cannot tell a rare chance from a fault: two may always jump.
-    const double allowed = std::max(2.0, report.thresholds.jumps * static_cast<double>(all.futures));
-    return {
-        "jumps", static_cast<double>(all.jumps) <= allowed,
-        std::to_string(all.jumps) + " of " + std::to_string(all.futures) + " sampled futures drew another component",
-        std::to_string(static_cast<std::uint64_t>(allowed))};
+    std::uint64_t jumped = 0;
+    std::uint64_t futures = 0;
+    StressCheck check{"jumps"};
+    std::string faults;
+    for (const StressCase& one : report.cases) {
+        jumped += one.jumps.jumped();
+        futures += one.jumps.futures();
+        const std::string fault = one.jumps.fault(report.thresholds);
+        if (!fault.empty() && check.passed) {
+            check.passed = false;
+            faults = ", " + fault + " of " + to_string(one.sizes);
+        }
+    }
+    check.found =
+        std::to_string(jumped) + " of " + std::to_string(futures) + " sampled futures drew another component" + faults;
+    check.limit = "after " + totograph::detail::number_text(report.thresholds.jumps, 3) + " of drawn values";
+    return check;
 }
 
 inline StressCheck check_repeats(const StressReport& report) {

@@ -13,6 +13,7 @@
 
 #include <totograph/core/bucket.hpp>
 #include <totograph/core/error.hpp>
+#include <totograph/graph/explain_text.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/serve/backend.hpp>
 #include <totograph/serve/backend_registry.hpp>
@@ -43,9 +44,12 @@ inline std::vector<Check> check_backends(const BackendRegistry& registry, std::s
         checks.push_back(check);
     }
     if (chosen == nullptr) {
+        const std::vector<std::string> names = registry.names();
         checks.push_back({"backend", CheckResult::failed,
                           wanted.empty() ? "none can be used" : io::in_quotes(wanted, 100) + " cannot be used",
-                          "Add a backend that this machine can run, such as cpu."});
+                          names.empty() ? "Add a backend that this machine can run, such as cpu."
+                                        : "Use one that can be, of: " + totograph::detail::join(names, ", ") +
+                                              "; or add one that this machine can run."});
         return checks;
     }
     const std::string what = chosen->describe(mode);

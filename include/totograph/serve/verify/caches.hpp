@@ -27,6 +27,7 @@
 #include <totograph/io/file_lock.hpp>
 #include <totograph/io/mapped_file.hpp>
 #include <totograph/io/text.hpp>
+#include <totograph/io/trusted_file.hpp>
 #include <totograph/io/weight_file.hpp>
 #include <totograph/serve/verify/check.hpp>
 
@@ -59,7 +60,11 @@ inline bool begins_as_records(const std::filesystem::path& path) {
 /// Why a file of prepared weights cannot be used by whatever it was written for; empty when it can.
 inline std::string wrong_with_weights(const std::filesystem::path& path) {
     try {
-        const io::MappedFile file(path);
+        const io::TrustedFile opened = io::open_trusted(path);
+        if (!opened.file) {
+            return opened.wrong;
+        }
+        const io::MappedFile file(path, opened.file, opened.status);
         const std::span<const std::byte> bytes = file.bytes();
         io::weight_file_detail::Header header;
         if (bytes.size() < sizeof header) {
@@ -83,6 +88,16 @@ inline std::string wrong_with_weights(const std::filesystem::path& path) {
     }
 }
 
+/// Whether a file was begun and not yet put in its place.
+inline bool is_left_over(std::string_view file) {
+    return file.find(".tmp-") != std::string_view::npos;
+}
+
+inline Check left_over(std::string_view file) {
+    return {"cache file", CheckResult::warning, io::in_quotes(file, 200) + " was left by a process that died",
+            "Delete it when no process is writing to the folder."};
+}
+
 /// Prepared weights in `root`: a check for each file that cannot be used, and one for all others.
 inline std::vector<Check> check_weight_files(const std::filesystem::path& root) {
     std::vector<Check> checks;
@@ -92,6 +107,11 @@ inline std::vector<Check> check_weight_files(const std::filesystem::path& root) 
     std::filesystem::recursive_directory_iterator each(root, failed);
     for (; !failed && each != std::filesystem::recursive_directory_iterator(); each.increment(failed)) {
         std::error_code ignored;
+        const std::string file = each->path().filename().string();
+        if (is_left_over(file) && each->is_regular_file(ignored)) {
+            checks.push_back(left_over(file));
+            continue;
+        }
         if (each->path().extension() != ".weight" || !each->is_regular_file(ignored)) {
             continue;
         }
@@ -116,9 +136,8 @@ inline std::vector<Check> check_weight_files(const std::filesystem::path& root) 
 /// A file of records, or what should be one.
 inline Check check_cache_file(const std::filesystem::path& path) {
     const std::string file = path.filename().string();
-    if (file.find(".tmp-") != std::string::npos) {
-        return {"cache file", CheckResult::warning, io::in_quotes(file, 200) + " was left by a process that died",
-                "Delete it when no process is writing to the folder."};
+    if (is_left_over(file)) {
+        return left_over(file);
     }
     if (!begins_as_records(path)) {
         return {"cache file", CheckResult::warning, io::in_quotes(file, 200) + " is no cache file of totograph",

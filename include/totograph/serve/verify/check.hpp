@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include <totograph/serve/stress/json_writer.hpp>
+#include <totograph/serve/json_parts.hpp>
 
 namespace totograph::serve {
 
@@ -89,13 +89,14 @@ inline std::string to_string(const VerifyReport& report) {
 
 /// The report as a JSON object: `result`, and `checks`, a list of objects with `what`, `result`, `found`, `remedy`.
 inline std::string json_text(const VerifyReport& report) {
-    JsonWriter json;
-    json.key("result").value(name(report.result())).key("checks").open('[');
-    for (const Check& check : report.checks) {
-        json.open('{').key("what").value(check.what).key("result").value(name(check.result));
-        json.key("found").value(check.found).key("remedy").value(check.remedy).close('}');
-    }
-    return json.close(']').text();
+    using detail::Json;
+    return detail::document_text({{"result", std::string(name(report.result()))},
+                                  {"checks", detail::json_list(report.checks, [](const Check& check) {
+                                       return Json{{"what", check.what},
+                                                   {"result", std::string(name(check.result))},
+                                                   {"found", check.found},
+                                                   {"remedy", check.remedy}};
+                                   })}});
 }
 
 }  // namespace totograph::serve

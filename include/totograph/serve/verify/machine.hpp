@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sched.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -14,7 +11,7 @@
 #include <limits>
 #include <sstream>
 #include <string>
-#include <thread>
+#include <string_view>
 #include <vector>
 
 #include <totograph/graph/explain_text.hpp>
@@ -35,6 +32,10 @@ inline std::vector<Check> check_build(const BuildIdentity& build, std::string_vi
     } else if (!build.is_optimized) {
         compiled.result = CheckResult::failed;
         compiled.remedy = "Compile with -O2: without it, forecasts take tens of times as long.";
+    } else if (build.has_assertions) {
+        compiled.result = CheckResult::warning;
+        compiled.found += ", with assertions";
+        compiled.remedy = "Assertions cost some of the speed. Compile with -DNDEBUG, as CMake does for Release.";
     }
     checks.push_back(compiled);
 
@@ -58,28 +59,9 @@ inline std::vector<Check> check_build(const BuildIdentity& build, std::string_vi
     return checks;
 }
 
-/// Processors that this process may use: those of its affinity, and no more than the quota of its control group.
-inline double usable_processors() {
-    auto count = static_cast<double>(std::max(1U, std::thread::hardware_concurrency()));
-#if defined(__linux__)
-    cpu_set_t allowed;
-    CPU_ZERO(&allowed);
-    if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0) {
-        count = std::min(count, static_cast<double>(CPU_COUNT(&allowed)));
-    }
-    std::ifstream file("/sys/fs/cgroup/cpu.max");
-    double quota = 0;
-    double period = 0;
-    if (file >> quota >> period && period > 0) {  // "max 100000" where there is no quota
-        count = std::min(count, quota / period);
-    }
-#endif
-    return count;
-}
-
-/// Whether so many threads (0: as many as the machine has) find processors.
-inline Check check_threads(int wanted, int machine, double usable) {
-    const int threads = wanted > 0 ? wanted : machine;
+/// Whether so many threads (0: as many as a forecast takes that is not told, `unasked`) find processors.
+inline Check check_threads(int wanted, int unasked, double usable) {
+    const int threads = wanted > 0 ? wanted : unasked;
     const std::string found = std::to_string(threads) + " threads for a forecast, " +
                               totograph::detail::number_text(usable, 3) + " processors usable";
     if (static_cast<double>(threads) > std::ceil(usable)) {

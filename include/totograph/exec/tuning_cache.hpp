@@ -18,14 +18,14 @@
 #include <totograph/io/cache_folder.hpp>
 #include <totograph/io/text.hpp>
 
-namespace totograph::cuda {
+namespace totograph {
 
-/// What became of the products that one device was asked to choose an algorithm for, in this process.
+/// What became of the choices that one cache was asked for, in this process.
 struct TuningCacheReport {
     std::size_t hits = 0;     ///< Chosen without measuring, from the file.
     std::size_t misses = 0;   ///< Measured, because the file had no choice that could be used.
     std::size_t repeats = 0;  ///< Chosen before in this process.
-    std::size_t refused = 0;  ///< Of the misses: the file had a choice, which the library did not accept.
+    std::size_t refused = 0;  ///< Of the misses: the file had a choice that could not be accepted.
     std::string path;         ///< The file; empty when there is none.
     std::string ignored;      ///< Why the file was not used; empty when it was, or did not exist.
     std::string not_written;  ///< Why choices were not kept in the file; empty when they were, or there were none.
@@ -117,7 +117,8 @@ public:
         is_unsaved_ = !report_.not_written.empty();
         log(LogTopic::tuning, [&] {
             return is_unsaved_ ? report_.not_written
-                               : std::to_string(kept) + " choices are kept in " + io::in_quotes(path_.string(), 1000);
+                               : std::to_string(kept) + (kept == 1 ? " choice is" : " choices are") + " kept in " +
+                                     io::in_quotes(path_.string(), 1000);
         });
         if (!is_unsaved_) {
             refused_.clear();
@@ -162,4 +163,4 @@ private:
     TuningCacheReport report_;
 };
 
-}  // namespace totograph::cuda
+}  // namespace totograph
