@@ -8,14 +8,19 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <iostream>
+#include <new>
 #include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include <totograph/core/error.hpp>
 #include <totograph/serve/build_identity.hpp>
 
 #include "common/exit_codes.hpp"
@@ -42,12 +47,17 @@ StressResult ablate(const Options& options, const std::vector<serve::StressData>
 #ifdef TOTOGRAPH_ABLATION
     const std::filesystem::path checkpoint = checkpoint_or_demo(options.checkpoint);
 #ifdef TOTOGRAPH_ABLATION_CUDA
-    if (options.backend.starts_with("cuda")) {
+    if (options.backend == "cuda") {
         const auto variants = device_ablation_variants(checkpoint, 0);
         stage = Stage::forecast;
         return run_ablation(variants, device_ablation_bucket, options, data, serve::build_identity());
     }
 #endif
+    if (!options.backend.empty() && options.backend != "cpu") {
+        stage = Stage::arguments;
+        detail::reject("--ablate has no variants for --backend '" + options.backend +
+                       "' in this program; use cpu, or cuda in a build with -DTOTOGRAPH_CUDA=ON.");
+    }
     const auto variants = ablation_variants(checkpoint, options.threads);
     stage = Stage::forecast;
     return run_ablation(variants, ablation_bucket, options, data, serve::build_identity());
@@ -101,13 +111,17 @@ int run(const Options& options, Stage& stage) {
                               options.forecasts.string() + ".\n";
                 break;
             }
-            default:
-                result = run_stress(registry, options, data, build, device_memory_probe(),
+            default: {
+                // What other programs do on a device is not looked at where none is used.
+                const bool uses_device = options.backend.starts_with("cuda") || options.baseline.starts_with("cuda");
+                result = run_stress(registry, options, data, build,
+                                    uses_device ? device_memory_probe() : std::function<std::size_t()>(),
                                     [&](std::size_t done, std::size_t all) {
                                         progress.stage(count_text(static_cast<std::int64_t>(done)) + " of " +
                                                            plural(static_cast<std::int64_t>(all), "comparison"),
                                                        static_cast<double>(done) / static_cast<double>(all));
                                     });
+            }
         }
         progress.finish();
     }

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include <totograph/core/error.hpp>
+#include <totograph/serve/backend_registry.hpp>
 #include <totograph/serve/build_identity.hpp>
 #include <totograph/serve/verify.hpp>
 
@@ -58,10 +60,17 @@ int run(const Options& options, Stage& stage) {
     what.memory = [](const serve::Backend& backend) {
         return backend.name().starts_with("cuda") ? std::size_t{0} : serve::available_memory();
     };
-    what.further.emplace_back([&options] {
+    what.further.emplace_back([&options, &registry] {
+        const bool is_wanted = options.backend.starts_with("cuda");
+        std::size_t wanted = 0;
+        for (const auto& backend : registry.all()) {
+            if (is_wanted && backend->name() == options.backend) {
+                wanted = serve::memory_of_buckets(*backend, options.mode);
+            }
+        }
         std::vector<serve::Check> checks;
-        if (options.backend.empty() || options.backend.starts_with("cuda")) {
-            checks = check_devices(0);
+        if (is_wanted || options.backend.empty()) {
+            checks = check_devices(0, wanted);
         }
         for (serve::Check& check : checks) {
             // Without a device the CPU serves, unless the device was asked for.

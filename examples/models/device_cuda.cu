@@ -15,12 +15,16 @@ std::function<std::size_t()> device_memory_probe() {
     return [] {
         std::size_t free = 0;
         std::size_t total = 0;
-        return cudaMemGetInfo(&free, &total) == cudaSuccess ? total - free : 0;
+        if (cudaMemGetInfo(&free, &total) != cudaSuccess) {
+            cudaGetLastError();  // it is handled here: later calls must not see it
+            return std::size_t{0};
+        }
+        return total - free;
     };
 }
 
-std::vector<totograph::serve::Check> check_devices(int device) {
-    return totograph::serve::check_cuda_device(device);
+std::vector<totograph::serve::Check> check_devices(int device, std::size_t wanted) {
+    return totograph::serve::check_cuda_device(device, wanted);
 }
 
 }  // namespace examples

@@ -102,7 +102,8 @@ public:
         const std::vector<totograph::Bucket> buckets = backend_->buckets();
         const std::size_t which =
             totograph::toto::choose_bucket(buckets, series, options, totograph::toto::samples_by_default(buckets));
-        return backend_->make(buckets[which], totograph::serve::Mode::standard, {.threads = threads});
+        return backend_->make(buckets[which], totograph::serve::effective_mode(totograph::serve::Mode::standard),
+                              {.threads = threads});
     }
 
 private:

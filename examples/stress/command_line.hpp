@@ -22,8 +22,8 @@ namespace examples {
 namespace detail {
 
 inline constexpr const char* stress_footer = R"(
-A request is made of the mode under test and, in turns, of mode eager, after both have been warmed up and have made it
-once. It is cut from the columns of the files, at other rows each time. These questions are asked:
+A request is made of the mode under test and, in turns, of mode eager, after both have been warmed up and have made one
+of its size. It is cut from the columns of the files, at other rows each time. These questions are asked:
   requests    no error
   finite      no NaN, no infinity
   accuracy    the mean deviation of no variate in no forecast is beyond --mae, in units of the series' scale

@@ -31,6 +31,7 @@
 #include <totograph/exec/weight_expression.hpp>
 #include <totograph/graph/custom.hpp>
 #include <totograph/graph/elementwise.hpp>
+#include <totograph/graph/explain_text.hpp>
 #include <totograph/graph/recorder.hpp>
 
 #include "io/support.hpp"
@@ -204,7 +205,7 @@ TEST_CASE("prepared cache: what is prepared is told to who wants to know") {
     set_log_sink({});
     set_logs("");
     REQUIRE(lines.size() == 1);  // nothing about what was there already
-    CHECK(lines[0].starts_with("prepared " + std::to_string(prepared.bytes.size()) + " bytes of weights in "));
+    CHECK(lines[0].starts_with("prepared " + totograph::detail::bytes_text(prepared.bytes.size()) + " of weights in "));
     CHECK(lines[0].find(" ms: 0 from files, 2 not found; " + prepared.report.folder) != std::string::npos);
 }
 

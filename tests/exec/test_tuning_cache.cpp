@@ -162,7 +162,7 @@ TEST_CASE("tuning cache: look-ups are counted for the process, and told to who w
     check_since(0, 1, 0);  // its own choice is no look-up in the file
     first.save();
     const std::string path = first.report().path;
-    CHECK(lines == "1 choices are kept in '" + path + "'\n");
+    CHECK(lines == "1 choice is kept in '" + path + "'\n");
     TuningCache second = cache_in(folder);
     (void)second.find("product", accept);
     (void)second.find("product", accept);

@@ -358,7 +358,7 @@ TEST_CASE("Prometheus' histogram counts exactly what is at most as long as each 
     CHECK(reader.values.at(name + "_sum{" + cpu + "}") == doctest::Approx(120.007204304));
 }
 
-TEST_CASE("all that is counted stands there at 0; latencies once there can be any") {
+TEST_CASE("all that is counted stands there at 0, latencies once there can be any") {
     Metrics metrics;
     ForecastCounters& counters = metrics.counters(awkward, {.context = 32, .horizon = 8}, Mode::eager);
     for (const bool is_built : {false, true}) {

@@ -216,7 +216,7 @@ TEST_CASE("what becomes of threads is logged") {
     tg::set_log_sink({});
     REQUIRE(lines.size() == 3);
     CHECK(lines[0] == "the bucket: 2 threads 1.00 s, 1 thread 5.00 s: takes 2");
-    CHECK(lines[1].starts_with("1 choices are kept in '"));
+    CHECK(lines[1].starts_with("1 choice is kept in '"));
     CHECK(lines[2] == "the bucket: takes 2, as was measured before");
 }
 

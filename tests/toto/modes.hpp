@@ -3,6 +3,8 @@
 
 #include <vector>
 
+#include <totograph/toto/eager_forecaster.hpp>
+
 #include "toto/cases.hpp"
 #include "toto/series.hpp"
 
@@ -25,19 +27,31 @@ inline const auto& weights() {
     return loaded;
 }
 
-/// Values of a forecast of the request that all modes are compared with, `[batch, variates, horizon, samples or 1]`.
-template <tg::Bucket bucket, tg::ForecasterOptions options>
-std::vector<float> forecast(Index horizon = bucket.horizon, const tg::toto::ModelWeights<Model>& from = weights()) {
+/// Values of a forecaster's forecast of the request that all modes are compared with, `[batch, variates, horizon,
+/// samples or 1]`.
+template <class Forecaster>
+std::vector<float> values_of(Forecaster& forecaster, const tg::Bucket& bucket, Index horizon) {
     Request request = waves(bucket.batch, bucket.variates, bucket.context);
     make_gaps(request);
     make_groups(request, 2);
-    tg::Forecaster<Model, bucket, options> forecaster(from, {.threads = 2});
     const tg::Forecast result = forecaster.forecast(request.series(), {.seed = 11, .horizon = horizon});
-    if constexpr (bucket.samples > 0) {
+    if (bucket.samples > 0) {
         return {result.samples().begin(), result.samples().end()};
-    } else {
-        return result.mean();
     }
+    return result.mean();
+}
+
+template <tg::Bucket bucket, tg::ForecasterOptions options>
+std::vector<float> forecast(Index horizon = bucket.horizon, const tg::toto::ModelWeights<Model>& from = weights()) {
+    tg::Forecaster<Model, bucket, options> forecaster(from, {.threads = 2});
+    return values_of(forecaster, bucket, horizon);
+}
+
+/// The same by the nodes as they are recorded, which takes the compiler much less time.
+template <tg::Bucket bucket, tg::toto::Rewrites rewrites>
+std::vector<float> forecast_as_recorded(Index horizon = bucket.horizon) {
+    tg::toto::EagerForecaster forecaster(weights().weights, tg::toto::record_forecast<Model, bucket, rewrites>());
+    return values_of(forecaster, bucket, horizon);
 }
 
 /// Rounding, relative to the largest magnitude: an f32 has 24 bits, and what runs in another order rounds differently

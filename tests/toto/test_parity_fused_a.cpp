@@ -16,3 +16,9 @@ TEST_CASE("space_first: the fused executor agrees with the reference") {
 TEST_CASE("time_only: the fused executor agrees with the reference") {
     fixture::check_fused(fixture::time_only);
 }
+TEST_CASE("mixture: the fused executor agrees with the reference without a cache") {
+    fixture::check_fused_recomputation(fixture::mixture);
+}
+TEST_CASE("student_t: the fused executor agrees with the reference without a cache") {
+    fixture::check_fused_recomputation(fixture::student_t);
+}

@@ -16,3 +16,9 @@ TEST_CASE("causal_scaler: the fused executor agrees with the reference") {
 TEST_CASE("unstabilized: the fused executor agrees with the reference") {
     fixture::check_fused(fixture::unstabilized);
 }
+TEST_CASE("std_mean_scaler: the fused executor agrees with the reference without a cache") {
+    fixture::check_fused_recomputation(fixture::std_mean_scaler);
+}
+TEST_CASE("causal_scaler: the fused executor agrees with the reference without a cache") {
+    fixture::check_fused_recomputation(fixture::causal_scaler);
+}

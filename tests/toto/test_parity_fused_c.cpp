@@ -16,3 +16,6 @@ TEST_CASE("exogenous: the fused executor agrees with the reference") {
 TEST_CASE("wide_heads: the fused executor agrees with the reference") {
     fixture::check_fused(fixture::wide_heads);
 }
+TEST_CASE("exogenous: the fused executor agrees with the reference without a cache") {
+    fixture::check_fused_recomputation(fixture::exogenous);
+}

@@ -126,7 +126,8 @@ __device__ __forceinline__ T apply(T a, T b) {
     } else if constexpr (op == Op::sigmoid || op == Op::silu) {
         const T numerator = op == Op::silu ? a : T(1);
         if constexpr (rounds && std::is_same_v<T, float>) {
-            // As instructions, for their results' rare cases, such as e to the -100th, need no care here: all become 0.
+            // As instructions: what is too small for a normal number becomes 0, which is all that bf16 needs of it; the
+            // functions of the library spend code on such cases.
             constexpr float log2_of_e = 1.4426950408889634F;
             float power;
             float quotient;

@@ -71,12 +71,13 @@ struct Blocks {
         share<items, Item{count} * block_threads>(first, static_cast<Item>(gridDim.x * block_threads), visit);
     }
 
-    /// The same for groups of `threads` neighbouring threads, each of which takes whole items.
-    template <int threads, auto items, class Visit>
+    /// For groups of `size` neighbouring threads, each of which takes whole items: the first group of a block the first
+    /// of them, whatever `first_thread` is.
+    template <int size, auto items, class Visit>
     static __device__ __forceinline__ void for_each_of_groups(Visit&& visit) {
         using Item = std::remove_const_t<decltype(items)>;
-        constexpr int groups = block_threads / threads;
-        const Item first = static_cast<Item>(blockIdx.x * groups + threadIdx.x / threads);
+        constexpr int groups = block_threads / size;
+        const Item first = static_cast<Item>(blockIdx.x * groups + threadIdx.x / size);
         share<items, Item{count} * groups>(first, static_cast<Item>(gridDim.x * groups), visit);
     }
 
@@ -371,11 +372,11 @@ __device__ __forceinline__ void load_operands(const OperandPointers<Source, whic
 
 /// Copies the operands whose bit is set in `which`.
 template <class Source, unsigned which, class Values>
-__device__ __forceinline__ void copy_operands(const Values& from, Values& to) {
+__device__ __forceinline__ void copy_operands(Values& from, Values& to) {
     const auto copy = [&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
         if constexpr ((which >> i & 1U) != 0) {
             constexpr std::size_t slot = static_cast<std::size_t>(Source::accumulators) + i;
-            chain_detail::at<slot>(to) = chain_detail::at<slot>(const_cast<Values&>(from));
+            chain_detail::at<slot>(to) = chain_detail::at<slot>(from);
         }
     };
     [&]<std::size_t... i>(std::index_sequence<i...>) {
@@ -389,7 +390,8 @@ template <class K, class Threads = Blocks<>>
 __device__ void run_pointwise(const KernelCall& call) {
     using Source = Epilogue<K>;
     constexpr Index size = K::kernel.iteration.size();
-    constexpr int lanes = lanes_of<K>(size < (Threads::is_known ? Threads::threads + 1 : 65536));
+    constexpr bool is_small = Threads::is_known ? size <= Threads::threads : size < 65536;
+    constexpr int lanes = lanes_of<K>(is_small);
     const OperandPointers<Source> pointers(call);
     auto* out = call.output.get<Element<K::kernel.dtype>>();
     Threads::template for_each<static_cast<Offset<K>>(size / lanes)>([&](Offset<K> item) {
@@ -491,7 +493,9 @@ __device__ void run_epilogue(const KernelCall& call, const Sum* sums, int row_st
                 chain_detail::at<1>(values[i]) = as_floats(load_pack<1, lanes, K::is_aligned>(from + columns));
             }
             load_operands<K, Source, lanes, ~shared>(of_rows, place_at(i), values[i]);
-            copy_operands<Source, shared>(values[0], values[i]);
+            if (i > 0) {
+                copy_operands<Source, shared>(values[0], values[i]);
+            }
         }
 #pragma unroll
         for (int i = 0; i < each; ++i) {

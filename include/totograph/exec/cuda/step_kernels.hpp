@@ -159,7 +159,9 @@ __device__ __forceinline__ void copy_parameters(Parameters& to, const Parameters
 template <class SegmentType>
 __global__ void __launch_bounds__(block_threads)
     segment_kernel(const __grid_constant__ typename SegmentType::Calls parameters) {
-    __shared__ typename SegmentType::Calls calls;
+    // As words: what lies in shared memory has no initializers, and members of these parameters do.
+    __shared__ std::uint64_t words[sizeof(typename SegmentType::Calls) / sizeof(std::uint64_t)];
+    auto& calls = reinterpret_cast<typename SegmentType::Calls&>(words);
     copy_parameters(calls, parameters);
     wait_for_predecessor();
     let_successor_begin();

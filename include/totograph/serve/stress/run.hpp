@@ -98,8 +98,8 @@ public:
             compare(which, 0, false);
         }
         report_.memory.held_before = tested_.memory_bytes();
+        report_.memory.device_before = device_memory();  // first: a first look at a device takes memory of the process
         report_.memory.process_before = options_.probes.process_memory();
-        report_.memory.device_before = device_memory();
         for (int iteration = 0; iteration < report_.iterations; ++iteration) {
             for (std::size_t which = 0; which < report_.cases.size(); ++which) {
                 compare(which, static_cast<std::size_t>(iteration), true);
@@ -300,10 +300,11 @@ private:
 
 /// Makes the same requests of `tested` and, in mode `eager`, of `baseline`, in turns, and compares: values, latencies,
 /// recaptures, memory, cache files (`StressReport::checks`). Requests are cut from `data`, whose names differ.
-/// Warms `tested` up when it is not ready; every request is made once of both before any is timed, so that the first
-/// call is never compared with later ones. What a request throws is counted. Throws `Error`: `invalid_argument` for two
-/// data sets of one name, and what the warm-up meets. The services may be one. Where a backend's mode `eager` runs the
-/// very kernels that are tested, as a device's does, give the baseline another backend to find faults of these.
+/// Warms `tested` up when it is not ready; every size of request is made once of both before any is timed, so that the
+/// first call is never compared with later ones. What a request throws is counted. Throws `Error`: `invalid_argument`
+/// for two data sets of one name, and what the warm-up meets. The services may be one. Where a backend's mode `eager`
+/// runs the very kernels that are tested, as a device's does, give the baseline another backend to find faults of
+/// these.
 ///
 ///     const StressReport report = stress(service, baseline, {.level = StressLevel::quick}, {{"metrics", table}});
 ///     REQUIRE(report.passed());

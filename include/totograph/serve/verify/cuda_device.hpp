@@ -9,6 +9,7 @@
 #include <cublasLt.h>
 #include <cuda_runtime.h>
 
+#include <totograph/core/error.hpp>
 #include <totograph/exec/cuda/check.hpp>
 #include <totograph/exec/cuda/device.hpp>
 #include <totograph/graph/explain_text.hpp>
@@ -68,10 +69,18 @@ inline Check check_cuda_memory(std::size_t wanted) {
 }
 
 inline Check check_cuda_speed(int index) {
-    const DeviceSpeed speed = measure_cuda_speed(index);
-    return {"device speed", CheckResult::ok,
-            totograph::detail::number_text(speed.bytes_per_second * 1e-9, 4) + " GB/s copied, " +
-                totograph::detail::number_text(speed.flops_per_second * 1e-12, 4) + " TFLOP/s of products in bf16"};
+    try {
+        const DeviceSpeed speed = measure_cuda_speed(index);
+        return {"device speed", CheckResult::ok,
+                totograph::detail::number_text(speed.bytes_per_second * 1e-9, 4) + " GB/s copied, " +
+                    totograph::detail::number_text(speed.flops_per_second * 1e-12, 4) + " TFLOP/s of products in bf16"};
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::out_of_memory) {
+            throw;
+        }
+        return {"device speed", CheckResult::warning, "not measured: " + std::string(error.what()),
+                "Free memory of the device to have it measured."};
+    }
 }
 
 }  // namespace detail
@@ -92,7 +101,7 @@ inline std::vector<Check> check_cuda_device(int index, std::size_t wanted = 0) {
     if (!add("driver", "Install the driver of the device.", detail::check_cuda_driver)) {
         return checks;
     }
-    add("cuBLASLt", "Install the CUDA toolkit's libraries.", detail::check_cublas);
+    checks.push_back(detail::check_cublas());
     const bool is_usable = add("device", "Choose another device, or the CPU.", [&]() -> Check {
         const cuda::CurrentDevice current(index);
         const cuda::Device device = cuda::describe_device(index);
