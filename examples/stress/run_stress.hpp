@@ -95,6 +95,15 @@ inline StressResult run_stress(const totograph::serve::BackendRegistry& registry
     };
     report.notes.insert(report.notes.begin(), describe(tested.backend(), tested.mode()) + "; " +
                                                   describe(baseline.backend(), Mode::eager) + ".");
+    if (tested.mode() != options.mode) {
+        report.notes.push_back("The mode " + std::string(name(options.mode)) +
+                               " was asked for; TOTOGRAPH_DISABLE or TOTOGRAPH_MODE made it " +
+                               std::string(name(tested.mode())) + ".");
+    }
+    if (tested.backend().starts_with("cuda") && baseline.backend().starts_with("cuda")) {
+        report.notes.push_back(
+            "The baseline runs the same kernels as the mode under test, and so has their faults: add --baseline cpu.");
+    }
     if (options.task == Task::vary) {
         const std::string title = "Over the " + options.axis_name;
         return {detail::heading(title, tested, build) + sweep_markdown(report, options.axis_name, options.axis),

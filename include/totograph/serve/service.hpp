@@ -104,10 +104,10 @@ public:
                     continue;
                 }
                 warm_up(served, i, route.mode, options.forecasts, report);
+                served.places[i].set_built();  // also when the next lines throw
                 if (options.include_eager) {
                     warm_up(served, i, Mode::eager, options.forecasts, report);
                 }
-                served.places[i].set_built();
                 served.places[i].is_warm = true;
             }
         }

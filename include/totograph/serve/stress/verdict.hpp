@@ -66,16 +66,24 @@ inline StressCheck check_accuracy(const StressReport& report) {
 inline StressCheck check_jumps(const StressReport& report) {
     std::uint64_t jumped = 0;
     std::uint64_t futures = 0;
+    std::uint64_t draws = 0;
     StressCheck check{"jumps"};
     std::string faults;
     for (const StressCase& one : report.cases) {
         jumped += one.jumps.jumped();
         futures += one.jumps.futures();
+        draws += one.jumps.draws();
         const std::string fault = one.jumps.fault(report.thresholds);
         if (!fault.empty() && check.passed) {
             check.passed = false;
             faults = ", " + fault + " of " + to_string(one.sizes);
         }
+    }
+    // Two may always jump, but not two of each size.
+    if (check.passed &&
+        static_cast<double>(jumped) > std::max(2.0, report.thresholds.jumps * static_cast<double>(draws))) {
+        check.passed = false;
+        faults = ", too many of all sizes together";
     }
     check.found =
         std::to_string(jumped) + " of " + std::to_string(futures) + " sampled futures drew another component" + faults;
