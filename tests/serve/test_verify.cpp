@@ -89,7 +89,8 @@ VerifyOptions good_options(const ScratchFolder& folder) {
 }
 
 CheckResult result_of(const std::vector<Check>& checks, std::string_view what) {
-    const Check* const found = VerifyReport{checks}.find(what);
+    const VerifyReport report{checks};
+    const Check* const found = report.find(what);
     REQUIRE(found != nullptr);
     CHECK((found->result == CheckResult::ok) == found->remedy.empty());
     return found->result;
