@@ -22,7 +22,7 @@ inline RandomBlock random_block(const SampleKey& first) noexcept {
     constexpr std::uint64_t multiplier[2] = {0xD2511F53U, 0xCD9E8D57U};
     constexpr std::uint32_t key_step[2] = {0x9E3779B9U, 0xBB67AE85U};
     constexpr int rounds = 10;
-    RandomBlock block;
+    RandomBlock block{};
     for (std::size_t i = 0; i < RandomBlock::draws; ++i) {
         block.word[0][i] = first.time + static_cast<std::uint32_t>(i);
         block.word[1][i] = first.sample;

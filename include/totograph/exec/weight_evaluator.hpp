@@ -46,8 +46,8 @@ public:
     /// A node as a source of ranges, for several threads.
     struct Ranges {
         const BasicWeightEvaluator& evaluator;
-        int node;
-        Shape shape;
+        int node = 0;
+        Shape shape{};
 
         /// The elements `[first, first + count)`, where they lie or in `buffer`.
         const float* operator()(Index first, Index count, float* buffer) const {
@@ -67,6 +67,7 @@ public:
     // It points to a team of its own.
     BasicWeightEvaluator(const BasicWeightEvaluator&) = delete;
     BasicWeightEvaluator& operator=(const BasicWeightEvaluator&) = delete;
+    ~BasicWeightEvaluator() = default;
 
     /// The value of a node that depends on weights and constants alone.
     cpu::TensorData operator()(int id) {

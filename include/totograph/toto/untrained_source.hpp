@@ -54,7 +54,7 @@ private:
         Uniform(std::uint64_t key, double bound) : key_(key), step_(bound * 0x1p-31) {}
 
         void read(std::size_t first, std::span<float> values) const override {
-            std::array<float, size> block;
+            std::array<float, size> block{};
             while (!values.empty()) {
                 const std::size_t skipped = first % 4;
                 const std::size_t count = std::min(values.size(), size - skipped);
@@ -78,7 +78,7 @@ private:
             key.seed = key_;
             key.time = time;
             const RandomBlock block = random_block(key);
-            std::array<std::array<float, RandomBlock::draws>, 4> values;
+            std::array<std::array<float, RandomBlock::draws>, 4> values{};
             for (std::size_t word = 0; word < 4; ++word) {
                 for (std::size_t i = 0; i < RandomBlock::draws; ++i) {
                     // With u = (w + 1/2) / 2^32, 2 u - 1 is (w - 2^31 + 1/2) / 2^31, exactly.
