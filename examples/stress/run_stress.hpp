@@ -101,7 +101,7 @@ inline StressResult run_stress(const totograph::serve::BackendRegistry& registry
                                std::string(name(tested.mode())) + ".");
     }
     if (tested.backend().starts_with("cuda") && baseline.backend().starts_with("cuda")) {
-        report.notes.push_back(
+        report.notes.emplace_back(
             "The baseline runs the same kernels as the mode under test, and so has their faults: add --baseline cpu.");
     }
     if (options.task == Task::vary) {
