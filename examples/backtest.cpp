@@ -8,11 +8,10 @@
 
 #include <atomic>
 #include <csignal>
-#include <exception>
 #include <filesystem>
 #include <iostream>
 #include <optional>
-#include <sstream>
+#include <ostream>
 #include <string>
 
 #include <totograph/io/csv.hpp>
@@ -29,6 +28,7 @@
 #include "common/exit_codes.hpp"
 #include "common/output_files.hpp"
 #include "common/progress.hpp"
+#include "common/run_program.hpp"
 #include "common/timeline.hpp"
 #include "models/model.hpp"
 
@@ -156,39 +156,17 @@ int run(const Options& options, Stage& stage) {
     return exit_ok;
 }
 
-int fail(std::string message, int code) {
-    // The library's forecasters begin their sentences with their own name.
-    if (message.starts_with("forecast: ")) {
-        message.erase(0, std::string("forecast: ").size());
-    }
-    std::cerr << "backtest: " << message << "\n";
-    return code;
-}
-
 }  // namespace
 
 int main(int argument_count, char** arguments) {
-    std::signal(SIGPIPE, SIG_IGN);  // a closed pipe shall be an error like any other
     std::signal(SIGINT, on_interrupt);
     std::signal(SIGTERM, on_interrupt);
-    Stage stage = Stage::arguments;
-    try {
-        std::ostringstream answer;
-        const std::optional<Options> options = parse_command_line(argument_count, arguments, answer);
-        if (options) {
-            return run(*options, stage);
-        }
-        stage = Stage::output;
-        print(answer.str());
-        return exit_ok;
-    } catch (const totograph::Error& error) {
-        // All that is read was read before the first forecast: only the journal can fail amid them.
-        const bool is_journal = stage == Stage::forecast && error.code() == totograph::ErrorCode::io_failure;
-        return fail(error.what(), is_journal ? exit_output : exit_code(error.code(), stage));
-    } catch (const std::bad_alloc&) {
-        return fail("The memory of this machine does not suffice; use fewer --threads, or a smaller --context.",
-                    exit_other);
-    } catch (const std::exception& error) {
-        return fail(std::string("Something unforeseen went wrong: ") + error.what() + ".", exit_other);
-    }
+    return run_program(
+        "backtest", "fewer --threads, or a smaller --context",
+        [&](std::ostream& answer) { return parse_command_line(argument_count, arguments, answer); }, run,
+        [](const totograph::Error& error, Stage stage) {
+            // All that is read was read before the first forecast: only the journal can fail amid them.
+            const bool is_journal = stage == Stage::forecast && error.code() == totograph::ErrorCode::io_failure;
+            return is_journal ? exit_output : exit_code(error.code(), stage);
+        });
 }

@@ -6,18 +6,16 @@
 
 #include <unistd.h>
 
-#include <csignal>
-#include <exception>
 #include <filesystem>
 #include <iostream>
-#include <optional>
-#include <sstream>
+#include <ostream>
 #include <string>
 
 #include <totograph/io/csv.hpp>
 
 #include "common/output_files.hpp"
 #include "common/progress.hpp"
+#include "common/run_program.hpp"
 #include "common/timeline.hpp"
 #include "forecast/command_line.hpp"
 #include "forecast/make_figure.hpp"
@@ -101,7 +99,7 @@ void add_forecast(Results& results, const SeriesInput& input, const ForecastResu
     }
 }
 
-void run(const Options& options, Stage& stage) {
+int run(const Options& options, Stage& stage) {
     stage = Stage::output;
     for (const std::filesystem::path& path : {options.output, options.svg, options.dot}) {
         if (!path.empty() && path != "-") {
@@ -145,36 +143,13 @@ void run(const Options& options, Stage& stage) {
     }
     print(results.printed);
     results.files.commit();
-}
-
-int fail(const std::string& message, int code) {
-    // The library's forecasters begin their sentences with the same word.
-    std::cerr << (message.starts_with("forecast: ") ? "" : "forecast: ") << message << "\n";
-    return code;
+    return exit_ok;
 }
 
 }  // namespace
 
 int main(int argument_count, char** arguments) {
-    // A reader that closes its end of a pipe shall be an error like any other, not a sudden death amid writing.
-    std::signal(SIGPIPE, SIG_IGN);
-    Stage stage = Stage::arguments;
-    try {
-        std::ostringstream answer;
-        const std::optional<Options> options = parse_command_line(argument_count, arguments, answer);
-        if (options) {
-            run(*options, stage);
-        } else {
-            stage = Stage::output;
-            print(answer.str());
-        }
-        return exit_ok;
-    } catch (const totograph::Error& error) {
-        return fail(error.what(), exit_code(error.code(), stage));
-    } catch (const std::bad_alloc&) {
-        return fail("The memory of this machine does not suffice; use a smaller --context, --samples or fewer columns.",
-                    exit_other);
-    } catch (const std::exception& error) {
-        return fail(std::string("Something unforeseen went wrong: ") + error.what() + ".", exit_other);
-    }
+    return run_program(
+        "forecast", "a smaller --context, --samples or fewer columns",
+        [&](std::ostream& answer) { return parse_command_line(argument_count, arguments, answer); }, run);
 }

@@ -9,17 +9,17 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
-#include <exception>
 #include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
-#include <sstream>
+#include <ostream>
 #include <string>
 
 #include "common/exit_codes.hpp"
 #include "common/format.hpp"
 #include "common/output_files.hpp"
+#include "common/run_program.hpp"
 #include "models/model.hpp"
 #include "stream/command_line.hpp"
 #include "stream/forecast_stream.hpp"
@@ -229,29 +229,11 @@ int run(const Options& options, Stage& stage) {
     return exit_ok;
 }
 
-int fail(const std::string& message, int code) {
-    std::cerr << "stream: " << message << "\n";
-    return code;
-}
-
 }  // namespace
 
 int main(int argument_count, char** arguments) {
-    std::signal(SIGPIPE, SIG_IGN);  // a closed pipe shall be an error like any other
     catch_interrupts();
-    Stage stage = Stage::arguments;
-    try {
-        std::ostringstream answer;
-        const std::optional<Options> options = parse_command_line(argument_count, arguments, answer);
-        if (options) {
-            return run(*options, stage);
-        }
-        stage = Stage::output;
-        print(answer.str());
-        return exit_ok;
-    } catch (const totograph::Error& error) {
-        return fail(error.what(), exit_code(error.code(), stage));
-    } catch (const std::exception& error) {
-        return fail(std::string("Something unforeseen went wrong: ") + error.what() + ".", exit_other);
-    }
+    return run_program(
+        "stream", "a smaller --context or fewer columns",
+        [&](std::ostream& answer) { return parse_command_line(argument_count, arguments, answer); }, run);
 }

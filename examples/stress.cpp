@@ -7,16 +7,12 @@
 
 #include <unistd.h>
 
-#include <csignal>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <filesystem>
 #include <functional>
 #include <iostream>
-#include <new>
-#include <optional>
-#include <sstream>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -27,6 +23,7 @@
 #include "common/format.hpp"
 #include "common/output_files.hpp"
 #include "common/progress.hpp"
+#include "common/run_program.hpp"
 #include "models/ablation.hpp"
 #include "models/device.hpp"
 #include "models/model.hpp"
@@ -139,34 +136,10 @@ int run(const Options& options, Stage& stage) {
     return result.passed ? exit_ok : exit_failed;
 }
 
-int fail(std::string message, int code) {
-    // The library's forecasters begin their sentences with their own name.
-    if (message.starts_with("forecast: ")) {
-        message.erase(0, std::string("forecast: ").size());
-    }
-    std::cerr << "stress: " << message << "\n";
-    return code;
-}
-
 }  // namespace
 
 int main(int argument_count, char** arguments) {
-    std::signal(SIGPIPE, SIG_IGN);  // a closed pipe shall be an error like any other
-    Stage stage = Stage::arguments;
-    try {
-        std::ostringstream answer;
-        const std::optional<Options> options = parse_command_line(argument_count, arguments, answer);
-        if (options) {
-            return run(*options, stage);
-        }
-        stage = Stage::output;
-        print(answer.str());
-        return exit_ok;
-    } catch (const totograph::Error& error) {
-        return fail(error.what(), exit_code(error.code(), stage));
-    } catch (const std::bad_alloc&) {
-        return fail("The memory of this machine does not suffice; use fewer --buckets.", exit_other);
-    } catch (const std::exception& error) {
-        return fail(std::string("Something unforeseen went wrong: ") + error.what() + ".", exit_other);
-    }
+    return run_program(
+        "stress", "fewer --buckets",
+        [&](std::ostream& answer) { return parse_command_line(argument_count, arguments, answer); }, run);
 }

@@ -3,13 +3,9 @@
 // verify: says line by line whether this build, machine, checkpoint, folder for caches and environment are fit to
 // serve, like a doctor. `totograph::serve::verify` is what a program of one's own would call.
 
-#include <csignal>
 #include <cstddef>
-#include <exception>
 #include <filesystem>
-#include <iostream>
-#include <optional>
-#include <sstream>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -20,6 +16,7 @@
 
 #include "common/exit_codes.hpp"
 #include "common/output_files.hpp"
+#include "common/run_program.hpp"
 #include "models/device.hpp"
 #include "models/model.hpp"
 #include "verify/command_line.hpp"
@@ -91,28 +88,10 @@ int run(const Options& options, Stage& stage) {
     return report.is_fit() ? exit_ok : exit_not_fit;
 }
 
-int fail(const std::string& message, int code) {
-    std::cerr << "verify: " << message << "\n";
-    return code;
-}
-
 }  // namespace
 
 int main(int argument_count, char** arguments) {
-    std::signal(SIGPIPE, SIG_IGN);  // a closed pipe shall be an error like any other
-    Stage stage = Stage::arguments;
-    try {
-        std::ostringstream answer;
-        const std::optional<Options> options = parse_command_line(argument_count, arguments, answer);
-        if (options) {
-            return run(*options, stage);
-        }
-        stage = Stage::output;
-        print(answer.str());
-        return exit_ok;
-    } catch (const totograph::Error& error) {
-        return fail(error.what(), exit_code(error.code(), stage));
-    } catch (const std::exception& error) {
-        return fail(std::string("Something unforeseen went wrong: ") + error.what() + ".", exit_other);
-    }
+    return run_program(
+        "verify", "a machine with more",
+        [&](std::ostream& answer) { return parse_command_line(argument_count, arguments, answer); }, run);
 }

@@ -6,9 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
-#include <new>
 #include <random>
 #include <set>
 #include <stdexcept>
@@ -23,26 +21,7 @@
 #include <totograph/serve/latency_histogram.hpp>
 #include <totograph/serve/metrics.hpp>
 
-namespace {
-
-std::atomic<std::size_t> allocations{0};
-
-}  // namespace
-
-// Not inlined: the compiler would see memory of malloc go where it expects that of another operator new.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-    ++allocations;
-    if (void* const memory = std::malloc(size == 0 ? 1 : size); memory != nullptr) {
-        return memory;
-    }
-    throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-    std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
-    std::free(memory);
-}
+#include "support/count_allocations.hpp"
 
 namespace tg = totograph;
 using namespace totograph::serve;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
 #include <cstddef>
-#include <cstdlib>
 #include <memory>
-#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,29 +13,9 @@
 
 #include "io/support.hpp"
 #include "serve/service_fakes.hpp"
+#include "support/count_allocations.hpp"
 
 // What happens when a service that is ready needs what is not there; and that nothing happens when all is there.
-
-namespace {
-
-std::atomic<std::size_t> allocations{0};
-
-}  // namespace
-
-// Not inlined: the compiler would see memory of malloc go where it expects that of another operator new.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-    ++allocations;
-    if (void* const memory = std::malloc(size == 0 ? 1 : size); memory != nullptr) {
-        return memory;
-    }
-    throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-    std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
-    std::free(memory);
-}
 
 using namespace service_fakes;
 using serve::RecaptureReason;

@@ -11,6 +11,7 @@
 #include <totograph/exec/cuda/attention.hpp>
 #include <totograph/exec/cuda/dependent_launch.hpp>
 #include <totograph/exec/cuda/elementwise.hpp>
+#include <totograph/exec/cuda/epilogue.hpp>
 #include <totograph/exec/cuda/kernel_call.hpp>
 #include <totograph/exec/cuda/movement.hpp>
 #include <totograph/exec/cuda/reduction.hpp>
