@@ -20,6 +20,7 @@
 #include <totograph/exec/cuda/device.hpp>
 #include <totograph/exec/cuda/execution.hpp>
 #include <totograph/exec/cuda/kernel_call.hpp>
+#include <totograph/exec/cuda/kernel_launcher.hpp>
 #include <totograph/exec/cuda/library_product.hpp>
 #include <totograph/exec/cuda/library_tuning.hpp>
 #include <totograph/exec/cuda/lowering.hpp>
@@ -30,6 +31,7 @@
 #include <totograph/exec/cuda/stream.hpp>
 #include <totograph/exec/cuda/tile_attention.hpp>
 #include <totograph/exec/cuda/weights.hpp>
+#include <totograph/exec/cuda/workspace.hpp>
 #include <totograph/exec/state_layout.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/kernel.hpp>
@@ -53,7 +55,10 @@ public:
     using ProgramAt = RunningTogether<std::tuple_element_t<which, std::tuple<Programs...>>, Rounding>;
 
     Executor(const Weights& weights, const Device& device, const Execution& execution = {})
-        : device_(device), execution_(execution), memory_(memory_bytes_planned) {
+        : device_(device),
+          execution_(execution),
+          launcher_(device.has_clusters, execution.overlaps),
+          memory_(memory_bytes_planned) {
         auto store = weights.prepared<DeviceWeights<Storage>>();
         std::size_t program = 0;
         ((prepared_[program++] = store->get(Programs::graph, Programs::weights, weights.source())), ...);
@@ -145,36 +150,9 @@ public:
     }
 
 private:
-    struct Workspace {
-        std::size_t sums = 0;    ///< Bytes for what the library computes and a chain goes on with.
-        std::size_t inputs = 0;  ///< Bytes for its input as bf16.
-        bool has_library = false;
-    };
-
-    template <class Program>
-    static constexpr void add_workspace(Workspace& workspace) {
-        using Lowered = Lowering<Program, streams>;
-        for (std::size_t i = 0; i < Lowered::count; ++i) {
-            const Launch& launch = Lowered::at(i);
-            if (launch.kind != LaunchKind::library) {
-                continue;
-            }
-            const int first = launch.first + (launch.has_reduction ? 1 : 0);
-            const Kernel& kernel = lowering_detail::kernel_of<Program>(first);
-            std::size_t sums = 0;
-            for (int step = first; step < launch.first + launch.count; ++step) {
-                const Kernel& member = lowering_detail::kernel_of<Program>(step);
-                sums += static_cast<std::size_t>(member.rows() * member.columns() * member.accumulators) * sizeof(Sum);
-            }
-            const auto inputs = static_cast<std::size_t>(kernel.rows() * kernel.depth) * sizeof(BFloat16);
-            workspace.sums = std::max(workspace.sums, aligned_size(launch.direct.is_possible ? 0 : sums));
-            workspace.inputs = std::max(workspace.inputs, aligned_size(precision == Precision::bf16 ? inputs : 0));
-            workspace.has_library = true;
-        }
-    }
     static constexpr Workspace workspace = [] {
         Workspace result;
-        (add_workspace<RunningTogether<Programs, Rounding>>(result), ...);
+        (add_workspace<precision, RunningTogether<Programs, Rounding>>(result), ...);
         return result;
     }();
     static constexpr std::size_t sums_offset = States::bytes + aligned_size(Layout::arena_bytes);
@@ -358,46 +336,6 @@ private:
         return call;
     }
 
-    /// How a kernel is spread over the device.
-    struct Spread {
-        Index blocks = 1;
-        int threads = block_threads;
-        int cluster = 1;
-    };
-
-    /// Launches a kernel that may begin before the one before it has ended.
-    template <class... Parameters, class... Arguments>
-    void launch_kernel(void (*kernel)(Parameters...), const Spread& spread, cudaStream_t stream,
-                       Arguments&&... arguments) const {
-        cudaLaunchConfig_t config{};
-        config.gridDim = dim3(static_cast<unsigned>(spread.blocks));
-        config.blockDim = dim3(static_cast<unsigned>(spread.threads));
-        config.stream = stream;
-        cudaLaunchAttribute attributes[2];
-        unsigned count = 0;
-        if (device_.has_clusters && execution_.overlaps) {
-            attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-            attributes[count++].val.programmaticStreamSerializationAllowed = 1;
-        }
-        if (device_.has_clusters && spread.cluster > 1) {
-            attributes[count].id = cudaLaunchAttributeClusterDimension;
-            attributes[count].val.clusterDim.x = static_cast<unsigned>(spread.cluster);
-            attributes[count].val.clusterDim.y = 1;
-            attributes[count++].val.clusterDim.z = 1;
-        }
-        config.attrs = attributes;
-        config.numAttrs = count;
-        check(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...), "launching a kernel");
-    }
-
-    static void wait_unless_capturing(cudaStream_t stream) {
-        cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-        check(cudaStreamIsCapturing(stream, &status), "asking whether a stream is captured");
-        if (status == cudaStreamCaptureStatusNone) {
-            check(cudaStreamSynchronize(stream), "waiting for a kernel");
-        }
-    }
-
     [[nodiscard]] Index blocks_for(Index wanted) const {
         return std::min<Index>(wanted, static_cast<Index>(device_.multiprocessors) * 16);
     }
@@ -420,10 +358,10 @@ private:
     template <std::size_t which, class K>
     void launch_step(int step, cudaStream_t stream) const {
         if constexpr (can_tile<K>(precision)) {
-            launch_kernel(&tile_attention_kernel<K, precision>, {tile_blocks<K>, tile_threads}, stream,
-                          call_of<which>(step));
+            launcher_.launch(&tile_attention_kernel<K, precision>, {tile_blocks<K>, tile_threads}, stream,
+                             call_of<which>(step));
         } else {
-            launch_kernel(&step_kernel<K>, {blocks_for(blocks_wanted<K>())}, stream, call_of<which>(step));
+            launcher_.launch(&step_kernel<K>, {blocks_for(blocks_wanted<K>())}, stream, call_of<which>(step));
         }
     }
 
@@ -435,7 +373,7 @@ private:
         const typename Steps::Calls calls{
             {call_of<which>(At::launch.first + At::launch.order[static_cast<std::size_t>(i)])...}};
         const int blocks = device_.has_clusters ? Steps::blocks : 1;
-        launch_kernel(&segment_kernel<Steps>, {blocks, block_threads, blocks}, stream, calls);
+        launcher_.launch(&segment_kernel<Steps>, {blocks, block_threads, blocks}, stream, calls);
     }
 
     template <std::size_t which, class At, int... i>
@@ -446,7 +384,7 @@ private:
                                            At::launch.input_is_rounded, At::launch.scales[static_cast<std::size_t>(i)],
                                            At::launch.weights[static_cast<std::size_t>(i)]>...>;
         const typename Group::Calls calls{{call_of<which>(At::launch.first_product() + i)...}};
-        launch_kernel(&streaming_kernel<Group>, {Group::blocks}, stream, calls);
+        launcher_.launch(&streaming_kernel<Group>, {Group::blocks}, stream, calls);
     }
 
     template <std::size_t which, class At, int... i>
@@ -460,14 +398,14 @@ private:
             constexpr Index rows = First::kernel.rows();
             if constexpr (norms == 1) {
                 constexpr Index warps = block_threads / warp_size;
-                launch_kernel(&norm_and_convert_kernel<typename At::template KernelAt<0>>,
-                              {blocks_for(divide_rounding_up(rows, warps))}, stream, call_of<which>(At::launch.first),
-                              rounded);
+                launcher_.launch(&norm_and_convert_kernel<typename At::template KernelAt<0>>,
+                                 {blocks_for(divide_rounding_up(rows, warps))}, stream,
+                                 call_of<which>(At::launch.first), rounded);
             } else {
                 constexpr auto depth = static_cast<int>(First::kernel.depth);
-                launch_kernel(&convert_kernel<depth, First::is_aligned>,
-                              {blocks_for(divide_rounding_up(rows * depth, Index{4} * block_threads))}, stream,
-                              call.input, First::kernel.input_stride, rows, rounded);
+                launcher_.launch(&convert_kernel<depth, First::is_aligned>,
+                                 {blocks_for(divide_rounding_up(rows * depth, Index{4} * block_threads))}, stream,
+                                 call.input, First::kernel.input_stride, rows, rounded);
             }
         } else {
             static_assert(!At::launch.input_moves,
@@ -483,13 +421,14 @@ private:
             auto* const sums = reinterpret_cast<Sum*>(memory_.data() + sums_offset);
             using Group = EpilogueGroup<Sum, typename At::template KernelAt<norms + i>...>;
             const typename Group::Calls calls{{call_of<which>(At::launch.first_product() + i)...}};
-            launch_kernel(&epilogue_kernel<Group, Sum>, {Group::blocks * Group::members}, stream, calls,
-                          static_cast<const Sum*>(sums));
+            launcher_.launch(&epilogue_kernel<Group, Sum>, {Group::blocks * Group::members}, stream, calls,
+                             static_cast<const Sum*>(sums));
         }
     }
 
     Device device_;
     Execution execution_;
+    KernelLauncher launcher_;
     DeviceMemory memory_;
     LibraryHandle library_;
     std::vector<LibraryProduct> products_;
