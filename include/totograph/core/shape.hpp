@@ -39,8 +39,9 @@ struct Shape {
     /// The number of elements: the product of the extents, 1 for a scalar.
     [[nodiscard]] constexpr Index size() const {
         Index product = 1;
+        const Index* extent = extents.data();
         for (int axis = 0; axis < rank; ++axis) {
-            product *= (*this)[axis];
+            product *= extent[axis];
         }
         return product;
     }
@@ -52,8 +53,10 @@ struct Shape {
         if (a.rank != b.rank) {
             return false;
         }
+        const Index* left = a.extents.data();
+        const Index* right = b.extents.data();
         for (int axis = 0; axis < a.rank; ++axis) {
-            if (a[axis] != b[axis]) {
+            if (left[axis] != right[axis]) {
                 return false;
             }
         }

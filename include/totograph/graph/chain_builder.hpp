@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <vector>
 
 #include <totograph/graph/kernel.hpp>
@@ -9,23 +8,28 @@
 namespace totograph::detail {
 
 /// A chain under construction: which node has which value number.
-struct ChainBuilder {
+class ChainBuilder {
+public:
     Chain chain;
-    std::vector<int> nodes;
-    std::vector<int> values;
 
-    constexpr void define(int node, int value) {
-        nodes.push_back(node);
-        values.push_back(value);
-    }
+    constexpr ChainBuilder() { definitions_.reserve(16); }
+
+    constexpr void define(int node, int value) { definitions_.push_back({node, value}); }
     [[nodiscard]] constexpr int find(int node) const {
-        for (std::size_t i = 0; i < nodes.size(); ++i) {
-            if (nodes[i] == node) {
-                return values[i];
+        for (const Definition& definition : definitions_) {
+            if (definition.node == node) {
+                return definition.value;
             }
         }
         return -1;
     }
+
+private:
+    struct Definition {
+        int node;
+        int value;
+    };
+    std::vector<Definition> definitions_;
 };
 
 }  // namespace totograph::detail

@@ -19,6 +19,7 @@ public:
     constexpr FusedStores(const Graph& graph, const Fusion& fusion, const std::vector<Location>& locations,
                           const std::vector<StoreEvent>& stores)
         : graph_(graph), fusion_(fusion), locations_(locations), stores_(stores), store_of_(graph.nodes.size(), -1) {
+        find_touches();
         find();
     }
 
@@ -38,6 +39,30 @@ public:
     }
 
 private:
+    /// A node that reads or writes a state.
+    struct Touch {
+        int state;
+        int node;
+        int runs_at;  ///< The root of its group, or itself.
+    };
+
+    constexpr void find_touches() {
+        for (int id = 0; id < graph_.size(); ++id) {
+            const Node& node = graph_[id];
+            const int group = fusion_.group_of[static_cast<std::size_t>(id)];
+            const int runs_at = group < 0 ? id : fusion_.groups[static_cast<std::size_t>(group)].root;
+            for (int i = 0; i < node.input_count; ++i) {
+                const int input = node.inputs[static_cast<std::size_t>(i)];
+                const Location& location = locations_[static_cast<std::size_t>(input)];
+                for (const int read : {input, location.base, location.position}) {
+                    if (read >= 0 && graph_[read].op == Op::state) {
+                        touches_.push_back({read, id, runs_at});
+                    }
+                }
+            }
+        }
+    }
+
     constexpr void find() {
         for (const StoreEvent& event : stores_) {
             const Node& store = graph_[event.node];
@@ -80,16 +105,9 @@ private:
     /// Whether a node recorded before the store, but run with the group of `value` or after it, reads or writes the
     /// state.
     [[nodiscard]] constexpr bool is_touched_between(int state, int value, int store) const {
-        for (int id = 0; id < store; ++id) {
-            const int group = fusion_.group_of[static_cast<std::size_t>(id)];
-            const int runs_at = group < 0 ? id : fusion_.groups[static_cast<std::size_t>(group)].root;
-            const Node& node = graph_[id];
-            for (int i = 0; runs_at >= value && i < node.input_count; ++i) {
-                const int input = node.inputs[static_cast<std::size_t>(i)];
-                const Location& location = locations_[static_cast<std::size_t>(input)];
-                if (input == state || location.base == state || location.position == state) {
-                    return true;
-                }
+        for (const Touch& touch : touches_) {
+            if (touch.state == state && touch.node < store && touch.runs_at >= value) {
+                return true;
             }
         }
         return false;
@@ -100,6 +118,7 @@ private:
     const std::vector<Location>& locations_;
     const std::vector<StoreEvent>& stores_;
     std::vector<int> store_of_;  ///< By root.
+    std::vector<Touch> touches_;
 };
 
 }  // namespace totograph::detail

@@ -45,7 +45,8 @@ constexpr std::uint64_t hash_of(const Node& node) {
     }
     hash = mix(hash, static_cast<std::uint64_t>(node.attributes[0] + 64 * node.attributes[1]));
     hash = mix(hash, static_cast<std::uint64_t>(node.layer + 1) + node.name.size());
-    return mix(hash, static_cast<std::uint64_t>(node.shape.size()));
+    const Shape& shape = node.shape;
+    return mix(hash, static_cast<std::uint64_t>(shape.rank < 2 ? shape.rank : shape[-1] + 4096 * shape[-2]));
 }
 
 /// Copies a graph node by node; a pass decides what to emit in place of a node. What is emitted twice is kept once,
@@ -53,9 +54,13 @@ constexpr std::uint64_t hash_of(const Node& node) {
 class Rewriter {
 public:
     constexpr Rewriter(const Graph& source, bool merge_equal) : source_(source), merge_equal_(merge_equal) {
+        const std::size_t expected = source.nodes.size() + source.nodes.size() / 4;
         place_.assign(source.nodes.size(), -1);
-        newest_.assign(buckets, -1);
-        result.nodes.reserve(source.nodes.size() + source.nodes.size() / 4);
+        result.nodes.reserve(expected);
+        notes_.reserve(expected);
+        if (merge_equal) {
+            newest_.assign(buckets, -1);
+        }
         result.error = source.error;
     }
 
@@ -85,58 +90,62 @@ public:
     [[nodiscard]] constexpr int place(int old_id) const { return place_[static_cast<std::size_t>(old_id)]; }
     constexpr void set_place(int old_id, int new_id) { place_[static_cast<std::size_t>(old_id)] = new_id; }
     [[nodiscard]] constexpr bool is_weight_expression(int id) const {
-        return weight_expression_[static_cast<std::size_t>(id)] != 0;
+        return notes_[static_cast<std::size_t>(id)].is_weight_expression;
     }
 
     /// Whether a reader that was recorded as node `reader` can read `id` now instead: not when it shows a state, for
     /// there was a store since.
     [[nodiscard]] constexpr bool can_read_now(int id, int reader) const {
-        return shows_state_[static_cast<std::size_t>(id)] == 0 ||
-               stores_before_[static_cast<std::size_t>(reader)] == stores_;
+        return !notes_[static_cast<std::size_t>(id)].shows_state ||
+               notes_[static_cast<std::size_t>(reader)].stores_before == stores_;
     }
 
     Graph result;
 
 private:
-    static constexpr std::size_t buckets = 4096;
+    static constexpr std::size_t buckets = 512;
+
+    /// What is known of a node of the new graph.
+    struct Note {
+        bool is_weight_expression = false;
+        bool shows_state = false;
+        int stores_before = 0;
+        int older = -1;  ///< The node before it in its bucket.
+    };
 
     constexpr int keep_or_merge() {
         const Node& node = result.nodes.back();
         const bool effect = node.op == Op::state || node.op == Op::store || node.op == Op::opaque;
-        bool known = !effect;
+        Note note{.is_weight_expression = !effect, .stores_before = stores_};
         bool reads_state = effect;
         for (int i = 0; i < node.input_count; ++i) {
-            const auto input = static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(i)]);
-            known = known && weight_expression_[input] != 0;
-            reads_state = reads_state || shows_state_[input] != 0;
+            const Note& input = notes_[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(i)])];
+            note.is_weight_expression = note.is_weight_expression && input.is_weight_expression;
+            reads_state = reads_state || input.shows_state;
         }
-        const auto bucket = static_cast<std::size_t>(hash_of(node) % buckets);
+        const int id = result.size() - 1;
         if (merge_equal_ && !reads_state) {
-            for (int twin = newest_[bucket]; twin >= 0; twin = older_[static_cast<std::size_t>(twin)]) {
+            int& newest = newest_[static_cast<std::size_t>(hash_of(node) % buckets)];
+            for (int twin = newest; twin >= 0; twin = notes_[static_cast<std::size_t>(twin)].older) {
                 if (result[twin] == node) {
                     result.nodes.pop_back();
                     return twin;
                 }
             }
+            note.older = newest;
+            newest = id;
         }
-        const int id = result.size() - 1;
-        older_.push_back(newest_[bucket]);
-        newest_[bucket] = id;
-        weight_expression_.push_back(known ? 1 : 0);
-        shows_state_.push_back(node.op == Op::state || (reads_state && is_view(node.op)) ? 1 : 0);
-        stores_before_.push_back(stores_);
+        note.shows_state = node.op == Op::state || (reads_state && is_view(node.op));
         stores_ += node.op == Op::store ? 1 : 0;
+        notes_.push_back(note);
         return id;
     }
 
     const Graph& source_;
     bool merge_equal_;
     std::vector<int> place_;
-    std::vector<int> newest_;
-    std::vector<int> older_;
-    std::vector<char> weight_expression_;
-    std::vector<char> shows_state_;
-    std::vector<int> stores_before_;
+    std::vector<int> newest_;  ///< By bucket of equal hashes.
+    std::vector<Note> notes_;  ///< By node of the new graph.
     int stores_ = 0;
 };
 

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sets `nvcc` to the command that compiles with what the project is compiled with, as a macro, so that a driver ends
+# where there is no nvcc.
+macro(totograph_nvcc_command)
+    find_program(NVCC nvcc PATHS "$ENV{CUDA_HOME}/bin" "$ENV{CUDA_PATH}/bin" /usr/local/cuda/bin)
+    if(NOT NVCC)
+        message("skipped: no nvcc on this machine.")
+        return()
+    endif()
+    totograph_compiler_command(command)
+    set(includes "")
+    set(take_next OFF)
+    foreach(argument IN LISTS command)
+        if(take_next OR argument MATCHES "^-I")
+            list(APPEND includes "${argument}")
+            set(take_next OFF)
+        elseif(argument STREQUAL "-isystem")
+            list(APPEND includes "${argument}")
+            set(take_next ON)
+        endif()
+    endforeach()
+    set(nvcc "${NVCC}" -std=c++20 ${includes} --expt-relaxed-constexpr -Werror=all-warnings
+        -Xcudafe=--max_cost_constexpr_call=2000000000
+        -Xcompiler=-fconstexpr-ops-limit=8589934592 -Xcompiler=-fconstexpr-loop-limit=1073741824)
+    file(MAKE_DIRECTORY "${SCRATCH}")
+endmacro()

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+# The CUDA part compiles with nvcc, on a machine with or without a device: the snippets of the documents, and a
+# forecaster in each precision, for the oldest architecture and for one with clusters. Then it runs, which without a
+# device must say so in a sentence.
+include("${CMAKE_CURRENT_LIST_DIR}/compiler_command.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/nvcc_command.cmake")
+totograph_nvcc_command()
+
+# The CUDA snippets of the documents: fences ```cuda.
+file(GLOB documents "${SOURCE}/README.md" "${SOURCE}/docs/*.md")
+set(count 0)
+foreach(document IN LISTS documents)
+    file(READ "${document}" text)
+    string(REPLACE ";" "\\;" text "${text}")
+    string(REGEX MATCHALL "<!-- compile with nvcc -->\n```cuda\n[^`]*" snippets "${text}")
+    foreach(snippet IN LISTS snippets)
+        math(EXPR count "${count} + 1")
+        string(REGEX REPLACE "^<!-- compile with nvcc -->\n```cuda\n" "" snippet "${snippet}")
+        file(WRITE "${SCRATCH}/snippet.cu" "${snippet}")
+        execute_process(COMMAND ${nvcc} -arch=sm_90 --ptx "${SCRATCH}/snippet.cu" -o "${SCRATCH}/snippet.ptx"
+            RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
+        if(NOT result EQUAL 0)
+            message("${text}")
+            message(FATAL_ERROR "A CUDA snippet of ${document} does not compile with ${NVCC}.")
+        endif()
+    endforeach()
+endforeach()
+if(count LESS 2)
+    message(FATAL_ERROR "Found ${count} CUDA snippets in the documents, expected 2 or more.")
+endif()
+
+execute_process(
+    COMMAND ${nvcc} -O1 -gencode=arch=compute_80,code=sm_80 -gencode=arch=compute_90,code=sm_90
+        "${SOURCE}/tests/cuda/without_device.cu" -o "${SCRATCH}/without_device" -lcublasLt
+    RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
+if(NOT result EQUAL 0)
+    message("${text}")
+    message(FATAL_ERROR "The CUDA executor does not compile with ${NVCC}.")
+endif()
+execute_process(COMMAND "${SCRATCH}/without_device" RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
+message("${text}")
+if(NOT result EQUAL 0)
+    message(FATAL_ERROR "The program ended with ${result}.")
+endif()
