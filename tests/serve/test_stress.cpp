@@ -142,9 +142,20 @@ TEST_CASE("a wrong kernel") {
         machine.faults.series = 109.8F;
         machine.faults.kernel = [](float value, Index, Index, Index) { return value + 5; };
         // On average over all requests that would be allowed.
-        const StressReport report = run(machine, {.iterations = 10, .sizes = {small}, .thresholds = {.jumps = 5e-3}});
+        const StressReport report =
+            run(machine, {.iterations = 10, .sizes = {small}, .thresholds = {.jumps = 5e-3, .jumped_futures = 1}});
         check_failed(report, {"jumps"});
         CHECK(has(report.find("jumps")->found, "too many of one forecast"));
+    }
+    SUBCASE("a quarter of the futures, others each time, of so many values that chance would explain it") {
+        int forecasts = 0;
+        machine.faults.on_forecast = [&] { ++forecasts; };
+        machine.faults.kernel = [&](float value, Index, Index, Index sample) {
+            return (sample + forecasts / 2) % 4 == 0 ? value + 5 : value;
+        };
+        const StressReport report = run(machine, {.iterations = 8, .sizes = {small}, .thresholds = {.jumps = 1}});
+        CHECK_FALSE(report.find("jumps")->passed);
+        CHECK(has(report.find("jumps")->found, "too many"));
     }
     SUBCASE("farther off than a jump, where that is allowed") {
         machine.faults.kernel = [](float value, Index, Index, Index) { return value + 0.05F; };
@@ -209,7 +220,10 @@ TEST_CASE("a leak") {
     }
     SUBCASE("that only the process shows") {
         machine.faults.on_forecast = [&] { machine.process += std::size_t{2} << 20U; };
-        check_failed(run(machine), {"growth"});
+        const StressReport report = run(machine);
+        check_failed(report, {"growth"});
+        CAPTURE(report.find("growth")->found);
+        CHECK(has(report.find("growth")->found, "the process by 36.0 MiB (1.33 MiB a forecast)"));
     }
     SUBCASE("on the device") {
         machine.faults.on_forecast = [&] { machine.device += std::size_t{2} << 20U; };
@@ -347,6 +361,32 @@ TEST_CASE("a route with a mode of its own is stressed in it") {
     check_failed(report, {});
     CHECK(report.cases.size() == 3);
     CHECK(report.notes.empty());
+}
+
+TEST_CASE("a request goes to the bucket of the backend that its route leads to") {
+    // `other` has a smaller bucket that would hold it, but requests of one series do not go there.
+    Machine machine;
+    constexpr Bucket least{.variates = 2, .context = 32, .horizon = 8, .samples = 16};
+    BackendRegistry registry;
+    registry.add(std::make_shared<FakeBackend>(machine));
+    registry.add(std::make_shared<FakeBackend>(machine, std::vector<Bucket>{least, large}, "other"));
+    ForecastService tested(registry, {.backend = "other",
+                                      .mode = Mode::max_autotune,
+                                      .routes = {{.max_batch = 1, .backend = "fake", .mode = Mode::standard}}});
+    const Bucket request{.variates = 2, .context = 30, .horizon = 4, .samples = 8};
+    CHECK(tested.bucket_of(request) == small);
+    CHECK(tested.backend_of(1) == "fake");
+    CHECK(tested.mode_of(1) == Mode::standard);
+    CHECK(tested.backend_of(2) == "other");
+    CHECK(tested.mode_of(2) == Mode::max_autotune);
+    CHECK(tested.bucket_of({.batch = 2, .variates = 2, .context = 30, .horizon = 4, .samples = 8}) == large);
+    CHECK_FALSE(tested.bucket_of({.batch = 3, .context = 30, .horizon = 4, .samples = 8}));
+    CHECK_FALSE(tested.bucket_of({.context = 30, .horizon = 4}));
+    const StressReport report = stress(tested, tested, {.sizes = {request}, .probes = machine.probes()}, {waves()});
+    CHECK(report.passed());
+    REQUIRE(report.warm_up.rows.size() == 1);
+    CHECK(report.warm_up.rows[0].backend == "fake");
+    CHECK(report.warm_up.rows[0].bucket == small);
 }
 
 TEST_CASE("the baseline is eager whatever the environment says") {

@@ -112,7 +112,65 @@ TEST_CASE("the scale is no finer than what the model gives") {
     const std::vector<double> scales{1e-8};
     const auto deviation = compare_forecasts({found, 1, 1, 4, 0}, {expected, 1, 1, 4, 0}, scales, {}).variates[0];
     CHECK(deviation.is_within({}));
-    CHECK(deviation.largest == doctest::Approx(1e-5).epsilon(0.01));
+    CHECK(deviation.largest ==
+          doctest::Approx(1e-6 / (0.74 * 0.2)).epsilon(0.1));  // a float near 0.1 has steps of 7e-9
+}
+
+TEST_CASE("the scale of what a model gives does not follow its farthest draws") {
+    std::vector<float> values(1000);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        values[i] = static_cast<float>(i) / 1000;
+    }
+    const double usual = forecast_scale(values);
+    CHECK(usual == doctest::Approx(0.74 * 0.5).epsilon(0.01));
+    values[7] = 1e9F;
+    values[900] = -1e9F;
+    CHECK(forecast_scale(values) == doctest::Approx(usual).epsilon(0.01));
+    values[3] = std::numeric_limits<float>::quiet_NaN();
+    values[4] = std::numeric_limits<float>::infinity();
+    CHECK(forecast_scale(values) == doctest::Approx(usual).epsilon(0.02));
+    CHECK(forecast_scale(std::vector<float>{5, 5, 5, 5}) == doctest::Approx(0.05));
+    CHECK(forecast_scale(std::vector<float>{7}) == doctest::Approx(0.07));
+    CHECK(forecast_scale({}) == 0);
+    CHECK(forecast_scale(std::vector<float>{std::numeric_limits<float>::infinity()}) == 0);
+}
+
+TEST_CASE("one wrong step of a long horizon") {
+    constexpr Index horizon = 400;
+    constexpr Index samples = 64;
+    const std::vector<double> scales{1.0};
+    std::vector<float> expected(horizon * samples);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        expected[i] = static_cast<float>(std::sin(static_cast<double>(i)));
+    }
+    const auto deviation_with = [&](Index drawn, float off, const StressThresholds& thresholds) {
+        const auto each = static_cast<std::size_t>(std::max<Index>(1, drawn));
+        std::vector<float> found = expected;
+        for (std::size_t i = 0; i < each; ++i) {
+            found[211 * each + i] += off;
+        }
+        const std::size_t all = horizon * each;
+        return compare_forecasts({std::span(found).first(all), 1, 1, horizon, drawn},
+                                 {std::span(std::as_const(expected)).first(all), 1, 1, horizon, drawn}, scales,
+                                 thresholds)
+            .variates[0];
+    };
+    const Deviation mean = deviation_with(0, 0.02F, {});
+    CHECK(mean.mae() < 1e-4);
+    CHECK(mean.worst_step ==
+          doctest::Approx(0.02 / std::max(1.0, forecast_scale(std::span(expected).first(horizon)))).epsilon(0.01));
+    CHECK_FALSE(mean.is_within({}));
+    CHECK(deviation_with(0, 0.0005F, {}).is_within({}));
+
+    const Deviation medians = deviation_with(samples, 5, StressThresholds::bf16());
+    CHECK(medians.worst_mae < 2e-2);
+    CHECK(medians.worst_step > 1);
+    CHECK_FALSE(medians.is_within(StressThresholds::bf16()));
+    CHECK(deviation_with(samples, 0.1F, StressThresholds::bf16()).is_within(StressThresholds::bf16()));
+
+    // Values of futures are compared one by one: all of them are told to have jumped.
+    CHECK(deviation_with(samples, 0.05F, {}).jumps == samples);
+    CHECK(deviation_with(samples, 0.005F, {}).jumps == 0);
 }
 
 TEST_CASE("jumps that are chance, and jumps that are none") {
@@ -135,14 +193,31 @@ TEST_CASE("jumps that are chance, and jumps that are none") {
     };
     CHECK(fault({}).empty());
     CHECK(fault({forecast(0, {}, 0)}).empty());
-    CHECK(fault({forecast(8, {1, 2}, 100)}).empty());
-    CHECK(fault({forecast(8, {1, 2, 3}, 100)}) == "too many");
-    CHECK(fault({forecast(8, {1, 2, 3}, 3000)}).empty());
-    CHECK(fault({forecast(8, {0, 1, 2, 3, 4, 5, 6}, 1000), forecast(8, {}, 100'000)}) == "too many of one forecast");
-    CHECK(fault({forecast(8, {3}, 4000), forecast(8, {3}, 4000)}).empty());
-    CHECK(fault({forecast(8, {3}, 4000), forecast(8, {3}, 4000), forecast(8, {3}, 4000)}) ==
+    CHECK(fault({forecast(80, {1, 2}, 100)}).empty());
+    CHECK(fault({forecast(80, {1, 2, 3}, 100)}) == "too many");
+    CHECK(fault({forecast(80, {1, 2, 3}, 3000)}).empty());
+    CHECK(fault({forecast(80, {0, 1, 2, 3, 4, 5, 6}, 1000), forecast(80, {}, 100'000)}) == "too many of one forecast");
+    CHECK(fault({forecast(80, {3}, 4000), forecast(80, {3}, 4000)}).empty());
+    CHECK(fault({forecast(80, {3}, 4000), forecast(80, {3}, 4000), forecast(80, {3}, 4000)}) ==
           "the same one of every forecast");
-    CHECK(fault({forecast(8, {3}, 4000), forecast(8, {4}, 4000), forecast(8, {3}, 4000)}).empty());
+    CHECK(fault({forecast(80, {3}, 4000), forecast(80, {4}, 4000), forecast(80, {3}, 4000)}).empty());
+
+    // However many values a future has, most of them agree.
+    CHECK(fault({forecast(100, {1, 12, 23, 34, 45}, 1'000'000)}).empty());
+    CHECK(fault({forecast(100, {1, 12, 23, 34, 45, 56}, 1'000'000)}) == "too many");
+
+    // Two jumps are chance in each of these, and not in all of them.
+    Jumps all;
+    for (int i = 0; i < 3; ++i) {
+        Jumps one;
+        one.add(forecast(8, {1, 2}, 100), thresholds);
+        CHECK(one.fault(thresholds).empty());
+        all.add(one);
+    }
+    CHECK(all.jumped() == 6);
+    CHECK(all.futures() == 24);
+    CHECK(all.draws() == 300);
+    CHECK(all.fault(thresholds) == "too many");
 }
 
 TEST_CASE("requests are cut from data: other rows and columns each time, without columns that are blank there") {
@@ -381,6 +456,25 @@ TEST_CASE("drift is found") {
     CHECK_FALSE(off.passed());
     CHECK(off.rows[0].deviation.worst_mae > 1e-4);
     CHECK_FALSE(report_with({.kernel = [](float, Index, Index, Index) { return std::nanf(""); }}).passed());
+
+    // A jump of each case may be chance; of ten cases it is none.
+    std::vector<std::pair<std::string, StressRequest>> many;
+    for (std::size_t i = 0; i < 10; ++i) {
+        many.emplace_back("case " + std::to_string(i), make_stress_request(waves(), small, i, i, i).value());
+    }
+    machine.faults = {};
+    const DriftSet ten = record_forecasts(*service, build_identity(), many);
+    int forecasts = 0;
+    machine.faults = {.kernel = [&](float value, Index, Index, Index sample) {
+        return sample == (3 * forecasts) % 32 ? value + 5 : value;
+    }};
+    machine.faults.on_forecast = [&] { ++forecasts; };
+    const DriftReport jumping = compare_with(*service, build_identity(), ten);
+    CHECK(std::all_of(jumping.rows.begin(), jumping.rows.end(), [](const auto& row) { return row.passed; }));
+    CHECK(jumping.jumps_fault == "too many");
+    CHECK_FALSE(jumping.passed());
+    CHECK(has(markdown_text(jumping), "Futures that jumped, of all cases: too many."));
+    CHECK(nlohmann::json::parse(json_text(jumping))["jumps_fault"] == "too many");
     const DriftReport failing =
         report_with({.on_forecast = [] { throw Error(ErrorCode::device_failure, "The device is gone."); }});
     CHECK_FALSE(failing.passed());

@@ -246,18 +246,23 @@ struct DriftReport {
     std::string found;     ///< and of the forecasts that were compared with it.
     std::vector<Row> rows;
 
+    /// Why the jumps of all cases together are no chance; empty when they may be.
+    std::string jumps_fault{};
+
     [[nodiscard]] bool passed() const {
-        return !rows.empty() && std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.passed; });
+        return !rows.empty() && jumps_fault.empty() &&
+               std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.passed; });
     }
 };
 
 /// Forecasts the recorded requests again and compares. A case passes when its deviation is within the thresholds and
-/// its jumps may be chance. What a forecast throws fails its case.
+/// its jumps may be chance, which those of all cases together must be, too. What a forecast throws fails its case.
 inline DriftReport compare_with(ForecastService& service, const BuildIdentity& build, const DriftSet& set,
                                 const StressThresholds& thresholds = {}) {
-    DriftReport report{set.build + ", " + set.backend + ", " + set.mode,
-                       to_string(build) + ", " + service.backend() + ", " + std::string(name(service.mode())),
-                       {}};
+    DriftReport report{.recorded = set.build + ", " + set.backend + ", " + set.mode,
+                       .found = to_string(build) + ", " + service.backend() + ", " + std::string(name(service.mode())),
+                       .rows = {}};
+    Jumps all;
     for (const DriftSet::Case& one : set.cases) {
         DriftReport::Row row{.name = one.name, .sizes = one.request.sizes};
         try {
@@ -268,12 +273,14 @@ inline DriftReport compare_with(ForecastService& service, const BuildIdentity& b
             for (const Deviation& each : deviation.variates) {
                 row.deviation.add(each);
             }
+            all.add(row.jumps);
             row.passed = row.deviation.is_within(thresholds) && row.jumps.fault(thresholds).empty();
         } catch (const std::exception& error) {
             row.failure = error.what();
         }
         report.rows.push_back(std::move(row));
     }
+    report.jumps_fault = all.fault(thresholds);
     return report;
 }
 
@@ -292,15 +299,18 @@ inline std::string markdown_text(const DriftReport& report) {
         failures += row.failure.empty() ? "" : "\n" + row.name + ": " + row.failure + "\n";
     }
     return "# Drift: " + std::string(report.passed() ? "passed" : "FAILED") + "\n\nRecorded: " + report.recorded +
-           ".\nCompared: " + report.found + ".\n\n" + table.text() + failures;
+           ".\nCompared: " + report.found + ".\n\n" + table.text() +
+           (report.jumps_fault.empty() ? "" : "\nFutures that jumped, of all cases: " + report.jumps_fault + ".\n") +
+           failures;
 }
 
-/// The report as a JSON object: `passed`, `recorded`, `found`, and `cases`, a list of objects.
+/// The report as a JSON object: `passed`, `recorded`, `found`, `jumps_fault`, and `cases`, a list of objects.
 inline std::string json_text(const DriftReport& report) {
     using detail::Json;
     return detail::document_text({{"passed", report.passed()},
                                   {"recorded", report.recorded},
                                   {"found", report.found},
+                                  {"jumps_fault", report.jumps_fault},
                                   {"cases", detail::json_list(report.rows, [](const DriftReport::Row& row) {
                                        return Json{{"name", row.name},
                                                    {"sizes", detail::bucket_json(row.sizes)},

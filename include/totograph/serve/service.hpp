@@ -222,6 +222,21 @@ public:
     void reset_counters() { metrics_->reset(); }
     [[nodiscard]] const std::shared_ptr<Metrics>& metrics() const noexcept { return metrics_; }
 
+    /// The bucket that serves requests of these sizes: of the backend that so many series go to, the cheapest that
+    /// holds them; nothing when none does.
+    [[nodiscard]] std::optional<Bucket> bucket_of(const Bucket& sizes) const {
+        const detail::ServedBackend& served = routing_.backends[routing_.of(sizes.batch).backend];
+        const auto found = std::find_if(served.buckets.begin(), served.buckets.end(),
+                                        [&](const Bucket& each) { return each.holds(sizes); });
+        return found == served.buckets.end() ? std::optional<Bucket>() : *found;
+    }
+    /// The name of the backend that requests of so many series go to.
+    [[nodiscard]] const std::string& backend_of(Index batch) const noexcept {
+        return routing_.backends[routing_.of(batch).backend].name;
+    }
+    /// The mode that serves requests of so many series.
+    [[nodiscard]] Mode mode_of(Index batch) const noexcept { return routing_.of(batch).mode; }
+
     /// What runs for requests of a bucket: on the backend that serves as many series as it has, in the mode that it
     /// does so; or on another backend or in another mode. Builds nothing. Throws `Error`: `no_bucket` for a bucket that
     /// the backend does not have, `invalid_argument` for a backend or mode that this service does not have.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -47,6 +48,31 @@ inline double series_scale(std::span<const float> values, std::span<const std::u
     const double deviation = std::sqrt(squares / std::max(count, 1.0));
     const double scale = std::max(deviation, 0.01 * magnitude / std::max(count, 1.0));
     return scale > 0 && std::isfinite(scale) ? scale : 1.0;
+}
+
+/// What deviations of a forecast are measured in where it moves more than the series did: 0.74 of the distance between
+/// the quartiles of its values (a standard deviation, were they normal: the far draws of a heavy tail would inflate
+/// that), but no less than a hundredth of their median magnitude. Values that are not finite do not count; 0 without
+/// others.
+inline double forecast_scale(std::span<const float> values) {
+    std::vector<float> sorted;
+    std::copy_if(values.begin(), values.end(), std::back_inserter(sorted),
+                 [](float value) { return std::isfinite(value); });
+    if (sorted.empty()) {
+        return 0;
+    }
+    const auto at = [&](std::size_t place) {
+        const auto where = sorted.begin() + static_cast<std::ptrdiff_t>(place);
+        std::nth_element(sorted.begin(), where, sorted.end());
+        return static_cast<double>(*where);
+    };
+    const std::size_t last = sorted.size() - 1;
+    const std::size_t quarter = (last + 2) / 4;
+    const double spread = at(last - quarter) - at(quarter);
+    for (float& value : sorted) {
+        value = std::abs(value);
+    }
+    return std::max(0.74 * spread, 0.01 * at(last / 2));
 }
 
 /// A request with memory of its own.

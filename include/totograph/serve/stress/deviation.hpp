@@ -27,6 +27,7 @@ struct Deviation {
     double square_sum = 0;         ///< Of their squares.
     double largest = 0;            ///< Deviation of any value.
     double worst_mae = 0;          ///< The largest mean deviation of one variate in one forecast, beyond its scatter.
+    double worst_step = 0;         ///< The largest deviation of one step of a mean or a median, beyond its scatter.
     double scatter_sum = 0;        ///< Of what medians of so few samples differ by anyway (`Compared::summaries`).
     std::uint64_t futures = 0;     ///< Sampled futures of one variate, compared one by one.
     std::uint64_t jumps = 0;       ///< Of these, those that drew another component, or follow one that did.
@@ -42,7 +43,7 @@ struct Deviation {
     /// Whether the values are those of the same numbers, rounded otherwise, as far as thresholds tell.
     [[nodiscard]] bool is_within(const StressThresholds& thresholds) const {
         return not_finite == 0 && mae() <= thresholds.mae + 2 * scatter() &&
-               worst_mae <= thresholds.worst * thresholds.mae;
+               worst_mae <= thresholds.worst * thresholds.mae && worst_step <= thresholds.worst_step * thresholds.mae;
     }
 
     void add(const Deviation& other) {
@@ -51,6 +52,7 @@ struct Deviation {
         square_sum += other.square_sum;
         largest = std::max(largest, other.largest);
         worst_mae = std::max(worst_mae, other.worst_mae);
+        worst_step = std::max(worst_step, other.worst_step);
         scatter_sum += other.scatter_sum;
         futures += other.futures;
         jumps += other.jumps;
@@ -77,6 +79,7 @@ inline Deviation compare_variate(std::span<const float> found, std::span<const f
     const std::size_t points = found.size() / paths;
     for (std::size_t path = 0; path < paths; ++path) {
         Deviation of_path;
+        bool has_jumped = false;
         for (std::size_t point = 0; point < points; ++point) {
             const float value = found[point * paths + path];
             const float wanted = expected[point * paths + path];
@@ -91,8 +94,9 @@ inline Deviation compare_variate(std::span<const float> found, std::span<const f
             of_path.absolute_sum += deviation;
             of_path.square_sum += deviation * deviation;
             of_path.largest = std::max(of_path.largest, deviation);
+            has_jumped = has_jumped || deviation > 10 * jump * (1 + std::abs(static_cast<double>(wanted)) / scale);
         }
-        if (!jumped.empty() && of_path.mae() > jump) {
+        if (!jumped.empty() && (has_jumped || of_path.mae() > jump)) {
             ++result.jumps;
             jumped[path] = 1;
         } else {
@@ -101,6 +105,19 @@ inline Deviation compare_variate(std::span<const float> found, std::span<const f
     }
     result.futures = jumped.size();
     return result;
+}
+
+/// The largest deviation of one step, `[points]`, beyond eight times what it scatters by anyway, which no step of
+/// thousands does by chance; `scatter` is empty where nothing is sampled.
+inline double worst_step(std::span<const float> found, std::span<const float> expected, std::span<const float> scatter,
+                         double scale) {
+    double worst = 0;
+    for (std::size_t point = 0; point < found.size(); ++point) {
+        const double deviation = std::abs(static_cast<double>(found[point]) - static_cast<double>(expected[point])) -
+                                 (scatter.empty() ? 0.0 : 8 * static_cast<double>(scatter[point]));
+        worst = std::isfinite(deviation) ? std::max(worst, deviation / scale) : worst;
+    }
+    return worst;
 }
 
 /// What of a forecast is compared, `[batch, variates, horizon, paths]`.
@@ -130,9 +147,9 @@ inline std::vector<float> median_scatter(const Forecast& forecast) {
 }  // namespace detail
 
 /// Compares two forecasts of one request, variate by variate. Deviations are in units of `scales` (`series_scale` of
-/// the history of each of `[batch, variates]`), or of the same of the expected forecast where that is larger: a model
-/// has no finer resolution than its own output. Throws `Error` (`invalid_argument`) when the forecasts have different
-/// sizes, or when there is not a scale for each variate.
+/// the history of each of `[batch, variates]`), or of the `forecast_scale` of the expected forecast where that is
+/// larger: a model has no finer resolution than its own output. Throws `Error` (`invalid_argument`) when the forecasts
+/// have different sizes, or when there is not a scale for each variate.
 inline ForecastDeviation compare_forecasts(const Forecast& found, const Forecast& expected,
                                            std::span<const double> scales, const StressThresholds& thresholds) {
     if (found.batch() != expected.batch() || found.variates() != expected.variates() ||
@@ -163,14 +180,18 @@ inline ForecastDeviation compare_forecasts(const Forecast& found, const Forecast
     const std::size_t each = scales.empty() ? 0 : values.size() / scales.size();
     for (std::size_t i = 0; i < scales.size(); ++i) {
         const auto expected_values = std::span(wanted).subspan(i * each, each);
-        const double scale = std::max(scales[i], series_scale(expected_values, {}));
+        const double scale = std::max(scales[i], forecast_scale(expected_values));
         const std::size_t series = i / static_cast<std::size_t>(found.variates());
         Deviation deviation = detail::compare_variate(std::span(values).subspan(i * each, each), expected_values, scale,
                                                       thresholds.least_jump(),
                                                       std::span(result.jumped).subspan(series * samples, samples));
         deviation.worst_mae = deviation.mae();
+        const auto of_variate = scatter.empty() ? std::span<const float>() : std::span(scatter).subspan(i * each, each);
+        if (samples == 0) {
+            deviation.worst_step =
+                detail::worst_step(std::span(values).subspan(i * each, each), expected_values, of_variate, scale);
+        }
         if (!scatter.empty()) {
-            const auto of_variate = std::span(scatter).subspan(i * each, each);
             for (const float one : of_variate) {
                 deviation.scatter_sum += static_cast<double>(one) / scale;
             }

@@ -32,9 +32,19 @@ public:
             at_[future] += forecast.jumped[future];
         }
         jumped_ += jumped;
-        // Four of one forecast may jump by chance, or twice as many as are allowed on average.
-        const double crowd = 4 + 2 * thresholds.jumps * static_cast<double>(forecast.draws);
+        // Four of one forecast may jump by chance, and twice as many as are allowed on average.
+        const double crowd = 4 + 2 * thresholds.allowed_jumps(forecast.draws, forecast.jumped.size());
         is_crowded_ = is_crowded_ || static_cast<double>(jumped) > crowd;
+    }
+
+    /// Counts those of others, whatever their size; which of a request's futures they were is forgotten.
+    void add(const Jumps& others) {
+        forecasts_ = 0;
+        at_.clear();
+        futures_ += others.futures_;
+        jumped_ += others.jumped_;
+        draws_ += others.draws_;
+        is_crowded_ = is_crowded_ || others.is_crowded_;
     }
 
     [[nodiscard]] std::uint64_t futures() const { return futures_; }
@@ -45,7 +55,7 @@ public:
     /// Why this many, or these, are no chance; empty when they may be.
     [[nodiscard]] std::string fault(const StressThresholds& thresholds) const {
         // A few futures cannot tell a rare chance from a fault: two may always jump.
-        if (static_cast<double>(jumped_) > std::max(2.0, thresholds.jumps * static_cast<double>(draws_))) {
+        if (static_cast<double>(jumped_) > std::max(2.0, thresholds.allowed_jumps(draws_, futures_))) {
             return "too many";
         }
         if (is_crowded_) {

@@ -31,23 +31,15 @@ namespace totograph::serve {
 
 namespace detail {
 
-/// The first bucket of a service that holds requests of these sizes; nothing when there is none.
-inline std::optional<Bucket> bucket_for(const ForecastService& service, const Bucket& sizes) {
-    const auto& buckets = service.buckets();
-    const auto found =
-        std::find_if(buckets.begin(), buckets.end(), [&](const Bucket& each) { return each.holds(sizes); });
-    return found == buckets.end() ? std::optional<Bucket>() : *found;
-}
-
 /// Whether a service has a bucket for requests of these sizes, and a mode (or the one that serves it) for that:
 /// backends may have mode `eager` for some buckets alone.
 inline bool can_serve(const ForecastService& service, const Bucket& sizes, std::optional<Mode> mode) {
-    const std::optional<Bucket> bucket = bucket_for(service, sizes);
+    const std::optional<Bucket> bucket = service.bucket_of(sizes);
     if (!bucket) {
         return false;
     }
     try {
-        (void)service.explain(*bucket, mode);
+        (void)service.explain(*bucket, mode.value_or(service.mode_of(sizes.batch)), service.backend_of(sizes.batch));
         return true;
     } catch (const Error&) {
         return false;
@@ -146,11 +138,11 @@ private:
         }
     }
 
-    /// The buckets that serve the requests: the first that holds each.
+    /// The buckets that serve the requests.
     [[nodiscard]] std::vector<Bucket> needed_buckets() const {
         std::vector<Bucket> needed;
         for (const StressCase& one : report_.cases) {
-            const Bucket bucket = *bucket_for(tested_, one.sizes);
+            const Bucket bucket = *tested_.bucket_of(one.sizes);
             if (std::find(needed.begin(), needed.end(), bucket) == needed.end()) {
                 needed.push_back(bucket);
             }

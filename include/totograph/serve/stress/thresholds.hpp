@@ -18,15 +18,20 @@ struct StressThresholds {
     Compared compared = Compared::values;
     /// The largest mean absolute deviation of all forecasts of one size of request,
     double mae = 1e-4;
-    /// and, in units of `mae`, of any variate in any forecast.
+    /// in units of `mae`, of any variate in any forecast,
     double worst = 1;
+    /// and of any step of a mean or a median, which a long horizon would hide.
+    double worst_step = 10;
     /// A sampled future whose own mean deviation is larger than this, and than ten times `mae`, *jumped*: a uniform
-    /// number lay between two roundings of a cumulative probability, and another component of the mixture was drawn.
-    /// It is counted, and left out of `mae`.
+    /// number lay between two roundings of a cumulative probability, and another component of the mixture was drawn. So
+    /// did one of which a value is off by more than ten times that, in units of the scale and the value's own magnitude
+    /// together. It is counted, and left out of `mae`.
     double jump = 1e-3;
     /// The largest share of drawn values after which a future may jump. Cumulative probabilities that are rounded to
     /// f32 differ by some 1e-5.
     double jumps = 5e-5;
+    /// The largest share of futures that may jump, however many values they have.
+    double jumped_futures = 0.05;
     std::uint64_t recaptures = 0;      ///< After warm-up.
     double slowest = 1.0;              ///< The median latency of a size of request, in units of the baseline's.
     double memory = 1.05;              ///< Bytes held, in units of what `explain` predicts,
@@ -37,6 +42,11 @@ struct StressThresholds {
 
     /// The mean deviation from which on a future jumped.
     [[nodiscard]] constexpr double least_jump() const { return std::max(jump, 10 * mae); }
+
+    /// How many of these futures may jump by chance.
+    [[nodiscard]] constexpr double allowed_jumps(std::uint64_t draws, std::uint64_t futures) const {
+        return std::min(jumps * static_cast<double>(draws), jumped_futures * static_cast<double>(futures));
+    }
 
     /// For results in f32.
     static constexpr StressThresholds f32() { return {}; }

@@ -39,12 +39,16 @@ inline StressCheck check_accuracy(const StressReport& report) {
     using totograph::detail::number_text;
     const StressThresholds& thresholds = report.thresholds;
     StressCheck check{"accuracy"};
-    double largest = 0;
+    Deviation largest;
+    double worst_step = 0;
     for (const StressCase& one : report.cases) {
         Deviation deviation = one.deviation;
         deviation.not_finite = 0;  // asked by itself
         check.passed = check.passed && deviation.is_within(thresholds);
-        largest = std::max(largest, deviation.mae() - 2 * deviation.scatter());
+        worst_step = std::max(worst_step, deviation.worst_step);
+        if (deviation.mae() - 2 * deviation.scatter() >= largest.mae() - 2 * largest.scatter()) {
+            largest = deviation;
+        }
     }
     double worst = 0;
     std::string where;
@@ -54,25 +58,25 @@ inline StressCheck check_accuracy(const StressReport& report) {
             where = variate.name + " of " + variate.data;
         }
     }
-    check.found = "the largest mean deviation is " + number_text(largest, 3) + " of a size of requests, " +
+    const bool scatters = thresholds.compared != Compared::values;
+    check.found = "the largest mean deviation is " + number_text(largest.mae(), 3) + " of a size of requests" +
+                  (scatters ? ", where medians of so few samples scatter by " + number_text(largest.scatter(), 3) +
+                                  "; beyond that, "
+                            : ", ") +
                   number_text(worst, 3) + " of one variate in one forecast" +
-                  (where.empty() ? "" : " (" + where + ")") +
-                  (thresholds.compared == Compared::values ? "" : ", beyond what medians scatter");
-    check.limit = number_text(thresholds.mae, 3) + " and " + number_text(thresholds.worst * thresholds.mae, 3) +
-                  " of the series' scale";
+                  (where.empty() ? "" : " (" + where + ")") + ", " + number_text(worst_step, 3) + " of one step";
+    check.limit = number_text(thresholds.mae, 3) + (scatters ? " beyond twice the scatter, " : ", ") +
+                  number_text(thresholds.worst * thresholds.mae, 3) + " and " +
+                  number_text(thresholds.worst_step * thresholds.mae, 3) + " of the series' scale";
     return check;
 }
 
 inline StressCheck check_jumps(const StressReport& report) {
-    std::uint64_t jumped = 0;
-    std::uint64_t futures = 0;
-    std::uint64_t draws = 0;
+    Jumps all;
     StressCheck check{"jumps"};
     std::string faults;
     for (const StressCase& one : report.cases) {
-        jumped += one.jumps.jumped();
-        futures += one.jumps.futures();
-        draws += one.jumps.draws();
+        all.add(one.jumps);
         const std::string fault = one.jumps.fault(report.thresholds);
         if (!fault.empty() && check.passed) {
             check.passed = false;
@@ -80,14 +84,14 @@ inline StressCheck check_jumps(const StressReport& report) {
         }
     }
     // Two may always jump, but not two of each size.
-    if (check.passed &&
-        static_cast<double>(jumped) > std::max(2.0, report.thresholds.jumps * static_cast<double>(draws))) {
+    if (check.passed && !all.fault(report.thresholds).empty()) {
         check.passed = false;
         faults = ", too many of all sizes together";
     }
-    check.found =
-        std::to_string(jumped) + " of " + std::to_string(futures) + " sampled futures drew another component" + faults;
-    check.limit = "after " + totograph::detail::number_text(report.thresholds.jumps, 3) + " of drawn values";
+    check.found = std::to_string(all.jumped()) + " of " + std::to_string(all.futures()) +
+                  " sampled futures drew another component" + faults;
+    check.limit = "after " + totograph::detail::number_text(report.thresholds.jumps, 3) + " of drawn values, " +
+                  totograph::detail::number_text(report.thresholds.jumped_futures, 3) + " of futures";
     return check;
 }
 
@@ -151,11 +155,17 @@ inline StressCheck check_growth(const StressReport& report) {
     const std::size_t service = growth(memory.held_before, memory.held_after);
     const std::size_t process = memory.process_before == 0 ? 0 : growth(memory.process_before, memory.process_after);
     const std::size_t device = memory.device_before == 0 ? 0 : growth(memory.device_before, memory.device_after);
+    // Each pair is a forecast of the baseline and two of the service.
     const auto text = [](std::size_t bytes) { return totograph::detail::bytes_text(bytes); };
+    const auto told = [&](std::size_t bytes) {
+        return text(bytes) + (bytes == 0 || report.forecasts == 0
+                                  ? ""
+                                  : " (" + text(bytes / (3 * report.forecasts)) + " a forecast)");
+    };
     return {"growth", service == 0 && process <= report.thresholds.growth && device <= report.thresholds.growth,
             "while requests repeated, the service grew by " + text(service) +
-                (memory.process_before == 0 ? "" : ", the process by " + text(process)) +
-                (memory.device_before == 0 ? "" : ", what is used on the device by " + text(device)),
+                (memory.process_before == 0 ? "" : ", the process by " + told(process)) +
+                (memory.device_before == 0 ? "" : ", what is used on the device by " + told(device)),
             "0 of the service, " + text(report.thresholds.growth) + " of the others"};
 }
 
