@@ -27,7 +27,7 @@ say() { printf '%s\n' "$*" >> "$file"; }
 run() {
     local heading="$1" program="$2" code=0
     shift 2
-    echo "record_stress: $program $*" >&2
+    echo "record_stress: ${SECONDS} s: $program $*" >&2
     say "## $heading" "" && say "" "    $shown/$program $*" ""
     # Its headings go below ours.
     "$folder/$program" "$@" 2>&1 | sed 's/^#/##/' >> "$file"

@@ -27,12 +27,13 @@ constexpr bool converts_to_float(DType dtype) noexcept {
 
 namespace detail {
 
+// Plain pointers: nvcc 13 may spell a span in the signature of a template in a way that a later GCC refuses.
 template <class Element>
-void decode_elements(std::span<const std::byte> bytes, std::span<float> values) {
-    for (std::size_t index = 0; index < values.size(); ++index) {
+void decode_elements(const std::byte* bytes, float* values, std::size_t count) {
+    for (std::size_t index = 0; index < count; ++index) {
         // Tensors lie at any byte offset in a file, so an element may not be read through a typed pointer.
         Element element;
-        std::memcpy(&element, bytes.data() + index * sizeof(Element), sizeof(Element));
+        std::memcpy(&element, bytes + index * sizeof(Element), sizeof(Element));
         values[index] = static_cast<float>(element);
     }
 }
@@ -50,9 +51,9 @@ inline void decode_to_float(DType dtype, std::span<const std::byte> bytes, std::
                 std::memcpy(values.data(), bytes.data(), bytes.size());
             }
             return;
-        case DType::f64: return detail::decode_elements<double>(bytes, values);
-        case DType::bf16: return detail::decode_elements<BFloat16>(bytes, values);
-        case DType::f16: return detail::decode_elements<Float16>(bytes, values);
+        case DType::f64: return detail::decode_elements<double>(bytes.data(), values.data(), values.size());
+        case DType::bf16: return detail::decode_elements<BFloat16>(bytes.data(), values.data(), values.size());
+        case DType::f16: return detail::decode_elements<Float16>(bytes.data(), values.data(), values.size());
         case DType::i32: return;
     }
 }

@@ -66,8 +66,8 @@ template <class K>
 constexpr int lanes_of(bool is_small, int most = 4) {
     const Index inner = K::kernel.iteration.rank == 0 ? 1 : K::kernel.iteration[-1];
     bool has_wide_types = K::kernel.dtype == DType::f64;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(K::kernel.operand_count); ++i) {
-        has_wide_types = has_wide_types || K::kernel.operands[i].dtype == DType::f64;
+    for (int i = 0; i < K::kernel.operand_count; ++i) {
+        has_wide_types = has_wide_types || K::kernel.operands[static_cast<std::size_t>(i)].dtype == DType::f64;
     }
     const bool in_pairs = rotates_pairs(K::kernel.chain) || rotates_pairs(K::kernel.prologue);
     if (inner % most == 0 && !has_wide_types && !is_small) {

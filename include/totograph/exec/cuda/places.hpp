@@ -27,10 +27,10 @@ constexpr bool fits_in_32_bits() {
         return total;
     };
     Index largest = std::max(K::kernel.iteration.size(), reach(K::kernel.iteration, K::kernel.output_strides));
-    for (std::size_t i = 0; i < static_cast<std::size_t>(K::kernel.operand_count); ++i) {
-        const Shape& shape = K::kernel.operands[i].shape;
+    for (int i = 0; i < K::kernel.operand_count; ++i) {
+        const Operand& operand = K::kernel.operands[static_cast<std::size_t>(i)];
         largest =
-            std::max(largest, reach(shape.rank == 0 ? K::kernel.iteration : shape, K::kernel.operands[i].strides));
+            std::max(largest, reach(operand.shape.rank == 0 ? K::kernel.iteration : operand.shape, operand.strides));
     }
     return largest < std::numeric_limits<std::int32_t>::max() / 2;
 }
