@@ -14,12 +14,12 @@ namespace examples {
 
 /// Adds the device's backends of a model, with weights from a checkpoint: `cuda`, and `cuda-regional`, which is the
 /// same code captured layer by layer.
-template <class Model, totograph::Bucket... buckets>
+template <class Model, totograph::cuda::ForecasterOptions options, totograph::Bucket... buckets>
 void add_cuda_backends(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint) {
     const auto weights = totograph::toto::load<Model>(checkpoint);
-    totograph::serve::add_cuda_backend<Model, buckets...>(registry, weights);
-    totograph::serve::add_cuda_backend<Model, buckets...>(registry, weights, "cuda-regional",
-                                                          totograph::cuda::Capture::regional);
+    totograph::serve::add_cuda_backend<Model, options, buckets...>(registry, weights);
+    totograph::serve::add_cuda_backend<Model, options, buckets...>(registry, weights, "cuda-regional",
+                                                                   totograph::cuda::Capture::regional);
 }
 
 /// Adds the backend `cuda-f32`, whose products are not rounded.

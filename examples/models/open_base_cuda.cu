@@ -6,8 +6,9 @@
 namespace examples {
 
 void add_open_base_cuda(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint) {
-    add_cuda_backends<totograph::toto::open_base_1_0, open_base_short, open_base_long, open_base_mean>(registry,
-                                                                                                       checkpoint);
+    constexpr totograph::cuda::ForecasterOptions in_bf16{};
+    add_cuda_backends<totograph::toto::open_base_1_0, in_bf16, open_base_short, open_base_long, open_base_mean>(
+        registry, checkpoint);
 }
 
 }  // namespace examples

@@ -341,6 +341,23 @@ struct Softmax {
     }
 };
 
+/// Small steps, each of which reads what those before it made: they run as one kernel.
+struct SmallSteps {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        Tensor x = r.state("x", {3, 40});
+        for (int i = 0; i < 4; ++i) {
+            const Tensor centred = x - mean(x);
+            const Tensor weights = softmax(centred);
+            const Tensor turned = permute(reshape(weights * centred, {3, 4, 10}), {0, 2, 1});
+            x = reshape(turned, {3, 40}) + exponential(sum(centred * centred) * -0.01) * r.state("row", {40});
+            out(x);
+        }
+        out(concatenate(x, reshape(cumulative_sum(r.state("positive", {3, 7})), {3, 7}), 1));
+        out(take(x, 1, r.state("at", {1}, DType::i32)));
+    }
+};
+
 /// Draws for all samples from a mixture that they share, and from one that each has of its own.
 template <Index mixtures>
 struct Sampling {
@@ -365,9 +382,10 @@ using Models =
                Views<DType::f64>, Views<DType::i32>, Takes<DType::f32>, Takes<DType::f64>, Takes<DType::i32>,
                Stores<DType::f32>, Stores<DType::f64>, Stores<DType::i32>, LargePermute, LargeConcatenate,
                LargeTakeAndStore, WeightViews, Reductions<DType::f32>, Reductions<DType::f64>, ReductionsOfViews,
-               LargeReduction<4096, 256>, LargeReduction<8, 131072>, RunningSum<DType::f32, 5, 77>,
-               RunningSum<DType::f64, 5, 77>, RunningSum<DType::f32, 128, 4096>, RunningSum<DType::f64, 128, 4096>,
-               Softmax<7, 5>, Softmax<4096, 256>, Sampling<1>, Sampling<64>>;
+               LargeReduction<4096, 256>, LargeReduction<8, 131072>, LargeReduction<300, 60>, LargeReduction<700, 28>,
+               RunningSum<DType::f32, 5, 77>, RunningSum<DType::f64, 5, 77>, RunningSum<DType::f32, 128, 4096>,
+               RunningSum<DType::f64, 128, 4096>, Softmax<7, 5>, Softmax<4096, 256>, Softmax<5, 700>, Softmax<9, 33>,
+               Softmax<300, 12>, SmallSteps, Sampling<1>, Sampling<64>>;
 
 /// The states of a model after a run on the CPU, by its place in `Models`.
 std::vector<StateContent> eager_states(std::size_t model);

@@ -65,6 +65,17 @@ struct Activated {
     }
 };
 
+/// The same with what a chain reads for each element, each row and each column.
+template <Index rows, Index depth, Index columns>
+struct ActivatedWithOperands {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor product = layer(r.state("x", {rows, depth}), columns);
+        out(silu(product) * r.state("of.columns", {columns}) +
+            r.state("y", {rows, columns}) * r.state("of.rows", {rows, 1}));
+    }
+};
+
 /// Two products of one input that meet.
 template <Index rows, Index depth, Index columns>
 struct Gated {
@@ -142,12 +153,12 @@ constexpr RowPlace place_of(const Shape& rows, Index at) {
     return {at / (rows[1] * rows[2] * rows[3] * rows[4]), at / rows[4] % rows[3]};
 }
 
-/// Nothing but the valid positions of a series was written. The last series has fewer of them.
-template <AttentionSize size>
+/// Nothing but the valid positions of a series was written. The last series has fewer of them, or none.
+template <AttentionSize size, Index fewer = size.positions * 2 / 3>
 struct Causal {
     static constexpr Index capacity = size.positions + 2;
     static constexpr std::int32_t integer(std::string_view, Index series) {
-        return static_cast<std::int32_t>(series + 1 == size.series ? size.positions * 2 / 3 : size.positions);
+        return static_cast<std::int32_t>(series + 1 == size.series ? fewer : size.positions);
     }
     static constexpr bool is_written(std::string_view name, Index at) {
         const RowPlace place = place_of(size.rows(size.samples, capacity), at);
@@ -161,14 +172,15 @@ struct Causal {
     }
 };
 
-/// One position; `positions` is the capacity of the prefix. It is shared by all samples or each sample's own.
-template <AttentionSize size, bool shared, Index suffix_length>
+/// One position; `positions` is the capacity of the prefix. It is shared by all samples or each sample's own. The last
+/// series has fewer positions of it.
+template <AttentionSize size, bool shared, Index suffix_length, Index fewer = size.positions * 2 / 3>
 struct Cached {
     static constexpr Index suffix_capacity = 5;
     static constexpr Index prefix_samples = shared ? 1 : size.samples;
     static constexpr std::int32_t integer(std::string_view name, Index series) {
         return static_cast<std::int32_t>(name == "suffix.length"     ? suffix_length
-                                         : series + 1 == size.series ? size.positions * 2 / 3
+                                         : series + 1 == size.series ? fewer
                                                                      : size.positions);
     }
     static constexpr bool is_written(std::string_view name, Index at) {
@@ -224,6 +236,12 @@ inline constexpr AttentionSize odd_causal{
     .series = 2, .samples = 1, .variates = 3, .positions = 9, .heads = 2, .head_dim = 6};
 inline constexpr AttentionSize large_causal{
     .series = 1, .samples = 1, .variates = 2, .positions = 300, .heads = 4, .head_dim = 64};
+inline constexpr AttentionSize few_causal{
+    .series = 3, .samples = 1, .variates = 1, .positions = 40, .heads = 2, .head_dim = 32};
+inline constexpr AttentionSize few_cached{
+    .series = 2, .samples = 2, .variates = 2, .positions = 60, .heads = 4, .head_dim = 64};
+inline constexpr AttentionSize few_queries{
+    .series = 1, .samples = 1, .variates = 20, .positions = 3, .heads = 4, .head_dim = 64};
 inline constexpr AttentionSize small_cached{
     .series = 2, .samples = 5, .variates = 3, .positions = 45, .heads = 4, .head_dim = 8};
 inline constexpr AttentionSize large_cached{
@@ -240,10 +258,13 @@ using ProductModels =
     std::tuple<Linear<1, 768, 2304>, Linear<7, 768, 768>, Linear<16, 768, 768>, Linear<300, 768, 768>,
                Linear<61, 24, 20>, LinearOfViews, Gated<1, 512, 1024>, Gated<13, 512, 1024>, Gated<300, 512, 1024>,
                Residual<5, 512, 768>, Residual<300, 512, 768>, NormsAndResiduals<3>, NormsAndResiduals<70>,
-               IntoCaches<1, 3>, IntoCaches<5, 7>, Activated<700, 192, 512>, Gated<527, 192, 384>, Causal<small_causal>,
-               Causal<odd_causal>, Causal<large_causal>, Cached<small_cached, true, 3>, Cached<small_cached, false, 3>,
-               Cached<large_cached, true, 4>, Cached<large_cached, true, 0>, Cached<large_cached, false, 5>,
-               LastPosition<last>, AcrossVariates<few_variates>, AcrossVariates<many_variates>>;
+               IntoCaches<1, 3>, IntoCaches<5, 7>, Activated<700, 192, 512>, ActivatedWithOperands<701, 192, 512>,
+               ActivatedWithOperands<9, 192, 512>, Gated<527, 192, 384>, Causal<small_causal>, Causal<odd_causal>,
+               Causal<large_causal>, Causal<few_causal>, Causal<few_causal, 0>, Cached<few_cached, true, 4>,
+               Cached<few_cached, false, 3, 0>, AcrossVariates<few_queries>, Cached<small_cached, true, 3>,
+               Cached<small_cached, false, 3>, Cached<large_cached, true, 4>, Cached<large_cached, true, 0>,
+               Cached<large_cached, false, 5>, LastPosition<last>, AcrossVariates<few_variates>,
+               AcrossVariates<many_variates>>;
 
 /// The states of a model after a run on the CPU, by its place in `ProductModels`.
 std::vector<StateContent> eager_states_of_products(std::size_t model);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <totograph/cuda.hpp>
+#include <totograph/serve/verify/cuda_device.hpp>
 
 namespace tg = totograph;
 
@@ -52,11 +53,23 @@ bool forecasts_or_explains() {
     }
 }
 
+/// What is wrong is a line with a remedy, and nothing is thrown.
+bool is_fit_or_told() {
+    const std::vector<tg::serve::Check> checks = tg::serve::check_cuda_device(0);
+    bool is_told = !checks.empty();
+    for (const tg::serve::Check& check : checks) {
+        std::printf("%s: %s\n", check.what.c_str(), check.found.c_str());
+        is_told = is_told && (check.result == tg::serve::CheckResult::ok || !check.remedy.empty());
+    }
+    return is_told;
+}
+
 }  // namespace
 
 int main() {
+    const bool told = is_fit_or_told();
     const bool bf16 = forecasts_or_explains<tg::cuda::Precision::bf16>();
     const bool tf32 = forecasts_or_explains<tg::cuda::Precision::tf32>();
     const bool f32 = forecasts_or_explains<tg::cuda::Precision::f32>();
-    return bf16 && tf32 && f32 ? 0 : 1;
+    return told && bf16 && tf32 && f32 ? 0 : 1;
 }

@@ -144,6 +144,46 @@ TEST_CASE("builds") {
     CHECK_FALSE(own.vectors.empty());
 }
 
+TEST_CASE("memory that is available") {
+    const totograph::test::ScratchFolder root;
+    CHECK(available_memory(root.path()) == 0);
+    for (const char* folder : {"proc", "sys/fs/cgroup/memory"}) {
+        std::filesystem::create_directories(root.path() / folder);
+    }
+    root.file("proc/meminfo", "MemTotal: 9000 kB\nMemFree: 1000 kB\n");
+    CHECK(available_memory(root.path()) == 1000 * 1024);
+    root.file("proc/meminfo", "MemTotal: 9000 kB\nMemFree: 1000 kB\nMemAvailable:    5000 kB\n");
+    CHECK(available_memory(root.path()) == 5000 * 1024);
+    CHECK(available_memory() > 0);  // of this machine
+
+    SUBCASE("less in a control group") {
+        root.file("sys/fs/cgroup/memory.max", "max\n");
+        root.file("sys/fs/cgroup/memory.current", "700000\n");
+        CHECK(available_memory(root.path()) == 5000 * 1024);
+        root.file("sys/fs/cgroup/memory.max", "1000000\n");
+        CHECK(available_memory(root.path()) == 300'000);
+        // Files that were read long ago make room.
+        root.file("sys/fs/cgroup/memory.stat", "anon 1\ninactive_file 200000\nactive_file 5\n");
+        CHECK(available_memory(root.path()) == 500'000);
+        root.file("sys/fs/cgroup/memory.current", "1100000\n");
+        CHECK(available_memory(root.path()) == 100'000);
+    }
+    SUBCASE("less in a control group of version 1") {
+        root.file("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+        root.file("sys/fs/cgroup/memory/memory.usage_in_bytes", "700000\n");
+        CHECK(available_memory(root.path()) == 5000 * 1024);
+        root.file("sys/fs/cgroup/memory/memory.limit_in_bytes", "1000000\n");
+        root.file("sys/fs/cgroup/memory/memory.stat", "inactive_file 7\ntotal_inactive_file 100000\n");
+        CHECK(available_memory(root.path()) == 400'000);
+    }
+    SUBCASE("a limit where nothing else is known") {
+        std::filesystem::remove(root.path() / "proc/meminfo");
+        root.file("sys/fs/cgroup/memory.max", "1000000\n");
+        root.file("sys/fs/cgroup/memory.current", "700000\n");
+        CHECK(available_memory(root.path()) == 300'000);
+    }
+}
+
 TEST_CASE("threads, memory and clock") {
     CHECK(check_threads(0, 8, 8).result == CheckResult::ok);
     CHECK(check_threads(0, 8, 2).result == CheckResult::warning);  // a container's quota

@@ -137,6 +137,22 @@ struct PlannedModel {
                       tables.step_count <= tables.steps.size() && tables.weight_count <= tables.weights.size() &&
                       tables.state_count <= tables.states.size() && tables.buffer_count <= tables.buffers.size(),
                   "totograph: a model is too large for the planner's tables; raise the sizes in graph/program.hpp.");
+
+    // What is in use of the tables. Only this becomes part of a program that runs.
+    template <std::size_t count, class Item, std::size_t size>
+    static constexpr std::array<Item, count> first(const std::array<Item, size>& table) {
+        std::array<Item, count> items{};
+        for (std::size_t i = 0; i < count; ++i) {
+            items[i] = table[i];
+        }
+        return items;
+    }
+    static constexpr auto nodes = first<tables.node_count>(tables.nodes);
+    static constexpr auto kernels = first<tables.kernel_count>(tables.kernels);
+    static constexpr auto steps = first<tables.step_count>(tables.steps);
+    static constexpr auto weights = first<tables.weight_count>(tables.weights);
+    static constexpr auto states = first<tables.state_count>(tables.states);
+    static constexpr auto buffers = first<tables.buffer_count>(tables.buffers);
 };
 
 }  // namespace detail
@@ -159,18 +175,17 @@ struct Program {
     /// The rewrites that were done.
     static constexpr Passes passes = chosen_passes;
     /// The rewritten graph.
-    static constexpr GraphView graph{{Planned::tables.nodes.data(), Planned::tables.node_count}};
+    static constexpr GraphView graph{Planned::nodes};
     /// The distinct kernels that `steps` call.
-    static constexpr std::span<const Kernel> kernels{Planned::tables.kernels.data(), Planned::tables.kernel_count};
+    static constexpr std::span<const Kernel> kernels{Planned::kernels};
     /// What one run does, in order; empty without a plan.
-    static constexpr std::span<const Step> steps{Planned::tables.steps.data(), Planned::tables.step_count};
+    static constexpr std::span<const Step> steps{Planned::steps};
     /// What is computed from the checkpoint before the first run.
-    static constexpr std::span<const PreparedWeight> weights{Planned::tables.weights.data(),
-                                                             Planned::tables.weight_count};
+    static constexpr std::span<const PreparedWeight> weights{Planned::weights};
     /// The buffers that outlive a run.
-    static constexpr std::span<const StateSlot> states{Planned::tables.states.data(), Planned::tables.state_count};
+    static constexpr std::span<const StateSlot> states{Planned::states};
     /// The intermediates, with their places in the arena.
-    static constexpr std::span<const Buffer> buffers{Planned::tables.buffers.data(), Planned::tables.buffer_count};
+    static constexpr std::span<const Buffer> buffers{Planned::buffers};
 
     /// Bytes of the intermediates of one run.
     static constexpr std::size_t arena_bytes = Planned::tables.arena_bytes;

@@ -24,7 +24,7 @@ inline std::string deviation_text(double deviation) {
 }
 
 inline std::string ratio_text(double ratio) {
-    return ratio <= 0 ? "-" : totograph::detail::number_text(1 / ratio, 3) + "x";
+    return ratio <= 0 ? "-" : totograph::detail::number_text(1 / ratio, 1 / ratio < 1000 ? 3 : 6) + "x";
 }
 
 inline std::string checks_markdown(const StressReport& report) {

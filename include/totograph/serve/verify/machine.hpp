@@ -6,9 +6,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -73,25 +75,54 @@ inline Check check_threads(int wanted, int unasked, double usable) {
     return {"threads", CheckResult::ok, found};
 }
 
-/// Bytes of memory that this process may still take: of the machine, and of its control group; 0 where the system does
-/// not tell.
-inline std::size_t available_memory() {
-    std::size_t available = 0;
-    std::ifstream file("/proc/meminfo");
+namespace detail {
+
+/// The number after a word at the begin of a line, such as `MemAvailable: 1024 kB`; 0 when there is none.
+inline std::size_t number_after(const std::filesystem::path& path, std::string_view word) {
+    std::ifstream file(path);
     for (std::string line; std::getline(file, line);) {
         std::istringstream words(line);
         std::string key;
-        std::size_t kibibytes = 0;
-        if (words >> key >> kibibytes && key == "MemAvailable:") {
-            available = kibibytes * 1024;
+        std::size_t number = 0;
+        if (words >> key >> number && key == word) {
+            return number;
         }
     }
-    std::ifstream most_file("/sys/fs/cgroup/memory.max");
-    std::ifstream used_file("/sys/fs/cgroup/memory.current");
+    return 0;
+}
+
+/// What a control group leaves of its limit, with the files that it can forget again; nothing without a limit.
+inline std::optional<std::size_t> left_in_group(const std::filesystem::path& limit, const std::filesystem::path& usage,
+                                                const std::filesystem::path& statistics, std::string_view inactive) {
+    std::ifstream limit_file(limit);
+    std::ifstream usage_file(usage);
     std::size_t most = 0;
     std::size_t used = 0;
-    if (most_file >> most && used_file >> used && available != 0) {  // "max" where there is no limit
-        available = std::min(available, most > used ? most - used : 0);
+    if (!(limit_file >> most && usage_file >> used)) {  // "max" where there is no limit
+        return {};
+    }
+    used -= std::min(used, number_after(statistics, inactive));
+    return most > used ? most - used : 0;
+}
+
+}  // namespace detail
+
+/// Bytes of memory that this process may still take: of the machine, and of its control group (version 1 or 2); 0 where
+/// the system does not tell. `root` is where the system's files are.
+inline std::size_t available_memory(const std::filesystem::path& root = "/") {
+    std::size_t available = detail::number_after(root / "proc/meminfo", "MemAvailable:") * 1024;
+    if (available == 0) {
+        available = detail::number_after(root / "proc/meminfo", "MemFree:") * 1024;
+    }
+    const std::filesystem::path second = root / "sys/fs/cgroup";
+    const std::filesystem::path first = second / "memory";
+    for (const auto& left : {detail::left_in_group(second / "memory.max", second / "memory.current",
+                                                   second / "memory.stat", "inactive_file"),
+                             detail::left_in_group(first / "memory.limit_in_bytes", first / "memory.usage_in_bytes",
+                                                   first / "memory.stat", "total_inactive_file")}) {
+        if (left) {
+            available = available == 0 ? *left : std::min(available, *left);
+        }
     }
     return available;
 }
