@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+
 #include <totograph/toto/eager_forecaster.hpp>
 
 #include "toto/modes.hpp"
@@ -27,4 +30,23 @@ TEST_CASE("programs recorded when a forecaster is made give the samples of the e
     const auto expected = compiled.forecast(request.series(), options).keep();
     CHECK(different_bits(expected, recorded.forecast(request.series(), options)) == 0);
     CHECK(different_bits(expected, recorded.forecast(request.series(), options)) == 0);
+}
+
+TEST_CASE("a forecaster tells of both of its programs, as tables and as pictures") {
+    using Forecaster = tg::Forecaster<Model, sampled_bucket>;
+    const std::string text = Forecaster::explain();
+    for (const char* part : {"bucket 2 x 3 x 40 -> 24, 6 samples", "KV cache",
+                             "prefill: the context and the first patch", "decode: one further patch"}) {
+        CAPTURE(part);
+        CHECK(text.find(part) != std::string::npos);
+    }
+    const std::string first = Forecaster::dot();
+    const std::string further = Forecaster::dot_of_further_patches();
+    for (const std::string& picture : {first, further}) {
+        CHECK(picture.starts_with("digraph"));
+        CHECK(std::count(picture.begin(), picture.end(), '{') == std::count(picture.begin(), picture.end(), '}'));
+    }
+    CHECK(first.find("prefill") != std::string::npos);
+    CHECK(further.find("decode") != std::string::npos);
+    CHECK(first != further);
 }

@@ -87,13 +87,16 @@ inline void subtract(std::vector<CacheCounts>& later, const std::vector<CacheCou
                 subtract_count(cache.ignored, before.ignored);
             }
         }
+        if (cache.ignored == 0) {
+            cache.last_reason.clear();
+        }
     }
 }
 
 }  // namespace detail
 
 /// What was counted between two snapshots of the same `Metrics`: counts and latencies are subtracted, so that a monitor
-/// has rates and percentiles of a window; `bytes_held` and a cache's last reason are the later ones. The shortest and
+/// has rates and percentiles of a window; `bytes_held` are the later ones. The shortest and
 /// the longest latency of a window are known to within one of the `LatencyBuckets`. When the counts were reset between
 /// the two, this is what was counted since.
 inline Snapshot difference(Snapshot later, const Snapshot& earlier) {
