@@ -21,6 +21,7 @@
 #include <totograph/exec/cuda/execution.hpp>
 #include <totograph/exec/cuda/kernel_call.hpp>
 #include <totograph/exec/cuda/kernel_launcher.hpp>
+#include <totograph/exec/cuda/library_launch.hpp>
 #include <totograph/exec/cuda/library_product.hpp>
 #include <totograph/exec/cuda/library_tuning.hpp>
 #include <totograph/exec/cuda/lowering.hpp>
@@ -161,15 +162,6 @@ private:
     static constexpr std::size_t memory_bytes_planned =
         library_offset + (workspace.has_library ? product_workspace_bytes : 0);
 
-    /// What a product of the library reads and writes.
-    struct ProductPointers {
-        const void* input = nullptr;
-        const void* weight = nullptr;
-        void* output = nullptr;
-        const float* residual = nullptr;
-        const float* bias = nullptr;
-    };
-
     template <std::size_t which>
     [[nodiscard]] ProductPointers pointers_of(const Launch& launch, int step, Index first_column) const {
         const KernelCall call = call_of<which>(launch.first_product());
@@ -187,45 +179,6 @@ private:
             pointers.output = reinterpret_cast<Sum*>(memory_.data() + sums_offset) + first_column;
         }
         return pointers;
-    }
-
-    /// The product of a library launch: of `columns` columns, all members' or one's.
-    template <class Program>
-    static ProductShape product_shape(const Launch& launch, Index columns, const ProductPointers& pointers) {
-        const int last = launch.first + launch.count - 1;
-        const Kernel& kernel = lowering_detail::kernel_of<Program>(last);
-        ProductShape shape;
-        shape.rows = kernel.rows();
-        shape.columns = columns;
-        shape.depth = kernel.depth;
-        shape.input_stride = streams || kernel.rows() == 1 ? kernel.depth : kernel.input_stride;
-        shape.precision = precision;
-        const void* const all[] = {pointers.input, pointers.weight, pointers.output, pointers.residual, pointers.bias};
-        for (const void* pointer : all) {
-            while (reinterpret_cast<std::uintptr_t>(pointer) % shape.alignment != 0) {
-                shape.alignment /= 2;
-            }
-        }
-        if (launch.direct.is_possible) {
-            shape.output_stride = columns;
-            shape.has_bias = launch.direct.bias >= 0;
-            shape.residual_stride = launch.direct.residual_stride;
-        } else {
-            shape.output_stride = sum_columns<Program>(launch);
-            shape.stores_bf16_sums = streams;
-        }
-        return shape;
-    }
-
-    /// Columns of all products of a library launch.
-    template <class Program>
-    static constexpr Index sum_columns(const Launch& launch) {
-        Index total = 0;
-        for (int step = launch.first + (launch.has_reduction ? 1 : 0); step < launch.first + launch.count; ++step) {
-            const Kernel& kernel = lowering_detail::kernel_of<Program>(step);
-            total += kernel.columns() * kernel.accumulators;
-        }
-        return total;
     }
 
     /// Consecutive products of a library launch that the library computes as one, because their weights are neighbours.
@@ -274,8 +227,8 @@ private:
                 continue;
             }
             for (const Part& part : parts_of<which>(launch)) {
-                const ProductShape shape =
-                    product_shape<Program>(launch, part.columns, pointers_of<which>(launch, part.first, part.begin));
+                const ProductShape shape = product_shape<precision, Program>(
+                    launch, part.columns, pointers_of<which>(launch, part.first, part.begin));
                 if (find_product(shape) == nullptr) {
                     LibraryProduct product(library_.get(), shape);
                     product.choose(execution_.tunes ? fastest_algorithm(product, device_)
@@ -413,7 +366,7 @@ private:
         }
         for (const Part& part : parts_of<which>(At::launch)) {
             const ProductPointers pointers = pointers_of<which>(At::launch, part.first, part.begin);
-            find_product(product_shape<Program>(At::launch, part.columns, pointers))
+            find_product(product_shape<precision, Program>(At::launch, part.columns, pointers))
                 ->launch(pointers.input, pointers.weight, pointers.output, pointers.residual, pointers.bias,
                          memory_.data() + library_offset, stream);
         }
