@@ -138,6 +138,7 @@ if [[ "$quick" == no ]]; then
     for tool in memcheck racecheck initcheck synccheck; do
         sanitize "$tool" "$build/tests/test_parity_cuda_a" -tc=mixture -sce='mean without a cache'
         sanitize "$tool" "$build/tests/test_parity_cuda_reduced" '-tc=mixture*' -sc='bf16 mean'
+        sanitize "$tool" "$build/tests/test_parity_cuda_reduced" '-tc=wide_heads*' -sc='bf16 mean'
         sanitize "$tool" "$build/tests/test_ops" "$small_ops"
         sanitize "$tool" "$build/tests/test_ops_products" "$small_products"
     done
