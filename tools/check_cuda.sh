@@ -134,7 +134,7 @@ sanitize() {
 if [[ "$quick" == no ]]; then
     command -v compute-sanitizer > /dev/null || fail "no compute-sanitizer on the path; it is part of the CUDA toolkit."
     small_ops='-sce=*large*,*long rows*,*samples of*'
-    small_products='-sce=*large*,*300 rows*'
+    small_products='-sce=*large*,*300 rows*,*70? rows*,*527 rows*'
     for tool in memcheck racecheck initcheck synccheck; do
         sanitize "$tool" "$build/tests/test_parity_cuda_a" -tc=mixture -sce='mean without a cache'
         sanitize "$tool" "$build/tests/test_parity_cuda_reduced" '-tc=mixture*' -sc='bf16 mean'
