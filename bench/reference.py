@@ -3,10 +3,13 @@
 """Times the public PyTorch implementation of Toto 1.0 on the workloads of bench/forecast.cpp, with untrained weights.
 
     python3 bench/reference.py [--workloads one_patch,long_mean] [--threads 2] [--repeats 3]
+    python3 bench/reference.py --device cuda [--precisions bf16,tf32,f32]
 
-Needs the packages `toto-ts` and `torch`. Prints one JSON object a line, as bench_forecast does.
+On a CUDA device the workloads are those of bench/cuda, which take more samples; bf16 is by autocast. Needs the packages
+`toto-ts` and `torch`. Prints one JSON object a line, as bench_forecast and bench_cuda do.
 """
 import argparse
+import contextlib
 import json
 import statistics
 import time
@@ -26,6 +29,7 @@ WORKLOADS = {
     "readme": (7, 4096, 336, 16),
     "dashboard": (8, 2048, 96, 16),
 }
+CUDA_SAMPLES = {"readme": 256, "dashboard": 256}
 
 
 def full_size_model():
@@ -43,27 +47,40 @@ def main():
     parser.add_argument("--workloads", default=",".join(WORKLOADS))
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--precisions", default="f32", help="on a device, of bf16, tf32 and f32")
     arguments = parser.parse_args()
+    on_device = arguments.device == "cuda"
+    if not on_device and arguments.precisions != "f32":
+        parser.error("--precisions is for --device cuda; on the CPU it is f32.")
     torch.set_num_threads(arguments.threads)
     torch.manual_seed(1)
-    forecaster = TotoForecaster(full_size_model())
+    forecaster = TotoForecaster(full_size_model().to(arguments.device))
+    warm_up = 3 if on_device else 1
     for name in arguments.workloads.split(","):
         variates, context, horizon, samples = WORKLOADS[name]
-        series = torch.randn(1, variates, context).cumsum(-1)
+        samples = CUDA_SAMPLES.get(name, samples) if on_device else samples
+        series = torch.randn(1, variates, context, device=arguments.device).cumsum(-1)
         inputs = MaskedTimeseries(series, torch.ones_like(series, dtype=torch.bool), torch.zeros_like(series),
-                                  torch.zeros_like(series), torch.full((1, variates), 60))
-        times = []
-        for _ in range(arguments.repeats + 1):
-            start = time.perf_counter()
-            with torch.no_grad():
-                forecaster.forecast(inputs, prediction_length=horizon, num_samples=samples or None,
-                                    samples_per_batch=samples or 1)
-            times.append((time.perf_counter() - start) * 1e3)
-        kept = times[1:]
-        print(json.dumps({"implementation": "toto-ts", "workload": name, "weights": "f32", "threads": arguments.threads,
-                          "samples": samples, "median_ms": round(statistics.median(kept), 3),
-                          "min_ms": round(min(kept), 3), "max_ms": round(max(kept), 3),
-                          "first_ms": round(times[0], 3)}), flush=True)
+                                  torch.zeros_like(series), torch.full((1, variates), 60, device=arguments.device))
+        for precision in arguments.precisions.split(","):
+            torch.backends.cuda.matmul.allow_tf32 = precision != "f32"
+            rounding = (torch.autocast("cuda", dtype=torch.bfloat16) if precision == "bf16"
+                        else contextlib.nullcontext())
+            times = []
+            for _ in range(arguments.repeats + warm_up):
+                start = time.perf_counter()
+                with torch.no_grad(), rounding:
+                    forecaster.forecast(inputs, prediction_length=horizon, num_samples=samples or None,
+                                        samples_per_batch=samples or 1)
+                if on_device:
+                    torch.cuda.synchronize()
+                times.append((time.perf_counter() - start) * 1e3)
+            kept = times[warm_up:]
+            print(json.dumps({"implementation": "toto-ts", "workload": name, "weights": "f32",
+                              "precision": precision, "threads": arguments.threads, "samples": samples,
+                              "median_ms": round(statistics.median(kept), 3), "min_ms": round(min(kept), 3),
+                              "max_ms": round(max(kept), 3), "first_ms": round(times[0], 3)}), flush=True)
 
 
 if __name__ == "__main__":
