@@ -77,5 +77,5 @@ forecasts="$(mktemp --suffix .safetensors)"
 trap 'rm -f "$forecasts"' EXIT
 run "Forecasts kept" stress --backend "$backend" --save "$forecasts" --quiet
 run "Compared with those" stress --backend "$backend" --against "$forecasts" --quiet
-sed -i "s|$forecasts|forecasts.safetensors|" "$file"
+sed -i "s|$forecasts|forecasts.safetensors|g; s|$PWD/||g" "$file"
 exit $broken
