@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -55,7 +56,7 @@ int run(const Options& options, Stage& stage) {
     };
     // What a device has room for, check_devices tells.
     what.memory = [](const serve::Backend& backend) {
-        return backend.name().starts_with("cuda") ? std::size_t{0} : serve::available_memory();
+        return backend.name().starts_with("cuda") ? std::optional<std::size_t>() : serve::available_memory();
     };
     what.further.emplace_back([&options, &registry] {
         const bool is_wanted = options.backend.starts_with("cuda");

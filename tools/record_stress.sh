@@ -37,16 +37,17 @@ run() {
 }
 
 processor="$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)"
+commit="$(git rev-parse --short HEAD 2> /dev/null)"
 title="a processor"
 device=""
 if [[ "$backend" == cuda ]]; then
     title="a device"
     device="$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -1)"
 fi
-: > "$file"
+: > "$file" || exit 1
 say "# stress on $title"
 say ""
-say "Written by \`tools/record_stress.sh $backend\` on $(date -u +%Y-%m-%d), $(nproc) cores of ${processor:-a processor}${device:+, $device (name, driver)}."
+say "Written by \`tools/record_stress.sh $backend\` on $(date -u +%Y-%m-%d), $(nproc) cores of ${processor:-a processor}${device:+, $device (name, driver)}${commit:+, commit $commit}."
 say "[production.md](../production.md#stress) says what each line means."
 say ""
 

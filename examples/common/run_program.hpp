@@ -5,7 +5,6 @@
 #include <exception>
 #include <iostream>
 #include <new>
-#include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>

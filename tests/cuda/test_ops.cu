@@ -72,6 +72,9 @@ constexpr Row table[] = {
 };
 static_assert(std::size(table) == std::tuple_size_v<Models>, "a row of the table for each model");
 
+static_assert(tg::cuda::Executor<Precision::f32, tg::Program<SmallSteps>>::launches<0>() == 1,
+              "small steps run together");
+
 template <std::size_t place>
 void check_place() {
     check_row(table[place].name, [] {

@@ -36,7 +36,7 @@ TEST_CASE("a device that is fit") {
     for (const char* what : {"driver", "cuBLASLt", "device", "device memory", "device speed"}) {
         CHECK(result_of(checks, what) == CheckResult::ok);
     }
-    // Looking leaves nothing behind: no memory, no error, no other device than before.
+    // Looking again leaves nothing behind: no memory, no error, no other device than before.
     std::size_t before = 0;
     std::size_t after = 0;
     std::size_t total = 0;
@@ -45,6 +45,9 @@ TEST_CASE("a device that is fit") {
     REQUIRE(cudaMemGetInfo(&after, &total) == cudaSuccess);
     CHECK(after == before);
     CHECK(cudaPeekAtLastError() == cudaSuccess);
+    int current = -1;
+    REQUIRE(cudaGetDevice(&current) == cudaSuccess);
+    CHECK(current == 0);
 }
 
 TEST_CASE("a device that is not there") {

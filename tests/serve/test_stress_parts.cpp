@@ -170,7 +170,13 @@ TEST_CASE("one wrong step of a long horizon") {
 
     // Values of futures are compared one by one: all of them are told to have jumped.
     CHECK(deviation_with(samples, 0.05F, {}).jumps == samples);
-    CHECK(deviation_with(samples, 0.005F, {}).jumps == 0);
+    const Deviation less = deviation_with(samples, 0.005F, {});
+    CHECK(less.jumps == 0);
+    CHECK(less.mae() < 1e-4);
+    CHECK(less.worst_step == doctest::Approx(0.005 / std::max(1.0, forecast_scale(expected))).epsilon(0.01));
+    CHECK_FALSE(less.is_within({}));
+    CHECK(deviation_with(samples, 0.0005F, {}).is_within({}));
+    CHECK(deviation_with(7, 0.005F, {}).worst_step == 0);  // too few futures to tell
 }
 
 TEST_CASE("jumps that are chance, and jumps that are none") {
@@ -455,6 +461,7 @@ TEST_CASE("drift is found") {
         {.kernel = [](float value, Index variate, Index, Index) { return value + (variate == 1 ? 0.004F : 0); }});
     CHECK_FALSE(off.passed());
     CHECK(off.rows[0].deviation.worst_mae > 1e-4);
+    CHECK(has(markdown_text(off), "worst step"));
     CHECK_FALSE(report_with({.kernel = [](float, Index, Index, Index) { return std::nanf(""); }}).passed());
 
     // A jump of each case may be chance; of ten cases it is none.

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -146,7 +147,7 @@ TEST_CASE("builds") {
 
 TEST_CASE("memory that is available") {
     const totograph::test::ScratchFolder root;
-    CHECK(available_memory(root.path()) == 0);
+    CHECK_FALSE(available_memory(root.path()));
     for (const char* folder : {"proc", "sys/fs/cgroup/memory"}) {
         std::filesystem::create_directories(root.path() / folder);
     }
@@ -154,7 +155,7 @@ TEST_CASE("memory that is available") {
     CHECK(available_memory(root.path()) == 1000 * 1024);
     root.file("proc/meminfo", "MemTotal: 9000 kB\nMemFree: 1000 kB\nMemAvailable:    5000 kB\n");
     CHECK(available_memory(root.path()) == 5000 * 1024);
-    CHECK(available_memory() > 0);  // of this machine
+    CHECK(available_memory().value_or(0) > 0);  // of this machine
 
     SUBCASE("less in a control group") {
         root.file("sys/fs/cgroup/memory.max", "max\n");
@@ -167,6 +168,12 @@ TEST_CASE("memory that is available") {
         CHECK(available_memory(root.path()) == 500'000);
         root.file("sys/fs/cgroup/memory.current", "1100000\n");
         CHECK(available_memory(root.path()) == 100'000);
+        // Nothing is left: that is known, whatever the machine and another version of groups say.
+        root.file("sys/fs/cgroup/memory.current", "1200000\n");
+        root.file("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+        root.file("sys/fs/cgroup/memory/memory.usage_in_bytes", "700000\n");
+        CHECK(available_memory(root.path()) == 0);
+        CHECK(check_memory(mebibyte, available_memory(root.path())).result == CheckResult::failed);
     }
     SUBCASE("less in a control group of version 1") {
         root.file("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
@@ -193,7 +200,8 @@ TEST_CASE("threads, memory and clock") {
     CHECK(check_memory(mebibyte, 10 * mebibyte).result == CheckResult::ok);
     CHECK(check_memory(9 * mebibyte, 10 * mebibyte).result == CheckResult::warning);
     CHECK(check_memory(11 * mebibyte, 10 * mebibyte).result == CheckResult::failed);
-    CHECK(check_memory(11 * mebibyte, 0).result == CheckResult::ok);
+    CHECK(check_memory(11 * mebibyte, {}).result == CheckResult::ok);
+    CHECK(check_memory(mebibyte, 0).result == CheckResult::failed);
 
     using std::chrono::nanoseconds;
     nanoseconds now{0};
@@ -312,7 +320,9 @@ TEST_CASE("cached weights") {
 TEST_CASE("what fails makes the whole unfit") {
     const ScratchFolder folder;
     VerifyOptions options = good_options(folder);
-    options.memory = [](const Backend& backend) { return backend.name() == "plain" ? mebibyte : 0; };
+    options.memory = [](const Backend& backend) {
+        return backend.name() == "plain" ? std::optional<std::size_t>(mebibyte) : std::nullopt;
+    };
     CHECK_FALSE(verify(registry(), options).is_fit());
     CHECK(has(to_string(verify(registry(), options)), "\nnot fit to serve\n"));
 

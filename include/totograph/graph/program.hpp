@@ -77,6 +77,11 @@ consteval bool check_model() {
     return true;
 }
 
+// A function, for nvcc warns of comparing a constant that is 0.
+constexpr bool fits(std::size_t count, std::size_t room) {
+    return count <= room;
+}
+
 template <class Model, Passes passes, bool planned>
 struct PlannedModel {
     struct Recorded {
@@ -133,17 +138,20 @@ struct PlannedModel {
         result.arena_bytes = plan.arena_bytes;
         return result;
     }();
-    static_assert(tables.node_count <= tables.nodes.size() && tables.kernel_count <= tables.kernels.size() &&
-                      tables.step_count <= tables.steps.size() && tables.weight_count <= tables.weights.size() &&
-                      tables.state_count <= tables.states.size() && tables.buffer_count <= tables.buffers.size(),
+    static_assert(fits(tables.node_count, tables.nodes.size()) && fits(tables.kernel_count, tables.kernels.size()) &&
+                      fits(tables.step_count, tables.steps.size()) &&
+                      fits(tables.weight_count, tables.weights.size()) &&
+                      fits(tables.state_count, tables.states.size()) &&
+                      fits(tables.buffer_count, tables.buffers.size()),
                   "totograph: a model is too large for the planner's tables; raise the sizes in graph/program.hpp.");
 
     // What is in use of the tables. Only this becomes part of a program that runs.
     template <std::size_t count, class Item, std::size_t size>
     static constexpr std::array<Item, count> first(const std::array<Item, size>& table) {
         std::array<Item, count> items{};
-        for (std::size_t i = 0; i < count; ++i) {
-            items[i] = table[i];
+        std::size_t next = 0;
+        for (Item& item : items) {
+            item = table[next++];
         }
         return items;
     }

@@ -286,7 +286,7 @@ inline DriftReport compare_with(ForecastService& service, const BuildIdentity& b
 
 /// The report as Markdown that reads well in a terminal, too.
 inline std::string markdown_text(const DriftReport& report) {
-    MarkdownTable table({"case", "result", "bits", "MAE", "worst MAE", "largest", "jumps"});
+    MarkdownTable table({"case", "result", "bits", "MAE", "worst MAE", "worst step", "largest", "jumps"});
     std::string failures;
     for (const DriftReport::Row& row : report.rows) {
         const auto number = [](double value) { return totograph::detail::number_text(value, 2); };
@@ -294,8 +294,8 @@ inline std::string markdown_text(const DriftReport& report) {
                        !row.failure.empty()             ? "-"
                        : row.deviation.is_bitwise_equal ? "equal"
                                                         : "differ",
-                       number(row.deviation.mae()), number(row.deviation.worst_mae), number(row.deviation.largest),
-                       std::to_string(row.jumps.jumped())});
+                       number(row.deviation.mae()), number(row.deviation.worst_mae), number(row.deviation.worst_step),
+                       number(row.deviation.largest), std::to_string(row.jumps.jumped())});
         failures += row.failure.empty() ? "" : "\n" + row.name + ": " + row.failure + "\n";
     }
     return "# Drift: " + std::string(report.passed() ? "passed" : "FAILED") + "\n\nRecorded: " + report.recorded +

@@ -96,9 +96,9 @@ inline void subtract(std::vector<CacheCounts>& later, const std::vector<CacheCou
 }  // namespace detail
 
 /// What was counted between two snapshots of the same `Metrics`: counts and latencies are subtracted, so that a monitor
-/// has rates and percentiles of a window; `bytes_held` are the later ones. The shortest and
-/// the longest latency of a window are known to within one of the `LatencyBuckets`. When the counts were reset between
-/// the two, this is what was counted since.
+/// has rates and percentiles of a window; `bytes_held` are the later ones, and so is a cache's last reason where a file
+/// was ignored in between. The shortest and the longest latency of a window are known to within one of the
+/// `LatencyBuckets`. When the counts were reset between the two, this is what was counted since.
 inline Snapshot difference(Snapshot later, const Snapshot& earlier) {
     if (later.resets != earlier.resets) {
         return later;

@@ -7,6 +7,7 @@
 #include <exception>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,8 +38,11 @@ struct VerifyOptions {
     std::function<std::string(const std::filesystem::path&)> open_checkpoint{};
     io::CacheFolder caches = io::cache_folder();
     Environment environment = totograph_environment();
-    /// Bytes that the buckets of a backend may take; 0: not known. Backends of devices need an answer of their own.
-    std::function<std::size_t(const Backend&)> memory = [](const Backend&) { return available_memory(); };
+    /// Bytes that the buckets of a backend may take; nothing: not known. Backends of devices need an answer of their
+    /// own.
+    std::function<std::optional<std::size_t>(const Backend&)> memory = [](const Backend&) {
+        return available_memory();
+    };
     /// Further checks of the caller's, such as of a device and its driver.
     std::vector<std::function<std::vector<Check>()>> further{};
 };

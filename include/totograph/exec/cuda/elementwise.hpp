@@ -13,7 +13,7 @@
 #include <totograph/exec/cuda/places.hpp>
 #include <totograph/graph/kernel.hpp>
 
-// Pointwise kernels and what reductions and products share with them: loading a chain's operands, storing its result.
+// Pointwise kernels and what reductions and products share with them: chains, and loading their operands.
 
 namespace totograph::cuda {
 

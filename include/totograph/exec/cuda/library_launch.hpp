@@ -7,6 +7,7 @@
 #include <totograph/exec/cuda/launch.hpp>
 #include <totograph/exec/cuda/library_product.hpp>
 #include <totograph/exec/cuda/lowering.hpp>
+#include <totograph/exec/cuda/step_relations.hpp>
 #include <totograph/graph/kernel.hpp>
 
 // What a launch asks of the library.

@@ -11,9 +11,9 @@
 #include <totograph/exec/cuda/attention.hpp>
 #include <totograph/exec/cuda/dependent_launch.hpp>
 #include <totograph/exec/cuda/elementwise.hpp>
-#include <totograph/exec/cuda/epilogue.hpp>
 #include <totograph/exec/cuda/kernel_call.hpp>
 #include <totograph/exec/cuda/movement.hpp>
+#include <totograph/exec/cuda/product_epilogue.hpp>
 #include <totograph/exec/cuda/reduction.hpp>
 #include <totograph/exec/cuda/sample.hpp>
 #include <totograph/graph/kernel.hpp>

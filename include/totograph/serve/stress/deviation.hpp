@@ -27,7 +27,7 @@ struct Deviation {
     double square_sum = 0;         ///< Of their squares.
     double largest = 0;            ///< Deviation of any value.
     double worst_mae = 0;          ///< The largest mean deviation of one variate in one forecast, beyond its scatter.
-    double worst_step = 0;         ///< The largest deviation of one step of a mean or a median, beyond its scatter.
+    double worst_step = 0;         ///< The largest deviation of one step (`StressThresholds::worst_step`).
     double scatter_sum = 0;        ///< Of what medians of so few samples differ by anyway (`Compared::summaries`).
     std::uint64_t futures = 0;     ///< Sampled futures of one variate, compared one by one.
     std::uint64_t jumps = 0;       ///< Of these, those that drew another component, or follow one that did.
@@ -105,6 +105,33 @@ inline Deviation compare_variate(std::span<const float> found, std::span<const f
     }
     result.futures = jumped.size();
     return result;
+}
+
+/// The largest median, over sampled futures, of what one step deviates by; 0 for so few futures that one of them, which
+/// drew another component late, would decide. `[points, paths]`, and for each path whether it does not count.
+inline double worst_step_of_futures(std::span<const float> found, std::span<const float> expected,
+                                    std::span<const std::uint8_t> jumped, double scale) {
+    constexpr std::size_t least = 8;
+    const std::size_t paths = jumped.size();
+    const std::size_t points = found.size() / paths;
+    std::vector<double> of_step;
+    double worst = 0;
+    for (std::size_t point = 0; point < points; ++point) {
+        of_step.clear();
+        for (std::size_t path = 0; path < paths; ++path) {
+            const std::size_t at = point * paths + path;
+            const double deviation = std::abs(static_cast<double>(found[at]) - static_cast<double>(expected[at]));
+            if (jumped[path] == 0 && std::isfinite(deviation)) {
+                of_step.push_back(deviation / scale);
+            }
+        }
+        if (of_step.size() >= least) {
+            const auto middle = of_step.begin() + static_cast<std::ptrdiff_t>(of_step.size() / 2);
+            std::nth_element(of_step.begin(), middle, of_step.end());
+            worst = std::max(worst, *middle);
+        }
+    }
+    return worst;
 }
 
 /// The largest deviation of one step, `[points]`, beyond eight times what it scatters by anyway, which no step of
@@ -190,6 +217,10 @@ inline ForecastDeviation compare_forecasts(const Forecast& found, const Forecast
         if (samples == 0) {
             deviation.worst_step =
                 detail::worst_step(std::span(values).subspan(i * each, each), expected_values, of_variate, scale);
+        } else {
+            deviation.worst_step = detail::worst_step_of_futures(
+                std::span(values).subspan(i * each, each), expected_values,
+                std::span<const std::uint8_t>(result.jumped).subspan(series * samples, samples), scale);
         }
         if (!scatter.empty()) {
             for (const float one : of_variate) {

@@ -52,12 +52,12 @@ inline std::string cases_markdown(const StressReport& report) {
 }
 
 inline std::string variates_markdown(const StressReport& report) {
-    MarkdownTable table({"series", "data", "forecasts", "MAE", "worst MAE", "RMSE", "largest", "jumps"});
+    MarkdownTable table({"series", "data", "forecasts", "MAE", "worst MAE", "worst step", "RMSE", "largest", "jumps"});
     for (const StressVariate& variate : report.variates) {
         table.add_row({variate.name, variate.data, std::to_string(variate.forecasts),
                        deviation_text(variate.deviation.mae()), deviation_text(variate.deviation.worst_mae),
-                       deviation_text(variate.deviation.rmse()), deviation_text(variate.deviation.largest),
-                       std::to_string(variate.deviation.jumps)});
+                       deviation_text(variate.deviation.worst_step), deviation_text(variate.deviation.rmse()),
+                       deviation_text(variate.deviation.largest), std::to_string(variate.deviation.jumps)});
     }
     return table.text();
 }

@@ -159,12 +159,12 @@ inline StressCheck check_growth(const StressReport& report) {
     const std::size_t service = growth(memory.held_before, memory.held_after);
     const std::size_t process = memory.process_before == 0 ? 0 : growth(memory.process_before, memory.process_after);
     const std::size_t device = memory.device_before == 0 ? 0 : growth(memory.device_before, memory.device_after);
-    // Each pair is a forecast of the baseline and two of the service.
+    // Of each pair, the service makes one and repeats it.
     const auto text = [](std::size_t bytes) { return totograph::detail::bytes_text(bytes); };
     const auto told = [&](std::size_t bytes) {
         return text(bytes) + (bytes == 0 || report.forecasts == 0
                                   ? ""
-                                  : " (" + text(bytes / (3 * report.forecasts)) + " a forecast)");
+                                  : " (" + text(bytes / (2 * report.forecasts)) + " a forecast)");
     };
     return {"growth", service == 0 && process <= report.thresholds.growth && device <= report.thresholds.growth,
             "while requests repeated, the service grew by " + text(service) +

@@ -107,12 +107,16 @@ inline std::optional<std::size_t> left_in_group(const std::filesystem::path& lim
 
 }  // namespace detail
 
-/// Bytes of memory that this process may still take: of the machine, and of its control group (version 1 or 2); 0 where
-/// the system does not tell. `root` is where the system's files are.
-inline std::size_t available_memory(const std::filesystem::path& root = "/") {
-    std::size_t available = detail::number_after(root / "proc/meminfo", "MemAvailable:") * 1024;
-    if (available == 0) {
-        available = detail::number_after(root / "proc/meminfo", "MemFree:") * 1024;
+/// Bytes of memory that this process may still take: of the machine, and of the control group (version 1 or 2) that it
+/// sees as the root, as a container does; nothing where the system does not tell. `root` is where the system's files
+/// are.
+inline std::optional<std::size_t> available_memory(const std::filesystem::path& root = "/") {
+    std::optional<std::size_t> available;
+    for (const char* word : {"MemAvailable:", "MemFree:"}) {
+        const std::size_t kibibytes = detail::number_after(root / "proc/meminfo", word);
+        if (!available && kibibytes > 0) {
+            available = kibibytes * 1024;
+        }
     }
     const std::filesystem::path second = root / "sys/fs/cgroup";
     const std::filesystem::path first = second / "memory";
@@ -121,22 +125,22 @@ inline std::size_t available_memory(const std::filesystem::path& root = "/") {
                              detail::left_in_group(first / "memory.limit_in_bytes", first / "memory.usage_in_bytes",
                                                    first / "memory.stat", "total_inactive_file")}) {
         if (left) {
-            available = available == 0 ? *left : std::min(available, *left);
+            available = std::min(available.value_or(*left), *left);
         }
     }
     return available;
 }
 
 /// Whether so much memory is there.
-inline Check check_memory(std::size_t needed, std::size_t available) {
+inline Check check_memory(std::size_t needed, std::optional<std::size_t> available) {
     const std::string found =
         totograph::detail::bytes_text(needed) + " for all buckets and their weights, " +
-        (available == 0 ? "what is available is not known" : totograph::detail::bytes_text(available) + " available");
-    if (available != 0 && needed > available) {
+        (available ? totograph::detail::bytes_text(*available) + " available" : "what is available is not known");
+    if (available && needed > *available) {
         return {"memory", CheckResult::failed, found,
                 "Serve fewer or smaller buckets, store weights as bf16, or give the process more memory."};
     }
-    if (available != 0 && static_cast<double>(needed) > 0.8 * static_cast<double>(available)) {
+    if (available && static_cast<double>(needed) > 0.8 * static_cast<double>(*available)) {
         return {"memory", CheckResult::warning, found,
                 "Little is left for the rest of the program; give the process more memory."};
     }
