@@ -7,6 +7,7 @@
 #include <totograph/core/arena.hpp>
 #include <totograph/core/dtype.hpp>
 #include <totograph/exec/cuda/launch.hpp>
+#include <totograph/exec/cuda/library_launch.hpp>
 #include <totograph/exec/cuda/library_product.hpp>
 #include <totograph/exec/cuda/lowering.hpp>
 #include <totograph/exec/cuda/step_relations.hpp>
@@ -32,12 +33,8 @@ constexpr void add_workspace(Workspace& workspace) {
             continue;
         }
         const Kernel& kernel = lowering_detail::kernel_of<Program>(launch.first_product());
-        std::size_t sums = 0;
-        for (int step = launch.first_product(); step < launch.first + launch.count; ++step) {
-            const Kernel& member = lowering_detail::kernel_of<Program>(step);
-            sums += static_cast<std::size_t>(member.rows() * member.columns() * member.accumulators) *
-                    (is_bf16 ? sizeof(BFloat16) : sizeof(float));
-        }
+        const auto sums = static_cast<std::size_t>(kernel.rows() * sum_columns<Program>(launch)) *
+                          (is_bf16 ? sizeof(BFloat16) : sizeof(float));
         const auto inputs = static_cast<std::size_t>(kernel.rows() * kernel.depth) * sizeof(BFloat16);
         workspace.sums = std::max(workspace.sums, aligned_size(launch.direct.is_possible ? 0 : sums));
         workspace.inputs = std::max(workspace.inputs, aligned_size(is_bf16 ? inputs : 0));
