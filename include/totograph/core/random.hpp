@@ -71,19 +71,23 @@ TOTOGRAPH_HOST_DEVICE inline double sample_student_t(double df, double u1, doubl
 /// One draw from a mixture of Student's t distributions. Word 0 chooses the component, words 1 and 2 the variate.
 ///
 /// @param components     how many components, at least 1
-/// @param df             degrees of freedom, one for each component
+/// @param df             degrees of freedom, one for each component; like the next two, only the chosen one is read
 /// @param loc            locations, one for each component
 /// @param scale          scales, one for each component
 /// @param probabilities  weights, not negative; where they sum to less than the uniform number, the last component of
 ///                       positive weight is taken; a component of weight 0 never is
 /// @param key            names the draw
-TOTOGRAPH_HOST_DEVICE inline float sample_student_t_mixture(int components, const float* df, const float* loc,
-                                                            const float* scale, const float* probabilities,
+template <class Df, class Loc, class Scale, class Probabilities>
+TOTOGRAPH_HOST_DEVICE inline float sample_student_t_mixture(int components, const Df& df, const Loc& loc,
+                                                            const Scale& scale, const Probabilities& probabilities,
                                                             const SampleKey& key) {
     const RandomWords bits = random_words(key);
     const double uniform = uniform_double(bits.word[0]);
     double cumulative = 0.0;
     int chosen = 0;
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
     for (int component = 0; component < components; ++component) {
         if (probabilities[component] > 0.0F) {
             chosen = component;

@@ -36,6 +36,10 @@ template <std::size_t... index, class... T>
 struct Slots<std::index_sequence<index...>, T...> : Slot<index, T>... {};
 
 template <std::size_t index, class T>
+__device__ __forceinline__ const T& at(const Slot<index, T>& slot) {
+    return slot.value;
+}
+template <std::size_t index, class T>
 __device__ __forceinline__ T& at(Slot<index, T>& slot) {
     return slot.value;
 }

@@ -7,6 +7,7 @@
 
 #include <totograph/core/error.hpp>
 #include <totograph/exec/cuda/check.hpp>
+#include <totograph/exec/cuda/warpgroup.hpp>
 
 namespace totograph::cuda {
 
@@ -19,6 +20,8 @@ struct Device {
     /// Thread-block clusters and programmatic dependent launch: the device has them, and so does the code that this
     /// program holds for it.
     bool has_clusters = false;
+    /// Products of warpgroups: the device is of compute capability 9.0, and the program holds code for `sm_90a`.
+    bool has_warpgroups = false;
     std::string name;
     int cache_bytes = 0;  ///< Of the last cache before memory, which all multiprocessors share.
 };
@@ -73,8 +76,14 @@ inline Device describe_device(int index) {
     check(cudaFuncGetAttributes(&code, &probe_kernel<>), "looking for device code for this device");
     // Code that the driver compiled from PTX of an older architecture lacks what that architecture lacks.
     const bool has_clusters = properties.major >= 9 && code.ptxVersion >= 90;
-    return {index,           properties.multiProcessorCount, properties.major, properties.minor, has_clusters,
-            properties.name, properties.l2CacheSize};
+    return {index,
+            properties.multiProcessorCount,
+            properties.major,
+            properties.minor,
+            has_clusters,
+            has_clusters && properties.major == 9 && has_warpgroups(),
+            properties.name,
+            properties.l2CacheSize};
 }
 
 }  // namespace totograph::cuda

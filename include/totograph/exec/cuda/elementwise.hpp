@@ -92,9 +92,9 @@ struct OperandPointers {
     }
 };
 
-/// Loads the operands of a chain at a place of its iteration: those whose bit is set in `which`.
-template <class K, class Source, int lanes, unsigned which = ~0U, int rank, class Values>
-__device__ __forceinline__ void load_operands(const OperandPointers<Source, which>& pointers,
+/// Loads the operands of a chain at a place of its iteration: those whose bit is set in `which`; their pointers are.
+template <class K, class Source, int lanes, unsigned which = ~0U, unsigned known, int rank, class Values>
+__device__ __forceinline__ void load_operands(const OperandPointers<Source, known>& pointers,
                                               const Place<K, rank>& place, Values& values) {
     const auto load = [&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
         if constexpr ((which >> i & 1U) != 0) {

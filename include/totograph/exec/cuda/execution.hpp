@@ -19,12 +19,15 @@ enum class Capture : std::uint8_t {
     none,
 };
 
-/// How an executor and a forecaster run. None of it changes what is computed, but for `tunes`: another algorithm of a
-/// product may round in another way.
+/// How an executor and a forecaster run. None of it changes what is computed, but for `tunes` and `fuses`: another
+/// algorithm of a product may round in another way.
 struct Execution {
     Capture capture = Capture::whole;
     bool tunes = true;     ///< Products are measured and the fastest algorithm kept; else cuBLASLt's first choice.
     bool overlaps = true;  ///< A kernel may begin before the one before it has ended (programmatic dependent launch).
+    /// Products of many rows run with their chains in one kernel, where the device can; else cuBLASLt computes them, and
+    /// another kernel the chains.
+    bool fuses = true;
     /// The host waits after each launch, so that an error shows where it happens. Not while capturing.
     bool waits = false;
 

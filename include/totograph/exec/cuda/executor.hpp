@@ -26,11 +26,14 @@
 #include <totograph/exec/cuda/library_tuning.hpp>
 #include <totograph/exec/cuda/lowering.hpp>
 #include <totograph/exec/cuda/memory.hpp>
+#include <totograph/exec/cuda/mixture_draw.hpp>
 #include <totograph/exec/cuda/placement.hpp>
 #include <totograph/exec/cuda/state_rounding.hpp>
 #include <totograph/exec/cuda/step_kernels.hpp>
 #include <totograph/exec/cuda/stream.hpp>
 #include <totograph/exec/cuda/tile_attention.hpp>
+#include <totograph/exec/cuda/warpgroup.hpp>
+#include <totograph/exec/cuda/warpgroup_product.hpp>
 #include <totograph/exec/cuda/weights.hpp>
 #include <totograph/exec/cuda/workspace.hpp>
 #include <totograph/exec/state_layout.hpp>
@@ -195,7 +198,7 @@ private:
         std::vector<Part> parts;
         const std::byte* expected = nullptr;
         Index begin = 0;
-        for (int step = launch.first + (launch.has_reduction ? 1 : 0); step < launch.first + launch.count; ++step) {
+        for (int step = launch.first_product(); step < launch.end_of_products(); ++step) {
             const Kernel& kernel = lowering_detail::kernel_of<Program>(step);
             const Index columns = kernel.columns() * kernel.accumulators;
             const std::byte* weight = weight_of<which>(step);
@@ -221,9 +224,13 @@ private:
     void add_products() {
         using Program = ProgramAt<which>;
         using Lowered = Lowering<Program, streams>;
+        const auto fused = [&]<std::size_t... i>(std::index_sequence<i...>) {
+            return std::array<bool, sizeof...(i)>{fuses<LaunchAt<Program, streams, i>>()...};
+        }
+        (std::make_index_sequence<Lowered::count>());
         for (std::size_t i = 0; i < Lowered::count; ++i) {
             const Launch& launch = Lowered::at(i);
-            if (launch.kind != LaunchKind::library) {
+            if (launch.kind != LaunchKind::library || fused[i]) {
                 continue;
             }
             for (const Part& part : parts_of<which>(launch)) {
@@ -340,6 +347,49 @@ private:
         launcher_.launch(&streaming_kernel<Group>, {Group::blocks}, stream, calls);
     }
 
+    /// Whether warpgroups compute the products of a library launch and their chains, on this device.
+    template <class At>
+    [[nodiscard]] bool fuses() const {
+        if constexpr (streams && At::launch.kind == LaunchKind::library && !At::launch.direct.is_possible &&
+                      !At::launch.draws.is_possible) {
+            return [&]<int... i>(std::integer_sequence<int, i...>) {
+                if constexpr ((fits_warpgroups<typename At::template KernelAt<At::launch.norms() + i>>() && ...)) {
+                    using Group = WarpgroupGroup<typename At::template KernelAt<At::launch.norms() + i>...>;
+                    return execution_.fuses && device_.has_warpgroups && Group::fills(device_.multiprocessors);
+                } else {
+                    return false;
+                }
+            }
+            (std::make_integer_sequence<int, At::launch.products()>());
+        } else {
+            return false;
+        }
+    }
+
+    template <std::size_t which, class At, int... i>
+    void launch_warpgroups(cudaStream_t stream, std::integer_sequence<int, i...>) const {
+        if constexpr ((fits_warpgroups<typename At::template KernelAt<At::launch.norms() + i>>() && ...)) {
+            using Group = WarpgroupGroup<typename At::template KernelAt<At::launch.norms() + i>...>;
+            const int first = At::launch.first_product();
+            const typename Group::Parameters parameters{
+                describe_tiles(pointers_of<which>(At::launch, first, 0).input, Group::rows, Group::depth,
+                               WarpgroupTile::rows),
+                {describe_tiles(weight_of<which>(first + i), Group::template weight_rows<i>, Group::depth,
+                                WarpgroupTile::columns / WarpgroupTile::cluster)...},
+                {call_of<which>(first + i)...}};
+            const auto kernel = &warpgroup_kernel<Group>;
+            check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                       static_cast<int>(WarpgroupTile::shared_bytes)),
+                  "asking for shared memory");
+            const Index clusters =
+                std::min<Index>(Group::items, static_cast<Index>(device_.multiprocessors) / WarpgroupTile::cluster);
+            launcher_.launch(kernel,
+                             {clusters * WarpgroupTile::cluster, WarpgroupTile::threads, WarpgroupTile::cluster,
+                              WarpgroupTile::shared_bytes},
+                             stream, parameters);
+        }
+    }
+
     template <std::size_t which, class At, int... i>
     void launch_library(cudaStream_t stream, std::integer_sequence<int, i...>) const {
         using Program = ProgramAt<which>;
@@ -364,14 +414,27 @@ private:
             static_assert(!At::launch.input_moves,
                           "totograph: the input of a product lies at a place that is known before the run.");
         }
+        if (fuses<At>()) {
+            return launch_warpgroups<which, At>(stream, std::integer_sequence<int, i...>());
+        }
         for (const Part& part : parts_of<which>(At::launch)) {
             const ProductPointers pointers = pointers_of<which>(At::launch, part.first, part.begin);
             find_product(product_shape<precision, Program>(At::launch, part.columns, pointers))
                 ->launch(pointers.input, pointers.weight, pointers.output, pointers.residual, pointers.bias,
                          memory_.data() + library_offset, stream);
         }
-        if constexpr (!At::launch.direct.is_possible) {
-            auto* const sums = reinterpret_cast<Sum*>(memory_.data() + sums_offset);
+        auto* const sums = reinterpret_cast<Sum*>(memory_.data() + sums_offset);
+        if constexpr (At::launch.draws.is_possible) {
+            constexpr int draw = At::launch.count - 1;
+            using Draw = typename At::template KernelAt<draw>;
+            constexpr std::array<int, 4> from = At::launch.draws.products;
+            using Draws = MixtureDraw<Sum, Draw, std::integer_sequence<int, from[0], from[1], from[2], from[3]>,
+                                      typename At::template KernelAt<norms + i>...>;
+            const typename Draws::Calls calls{call_of<which>(At::launch.first + draw),
+                                              {call_of<which>(At::launch.first_product() + i)...}};
+            launcher_.launch(&mixture_draw_kernel<Draws, Sum>, {blocks_for(blocks_wanted<Draw>())}, stream, calls,
+                             static_cast<const Sum*>(sums));
+        } else if constexpr (!At::launch.direct.is_possible) {
             using Group = EpilogueGroup<Sum, typename At::template KernelAt<norms + i>...>;
             const typename Group::Calls calls{{call_of<which>(At::launch.first_product() + i)...}};
             launcher_.launch(&epilogue_kernel<Group, Sum>, {Group::blocks * Group::members}, stream, calls,

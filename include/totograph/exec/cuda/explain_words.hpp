@@ -54,7 +54,9 @@ struct LaunchWords {
         if (launch.kind != LaunchKind::library) {
             return {};
         }
-        return launch.direct.is_possible ? "all of it inside" : "chains in a kernel of their own";
+        return launch.direct.is_possible  ? "all of it inside"
+               : launch.draws.is_possible ? "chains where draws need them"
+                                          : "chains in a kernel of their own";
     }
     /// Whether two do the same for different layers.
     [[nodiscard]] bool is_like(const LaunchWords& other) const {

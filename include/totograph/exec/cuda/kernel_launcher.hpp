@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <utility>
 
 #include <cuda_runtime.h>
@@ -16,6 +17,7 @@ struct Spread {
     Index blocks = 1;
     int threads = block_threads;
     int cluster = 1;  ///< Blocks that can wait for each other; 1 where the device has no clusters.
+    std::size_t shared_bytes = 0;  ///< Of shared memory, beside what the kernel declares.
 };
 
 /// Launches kernels that may begin before the one before them has ended.
@@ -33,6 +35,7 @@ public:
         cudaLaunchConfig_t config{};
         config.gridDim = dim3(static_cast<unsigned>(spread.blocks));
         config.blockDim = dim3(static_cast<unsigned>(spread.threads));
+        config.dynamicSmemBytes = spread.shared_bytes;
         config.stream = stream;
         cudaLaunchAttribute attributes[2];
         unsigned count = 0;

@@ -25,6 +25,13 @@ struct DirectProduct {
     Index residual_stride = 0;
 };
 
+/// Draws from mixtures whose parameters come right from products.
+struct MixtureDraws {
+    bool is_possible = false;
+    /// The products of the degrees of freedom, the locations, the scales, and the logits of the weights.
+    std::array<int, 4> products{-1, -1, -1, -1};
+};
+
 /// Steps of one segment: their operands travel as kernel parameters, of which there are 32,764 bytes.
 inline constexpr int segment_steps = 48;
 /// Products of one group.
@@ -54,12 +61,16 @@ struct Launch {
     bool input_is_rounded = false;                   ///< Of products: the input is stored as bf16 already.
     bool input_moves = false;                        ///< Of products: the input lies at a position.
     DirectProduct direct;                            ///< Of a lone product of the library.
+    MixtureDraws draws;                              ///< Of products of the library: the two last steps draw from them.
     int layer = -1;                                  ///< Of products: the transformer layer of the weights, if any.
 
     /// Steps before the first product.
     [[nodiscard]] constexpr int norms() const { return has_reduction ? 1 : 0; }
     [[nodiscard]] constexpr int first_product() const { return first + norms(); }
-    [[nodiscard]] constexpr int products() const { return count - norms(); }
+    /// Steps after the last product.
+    [[nodiscard]] constexpr int others() const { return draws.is_possible ? 2 : 0; }
+    [[nodiscard]] constexpr int products() const { return count - norms() - others(); }
+    [[nodiscard]] constexpr int end_of_products() const { return first + count - others(); }
 };
 
 }  // namespace totograph::cuda

@@ -27,7 +27,7 @@ struct ProductPointers {
 template <class Program>
 constexpr Index sum_columns(const Launch& launch) {
     Index total = 0;
-    for (int step = launch.first_product(); step < launch.first + launch.count; ++step) {
+    for (int step = launch.first_product(); step < launch.end_of_products(); ++step) {
         const Kernel& kernel = lowering_detail::kernel_of<Program>(step);
         total += kernel.columns() * kernel.accumulators;
     }
@@ -38,7 +38,7 @@ constexpr Index sum_columns(const Launch& launch) {
 template <Precision precision, class Program>
 ProductShape product_shape(const Launch& launch, Index columns, const ProductPointers& pointers) {
     constexpr bool is_bf16 = precision == Precision::bf16;
-    const int last = launch.first + launch.count - 1;
+    const int last = launch.end_of_products() - 1;
     const Kernel& kernel = lowering_detail::kernel_of<Program>(last);
     ProductShape shape;
     shape.rows = kernel.rows();

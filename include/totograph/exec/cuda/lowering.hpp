@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/draw_relations.hpp>
 #include <totograph/exec/cuda/elementwise.hpp>
 #include <totograph/exec/cuda/launch.hpp>
 #include <totograph/exec/cuda/state_rounding.hpp>
@@ -88,6 +89,10 @@ constexpr Launch next_launch(int step, int steps, bool streams) {
         launch.first = step;
         launch.count = norm + products_together<Program>(step + norm, steps, streams);
         launch.has_reduction = norm == 1;
+        if (!streamed) {
+            launch.draws = mixture_draws<Program>(launch);
+            launch.count += launch.others();
+        }
         return launch;
     }
     int end = step;
@@ -312,10 +317,10 @@ private:
             if (launch.kind == LaunchKind::library) {
                 // Sums of several products lie side by side: one that is not aligned moves the others.
                 bool all = true;
-                for (int i = launch.norms(); i < launch.count; ++i) {
+                for (int i = launch.norms(); i < launch.norms() + launch.products(); ++i) {
                     all = all && launch.aligned[static_cast<std::size_t>(i)];
                 }
-                for (int i = launch.norms(); i < launch.count; ++i) {
+                for (int i = launch.norms(); i < launch.norms() + launch.products(); ++i) {
                     launch.aligned[static_cast<std::size_t>(i)] = all;
                 }
             }

@@ -19,7 +19,7 @@ namespace totograph::cuda {
 
 /// Copies the operands whose bit is set in `which`.
 template <class Source, unsigned which, class Values>
-__device__ __forceinline__ void copy_operands(Values& from, Values& to) {
+__device__ __forceinline__ void copy_operands(const Values& from, Values& to) {
     const auto copy = [&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
         if constexpr ((which >> i & 1U) != 0) {
             constexpr std::size_t slot = static_cast<std::size_t>(Source::accumulators) + i;
@@ -53,13 +53,13 @@ constexpr Index epilogue_items() {
            (K::kernel.columns() / epilogue_lanes<K, Sum>());
 }
 
-/// A bit for each operand of a product's chain that is the same in all rows.
+/// A bit for each operand of a product's chain that is the same along all axes from `first` to before `end`.
 template <class K>
-constexpr unsigned operands_of_columns() {
+constexpr unsigned operands_that_repeat(int first, int end) {
     unsigned bits = 0;
     for (int i = 0; i < K::kernel.operand_count; ++i) {
         bool is_same = true;
-        for (int axis = 0; axis < K::kernel.row_rank; ++axis) {
+        for (int axis = first; axis < end; ++axis) {
             const bool moves =
                 K::kernel.operands[static_cast<std::size_t>(i)].strides[static_cast<std::size_t>(axis)] != 0;
             is_same = is_same && (!moves || K::kernel.iteration[axis] == 1);
@@ -69,49 +69,123 @@ constexpr unsigned operands_of_columns() {
     return bits;
 }
 
+/// The chain of a product on `lanes` neighbouring columns of `each` rows: what it reads is asked for first, and what
+/// belongs to columns or rows alone once.
+template <class K, int lanes, int each>
+class RowsEpilogue {
+    using Source = Epilogue<K>;
+    /// Operands that are the same in all rows; of the others, those that are the same in all columns; and the rest.
+    static constexpr unsigned of_columns = operands_that_repeat<K>(0, K::kernel.row_rank);
+    static constexpr unsigned of_rows =
+        operands_that_repeat<K>(K::kernel.row_rank, K::kernel.iteration.rank) & ~of_columns;
+    static constexpr unsigned of_both = ~(of_columns | of_rows);
+
+public:
+    /// What the chain reads of one place.
+    using Operands = ChainValues<Source, lanes>;
+
+    __device__ __forceinline__ explicit RowsEpilogue(const KernelCall& call)
+        : pointers_(call), out_(call.output.get<Output<K>>()) {}
+
+    /// Chooses the rows: `row_at(i)` is the number of the `i`th, one that exists.
+    template <class RowAt>
+    __device__ __forceinline__ void choose_rows(const RowAt& row_at) {
+#pragma unroll
+        for (int i = 0; i < each; ++i) {
+            rows_[i] = place_of<K, RowsOf<K>>(static_cast<Offset<K>>(row_at(i)));
+            load_operands<K, Source, lanes, of_rows>(pointers_, place_at(i, ColumnPlace{}), row_operands_[i]);
+        }
+    }
+
+    /// Asks for what the columns from `column` on need.
+    __device__ __forceinline__ void load(int column, Operands (&operands)[each]) const {
+        const auto of_column = place_of<K, ColumnsOf<K>>(static_cast<Offset<K>>(column));
+        load_operands<K, Source, lanes, of_columns>(pointers_, place_at(0, of_column), operands[0]);
+#pragma unroll
+        for (int i = 0; i < each; ++i) {
+            load_operands<K, Source, lanes, of_both>(pointers_, place_at(i, of_column), operands[i]);
+        }
+    }
+
+    /// Runs the chain and stores what it makes.
+    /// @param sums    gives of the `i`th row the sums of a factor of a pair, as floats
+    /// @param exists  whether the `i`th row is to be stored
+    template <class Sums, class Exists>
+    __device__ __forceinline__ void finish(int column, Operands (&operands)[each], const Sums& sums,
+                                           const Exists& exists) const {
+        const auto of_column = place_of<K, ColumnsOf<K>>(static_cast<Offset<K>>(column));
+#pragma unroll
+        for (int i = 0; i < each; ++i) {
+            chain_detail::at<0>(operands[i]) = sums(i, std::integral_constant<int, 0>{});
+            if constexpr (Source::accumulators == 2) {
+                chain_detail::at<1>(operands[i]) = sums(i, std::integral_constant<int, 1>{});
+            }
+            copy_operands<Source, of_rows>(row_operands_[i], operands[i]);
+            if (i > 0) {
+                copy_operands<Source, of_columns>(operands[0], operands[i]);
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < each; ++i) {
+            if (exists(i)) {
+                store_pack<inner_stride<K>(K::kernel.output_strides), K::is_aligned>(
+                    out_ + offset_of<K, StridesOfOutput<K>>(place_at(i, of_column)),
+                    stored_as<Output<K>>(run_chain<Source, lanes>(operands[i])));
+            }
+        }
+    }
+
+private:
+    using ColumnPlace = Place<K, ColumnsOf<K>::shape.rank>;
+
+    __device__ __forceinline__ Place<K, K::kernel.iteration.rank> place_at(int i, const ColumnPlace& column) const {
+        Place<K, K::kernel.iteration.rank> place;
+#pragma unroll
+        for (int axis = 0; axis < K::kernel.iteration.rank; ++axis) {
+            place.at[axis] =
+                axis < K::kernel.row_rank ? rows_[i].at[axis] : column.at[axis - K::kernel.row_rank];
+        }
+        return place;
+    }
+
+    OperandPointers<Source> pointers_;
+    Output<K>* out_;
+    Place<K, K::kernel.row_rank> rows_[each];
+    Operands row_operands_[each];
+};
+
 /// The chain of a product whose sums a library left in memory, `row_stride` apart; those of a pair follow each other.
 /// Done by `blocks` blocks, of which this is number `block`.
 template <class K, class Sum>
 __device__ void run_epilogue(const KernelCall& call, const Sum* sums, int row_stride, int block, int blocks) {
-    using Source = Epilogue<K>;
     constexpr auto columns = static_cast<Offset<K>>(K::kernel.columns());
     constexpr auto rows = static_cast<Offset<K>>(K::kernel.rows());
     constexpr int lanes = epilogue_lanes<K, Sum>();
     constexpr int each = epilogue_rows<K>();
     constexpr auto items = static_cast<Offset<K>>(epilogue_items<K, Sum>());
-    constexpr unsigned shared = operands_of_columns<K>();
-    const OperandPointers<Source, shared> of_columns(call);
-    const OperandPointers<Source, ~shared> of_rows(call);
-    auto* out = call.output.get<Output<K>>();
+    using Rows = RowsEpilogue<K, lanes, each>;
+    Rows epilogue(call);
     for (Offset<K> item = static_cast<Offset<K>>(block) * block_threads + static_cast<Offset<K>>(threadIdx.x);
          item < items; item += static_cast<Offset<K>>(blocks) * block_threads) {
         const Offset<K> column = item % (columns / lanes) * lanes;
         const Offset<K> first = item / (columns / lanes) * each;
         // Rows beyond the last one read what that one reads, and store nothing.
         const auto row_at = [&](int i) { return rows % each == 0 ? first + i : min(first + i, rows - 1); };
-        const auto place_at = [&](int i) { return place_of<K, IterationOf<K>>(row_at(i) * columns + column); };
-        ChainValues<Source, lanes> values[each];
-        load_operands<K, Source, lanes, shared>(of_columns, place_at(0), values[0]);
+        typename Rows::Operands operands[each];
+        epilogue.choose_rows(row_at);
+        epilogue.load(static_cast<int>(column), operands);
+        Pack<float, lanes> loaded[each][Epilogue<K>::accumulators];
 #pragma unroll
         for (int i = 0; i < each; ++i) {
             const Sum* from = sums + static_cast<Index>(row_at(i)) * row_stride + column;
-            chain_detail::at<0>(values[i]) = as_floats(load_pack<1, lanes, K::is_aligned>(from));
-            if constexpr (Source::accumulators == 2) {
-                chain_detail::at<1>(values[i]) = as_floats(load_pack<1, lanes, K::is_aligned>(from + columns));
-            }
-            load_operands<K, Source, lanes, ~shared>(of_rows, place_at(i), values[i]);
-            if (i > 0) {
-                copy_operands<Source, shared>(values[0], values[i]);
-            }
-        }
 #pragma unroll
-        for (int i = 0; i < each; ++i) {
-            if (rows % each == 0 || first + i < rows) {
-                store_pack<inner_stride<K>(K::kernel.output_strides), K::is_aligned>(
-                    out + offset_of<K, StridesOfOutput<K>>(place_at(i)),
-                    stored_as<Output<K>>(run_chain<Source, lanes>(values[i])));
+            for (int factor = 0; factor < Epilogue<K>::accumulators; ++factor) {
+                loaded[i][factor] = as_floats(load_pack<1, lanes, K::is_aligned>(from + factor * columns));
             }
         }
+        epilogue.finish(
+            static_cast<int>(column), operands, [&](int i, auto factor) { return loaded[i][factor]; },
+            [&](int i) { return rows % each == 0 || first + i < rows; });
     }
 }
 

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/chain.hpp>
+#include <totograph/exec/cuda/dependent_launch.hpp>
+#include <totograph/exec/cuda/elementwise.hpp>
+#include <totograph/exec/cuda/kernel_call.hpp>
+#include <totograph/exec/cuda/packs.hpp>
+#include <totograph/exec/cuda/product_epilogue.hpp>
+#include <totograph/exec/cuda/warpgroup.hpp>
+#include <totograph/graph/kernel.hpp>
+
+// Products of many rows in bf16 with the chain after each, in one kernel: sums never leave the registers.
+//
+// A block computes 128 rows by 256 columns at a time (of a pair of products, 128 of each). One warp copies tiles of 64
+// elements of depth to shared memory, four ahead; two warpgroups multiply them, 64 rows each, and run the chain on what
+// comes out. Two blocks of a cluster compute rows that follow each other of the same columns: each copies one half of
+// the weights to both.
+
+namespace totograph::cuda {
+
+/// The sizes of what a block computes at a time.
+struct WarpgroupTile {
+    static constexpr int rows = 128;
+    static constexpr int columns = 256;
+    static constexpr int depth = 64;
+    static constexpr int stages = 4;
+    static constexpr int cluster = 2;
+    static constexpr int consumers = 2;  ///< Warpgroups that multiply.
+    static constexpr int threads = (consumers + 1) * warpgroup_size;
+    static constexpr std::uint32_t row_bytes = rows * depth * sizeof(BFloat16);
+    static constexpr std::uint32_t column_bytes = columns * depth * sizeof(BFloat16);
+    static constexpr std::uint32_t stage_bytes = row_bytes + column_bytes;
+    /// The tiles begin at a multiple of 1,024 bytes.
+    static constexpr std::size_t shared_bytes = std::size_t{stages} * stage_bytes + 1024;
+};
+
+/// Whether a chain is short: two warpgroups a multiprocessor hide little, and nothing is multiplied meanwhile.
+constexpr bool is_short(const Chain& chain) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(chain.count); ++i) {
+        switch (chain.instructions[i].op) {
+            case Op::constant:
+            case Op::add:
+            case Op::subtract:
+            case Op::multiply:
+            case Op::maximum:
+            case Op::minimum:
+            case Op::negate:
+            case Op::rotate_pairs:
+            case Op::sigmoid:
+            case Op::silu: break;
+            default: return false;
+        }
+    }
+    return chain.count > 0;
+}
+
+/// Whether a product can be computed in this way. With fewer rows (448 were measured) a library's smaller tiles fill the
+/// device better.
+template <class K>
+constexpr bool fits_warpgroups() {
+    constexpr Kernel kernel = K::kernel;
+    return kernel.kind == KernelKind::product && kernel.rows() >= 1024 && kernel.depth % WarpgroupTile::depth == 0 &&
+           kernel.columns() % (WarpgroupTile::columns / kernel.accumulators) == 0 && kernel.accumulators <= 2 &&
+           K::is_aligned && epilogue_lanes<K, BFloat16>() == 8 && is_short(kernel.chain);
+}
+
+/// Products of one input, each with its chain.
+template <class... K>
+struct WarpgroupGroup {
+    static constexpr int count = sizeof...(K);
+
+    struct Parameters {
+        CUtensorMap input;
+        CUtensorMap weights[count];
+        KernelCall calls[count];
+    };
+
+    static constexpr int rows = static_cast<int>(std::max({K::kernel.rows()...}));
+    static constexpr int depth = static_cast<int>(std::max({K::kernel.depth...}));
+    /// Pairs of row tiles, one for each block of a cluster.
+    static constexpr int row_pairs =
+        (rows + WarpgroupTile::cluster * WarpgroupTile::rows - 1) / (WarpgroupTile::cluster * WarpgroupTile::rows);
+    template <class Kernel>
+    static constexpr int column_tiles =
+        static_cast<int>(Kernel::kernel.columns() * Kernel::kernel.accumulators) / WarpgroupTile::columns;
+    /// Rows of the weights of a member: its columns, of a pair those of both.
+    template <int member>
+    static constexpr Index weight_rows = [] {
+        constexpr Index all[] = {K::kernel.columns() * K::kernel.accumulators...};
+        return all[member];
+    }();
+    static constexpr int all_column_tiles = (column_tiles<K> + ...);
+    /// Two tiles, what a cluster computes at a time.
+    static constexpr int items = row_pairs * all_column_tiles;
+
+    /// Whether few multiprocessors are idle while the last items are computed.
+    static constexpr bool fills(int multiprocessors) {
+        const int clusters = multiprocessors / WarpgroupTile::cluster;
+        const int rounds = (items + clusters - 1) / clusters;
+        return items * 10 >= rounds * clusters * 8;
+    }
+};
+
+namespace warpgroup_detail {
+
+/// Where a column tile of a group belongs: the product, and the tile within it.
+template <class... K>
+__device__ __forceinline__ void find_tile(WarpgroupGroup<K...>*, int tile, int& member, int& within) {
+    using Group = WarpgroupGroup<K...>;
+    constexpr int tiles[] = {Group::template column_tiles<K>...};
+    member = 0;
+    within = tile;
+#pragma unroll
+    for (int i = 0; i + 1 < Group::count; ++i) {
+        if (member == i && within >= tiles[i]) {
+            within -= tiles[i];
+            ++member;
+        }
+    }
+}
+
+#if defined(TOTOGRAPH_HAS_WARPGROUPS)
+
+/// Gives each thread of four neighbours, which hold pairs of columns 8 i + 2 (thread % 4) of a row, eight neighbouring
+/// columns: `words[i]` becomes pair i of columns 8 (thread % 4) and on.
+__device__ __forceinline__ void gather_columns(std::uint32_t& first, std::uint32_t& second, std::uint32_t& third,
+                                               std::uint32_t& fourth) {
+    const auto exchange = [](std::uint32_t& low, std::uint32_t& high, int distance) {
+        const bool is_high = (threadIdx.x & static_cast<unsigned>(distance)) != 0;
+        const std::uint32_t got = __shfl_xor_sync(0xffffffffU, is_high ? low : high, distance);
+        low = is_high ? got : low;
+        high = is_high ? high : got;
+    };
+    exchange(first, second, 1);
+    exchange(third, fourth, 1);
+    exchange(first, third, 2);
+    exchange(second, fourth, 2);
+}
+
+/// Runs the chain of a product on a thread's sums and stores what it makes: of rows `row` and `row + 8`, in a tile that
+/// begins at column `first_column`. Sums are rounded as a library that leaves them in memory rounds them.
+template <class K>
+__device__ __forceinline__ void finish_tile(const KernelCall& call, const float (&sums)[128], int row,
+                                            int first_column) {
+    constexpr auto rows = static_cast<int>(K::kernel.rows());
+    constexpr int factors = K::kernel.accumulators;
+    constexpr int groups = 8 / factors;  // of 32 columns, 8 for each of four threads
+    using Rows = RowsEpilogue<K, 8, 2>;
+    Rows epilogue(call);
+    epilogue.choose_rows([&](int i) { return min(row + i * 8, rows - 1); });
+    const auto column_of = [&](int group) {
+        return first_column + group * 32 + static_cast<int>(threadIdx.x) % 4 * 8;
+    };
+    // What a group reads is asked for one group before.
+    typename Rows::Operands operands[2][2];
+    epilogue.load(column_of(0), operands[0]);
+    std::uint32_t words[2][32];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+#pragma unroll
+        for (int pair = 0; pair < 32; ++pair) {
+            const __nv_bfloat162 two =
+                __floats2bfloat162_rn(sums[4 * pair + 2 * half], sums[4 * pair + 2 * half + 1]);
+            words[half][pair] = *reinterpret_cast<const std::uint32_t*>(&two);
+        }
+#pragma unroll
+        for (int pair = 0; pair < 32; pair += 4) {
+            gather_columns(words[half][pair], words[half][pair + 1], words[half][pair + 2], words[half][pair + 3]);
+        }
+    }
+#pragma unroll
+    for (int group = 0; group < groups; ++group) {
+        if (group + 1 < groups) {
+            epilogue.load(column_of(group + 1), operands[(group + 1) % 2]);
+        }
+        epilogue.finish(
+            column_of(group), operands[group % 2],
+            [&](int i, auto factor) {
+                StoredPack<BFloat16, 8> pack;
+#pragma unroll
+                for (int word = 0; word < 4; ++word) {
+                    pack.pair[word] = words[i][factor * 16 + group * 4 + word];
+                }
+                return pack.floats();
+            },
+            [&](int i) { return row + i * 8 < rows; });
+    }
+}
+
+/// Turns of the stages: which one is next, and the parity of its phase.
+struct StageTurn {
+    int stage = 0;
+    std::uint32_t parity = 0;
+
+    __device__ __forceinline__ void advance() {
+        if (++stage == WarpgroupTile::stages) {
+            stage = 0;
+            parity ^= 1U;
+        }
+    }
+};
+
+#endif
+
+}  // namespace warpgroup_detail
+
+/// What the threads of a group's kernel do.
+template <class Group>
+struct WarpgroupRunner;
+template <class... K>
+struct WarpgroupRunner<WarpgroupGroup<K...>> {
+    using Group = WarpgroupGroup<K...>;
+    using Tile = WarpgroupTile;
+
+#if defined(TOTOGRAPH_HAS_WARPGROUPS)
+    struct Barriers {
+        std::uint64_t full[Tile::stages];
+        std::uint64_t empty[Tile::stages];
+    };
+
+    /// Copies tiles as long as there is work: one thread does.
+    static __device__ void produce(const typename Group::Parameters& parameters, std::byte* tiles, Barriers& barriers) {
+        const int block = block_in_cluster();
+        const int clusters = static_cast<int>(gridDim.x) / Tile::cluster;
+        const int first_item = static_cast<int>(blockIdx.x) / Tile::cluster;
+        constexpr int steps = Group::depth / Tile::depth;
+        const auto copy_weights = [&](int item, int step, int stage) {
+            int member = 0;
+            int within = 0;
+            warpgroup_detail::find_tile(static_cast<Group*>(nullptr), item / Group::row_pairs, member, within);
+            // Of a pair, the first block brings the first product's columns and the second the other's.
+            constexpr int half = Tile::columns / 2;
+            constexpr int strides[] = {K::kernel.accumulators == 2 ? half : Tile::columns...};
+            constexpr int others[] = {K::kernel.accumulators == 2 ? static_cast<int>(K::kernel.columns()) : half...};
+            const int column = within * strides[member] + block * others[member];
+            arrive_and_expect(&barriers.full[stage], Tile::stage_bytes);
+            copy_tile_to((1U << Tile::cluster) - 1U, parameters.weights[member],
+                         tiles + stage * Tile::stage_bytes + Tile::row_bytes + block * (Tile::column_bytes / 2),
+                         &barriers.full[stage], step * Tile::depth, column);
+        };
+        const auto copy_rows = [&](int item, int step, int stage) {
+            const int row = (item % Group::row_pairs * Tile::cluster + block) * Tile::rows;
+            copy_tile(parameters.input, tiles + stage * Tile::stage_bytes, &barriers.full[stage], step * Tile::depth,
+                      row);
+        };
+        // Weights are there before the kernel before this one has ended.
+        constexpr int first_steps = steps < Tile::stages ? steps : Tile::stages;
+        for (int step = 0; step < first_steps; ++step) {
+            copy_weights(first_item, step, step);
+        }
+        wait_for_predecessor();
+        for (int step = 0; step < first_steps; ++step) {
+            copy_rows(first_item, step, step);
+        }
+        warpgroup_detail::StageTurn turn{first_steps % Tile::stages, first_steps == Tile::stages ? 1U : 0U};
+        for (int item = first_item; item < Group::items; item += clusters) {
+            for (int step = item == first_item ? first_steps : 0; step < steps; ++step) {
+                wait_at(&barriers.empty[turn.stage], turn.parity ^ 1U);
+                copy_weights(item, step, turn.stage);
+                copy_rows(item, step, turn.stage);
+                turn.advance();
+            }
+        }
+    }
+
+    /// Multiplies 64 of the rows of each tile and finishes the sums.
+    static __device__ void consume(const typename Group::Parameters& parameters, std::byte* tiles, Barriers& barriers,
+                                   int which) {
+        const int block = block_in_cluster();
+        const int clusters = static_cast<int>(gridDim.x) / Tile::cluster;
+        const int thread = static_cast<int>(threadIdx.x) % warpgroup_size;
+        wait_for_predecessor();
+        let_successor_begin();
+        const auto release = [&](int stage) {
+            if (thread < Tile::cluster) {
+                arrive_at(&barriers.empty[stage], thread);
+            }
+        };
+        warpgroup_detail::StageTurn turn;
+        for (int item = static_cast<int>(blockIdx.x) / Tile::cluster; item < Group::items; item += clusters) {
+            float sums[128];
+            int before = -1;
+#pragma unroll 1
+            for (int element = 0; element < Group::depth; element += Tile::depth) {
+                wait_at(&barriers.full[turn.stage], turn.parity);
+                const std::byte* const stage = tiles + turn.stage * Tile::stage_bytes;
+                const std::uint64_t rows = describe_operand(stage + which * (Tile::row_bytes / Tile::consumers));
+                const std::uint64_t columns = describe_operand(stage + Tile::row_bytes);
+                begin_products();
+#pragma unroll
+                for (int part = 0; part < Tile::depth / 16; ++part) {
+                    // 16 elements are 32 bytes, of which an operand's description counts sixteenths.
+                    multiply_64x256(sums, rows + 2U * part, columns + 2U * part, element > 0 || part > 0 ? 1 : 0);
+                }
+                commit_products();
+                if (before >= 0) {
+                    wait_for_products<1>();
+                    release(before);
+                }
+                before = turn.stage;
+                turn.advance();
+            }
+            wait_for_products<0>();
+            release(before);
+
+            int member = 0;
+            int within = 0;
+            warpgroup_detail::find_tile(static_cast<Group*>(nullptr), item / Group::row_pairs, member, within);
+            const int row = (item % Group::row_pairs * Tile::cluster + block) * Tile::rows +
+                            which * (Tile::rows / Tile::consumers) + thread / 32 * 16 + thread % 32 / 4;
+            int index = 0;
+            const auto finish = [&]<class Kernel>(Kernel*) {
+                if (index == member) {
+                    warpgroup_detail::finish_tile<Kernel>(parameters.calls[index], sums, row,
+                                                          within * (Tile::columns / Kernel::kernel.accumulators));
+                }
+                ++index;
+            };
+            (finish(static_cast<K*>(nullptr)), ...);
+        }
+    }
+
+    static __device__ void run(const typename Group::Parameters& parameters) {
+        extern __shared__ std::byte memory[];
+        __shared__ Barriers barriers;
+        std::byte* const tiles = memory + (1024 - shared_address(memory) % 1024) % 1024;
+        if (threadIdx.x == 0) {
+            expect_tiles(parameters.input);
+            for (const CUtensorMap& weight : parameters.weights) {
+                expect_tiles(weight);
+            }
+            for (int stage = 0; stage < Tile::stages; ++stage) {
+                make_barrier(&barriers.full[stage], 1);
+                make_barrier(&barriers.empty[stage], Tile::consumers * Tile::cluster);
+            }
+            publish_barriers();
+        }
+        meet_in_cluster();
+        const int warpgroup = static_cast<int>(threadIdx.x) / warpgroup_size;
+        if (warpgroup == Tile::consumers) {
+            give_registers<40>();
+            if (threadIdx.x % warpgroup_size == 0) {
+                produce(parameters, tiles, barriers);
+            }
+            __syncwarp();
+        } else {
+            take_registers<232>();
+            consume(parameters, tiles, barriers, warpgroup);
+        }
+        // A block may not end while the other one copies to it.
+        meet_in_cluster();
+    }
+#else
+    static __device__ void run(const typename Group::Parameters&) {}  // never launched
+#endif
+};
+
+template <class Group>
+__global__ void __launch_bounds__(WarpgroupTile::threads, 1)
+    warpgroup_kernel(const __grid_constant__ typename Group::Parameters parameters) {
+    WarpgroupRunner<Group>::run(parameters);
+}
+
+}  // namespace totograph::cuda
