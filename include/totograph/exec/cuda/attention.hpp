@@ -10,6 +10,7 @@
 #include <totograph/exec/cuda/movement.hpp>
 #include <totograph/exec/cuda/warp_attention.hpp>
 #include <totograph/graph/kernel.hpp>
+#include <totograph/graph/op.hpp>
 
 // Attention in f32: which keys each query has, and by how many threads.
 
@@ -25,10 +26,21 @@ __device__ __forceinline__ void attend(const KernelCall& call, KeysAt&& keys_at)
     }
 }
 
+/// Whether a step asks for what it can read before it waits for the launch before.
+template <class K>
+constexpr bool waits_for_itself() {
+    if constexpr (K::kernel.kind == KernelKind::structural && K::kernel.op == Op::cached_attention) {
+        return K::prefix_is_settled && query_takes_block<K>();
+    } else {
+        return false;
+    }
+}
+
 /// The keys of one query: how many there are, where their rows begin, and which of them count.
 template <class Key, class Value, class Counts>
 struct QueryKeys {
     int count;
+    int settled;  ///< So many of them, the first ones, can be read while the launch before still runs.
     Key key;
     Value value;
     Counts counts;
@@ -43,7 +55,7 @@ __device__ void run_causal_attention(const KernelCall& call) {
     const auto* valid = call.operands[3].get<std::int32_t>();
     attend<K>(call, [&](const QueryPlace& place) {
         // Positions from `valid` on attend to nothing: their result is 0, as on the CPU.
-        return QueryKeys{place.position < integer_of<K, 3>(valid, place.series) ? place.position + 1 : 0,
+        return QueryKeys{place.position < integer_of<K, 3>(valid, place.series) ? place.position + 1 : 0, 0,
                          [&](int i) { return key + row_of<K, 1>(place, place.variate, i); },
                          [&](int i) { return value + row_of<K, 2>(place, place.variate, i); },
                          [](int) { return true; }};
@@ -64,7 +76,7 @@ __device__ void run_cached_attention(const KernelCall& call) {
     attend<K>(call, [&](const QueryPlace& place) {
         const int prefix = integer_of<K, 3>(prefix_length, place.series);
         const int suffix = integer_of<K, 6>(suffix_length, place.series);
-        return QueryKeys{prefix + suffix,
+        return QueryKeys{prefix + suffix, K::prefix_is_settled ? prefix : 0,
                          [&, prefix](int i) {
                              return i < prefix ? prefix_key + row_of<K, 1>(place, place.variate, i)
                                                : suffix_key + row_of<K, 4>(place, place.variate, i - prefix);
@@ -91,7 +103,7 @@ __device__ void run_variate_attention(const KernelCall& call) {
     };
     attend<K>(call, [&](const QueryPlace& place) {
         const std::int32_t own = group(place, place.variate);
-        return QueryKeys{AttentionSizes<K>::variates,
+        return QueryKeys{AttentionSizes<K>::variates, 0,
                          [&](int i) { return key + row_of<K, 1>(place, i, place.position); },
                          [&](int i) { return value + row_of<K, 2>(place, i, place.position); },
                          [&, own](int i) { return group(place, i) == own; }};

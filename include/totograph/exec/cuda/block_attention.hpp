@@ -7,6 +7,7 @@
 
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/attention_sizes.hpp>
+#include <totograph/exec/cuda/dependent_launch.hpp>
 #include <totograph/exec/cuda/elementwise.hpp>
 #include <totograph/exec/cuda/kernel_call.hpp>
 #include <totograph/exec/cuda/reduction.hpp>
@@ -66,6 +67,31 @@ __device__ __forceinline__ void attend_by_block(const KernelCall& call, KeysAt&&
     for (auto item = static_cast<Offset<K>>(blockIdx.x); item < static_cast<Offset<K>>(S::queries);
          item += static_cast<Offset<K>>(gridDim.x)) {
         const QueryPlace place = query_place<K>(item);
+        const auto keys = keys_at(place);
+        StoredPack<T, lanes> key[together][packs];
+        StoredPack<T, lanes> value[together][packs];
+        // Asks for the keys from number `first` on that lie between two numbers.
+        const auto load_keys = [&](int first, int begin, int end) {
+#pragma unroll
+            for (int i = 0; i < together; ++i) {
+                const int number = first + i * keys_of_block + slot;
+                if (number >= begin && number < end) {
+                    const T* key_row = keys.key(number) + first_dimension;
+                    const T* value_row = keys.value(number) + first_dimension;
+#pragma unroll
+                    for (int pack = 0; pack < packs; ++pack) {
+                        key[i][pack] = load_stored<lanes, true>(key_row + pack * lanes);
+                        value[i][pack] = load_stored<lanes, true>(value_row + pack * lanes);
+                    }
+                }
+            }
+        };
+        load_keys(0, 0, keys.settled);
+        if (K::prefix_is_settled && item == static_cast<Offset<K>>(blockIdx.x)) {
+            wait_for_predecessor();
+            let_successor_begin();
+        }
+        load_keys(0, keys.settled, keys.count);
         Pack<float, width> own;
         {
             using Q = typename K::Query;
@@ -80,25 +106,12 @@ __device__ __forceinline__ void attend_by_block(const KernelCall& call, KeysAt&&
                 }
             }
         }
-        const auto keys = keys_at(place);
         float largest = -std::numeric_limits<float>::infinity();
         float total = 0;
         float sums[width] = {};
         for (int first = 0; first < keys.count; first += together * keys_of_block) {
-            StoredPack<T, lanes> key[together][packs];
-            StoredPack<T, lanes> value[together][packs];
-#pragma unroll
-            for (int i = 0; i < together; ++i) {
-                const int number = first + i * keys_of_block + slot;
-                if (number < keys.count) {
-                    const T* key_row = keys.key(number) + first_dimension;
-                    const T* value_row = keys.value(number) + first_dimension;
-#pragma unroll
-                    for (int pack = 0; pack < packs; ++pack) {
-                        key[i][pack] = load_stored<lanes, true>(key_row + pack * lanes);
-                        value[i][pack] = load_stored<lanes, true>(value_row + pack * lanes);
-                    }
-                }
+            if (first > 0) {
+                load_keys(first, 0, keys.count);
             }
 #pragma unroll
             for (int i = 0; i < together; ++i) {

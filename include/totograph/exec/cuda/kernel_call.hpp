@@ -20,12 +20,15 @@ namespace totograph::cuda {
 /// @tparam aligned  rows of all that it touches begin at multiples of 16 bytes: wide accesses need no test
 /// @tparam query     an attention's queries are stored as bf16
 /// @tparam keys      an attention's keys and values are
-template <class ProgramType, std::size_t index, bool rounds, bool aligned, bool query, bool keys>
+/// @tparam settled   the prefix of an attention and its length were written before the launch before this one: they can
+///                   be read while that one still runs
+template <class ProgramType, std::size_t index, bool rounds, bool aligned, bool query, bool keys, bool settled>
 struct KernelOf {
     using Operations = typename ProgramType::Operations;
     static constexpr Kernel kernel = ProgramType::kernels[index];
     static constexpr bool is_rounded = rounds;
     static constexpr bool is_aligned = aligned;
+    static constexpr bool prefix_is_settled = settled;
     using Query = std::conditional_t<query, BFloat16, float>;
     using Key = std::conditional_t<keys, BFloat16, float>;
 };

@@ -58,6 +58,7 @@ struct Launch {
     std::array<unsigned, group_products> weights{};  ///< Of streamed products: a bit for each operand that is a weight.
     bool query_is_rounded = false;                   ///< Of a lone attention: its queries are stored as bf16.
     bool keys_are_rounded = false;                   ///< Its keys and values are.
+    bool prefix_is_settled = false;                  ///< Its prefix was written before the launch before this one.
     bool input_is_rounded = false;                   ///< Of products: the input is stored as bf16 already.
     bool input_moves = false;                        ///< Of products: the input lies at a position.
     DirectProduct direct;                            ///< Of a lone product of the library.

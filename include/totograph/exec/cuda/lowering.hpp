@@ -143,6 +143,21 @@ constexpr int layer_of_weight(int product) {
     return Program::graph[node].layer;
 }
 
+/// Whether the launch before a cached attention writes neither the attention's prefix nor what tells its keys' number.
+/// What earlier launches write can be read as soon as the kernel begins: the one before began after they had ended.
+template <class Program>
+constexpr bool has_settled_prefix(int attention, const Launch& before) {
+    const Step& step = step_of<Program>(attention);
+    bool settled = kernel_of<Program>(attention).op == Op::cached_attention;
+    for (int i = before.first; settled && i < before.first + before.count; ++i) {
+        for (const std::size_t operand : {1, 2, 3, 6}) {
+            settled = settled && step.operands[operand].position < 0 &&
+                      !may_overlap<Program>(step_of<Program>(i).output, step.operands[operand]);
+        }
+    }
+    return settled;
+}
+
 template <class Program>
 constexpr DirectProduct direct_product(int index) {
     const Step& step = step_of<Program>(index);
@@ -327,6 +342,7 @@ private:
             if (launch.kind == LaunchKind::step && is_key_or_value(kernel_of<Program>(launch.first), 1)) {
                 launch.query_is_rounded = rounds(step_of<Program>(launch.first).operands[0]);
                 launch.keys_are_rounded = rounds(step_of<Program>(launch.first).operands[1]);
+                launch.prefix_is_settled = l > 0 && has_settled_prefix<Program>(launch.first, table.launches[l - 1]);
             }
             if (launch.kind != LaunchKind::streamed && launch.kind != LaunchKind::library) {
                 continue;
@@ -366,7 +382,7 @@ struct LaunchAt {
     using KernelAt =
         KernelOf<Program, static_cast<std::size_t>(launch.kernels[static_cast<std::size_t>(step)]),
                  launch.rounds[static_cast<std::size_t>(step)], launch.aligned[static_cast<std::size_t>(step)],
-                 launch.query_is_rounded, launch.keys_are_rounded>;
+                 launch.query_is_rounded, launch.keys_are_rounded, launch.prefix_is_settled>;
 };
 
 /// The norm of a group of products as a type.

@@ -80,8 +80,10 @@ constexpr Index blocks_wanted() {
 
 template <class K>
 __global__ void __launch_bounds__(block_threads) step_kernel(const __grid_constant__ KernelCall call) {
-    wait_for_predecessor();
-    let_successor_begin();
+    if constexpr (!waits_for_itself<K>()) {
+        wait_for_predecessor();
+        let_successor_begin();
+    }
     run_step<K>(call);
 }
 

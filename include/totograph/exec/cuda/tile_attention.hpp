@@ -109,18 +109,16 @@ __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const _
         return own;
     };
 
-    wait_for_predecessor();
-    let_successor_begin();
+    constexpr bool prefix_is_settled = op == Op::cached_attention && K::prefix_is_settled;
+    if constexpr (!prefix_is_settled) {
+        wait_for_predecessor();
+        let_successor_begin();
+    }
     const auto* query = call.operands[0].get<typename K::Query>();
     const auto* key = call.operands[1].get<Key>();
     const auto* value = call.operands[2].get<Key>();
     const auto* integers = call.operands[3].get<std::int32_t>();
     auto* out = call.output.get<Output<K>>();
-
-    TileAttention<head_dim, in_bf16, K::is_aligned> attention([&](int half) -> const typename K::Query* {
-        const QueryPlace own = place_of_query(half);
-        return query_of(half) < queries<K> ? query + row_of<K, 0>(own, own.variate, own.position) : nullptr;
-    });
 
     constexpr int packs = head_dim / 4;
     constexpr int items = (tile_keys * packs + tile_threads - 1) / tile_threads;
@@ -163,6 +161,14 @@ __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const _
     };
     // The first tile is asked for before it is known how many keys are valid: one wait less.
     load_tile(0, capacity, key_row, value_row);
+    if constexpr (prefix_is_settled) {
+        wait_for_predecessor();
+        let_successor_begin();
+    }
+    TileAttention<head_dim, in_bf16, K::is_aligned> attention([&](int half) -> const typename K::Query* {
+        const QueryPlace own = place_of_query(half);
+        return query_of(half) < queries<K> ? query + row_of<K, 0>(own, own.variate, own.position) : nullptr;
+    });
 
     int end = keys<K>;
     int limits[2] = {end, end};
