@@ -147,55 +147,64 @@ __device__ __forceinline__ void gather_columns(std::uint32_t& first, std::uint32
     exchange(second, fourth, 2);
 }
 
-/// Runs the chain of a product on a thread's sums and stores what it makes: of rows `row` and `row + 8`, in a tile that
-/// begins at column `first_column`. Sums are rounded as a library that leaves them in memory rounds them.
+/// The chain of a product on a thread's sums: those of rows `row` and `row + 8`, in a tile that begins at column
+/// `first_column`. Sums are rounded as a library that leaves them in memory rounds them.
 template <class K>
-__device__ __forceinline__ void finish_tile(const KernelCall& call, const float (&sums)[128], int row,
-                                            int first_column) {
-    constexpr auto rows = static_cast<int>(K::kernel.rows());
-    constexpr int factors = K::kernel.accumulators;
-    constexpr int groups = 8 / factors;  // of 32 columns, 8 for each of four threads
+class TileEpilogue {
+    static constexpr auto rows = static_cast<int>(K::kernel.rows());
+    static constexpr int groups = 8 / K::kernel.accumulators;  // of 32 columns, 8 for each of four threads
     using Rows = RowsEpilogue<K, 8, 2>;
-    Rows epilogue(call);
-    epilogue.choose_rows([&](int i) { return min(row + i * 8, rows - 1); });
-    const auto column_of = [&](int group) {
-        return first_column + group * 32 + static_cast<int>(threadIdx.x) % 4 * 8;
-    };
-    // What a group reads is asked for one group before.
-    typename Rows::Operands operands[2][2];
-    epilogue.load(column_of(0), operands[0]);
-    std::uint32_t words[2][32];
+
+public:
+    /// Asks for what is needed first: made before the sums are.
+    __device__ __forceinline__ TileEpilogue(const KernelCall& call, int row, int first_column)
+        : rows_(call), row_(row), column_(first_column + static_cast<int>(threadIdx.x) % 4 * 8) {
+        rows_.choose_rows([&](int i) { return min(row + i * 8, rows - 1); });
+        rows_.load(column_, operands_[0]);
+    }
+
+    /// Stores what the chain makes.
+    __device__ __forceinline__ void finish(const float (&sums)[128]) {
+        std::uint32_t words[2][32];
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
+        for (int half = 0; half < 2; ++half) {
 #pragma unroll
-        for (int pair = 0; pair < 32; ++pair) {
-            const __nv_bfloat162 two =
-                __floats2bfloat162_rn(sums[4 * pair + 2 * half], sums[4 * pair + 2 * half + 1]);
-            words[half][pair] = *reinterpret_cast<const std::uint32_t*>(&two);
+            for (int pair = 0; pair < 32; ++pair) {
+                const __nv_bfloat162 two =
+                    __floats2bfloat162_rn(sums[4 * pair + 2 * half], sums[4 * pair + 2 * half + 1]);
+                words[half][pair] = *reinterpret_cast<const std::uint32_t*>(&two);
+            }
+#pragma unroll
+            for (int pair = 0; pair < 32; pair += 4) {
+                gather_columns(words[half][pair], words[half][pair + 1], words[half][pair + 2],
+                               words[half][pair + 3]);
+            }
         }
 #pragma unroll
-        for (int pair = 0; pair < 32; pair += 4) {
-            gather_columns(words[half][pair], words[half][pair + 1], words[half][pair + 2], words[half][pair + 3]);
+        for (int group = 0; group < groups; ++group) {
+            if (group + 1 < groups) {  // what the next group reads is on its way meanwhile
+                rows_.load(column_ + (group + 1) * 32, operands_[(group + 1) % 2]);
+            }
+            rows_.finish(
+                column_ + group * 32, operands_[group % 2],
+                [&](int i, auto factor) {
+                    StoredPack<BFloat16, 8> pack;
+#pragma unroll
+                    for (int word = 0; word < 4; ++word) {
+                        pack.pair[word] = words[i][factor * 16 + group * 4 + word];
+                    }
+                    return pack.floats();
+                },
+                [&](int i) { return row_ + i * 8 < rows; });
         }
     }
-#pragma unroll
-    for (int group = 0; group < groups; ++group) {
-        if (group + 1 < groups) {
-            epilogue.load(column_of(group + 1), operands[(group + 1) % 2]);
-        }
-        epilogue.finish(
-            column_of(group), operands[group % 2],
-            [&](int i, auto factor) {
-                StoredPack<BFloat16, 8> pack;
-#pragma unroll
-                for (int word = 0; word < 4; ++word) {
-                    pack.pair[word] = words[i][factor * 16 + group * 4 + word];
-                }
-                return pack.floats();
-            },
-            [&](int i) { return row + i * 8 < rows; });
-    }
-}
+
+private:
+    Rows rows_;
+    int row_;
+    int column_;
+    typename Rows::Operands operands_[2][2];
+};
 
 /// Turns of the stages: which one is next, and the parity of its phase.
 struct StageTurn {
@@ -287,8 +296,7 @@ struct WarpgroupRunner<WarpgroupGroup<K...>> {
             }
         };
         warpgroup_detail::StageTurn turn;
-        for (int item = static_cast<int>(blockIdx.x) / Tile::cluster; item < Group::items; item += clusters) {
-            float sums[128];
+        const auto multiply = [&](float(&sums)[128]) {
             int before = -1;
 #pragma unroll 1
             for (int element = 0; element < Group::depth; element += Tile::depth) {
@@ -312,21 +320,25 @@ struct WarpgroupRunner<WarpgroupGroup<K...>> {
             }
             wait_for_products<0>();
             release(before);
-
+        };
+        for (int item = static_cast<int>(blockIdx.x) / Tile::cluster; item < Group::items; item += clusters) {
             int member = 0;
             int within = 0;
             warpgroup_detail::find_tile(static_cast<Group*>(nullptr), item / Group::row_pairs, member, within);
             const int row = (item % Group::row_pairs * Tile::cluster + block) * Tile::rows +
                             which * (Tile::rows / Tile::consumers) + thread / 32 * 16 + thread % 32 / 4;
             int index = 0;
-            const auto finish = [&]<class Kernel>(Kernel*) {
+            const auto compute = [&]<class Kernel>(Kernel*) {
                 if (index == member) {
-                    warpgroup_detail::finish_tile<Kernel>(parameters.calls[index], sums, row,
-                                                          within * (Tile::columns / Kernel::kernel.accumulators));
+                    warpgroup_detail::TileEpilogue<Kernel> epilogue(
+                        parameters.calls[index], row, within * (Tile::columns / Kernel::kernel.accumulators));
+                    float sums[128];
+                    multiply(sums);
+                    epilogue.finish(sums);
                 }
                 ++index;
             };
-            (finish(static_cast<K*>(nullptr)), ...);
+            (compute(static_cast<K*>(nullptr)), ...);
         }
     }
 
