@@ -358,6 +358,27 @@ struct SmallSteps {
     }
 };
 
+/// Steps of 701 rows, each of which makes a row from the same row of what those before it made: they run as one kernel,
+/// whose blocks have some rows each, the last one fewer (test_ops.cu asserts it). What is made is read until the end,
+/// so that nothing else takes its memory.
+template <DType dtype, Index width>
+struct RowSteps {
+    static constexpr Index rows = 701;
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("positive", {rows, width}, dtype);
+        const Tensor sums = cumulative_sum(x);
+        const Tensor middle = mean(sums);
+        const Tensor centred = sums - middle;
+        const Tensor moved = concatenate(middle, slice(centred, 1, 0, width - 1), 1);
+        const Tensor spread = sum(centred * centred) + 1.0;
+        const Tensor again = cumulative_sum(moved * centred / spread);
+        out(again + slice(moved, 1, width - 1, 1));
+        out(sums + moved + again);
+        out(spread * r.state("row", {width}, dtype));
+    }
+};
+
 /// Draws for all samples from a mixture that they share, and from one that each has of its own.
 template <Index mixtures>
 struct Sampling {
@@ -385,7 +406,8 @@ using Models =
                LargeReduction<4096, 256>, LargeReduction<8, 131072>, LargeReduction<300, 60>, LargeReduction<700, 28>,
                RunningSum<DType::f32, 5, 77>, RunningSum<DType::f64, 5, 77>, RunningSum<DType::f32, 128, 4096>,
                RunningSum<DType::f64, 128, 4096>, Softmax<7, 5>, Softmax<4096, 256>, Softmax<5, 700>, Softmax<9, 33>,
-               Softmax<300, 12>, SmallSteps, Sampling<1>, Sampling<64>>;
+               Softmax<300, 12>, SmallSteps, RowSteps<DType::f32, 60>, RowSteps<DType::f32, 61>,
+               RowSteps<DType::f64, 160>, Sampling<1>, Sampling<64>>;
 
 /// The states of a model after a run on the CPU, by its place in `Models`.
 std::vector<StateContent> eager_states(std::size_t model);

@@ -67,6 +67,9 @@ constexpr Row table[] = {
     {"softmax, rows of 33", in_f32},
     {"softmax, rows of 12", in_f32},
     {"small steps together", in_f32},
+    {"steps of 701 rows, f32", in_f32},
+    {"steps of 701 rows, f32, odd", in_f32},
+    {"steps of 701 rows, f64, long", in_f32},
     {"samples of one mixture", draws},
     {"samples of a mixture each", draws},
 };
@@ -74,6 +77,16 @@ static_assert(std::size(table) == std::tuple_size_v<Models>, "a row of the table
 
 static_assert(tg::cuda::Executor<Precision::f32, tg::Program<SmallSteps>>::launches<0>() == 1,
               "small steps run together");
+
+template <class Model>
+constexpr bool runs_by_rows() {
+    using Lowered = tg::cuda::Lowering<tg::Program<Model>, false>;
+    return Lowered::count == 1 && Lowered::at(0).kind == tg::cuda::LaunchKind::rows &&
+           Lowered::at(0).rows == Model::rows;
+}
+static_assert(runs_by_rows<RowSteps<DType::f32, 60>>());
+static_assert(runs_by_rows<RowSteps<DType::f32, 61>>());
+static_assert(runs_by_rows<RowSteps<DType::f64, 160>>());
 
 template <std::size_t place>
 void check_place() {

@@ -20,7 +20,12 @@ inline constexpr int block_threads = 256;
 template <int count = 0, int first_thread = 0>
 struct Blocks {
     static constexpr bool is_known = count > 0;
-    static constexpr int threads = count * block_threads;  ///< Of all blocks, where their number is known.
+    /// Whether a thread has single elements of so many: those of a larger step are neighbours.
+    template <Index size>
+    static constexpr bool has_singles() {
+        return is_known ? size <= count * block_threads : size < 65536;
+    }
+    static constexpr int most_lanes = 4;  ///< Neighbours of a thread.
 
     /// Calls `visit(item)` for the items of a thread.
     template <auto items, class Visit>
@@ -41,6 +46,15 @@ struct Blocks {
         share<items, Item{count} * groups>(first, static_cast<Item>(gridDim.x * groups), visit);
     }
 
+    /// For whole blocks, of which each takes whole items.
+    template <auto items, class Visit>
+    static __device__ __forceinline__ void for_each_of_blocks(Visit&& visit) {
+        using Item = std::remove_const_t<decltype(items)>;
+        for (Item item = static_cast<Item>(blockIdx.x); item < items; item += static_cast<Item>(gridDim.x)) {
+            visit(item);
+        }
+    }
+
 private:
     template <auto items, auto known, class Item, class Visit>
     static __device__ __forceinline__ void share(Item first, Item step, Visit&& visit) {
@@ -55,6 +69,57 @@ private:
             }
         } else {
             for (Item item = first; item < items; item += step) {
+                visit(item);
+            }
+        }
+    }
+};
+
+/// The threads of blocks that each have the items of `rows_each` of `rows` rows, whatever the step: what one step makes
+/// of a row, the next finds in the same block.
+template <Index rows, Index rows_each>
+struct BlocksOfRows {
+    /// Pairs, unless they are fewer than threads, or one would belong to two rows.
+    template <Index size>
+    static constexpr bool has_singles() {
+        return size / rows % 2 != 0 || size / rows * rows_each <= block_threads;
+    }
+    static constexpr int most_lanes = 2;
+
+    /// Calls `visit(item)` for the items of a thread.
+    template <auto items, class Visit>
+    static __device__ __forceinline__ void for_each(Visit&& visit) {
+        share<items, block_threads>(threadIdx.x, visit);
+    }
+
+    /// For groups of `size` neighbouring threads, each of which takes whole items.
+    template <int size, auto items, class Visit>
+    static __device__ __forceinline__ void for_each_of_groups(Visit&& visit) {
+        share<items, block_threads / size>(threadIdx.x / size, visit);
+    }
+
+    /// For whole blocks, of which each takes whole items.
+    template <auto items, class Visit>
+    static __device__ __forceinline__ void for_each_of_blocks(Visit&& visit) {
+        share<items, 1>(0, visit);
+    }
+
+private:
+    /// The items of a block's rows, among so many that take one after the other.
+    template <auto items, int sharers, class Visit>
+    static __device__ __forceinline__ void share(unsigned own, Visit&& visit) {
+        using Item = std::remove_const_t<decltype(items)>;
+        static_assert(items % rows == 0, "totograph: each row has as many items of a step as any other.");
+        constexpr Item most = static_cast<Item>(items / rows * rows_each);
+        const Item begin = static_cast<Item>(blockIdx.x) * most;
+        const Item end = items - begin < most ? items : begin + most;  // the last block may have fewer rows
+        if constexpr (most <= sharers) {
+            if (begin + static_cast<Item>(own) < end) {
+                visit(begin + static_cast<Item>(own));
+            }
+        } else {
+#pragma unroll 1
+            for (Item item = begin + static_cast<Item>(own); item < end; item += sharers) {
                 visit(item);
             }
         }

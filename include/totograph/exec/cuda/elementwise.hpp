@@ -115,8 +115,7 @@ template <class K, class Threads = Blocks<>>
 __device__ void run_pointwise(const KernelCall& call) {
     using Source = Epilogue<K>;
     constexpr Index size = K::kernel.iteration.size();
-    constexpr bool is_small = Threads::is_known ? size <= Threads::threads : size < 65536;
-    constexpr int lanes = lanes_of<K>(is_small);
+    constexpr int lanes = lanes_of<K>(Threads::template has_singles<size>(), Threads::most_lanes);
     const OperandPointers<Source> pointers(call);
     auto* out = call.output.get<Element<K::kernel.dtype>>();
     Threads::template for_each<static_cast<Offset<K>>(size / lanes)>([&](Offset<K> item) {

@@ -306,7 +306,7 @@ private:
         constexpr LaunchKind kind = At::launch.kind;
         if constexpr (kind == LaunchKind::step) {
             launch_step<which, typename At::template KernelAt<0>>(At::launch.first, stream);
-        } else if constexpr (kind == LaunchKind::segment) {
+        } else if constexpr (At::launch.is_sequence()) {
             launch_segment<which, At>(stream, std::make_integer_sequence<int, At::launch.count>());
         } else if constexpr (kind == LaunchKind::streamed) {
             launch_streamed<which, At>(stream, std::make_integer_sequence<int, At::launch.products()>());
@@ -329,11 +329,16 @@ private:
     void launch_segment(cudaStream_t stream, std::integer_sequence<int, i...>) const {
         constexpr std::uint64_t barriers =
             ((std::uint64_t{At::launch.barriers[static_cast<std::size_t>(i)] ? 1U : 0U} << i) | ...);
-        using Steps = Segment<barriers, typename At::template KernelAt<i>...>;
-        const typename Steps::Calls calls{
+        const StepCalls<sizeof...(i)> calls{
             {call_of<which>(At::launch.first + At::launch.order[static_cast<std::size_t>(i)])...}};
-        const int blocks = device_.has_clusters ? Steps::blocks : 1;
-        launcher_.launch(&segment_kernel<Steps>, {blocks, block_threads, blocks}, stream, calls);
+        if constexpr (At::launch.kind == LaunchKind::rows) {
+            using Steps = RowSegment<At::launch.rows, barriers, typename At::template KernelAt<i>...>;
+            launcher_.launch(&segment_kernel<Steps>, {Steps::blocks}, stream, calls);
+        } else {
+            using Steps = Segment<barriers, typename At::template KernelAt<i>...>;
+            const int blocks = device_.has_clusters ? Steps::blocks : 1;
+            launcher_.launch(&segment_kernel<Steps>, {blocks, block_threads, blocks}, stream, calls);
+        }
     }
 
     template <std::size_t which, class At, int... i>

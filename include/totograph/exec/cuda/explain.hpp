@@ -27,8 +27,8 @@ std::string explain_launches(std::string_view title) {
         for (std::size_t i = group.first; i < group.first + group.count; ++i) {
             const explain_detail::LaunchWords& launch = list.launches()[i];
             std::string what = join(launch.steps, "; ");
-            if (launch.launch.kind == LaunchKind::segment) {
-                what = launch.segment_title() + ": " + launch.steps.front() + " ... " + launch.steps.back();
+            if (launch.launch.is_sequence()) {
+                what = launch.sequence_title() + ": " + launch.steps.front() + " ... " + launch.steps.back();
             }
             what += launch.extra().empty() ? "" : " (" + launch.extra() + ")";
             what += launch.rounds ? " -> bf16" : "";

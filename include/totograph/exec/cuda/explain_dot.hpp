@@ -96,7 +96,8 @@ private:
         switch (words.launch.kind) {
             case LaunchKind::step: title = words.steps.front(); break;
             case LaunchKind::segment:
-                title = words.segment_title();
+            case LaunchKind::rows:
+                title = words.sequence_title();
                 look = elementwise_look;
                 break;
             case LaunchKind::streamed:
@@ -112,7 +113,7 @@ private:
                 break;
         }
         if (words.launch.kind != LaunchKind::step) {
-            lines = in_lines(words.steps, words.launch.kind == LaunchKind::segment ? 80 : 60);
+            lines = in_lines(words.steps, words.launch.is_sequence() ? 80 : 60);
         }
         if (!words.extra().empty()) {
             lines.push_back(words.extra());

@@ -33,16 +33,19 @@ struct LaunchWords {
         switch (launch.kind) {
             case LaunchKind::step: return "kernel";
             case LaunchKind::segment: return "segment";
+            case LaunchKind::rows: return "rows";
             case LaunchKind::streamed: return "streamed";
             case LaunchKind::library: return "cuBLASLt";
         }
         return "";
     }
-    /// `29 small steps, 19 barriers`.
-    [[nodiscard]] std::string segment_title() const {
+    /// Of steps one after the other: `29 small steps, 19 barriers`, or `11 steps of 1792 rows, 8 barriers`.
+    [[nodiscard]] std::string sequence_title() const {
         const auto barriers = std::count(launch.barriers.begin(), launch.barriers.end(), true);
-        return std::to_string(launch.count) + " small steps, " + std::to_string(barriers) +
-               (barriers == 1 ? " barrier" : " barriers");
+        return std::to_string(launch.count) +
+               (launch.kind == LaunchKind::rows ? " steps of " + std::to_string(launch.rows) + " rows, "
+                                                : " small steps, ") +
+               std::to_string(barriers) + (barriers == 1 ? " barrier" : " barriers");
     }
     /// The numbers of its steps in the plan.
     [[nodiscard]] std::string step_range() const {

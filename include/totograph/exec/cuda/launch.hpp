@@ -13,6 +13,7 @@ namespace totograph::cuda {
 enum class LaunchKind : std::uint8_t {
     step,      ///< One step, on the whole device.
     segment,   ///< Consecutive small steps in one kernel, with a barrier between them.
+    rows,      ///< Consecutive steps of many rows that share nothing, in one kernel: each block has rows of its own.
     streamed,  ///< Products of few rows with one input, and the norm before them.
     library,   ///< A product by cuBLASLt, then its chain.
 };
@@ -43,16 +44,17 @@ struct Launch {
     int first = 0;
     int count = 1;
     bool has_reduction = false;  ///< Of products: the first step is their norm.
+    Index rows = 0;              ///< Of `LaunchKind::rows`: how many each step has.
 
-    /// The steps in the order in which they run, counted from `first`: of a segment, what waits for nothing comes
-    /// first, then what waits for that, and so on; of other launches, as they were planned.
+    /// The steps in the order in which they run, counted from `first`: of several in one kernel, what waits for nothing
+    /// comes first, then what waits for that, and so on; of other launches, as they were planned.
     std::array<int, segment_steps> order{};
     // What follows is in that order.
     std::array<int, segment_steps> kernels{};   ///< The kernel of each step.
     std::array<bool, segment_steps> rounds{};   ///< Whether each stores bf16.
     std::array<bool, segment_steps> aligned{};  ///< Whether all that each touches is aligned to 16 bytes, in any type.
-    /// Of a segment: whether a barrier comes before each step; not where it touches nothing that those since the last
-    /// barrier write, and writes nothing that they read.
+    /// Of several steps in one kernel: whether a barrier comes before each; not where it touches nothing that those
+    /// since the last barrier write, and writes nothing that they read.
     std::array<bool, segment_steps> barriers{};
     std::array<int, group_products> scales{};        ///< Of streamed products: the operand that is the norm.
     std::array<unsigned, group_products> weights{};  ///< Of streamed products: a bit for each operand that is a weight.
@@ -65,6 +67,8 @@ struct Launch {
     MixtureDraws draws;                              ///< Of products of the library: the two last steps draw from them.
     int layer = -1;                                  ///< Of products: the transformer layer of the weights, if any.
 
+    /// Whether the steps run one after the other in one kernel.
+    [[nodiscard]] constexpr bool is_sequence() const { return kind == LaunchKind::segment || kind == LaunchKind::rows; }
     /// Steps before the first product.
     [[nodiscard]] constexpr int norms() const { return has_reduction ? 1 : 0; }
     [[nodiscard]] constexpr int first_product() const { return first + norms(); }

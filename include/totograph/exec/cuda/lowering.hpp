@@ -10,6 +10,7 @@
 #include <totograph/exec/cuda/draw_relations.hpp>
 #include <totograph/exec/cuda/elementwise.hpp>
 #include <totograph/exec/cuda/launch.hpp>
+#include <totograph/exec/cuda/row_local.hpp>
 #include <totograph/exec/cuda/state_rounding.hpp>
 #include <totograph/exec/cuda/step_kernels.hpp>
 #include <totograph/exec/cuda/step_relations.hpp>
@@ -104,16 +105,30 @@ constexpr Launch next_launch(int step, int steps, bool streams) {
     launch.kind = end - step > 1 ? LaunchKind::segment : LaunchKind::step;
     launch.first = step;
     launch.count = end - step > 1 ? end - step : 1;
+    if (launch.kind == LaunchKind::step) {
+        int limit = step;
+        while (limit < steps && row_axes(kernel_of<Program>(limit)) > 0 &&
+               !begins_with_norm<Program>(limit, steps, streams)) {
+            ++limit;
+        }
+        const RowRun run = longest_run_of_rows<Program>(step, limit);
+        if (run.count > 1) {
+            launch.kind = LaunchKind::rows;
+            launch.count = run.count;
+            launch.rows = run.rows;
+        }
+    }
     return launch;
 }
 
-/// Orders the steps of a segment by how many others they must wait for one after the other, with a barrier where the
-/// number changes: so there are no more barriers than the longest chain of steps has links. Other launches keep theirs.
+/// Orders steps that run in one kernel by how many others they must wait for one after the other, with a barrier where
+/// the number changes: so there are no more barriers than the longest chain of steps has links. Other launches keep
+/// theirs.
 template <class Program>
 constexpr void order_steps(Launch& launch) {
     std::array<int, segment_steps> depth{};
     int deepest = 0;
-    for (int i = 0; i < launch.count && launch.kind == LaunchKind::segment; ++i) {
+    for (int i = 0; i < launch.count && launch.is_sequence(); ++i) {
         for (int before = 0; before < i; ++before) {
             if (!are_apart<Program>(launch.first + before, launch.first + i)) {
                 depth[static_cast<std::size_t>(i)] =

@@ -160,13 +160,13 @@ __device__ void run_reduction(const KernelCall& call) {
     auto* out = call.output.get<Element<K::kernel.dtype>>();
     constexpr auto rows = static_cast<Offset<K>>(K::kernel.rows());
     if constexpr (takes_block<K>()) {
-        for (Offset<K> row = static_cast<Offset<K>>(blockIdx.x); row < rows; row += static_cast<Offset<K>>(gridDim.x)) {
+        Threads::template for_each_of_blocks<rows>([&](Offset<K> row) {
             const auto place = place_of<K, RowsOf<K>>(row);
             const auto total = block_sum(part_of_row<K, block_threads>(before, place, static_cast<int>(threadIdx.x)));
             if (threadIdx.x == 0) {
                 out[offset_of<K, StridesOfOutput<K>>(place)] = finish_row<K>(after, place, total);
             }
-        }
+        });
     } else {
         constexpr int threads = row_threads<K>();
         const int lane = static_cast<int>(threadIdx.x) % threads;
@@ -234,7 +234,7 @@ __device__ void run_cumulative_sum(const KernelCall& call) {
             }
         });
     } else {
-        for (Offset<K> row = static_cast<Offset<K>>(blockIdx.x); row < rows; row += static_cast<Offset<K>>(gridDim.x)) {
+        Threads::template for_each_of_blocks<rows>([&](Offset<K> row) {
             const auto place = place_of<K, LeadingOf<K>>(row);
             const Offset<K> from = offset_of<K, StridesOfOperand<K, 0>>(place);
             const Offset<K> to = offset_of<K, StridesOfOutput<K>>(place);
@@ -256,7 +256,7 @@ __device__ void run_cumulative_sum(const KernelCall& call) {
                 }
                 __syncthreads();
             }
-        }
+        });
     }
 }
 

@@ -15,11 +15,13 @@
 #include <totograph/exec/cuda/movement.hpp>
 #include <totograph/exec/cuda/product_epilogue.hpp>
 #include <totograph/exec/cuda/reduction.hpp>
+#include <totograph/exec/cuda/row_local.hpp>
 #include <totograph/exec/cuda/sample.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
 
-// The kernels that are launched: one step, several small ones, the chain after a library's product.
+// The kernels that are launched: one step, several small ones, several of the same rows, the chain after a library's
+// product.
 
 namespace totograph::cuda {
 
@@ -104,13 +106,17 @@ __device__ __forceinline__ void synchronize_segment() {
     __syncthreads();
 }
 
+/// What a kernel of several steps is launched with.
+template <std::size_t steps>
+struct StepCalls {
+    KernelCall call[steps];
+    static_assert(sizeof(call) <= 32764, "totograph: steps have more operands than a kernel has parameters.");
+};
+
 /// Steps one after the other. `barriers` has a bit for each step that must wait for those before it.
 template <std::uint64_t barriers, class... K>
 struct Segment {
-    struct Calls {
-        KernelCall call[sizeof...(K)];
-    };
-    static_assert(sizeof(Calls) <= 32764, "totograph: a segment has more operands than a kernel has parameters.");
+    using Calls = StepCalls<sizeof...(K)>;
 
     /// One block where that is enough: its barrier is cheaper than a cluster's.
     static constexpr Index largest = std::max({K::kernel.iteration.size()...});
@@ -145,8 +151,28 @@ struct Segment {
     }
 };
 
-/// Copies the parameters of a kernel to shared memory with all threads of a block. Those of a segment are many, each
-/// read once: one after the other, through the cache for constants, steps would wait for each of them.
+/// Steps of so many rows one after the other, of which each block has rows of its own: nothing that it reads is written
+/// by another.
+template <Index rows, std::uint64_t barriers, class... K>
+struct RowSegment {
+    using Calls = StepCalls<sizeof...(K)>;
+
+    /// As many as give each thread a pair of the widest step; fewer where the device would have too few blocks.
+    static constexpr Index widest = std::max({K::kernel.iteration.size()...}) / rows;
+    static constexpr Index rows_each = std::clamp<Index>(2 * block_threads / widest, 1, rows / fewest_rows);
+    static constexpr Index blocks = divide_rounding_up(rows, rows_each);
+
+    static __device__ void run(const Calls& calls) {
+        [&]<std::size_t... i>(std::index_sequence<i...>) {
+            ((barriers >> i & 1U ? __syncthreads() : void(), run_step<K, BlocksOfRows<rows, rows_each>>(calls.call[i])),
+             ...);
+        }
+        (std::make_index_sequence<sizeof...(K)>());
+    }
+};
+
+/// Copies the parameters of a kernel to shared memory with all threads of a block. Those of several steps are many,
+/// each read once: one after the other, through the cache for constants, steps would wait for each of them.
 template <class Parameters>
 __device__ __forceinline__ void copy_parameters(Parameters& to, const Parameters& from) {
     using Word = std::uint64_t;

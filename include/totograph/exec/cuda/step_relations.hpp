@@ -62,25 +62,29 @@ constexpr bool are_independent(int a, int b) {
            (!may_overlap<Program>(left, right) || left.space == Space::state);
 }
 
-/// The same for steps whose results may lie anywhere in a state, and for positions that they read.
+/// Whether the place of something that a step touches depends on what a reference names.
+template <class Program>
+constexpr bool reads_position(int step, const Reference& written) {
+    const Step& s = step_of<Program>(step);
+    bool result = false;
+    const auto look = [&](const Reference& reference) {
+        result = result || (written.space == Space::state && reference.position == written.index);
+    };
+    look(s.output);
+    for (int i = 0; i < kernel_of<Program>(step).operand_count; ++i) {
+        look(s.operands[static_cast<std::size_t>(i)]);
+    }
+    return result;
+}
+
+/// Whether a step can run at the same time as another, wherever their results lie in a state, and whatever positions
+/// they read.
 template <class Program>
 constexpr bool are_apart(int a, int b) {
-    const auto reads_position = [](int step, const Reference& written) {
-        const Step& s = step_of<Program>(step);
-        bool result = false;
-        const auto look = [&](const Reference& reference) {
-            result = result || (written.space == Space::state && reference.position == written.index);
-        };
-        look(s.output);
-        for (int i = 0; i < kernel_of<Program>(step).operand_count; ++i) {
-            look(s.operands[static_cast<std::size_t>(i)]);
-        }
-        return result;
-    };
     const Reference& left = step_of<Program>(a).output;
     const Reference& right = step_of<Program>(b).output;
     return !reads<Program>(a, right) && !reads<Program>(b, left) && !may_overlap<Program>(left, right) &&
-           !reads_position(a, right) && !reads_position(b, left);
+           !reads_position<Program>(a, right) && !reads_position<Program>(b, left);
 }
 
 constexpr bool is_same(const Reference& a, const Reference& b) {
