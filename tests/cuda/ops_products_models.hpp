@@ -9,6 +9,7 @@
 
 #include <totograph/graph/recorder.hpp>
 #include <totograph/nn/attention.hpp>
+#include <totograph/nn/student_t.hpp>
 
 #include "cuda/ops_states.hpp"
 #include "support/outputs.hpp"
@@ -110,13 +111,12 @@ struct NormsAndResiduals {
 };
 
 /// Keys and values as a block stores them: projected, rotated, and written at a position of a cache.
-template <Index series, Index variates>
+template <Index series, Index variates, Index width = 64, Index depth = width>
 struct IntoCaches {
-    static constexpr Index width = 64;
     static constexpr void record(Recorder& r) {
         Outputs out(r);
         const Shape rows{series, 1, variates, 1, width};
-        const Tensor x = norm(r.state("x", rows));
+        const Tensor x = norm(r.state("x", {series, 1, variates, 1, depth}));
         const auto rotated = [&](Tensor y) {
             const Tensor heads = reshape(y, {series, 1, variates, 1, 4, width / 4});
             return reshape(
@@ -127,6 +127,27 @@ struct IntoCaches {
         out(rotated(layer(x, width)));
         r.store_at(r.state("out.keys", {series, 1, variates, 6, width}), rotated(layer(x, width)), 3, position);
         r.store_at(r.state("out.values", {series, 1, variates, 6, width}), layer(x, width), 3, position);
+    }
+};
+
+/// Draws from mixtures whose parameters are products of one input: from one that all samples share, or one for each.
+template <Index mixtures, Index components>
+struct DrawnProducts {
+    static constexpr Index samples = 40;
+    static constexpr std::int32_t integer(std::string_view name, Index at) {
+        return name == "seed" ? (at == 0 ? -1640531527 : 77) : name == "first_series" ? 1000003 : 3;
+    }
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("x", {5, mixtures, 4, 1, 96});
+        const auto parameter = [&](std::string_view name) {
+            const Tensor all = linear(x, r.weight(name, {16 * components, 96}));
+            return reshape(all, {5, mixtures, 4, 1, 16, components});
+        };
+        const tg::nn::StudentTMixture mixture{softplus(parameter("freedom")) + 2.0, parameter("location"),
+                                              softplus(parameter("scale")), softmax(parameter("logits"))};
+        out(tg::nn::sample(mixture, samples, r.state("seed", {2}, DType::i32),
+                           r.state("first_series", {1}, DType::i32), r.state("patch", {1}, DType::i32)));
     }
 };
 
@@ -259,7 +280,9 @@ using ProductModels =
                Linear<61, 24, 20>, LinearOfViews, Gated<1, 512, 1024>, Gated<13, 512, 1024>, Gated<300, 512, 1024>,
                Residual<5, 512, 768>, Residual<300, 512, 768>, NormsAndResiduals<3>, NormsAndResiduals<70>,
                IntoCaches<1, 3>, IntoCaches<5, 7>, Activated<700, 192, 512>, ActivatedWithOperands<701, 192, 512>,
-               ActivatedWithOperands<9, 192, 512>, Gated<527, 192, 384>, Causal<small_causal>, Causal<odd_causal>,
+               ActivatedWithOperands<9, 192, 512>, Gated<527, 192, 384>, Gated<1100, 128, 1536>,
+               ActivatedWithOperands<1101, 320, 3072>, IntoCaches<170, 7, 1024, 128>, DrawnProducts<1, 24>,
+               DrawnProducts<DrawnProducts<1, 1>::samples, 5>, Causal<small_causal>, Causal<odd_causal>,
                Causal<large_causal>, Causal<few_causal>, Causal<few_causal, 0>, Cached<few_cached, true, 4>,
                Cached<few_cached, false, 3, 0>, AcrossVariates<few_queries>, Cached<small_cached, true, 3>,
                Cached<small_cached, false, 3>, Cached<large_cached, true, 4>, Cached<large_cached, true, 0>,
