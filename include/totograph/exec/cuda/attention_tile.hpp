@@ -32,6 +32,26 @@ inline constexpr int tile_keys = 64;
 
 namespace tile_detail {
 
+// Tensor cores want of a row, from lane q of four, the elements 8 n + 2 q and the one after it; memory wants a lane to
+// read neighbours. The order of the dimensions is free as long as queries, keys, values and results agree: what tensor
+// cores take for element 8 n + 2 q + i is dimension q head_dim / 4 + 2 n + i, so that a lane has a quarter of a row.
+
+/// Where tensor cores have a dimension.
+template <int head_dim>
+constexpr int place_of_dimension(int dimension) {
+    constexpr int quarter = head_dim / 4;
+    return dimension % quarter / 2 * 8 + dimension / quarter * 2 + dimension % 2;
+}
+
+/// Stores four neighbouring dimensions of a row, the first a multiple of four.
+template <int head_dim, class T>
+__device__ __forceinline__ void store_dimensions(T* row, int dimension, const Pack<float, 4>& four) {
+    static_assert(head_dim % 16 == 0);
+    T* const to = row + place_of_dimension<head_dim>(dimension);
+    store_pack<1, true>(to, stored_as<T>(Pack<float, 2>{four.lane[0], four.lane[1]}));
+    store_pack<1, true>(to + 8, stored_as<T>(Pack<float, 2>{four.lane[2], four.lane[3]}));
+}
+
 /// Keys and values of one tile in shared memory. Rows are padded so that the reads of a warp meet no bank twice.
 template <int head_dim, bool in_bf16>
 struct Tile;
@@ -43,8 +63,8 @@ struct Tile<head_dim, true> {
     template <class Key>
     __device__ __forceinline__ void store(int row, int dimension, const StoredPack<Key, 4>& keys,
                                           const StoredPack<Key, 4>& values) {
-        store_pack<1, true>(&key[row][dimension], stored_as<BFloat16>(keys.floats()));
-        store_pack<1, true>(&value[row][dimension], stored_as<BFloat16>(values.floats()));
+        store_dimensions<head_dim>(key[row], dimension, keys.floats());
+        store_dimensions<head_dim>(value[row], dimension, values.floats());
     }
 };
 template <int head_dim>
@@ -54,19 +74,23 @@ struct Tile<head_dim, false> {
 
     __device__ __forceinline__ void store(int row, int dimension, const StoredPack<float, 4>& keys,
                                           const StoredPack<float, 4>& values) {
-        store_pack<1, true>(&key[row][dimension], keys.floats());
-        store_pack<1, true>(&value[row][dimension], values.floats());
+        store_dimensions<head_dim>(key[row], dimension, keys.floats());
+        store_dimensions<head_dim>(value[row], dimension, values.floats());
     }
 };
 
-/// The queries of a warp, and what they have attended to. A lane holds, of two queries (`lane / 4` and that plus 8),
-/// the dimensions 8 n + 2 (lane % 4) and the one after it.
+/// The queries of a warp, and what they have attended to. A lane holds a quarter of the dimensions of two queries:
+/// `lane / 4` and that plus 8.
 template <int head_dim, bool in_bf16, bool aligned>
 class TileAttention {
 public:
     static constexpr int steps = in_bf16 ? head_dim / 16 : head_dim / 8;
     static constexpr int widths = head_dim / 8;
     static constexpr int key_groups = tile_keys / 8;
+    /// Dimensions of a lane, and how many of them it reads at once.
+    static constexpr int own_dimensions = head_dim / 4;
+    template <class T>
+    static constexpr int neighbours = sizeof(T) == 2 && own_dimensions % 8 == 0 ? 8 : 4;
 
     /// `row(half)` points to a query, or is null where there is none.
     template <class Row>
@@ -77,14 +101,19 @@ public:
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             const auto* from = row(half);
+            using T = std::remove_const_t<std::remove_pointer_t<decltype(from)>>;
+            constexpr int together = neighbours<T>;
 #pragma unroll
-            for (int width = 0; width < widths; ++width) {
-                auto two = decltype(load_pack<1, 2, aligned>(from)){};
+            for (int first = 0; first < own_dimensions; first += together) {
+                StoredPack<T, together> some{};
                 if (from != nullptr) {
-                    two = load_pack<1, 2, aligned>(from + width * 8 + quarter() * 2);
+                    some = load_stored<together, aligned>(from + quarter() * own_dimensions + first);
                 }
-                query_[half][width][0] = static_cast<float>(two.lane[0]) * factor;
-                query_[half][width][1] = static_cast<float>(two.lane[1]) * factor;
+                const auto floats = some.floats();
+#pragma unroll
+                for (int i = 0; i < together; ++i) {
+                    query_[half][(first + i) / 2][i % 2] = floats.lane[i] * factor;
+                }
             }
         }
     }
@@ -145,22 +174,25 @@ public:
     /// A key and a value of each query's own.
     template <class Key>
     struct Own {
-        StoredPack<Key, 2> key[2][widths];
-        StoredPack<Key, 2> value[2][widths];
+        static constexpr int together = neighbours<Key>;
+        StoredPack<Key, together> key[2][own_dimensions / together];
+        StoredPack<Key, together> value[2][own_dimensions / together];
     };
 
     /// Asks for a key and a value of each query; `key(half)` and `value(half)` point to rows, or are null.
     template <class T, class Key, class Value>
     static __device__ __forceinline__ void load_own(Own<T>& own, Key&& key, Value&& value) {
+        constexpr int together = Own<T>::together;
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             const auto* keys = key(half);
             const auto* values = value(half);
             if (keys != nullptr) {
 #pragma unroll
-                for (int width = 0; width < widths; ++width) {
-                    own.key[half][width] = load_stored<2, aligned>(keys + width * 8 + quarter() * 2);
-                    own.value[half][width] = load_stored<2, aligned>(values + width * 8 + quarter() * 2);
+                for (int pack = 0; pack < own_dimensions / together; ++pack) {
+                    const int dimension = quarter() * own_dimensions + pack * together;
+                    own.key[half][pack] = load_stored<together, aligned>(keys + dimension);
+                    own.value[half][pack] = load_stored<together, aligned>(values + dimension);
                 }
             }
         }
@@ -169,13 +201,17 @@ public:
     /// Takes them.
     template <class Key>
     __device__ __forceinline__ void add_own(const Own<Key>& own) {
+        constexpr int together = Own<Key>::together;
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             float score = 0;
 #pragma unroll
-            for (int width = 0; width < widths; ++width) {
-                const auto key = own.key[half][width].floats();
-                score += query_[half][width][0] * key.lane[0] + query_[half][width][1] * key.lane[1];
+            for (int pack = 0; pack < own_dimensions / together; ++pack) {
+                const auto key = own.key[half][pack].floats();
+#pragma unroll
+                for (int i = 0; i < together; ++i) {
+                    score += query_[half][(pack * together + i) / 2][i % 2] * key.lane[i];
+                }
             }
             score += __shfl_xor_sync(0xffffffffU, score, 1);
             score += __shfl_xor_sync(0xffffffffU, score, 2);
@@ -185,10 +221,13 @@ public:
             largest_[half] = largest;
             total_[half] = total_[half] * shrink + weight;
 #pragma unroll
-            for (int width = 0; width < widths; ++width) {
-                const auto value = own.value[half][width].floats();
-                sums_[width][half * 2] = sums_[width][half * 2] * shrink + weight * value.lane[0];
-                sums_[width][half * 2 + 1] = sums_[width][half * 2 + 1] * shrink + weight * value.lane[1];
+            for (int pack = 0; pack < own_dimensions / together; ++pack) {
+                const auto value = own.value[half][pack].floats();
+#pragma unroll
+                for (int i = 0; i < together; ++i) {
+                    float& sum = sums_[(pack * together + i) / 2][half * 2 + i % 2];
+                    sum = sum * shrink + weight * value.lane[i];
+                }
             }
         }
     }
@@ -205,16 +244,13 @@ public:
             using To = std::remove_pointer_t<decltype(out)>;
             const float scale = total_[half] > 0 ? 1.0F / total_[half] : 0.0F;
 #pragma unroll
-            for (int width = 0; width < widths; ++width) {
-                const Pack<float, 2> two{sums_[width][half * 2] * scale, sums_[width][half * 2 + 1] * scale};
-                const auto stored = stored_as<To>(two);
-                if constexpr (std::is_same_v<To, BFloat16>) {
-                    std::uint32_t word;
-                    memcpy(&word, &stored, sizeof word);
-                    *reinterpret_cast<std::uint32_t*>(out + width * 8 + quarter() * 2) = word;
-                } else {
-                    store_pack<1, aligned>(out + width * 8 + quarter() * 2, stored);
+            for (int first = 0; first < own_dimensions; first += neighbours<To>) {
+                Pack<float, neighbours<To>> some;
+#pragma unroll
+                for (int i = 0; i < neighbours<To>; ++i) {
+                    some.lane[i] = sums_[(first + i) / 2][half * 2 + i % 2] * scale;
                 }
+                store_pack<1, aligned>(out + quarter() * own_dimensions + first, stored_as<To>(some));
             }
         }
     }

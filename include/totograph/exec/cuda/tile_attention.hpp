@@ -38,7 +38,10 @@ constexpr bool can_tile(Precision precision) {
         constexpr Index head_dim = K::kernel.iteration[4] / K::kernel.attributes[0];
         const bool fits =
             precision != Precision::f32 && head_dim % 16 == 0 && head_dim <= (precision == Precision::bf16 ? 128 : 80);
-        return fits && !query_takes_block<K>() && (op != Op::cached_attention || K::kernel.operands[1].shape[1] == 1);
+        // A tile of few variates would be empty for the most part.
+        const bool is_filled = op != Op::variate_attention || K::kernel.iteration[2] > 8;
+        return fits && is_filled && !query_takes_block<K>() &&
+               (op != Op::cached_attention || K::kernel.operands[1].shape[1] == 1);
     }
 }
 
