@@ -66,6 +66,9 @@ command -v nvidia-smi > /dev/null || fail "no nvidia-smi on the path; this machi
 capability="$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1)"
 architecture="${capability//./}"
 [[ "$architecture" =~ ^[0-9]+$ ]] || fail "nvidia-smi does not say which architecture the device has, but '$capability'."
+if [[ "$architecture" == 90 ]]; then
+    architecture=90a  # with the instructions of warpgroups
+fi
 
 step() {
     echo

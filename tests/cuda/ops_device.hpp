@@ -125,14 +125,15 @@ void print_time(const char* name, Precision precision, const Executor& executor,
 /// Runs a model on the device, its memory poisoned but for what it reads, and compares all its states with those that
 /// the reference left.
 template <Precision precision, class Model>
-void check_on_device(const char* name, const std::vector<StateContent>& expected, Bound bound) {
+void check_on_device(const char* name, const std::vector<StateContent>& expected, Bound bound,
+                     const tg::cuda::Execution& execution = {}) {
     using Program = tg::Program<Model>;
     using Executor = tg::cuda::Executor<precision, Program>;
     using Layout = typename Executor::Layout;
     CAPTURE(name);
     CAPTURE(tg::cuda::name(precision));
     const tg::cuda::Device device = tg::cuda::describe_device(0);
-    const Executor executor(tg::test::made_up_weights(), device);
+    const Executor executor(tg::test::made_up_weights(), device, execution);
     const tg::cuda::Stream stream;
     executor.poison(stream.get());
     stream.synchronize();

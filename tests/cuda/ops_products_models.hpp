@@ -134,20 +134,20 @@ struct IntoCaches {
 template <Index mixtures, Index components>
 struct DrawnProducts {
     static constexpr Index samples = 40;
+    static constexpr bool draws = true;
     static constexpr std::int32_t integer(std::string_view name, Index at) {
         return name == "seed" ? (at == 0 ? -1640531527 : 77) : name == "first_series" ? 1000003 : 3;
     }
     static constexpr void record(Recorder& r) {
         Outputs out(r);
         const Tensor x = r.state("x", {5, mixtures, 4, 1, 96});
-        const auto parameter = [&](std::string_view name) {
-            const Tensor all = linear(x, r.weight(name, {16 * components, 96}));
-            return reshape(all, {5, mixtures, 4, 1, 16, components});
-        };
-        const tg::nn::StudentTMixture mixture{softplus(parameter("freedom")) + 2.0, parameter("location"),
-                                              softplus(parameter("scale")), softmax(parameter("logits"))};
-        out(tg::nn::sample(mixture, samples, r.state("seed", {2}, DType::i32),
-                           r.state("first_series", {1}, DType::i32), r.state("patch", {1}, DType::i32)));
+        const auto parameter = [&] { return reshape(layer(x, 16 * components), {5, mixtures, 4, 1, 16, components}); };
+        const Tensor freedom = softplus(parameter()) + 2.0;
+        const Tensor location = parameter();
+        const Tensor scale = softplus(parameter());
+        const tg::nn::StudentTMixture mixture{freedom, location, scale, softmax(parameter())};
+        out(tg::nn::sample(mixture, samples, r.state("seed", {2}, DType::i32), r.state("first_series", {1}, DType::i32),
+                           r.state("patch", {1}, DType::i32)));
     }
 };
 
@@ -275,19 +275,17 @@ inline constexpr AttentionSize many_variates{
     .series = 1, .samples = 9, .variates = 40, .positions = 4, .heads = 4, .head_dim = 64};
 
 /// In the order of the table.
-using ProductModels =
-    std::tuple<Linear<1, 768, 2304>, Linear<7, 768, 768>, Linear<16, 768, 768>, Linear<300, 768, 768>,
-               Linear<61, 24, 20>, LinearOfViews, Gated<1, 512, 1024>, Gated<13, 512, 1024>, Gated<300, 512, 1024>,
-               Residual<5, 512, 768>, Residual<300, 512, 768>, NormsAndResiduals<3>, NormsAndResiduals<70>,
-               IntoCaches<1, 3>, IntoCaches<5, 7>, Activated<700, 192, 512>, ActivatedWithOperands<701, 192, 512>,
-               ActivatedWithOperands<9, 192, 512>, Gated<527, 192, 384>, Gated<1100, 128, 1536>,
-               ActivatedWithOperands<1101, 320, 3072>, IntoCaches<170, 7, 1024, 128>, DrawnProducts<1, 24>,
-               DrawnProducts<DrawnProducts<1, 1>::samples, 5>, Causal<small_causal>, Causal<odd_causal>,
-               Causal<large_causal>, Causal<few_causal>, Causal<few_causal, 0>, Cached<few_cached, true, 4>,
-               Cached<few_cached, false, 3, 0>, AcrossVariates<few_queries>, Cached<small_cached, true, 3>,
-               Cached<small_cached, false, 3>, Cached<large_cached, true, 4>, Cached<large_cached, true, 0>,
-               Cached<large_cached, false, 5>, LastPosition<last>, AcrossVariates<few_variates>,
-               AcrossVariates<many_variates>>;
+using ProductModels = std::tuple<
+    Linear<1, 768, 2304>, Linear<7, 768, 768>, Linear<16, 768, 768>, Linear<300, 768, 768>, Linear<61, 24, 20>,
+    LinearOfViews, Gated<1, 512, 1024>, Gated<13, 512, 1024>, Gated<300, 512, 1024>, Residual<5, 512, 768>,
+    Residual<300, 512, 768>, NormsAndResiduals<3>, NormsAndResiduals<70>, IntoCaches<1, 3>, IntoCaches<5, 7>,
+    Activated<700, 192, 512>, ActivatedWithOperands<701, 192, 512>, ActivatedWithOperands<9, 192, 512>,
+    Gated<527, 192, 384>, Gated<1100, 128, 1536>, ActivatedWithOperands<1101, 320, 3072>, IntoCaches<147, 7, 1536, 128>,
+    DrawnProducts<1, 24>, DrawnProducts<DrawnProducts<1, 1>::samples, 5>, Causal<small_causal>, Causal<odd_causal>,
+    Causal<large_causal>, Causal<few_causal>, Causal<few_causal, 0>, Cached<few_cached, true, 4>,
+    Cached<few_cached, false, 3, 0>, AcrossVariates<few_queries>, Cached<small_cached, true, 3>,
+    Cached<small_cached, false, 3>, Cached<large_cached, true, 4>, Cached<large_cached, true, 0>,
+    Cached<large_cached, false, 5>, LastPosition<last>, AcrossVariates<few_variates>, AcrossVariates<many_variates>>;
 
 /// The states of a model after a run on the CPU, by its place in `ProductModels`.
 std::vector<StateContent> eager_states_of_products(std::size_t model);

@@ -35,7 +35,7 @@ constexpr const char* table[] = {
     "norm and pair, 527 rows",
     "norm and pair, 1100 rows",
     "product, chain and operands, 1101 rows",
-    "rotated into caches, 1190 rows",
+    "rotated into caches, 1029 rows",
     "draws from products, shared mixtures",
     "draws from products, a mixture each",
     "causal attention",
@@ -55,16 +55,46 @@ constexpr const char* table[] = {
     "variate attention",
     "variate attention, large",
 };
+// Models that are made for a kernel reach it.
+template <class Model, std::size_t launch = 0>
+using LaunchOf = tg::cuda::LaunchAt<tg::Program<Model>, true, launch>;
+template <class Model, std::size_t launch = 0, int product = 0>
+constexpr bool runs_on_warpgroups() {
+    using At = LaunchOf<Model, launch>;
+    return tg::cuda::fits_warpgroups<typename At::template KernelAt<At::launch.norms() + product>>();
+}
+static_assert(runs_on_warpgroups<Gated<1100, 128, 1536>>());
+static_assert(runs_on_warpgroups<ActivatedWithOperands<1101, 320, 3072>>());
+static_assert(runs_on_warpgroups<IntoCaches<147, 7, 1536, 128>, 2, 0>());
+static_assert(runs_on_warpgroups<IntoCaches<147, 7, 1536, 128>, 2, 1>());
+static_assert(!runs_on_warpgroups<Gated<527, 192, 384>>());
+static_assert(LaunchOf<DrawnProducts<1, 24>>::launch.draws.is_possible);
+static_assert(LaunchOf<DrawnProducts<DrawnProducts<1, 1>::samples, 5>>::launch.draws.is_possible);
+
 static_assert(std::size(table) == std::tuple_size_v<ProductModels>, "a row of the table for each model");
+
+/// A draw takes another component where its uniform number lies between two weights' sums that rounding moved: errors
+/// of the weights, of 24 bits, 11 or 8, are shares of the draws. Twice and more what such errors can move.
+template <class Model>
+constexpr Bound bound_for(Precision precision) {
+    Bound bound = bound_of(precision);
+    if constexpr (requires { Model::draws; }) {
+        bound.share = precision == Precision::f32 ? 0.999 : precision == Precision::tf32 ? 0.99 : 0.9;
+    }
+    return bound;
+}
 
 template <std::size_t place>
 void check_place() {
     check_row(table[place], [] {
         using Model = std::tuple_element_t<place, ProductModels>;
         const std::vector<StateContent> expected = eager_states_of_products(place);
-        check_on_device<Precision::f32, Model>(table[place], expected, bound_of(Precision::f32));
-        check_on_device<Precision::tf32, Model>(table[place], expected, bound_of(Precision::tf32));
-        check_on_device<Precision::bf16, Model>(table[place], expected, bound_of(Precision::bf16));
+        check_on_device<Precision::f32, Model>(table[place], expected, bound_for<Model>(Precision::f32));
+        check_on_device<Precision::tf32, Model>(table[place], expected, bound_for<Model>(Precision::tf32));
+        check_on_device<Precision::bf16, Model>(table[place], expected, bound_for<Model>(Precision::bf16));
+        // Products of many rows by cuBLASLt, and their chains apart.
+        check_on_device<Precision::bf16, Model>(table[place], expected, bound_for<Model>(Precision::bf16),
+                                                {.tunes = false, .fuses = false});
     });
 }
 

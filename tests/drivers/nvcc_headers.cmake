@@ -13,7 +13,7 @@ endif()
 foreach(header IN LISTS headers)
     file(WRITE "${SCRATCH}/alone.cu" "#include <${header}>\n#include <${header}>  // again: it must guard itself\n")
     # The device's half of the compiler reads all of the code, the host's too.
-    execute_process(COMMAND ${nvcc} -arch=sm_90 --ptx "${SCRATCH}/alone.cu" -o "${SCRATCH}/alone.ptx"
+    execute_process(COMMAND ${nvcc} -arch=compute_90a --ptx "${SCRATCH}/alone.cu" -o "${SCRATCH}/alone.ptx"
         RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
     if(NOT result EQUAL 0)
         message("${text}")

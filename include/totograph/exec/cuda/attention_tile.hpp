@@ -32,15 +32,21 @@ inline constexpr int tile_keys = 64;
 
 namespace tile_detail {
 
-// Tensor cores want of a row, from lane q of four, the elements 8 n + 2 q and the one after it; memory wants a lane to
-// read neighbours. The order of the dimensions is free as long as queries, keys, values and results agree: what tensor
-// cores take for element 8 n + 2 q + i is dimension q head_dim / 4 + 2 n + i, so that a lane has a quarter of a row.
+// Tensor cores want of a row, from lane q of four, the elements 8 n + 2 q and the one after it; memory wants lanes to
+// read neighbours, 16 bytes each. The order of the dimensions is free as long as queries, keys, values and results
+// agree: a lane has runs of eight (or four) dimensions, and its 2 n + i'th is what tensor cores take for element 8 n +
+// 2 q + i.
+
+/// Neighbouring dimensions of a lane.
+template <int head_dim>
+inline constexpr int run_of_dimensions = head_dim % 32 == 0 ? 8 : 4;
 
 /// Where tensor cores have a dimension.
 template <int head_dim>
 constexpr int place_of_dimension(int dimension) {
-    constexpr int quarter = head_dim / 4;
-    return dimension % quarter / 2 * 8 + dimension / quarter * 2 + dimension % 2;
+    constexpr int run = run_of_dimensions<head_dim>;
+    const int own = dimension / (4 * run) * run + dimension % run;
+    return own / 2 * 8 + dimension / run % 4 * 2 + own % 2;
 }
 
 /// Stores four neighbouring dimensions of a row, the first a multiple of four.
@@ -87,10 +93,9 @@ public:
     static constexpr int steps = in_bf16 ? head_dim / 16 : head_dim / 8;
     static constexpr int widths = head_dim / 8;
     static constexpr int key_groups = tile_keys / 8;
-    /// Dimensions of a lane, and how many of them it reads at once.
+    /// Dimensions of a lane: runs of neighbours, of which every fourth is its own.
     static constexpr int own_dimensions = head_dim / 4;
-    template <class T>
-    static constexpr int neighbours = sizeof(T) == 2 && own_dimensions % 8 == 0 ? 8 : 4;
+    static constexpr int run = run_of_dimensions<head_dim>;
 
     /// `row(half)` points to a query, or is null where there is none.
     template <class Row>
@@ -102,16 +107,15 @@ public:
         for (int half = 0; half < 2; ++half) {
             const auto* from = row(half);
             using T = std::remove_const_t<std::remove_pointer_t<decltype(from)>>;
-            constexpr int together = neighbours<T>;
 #pragma unroll
-            for (int first = 0; first < own_dimensions; first += together) {
-                StoredPack<T, together> some{};
+            for (int first = 0; first < own_dimensions; first += run) {
+                StoredPack<T, run> some{};
                 if (from != nullptr) {
-                    some = load_stored<together, aligned>(from + quarter() * own_dimensions + first);
+                    some = load_stored<run, aligned>(from + dimension_of(first / run));
                 }
                 const auto floats = some.floats();
 #pragma unroll
-                for (int i = 0; i < together; ++i) {
+                for (int i = 0; i < run; ++i) {
                     query_[half][(first + i) / 2][i % 2] = floats.lane[i] * factor;
                 }
             }
@@ -174,25 +178,22 @@ public:
     /// A key and a value of each query's own.
     template <class Key>
     struct Own {
-        static constexpr int together = neighbours<Key>;
-        StoredPack<Key, together> key[2][own_dimensions / together];
-        StoredPack<Key, together> value[2][own_dimensions / together];
+        StoredPack<Key, run> key[2][own_dimensions / run];
+        StoredPack<Key, run> value[2][own_dimensions / run];
     };
 
     /// Asks for a key and a value of each query; `key(half)` and `value(half)` point to rows, or are null.
     template <class T, class Key, class Value>
     static __device__ __forceinline__ void load_own(Own<T>& own, Key&& key, Value&& value) {
-        constexpr int together = Own<T>::together;
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             const auto* keys = key(half);
             const auto* values = value(half);
             if (keys != nullptr) {
 #pragma unroll
-                for (int pack = 0; pack < own_dimensions / together; ++pack) {
-                    const int dimension = quarter() * own_dimensions + pack * together;
-                    own.key[half][pack] = load_stored<together, aligned>(keys + dimension);
-                    own.value[half][pack] = load_stored<together, aligned>(values + dimension);
+                for (int pack = 0; pack < own_dimensions / run; ++pack) {
+                    own.key[half][pack] = load_stored<run, aligned>(keys + dimension_of(pack));
+                    own.value[half][pack] = load_stored<run, aligned>(values + dimension_of(pack));
                 }
             }
         }
@@ -201,16 +202,15 @@ public:
     /// Takes them.
     template <class Key>
     __device__ __forceinline__ void add_own(const Own<Key>& own) {
-        constexpr int together = Own<Key>::together;
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             float score = 0;
 #pragma unroll
-            for (int pack = 0; pack < own_dimensions / together; ++pack) {
+            for (int pack = 0; pack < own_dimensions / run; ++pack) {
                 const auto key = own.key[half][pack].floats();
 #pragma unroll
-                for (int i = 0; i < together; ++i) {
-                    score += query_[half][(pack * together + i) / 2][i % 2] * key.lane[i];
+                for (int i = 0; i < run; ++i) {
+                    score += query_[half][(pack * run + i) / 2][i % 2] * key.lane[i];
                 }
             }
             score += __shfl_xor_sync(0xffffffffU, score, 1);
@@ -221,11 +221,11 @@ public:
             largest_[half] = largest;
             total_[half] = total_[half] * shrink + weight;
 #pragma unroll
-            for (int pack = 0; pack < own_dimensions / together; ++pack) {
+            for (int pack = 0; pack < own_dimensions / run; ++pack) {
                 const auto value = own.value[half][pack].floats();
 #pragma unroll
-                for (int i = 0; i < together; ++i) {
-                    float& sum = sums_[(pack * together + i) / 2][half * 2 + i % 2];
+                for (int i = 0; i < run; ++i) {
+                    float& sum = sums_[(pack * run + i) / 2][half * 2 + i % 2];
                     sum = sum * shrink + weight * value.lane[i];
                 }
             }
@@ -244,13 +244,13 @@ public:
             using To = std::remove_pointer_t<decltype(out)>;
             const float scale = total_[half] > 0 ? 1.0F / total_[half] : 0.0F;
 #pragma unroll
-            for (int first = 0; first < own_dimensions; first += neighbours<To>) {
-                Pack<float, neighbours<To>> some;
+            for (int first = 0; first < own_dimensions; first += run) {
+                Pack<float, run> some;
 #pragma unroll
-                for (int i = 0; i < neighbours<To>; ++i) {
+                for (int i = 0; i < run; ++i) {
                     some.lane[i] = sums_[(first + i) / 2][half * 2 + i % 2] * scale;
                 }
-                store_pack<1, aligned>(out + quarter() * own_dimensions + first, stored_as<To>(some));
+                store_pack<1, aligned>(out + dimension_of(first / run), stored_as<To>(some));
             }
         }
     }
@@ -258,6 +258,10 @@ public:
 private:
     static __device__ __forceinline__ int quarter() {
         return static_cast<int>(threadIdx.x) % 4;
+    }
+    /// Where a run of this lane's dimensions begins.
+    static __device__ __forceinline__ int dimension_of(int pack) {
+        return (pack * 4 + quarter()) * run;
     }
     static __device__ __forceinline__ int lane() {
         return static_cast<int>(threadIdx.x) % warp_size;

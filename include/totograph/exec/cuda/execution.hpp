@@ -25,8 +25,8 @@ struct Execution {
     Capture capture = Capture::whole;
     bool tunes = true;     ///< Products are measured and the fastest algorithm kept; else cuBLASLt's first choice.
     bool overlaps = true;  ///< A kernel may begin before the one before it has ended (programmatic dependent launch).
-    /// Products of many rows run with their chains in one kernel, where the device can; else cuBLASLt computes them, and
-    /// another kernel the chains.
+    /// Products of many rows run with their chains in one kernel, where the device can; else cuBLASLt computes them,
+    /// and another kernel the chains.
     bool fuses = true;
     /// The host waits after each launch, so that an error shows where it happens. Not while capturing.
     bool waits = false;

@@ -383,9 +383,6 @@ private:
                                 WarpgroupTile::columns / WarpgroupTile::cluster)...},
                 {call_of<which>(first + i)...}};
             const auto kernel = &warpgroup_kernel<Group>;
-            check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                       static_cast<int>(WarpgroupTile::shared_bytes)),
-                  "asking for shared memory");
             const Index clusters =
                 std::min<Index>(Group::items, static_cast<Index>(device_.multiprocessors) / WarpgroupTile::cluster);
             launcher_.launch(kernel,

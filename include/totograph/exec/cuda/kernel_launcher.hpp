@@ -16,7 +16,7 @@ namespace totograph::cuda {
 struct Spread {
     Index blocks = 1;
     int threads = block_threads;
-    int cluster = 1;  ///< Blocks that can wait for each other; 1 where the device has no clusters.
+    int cluster = 1;               ///< Blocks that can wait for each other; 1 where the device has no clusters.
     std::size_t shared_bytes = 0;  ///< Of shared memory, beside what the kernel declares.
 };
 
@@ -32,6 +32,11 @@ public:
     template <class... Parameters, class... Arguments>
     void launch(void (*kernel)(Parameters...), const Spread& spread, cudaStream_t stream,
                 Arguments&&... arguments) const {
+        if (spread.shared_bytes > 0) {  // more than a kernel gets unasked
+            check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                       static_cast<int>(spread.shared_bytes)),
+                  "asking for shared memory");
+        }
         cudaLaunchConfig_t config{};
         config.gridDim = dim3(static_cast<unsigned>(spread.blocks));
         config.blockDim = dim3(static_cast<unsigned>(spread.threads));

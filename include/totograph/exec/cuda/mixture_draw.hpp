@@ -62,7 +62,8 @@ private:
 
 /// Draws from mixtures.
 /// @tparam Draw        the step that draws
-/// @tparam Parameters  which of `K` make the degrees of freedom, the locations, the scales and the logits of the weights
+/// @tparam Parameters  which of `K` make the degrees of freedom, the locations, the scales and the logits of the
+/// weights
 /// @tparam K           all products of the launch
 template <class Sum, class Draw, class Parameters, class... K>
 struct MixtureDraw;

@@ -142,8 +142,7 @@ private:
         Place<K, K::kernel.iteration.rank> place;
 #pragma unroll
         for (int axis = 0; axis < K::kernel.iteration.rank; ++axis) {
-            place.at[axis] =
-                axis < K::kernel.row_rank ? rows_[i].at[axis] : column.at[axis - K::kernel.row_rank];
+            place.at[axis] = axis < K::kernel.row_rank ? rows_[i].at[axis] : column.at[axis - K::kernel.row_rank];
         }
         return place;
     }

@@ -22,8 +22,8 @@
 #include <totograph/graph/op.hpp>
 
 // Attention on tensor cores, for precisions that round products anyway. A block takes up to 64 queries that share their
-// keys: positions of one variate, samples over a shared prefix, variates of one position. Keys and values pass through
-// shared memory, 64 at a time; scores and the running softmax stay in registers.
+// keys: positions of one variate, samples over a shared prefix, variates of one position, or of several where they are
+// few. Keys and values pass through shared memory, 64 at a time; scores and the running softmax stay in registers.
 
 namespace totograph::cuda {
 
@@ -38,25 +38,30 @@ constexpr bool can_tile(Precision precision) {
         constexpr Index head_dim = K::kernel.iteration[4] / K::kernel.attributes[0];
         const bool fits =
             precision != Precision::f32 && head_dim % 16 == 0 && head_dim <= (precision == Precision::bf16 ? 128 : 80);
-        // A tile of few variates would be empty for the most part.
-        const bool is_filled = op != Op::variate_attention || K::kernel.iteration[2] > 8;
-        return fits && is_filled && !query_takes_block<K>() &&
-               (op != Op::cached_attention || K::kernel.operands[1].shape[1] == 1);
+        return fits && !query_takes_block<K>() && (op != Op::cached_attention || K::kernel.operands[1].shape[1] == 1);
     }
 }
 
 namespace tile_detail {
 
+/// Positions of samples whose variates one tile holds: several where variates are few. They do not see each other.
+template <class K>
+inline constexpr int slices = [] {
+    constexpr auto variates = static_cast<int>(K::kernel.iteration[2]);
+    return K::kernel.op == Op::variate_attention && variates <= tile_queries ? tile_queries / variates : 1;
+}();
+
 /// What the queries of a block are.
 template <class K>
 inline constexpr int queries = static_cast<int>(K::kernel.op == Op::causal_attention   ? K::kernel.iteration[3]
                                                 : K::kernel.op == Op::cached_attention ? K::kernel.iteration[1]
-                                                                                       : K::kernel.iteration[2]);
+                                                                                       : K::kernel.iteration[2]) *
+                               slices<K>;
 
 /// Keys that a block may attend to.
 template <class K>
-inline constexpr int keys = static_cast<int>(K::kernel.op == Op::variate_attention ? K::kernel.iteration[2]
-                                                                                   : K::kernel.operands[1].shape[3]);
+inline constexpr int keys = K::kernel.op == Op::variate_attention ? queries<K>
+                                                                  : static_cast<int>(K::kernel.operands[1].shape[3]);
 
 template <class K>
 inline constexpr int query_tiles = (queries<K> + tile_queries - 1) / tile_queries;
@@ -65,7 +70,15 @@ inline constexpr int query_tiles = (queries<K> + tile_queries - 1) / tile_querie
 
 /// Blocks of a tiled attention.
 template <class K>
-inline constexpr Index tile_blocks = AttentionSizes<K>::queries / tile_detail::queries<K>* tile_detail::query_tiles<K>;
+inline constexpr Index tile_blocks = [] {
+    using S = AttentionSizes<K>;
+    constexpr Index groups =
+        K::kernel.op == Op::variate_attention
+            ? S::shape[0] * S::heads *
+                  divide_rounding_up(Index{S::samples} * S::positions, Index{tile_detail::slices<K>})
+            : S::queries / tile_detail::queries<K>;
+    return groups * tile_detail::query_tiles<K>;
+}();
 
 template <class K, Precision precision>
 __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const __grid_constant__ KernelCall call) {
@@ -86,30 +99,46 @@ __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const _
     QueryPlace place{};
     place.head = block % S::heads;
     block /= S::heads;
-    if constexpr (op != Op::causal_attention) {
-        place.position = block % S::positions;
-        block /= S::positions;
-    }
-    if constexpr (op != Op::variate_attention) {
+    constexpr int all_slices = S::samples * S::positions;
+    constexpr int slice_groups = (all_slices + slices<K> - 1) / slices<K>;
+    int first_slice = 0;
+    if constexpr (op == Op::variate_attention) {
+        first_slice = block % slice_groups * slices<K>;
+        block /= slice_groups;
+    } else {
         place.variate = block % S::variates;
         block /= S::variates;
-    }
-    if constexpr (op != Op::cached_attention) {
-        place.sample = block % S::samples;
-        block /= S::samples;
+        constexpr int others = op == Op::causal_attention ? S::samples : S::positions;
+        (op == Op::causal_attention ? place.sample : place.position) = block % others;
+        block /= others;
     }
     place.series = block;
+    // Of variates: the place of one of the tile's.
+    const auto place_in_tile = [&](int number) {
+        QueryPlace own = place;
+        const int slice = min(first_slice + number / S::variates, all_slices - 1);
+        own.sample = slice / S::positions;
+        own.position = slice % S::positions;
+        own.variate = number % S::variates;
+        return own;
+    };
 
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const int warp_query = first_query + static_cast<int>(threadIdx.x) / warp_size * 16;
     const bool is_active = warp_query < queries<K>;
     const auto query_of = [&](int half) { return warp_query + lane / 4 + half * 8; };
+    const auto exists = [&](int half) {
+        return query_of(half) < queries<K> &&
+               (op != Op::variate_attention || first_slice + query_of(half) / S::variates < all_slices);
+    };
     const auto place_of_query = [&](int half) {
-        QueryPlace own = place;
-        (op == Op::causal_attention   ? own.position
-         : op == Op::cached_attention ? own.sample
-                                      : own.variate) = query_of(half);
-        return own;
+        if constexpr (op == Op::variate_attention) {
+            return place_in_tile(query_of(half));
+        } else {
+            QueryPlace own = place;
+            (op == Op::causal_attention ? own.position : own.sample) = query_of(half);
+            return own;
+        }
     };
 
     constexpr bool prefix_is_settled = op == Op::cached_attention && K::prefix_is_settled;
@@ -154,37 +183,42 @@ __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const _
         }
     };
     const auto capacity = [] { return keys<K>; };
-    const auto key_row = [&](int number) {
-        return op == Op::variate_attention ? key + row_of<K, 1>(place, number, place.position)
-                                           : key + row_of<K, 1>(place, place.variate, number);
+    const auto row_of_key = [&](const Key* base, int number, auto which) {
+        constexpr int operand = decltype(which)::value;
+        if constexpr (op == Op::variate_attention) {
+            const QueryPlace own = place_in_tile(number);
+            return base + row_of<K, operand>(own, own.variate, own.position);
+        } else {
+            return base + row_of<K, operand>(place, place.variate, number);
+        }
     };
-    const auto value_row = [&](int number) {
-        return op == Op::variate_attention ? value + row_of<K, 2>(place, number, place.position)
-                                           : value + row_of<K, 2>(place, place.variate, number);
-    };
+    const auto key_row = [&](int number) { return row_of_key(key, number, std::integral_constant<int, 1>{}); };
+    const auto value_row = [&](int number) { return row_of_key(value, number, std::integral_constant<int, 2>{}); };
     // The first tile is asked for before it is known how many keys are valid: one wait less.
     load_tile(0, capacity, key_row, value_row);
     if constexpr (prefix_is_settled) {
         wait_for_predecessor();
         let_successor_begin();
     }
-    TileAttention<head_dim, in_bf16, K::is_aligned> attention([&](int half) -> const typename K::Query* {
+    using Attention = TileAttention<head_dim, in_bf16, K::is_aligned>;
+    Attention attention([&](int half) -> const typename K::Query* {
         const QueryPlace own = place_of_query(half);
-        return query_of(half) < queries<K> ? query + row_of<K, 0>(own, own.variate, own.position) : nullptr;
+        return exists(half) ? query + row_of<K, 0>(own, own.variate, own.position) : nullptr;
     });
 
     int end = keys<K>;
     int limits[2] = {end, end};
     std::int32_t groups[2] = {};
-    const auto group_of = [&](int variate) {
+    const auto group_of = [&](int number) {
         constexpr Strides strides = K::kernel.operands[3].strides;
-        return integers[place.series * static_cast<Offset<K>>(strides[0]) +
-                        variate * static_cast<Offset<K>>(strides[1]) +
-                        place.position * static_cast<Offset<K>>(strides[2])];
+        const QueryPlace own = place_in_tile(number);
+        return integers[own.series * static_cast<Offset<K>>(strides[0]) +
+                        own.variate * static_cast<Offset<K>>(strides[1]) +
+                        own.position * static_cast<Offset<K>>(strides[2])];
     };
     if constexpr (op == Op::variate_attention) {
-        groups[0] = query_of(0) < queries<K> ? group_of(query_of(0)) : 0;
-        groups[1] = query_of(1) < queries<K> ? group_of(query_of(1)) : 0;
+        groups[0] = exists(0) ? group_of(query_of(0)) : 0;
+        groups[1] = exists(1) ? group_of(query_of(1)) : 0;
     } else {
         const int valid = min(end, integer_of<K, 3>(integers, place.series));
         end = op == Op::causal_attention ? min(valid, first_query + tile_queries) : valid;
@@ -194,7 +228,7 @@ __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const _
         }
     }
 
-    using Own = typename TileAttention<head_dim, in_bf16, K::is_aligned>::template Own<Key>;
+    using Own = typename Attention::template Own<Key>;
     constexpr bool has_own_keys = op == Op::cached_attention && S::samples > 1;
     Own own{};
     int suffix_end = 0;
@@ -208,11 +242,11 @@ __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const _
     const auto load_own = [&](Own& to, int position) {
         if constexpr (has_own_keys) {
             const auto row = [&](const Key* base, int half, auto which) -> const Key* {
-                return query_of(half) < queries<K> && position < suffix_end
+                return exists(half) && position < suffix_end
                            ? base + row_of<K, decltype(which)::value>(place_of_query(half), place.variate, position)
                            : nullptr;
             };
-            TileAttention<head_dim, in_bf16, K::is_aligned>::load_own(
+            Attention::load_own(
                 to, [&](int half) { return row(suffix_key, half, std::integral_constant<int, 4>{}); },
                 [&](int half) { return row(suffix_value, half, std::integral_constant<int, 5>{}); });
         }
@@ -240,7 +274,8 @@ __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const _
             attention.add(tile, [&](int half, int index) {
                 const int number = first + index;
                 if constexpr (op == Op::variate_attention) {
-                    return number < end && group_of(number) == groups[half];
+                    return number < end && number / S::variates == query_of(half) / S::variates &&
+                           group_of(number) == groups[half];
                 } else {
                     return number < limits[half];
                 }
@@ -270,9 +305,8 @@ __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const _
         }
     }
     if (is_active) {
-        attention.store([&](int half) -> Output<K>* {
-            return query_of(half) < queries<K> ? out + output_row<K>(place_of_query(half)) : nullptr;
-        });
+        attention.store(
+            [&](int half) -> Output<K>* { return exists(half) ? out + output_row<K>(place_of_query(half)) : nullptr; });
     }
 }
 

@@ -64,8 +64,8 @@ constexpr bool is_short(const Chain& chain) {
     return chain.count > 0;
 }
 
-/// Whether a product can be computed in this way. With fewer rows (448 were measured) a library's smaller tiles fill the
-/// device better.
+/// Whether a product can be computed in this way. With fewer rows (448 were measured) a library's smaller tiles fill
+/// the device better.
 template <class K>
 constexpr bool fits_warpgroups() {
     constexpr Kernel kernel = K::kernel;
@@ -176,8 +176,7 @@ public:
             }
 #pragma unroll
             for (int pair = 0; pair < 32; pair += 4) {
-                gather_columns(words[half][pair], words[half][pair + 1], words[half][pair + 2],
-                               words[half][pair + 3]);
+                gather_columns(words[half][pair], words[half][pair + 1], words[half][pair + 2], words[half][pair + 3]);
             }
         }
 #pragma unroll
