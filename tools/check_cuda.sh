@@ -62,7 +62,7 @@ command -v nvcc > /dev/null || fail "no nvcc on the path or in $toolkit/bin; ins
 command -v cmake > /dev/null || fail "no cmake on the path; install CMake 3.25 or later."
 command -v nvidia-smi > /dev/null || fail "no nvidia-smi on the path; this machine has no CUDA driver."
 
-# "9.0" becomes 90.
+# "9.0" becomes 90a, "10.0" 100.
 capability="$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1)"
 architecture="${capability//./}"
 [[ "$architecture" =~ ^[0-9]+$ ]] || fail "nvidia-smi does not say which architecture the device has, but '$capability'."

@@ -236,9 +236,15 @@ struct LastPosition {
     }
 };
 
-/// Variates of three groups that change from position to position.
-template <AttentionSize size>
+/// Variates of three groups that change from position to position. Where it is `torn`, a sample's values at one
+/// position are NaN: what that spoils ends there.
+template <AttentionSize size, bool torn = false>
 struct AcrossVariates {
+    static constexpr bool is_written(std::string_view name, Index at) {
+        const Index sample = at / (size.variates * size.positions * size.heads * size.head_dim) % size.samples;
+        const RowPlace place = place_of(size.rows(size.samples, size.positions), at);
+        return !torn || name != "v" || sample != 1 || place.position != 2;
+    }
     static constexpr std::int32_t integer(std::string_view, Index at) {
         return static_cast<std::int32_t>(at * 7 / 3 % 3);
     }
@@ -269,23 +275,32 @@ inline constexpr AttentionSize large_cached{
     .series = 2, .samples = 33, .variates = 2, .positions = 130, .heads = 4, .head_dim = 64};
 inline constexpr AttentionSize last{
     .series = 2, .samples = 1, .variates = 3, .positions = 130, .heads = 4, .head_dim = 64};
+inline constexpr AttentionSize narrow_causal{
+    .series = 2, .samples = 1, .variates = 3, .positions = 70, .heads = 2, .head_dim = 48};
+inline constexpr AttentionSize wide_causal{
+    .series = 2, .samples = 1, .variates = 3, .positions = 70, .heads = 2, .head_dim = 80};
+inline constexpr AttentionSize widest_causal{
+    .series = 2, .samples = 1, .variates = 3, .positions = 70, .heads = 2, .head_dim = 128};
 inline constexpr AttentionSize few_variates{
     .series = 2, .samples = 3, .variates = 7, .positions = 5, .heads = 4, .head_dim = 16};
 inline constexpr AttentionSize many_variates{
     .series = 1, .samples = 9, .variates = 40, .positions = 4, .heads = 4, .head_dim = 64};
 
 /// In the order of the table.
-using ProductModels = std::tuple<
-    Linear<1, 768, 2304>, Linear<7, 768, 768>, Linear<16, 768, 768>, Linear<300, 768, 768>, Linear<61, 24, 20>,
-    LinearOfViews, Gated<1, 512, 1024>, Gated<13, 512, 1024>, Gated<300, 512, 1024>, Residual<5, 512, 768>,
-    Residual<300, 512, 768>, NormsAndResiduals<3>, NormsAndResiduals<70>, IntoCaches<1, 3>, IntoCaches<5, 7>,
-    Activated<700, 192, 512>, ActivatedWithOperands<701, 192, 512>, ActivatedWithOperands<9, 192, 512>,
-    Gated<527, 192, 384>, Gated<1100, 128, 1536>, ActivatedWithOperands<1101, 320, 3072>, IntoCaches<147, 7, 1536, 128>,
-    DrawnProducts<1, 24>, DrawnProducts<DrawnProducts<1, 1>::samples, 5>, Causal<small_causal>, Causal<odd_causal>,
-    Causal<large_causal>, Causal<few_causal>, Causal<few_causal, 0>, Cached<few_cached, true, 4>,
-    Cached<few_cached, false, 3, 0>, AcrossVariates<few_queries>, Cached<small_cached, true, 3>,
-    Cached<small_cached, false, 3>, Cached<large_cached, true, 4>, Cached<large_cached, true, 0>,
-    Cached<large_cached, false, 5>, LastPosition<last>, AcrossVariates<few_variates>, AcrossVariates<many_variates>>;
+using ProductModels =
+    std::tuple<Linear<1, 768, 2304>, Linear<7, 768, 768>, Linear<16, 768, 768>, Linear<300, 768, 768>,
+               Linear<61, 24, 20>, LinearOfViews, Gated<1, 512, 1024>, Gated<13, 512, 1024>, Gated<300, 512, 1024>,
+               Residual<5, 512, 768>, Residual<300, 512, 768>, NormsAndResiduals<3>, NormsAndResiduals<70>,
+               IntoCaches<1, 3>, IntoCaches<5, 7>, Activated<700, 192, 512>, ActivatedWithOperands<701, 192, 512>,
+               ActivatedWithOperands<9, 192, 512>, Gated<527, 192, 384>, Gated<1100, 128, 3072>,
+               ActivatedWithOperands<1101, 320, 6144>, IntoCaches<147, 7, 1536, 128>, DrawnProducts<1, 24>,
+               DrawnProducts<DrawnProducts<1, 1>::samples, 5>, Causal<small_causal>, Causal<odd_causal>,
+               Causal<large_causal>, Causal<few_causal>, Causal<few_causal, 0>, Cached<few_cached, true, 4>,
+               Cached<few_cached, false, 3, 0>, AcrossVariates<few_queries>, Cached<small_cached, true, 3>,
+               Cached<small_cached, false, 3>, Cached<large_cached, true, 4>, Cached<large_cached, true, 0>,
+               Cached<large_cached, false, 5>, LastPosition<last>, AcrossVariates<few_variates>,
+               AcrossVariates<few_variates, true>, AcrossVariates<many_variates>, Causal<narrow_causal>,
+               Causal<wide_causal>, Causal<widest_causal>>;
 
 /// The states of a model after a run on the CPU, by its place in `ProductModels`.
 std::vector<StateContent> eager_states_of_products(std::size_t model);

@@ -36,8 +36,10 @@ constexpr bool prefix_is_settled() {
 inline constexpr AttentionSize size{
     .series = 2, .samples = 5, .variates = 3, .positions = 45, .heads = 4, .head_dim = 16};
 
-/// A launch before the attention writes the suffix, as a block does, or the prefix.
-template <bool writes_prefix>
+/// What the launch before an attention writes.
+enum class Written { suffix, prefix_key, prefix_value, prefix_length, suffix_length };
+
+template <Written written>
 struct AfterStore {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
@@ -47,24 +49,84 @@ struct AfterStore {
         const Tensor own_key = r.state("suffix.key", size.rows(size.samples, 4));
         const Tensor own_value = r.state("suffix.value", size.rows(size.samples, 4));
         const Tensor position = r.state("at", {1}, DType::i32);
-        if constexpr (writes_prefix) {
-            r.store_at(key, r.state("new", size.rows(1, 1)), 3, position);
-        } else {
-            r.store_at(own_key, r.state("new", size.rows(size.samples, 1)), 3, position);
+        const Tensor prefix_length = r.state("prefix.length", {size.series}, DType::i32);
+        const Tensor suffix_length = r.state("suffix.length", {1}, DType::i32);
+        switch (written) {
+            case Written::suffix: r.store_at(own_key, r.state("new", size.rows(size.samples, 1)), 3, position); break;
+            case Written::prefix_key: r.store_at(key, r.state("new", size.rows(1, 1)), 3, position); break;
+            case Written::prefix_value: r.store_at(value, r.state("new", size.rows(1, 1)), 3, position); break;
+            case Written::prefix_length: r.store(prefix_length, prefix_length + prefix_length); break;
+            case Written::suffix_length: r.store(suffix_length, suffix_length + suffix_length); break;
         }
-        out(tg::nn::cached_attention(query, key, value, r.state("prefix.length", {size.series}, DType::i32), own_key,
-                                     own_value, r.state("suffix.length", {1}, DType::i32), size.heads));
+        out(tg::nn::cached_attention(query, key, value, prefix_length, own_key, own_value, suffix_length, size.heads));
     }
 };
 
+/// Draws from products of a norm. The norm's result, which their chains read, is no longer needed when the draws are
+/// stored: where those are fed to a running sum, and not to a state, the plan gives them its memory.
+template <bool sums>
+struct DrawsOfNorm {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = norm(r.state("x", {5, 40, 4, 1, 96}));
+        const auto parameter = [&] { return reshape(layer(x, 24), {5, 40, 4, 1, 1, 24}); };
+        const Tensor freedom = softplus(parameter()) + 2.0;
+        const Tensor location = parameter();
+        const Tensor scale = softplus(parameter());
+        const tg::nn::StudentTMixture mixture{freedom, location, scale, softmax(parameter())};
+        const Tensor drawn =
+            tg::nn::sample(mixture, 40, r.state("seed", {2}, DType::i32), r.state("first_series", {1}, DType::i32),
+                           r.state("patch", {1}, DType::i32));
+        out(sums ? cumulative_sum(drawn) : drawn);
+    }
+};
+
+template <class Program>
+constexpr bool has_draws() {
+    using Lowered = tg::cuda::Lowering<Program, true>;
+    bool result = false;
+    for (std::size_t i = 0; i < Lowered::count; ++i) {
+        result = result || Lowered::at(i).draws.is_possible;
+    }
+    return result;
+}
+
+/// Whether draws lie where a chain of a product reads.
+template <class Program>
+constexpr bool draws_lie_on_operands() {
+    using namespace tg::cuda::lowering_detail;
+    bool result = false;
+    for (int draw = 0; draw < static_cast<int>(Program::steps.size()); ++draw) {
+        const auto& kernel = kernel_of<Program>(draw);
+        if (kernel.kind != tg::KernelKind::structural || kernel.op != tg::Op::sample_student_t_mixture) {
+            continue;
+        }
+        for (int product = 0; product < draw; ++product) {
+            result = result || (kernel_of<Program>(product).kind == tg::KernelKind::product &&
+                                !outlives_draw<Program>(product, draw));
+        }
+    }
+    return result;
+}
+
 }  // namespace
+
+TEST_CASE("draws do not go where chains of products still read") {
+    using Summed = tg::Program<DrawsOfNorm<true>>;
+    CHECK(draws_lie_on_operands<Summed>());
+    CHECK(!has_draws<Summed>());
+    CHECK(has_draws<tg::Program<DrawnProducts<1, 24>>>());
+}
 
 TEST_CASE("a prefix is settled when the launch right before the attention does not write it") {
     constexpr tg::Bucket bucket{.variates = 7, .context = 4096, .horizon = 336, .samples = 256};
     using Model = tg::toto::open_base_1_0;
     CHECK(prefix_is_settled<tg::Program<tg::toto::Decode<Model, bucket, tg::toto::Rewrites{}>>>());
-    CHECK(prefix_is_settled<tg::Program<AfterStore<false>>>());
-    CHECK(!prefix_is_settled<tg::Program<AfterStore<true>>>());
+    CHECK(prefix_is_settled<tg::Program<AfterStore<Written::suffix>>>());
+    CHECK(!prefix_is_settled<tg::Program<AfterStore<Written::prefix_key>>>());
+    CHECK(!prefix_is_settled<tg::Program<AfterStore<Written::prefix_value>>>());
+    CHECK(!prefix_is_settled<tg::Program<AfterStore<Written::prefix_length>>>());
+    CHECK(!prefix_is_settled<tg::Program<AfterStore<Written::suffix_length>>>());
     // Nothing is known of what ran before a program.
     CHECK(!prefix_is_settled<tg::Program<Cached<small_cached, true, 3>>>());
 }

@@ -53,7 +53,11 @@ constexpr const char* table[] = {
     "cached attention, own, large",
     "attention of the last position",
     "variate attention",
+    "variate attention, NaN in one sample",
     "variate attention, large",
+    "causal attention, heads of 48",
+    "causal attention, heads of 80",
+    "causal attention, heads of 128",
 };
 // Models that are made for a kernel reach it.
 template <class Model, std::size_t launch = 0>
@@ -61,10 +65,12 @@ using LaunchOf = tg::cuda::LaunchAt<tg::Program<Model>, true, launch>;
 template <class Model, std::size_t launch = 0, int product = 0>
 constexpr bool runs_on_warpgroups() {
     using At = LaunchOf<Model, launch>;
-    return tg::cuda::fits_warpgroups<typename At::template KernelAt<At::launch.norms() + product>>();
+    // With enough columns that an H200 takes them.
+    return tg::cuda::fits_warpgroups<typename At::template KernelAt<At::launch.norms() + product>>() &&
+           tg::cuda::WarpgroupGroupOf<At>::type::fills(132);
 }
-static_assert(runs_on_warpgroups<Gated<1100, 128, 1536>>());
-static_assert(runs_on_warpgroups<ActivatedWithOperands<1101, 320, 3072>>());
+static_assert(runs_on_warpgroups<Gated<1100, 128, 3072>>());
+static_assert(runs_on_warpgroups<ActivatedWithOperands<1101, 320, 6144>>());
 static_assert(runs_on_warpgroups<IntoCaches<147, 7, 1536, 128>, 2, 0>());
 static_assert(runs_on_warpgroups<IntoCaches<147, 7, 1536, 128>, 2, 1>());
 static_assert(!runs_on_warpgroups<Gated<527, 192, 384>>());

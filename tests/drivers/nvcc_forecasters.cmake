@@ -17,7 +17,7 @@ foreach(document IN LISTS documents)
         math(EXPR count "${count} + 1")
         string(REGEX REPLACE "^<!-- compile with nvcc -->\n```cuda\n" "" snippet "${snippet}")
         file(WRITE "${SCRATCH}/snippet.cu" "${snippet}")
-        execute_process(COMMAND ${nvcc} -arch=compute_90a --ptx "${SCRATCH}/snippet.cu" -o "${SCRATCH}/snippet.ptx"
+        execute_process(COMMAND ${nvcc} -arch=sm_90 --ptx "${SCRATCH}/snippet.cu" -o "${SCRATCH}/snippet.ptx"
             RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
         if(NOT result EQUAL 0)
             message("${text}")

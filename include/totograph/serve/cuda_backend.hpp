@@ -36,8 +36,7 @@ namespace totograph::serve {
 /// How a mode runs on a device.
 constexpr cuda::Execution execution_of(Mode mode, cuda::Capture capture = cuda::Capture::whole) {
     switch (mode) {
-        case Mode::eager:
-            return {.capture = cuda::Capture::none, .tunes = false, .overlaps = false, .fuses = false, .waits = true};
+        case Mode::eager: return {.capture = cuda::Capture::none, .tunes = false, .overlaps = false, .waits = true};
         case Mode::standard: return {.capture = cuda::Capture::none, .tunes = false};
         case Mode::reduce_overhead: return {.capture = capture, .tunes = false};
         case Mode::max_autotune_no_cudagraphs: return {.capture = cuda::Capture::none};

@@ -58,6 +58,28 @@ __device__ __forceinline__ void store_dimensions(T* row, int dimension, const Pa
     store_pack<1, true>(to + 8, stored_as<T>(Pack<float, 2>{four.lane[2], four.lane[3]}));
 }
 
+struct KeysAndValues {
+    Pack<float, 4> keys;
+    Pack<float, 4> values;
+};
+
+/// A value that is not a finite number becomes 0, and its key NaN: who attends to it gets NaN, and nobody else. A
+/// weight of 0 alone would not do: 0 times NaN is NaN.
+__device__ __forceinline__ KeysAndValues without_infinite_values(const Pack<float, 4>& keys,
+                                                                 const Pack<float, 4>& values) {
+    KeysAndValues result{keys, values};
+    float zero = 0;
+#pragma unroll
+    for (const float value : values.lane) {
+        zero += value * 0.0F;
+    }
+    if (zero != 0.0F) {
+        result.keys.lane[0] = zero;
+        result.values = {};
+    }
+    return result;
+}
+
 /// Keys and values of one tile in shared memory. Rows are padded so that the reads of a warp meet no bank twice.
 template <int head_dim, bool in_bf16>
 struct Tile;
@@ -69,8 +91,9 @@ struct Tile<head_dim, true> {
     template <class Key>
     __device__ __forceinline__ void store(int row, int dimension, const StoredPack<Key, 4>& keys,
                                           const StoredPack<Key, 4>& values) {
-        store_dimensions<head_dim>(key[row], dimension, keys.floats());
-        store_dimensions<head_dim>(value[row], dimension, values.floats());
+        const auto pair = without_infinite_values(keys.floats(), values.floats());
+        store_dimensions<head_dim>(key[row], dimension, pair.keys);
+        store_dimensions<head_dim>(value[row], dimension, pair.values);
     }
 };
 template <int head_dim>
@@ -80,8 +103,9 @@ struct Tile<head_dim, false> {
 
     __device__ __forceinline__ void store(int row, int dimension, const StoredPack<float, 4>& keys,
                                           const StoredPack<float, 4>& values) {
-        store_dimensions<head_dim>(key[row], dimension, keys.floats());
-        store_dimensions<head_dim>(value[row], dimension, values.floats());
+        const auto pair = without_infinite_values(keys.floats(), values.floats());
+        store_dimensions<head_dim>(key[row], dimension, pair.keys);
+        store_dimensions<head_dim>(value[row], dimension, pair.values);
     }
 };
 

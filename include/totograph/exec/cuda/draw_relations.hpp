@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 
 #include <totograph/core/shape.hpp>
@@ -54,6 +53,18 @@ constexpr bool reads_alone(int reader, int maker) {
     return true;
 }
 
+/// Whether what a product's chain reads is still there while a step draws: memory that the plan needs no more after the
+/// product may be where the draws go.
+template <class Program>
+constexpr bool outlives_draw(int product, int draw) {
+    bool result = true;
+    for (int i = 0; i < kernel_of<Program>(product).operand_count; ++i) {
+        result = result && !may_overlap<Program>(step_of<Program>(product).operands[static_cast<std::size_t>(i)],
+                                                 step_of<Program>(draw).output);
+    }
+    return result;
+}
+
 /// The products of a launch that make the parameters of the mixtures from which the step after the next draws; the next
 /// one is the softmax of the weights. Not possible where anything else reads what they make.
 template <class Program>
@@ -89,7 +100,7 @@ constexpr MixtureDraws mixture_draws(const Launch& launch) {
             const Kernel& kernel = kernel_of<Program>(product);
             if (is_same(wanted, step_of<Program>(product).output) && reads_alone<Program>(reader, product) &&
                 kernel.accumulators == 1 && !rotates_pairs(kernel.chain) &&
-                kernel.iteration.size() == operand.shape.size()) {
+                kernel.iteration.size() == operand.shape.size() && outlives_draw<Program>(product, draw)) {
                 result.products[place] = i;
             }
         }

@@ -32,8 +32,7 @@
 #include <totograph/exec/cuda/step_kernels.hpp>
 #include <totograph/exec/cuda/stream.hpp>
 #include <totograph/exec/cuda/tile_attention.hpp>
-#include <totograph/exec/cuda/warpgroup.hpp>
-#include <totograph/exec/cuda/warpgroup_product.hpp>
+#include <totograph/exec/cuda/warpgroup_launch.hpp>
 #include <totograph/exec/cuda/weights.hpp>
 #include <totograph/exec/cuda/workspace.hpp>
 #include <totograph/exec/state_layout.hpp>
@@ -184,33 +183,11 @@ private:
         return pointers;
     }
 
-    /// Consecutive products of a library launch that the library computes as one, because their weights are neighbours.
-    struct Part {
-        int first = 0;  ///< Steps.
-        int end = 0;
-        Index begin = 0;  ///< Columns.
-        Index columns = 0;
-    };
-
+    /// What the library computes at once of a launch.
     template <std::size_t which>
-    [[nodiscard]] std::vector<Part> parts_of(const Launch& launch) const {
-        using Program = ProgramAt<which>;
-        std::vector<Part> parts;
-        const std::byte* expected = nullptr;
-        Index begin = 0;
-        for (int step = launch.first_product(); step < launch.end_of_products(); ++step) {
-            const Kernel& kernel = lowering_detail::kernel_of<Program>(step);
-            const Index columns = kernel.columns() * kernel.accumulators;
-            const std::byte* weight = weight_of<which>(step);
-            if (weight != expected) {
-                parts.push_back({step, step, begin, 0});
-            }
-            parts.back().end = step + 1;
-            parts.back().columns += columns;
-            begin += columns;
-            expected = weight + static_cast<std::size_t>(columns * kernel.depth) * sizeof(Storage);
-        }
-        return parts;
+    [[nodiscard]] std::vector<ProductPart> parts_of(const Launch& launch) const {
+        return parts_of_products<ProgramAt<which>>(launch, sizeof(Storage),
+                                                   [this](int step) { return weight_of<which>(step); });
     }
 
     template <std::size_t which>
@@ -233,7 +210,7 @@ private:
             if (launch.kind != LaunchKind::library || fused[i]) {
                 continue;
             }
-            for (const Part& part : parts_of<which>(launch)) {
+            for (const ProductPart& part : parts_of<which>(launch)) {
                 const ProductShape shape = product_shape<precision, Program>(
                     launch, part.columns, pointers_of<which>(launch, part.first, part.begin));
                 if (find_product(shape) == nullptr) {
@@ -307,7 +284,7 @@ private:
         if constexpr (kind == LaunchKind::step) {
             launch_step<which, typename At::template KernelAt<0>>(At::launch.first, stream);
         } else if constexpr (At::launch.is_sequence()) {
-            launch_segment<which, At>(stream, std::make_integer_sequence<int, At::launch.count>());
+            launch_sequence<which, At>(stream, std::make_integer_sequence<int, At::launch.count>());
         } else if constexpr (kind == LaunchKind::streamed) {
             launch_streamed<which, At>(stream, std::make_integer_sequence<int, At::launch.products()>());
         } else {
@@ -326,7 +303,7 @@ private:
     }
 
     template <std::size_t which, class At, int... i>
-    void launch_segment(cudaStream_t stream, std::integer_sequence<int, i...>) const {
+    void launch_sequence(cudaStream_t stream, std::integer_sequence<int, i...>) const {
         constexpr std::uint64_t barriers =
             ((std::uint64_t{At::launch.barriers[static_cast<std::size_t>(i)] ? 1U : 0U} << i) | ...);
         const StepCalls<sizeof...(i)> calls{
@@ -352,43 +329,14 @@ private:
         launcher_.launch(&streaming_kernel<Group>, {Group::blocks}, stream, calls);
     }
 
-    /// Whether warpgroups compute the products of a library launch and their chains, on this device.
+    /// Whether warpgroups compute the products of a launch and their chains, on this device.
     template <class At>
     [[nodiscard]] bool fuses() const {
-        if constexpr (streams && At::launch.kind == LaunchKind::library && !At::launch.direct.is_possible &&
-                      !At::launch.draws.is_possible) {
-            return [&]<int... i>(std::integer_sequence<int, i...>) {
-                if constexpr ((fits_warpgroups<typename At::template KernelAt<At::launch.norms() + i>>() && ...)) {
-                    using Group = WarpgroupGroup<typename At::template KernelAt<At::launch.norms() + i>...>;
-                    return execution_.fuses && device_.has_warpgroups && Group::fills(device_.multiprocessors);
-                } else {
-                    return false;
-                }
-            }
-            (std::make_integer_sequence<int, At::launch.products()>());
+        if constexpr (fits_warpgroups<At, streams>()) {
+            return execution_.fuses && device_.has_warpgroups &&
+                   WarpgroupGroupOf<At>::type::fills(device_.multiprocessors);
         } else {
             return false;
-        }
-    }
-
-    template <std::size_t which, class At, int... i>
-    void launch_warpgroups(cudaStream_t stream, std::integer_sequence<int, i...>) const {
-        if constexpr ((fits_warpgroups<typename At::template KernelAt<At::launch.norms() + i>>() && ...)) {
-            using Group = WarpgroupGroup<typename At::template KernelAt<At::launch.norms() + i>...>;
-            const int first = At::launch.first_product();
-            const typename Group::Parameters parameters{
-                describe_tiles(pointers_of<which>(At::launch, first, 0).input, Group::rows, Group::depth,
-                               WarpgroupTile::rows),
-                {describe_tiles(weight_of<which>(first + i), Group::template weight_rows<i>, Group::depth,
-                                WarpgroupTile::columns / WarpgroupTile::cluster)...},
-                {call_of<which>(first + i)...}};
-            const auto kernel = &warpgroup_kernel<Group>;
-            const Index clusters =
-                std::min<Index>(Group::items, static_cast<Index>(device_.multiprocessors) / WarpgroupTile::cluster);
-            launcher_.launch(kernel,
-                             {clusters * WarpgroupTile::cluster, WarpgroupTile::threads, WarpgroupTile::cluster,
-                              WarpgroupTile::shared_bytes},
-                             stream, parameters);
         }
     }
 
@@ -416,10 +364,14 @@ private:
             static_assert(!At::launch.input_moves,
                           "totograph: the input of a product lies at a place that is known before the run.");
         }
-        if (fuses<At>()) {
-            return launch_warpgroups<which, At>(stream, std::integer_sequence<int, i...>());
+        if constexpr (fits_warpgroups<At, streams>()) {
+            if (fuses<At>()) {
+                const int first = At::launch.first_product();
+                return launch_warpgroups<At>(launcher_, device_, pointers_of<which>(At::launch, first, 0).input,
+                                             {weight_of<which>(first + i)...}, {call_of<which>(first + i)...}, stream);
+            }
         }
-        for (const Part& part : parts_of<which>(At::launch)) {
+        for (const ProductPart& part : parts_of<which>(At::launch)) {
             const ProductPointers pointers = pointers_of<which>(At::launch, part.first, part.begin);
             find_product(product_shape<precision, Program>(At::launch, part.columns, pointers))
                 ->launch(pointers.input, pointers.weight, pointers.output, pointers.residual, pointers.bias,

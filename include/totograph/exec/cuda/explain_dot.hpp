@@ -109,6 +109,7 @@ private:
                 title = words.launch.products() == 1
                             ? "product by cuBLASLt"
                             : std::to_string(words.launch.products()) + " products by cuBLASLt";
+                title += words.launch.draws.is_possible ? ", and draws" : "";
                 look.more = ", peripheries=2";
                 break;
         }

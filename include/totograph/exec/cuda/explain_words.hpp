@@ -10,6 +10,7 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/lowering.hpp>
+#include <totograph/exec/cuda/warpgroup_launch.hpp>
 #include <totograph/graph/explain_names.hpp>
 #include <totograph/graph/explain_steps.hpp>
 #include <totograph/graph/facts.hpp>
@@ -26,7 +27,8 @@ struct LaunchWords {
     std::string weights;             ///< Names of the tensors of the checkpoint that products read.
     bool rounds = false;             ///< A result is stored as bf16.
     StepFacts facts;
-    int main_kernel = 0;  ///< The kernel of the plan that says what it is about.
+    int main_kernel = 0;    ///< The kernel of the plan that says what it is about.
+    bool may_fuse = false;  ///< Warpgroups can compute its products with their chains.
 
     /// What launches it.
     [[nodiscard]] const char* kind() const {
@@ -59,7 +61,8 @@ struct LaunchWords {
         }
         return launch.direct.is_possible  ? "all of it inside"
                : launch.draws.is_possible ? "chains where draws need them"
-                                          : "chains in a kernel of their own";
+               : may_fuse ? "chains inside, where the device has warpgroups, or in a kernel of their own"
+                          : "chains in a kernel of their own";
     }
     /// Whether two do the same for different layers.
     [[nodiscard]] bool is_like(const LaunchWords& other) const {
@@ -83,9 +86,11 @@ public:
     static LaunchList of() {
         using Lowered = Lowering<Program, streams>;
         LaunchList list(tables_of<Program>(), streams ? DType::bf16 : DType::f32);
-        for (std::size_t i = 0; i < Lowered::count; ++i) {
-            list.add(Lowered::at(i), Lowered::is_rounded);
+        [&]<std::size_t... i>(std::index_sequence<i...>) {
+            (list.add(Lowered::at(i), Lowered::is_rounded, fits_warpgroups<LaunchAt<Program, streams, i>, streams>()),
+             ...);
         }
+        (std::make_index_sequence<Lowered::count>());
         list.find_groups();
         return list;
     }
@@ -114,12 +119,14 @@ private:
     LaunchList(const ProgramTables& tables, DType storage)
         : tables_(tables), storage_(storage), words_(tables), names_(tables) {}
 
-    void add(const Launch& launch, bool (*is_rounded)(const Reference&)) {
+    void add(const Launch& launch, bool (*is_rounded)(const Reference&), bool may_fuse) {
         LaunchWords result;
         result.launch = launch;
+        result.may_fuse = may_fuse;
         const int last = launch.first + launch.count - 1;
-        result.layer = words_.step(last).layer;
-        result.main_kernel = tables_.steps[static_cast<std::size_t>(last)].kernel;
+        const int main = launch.end_of_products() - 1;
+        result.layer = words_.step(main).layer;
+        result.main_kernel = tables_.steps[static_cast<std::size_t>(main)].kernel;
         std::vector<totograph::detail::NameAndLayer> weights;
         for (int step = launch.first; step <= last; ++step) {
             const auto& words = words_.step(step);

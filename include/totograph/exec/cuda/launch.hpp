@@ -13,9 +13,9 @@ namespace totograph::cuda {
 enum class LaunchKind : std::uint8_t {
     step,      ///< One step, on the whole device.
     segment,   ///< Consecutive small steps in one kernel, with a barrier between them.
-    rows,      ///< Consecutive steps of many rows that share nothing, in one kernel: each block has rows of its own.
+    rows,      ///< Consecutive steps whose rows share nothing, in one kernel: each block has rows of its own.
     streamed,  ///< Products of few rows with one input, and the norm before them.
-    library,   ///< A product by cuBLASLt, then its chain.
+    library,   ///< Products by cuBLASLt, then their chains, or draws from them; some by warpgroups with their chains.
 };
 
 /// How a library can compute the whole chain of a product: sums plus a bias, plus a residual of the result's shape.

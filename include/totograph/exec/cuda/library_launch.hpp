@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/launch.hpp>
@@ -61,6 +63,34 @@ ProductShape product_shape(const Launch& launch, Index columns, const ProductPoi
         shape.stores_bf16_sums = is_bf16;
     }
     return shape;
+}
+
+/// Consecutive products of a library launch that the library computes as one, because their weights are neighbours.
+struct ProductPart {
+    int first = 0;    ///< The step of the first of them.
+    Index begin = 0;  ///< The first of their columns.
+    Index columns = 0;
+};
+
+/// @param element_bytes  of a weight
+/// @param weight_of      where the weights of a step lie
+template <class Program, class WeightOf>
+std::vector<ProductPart> parts_of_products(const Launch& launch, std::size_t element_bytes, const WeightOf& weight_of) {
+    std::vector<ProductPart> parts;
+    const std::byte* expected = nullptr;
+    Index begin = 0;
+    for (int step = launch.first_product(); step < launch.end_of_products(); ++step) {
+        const Kernel& kernel = lowering_detail::kernel_of<Program>(step);
+        const Index columns = kernel.columns() * kernel.accumulators;
+        const std::byte* weight = weight_of(step);
+        if (weight != expected) {
+            parts.push_back({step, begin, 0});
+        }
+        parts.back().columns += columns;
+        begin += columns;
+        expected = weight + static_cast<std::size_t>(columns * kernel.depth) * element_bytes;
+    }
+    return parts;
 }
 
 }  // namespace totograph::cuda

@@ -117,7 +117,7 @@ private:
                                                               Offset<Draw> first,
                                                               float (&probabilities)[components_of<Draw>]) {
         constexpr int count = components_of<Draw>;
-        constexpr int lanes = count % 8 == 0 && Product::kernel.columns() % 8 == 0 ? 8 : 1;
+        constexpr int lanes = count % 8 == 0 && Product::kernel.iteration[-1] % 8 == 0 ? 8 : 1;
         float largest = -std::numeric_limits<float>::infinity();
 #pragma unroll
         for (int component = 0; component < count; component += lanes) {

@@ -13,7 +13,7 @@
 #include <totograph/exec/cuda/places.hpp>
 #include <totograph/graph/kernel.hpp>
 
-// What follows a product whose sums a library left in memory.
+// What follows a product: its chain, on sums that a library left in memory, or that threads hold.
 
 namespace totograph::cuda {
 

@@ -22,6 +22,8 @@ namespace totograph::cuda {
 /// Rows that are enough for a block on nearly every multiprocessor. Fewer would leave much of the device idle, for all
 /// steps of a run, and cost more than the launches that they spare.
 inline constexpr Index fewest_rows = 128;
+/// Columns of a row up to which a block a row is no slower than all threads of the device on all rows.
+inline constexpr Index widest_row = 1024;
 
 namespace lowering_detail {
 
@@ -101,7 +103,8 @@ constexpr RowBytes row_bytes(const Step& step, const Kernel& kernel, Index rows)
     RowBytes result;
     const Shape row_shape = leading(kernel.iteration, row_axes(kernel));
     const bool in_pairs = rotates_pairs(kernel.chain) || rotates_pairs(kernel.prologue);
-    if (extents_in_row(row_shape, rows).rank < 0 || (in_pairs && kernel.iteration.size() / rows % 2 != 0)) {
+    if (extents_in_row(row_shape, rows).rank < 0 || kernel.iteration.size() > rows * widest_row ||
+        (in_pairs && kernel.iteration.size() / rows % 2 != 0)) {
         return result;
     }
     result.is_possible = true;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -47,25 +46,27 @@ inline CUtensorMap describe_tiles(const void* matrix, std::uint64_t rows, std::u
     using Encode = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*,
                                 const cuuint64_t*, const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave,
                                 CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
-    void* entry = nullptr;
-    cudaDriverEntryPointQueryResult found{};
+    static const Encode encode = [] {
+        void* entry = nullptr;
+        cudaDriverEntryPointQueryResult found{};
 #if CUDART_VERSION >= 12050
-    check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault, &found),
-          "looking for the driver's description of tiles");
+        check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault, &found),
+              "looking for the driver's description of tiles");
 #else
-    check(cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &entry, cudaEnableDefault, &found),
-          "looking for the driver's description of tiles");
+        check(cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &entry, cudaEnableDefault, &found),
+              "looking for the driver's description of tiles");
 #endif
+        return found == cudaDriverEntryPointSuccess ? reinterpret_cast<Encode>(entry) : nullptr;
+    }();
     CUtensorMap map{};
     const cuuint64_t extents[2] = {depth, rows};
     const cuuint64_t strides[1] = {depth * 2};
     const cuuint32_t box[2] = {64, tile_rows};
     const cuuint32_t steps[2] = {1, 1};
-    const bool is_made = found == cudaDriverEntryPointSuccess &&
-                         reinterpret_cast<Encode>(entry)(
-                             &map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<void*>(matrix), extents, strides,
-                             box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                             CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
+    const bool is_made = encode != nullptr &&
+                         encode(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<void*>(matrix), extents, strides,
+                                box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                                CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
     if (!is_made) {
         throw Error(ErrorCode::device_failure, "cuda: the driver cannot describe tiles of a matrix of " +
                                                    std::to_string(rows) + " rows of " + std::to_string(depth) +
@@ -223,6 +224,10 @@ __device__ __forceinline__ int block_in_cluster() {
 /// Waits for all blocks of the cluster; says nothing of what they stored.
 __device__ __forceinline__ void meet_in_cluster() {
     asm volatile("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
+}
+/// The same; what they stored, and their arrivals at barriers, have come.
+__device__ __forceinline__ void finish_in_cluster() {
+    asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 #endif
 

@@ -44,8 +44,15 @@ struct WarpgroupTile {
     static constexpr std::size_t shared_bytes = std::size_t{stages} * stage_bytes + 1024;
 };
 
-/// Whether a chain is short: two warpgroups a multiprocessor hide little, and nothing is multiplied meanwhile.
-constexpr bool is_short(const Chain& chain) {
+/// Whether the chain of a product is short: two warpgroups a multiprocessor hide little, and nothing is multiplied
+/// meanwhile; and what it reads stays in registers beside the sums.
+constexpr bool has_short_chain(const Kernel& kernel) {
+    const Chain& chain = kernel.chain;
+    constexpr int most_operands = 6;
+    constexpr int most_instructions = 16;
+    if (kernel.operand_count > most_operands || chain.count > most_instructions) {
+        return false;
+    }
     for (std::size_t i = 0; i < static_cast<std::size_t>(chain.count); ++i) {
         switch (chain.instructions[i].op) {
             case Op::constant:
@@ -71,7 +78,7 @@ constexpr bool fits_warpgroups() {
     constexpr Kernel kernel = K::kernel;
     return kernel.kind == KernelKind::product && kernel.rows() >= 1024 && kernel.depth % WarpgroupTile::depth == 0 &&
            kernel.columns() % (WarpgroupTile::columns / kernel.accumulators) == 0 && kernel.accumulators <= 2 &&
-           K::is_aligned && epilogue_lanes<K, BFloat16>() == 8 && is_short(kernel.chain);
+           K::is_aligned && epilogue_lanes<K, BFloat16>() == 8 && has_short_chain(kernel);
 }
 
 /// Products of one input, each with its chain.
@@ -132,7 +139,7 @@ __device__ __forceinline__ void find_tile(WarpgroupGroup<K...>*, int tile, int& 
 #if defined(TOTOGRAPH_HAS_WARPGROUPS)
 
 /// Gives each thread of four neighbours, which hold pairs of columns 8 i + 2 (thread % 4) of a row, eight neighbouring
-/// columns: `words[i]` becomes pair i of columns 8 (thread % 4) and on.
+/// columns: of four pairs, i = 0 to 3, the i'th becomes pair i of columns 8 (thread % 4) and on.
 __device__ __forceinline__ void gather_columns(std::uint32_t& first, std::uint32_t& second, std::uint32_t& third,
                                                std::uint32_t& fourth) {
     const auto exchange = [](std::uint32_t& low, std::uint32_t& high, int distance) {
@@ -363,13 +370,13 @@ struct WarpgroupRunner<WarpgroupGroup<K...>> {
             if (threadIdx.x % warpgroup_size == 0) {
                 produce(parameters, tiles, barriers);
             }
-            __syncwarp();
         } else {
             take_registers<232>();
             consume(parameters, tiles, barriers, warpgroup);
         }
-        // A block may not end while the other one copies to it.
-        meet_in_cluster();
+        __syncwarp();
+        // A block may not end while the other one copies to it, or arrives at its barriers.
+        finish_in_cluster();
     }
 #else
     static __device__ void run(const typename Group::Parameters&) {}  // never launched

@@ -105,13 +105,16 @@ inline std::vector<Check> check_cuda_device(int index, std::size_t wanted = 0) {
     const bool is_usable = add("device", "Choose another device, or the CPU.", [&]() -> Check {
         const cuda::CurrentDevice current(index);
         const cuda::Device device = cuda::describe_device(index);
-        const bool lacks_clusters = device.major >= 9 && !device.has_clusters;
-        return {"device", lacks_clusters ? CheckResult::warning : CheckResult::ok,
+        const bool is_older = device.major >= 9 && !device.has_clusters;
+        const bool lacks_warpgroups = device.major == 9 && !device.has_warpgroups;
+        return {"device", is_older || lacks_warpgroups ? CheckResult::warning : CheckResult::ok,
                 "'" + device.name + "', compute capability " + std::to_string(device.major) + "." +
                     std::to_string(device.minor) + ", " + std::to_string(device.multiprocessors) + " multiprocessors",
-                lacks_clusters ? "The program holds code of an older architecture for it: compile it with this "
-                                 "device's architecture in CMAKE_CUDA_ARCHITECTURES."
-                               : ""};
+                is_older           ? "The program holds code of an older architecture for it: compile it with this "
+                                     "device's architecture in CMAKE_CUDA_ARCHITECTURES."
+                : lacks_warpgroups ? "The program holds no code for its warpgroups: compile it with 90a in "
+                                     "CMAKE_CUDA_ARCHITECTURES."
+                                   : ""};
     });
     if (!is_usable) {
         return checks;
