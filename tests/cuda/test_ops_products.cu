@@ -69,10 +69,10 @@ constexpr bool runs_on_warpgroups() {
     return tg::cuda::fits_warpgroups<typename At::template KernelAt<At::launch.norms() + product>>() &&
            tg::cuda::WarpgroupGroupOf<At>::type::fills(132);
 }
-static_assert(runs_on_warpgroups<Gated<1100, 128, 3072>>());
-static_assert(runs_on_warpgroups<ActivatedWithOperands<1101, 320, 6144>>());
-static_assert(runs_on_warpgroups<IntoCaches<147, 7, 1536, 128>, 2, 0>());
-static_assert(runs_on_warpgroups<IntoCaches<147, 7, 1536, 128>, 2, 1>());
+static_assert(runs_on_warpgroups<Gated<1100, 512, 3072>>());
+static_assert(!runs_on_warpgroups<ActivatedWithOperands<1101, 512, 6144>>());
+static_assert(runs_on_warpgroups<IntoCaches<147, 7, 1536, 576>, 2, 0>());
+static_assert(runs_on_warpgroups<IntoCaches<147, 7, 1536, 576>, 2, 1>());
 static_assert(!runs_on_warpgroups<Gated<527, 192, 384>>());
 static_assert(LaunchOf<DrawnProducts<1, 24>>::launch.draws.is_possible);
 static_assert(LaunchOf<DrawnProducts<DrawnProducts<1, 1>::samples, 5>>::launch.draws.is_possible);
