@@ -122,6 +122,15 @@ struct Ring {
         out(take(ring, 1, at) * 2.0);
     }
 };
+/// What the models above do with rows, with columns: each row reads its own.
+template <tg::Index rows, tg::Index columns>
+struct OwnColumn {
+    static constexpr void record(tg::Recorder& r) {
+        tg::test::Outputs out(r);
+        const tg::Tensor y = cumulative_sum(r.state("x", {rows, columns}));
+        out(y - slice(y, 1, 5, 1));
+    }
+};
 /// Few rows, of many columns.
 struct FewRows {
     static constexpr void record(tg::Recorder& r) {
@@ -141,10 +150,12 @@ constexpr bool has_rows() {
 }
 template <class Model>
 using LoweringOf = tg::cuda::Lowering<tg::Program<Model>, false>;
-static_assert(!has_rows<LoweringOf<OneRowForAll>>());
-static_assert(!has_rows<LoweringOf<Turned>>());
+// Beside each model that may not, one of its size that may.
+static_assert(!has_rows<LoweringOf<OneRowForAll>>() && has_rows<LoweringOf<OwnColumn<300, 128>>>());
+static_assert(!has_rows<LoweringOf<Turned>>() && has_rows<LoweringOf<OwnColumn<200, 200>>>());
 static_assert(!has_rows<LoweringOf<RowsMoved>>());
-static_assert(!has_rows<LoweringOf<FewRows>>());
+static_assert(!has_rows<LoweringOf<FewRows>>() && has_rows<LoweringOf<OwnColumn<512, 128>>>());
+static_assert(!has_rows<LoweringOf<OwnColumn<128, 2 * tg::cuda::widest_row>>>(), "rows that are too wide for a block");
 static_assert(LoweringOf<Ring>::at(LoweringOf<Ring>::count - 1).kind == LaunchKind::step);
 
 // The decode program begins with running statistics of each sample's patch.
@@ -193,6 +204,10 @@ template <class Program>
 class RowTouches {
 public:
     explicit RowTouches(const tg::cuda::Launch& launch) : rows_(launch.rows) {
+        // What is read or written at a position counts against every step, before it and after.
+        for (int step = launch.first; step < launch.first + launch.count; ++step) {
+            add_moving(step_of<Program>(step), kernel_of<Program>(step));
+        }
         for (int step = launch.first; step < launch.first + launch.count; ++step) {
             add(step_of<Program>(step), kernel_of<Program>(step));
         }
@@ -210,6 +225,16 @@ public:
     }
 
 private:
+    void add_moving(const tg::Step& step, const tg::Kernel& kernel) {
+        for (int i = -1; i < kernel.operand_count; ++i) {
+            const tg::Reference& reference = i < 0 ? step.output : step.operands[static_cast<std::size_t>(i)];
+            if (reference.position >= 0) {
+                read_whole_.push_back(reference.space == tg::Space::arena ? -1 : reference.index);
+                read_whole_.push_back(reference.position);
+            }
+        }
+    }
+
     void add(const tg::Step& step, const tg::Kernel& kernel) {
         const bool is_reduction = kernel.kind == tg::KernelKind::reduction;
         const bool is_structural = kernel.kind == tg::KernelKind::structural;
@@ -239,8 +264,6 @@ private:
         if (reference.position >= 0) {
             // Somewhere in a state, which nothing of the launch may write; nor what says where.
             moving_conflicts_ += writes || in_arena ? 1 : 0;
-            read_whole_.push_back(key);
-            read_whole_.push_back(reference.position);
             return;
         }
         for (const int whole : read_whole_) {
@@ -324,6 +347,7 @@ TEST_CASE("rows that touch others' are found") {
     CHECK(conflicts_by<TwoSteps<0>>(256) == 0);
     CHECK(conflicts_by<TwoSteps<64>>(256) > 0);
     CHECK(conflicts_by<TwoSteps<far, true>>(256) > 0);
+    CHECK(conflicts_by<TwoSteps<far, false, true>>(256) > 0);
     CHECK(conflicts_by<tg::Program<OneRowForAll>>(300) > 0);
     CHECK(conflicts_by<tg::Program<Turned>>(200) > 0);
 }
