@@ -4,9 +4,13 @@
 // out.
 //
 //     bench_cuda [--workloads a,b] [--precisions bf16,tf32,f32] [--repeats N] [--checkpoint FOLDER] [--memory]
+//                [--floor 1,1792]
 //
 // One JSON object a line. `prefill_ms` is the time to the first patch, `decode_step_ms` that of each further one;
 // `tuned_from_file` of the `tuned_products` algorithms came from the file that processes share.
+//
+// With --floor, what no decode step of so many rows can be faster than, on this device: reading the weights once, and
+// the products of its layers by cuBLASLt.
 //
 // With --memory, a table of the memory that each forecaster takes in place of the times: as it is known when compiled,
 // and as measured.
@@ -24,6 +28,10 @@ int main(int argc, char** argv) {
     app.add_option("--repeats", arguments.repeats, "timed forecasts of each workload, at least 1")
         ->check(CLI::Range(1, 1000000));
     app.add_option("--checkpoint", checkpoint, "a checkpoint folder in place of untrained weights");
+    std::vector<totograph::Index> floor_rows;
+    app.add_option("--floor", floor_rows, "print the least time of steps of so many rows, and nothing else")
+        ->delimiter(',')
+        ->check(CLI::Range(1, 1000000));
     app.add_flag("--memory", arguments.memory, "print the memory that is taken, and no times");
     CLI11_PARSE(app, argc, argv);
     arguments.load = [&checkpoint] {
@@ -31,6 +39,10 @@ int main(int argc, char** argv) {
                                   : totograph::toto::load<bench::Model>(checkpoint);
     };
     try {
+        if (!floor_rows.empty()) {
+            bench::print_floor(arguments, floor_rows);
+            return 0;
+        }
         arguments.weights = arguments.load();
         if (arguments.memory) {
             bench::print_memory_heading();

@@ -172,4 +172,7 @@ void long_mean(const Arguments& arguments);
 void dashboard(const Arguments& arguments);
 void readme(const Arguments& arguments);
 
+/// Prints what no step of so many rows can be faster than.
+void print_floor(const Arguments& arguments, const std::vector<Index>& rows);
+
 }  // namespace bench

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What launches know before they run. Nothing here runs on a device.
+#include <array>
 #include <cstddef>
+#include <string>
 
 #include <doctest/doctest.h>
 
@@ -109,6 +111,117 @@ constexpr bool draws_lie_on_operands() {
     return result;
 }
 
+/// Small steps of which the planner gives later ones the memory of earlier ones: running sums of multiples of an input,
+/// added up.
+struct ReusedMemory {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("x", {8, 24});
+        Tensor total = cumulative_sum(x);
+        for (int i = 1; i < 6; ++i) {
+            total = total + cumulative_sum(x * static_cast<double>(i));
+        }
+        out(total);
+    }
+};
+
+/// Two steps that take a block several turns each, with one barrier between them.
+struct FewBarriers {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("x", {64, 128});
+        out(cumulative_sum(cumulative_sum(x)));
+    }
+};
+
+/// What is wrong with how the segments of a program use shared memory, in words; nothing when all is well.
+template <class Program>
+std::string faults_of_segments() {
+    using namespace tg::cuda::lowering_detail;
+    using Lowered = tg::cuda::Lowering<Program, true>;
+    const auto each_reference = [](int step, auto&& visit) {
+        const tg::Step& s = step_of<Program>(step);
+        visit(s.output);
+        visit(s.input);
+        for (int i = 0; i < kernel_of<Program>(step).operand_count; ++i) {
+            visit(s.operands[static_cast<std::size_t>(i)]);
+        }
+    };
+    const auto meet = [](const tg::Reference& a, const tg::Reference& b) {
+        const int left = Lowered::local_offset(a);
+        const int right = Lowered::local_offset(b);
+        if (left < 0 && right < 0) {
+            return may_overlap<Program>(a, b);
+        }
+        const auto bytes = [](const tg::Reference& of) {
+            return static_cast<int>(Program::buffers[static_cast<std::size_t>(of.index)].bytes);
+        };
+        return left >= 0 && right >= 0 && left < right + bytes(b) && right < left + bytes(a);
+    };
+    std::string faults;
+    for (std::size_t l = 0; l < Lowered::count; ++l) {
+        const tg::cuda::Launch& launch = Lowered::at(l);
+        const bool has_local = launch.kind == tg::cuda::LaunchKind::segment && launch.local_bytes > 0;
+        if (has_local && launch.blocks != 1) {
+            faults += "launch " + std::to_string(l) + " has shared memory and several blocks; ";
+        }
+        for (int i = 0; i < launch.count; ++i) {
+            each_reference(launch.first + i, [&](const tg::Reference& reference) {
+                const int local = Lowered::local_offset(reference);
+                if (local < 0) {
+                    return;
+                }
+                const tg::Buffer& buffer = Program::buffers[static_cast<std::size_t>(reference.index)];
+                if (!has_local || static_cast<std::size_t>(local) + buffer.bytes > launch.local_bytes ||
+                    launch.local_bytes > tg::cuda::most_local_bytes) {
+                    faults += "step " + std::to_string(launch.first + i) + " looks outside its shared memory; ";
+                }
+            });
+        }
+        // A step must see what those before it made, and spoil nothing that they still read.
+        int level = 0;
+        std::array<int, tg::cuda::segment_steps> levels{};
+        for (int i = 0; i < launch.count && launch.is_sequence(); ++i) {
+            level += launch.barriers[static_cast<std::size_t>(i)] ? 1 : 0;
+            levels[static_cast<std::size_t>(launch.order[static_cast<std::size_t>(i)])] = level;
+        }
+        for (int later = 0; later < launch.count && launch.is_sequence(); ++later) {
+            for (int earlier = 0; earlier < later; ++earlier) {
+                const tg::Reference& written = step_of<Program>(launch.first + earlier).output;
+                const tg::Reference& rewritten = step_of<Program>(launch.first + later).output;
+                bool depends = false;
+                each_reference(launch.first + later, [&](const auto& r) { depends = depends || meet(r, written); });
+                each_reference(launch.first + earlier, [&](const auto& r) { depends = depends || meet(r, rewritten); });
+                if (depends && levels[static_cast<std::size_t>(earlier)] >= levels[static_cast<std::size_t>(later)]) {
+                    faults += "step " + std::to_string(launch.first + later) + " does not wait for step " +
+                              std::to_string(launch.first + earlier) + "; ";
+                }
+            }
+        }
+    }
+    return faults;
+}
+
+/// The first segment of a program.
+template <class Program>
+constexpr tg::cuda::Launch first_segment() {
+    using Lowered = tg::cuda::Lowering<Program, true>;
+    for (std::size_t i = 0; i < Lowered::count; ++i) {
+        if (Lowered::at(i).kind == tg::cuda::LaunchKind::segment) {
+            return Lowered::at(i);
+        }
+    }
+    return {};
+}
+
+constexpr int barriers_of(const tg::cuda::Launch& launch) {
+    int count = 0;
+    for (const bool barrier : launch.barriers) {
+        count += barrier ? 1 : 0;
+    }
+    return count;
+}
+
 }  // namespace
 
 TEST_CASE("draws do not go where chains of products still read") {
@@ -129,4 +242,31 @@ TEST_CASE("a prefix is settled when the launch right before the attention does n
     CHECK(!prefix_is_settled<tg::Program<AfterStore<Written::suffix_length>>>());
     // Nothing is known of what ran before a program.
     CHECK(!prefix_is_settled<tg::Program<Cached<small_cached, true, 3>>>());
+}
+
+TEST_CASE("a segment of one block has its intermediates in shared memory, each at a place of its own") {
+    constexpr tg::Bucket bucket{.variates = 1, .context = 512, .horizon = 192};
+    using Model = tg::toto::open_base_1_0;
+    using Decode = tg::Program<tg::toto::Decode<Model, bucket, tg::toto::Rewrites{}>>;
+    CHECK(faults_of_segments<Decode>() == "");
+    CHECK(faults_of_segments<tg::Program<tg::toto::Prefill<Model, bucket, tg::toto::Rewrites{}>>>() == "");
+    constexpr tg::cuda::Launch scaler = first_segment<Decode>();
+    CHECK(scaler.blocks == 1);
+    CHECK(scaler.local_bytes > 0);
+
+    // A multiple, its running sum, the total: whichever memory the planner gave each of them.
+    using Reused = tg::Program<ReusedMemory>;
+    CHECK(faults_of_segments<Reused>() == "");
+    constexpr tg::cuda::Launch reused = first_segment<Reused>();
+    CHECK(reused.blocks == 1);
+    CHECK(barriers_of(reused) == 2);
+}
+
+TEST_CASE("a segment whose steps take a block more turns than it has barriers takes a cluster") {
+    using Few = tg::Program<FewBarriers>;
+    constexpr tg::cuda::Launch few = first_segment<Few>();
+    CHECK(few.count > 1);
+    CHECK(few.blocks == tg::cuda::cluster_blocks);
+    CHECK(few.local_bytes == 0);
+    CHECK(faults_of_segments<Few>() == "");
 }

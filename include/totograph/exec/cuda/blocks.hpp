@@ -27,13 +27,24 @@ struct Blocks {
     }
     static constexpr int most_lanes = 4;  ///< Neighbours of a thread.
 
+    /// Whether a thread may have one of so many items. Asked before pointers are looked up: in a segment, warps without
+    /// one should not wait for those of each step.
+    template <auto items>
+    static __device__ __forceinline__ bool has_item() {
+        return !is_known || first_of<std::remove_const_t<decltype(items)>>() < items;
+    }
+    /// The same for the items of groups of `size` threads.
+    template <int size, auto items>
+    static __device__ __forceinline__ bool group_has_item() {
+        return !is_known || first_of_groups<size, std::remove_const_t<decltype(items)>>() < items;
+    }
+
     /// Calls `visit(item)` for the items of a thread.
     template <auto items, class Visit>
     static __device__ __forceinline__ void for_each(Visit&& visit) {
         using Item = std::remove_const_t<decltype(items)>;
-        const unsigned thread = (threadIdx.x + (block_threads - first_thread)) % block_threads;
-        const Item first = static_cast<Item>(blockIdx.x * block_threads + thread);
-        share<items, Item{count} * block_threads>(first, static_cast<Item>(gridDim.x * block_threads), visit);
+        share<items, Item{count} * block_threads>(first_of<Item>(), static_cast<Item>(gridDim.x * block_threads),
+                                                  visit);
     }
 
     /// For groups of `size` neighbouring threads, each of which takes whole items: the first group of a block the first
@@ -42,8 +53,7 @@ struct Blocks {
     static __device__ __forceinline__ void for_each_of_groups(Visit&& visit) {
         using Item = std::remove_const_t<decltype(items)>;
         constexpr int groups = block_threads / size;
-        const Item first = static_cast<Item>(blockIdx.x * groups + threadIdx.x / size);
-        share<items, Item{count} * groups>(first, static_cast<Item>(gridDim.x * groups), visit);
+        share<items, Item{count} * groups>(first_of_groups<size, Item>(), static_cast<Item>(gridDim.x * groups), visit);
     }
 
     /// For whole blocks, of which each takes whole items.
@@ -56,6 +66,16 @@ struct Blocks {
     }
 
 private:
+    template <class Item>
+    static __device__ __forceinline__ Item first_of() {
+        const unsigned thread = (threadIdx.x + (block_threads - first_thread)) % block_threads;
+        return static_cast<Item>(blockIdx.x * block_threads + thread);
+    }
+    template <int size, class Item>
+    static __device__ __forceinline__ Item first_of_groups() {
+        return static_cast<Item>(blockIdx.x * (block_threads / size) + threadIdx.x / size);
+    }
+
     template <auto items, auto known, class Item, class Visit>
     static __device__ __forceinline__ void share(Item first, Item step, Visit&& visit) {
         if constexpr (is_known && items <= known) {
@@ -85,6 +105,16 @@ struct BlocksOfRows {
         return size / rows % 2 != 0 || size / rows * rows_each <= block_threads;
     }
     static constexpr int most_lanes = 2;
+
+    // Nearly all threads have some.
+    template <auto items>
+    static __device__ __forceinline__ bool has_item() {
+        return true;
+    }
+    template <int size, auto items>
+    static __device__ __forceinline__ bool group_has_item() {
+        return true;
+    }
 
     /// Calls `visit(item)` for the items of a thread.
     template <auto items, class Visit>

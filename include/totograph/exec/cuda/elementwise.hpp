@@ -116,9 +116,13 @@ __device__ void run_pointwise(const KernelCall& call) {
     using Source = Epilogue<K>;
     constexpr Index size = K::kernel.iteration.size();
     constexpr int lanes = lanes_of<K>(Threads::template has_singles<size>(), Threads::most_lanes);
+    constexpr auto items = static_cast<Offset<K>>(size / lanes);
+    if (!Threads::template has_item<items>()) {
+        return;
+    }
     const OperandPointers<Source> pointers(call);
     auto* out = call.output.get<Element<K::kernel.dtype>>();
-    Threads::template for_each<static_cast<Offset<K>>(size / lanes)>([&](Offset<K> item) {
+    Threads::template for_each<items>([&](Offset<K> item) {
         const auto place = place_of<K, IterationOf<K>>(item * lanes);
         ChainValues<Source, lanes> values;
         load_operands<K, Source, lanes>(pointers, place, values);

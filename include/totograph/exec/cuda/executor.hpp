@@ -232,6 +232,31 @@ private:
         return nullptr;
     }
 
+    /// Where an intermediate begins; of one in shared memory, counted from where that begins.
+    template <std::size_t which>
+    [[nodiscard]] std::byte* intermediate(const Reference& reference) const {
+        using Program = ProgramAt<which>;
+        const int local = Lowering<Program, streams>::local_offset(reference);
+        return local >= 0 ? static_cast<std::byte*>(nullptr) + local
+                          : memory_.data() + States::bytes +
+                                Program::buffers[static_cast<std::size_t>(reference.index)].offset;
+    }
+
+    /// For `StepCalls::local`.
+    template <std::size_t which>
+    static std::uint32_t local_bits(int index) {
+        using Program = ProgramAt<which>;
+        const Step& step = lowering_detail::step_of<Program>(index);
+        const auto bit = [](const Reference& reference) {
+            return Lowering<Program, streams>::local_offset(reference) >= 0 ? 1U : 0U;
+        };
+        std::uint32_t bits = bit(step.output);
+        for (std::size_t i = 0; i < max_operands; ++i) {
+            bits |= bit(step.operands[i]) << (i + 1);
+        }
+        return bits;
+    }
+
     template <std::size_t which>
     [[nodiscard]] Address address(const Reference& reference, std::size_t element_bytes) const {
         using Program = ProgramAt<which>;
@@ -240,7 +265,7 @@ private:
         switch (reference.space) {
             case Space::weight: base = const_cast<std::byte*>(prepared_[which][index].data); break;
             case Space::state: base = memory_.data() + States::template offsets<Program>[index]; break;
-            case Space::arena: base = memory_.data() + States::bytes + Program::buffers[index].offset; break;
+            case Space::arena: base = intermediate<which>(reference); break;
             case Space::none: return {};
         }
         Address address;
@@ -307,14 +332,16 @@ private:
         constexpr std::uint64_t barriers =
             ((std::uint64_t{At::launch.barriers[static_cast<std::size_t>(i)] ? 1U : 0U} << i) | ...);
         const StepCalls<sizeof...(i)> calls{
-            {call_of<which>(At::launch.first + At::launch.order[static_cast<std::size_t>(i)])...}};
+            {call_of<which>(At::launch.first + At::launch.order[static_cast<std::size_t>(i)])...},
+            {local_bits<which>(At::launch.first + At::launch.order[static_cast<std::size_t>(i)])...}};
         if constexpr (At::launch.kind == LaunchKind::rows) {
             using Steps = RowSegment<At::launch.rows, barriers, typename At::template KernelAt<i>...>;
-            launcher_.launch(&segment_kernel<Steps>, {Steps::blocks}, stream, calls);
+            launcher_.launch(&segment_kernel<Steps, false>, {Steps::blocks}, stream, calls);
         } else {
-            using Steps = Segment<barriers, typename At::template KernelAt<i>...>;
-            const int blocks = device_.has_clusters ? Steps::blocks : 1;
-            launcher_.launch(&segment_kernel<Steps>, {blocks, block_threads, blocks}, stream, calls);
+            using Steps = Segment<At::launch.blocks, barriers, typename At::template KernelAt<i>...>;
+            const int blocks = device_.has_clusters ? At::launch.blocks : 1;
+            launcher_.launch(&segment_kernel<Steps, (At::launch.local_bytes > 0)>,
+                             {blocks, block_threads, blocks, At::launch.local_bytes}, stream, calls);
         }
     }
 

@@ -13,6 +13,7 @@
 #include <totograph/exec/cuda/warpgroup_launch.hpp>
 #include <totograph/graph/explain_names.hpp>
 #include <totograph/graph/explain_steps.hpp>
+#include <totograph/graph/explain_text.hpp>
 #include <totograph/graph/facts.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/program.hpp>
@@ -41,13 +42,15 @@ struct LaunchWords {
         }
         return "";
     }
-    /// Of steps one after the other: `29 small steps, 19 barriers`, or `11 steps of 1792 rows, 8 barriers`.
+    /// Of steps one after the other: `29 small steps, 19 barriers`, `31 small steps, 11 barriers, 14.2 KiB shared`, or
+    /// `11 steps of 1792 rows, 8 barriers`.
     [[nodiscard]] std::string sequence_title() const {
         const auto barriers = std::count(launch.barriers.begin(), launch.barriers.end(), true);
         return std::to_string(launch.count) +
                (launch.kind == LaunchKind::rows ? " steps of " + std::to_string(launch.rows) + " rows, "
                                                 : " small steps, ") +
-               std::to_string(barriers) + (barriers == 1 ? " barrier" : " barriers");
+               std::to_string(barriers) + (barriers == 1 ? " barrier" : " barriers") +
+               (launch.local_bytes > 0 ? ", " + totograph::detail::bytes_text(launch.local_bytes) + " shared" : "");
     }
     /// The numbers of its steps in the plan.
     [[nodiscard]] std::string step_range() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include <totograph/core/shape.hpp>
@@ -37,6 +38,13 @@ struct MixtureDraws {
 inline constexpr int segment_steps = 48;
 /// Products of one group.
 inline constexpr int group_products = 8;
+/// Elements of a step that the threads of a block take in one turn, a few each.
+inline constexpr Index block_elements = 1024;
+/// Shared memory that a segment of one block has for intermediates; a block has 48 KiB unasked, and the parameters of
+/// up to 48 steps lie there too.
+inline constexpr std::size_t most_local_bytes = 24576;
+/// Blocks that run a larger segment: one cluster, where the device has them.
+inline constexpr int cluster_blocks = 8;
 
 /// Consecutive steps that are launched together.
 struct Launch {
@@ -45,6 +53,9 @@ struct Launch {
     int count = 1;
     bool has_reduction = false;  ///< Of products: the first step is their norm.
     Index rows = 0;              ///< Of `LaunchKind::rows`: how many each step has.
+    int blocks = 1;              ///< Of a segment: one, or a cluster of them.
+    /// Of a segment of one block: the shared memory for intermediates that nothing else reads.
+    std::size_t local_bytes = 0;
 
     /// The steps in the order in which they run, counted from `first`: of several in one kernel, what waits for nothing
     /// comes first, then what waits for that, and so on; of other launches, as they were planned.

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <totograph/core/arena.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/direct_product.hpp>
 #include <totograph/exec/cuda/draw_relations.hpp>
@@ -124,14 +125,14 @@ constexpr Launch next_launch(int step, int steps, bool streams) {
 
 /// Orders steps that run in one kernel by how many others they must wait for one after the other, with a barrier where
 /// the number changes: so there are no more barriers than the longest chain of steps has links. Other launches keep
-/// theirs.
-template <class Program>
-constexpr void order_steps(Launch& launch) {
+/// theirs. `overlaps(a, b)` tells whether two references can name the same memory.
+template <class Program, class Overlaps>
+constexpr void order_steps(Launch& launch, const Overlaps& overlaps) {
     std::array<int, segment_steps> depth{};
     int deepest = 0;
     for (int i = 0; i < launch.count && launch.is_sequence(); ++i) {
         for (int before = 0; before < i; ++before) {
-            if (!are_apart<Program>(launch.first + before, launch.first + i)) {
+            if (!are_apart<Program>(launch.first + before, launch.first + i, overlaps)) {
                 depth[static_cast<std::size_t>(i)] =
                     std::max(depth[static_cast<std::size_t>(i)], depth[static_cast<std::size_t>(before)] + 1);
             }
@@ -147,6 +148,20 @@ constexpr void order_steps(Launch& launch) {
             }
         }
     }
+}
+
+/// Whether one block is enough for a segment whose steps are ordered: where its steps take no more turns beyond the
+/// first than there are barriers, which cost a cluster more.
+template <class Program>
+constexpr bool fits_one_block(const Launch& launch) {
+    Index turns = 0;
+    Index barriers = 0;
+    for (int i = 0; i < launch.count; ++i) {
+        const Index size = kernel_of<Program>(launch.first + i).iteration.size();
+        turns += std::max<Index>(divide_rounding_up(size, block_elements), 1) - 1;
+        barriers += launch.barriers[static_cast<std::size_t>(i)] ? 1 : 0;
+    }
+    return turns <= barriers;
 }
 
 /// The layer whose weights a product reads; -1 when they belong to none.
@@ -191,6 +206,7 @@ private:
         std::array<Launch, steps> launches{};
         std::size_t count = 0;
         std::array<bool, buffers> rounded{};
+        std::array<int, buffers> local{};  ///< Where a segment has it in shared memory; -1 elsewhere.
     };
 
     using Flags = std::array<bool, buffers>;
@@ -275,9 +291,43 @@ private:
                                                  : false;
     }
 
+    /// Orders the steps of a segment for one block, which has what is written and read within it alone in its shared
+    /// memory, each at a place of its own; for a cluster where that is better.
+    static constexpr void order_segment(Table& table, Launch& launch) {
+        using namespace lowering_detail;
+        Launch local = launch;
+        std::array<int, buffers> places{};
+        places.fill(-1);
+        for (std::size_t i = 0; i < Program::buffers.size(); ++i) {
+            const Buffer& buffer = Program::buffers[i];
+            const std::size_t bytes = aligned_size(buffer.bytes);
+            if (buffer.first_step >= launch.first && buffer.last_step < launch.first + launch.count &&
+                local.local_bytes + bytes <= most_local_bytes) {
+                places[i] = static_cast<int>(local.local_bytes);
+                local.local_bytes += bytes;
+            }
+        }
+        const auto is_local = [&](const Reference& reference) {
+            return reference.space == Space::arena && places[static_cast<std::size_t>(reference.index)] >= 0;
+        };
+        order_steps<Program>(local, [&](const Reference& a, const Reference& b) {
+            return is_local(a) || is_local(b) ? a.space == b.space && a.index == b.index : may_overlap<Program>(a, b);
+        });
+        if (fits_one_block<Program>(local)) {
+            launch = local;
+            for (std::size_t i = 0; i < buffers; ++i) {
+                table.local[i] = places[i] >= 0 ? places[i] : table.local[i];
+            }
+        } else {
+            order_steps<Program>(launch, &may_overlap<Program>);
+            launch.blocks = cluster_blocks;
+        }
+    }
+
     static constexpr Table make_table() {
         using namespace lowering_detail;
         Table table{};
+        table.local.fill(-1);
         for (int step = 0; step < static_cast<int>(steps);) {
             Launch launch = next_launch<Program>(step, static_cast<int>(steps), streams);
             if (launch.kind == LaunchKind::library && launch.products() == 1) {
@@ -293,7 +343,11 @@ private:
         const auto rounds = [&](const Reference& reference) { return is_rounded(table, reference); };
         for (std::size_t l = 0; l < table.count; ++l) {
             Launch& launch = table.launches[l];
-            order_steps<Program>(launch);
+            if (launch.kind == LaunchKind::segment) {
+                order_segment(table, launch);
+            } else {
+                order_steps<Program>(launch, &may_overlap<Program>);
+            }
             for (int i = 0; i < launch.count; ++i) {
                 const auto place = static_cast<std::size_t>(i);
                 const int index = launch.first + launch.order[place];
@@ -343,6 +397,11 @@ public:
 
     /// Whether an intermediate or a state is stored as bf16.
     static constexpr bool is_rounded(const Reference& reference) { return is_rounded(table, reference); }
+
+    /// Where in the shared memory of its segment's block an intermediate begins; -1 for what lies elsewhere.
+    static constexpr int local_offset(const Reference& reference) {
+        return reference.space == Space::arena ? table.local[static_cast<std::size_t>(reference.index)] : -1;
+    }
 };
 
 /// A launch of a program as a type: templates read this small constant and nothing else of the program.

@@ -34,6 +34,12 @@ __device__ __forceinline__ void for_each_place(Visit&& visit) {
         [&](Offset<K> item) { visit(place_of<K, Of>(item)); });
 }
 
+/// Whether a thread may have an element of a shape.
+template <class K, class Of, class Threads>
+__device__ __forceinline__ bool has_place() {
+    return Threads::template has_item<static_cast<Offset<K>>(Of::shape.size())>();
+}
+
 /// The strides of what is taken from, all axes but the taken one.
 template <class K>
 struct StridesOfTaken {
@@ -46,6 +52,9 @@ struct StridesOfTaken {
 
 template <class K, class Threads = Blocks<>>
 __device__ void run_take(const KernelCall& call) {
+    if (!has_place<K, IterationOf<K>, Threads>()) {
+        return;
+    }
     constexpr auto step =
         static_cast<Offset<K>>(K::kernel.operands[0].strides[static_cast<std::size_t>(K::kernel.attributes[0])]);
     using T = Element<K::kernel.dtype>;
@@ -66,6 +75,9 @@ struct OperandShapeOf {
 /// One operand of a concatenation, to its place.
 template <class K, std::size_t which, class Threads>
 __device__ void copy_part(const KernelCall& call) {
+    if (!has_place<K, OperandShapeOf<K, which>, Threads>()) {
+        return;
+    }
     using T = Element<K::kernel.dtype>;
     constexpr auto axis = static_cast<std::size_t>(K::kernel.attributes[0]);
     constexpr Index begin = [] {
@@ -101,6 +113,9 @@ struct StridesOfStored {
 /// The first operand goes into the state; a second one is the position.
 template <class K, class Threads = Blocks<>>
 __device__ void run_store(const KernelCall& call) {
+    if (!has_place<K, IterationOf<K>, Threads>()) {
+        return;
+    }
     using T = Element<K::kernel.dtype>;
     constexpr auto step = static_cast<Offset<K>>(
         K::kernel.iteration.rank == 0 ? 0

@@ -155,10 +155,13 @@ constexpr int row_threads() {
 
 template <class K, class Threads = Blocks<>>
 __device__ void run_reduction(const KernelCall& call) {
+    constexpr auto rows = static_cast<Offset<K>>(K::kernel.rows());
+    if (!takes_block<K>() && !Threads::template group_has_item<row_threads<K>(), rows>()) {
+        return;
+    }
     const OperandPointers<Prologue<K>> before(call);
     const OperandPointers<Epilogue<K>> after(call);
     auto* out = call.output.get<Element<K::kernel.dtype>>();
-    constexpr auto rows = static_cast<Offset<K>>(K::kernel.rows());
     if constexpr (takes_block<K>()) {
         Threads::template for_each_of_blocks<rows>([&](Offset<K> row) {
             const auto place = place_of<K, RowsOf<K>>(row);
@@ -203,6 +206,9 @@ __device__ void run_cumulative_sum(const KernelCall& call) {
     constexpr auto out_step = static_cast<Offset<K>>(inner_stride<K>(K::kernel.output_strides));
     // A row of a few stretches takes a warp, a longer one a block.
     constexpr int together = columns <= 4 * warp_size ? 1 : warps;
+    if (together == 1 && !Threads::template group_has_item<warp_size, rows>()) {
+        return;
+    }
     __shared__ double totals[warps];
     const auto* in = call.operands[0].get<T>();
     auto* out = call.output.get<T>();
@@ -222,11 +228,18 @@ __device__ void run_cumulative_sum(const KernelCall& call) {
             const auto place = place_of<K, LeadingOf<K>>(row);
             const Offset<K> from = offset_of<K, StridesOfOperand<K, 0>>(place);
             const Offset<K> to = offset_of<K, StridesOfOutput<K>>(place);
+            // All stretches are scanned before the first total is carried on: their steps overlap.
+            constexpr int stretches = static_cast<int>((columns + warp_size - 1) / warp_size);
+            double values[stretches];
+#pragma unroll
+            for (int i = 0; i < stretches; ++i) {
+                values[i] = scan(i * warp_size + lane, from);
+            }
             double carry = 0;
-#pragma unroll 1
-            for (Offset<K> first = 0; first < columns; first += warp_size) {
-                const Offset<K> column = first + lane;
-                const double value = scan(column, from);
+#pragma unroll
+            for (int i = 0; i < stretches; ++i) {
+                const Offset<K> column = i * warp_size + lane;
+                const double value = values[i];
                 if (column < columns) {
                     out[to + column * out_step] = static_cast<T>(carry + value);
                 }
@@ -280,6 +293,9 @@ __device__ void run_softmax(const KernelCall& call) {
     constexpr int threads = softmax_threads(K::kernel.iteration[-1]);
     constexpr auto each = static_cast<int>(divide_rounding_up(K::kernel.iteration[-1], Index{threads}));
     constexpr int kept = 16;  // elements of a thread that stay in registers
+    if (!Threads::template group_has_item<threads, rows>()) {
+        return;
+    }
     const auto* in = call.operands[0].get<float>();
     auto* out = call.output.get<float>();
     const int lane = static_cast<int>(threadIdx.x) % threads;

@@ -89,11 +89,6 @@ __global__ void __launch_bounds__(block_threads) step_kernel(const __grid_consta
     run_step<K>(call);
 }
 
-/// Elements of a step that one block is enough for: its barrier is cheaper than that of several.
-inline constexpr Index block_elements = 4 * block_threads;
-/// Blocks that run a segment: one cluster, where the device has them.
-inline constexpr int cluster_blocks = 8;
-
 /// Waits for all blocks of a segment; what they wrote can be read afterwards.
 template <int blocks>
 __device__ __forceinline__ void synchronize_segment() {
@@ -110,17 +105,17 @@ __device__ __forceinline__ void synchronize_segment() {
 template <std::size_t steps>
 struct StepCalls {
     KernelCall call[steps];
-    static_assert(sizeof(call) <= 32764, "totograph: steps have more operands than a kernel has parameters.");
+    /// A bit for each step's output, then one for each of its operands: it lies in the block's shared memory, and its
+    /// address is counted from there.
+    std::uint32_t local[steps];
+    static_assert(sizeof(call) + sizeof(local) <= 32764,
+                  "totograph: steps have more operands than a kernel has parameters.");
 };
 
 /// Steps one after the other. `barriers` has a bit for each step that must wait for those before it.
-template <std::uint64_t barriers, class... K>
+template <int blocks, std::uint64_t barriers, class... K>
 struct Segment {
     using Calls = StepCalls<sizeof...(K)>;
-
-    /// One block where that is enough: its barrier is cheaper than a cluster's.
-    static constexpr Index largest = std::max({K::kernel.iteration.size()...});
-    static constexpr int blocks = largest <= block_elements ? 1 : cluster_blocks;
 
     /// Where in a block each step begins: behind those since the last barrier, so that steps of few elements run beside
     /// each other on warps of their own.
@@ -185,13 +180,32 @@ __device__ __forceinline__ void copy_parameters(Parameters& to, const Parameters
     __syncthreads();
 }
 
-template <class SegmentType>
+/// Points what lies in shared memory to it.
+template <std::size_t steps>
+__device__ __forceinline__ void place_local(StepCalls<steps>& calls, std::byte* memory) {
+    constexpr unsigned places = 1 + max_operands;
+    for (unsigned i = threadIdx.x; i < steps * places; i += block_threads) {
+        const unsigned place = i % places;
+        KernelCall& call = calls.call[i / places];
+        if ((calls.local[i / places] >> place & 1U) != 0) {
+            Address& address = place == 0 ? call.output : call.operands[place - 1];
+            address.base = memory + reinterpret_cast<std::uintptr_t>(address.base);
+        }
+    }
+    __syncthreads();
+}
+
+template <class SegmentType, bool has_local>
 __global__ void __launch_bounds__(block_threads)
     segment_kernel(const __grid_constant__ typename SegmentType::Calls parameters) {
     // As words: what lies in shared memory has no initializers, and members of these parameters do.
     __shared__ std::uint64_t words[sizeof(typename SegmentType::Calls) / sizeof(std::uint64_t)];
     auto& calls = reinterpret_cast<typename SegmentType::Calls&>(words);
     copy_parameters(calls, parameters);
+    if constexpr (has_local) {
+        extern __shared__ uint4 local_memory[];
+        place_local(calls, reinterpret_cast<std::byte*>(local_memory));
+    }
     wait_for_predecessor();
     let_successor_begin();
     SegmentType::run(calls);

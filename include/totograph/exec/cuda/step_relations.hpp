@@ -41,16 +41,20 @@ constexpr bool may_overlap(const Reference& a, const Reference& b) {
     return left.offset < right.offset + right.bytes && right.offset < left.offset + left.bytes;
 }
 
-/// Whether a step reads what a reference names.
-template <class Program>
-constexpr bool reads(int step, const Reference& reference) {
+/// Whether a step reads what a reference names; `overlaps(a, b)` tells whether two can name the same memory.
+template <class Program, class Overlaps>
+constexpr bool reads(int step, const Reference& reference, const Overlaps& overlaps) {
     const Step& s = step_of<Program>(step);
     const Kernel& kernel = kernel_of<Program>(step);
-    bool result = kernel.kind == KernelKind::product && may_overlap<Program>(s.input, reference);
+    bool result = kernel.kind == KernelKind::product && overlaps(s.input, reference);
     for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
-        result = result || may_overlap<Program>(s.operands[i], reference);
+        result = result || overlaps(s.operands[i], reference);
     }
     return result;
+}
+template <class Program>
+constexpr bool reads(int step, const Reference& reference) {
+    return reads<Program>(step, reference, &may_overlap<Program>);
 }
 
 /// Whether a step can run at the same time as another.
@@ -79,11 +83,11 @@ constexpr bool reads_position(int step, const Reference& written) {
 
 /// Whether a step can run at the same time as another, wherever their results lie in a state, and whatever positions
 /// they read.
-template <class Program>
-constexpr bool are_apart(int a, int b) {
+template <class Program, class Overlaps>
+constexpr bool are_apart(int a, int b, const Overlaps& overlaps) {
     const Reference& left = step_of<Program>(a).output;
     const Reference& right = step_of<Program>(b).output;
-    return !reads<Program>(a, right) && !reads<Program>(b, left) && !may_overlap<Program>(left, right) &&
+    return !reads<Program>(a, right, overlaps) && !reads<Program>(b, left, overlaps) && !overlaps(left, right) &&
            !reads_position<Program>(a, right) && !reads_position<Program>(b, left);
 }
 

@@ -196,6 +196,21 @@ __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const _
     const auto value_row = [&](int number) { return row_of_key(value, number, std::integral_constant<int, 2>{}); };
     // The first tile is asked for before it is known how many keys are valid: one wait less.
     load_tile(0, capacity, key_row, value_row);
+    constexpr bool has_own_keys = op == Op::cached_attention && S::samples > 1;
+    if constexpr (prefix_is_settled && has_own_keys) {
+        // Samples' own keys and values of earlier steps come from memory: a line each, on its way into the L2 cache.
+        const int settled = integer_of<K, 6>(call.operands[6].get<std::int32_t>(), place.series);
+        const int half = lane / 2 % 2;
+        if (exists(half)) {
+            const QueryPlace own = place_of_query(half);
+            const Key* base = lane % 2 == 0 ? call.operands[4].get<Key>() : call.operands[5].get<Key>();
+            for (int position = 0; position < settled; ++position) {
+                const Key* line = base + (lane % 2 == 0 ? row_of<K, 4>(own, place.variate, position)
+                                                        : row_of<K, 5>(own, place.variate, position));
+                asm volatile("prefetch.global.L2 [%0];" ::"l"(line));
+            }
+        }
+    }
     if constexpr (prefix_is_settled) {
         wait_for_predecessor();
         let_successor_begin();
@@ -229,7 +244,6 @@ __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const _
     }
 
     using Own = typename Attention::template Own<Key>;
-    constexpr bool has_own_keys = op == Op::cached_attention && S::samples > 1;
     Own own{};
     int suffix_end = 0;
     const Key* suffix_key = nullptr;

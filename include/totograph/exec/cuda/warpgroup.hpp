@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -88,6 +89,9 @@ __device__ __forceinline__ void make_barrier(std::uint64_t* barrier, int arrival
 /// Makes barriers known to the copy unit and to the other blocks of the cluster.
 __device__ __forceinline__ void publish_barriers() {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+__device__ __forceinline__ void arrive(std::uint64_t* barrier) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
 __device__ __forceinline__ void arrive_and_expect(std::uint64_t* barrier, std::uint32_t bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
@@ -207,13 +211,13 @@ __device__ __forceinline__ void multiply_64x256(float (&sums)[128], std::uint64_
     // clang-format on
 }
 
-template <int registers>
-__device__ __forceinline__ void take_registers() {
-    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));
-}
-template <int registers>
-__device__ __forceinline__ void give_registers() {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers));
+/// Stores four matrices of 8x8 numbers of 16 bits, of which each thread of a warp has two neighbours a matrix: those of
+/// row `lane / 4`. `row` is where a row of 16 bytes goes: for lane l, row `l % 8` of matrix `l / 8`.
+__device__ __forceinline__ void store_matrices(std::byte* row, std::uint32_t first, std::uint32_t second,
+                                               std::uint32_t third, std::uint32_t fourth) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(shared_address(row)),
+                 "r"(first), "r"(second), "r"(third), "r"(fourth)
+                 : "memory");
 }
 
 __device__ __forceinline__ int block_in_cluster() {

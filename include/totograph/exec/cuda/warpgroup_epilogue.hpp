@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <totograph/core/dtype.hpp>
@@ -8,81 +9,106 @@
 #include <totograph/exec/cuda/packs.hpp>
 #include <totograph/exec/cuda/product_epilogue.hpp>
 #include <totograph/exec/cuda/tensor_core.hpp>
+#include <totograph/exec/cuda/warpgroup.hpp>
 
-// The chain of a product on the sums that a warpgroup holds.
+// The chain of a product on the sums of a tile, which those who multiply leave in shared memory: other warps run the
+// chain on them while the next tile is multiplied.
 
-namespace totograph::cuda::warpgroup_detail {
+namespace totograph::cuda {
 
-/// Gives each thread of four neighbours, which hold pairs of columns 8 i + 2 (thread % 4) of a row, eight neighbouring
-/// columns: of four pairs, i = 0 to 3, the i'th becomes pair i of columns 8 (thread % 4) and on.
-__device__ __forceinline__ void gather_columns(std::uint32_t& first, std::uint32_t& second, std::uint32_t& third,
-                                               std::uint32_t& fourth) {
-    const auto exchange = [](std::uint32_t& low, std::uint32_t& high, int distance) {
-        const bool is_high = (threadIdx.x & static_cast<unsigned>(distance)) != 0;
-        const std::uint32_t got = __shfl_xor_sync(0xffffffffU, is_high ? low : high, distance);
-        low = is_high ? got : low;
-        high = is_high ? high : got;
-    };
-    exchange(first, second, 1);
-    exchange(third, fourth, 1);
-    exchange(first, third, 2);
-    exchange(second, fourth, 2);
-}
-
-/// The chain of a product on a thread's sums: those of rows `row` and `row + 8`, in a tile that begins at column
-/// `first_column`. Sums are rounded as a library that leaves them in memory rounds them.
-template <class K>
-class TileEpilogue {
-    static constexpr auto rows = static_cast<int>(K::kernel.rows());
-    static constexpr int groups = 8 / K::kernel.accumulators;  // of 32 columns, 8 for each of four threads
-    using Rows = RowsEpilogue<K, 8, 2>;
-
+/// The sums of a tile of 128 rows by 256 columns, as bf16: rounded as a library that leaves them in memory rounds them.
+/// A row's chunks of eight columns lie in an order that depends on the row, so that neither side waits for a bank.
+class TileSums {
 public:
-    /// Asks for what is needed first: made before the sums are.
-    __device__ __forceinline__ TileEpilogue(const KernelCall& call, int row, int first_column)
-        : rows_(call), row_(row), column_(first_column + static_cast<int>(threadIdx.x) % 4 * 8) {
-        rows_.choose_rows([&](int i) { return min(row + i * 8, rows - 1); });
-        rows_.load(column_, operands_[0]);
+    static constexpr int rows = 128;
+    static constexpr int chunks = 32;
+    static constexpr int chunk_bytes = 16;
+    static constexpr std::size_t bytes = std::size_t{rows} * chunks * chunk_bytes;
+
+    __device__ __forceinline__ explicit TileSums(std::byte* memory) : memory_(memory) {}
+
+#if defined(TOTOGRAPH_HAS_WARPGROUPS)
+    /// Stores what a warpgroup's products left in its threads: 64 rows, from `first` on.
+    __device__ __forceinline__ void store(const float (&sums)[128], int first) const {
+        const int lane = static_cast<int>(threadIdx.x) % 32;
+        const int warp = static_cast<int>(threadIdx.x) % warpgroup_size / 32;
+        // A lane names the place of one row of one of four matrices of 8x8.
+        const int row = first + warp * 16 + lane / 8 % 2 * 8 + lane % 8;
+#pragma unroll
+        for (int chunk = 0; chunk < chunks; chunk += 2) {
+            store_matrices(place(row, chunk + lane / 16), two_bf16(sums[4 * chunk], sums[4 * chunk + 1]),
+                           two_bf16(sums[4 * chunk + 2], sums[4 * chunk + 3]),
+                           two_bf16(sums[4 * chunk + 4], sums[4 * chunk + 5]),
+                           two_bf16(sums[4 * chunk + 6], sums[4 * chunk + 7]));
+        }
+    }
+#endif
+
+    /// Eight neighbouring columns of a row.
+    __device__ __forceinline__ Pack<float, 8> load(int row, int chunk) const {
+        return load_stored<8, true>(reinterpret_cast<const BFloat16*>(place(row, chunk))).floats();
     }
 
-    /// Stores what the chain makes.
-    __device__ __forceinline__ void finish(const float (&sums)[128]) {
-        std::uint32_t words[2][32];
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-#pragma unroll
-            for (int pair = 0; pair < 32; ++pair) {
-                words[half][pair] = two_bf16(sums[4 * pair + 2 * half], sums[4 * pair + 2 * half + 1]);
-            }
-#pragma unroll
-            for (int pair = 0; pair < 32; pair += 4) {
-                gather_columns(words[half][pair], words[half][pair + 1], words[half][pair + 2], words[half][pair + 3]);
-            }
-        }
-#pragma unroll
-        for (int group = 0; group < groups; ++group) {
-            if (group + 1 < groups) {  // what the next group reads is on its way meanwhile
-                rows_.load(column_ + (group + 1) * 32, operands_[(group + 1) % 2]);
+private:
+    __device__ __forceinline__ std::byte* place(int row, int chunk) const {
+        return memory_ + (row * chunks + (chunk ^ row % 8)) * chunk_bytes;
+    }
+
+    std::byte* memory_;
+};
+
+/// The part of a warp in the chain of a product on a tile: each lane has the same eight columns of several rows.
+template <class K>
+class TileEpilogue {
+    static constexpr auto all_rows = static_cast<int>(K::kernel.rows());
+    static constexpr int chunks = TileSums::chunks / K::kernel.accumulators;
+    static constexpr int rows_at_once = 32 / chunks;
+    static constexpr int each = 4;  ///< Rows of a lane whose loads overlap.
+    static constexpr int group_rows = each * rows_at_once;
+    using Rows = RowsEpilogue<K, 8, each>;
+
+public:
+    /// Asks for what the columns need, and the first rows: made before the sums are there.
+    /// @param first_row, first_column  where the tile begins
+    /// @param warp, warps              which of so many warps this one is
+    __device__ __forceinline__ TileEpilogue(const KernelCall& call, int first_row, int first_column, int warp,
+                                            int warps)
+        : rows_(call),
+          first_row_(first_row),
+          chunk_(static_cast<int>(threadIdx.x) % 32 % chunks),
+          row_(warp * group_rows + static_cast<int>(threadIdx.x) % 32 / chunks),
+          step_(warps * group_rows),
+          column_(first_column + chunk_ * 8) {
+        rows_.load(column_, operands_);
+        choose_rows(row_);
+    }
+
+    /// Stores what the chain makes of the sums.
+    __device__ __forceinline__ void finish(const TileSums& sums) {
+#pragma unroll 1
+        for (int row = row_; row < TileSums::rows; row += step_) {
+            if (row != row_) {
+                choose_rows(row);
             }
             rows_.finish(
-                column_ + group * 32, operands_[group % 2],
-                [&](int i, auto factor) {
-                    StoredPack<BFloat16, 8> pack;
-#pragma unroll
-                    for (int word = 0; word < 4; ++word) {
-                        pack.pair[word] = words[i][factor * 16 + group * 4 + word];
-                    }
-                    return pack.floats();
-                },
-                [&](int i) { return row_ + i * 8 < rows; });
+                column_, operands_,
+                [&](int i, auto factor) { return sums.load(row + i * rows_at_once, chunk_ + factor * chunks); },
+                [&](int i) { return first_row_ + row + i * rows_at_once < all_rows; });
         }
     }
 
 private:
+    __device__ __forceinline__ void choose_rows(int row) {
+        rows_.choose_rows([&](int i) { return min(first_row_ + row + i * rows_at_once, all_rows - 1); });
+    }
+
     Rows rows_;
+    int first_row_;
+    int chunk_;
     int row_;
+    int step_;
     int column_;
-    typename Rows::Operands operands_[2][2];
+    typename Rows::Operands operands_[each];
 };
 
-}  // namespace totograph::cuda::warpgroup_detail
+}  // namespace totograph::cuda

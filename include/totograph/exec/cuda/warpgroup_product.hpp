@@ -22,8 +22,9 @@
 // Products of many rows in bf16 with the chain after each, in one kernel: sums never leave the registers.
 //
 // A block computes 128 rows by 256 columns at a time (of a pair of products, 128 of each). One warp copies tiles of 64
-// elements of depth to shared memory, four ahead; two warpgroups multiply them, 64 rows each, and run the chain on what
-// comes out. Two blocks of a cluster compute rows that follow each other of the same columns: each copies one half of
+// elements of depth to shared memory, three ahead; two warpgroups multiply them, 64 rows each, and leave the sums in
+// shared memory; three more warps run the chain on them while the next tile is multiplied, all of them on those of the
+// last one. Two blocks of a cluster compute rows that follow each other of the same columns: each copies one half of
 // the weights to both.
 
 namespace totograph::cuda {
@@ -33,20 +34,21 @@ struct WarpgroupTile {
     static constexpr int rows = 128;
     static constexpr int columns = 256;
     static constexpr int depth = 64;
-    static constexpr int stages = 4;
+    static constexpr int stages = 3;
     static constexpr int cluster = 2;
     static constexpr int consumers = 2;  ///< Warpgroups that multiply.
+    static constexpr int finishers = 3;  ///< Warps that run chains; the fourth of their warpgroup copies.
     static constexpr int threads = (consumers + 1) * warpgroup_size;
     static constexpr std::uint32_t row_bytes = rows * depth * sizeof(BFloat16);
     static constexpr std::uint32_t column_bytes = columns * depth * sizeof(BFloat16);
     static constexpr std::uint32_t stage_bytes = row_bytes + column_bytes;
     /// The tiles begin at a multiple of 1,024 bytes.
-    static constexpr std::size_t shared_bytes = std::size_t{stages} * stage_bytes + 1024;
+    static constexpr std::size_t shared_bytes = std::size_t{stages} * stage_bytes + TileSums::bytes + 1024;
 };
 
-/// Whether the chain of a product is short: two warpgroups a multiprocessor hide little, and nothing is multiplied
-/// meanwhile; what it reads stays in registers beside the sums. What belongs to rows or columns alone is little; a
-/// chain that reads a number for each element took 58 us where a library and a kernel for the chain took 33.
+/// Whether the chain of a product is short: it runs on three warps while a tile is multiplied, and what it reads of
+/// columns stays in registers. What it reads must belong to rows or columns alone: for numbers of each element a
+/// library and a kernel for the chain are faster (58 us against 33, when chains did not run beside products yet).
 template <class K>
 constexpr bool has_short_chain() {
     const Chain& chain = K::kernel.chain;
@@ -176,45 +178,55 @@ struct WarpgroupRunner<WarpgroupGroup<K...>> {
     struct Barriers {
         std::uint64_t full[Tile::stages];
         std::uint64_t empty[Tile::stages];
+        std::uint64_t summed;    ///< The sums of a tile are there.
+        std::uint64_t finished;  ///< They have been read.
+    };
+
+    /// The product that an item's tile belongs to, the tile within it, and its first row.
+    struct TilePlace {
+        int member = 0;
+        int within = 0;
+        int row = 0;
+
+        __device__ __forceinline__ TilePlace(int item, int block)
+            : row((item % Group::row_pairs * Tile::cluster + block) * Tile::rows) {
+            warpgroup_detail::find_tile(static_cast<Group*>(nullptr), item / Group::row_pairs, member, within);
+        }
     };
 
     /// Copies tiles as long as there is work: one thread does.
     static __device__ void produce(const typename Group::Parameters& parameters, std::byte* tiles, Barriers& barriers) {
         const int block = block_in_cluster();
-        const int clusters = static_cast<int>(gridDim.x) / Tile::cluster;
-        const int first_item = static_cast<int>(blockIdx.x) / Tile::cluster;
+        const int first = first_item();
         constexpr int steps = Group::depth / Tile::depth;
         const auto copy_weights = [&](int item, int step, int stage) {
-            int member = 0;
-            int within = 0;
-            warpgroup_detail::find_tile(static_cast<Group*>(nullptr), item / Group::row_pairs, member, within);
+            const TilePlace tile(item, block);
             // Of a pair, the first block brings the first product's columns and the second the other's.
             constexpr int half = Tile::columns / 2;
             constexpr int strides[] = {K::kernel.accumulators == 2 ? half : Tile::columns...};
             constexpr int others[] = {K::kernel.accumulators == 2 ? static_cast<int>(K::kernel.columns()) : half...};
-            const int column = within * strides[member] + block * others[member];
+            const int column = tile.within * strides[tile.member] + block * others[tile.member];
             arrive_and_expect(&barriers.full[stage], Tile::stage_bytes);
-            copy_tile_to((1U << Tile::cluster) - 1U, parameters.weights[member],
+            copy_tile_to((1U << Tile::cluster) - 1U, parameters.weights[tile.member],
                          tiles + stage * Tile::stage_bytes + Tile::row_bytes + block * (Tile::column_bytes / 2),
                          &barriers.full[stage], step * Tile::depth, column);
         };
         const auto copy_rows = [&](int item, int step, int stage) {
-            const int row = (item % Group::row_pairs * Tile::cluster + block) * Tile::rows;
             copy_tile(parameters.input, tiles + stage * Tile::stage_bytes, &barriers.full[stage], step * Tile::depth,
-                      row);
+                      TilePlace(item, block).row);
         };
         // Weights are there before the kernel before this one has ended.
         constexpr int first_steps = steps < Tile::stages ? steps : Tile::stages;
         for (int step = 0; step < first_steps; ++step) {
-            copy_weights(first_item, step, step);
+            copy_weights(first, step, step);
         }
         wait_for_predecessor();
         for (int step = 0; step < first_steps; ++step) {
-            copy_rows(first_item, step, step);
+            copy_rows(first, step, step);
         }
         warpgroup_detail::StageTurn turn{first_steps % Tile::stages, first_steps == Tile::stages ? 1U : 0U};
-        for (int item = first_item; item < Group::items; item += clusters) {
-            for (int step = item == first_item ? first_steps : 0; step < steps; ++step) {
+        for (int item = first; item < Group::items; item += clusters()) {
+            for (int step = item == first ? first_steps : 0; step < steps; ++step) {
                 wait_at(&barriers.empty[turn.stage], turn.parity ^ 1U);
                 copy_weights(item, step, turn.stage);
                 copy_rows(item, step, turn.stage);
@@ -223,21 +235,19 @@ struct WarpgroupRunner<WarpgroupGroup<K...>> {
         }
     }
 
-    /// Multiplies 64 of the rows of each tile and finishes the sums.
-    static __device__ void consume(const typename Group::Parameters& parameters, std::byte* tiles, Barriers& barriers,
-                                   int which) {
-        const int block = block_in_cluster();
-        const int clusters = static_cast<int>(gridDim.x) / Tile::cluster;
+    /// Multiplies 64 of the rows of each tile and leaves the sums to those who finish them.
+    static __device__ __forceinline__ void multiply(std::byte* tiles, const TileSums& sums, Barriers& barriers) {
+        const int which = static_cast<int>(threadIdx.x) / warpgroup_size;
         const int thread = static_cast<int>(threadIdx.x) % warpgroup_size;
-        wait_for_predecessor();
-        let_successor_begin();
         const auto release = [&](int stage) {
             if (thread < Tile::cluster) {
                 arrive_at(&barriers.empty[stage], thread);
             }
         };
         warpgroup_detail::StageTurn turn;
-        const auto multiply = [&](float(&sums)[128]) {
+        std::uint32_t parity = 1;
+        for (int item = first_item(); item < Group::items; item += clusters()) {
+            float own[128];
             int before = -1;
 #pragma unroll 1
             for (int element = 0; element < Group::depth; element += Tile::depth) {
@@ -249,7 +259,7 @@ struct WarpgroupRunner<WarpgroupGroup<K...>> {
 #pragma unroll
                 for (int part = 0; part < Tile::depth / 16; ++part) {
                     // 16 elements are 32 bytes, of which an operand's description counts sixteenths.
-                    multiply_64x256(sums, rows + 2U * part, columns + 2U * part, element > 0 || part > 0 ? 1 : 0);
+                    multiply_64x256(own, rows + 2U * part, columns + 2U * part, element > 0 || part > 0 ? 1 : 0);
                 }
                 commit_products();
                 if (before >= 0) {
@@ -261,26 +271,56 @@ struct WarpgroupRunner<WarpgroupGroup<K...>> {
             }
             wait_for_products<0>();
             release(before);
-        };
-        for (int item = static_cast<int>(blockIdx.x) / Tile::cluster; item < Group::items; item += clusters) {
-            int member = 0;
-            int within = 0;
-            warpgroup_detail::find_tile(static_cast<Group*>(nullptr), item / Group::row_pairs, member, within);
-            const int row = (item % Group::row_pairs * Tile::cluster + block) * Tile::rows +
-                            which * (Tile::rows / Tile::consumers) + thread / 32 * 16 + thread % 32 / 4;
+            wait_at(&barriers.finished, parity);
+            parity ^= 1U;
+            sums.store(own, which * (Tile::rows / Tile::consumers));
+            arrive(&barriers.summed);
+        }
+    }
+
+    /// Runs the chain on the sums of each tile; warps that multiplied help with the last one.
+    static __device__ __forceinline__ void finish(const typename Group::Parameters& parameters, const TileSums& sums,
+                                                  Barriers& barriers, int warp) {
+        constexpr int helpers = Tile::consumers * warpgroup_size / 32;
+        const bool helps = warp < helpers;
+        const int block = block_in_cluster();
+        int item = first_item();
+        std::uint32_t parity = 0;
+        if (helps) {
+            const int others = (Group::items - 1 - item) / clusters();
+            item += others * clusters();
+            parity = static_cast<std::uint32_t>(others) & 1U;
+        }
+        for (; item < Group::items; item += clusters()) {
+            const TilePlace tile(item, block);
+            const bool is_last = item + clusters() >= Group::items;
+            const int warps = is_last ? helpers + Tile::finishers : Tile::finishers;
+            const int own = helps ? Tile::finishers + warp : warp - helpers;
             int index = 0;
             const auto compute = [&]<class Kernel>(Kernel*) {
-                if (index == member) {
-                    warpgroup_detail::TileEpilogue<Kernel> epilogue(
-                        parameters.calls[index], row, within * (Tile::columns / Kernel::kernel.accumulators));
-                    float sums[128];
-                    multiply(sums);
+                if (index == tile.member) {
+                    TileEpilogue<Kernel> epilogue(parameters.calls[index], tile.row,
+                                                  tile.within * (Tile::columns / Kernel::kernel.accumulators), own,
+                                                  warps);
+                    wait_at(&barriers.summed, parity);
                     epilogue.finish(sums);
                 }
                 ++index;
             };
             (compute(static_cast<K*>(nullptr)), ...);
+            parity ^= 1U;
+            __syncwarp();
+            if (!is_last && threadIdx.x % 32 == 0) {
+                arrive(&barriers.finished);
+            }
         }
+    }
+
+    static __device__ __forceinline__ int clusters() {
+        return static_cast<int>(gridDim.x) / Tile::cluster;
+    }
+    static __device__ __forceinline__ int first_item() {
+        return static_cast<int>(blockIdx.x) / Tile::cluster;
     }
 
     static __device__ void run(const typename Group::Parameters& parameters) {
@@ -296,18 +336,25 @@ struct WarpgroupRunner<WarpgroupGroup<K...>> {
                 make_barrier(&barriers.full[stage], 1);
                 make_barrier(&barriers.empty[stage], Tile::consumers * Tile::cluster);
             }
+            make_barrier(&barriers.summed, Tile::consumers * warpgroup_size);
+            make_barrier(&barriers.finished, Tile::finishers);
             publish_barriers();
         }
         meet_in_cluster();
-        const int warpgroup = static_cast<int>(threadIdx.x) / warpgroup_size;
-        if (warpgroup == Tile::consumers) {
-            give_registers<40>();
-            if (threadIdx.x % warpgroup_size == 0) {
+        const TileSums sums(tiles + Tile::stages * Tile::stage_bytes);
+        const int warp = static_cast<int>(threadIdx.x) / 32;
+        constexpr int copier = Tile::threads / 32 - 1;
+        if (warp == copier) {
+            if (threadIdx.x % 32 == 0) {
                 produce(parameters, tiles, barriers);
             }
         } else {
-            take_registers<232>();
-            consume(parameters, tiles, barriers, warpgroup);
+            wait_for_predecessor();
+            let_successor_begin();
+            if (warp < Tile::consumers * warpgroup_size / 32) {
+                multiply(tiles, sums, barriers);
+            }
+            finish(parameters, sums, barriers, warp);
         }
         __syncwarp();
         // A block may not end while the other one copies to it, or arrives at its barriers.

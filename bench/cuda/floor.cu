@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a step of the full-size model cannot be faster than: its weights read once, or, where rows are many, the
+// products of its layers by cuBLASLt, one after the other and nothing between them.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "measure.hpp"
+
+namespace bench {
+
+namespace {
+
+using tg::cuda::DeviceMemory;
+using tg::cuda::LibraryProduct;
+
+constexpr Index layers = Model::config.num_layers;
+
+/// Columns and depth of a layer's products: queries, keys and values; their output; the pair of the feed-forward
+/// network; its output.
+constexpr std::array<std::pair<Index, Index>, 4> layer_products{{
+    {3 * Model::config.embed_dim, Model::config.embed_dim},
+    {Model::config.embed_dim, Model::config.embed_dim},
+    {2 * Model::config.mlp_hidden_dim, Model::config.embed_dim},
+    {Model::config.embed_dim, Model::config.mlp_hidden_dim},
+}};
+
+constexpr Index layer_weights = [] {
+    Index total = 0;
+    for (const auto& [columns, depth] : layer_products) {
+        total += columns * depth;
+    }
+    return total;
+}();
+
+template <class Record>
+Spread time_replays(const tg::cuda::Stream& stream, int repeats, Record&& record) {
+    const tg::cuda::ReplayableGraph graph(stream, record);
+    return spread_of(repeats, [&] {
+        graph.launch(stream.get());
+        tg::cuda::check(cudaStreamSynchronize(stream.get()), "waiting for a replay");
+    });
+}
+
+void print(const char* what, Index rows, Precision precision, const Spread& spread) {
+    std::printf(
+        "{\"floor\": \"%s\", \"rows\": %lld, \"precision\": \"%s\", \"median_ms\": %.4f, \"min_ms\": %.4f, "
+        "\"max_ms\": %.4f}\n",
+        what, static_cast<long long>(rows), tg::cuda::name(precision), spread.median, spread.least, spread.most);
+    std::fflush(stdout);
+}
+
+}  // namespace
+
+void print_floor(const Arguments& arguments, const std::vector<Index>& rows) {
+    const tg::cuda::Device device = tg::cuda::describe_device(0);
+    const tg::cuda::Stream stream;
+    const tg::cuda::LibraryHandle library;
+    const DeviceMemory workspace(tg::cuda::product_workspace_bytes);
+    for (const Precision precision : {Precision::bf16, Precision::tf32, Precision::f32}) {
+        if (!arguments.wants(arguments.precisions, tg::cuda::name(precision))) {
+            continue;
+        }
+        const bool is_bf16 = precision == Precision::bf16;
+        const std::size_t element = is_bf16 ? 2 : 4;
+        const auto bytes = static_cast<std::size_t>(layers * layer_weights) * element;
+        const DeviceMemory weights(bytes);
+        const DeviceMemory copy(bytes);
+        // Noise: the rate of tensor cores depends on what they multiply. The exponent keeps it finite.
+        std::vector<std::uint16_t> noise(bytes / 2);
+        std::mt19937 generator(1);
+        for (std::uint16_t& value : noise) {
+            value = static_cast<std::uint16_t>((generator() & 0x80ffU) | 0x3c00U);
+        }
+        tg::cuda::check(cudaMemcpy(weights.data(), noise.data(), bytes, cudaMemcpyHostToDevice), "copying noise");
+        // A copy reads and writes: half of it is one reading at the card's copy speed.
+        Spread read = time_replays(stream, arguments.repeats, [&](cudaStream_t on) {
+            tg::cuda::check(cudaMemcpyAsync(copy.data(), weights.data(), bytes, cudaMemcpyDeviceToDevice, on),
+                            "copying weights");
+        });
+        print("weights, half a copy", 0, precision, {read.median / 2, read.least / 2, read.most / 2});
+        for (const Index count : rows) {
+            const DeviceMemory input(static_cast<std::size_t>(count * Model::config.mlp_hidden_dim) * element);
+            const DeviceMemory output(static_cast<std::size_t>(count * 2 * Model::config.mlp_hidden_dim) * element);
+            tg::cuda::check(cudaMemcpy(input.data(), noise.data(), input.size(), cudaMemcpyHostToDevice),
+                            "copying noise");
+            std::vector<LibraryProduct> products;
+            for (const auto& [columns, depth] : layer_products) {
+                tg::cuda::ProductShape shape;
+                shape.rows = count;
+                shape.columns = columns;
+                shape.depth = depth;
+                shape.input_stride = depth;
+                shape.output_stride = columns;
+                shape.precision = precision;
+                shape.stores_bf16_sums = is_bf16;
+                LibraryProduct product(library.get(), shape);
+                product.choose(tg::cuda::fastest_algorithm(product, device));
+                products.push_back(std::move(product));
+            }
+            print("products of the layers", count, precision,
+                  time_replays(stream, arguments.repeats, [&](cudaStream_t on) {
+                      const std::byte* weight = weights.data();
+                      for (Index layer = 0; layer < layers; ++layer) {
+                          for (const LibraryProduct& product : products) {
+                              product.launch(input.data(), weight, output.data(), nullptr, nullptr, workspace.data(),
+                                             on);
+                              weight +=
+                                  static_cast<std::size_t>(product.shape().columns * product.shape().depth) * element;
+                          }
+                      }
+                  }));
+        }
+    }
+}
+
+}  // namespace bench
