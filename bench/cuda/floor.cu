@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -78,7 +79,7 @@ void print_floor(const Arguments& arguments, const std::vector<Index>& rows) {
         }
         tg::cuda::check(cudaMemcpy(weights.data(), noise.data(), bytes, cudaMemcpyHostToDevice), "copying noise");
         // A copy reads and writes: half of it is one reading at the card's copy speed.
-        Spread read = time_replays(stream, arguments.repeats, [&](cudaStream_t on) {
+        const Spread read = time_replays(stream, arguments.repeats, [&](cudaStream_t on) {
             tg::cuda::check(cudaMemcpyAsync(copy.data(), weights.data(), bytes, cudaMemcpyDeviceToDevice, on),
                             "copying weights");
         });

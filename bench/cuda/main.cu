@@ -9,11 +9,14 @@
 // One JSON object a line. `prefill_ms` is the time to the first patch, `decode_step_ms` that of each further one;
 // `tuned_from_file` of the `tuned_products` algorithms came from the file that processes share.
 //
-// With --floor, what no decode step of so many rows can be faster than, on this device: reading the weights once, and
-// the products of its layers by cuBLASLt.
+// With --floor, two times of this device in place of forecasts: reading the weights of the layers once, and their
+// products of so many rows by cuBLASLt. A decode step can be no faster than the first; where rows are many, than the
+// second.
 //
 // With --memory, a table of the memory that each forecaster takes in place of the times: as it is known when compiled,
 // and as measured.
+#include <vector>
+
 #include <CLI/CLI.hpp>
 
 #include "measure.hpp"
@@ -29,9 +32,9 @@ int main(int argc, char** argv) {
         ->check(CLI::Range(1, 1000000));
     app.add_option("--checkpoint", checkpoint, "a checkpoint folder in place of untrained weights");
     std::vector<totograph::Index> floor_rows;
-    app.add_option("--floor", floor_rows, "print the least time of steps of so many rows, and nothing else")
+    app.add_option("--floor", floor_rows, "print the floors of steps of so many rows, and nothing else")
         ->delimiter(',')
-        ->check(CLI::Range(1, 1000000));
+        ->check(CLI::Range(1, 32768));
     app.add_flag("--memory", arguments.memory, "print the memory that is taken, and no times");
     CLI11_PARSE(app, argc, argv);
     arguments.load = [&checkpoint] {

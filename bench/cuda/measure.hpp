@@ -172,7 +172,7 @@ void long_mean(const Arguments& arguments);
 void dashboard(const Arguments& arguments);
 void readme(const Arguments& arguments);
 
-/// Prints what no step of so many rows can be faster than.
+/// Prints how long it takes to read the weights of the layers once, and to compute their products of so many rows.
 void print_floor(const Arguments& arguments, const std::vector<Index>& rows);
 
 }  // namespace bench

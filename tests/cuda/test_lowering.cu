@@ -2,6 +2,8 @@
 // What launches know before they run. Nothing here runs on a device.
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <set>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -125,6 +127,19 @@ struct ReusedMemory {
     }
 };
 
+/// As `ReusedMemory`, of so many f64 numbers that not all fit into shared memory.
+struct MuchMemory {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = cast(r.state("x", {8, 64}), DType::f64);
+        Tensor total = cumulative_sum(x);
+        for (int i = 1; i < 6; ++i) {
+            total = total + cumulative_sum(x * static_cast<double>(i));
+        }
+        out(cast(total, DType::f32));
+    }
+};
+
 /// Two steps that take a block several turns each, with one barrier between them.
 struct FewBarriers {
     static constexpr void record(Recorder& r) {
@@ -159,6 +174,8 @@ std::string faults_of_segments() {
         return left >= 0 && right >= 0 && left < right + bytes(b) && right < left + bytes(a);
     };
     std::string faults;
+    std::array<std::size_t, Program::buffers.size()> launch_of_buffer{};
+    launch_of_buffer.fill(Lowered::count);
     for (std::size_t l = 0; l < Lowered::count; ++l) {
         const tg::cuda::Launch& launch = Lowered::at(l);
         const bool has_local = launch.kind == tg::cuda::LaunchKind::segment && launch.local_bytes > 0;
@@ -172,11 +189,31 @@ std::string faults_of_segments() {
                     return;
                 }
                 const tg::Buffer& buffer = Program::buffers[static_cast<std::size_t>(reference.index)];
+                std::size_t& owner = launch_of_buffer[static_cast<std::size_t>(reference.index)];
+                owner = owner == Lowered::count ? l : owner;
+                if (owner != l) {
+                    faults += "step " + std::to_string(launch.first + i) + " reads another launch's shared memory; ";
+                }
                 if (!has_local || static_cast<std::size_t>(local) + buffer.bytes > launch.local_bytes ||
                     launch.local_bytes > tg::cuda::most_local_bytes) {
                     faults += "step " + std::to_string(launch.first + i) + " looks outside its shared memory; ";
                 }
             });
+        }
+        std::array<int, tg::cuda::segment_steps> turns{};
+        for (int i = 0; i < launch.count && launch.is_sequence(); ++i) {
+            const int step = launch.order[static_cast<std::size_t>(i)];
+            if (step < 0 || step >= launch.count || turns[static_cast<std::size_t>(step)]++ > 0) {
+                faults += "launch " + std::to_string(l) + " does not run each step once; ";
+            }
+            const tg::Step& s = step_of<Program>(launch.first + step);
+            std::uint32_t bits = Lowered::local_offset(s.output) >= 0 ? 1U : 0U;
+            for (int o = 0; o < kernel_of<Program>(launch.first + step).operand_count; ++o) {
+                bits |= Lowered::local_offset(s.operands[static_cast<std::size_t>(o)]) >= 0 ? 2U << o : 0U;
+            }
+            if (bits != Lowered::local_bits(launch.first + step)) {
+                faults += "step " + std::to_string(launch.first + step) + " is told wrong places; ";
+            }
         }
         // A step must see what those before it made, and spoil nothing that they still read.
         int level = 0;
@@ -190,6 +227,8 @@ std::string faults_of_segments() {
                 const tg::Reference& written = step_of<Program>(launch.first + earlier).output;
                 const tg::Reference& rewritten = step_of<Program>(launch.first + later).output;
                 bool depends = false;
+                depends = reads_position<Program>(launch.first + later, written) ||
+                          reads_position<Program>(launch.first + earlier, rewritten);
                 each_reference(launch.first + later, [&](const auto& r) { depends = depends || meet(r, written); });
                 each_reference(launch.first + earlier, [&](const auto& r) { depends = depends || meet(r, rewritten); });
                 if (depends && levels[static_cast<std::size_t>(earlier)] >= levels[static_cast<std::size_t>(later)]) {
@@ -253,6 +292,7 @@ TEST_CASE("a segment of one block has its intermediates in shared memory, each a
     constexpr tg::cuda::Launch scaler = first_segment<Decode>();
     CHECK(scaler.blocks == 1);
     CHECK(scaler.local_bytes > 0);
+    CHECK(barriers_of(scaler) == 11);  // the longest chain of steps has 12 links
 
     // A multiple, its running sum, the total: whichever memory the planner gave each of them.
     using Reused = tg::Program<ReusedMemory>;
@@ -260,6 +300,51 @@ TEST_CASE("a segment of one block has its intermediates in shared memory, each a
     constexpr tg::cuda::Launch reused = first_segment<Reused>();
     CHECK(reused.blocks == 1);
     CHECK(barriers_of(reused) == 2);
+    tg::cuda::Launch in_arena = reused;
+    in_arena.barriers.fill(false);
+    tg::cuda::lowering_detail::order_steps<Reused>(in_arena, &tg::cuda::lowering_detail::may_overlap<Reused>);
+    CHECK(barriers_of(in_arena) > 2);
+}
+
+TEST_CASE("what does not fit into shared memory stays in the arena") {
+    using Much = tg::Program<MuchMemory>;
+    CHECK(faults_of_segments<Much>() == "");
+    constexpr tg::cuda::Launch much = first_segment<Much>();
+    CHECK(much.blocks == 1);
+    int local = 0;
+    int elsewhere = 0;
+    for (int i = 0; i < much.count; ++i) {
+        const tg::Reference& output = Much::steps[static_cast<std::size_t>(much.first + i)].output;
+        if (output.space == tg::Space::arena) {
+            (tg::cuda::Lowering<Much, true>::local_offset(output) >= 0 ? local : elsewhere) += 1;
+        }
+    }
+    CHECK(local > 0);
+    CHECK(elsewhere > 0);
+}
+
+TEST_CASE("sums of a tile lie so that neither who stores nor who loads them waits for a bank") {
+    using Sums = tg::cuda::TileSums;
+    std::set<int> offsets;
+    for (int row = 0; row < Sums::rows; ++row) {
+        std::set<int> banks_of_row;
+        for (int chunk = 0; chunk < Sums::chunks; ++chunk) {
+            offsets.insert(Sums::chunk_offset(row, chunk));
+            banks_of_row.insert(Sums::chunk_offset(row, chunk) / Sums::chunk_bytes % 8 + chunk / 8 * 8);
+        }
+        CHECK(banks_of_row.size() == Sums::chunks);  // eight neighbours, which eight lanes load, are in eight banks
+    }
+    CHECK(offsets.size() == std::size_t{Sums::rows} * Sums::chunks);
+    CHECK(*offsets.rbegin() + Sums::chunk_bytes == static_cast<int>(Sums::bytes));
+    for (int row = 0; row < Sums::rows; row += 8) {
+        for (int chunk = 0; chunk < Sums::chunks; ++chunk) {
+            std::set<int> banks;
+            for (int i = 0; i < 8; ++i) {
+                banks.insert(Sums::chunk_offset(row + i, chunk) / Sums::chunk_bytes % 8);
+            }
+            CHECK(banks.size() == 8);  // eight rows of a matrix, which are stored at once
+        }
+    }
 }
 
 TEST_CASE("a segment whose steps take a block more turns than it has barriers takes a cluster") {

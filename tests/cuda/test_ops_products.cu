@@ -69,7 +69,9 @@ constexpr bool runs_on_warpgroups() {
     return tg::cuda::fits_warpgroups<typename At::template KernelAt<At::launch.norms() + product>>() &&
            tg::cuda::WarpgroupGroupOf<At>::type::fills(132);
 }
-static_assert(runs_on_warpgroups<Gated<1100, 512, 3072>>());
+static_assert(runs_on_warpgroups<Gated<1100, 512, 6144>>());
+// Three tiles and more for a block: sums and those who finish them wait for each other in both parities.
+static_assert(tg::cuda::WarpgroupGroupOf<LaunchOf<Gated<1100, 512, 6144>>>::type::items > 2 * (132 / 2));
 static_assert(!runs_on_warpgroups<ActivatedWithOperands<1101, 512, 6144>>());
 static_assert(runs_on_warpgroups<IntoCaches<147, 7, 1536, 576>, 2, 0>());
 static_assert(runs_on_warpgroups<IntoCaches<147, 7, 1536, 576>, 2, 1>());

@@ -101,24 +101,7 @@ public:
     /// what comes after the last one. The first is 0.
     template <std::size_t which>
     static std::vector<std::size_t> regions() {
-        using Lowered = Lowering<ProgramAt<which>, streams>;
-        std::vector<std::size_t> begins{0};
-        int layer = -1;
-        std::size_t last_of_layers = 0;
-        for (std::size_t i = 0; i < Lowered::count; ++i) {
-            const int own = Lowered::at(i).layer;
-            if (own > layer) {
-                layer = own;
-                if (i > 0) {
-                    begins.push_back(i);
-                }
-            }
-            last_of_layers = own >= 0 ? i : last_of_layers;
-        }
-        if (layer >= 0 && last_of_layers + 1 < Lowered::count) {
-            begins.push_back(last_of_layers + 1);
-        }
-        return begins;
+        return Lowering<ProgramAt<which>, streams>::regions();
     }
 
     /// The device memory of a state; null when no program has one of this name.
@@ -232,31 +215,6 @@ private:
         return nullptr;
     }
 
-    /// Where an intermediate begins; of one in shared memory, counted from where that begins.
-    template <std::size_t which>
-    [[nodiscard]] std::byte* intermediate(const Reference& reference) const {
-        using Program = ProgramAt<which>;
-        const int local = Lowering<Program, streams>::local_offset(reference);
-        return local >= 0 ? static_cast<std::byte*>(nullptr) + local
-                          : memory_.data() + States::bytes +
-                                Program::buffers[static_cast<std::size_t>(reference.index)].offset;
-    }
-
-    /// For `StepCalls::local`.
-    template <std::size_t which>
-    static std::uint32_t local_bits(int index) {
-        using Program = ProgramAt<which>;
-        const Step& step = lowering_detail::step_of<Program>(index);
-        const auto bit = [](const Reference& reference) {
-            return Lowering<Program, streams>::local_offset(reference) >= 0 ? 1U : 0U;
-        };
-        std::uint32_t bits = bit(step.output);
-        for (std::size_t i = 0; i < max_operands; ++i) {
-            bits |= bit(step.operands[i]) << (i + 1);
-        }
-        return bits;
-    }
-
     template <std::size_t which>
     [[nodiscard]] Address address(const Reference& reference, std::size_t element_bytes) const {
         using Program = ProgramAt<which>;
@@ -265,11 +223,16 @@ private:
         switch (reference.space) {
             case Space::weight: base = const_cast<std::byte*>(prepared_[which][index].data); break;
             case Space::state: base = memory_.data() + States::template offsets<Program>[index]; break;
-            case Space::arena: base = intermediate<which>(reference); break;
+            case Space::arena: base = memory_.data() + States::bytes + Program::buffers[index].offset; break;
             case Space::none: return {};
         }
         Address address;
         address.base = base + reference.offset * static_cast<Index>(element_bytes);
+        if (const int local = Lowering<Program, streams>::local_offset(reference); local >= 0) {
+            // Counted from where the shared memory begins, as `StepCalls::local` tells.
+            address.base = reinterpret_cast<void*>(
+                static_cast<std::uintptr_t>(local + reference.offset * static_cast<Index>(element_bytes)));
+        }
         if (reference.position >= 0) {
             address.position = reinterpret_cast<const std::int32_t*>(
                 memory_.data() + States::template offsets<Program>[static_cast<std::size_t>(reference.position)]);
@@ -331,9 +294,9 @@ private:
     void launch_sequence(cudaStream_t stream, std::integer_sequence<int, i...>) const {
         constexpr std::uint64_t barriers =
             ((std::uint64_t{At::launch.barriers[static_cast<std::size_t>(i)] ? 1U : 0U} << i) | ...);
-        const StepCalls<sizeof...(i)> calls{
-            {call_of<which>(At::launch.first + At::launch.order[static_cast<std::size_t>(i)])...},
-            {local_bits<which>(At::launch.first + At::launch.order[static_cast<std::size_t>(i)])...}};
+        using Lowered = Lowering<ProgramAt<which>, streams>;
+        constexpr int steps[] = {At::launch.first + At::launch.order[static_cast<std::size_t>(i)]...};
+        const StepCalls<sizeof...(i)> calls{{call_of<which>(steps[i])...}, {Lowered::local_bits(steps[i])...}};
         if constexpr (At::launch.kind == LaunchKind::rows) {
             using Steps = RowSegment<At::launch.rows, barriers, typename At::template KernelAt<i>...>;
             launcher_.launch(&segment_kernel<Steps, false>, {Steps::blocks}, stream, calls);
@@ -367,26 +330,32 @@ private:
         }
     }
 
+    /// Rounds the input of a library's products, with the norm that begins the launch.
+    template <std::size_t which, class At>
+    void round_input(cudaStream_t stream) const {
+        using First = typename At::template KernelAt<At::launch.norms()>;
+        auto* rounded = reinterpret_cast<BFloat16*>(memory_.data() + inputs_offset);
+        constexpr Index rows = First::kernel.rows();
+        if constexpr (At::launch.norms() == 1) {
+            constexpr Index warps = block_threads / warp_size;
+            launcher_.launch(&norm_and_convert_kernel<typename At::template KernelAt<0>>,
+                             {blocks_for(divide_rounding_up(rows, warps))}, stream, call_of<which>(At::launch.first),
+                             rounded);
+        } else {
+            constexpr auto depth = static_cast<int>(First::kernel.depth);
+            launcher_.launch(&convert_kernel<depth, First::is_aligned>,
+                             {blocks_for(divide_rounding_up(rows * depth, Index{4} * block_threads))}, stream,
+                             call_of<which>(At::launch.first_product()).input, First::kernel.input_stride, rows,
+                             rounded);
+        }
+    }
+
     template <std::size_t which, class At, int... i>
     void launch_library(cudaStream_t stream, std::integer_sequence<int, i...>) const {
         using Program = ProgramAt<which>;
         constexpr int norms = At::launch.norms();
-        using First = typename At::template KernelAt<norms>;
-        const KernelCall call = call_of<which>(At::launch.first_product());
         if constexpr (streams && !At::launch.input_is_rounded) {
-            auto* rounded = reinterpret_cast<BFloat16*>(memory_.data() + inputs_offset);
-            constexpr Index rows = First::kernel.rows();
-            if constexpr (norms == 1) {
-                constexpr Index warps = block_threads / warp_size;
-                launcher_.launch(&norm_and_convert_kernel<typename At::template KernelAt<0>>,
-                                 {blocks_for(divide_rounding_up(rows, warps))}, stream,
-                                 call_of<which>(At::launch.first), rounded);
-            } else {
-                constexpr auto depth = static_cast<int>(First::kernel.depth);
-                launcher_.launch(&convert_kernel<depth, First::is_aligned>,
-                                 {blocks_for(divide_rounding_up(rows * depth, Index{4} * block_threads))}, stream,
-                                 call.input, First::kernel.input_stride, rows, rounded);
-            }
+            round_input<which, At>(stream);
         } else {
             static_assert(!At::launch.input_moves,
                           "totograph: the input of a product lies at a place that is known before the run.");

@@ -9,6 +9,7 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/blocks.hpp>
 #include <totograph/exec/cuda/check.hpp>
+#include <totograph/exec/cuda/launch.hpp>
 
 namespace totograph::cuda {
 
@@ -32,7 +33,7 @@ public:
     template <class... Parameters, class... Arguments>
     void launch(void (*kernel)(Parameters...), const Spread& spread, cudaStream_t stream,
                 Arguments&&... arguments) const {
-        if (spread.shared_bytes > 0) {  // more than a kernel gets unasked
+        if (spread.shared_bytes > most_local_bytes) {  // more than a kernel gets unasked
             check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                        static_cast<int>(spread.shared_bytes)),
                   "asking for shared memory");

@@ -5,14 +5,15 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
-#include <totograph/core/arena.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/direct_product.hpp>
 #include <totograph/exec/cuda/draw_relations.hpp>
 #include <totograph/exec/cuda/elementwise.hpp>
 #include <totograph/exec/cuda/launch.hpp>
 #include <totograph/exec/cuda/row_local.hpp>
+#include <totograph/exec/cuda/segment_order.hpp>
 #include <totograph/exec/cuda/state_rounding.hpp>
 #include <totograph/exec/cuda/step_kernels.hpp>
 #include <totograph/exec/cuda/step_relations.hpp>
@@ -121,47 +122,6 @@ constexpr Launch next_launch(int step, int steps, bool streams) {
         }
     }
     return launch;
-}
-
-/// Orders steps that run in one kernel by how many others they must wait for one after the other, with a barrier where
-/// the number changes: so there are no more barriers than the longest chain of steps has links. Other launches keep
-/// theirs. `overlaps(a, b)` tells whether two references can name the same memory.
-template <class Program, class Overlaps>
-constexpr void order_steps(Launch& launch, const Overlaps& overlaps) {
-    std::array<int, segment_steps> depth{};
-    int deepest = 0;
-    for (int i = 0; i < launch.count && launch.is_sequence(); ++i) {
-        for (int before = 0; before < i; ++before) {
-            if (!are_apart<Program>(launch.first + before, launch.first + i, overlaps)) {
-                depth[static_cast<std::size_t>(i)] =
-                    std::max(depth[static_cast<std::size_t>(i)], depth[static_cast<std::size_t>(before)] + 1);
-            }
-        }
-        deepest = std::max(deepest, depth[static_cast<std::size_t>(i)]);
-    }
-    std::size_t next = 0;
-    for (int level = 0; level <= deepest; ++level) {
-        launch.barriers[next] = level > 0;
-        for (int i = 0; i < launch.count; ++i) {
-            if (depth[static_cast<std::size_t>(i)] == level) {
-                launch.order[next++] = i;
-            }
-        }
-    }
-}
-
-/// Whether one block is enough for a segment whose steps are ordered: where its steps take no more turns beyond the
-/// first than there are barriers, which cost a cluster more.
-template <class Program>
-constexpr bool fits_one_block(const Launch& launch) {
-    Index turns = 0;
-    Index barriers = 0;
-    for (int i = 0; i < launch.count; ++i) {
-        const Index size = kernel_of<Program>(launch.first + i).iteration.size();
-        turns += std::max<Index>(divide_rounding_up(size, block_elements), 1) - 1;
-        barriers += launch.barriers[static_cast<std::size_t>(i)] ? 1 : 0;
-    }
-    return turns <= barriers;
 }
 
 /// The layer whose weights a product reads; -1 when they belong to none.
@@ -291,39 +251,6 @@ private:
                                                  : false;
     }
 
-    /// Orders the steps of a segment for one block, which has what is written and read within it alone in its shared
-    /// memory, each at a place of its own; for a cluster where that is better.
-    static constexpr void order_segment(Table& table, Launch& launch) {
-        using namespace lowering_detail;
-        Launch local = launch;
-        std::array<int, buffers> places{};
-        places.fill(-1);
-        for (std::size_t i = 0; i < Program::buffers.size(); ++i) {
-            const Buffer& buffer = Program::buffers[i];
-            const std::size_t bytes = aligned_size(buffer.bytes);
-            if (buffer.first_step >= launch.first && buffer.last_step < launch.first + launch.count &&
-                local.local_bytes + bytes <= most_local_bytes) {
-                places[i] = static_cast<int>(local.local_bytes);
-                local.local_bytes += bytes;
-            }
-        }
-        const auto is_local = [&](const Reference& reference) {
-            return reference.space == Space::arena && places[static_cast<std::size_t>(reference.index)] >= 0;
-        };
-        order_steps<Program>(local, [&](const Reference& a, const Reference& b) {
-            return is_local(a) || is_local(b) ? a.space == b.space && a.index == b.index : may_overlap<Program>(a, b);
-        });
-        if (fits_one_block<Program>(local)) {
-            launch = local;
-            for (std::size_t i = 0; i < buffers; ++i) {
-                table.local[i] = places[i] >= 0 ? places[i] : table.local[i];
-            }
-        } else {
-            order_steps<Program>(launch, &may_overlap<Program>);
-            launch.blocks = cluster_blocks;
-        }
-    }
-
     static constexpr Table make_table() {
         using namespace lowering_detail;
         Table table{};
@@ -344,7 +271,7 @@ private:
         for (std::size_t l = 0; l < table.count; ++l) {
             Launch& launch = table.launches[l];
             if (launch.kind == LaunchKind::segment) {
-                order_segment(table, launch);
+                order_segment<Program>(launch, table.local);
             } else {
                 order_steps<Program>(launch, &may_overlap<Program>);
             }
@@ -395,12 +322,43 @@ public:
     static constexpr std::size_t count = table.count;
     static constexpr const Launch& at(std::size_t index) { return table.launches[index]; }
 
+    /// Where regions begin, as numbers of launches: what comes before the first layer, each layer, and what comes after
+    /// the last one. The first is 0.
+    static std::vector<std::size_t> regions() {
+        std::vector<std::size_t> begins{0};
+        int layer = -1;
+        std::size_t last_of_layers = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            const int own = at(i).layer;
+            if (own > layer) {
+                layer = own;
+                if (i > 0) {
+                    begins.push_back(i);
+                }
+            }
+            last_of_layers = own >= 0 ? i : last_of_layers;
+        }
+        if (layer >= 0 && last_of_layers + 1 < count) {
+            begins.push_back(last_of_layers + 1);
+        }
+        return begins;
+    }
+
     /// Whether an intermediate or a state is stored as bf16.
     static constexpr bool is_rounded(const Reference& reference) { return is_rounded(table, reference); }
 
     /// Where in the shared memory of its segment's block an intermediate begins; -1 for what lies elsewhere.
     static constexpr int local_offset(const Reference& reference) {
         return reference.space == Space::arena ? table.local[static_cast<std::size_t>(reference.index)] : -1;
+    }
+    /// A bit for the output of a step, then one for each of its operands: it lies in shared memory.
+    static constexpr std::uint32_t local_bits(int index) {
+        const Step& step = lowering_detail::step_of<Program>(index);
+        std::uint32_t bits = local_offset(step.output) >= 0 ? 1U : 0U;
+        for (std::size_t i = 0; i < max_operands; ++i) {
+            bits |= local_offset(step.operands[i]) >= 0 ? 2U << i : 0U;
+        }
+        return bits;
     }
 };
 

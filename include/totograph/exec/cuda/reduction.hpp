@@ -156,8 +156,10 @@ constexpr int row_threads() {
 template <class K, class Threads = Blocks<>>
 __device__ void run_reduction(const KernelCall& call) {
     constexpr auto rows = static_cast<Offset<K>>(K::kernel.rows());
-    if (!takes_block<K>() && !Threads::template group_has_item<row_threads<K>(), rows>()) {
-        return;
+    if constexpr (!takes_block<K>()) {
+        if (!Threads::template group_has_item<row_threads<K>(), rows>()) {
+            return;
+        }
     }
     const OperandPointers<Prologue<K>> before(call);
     const OperandPointers<Epilogue<K>> after(call);
@@ -206,8 +208,10 @@ __device__ void run_cumulative_sum(const KernelCall& call) {
     constexpr auto out_step = static_cast<Offset<K>>(inner_stride<K>(K::kernel.output_strides));
     // A row of a few stretches takes a warp, a longer one a block.
     constexpr int together = columns <= 4 * warp_size ? 1 : warps;
-    if (together == 1 && !Threads::template group_has_item<warp_size, rows>()) {
-        return;
+    if constexpr (together == 1) {
+        if (!Threads::template group_has_item<warp_size, rows>()) {
+            return;
+        }
     }
     __shared__ double totals[warps];
     const auto* in = call.operands[0].get<T>();

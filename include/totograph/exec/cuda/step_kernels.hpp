@@ -94,6 +94,7 @@ template <int blocks>
 __device__ __forceinline__ void synchronize_segment() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     if constexpr (blocks > 1) {
+        __syncwarp();
         asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
         return;
     }
@@ -179,6 +180,8 @@ __device__ __forceinline__ void copy_parameters(Parameters& to, const Parameters
     }
     __syncthreads();
 }
+
+static_assert(block_elements == 4 * block_threads);
 
 /// Points what lies in shared memory to it.
 template <std::size_t steps>

@@ -198,13 +198,14 @@ __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const _
     load_tile(0, capacity, key_row, value_row);
     constexpr bool has_own_keys = op == Op::cached_attention && S::samples > 1;
     if constexpr (prefix_is_settled && has_own_keys) {
-        // Samples' own keys and values of earlier steps come from memory: a line each, on its way into the L2 cache.
-        const int settled = integer_of<K, 6>(call.operands[6].get<std::int32_t>(), place.series);
+        // Samples' own keys and values of earlier steps come from memory: the first line of each, on its way into the
+        // L2 cache. The launch before may write the last of them; to bring a line there reads nothing of it.
+        const int suffix = integer_of<K, 6>(call.operands[6].get<std::int32_t>(), place.series);
         const int half = lane / 2 % 2;
         if (exists(half)) {
             const QueryPlace own = place_of_query(half);
             const Key* base = lane % 2 == 0 ? call.operands[4].get<Key>() : call.operands[5].get<Key>();
-            for (int position = 0; position < settled; ++position) {
+            for (int position = 0; position < suffix; ++position) {
                 const Key* line = base + (lane % 2 == 0 ? row_of<K, 4>(own, place.variate, position)
                                                         : row_of<K, 5>(own, place.variate, position));
                 asm volatile("prefetch.global.L2 [%0];" ::"l"(line));

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/exec/cuda/kernel_call.hpp>
@@ -24,6 +23,9 @@ public:
     static constexpr int chunks = 32;
     static constexpr int chunk_bytes = 16;
     static constexpr std::size_t bytes = std::size_t{rows} * chunks * chunk_bytes;
+
+    /// Where eight columns of a row begin, in bytes.
+    static constexpr int chunk_offset(int row, int chunk) { return (row * chunks + (chunk ^ row % 8)) * chunk_bytes; }
 
     __device__ __forceinline__ explicit TileSums(std::byte* memory) : memory_(memory) {}
 
@@ -51,7 +53,7 @@ public:
 
 private:
     __device__ __forceinline__ std::byte* place(int row, int chunk) const {
-        return memory_ + (row * chunks + (chunk ^ row % 8)) * chunk_bytes;
+        return memory_ + chunk_offset(row, chunk);
     }
 
     std::byte* memory_;
@@ -65,6 +67,10 @@ class TileEpilogue {
     static constexpr int rows_at_once = 32 / chunks;
     static constexpr int each = 4;  ///< Rows of a lane whose loads overlap.
     static constexpr int group_rows = each * rows_at_once;
+    static_assert((operands_that_repeat<K>(0, K::kernel.row_rank) |
+                   operands_that_repeat<K>(K::kernel.row_rank, K::kernel.iteration.rank)) ==
+                      (1U << K::kernel.operand_count) - 1,
+                  "totograph: what a chain on tiles reads belongs to rows or to columns alone: it is read once.");
     using Rows = RowsEpilogue<K, 8, each>;
 
 public:
@@ -79,8 +85,8 @@ public:
           row_(warp * group_rows + static_cast<int>(threadIdx.x) % 32 / chunks),
           step_(warps * group_rows),
           column_(first_column + chunk_ * 8) {
-        rows_.load(column_, operands_);
         choose_rows(row_);
+        rows_.load(column_, operands_);
     }
 
     /// Stores what the chain makes of the sums.

@@ -19,7 +19,7 @@
 #include <totograph/exec/cuda/warpgroup_epilogue.hpp>
 #include <totograph/graph/kernel.hpp>
 
-// Products of many rows in bf16 with the chain after each, in one kernel: sums never leave the registers.
+// Products of many rows in bf16 with the chain after each, in one kernel: sums never leave the multiprocessor.
 //
 // A block computes 128 rows by 256 columns at a time (of a pair of products, 128 of each). One warp copies tiles of 64
 // elements of depth to shared memory, three ahead; two warpgroups multiply them, 64 rows each, and leave the sums in
@@ -78,7 +78,8 @@ constexpr bool has_short_chain() {
 }
 
 /// Whether a product can be computed in this way, and pays. With fewer rows (448 were measured) a library's smaller
-/// tiles fill the device better; in shallow products (128) the chain, which nothing hides, is most of the time.
+/// tiles fill the device better; in shallow products (128) the chain takes longer than the next tile, and was most of
+/// the time.
 template <class K>
 constexpr bool fits_warpgroups() {
     if constexpr (K::kernel.kind != KernelKind::product) {
