@@ -164,6 +164,9 @@ step "memory"
 step "construction without known algorithms"
 TOTOGRAPH_CACHE_DIR='' "$build/bench/bench_cuda" --repeats 1
 
+step "floors"
+"$build/bench/bench_cuda" --floor 1,448,1792
+
 step "benchmark"
 "$build/bench/bench_cuda"
 
