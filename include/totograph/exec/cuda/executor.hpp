@@ -226,13 +226,11 @@ private:
             case Space::arena: base = memory_.data() + States::bytes + Program::buffers[index].offset; break;
             case Space::none: return {};
         }
+        const Index offset = reference.offset * static_cast<Index>(element_bytes);
+        const int local = Lowering<Program, streams>::local_offset(reference);
         Address address;
-        address.base = base + reference.offset * static_cast<Index>(element_bytes);
-        if (const int local = Lowering<Program, streams>::local_offset(reference); local >= 0) {
-            // Counted from where the shared memory begins, as `StepCalls::local` tells.
-            address.base = reinterpret_cast<void*>(
-                static_cast<std::uintptr_t>(local + reference.offset * static_cast<Index>(element_bytes)));
-        }
+        // In shared memory it is counted from where that begins, as `StepCalls::local` tells.
+        address.base = local < 0 ? base + offset : reinterpret_cast<void*>(static_cast<std::uintptr_t>(local + offset));
         if (reference.position >= 0) {
             address.position = reinterpret_cast<const std::int32_t*>(
                 memory_.data() + States::template offsets<Program>[static_cast<std::size_t>(reference.position)]);
