@@ -4,11 +4,13 @@
 //
 //     full_size_forecast CHECKPOINT_FOLDER SERIES OUTPUT_FOLDER
 //
-// SERIES holds f32 [3, 1000]. Writes PRECISION_NAME files of f32: the head's parameters of the first patch, and the
-// mean.
+// SERIES holds f32 [count, 3, 1000]. Writes PRECISION_NAME files of f32, of one series after the other: the head's
+// parameters of the first patch, and the mean.
+#include <cstddef>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
+#include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,19 +32,34 @@ void write(const std::string& path, const std::vector<float>& values) {
     }
 }
 
+constexpr std::size_t series_size = static_cast<std::size_t>(bucket.variates * bucket.context);
+
 template <tg::cuda::Precision precision>
-void forecast(const tg::toto::ModelWeights<Model>& weights, const tg::Series& series, const std::string& folder) {
+void forecast(const tg::toto::ModelWeights<Model>& weights, const std::vector<float>& values,
+              const std::string& folder) {
     constexpr tg::cuda::ForecasterOptions options{.precision = precision, .rewrites = {.keep_intermediates = true}};
     tg::cuda::Forecaster<Model, bucket, options> forecaster(weights);
-    const std::string prefix = folder + "/" + tg::cuda::name(precision) + "_";
-    forecaster.fill(series, bucket, 0);
-    forecaster.template run<0>();
-    for (const char* name : {"df", "loc", "scale", "probs"}) {
-        write(prefix + name, forecaster.template read_state<float>(std::string("tap.") + name));
-    }
     // The forecast itself with the program that users run.
     tg::cuda::Forecaster<Model, bucket, tg::cuda::ForecasterOptions{.precision = precision}> plain(weights);
-    write(prefix + "mean", plain.forecast(series).mean());
+    std::map<std::string, std::vector<float>> results;
+    const auto add = [&](const std::string& name, const std::vector<float>& part) {
+        results[name].insert(results[name].end(), part.begin(), part.end());
+    };
+    for (std::size_t first = 0; first < values.size(); first += series_size) {
+        tg::Series series;
+        series.variates = bucket.variates;
+        series.steps = bucket.context;
+        series.values = std::span(values).subspan(first, series_size);
+        forecaster.fill(series, bucket, 0);
+        forecaster.template run<0>();
+        for (const char* name : {"df", "loc", "scale", "probs"}) {
+            add(name, forecaster.template read_state<float>(std::string("tap.") + name));
+        }
+        add("mean", plain.forecast(series).mean());
+    }
+    for (const auto& [name, result] : results) {
+        write(folder + "/" + tg::cuda::name(precision) + "_" + name, result);
+    }
 }
 
 }  // namespace
@@ -53,21 +70,20 @@ int main(int argc, char** argv) {
         return 2;
     }
     try {
-        std::vector<float> values(static_cast<std::size_t>(bucket.variates * bucket.context));
-        std::ifstream file(argv[2], std::ios::binary);
-        file.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(float)));
-        if (!file) {
-            throw tg::Error(tg::ErrorCode::file_not_found,
-                            std::string("'") + argv[2] + "' does not hold 3,000 numbers; write it with the script.");
+        std::ifstream file(argv[2], std::ios::binary | std::ios::ate);
+        const auto bytes = file ? static_cast<std::size_t>(file.tellg()) : 0;
+        std::vector<float> values(bytes / sizeof(float));
+        file.seekg(0);
+        file.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(bytes));
+        if (!file || values.empty() || bytes % (series_size * sizeof(float)) != 0) {
+            throw tg::Error(
+                tg::ErrorCode::file_not_found,
+                std::string("'") + argv[2] + "' does not hold series of 3,000 numbers; write it with the script.");
         }
-        tg::Series series;
-        series.variates = bucket.variates;
-        series.steps = bucket.context;
-        series.values = values;
         const auto weights = tg::toto::load<Model>(argv[1]);
-        forecast<tg::cuda::Precision::f32>(weights, series, argv[3]);
-        forecast<tg::cuda::Precision::tf32>(weights, series, argv[3]);
-        forecast<tg::cuda::Precision::bf16>(weights, series, argv[3]);
+        forecast<tg::cuda::Precision::f32>(weights, values, argv[3]);
+        forecast<tg::cuda::Precision::tf32>(weights, values, argv[3]);
+        forecast<tg::cuda::Precision::bf16>(weights, values, argv[3]);
     } catch (const tg::Error& error) {
         std::fprintf(stderr, "full_size_forecast: %s\n", error.what());
         return 1;

@@ -11,6 +11,8 @@
 #include <totograph/graph/recorder.hpp>
 #include <totograph/nn/student_t.hpp>
 
+#include "cuda/ops_movement_models.hpp"
+#include "cuda/ops_sequence_models.hpp"
 #include "cuda/ops_states.hpp"
 #include "support/outputs.hpp"
 
@@ -184,104 +186,6 @@ struct Custom {
     }
 };
 
-/// Every way to say where elements are, and to move them.
-template <DType dtype>
-struct Views {
-    static constexpr void record(Recorder& r) {
-        Outputs out(r);
-        const Tensor x = r.state("x", {4, 3, 10}, dtype);
-        const Tensor y = r.state("y", {4, 3, 10}, dtype);
-        out(slice(x, 2, 1, 3));
-        out(slice(x, 2, 1, 3, 4));
-        out(slice(slice(x, 2, 1, 3, 3), 0, 1, 2, 2));
-        out(permute(x, {2, 0, 1}));
-        out(permute(x, {1, 2, 0}) - permute(y, {1, 2, 0}));
-        out(reshape(permute(x, {2, 0, 1}), {20, 6}));
-        out(reshape(slice(x, 2, 0, 5), {12, 5}));
-        out(reshape(slice(x, 1, 0, 2), {80}));
-        out(expand(slice(x, 1, 1, 1), {2, 4, 3, 10}));
-        out(reshape(expand(reshape(slice(x, 1, 1, 1), {4, 1, 10}), {4, 3, 10}), {120}));
-        out(concatenate(x, slice(y, 0, 1, 2), 0));
-        out(concatenate(x, slice(y, 1, 1, 1), 1));
-        out(concatenate(permute(x, {0, 2, 1}), permute(slice(y, 1, 0, 2), {0, 2, 1}), 2));
-    }
-};
-
-/// One index of an axis, at a position that is device data.
-template <DType dtype>
-struct Takes {
-    static constexpr void record(Recorder& r) {
-        Outputs out(r);
-        const Tensor x = r.state("x", {4, 3, 10}, dtype);
-        const Tensor y = r.state("y", {4, 3, 10}, dtype);
-        const Tensor position = r.state("at", {1}, DType::i32);
-        const Tensor positions = r.state("at.each", {4}, DType::i32);
-        out(take(x, 1, minimum(position, 2.0)));
-        out(take(x, 2, position));
-        out(take(x, 2, position) + take(y, 2, position));
-        out(take(x, 2, positions));
-        out(take(slice(x, 2, 1, 4, 2), 2, position));
-        out(take(permute(x, {2, 1, 0}), 2, position));
-        out(slice(take(x, 2, position), 0, 1, 2));
-        out(take(take(x, 0, position), 2, position));
-        out(take(x + y, 0, position));
-    }
-};
-
-/// Parts of states; what lies beside them must stay as it was.
-template <DType dtype>
-struct Stores {
-    static constexpr void record(Recorder& r) {
-        const Tensor x = r.state("x", {4, 3, 10}, dtype);
-        const Tensor position = r.state("at", {1}, DType::i32);
-        const Tensor positions = r.state("at.each", {4}, DType::i32);
-        r.store(r.state("out.part", {4, 9, 10}, dtype), x, 1, 4);
-        r.store(r.state("out.last", {4, 3, 30}, dtype), x + x, 2, 7);
-        r.store(r.state("out.repeated", {4, 3, 10}, dtype), slice(x, 1, 0, 1), 0, 0);
-        r.store_at(r.state("out.at", {4, 9, 10}, dtype), x, 1, position);
-        r.store_at(r.state("out.each", {4, 9, 10}, dtype), x, 1, positions);
-        r.store_at(r.state("out.computed", {4, 9, 10}, dtype), x, 1, position + 1.0);
-        r.store_at(r.state("out.moved", {4, 9, 10}, dtype), permute(reshape(x, {4, 10, 3}), {0, 2, 1}), 1, position);
-    }
-};
-
-struct LargePermute {
-    static constexpr void record(Recorder& r) {
-        Outputs out(r);
-        out(permute(r.state("x", {16, 256, 256}), {0, 2, 1}));
-    }
-};
-struct LargeConcatenate {
-    static constexpr void record(Recorder& r) {
-        Outputs out(r);
-        out(concatenate(r.state("x", {64, 96, 128}), r.state("y", {64, 32, 128}), 1));
-    }
-};
-struct LargeTakeAndStore {
-    static constexpr void record(Recorder& r) {
-        const Tensor position = r.state("at", {1}, DType::i32);
-        const Tensor taken = take(r.state("x", {1024, 4, 256}), 1, position);
-        r.store_at(r.state("out", {1024, 6, 256}), taken * 2.0, 1, position);
-    }
-};
-
-/// What is made of weights alone is prepared before the run.
-struct WeightViews {
-    static constexpr void record(Recorder& r) {
-        Outputs out(r);
-        const Tensor x = r.state("x", {4, 6});
-        const Tensor weight = r.weight("w", {6, 4});
-        const Tensor bias = r.weight("b", {18});
-        const Tensor position = r.state("at", {1}, DType::i32);
-        out(x + permute(weight, {1, 0}));
-        out(x + slice(bias, 0, 6, 6, 2));
-        out(x + reshape(slice(weight, 1, 3, 1), {6}));
-        out(take(weight, 0, position));
-        out(x * softmax(slice(bias, 0, 0, 6)) + cumulative_sum(slice(bias, 0, 1, 6)));
-        out(r.iota(6) * x);
-    }
-};
-
 /// Sums and means of rows of all widths, with what is fused before and after them.
 template <DType dtype>
 struct Reductions {
@@ -341,44 +245,6 @@ struct Softmax {
     }
 };
 
-/// Small steps, each of which reads what those before it made: they run as one kernel (test_ops.cu asserts it).
-struct SmallSteps {
-    static constexpr void record(Recorder& r) {
-        Outputs out(r);
-        Tensor x = r.state("x", {3, 40});
-        for (int i = 0; i < 4; ++i) {
-            const Tensor centred = x - mean(x);
-            const Tensor weights = softmax(centred);
-            const Tensor turned = permute(reshape(weights * centred, {3, 4, 10}), {0, 2, 1});
-            x = reshape(turned, {3, 40}) + exponential(sum(centred * centred) * -0.01) * r.state("row", {40});
-            out(x);
-        }
-        out(concatenate(x, reshape(cumulative_sum(r.state("positive", {3, 7})), {3, 7}), 1));
-        out(take(x, 1, r.state("at", {1}, DType::i32)));
-    }
-};
-
-/// Steps of 701 rows, each of which makes a row from the same row of what those before it made: they run as one kernel,
-/// whose blocks have some rows each, the last one fewer (test_ops.cu asserts it). What is made is read until the end,
-/// so that nothing else takes its memory.
-template <DType dtype, Index width>
-struct RowSteps {
-    static constexpr Index rows = 701;
-    static constexpr void record(Recorder& r) {
-        Outputs out(r);
-        const Tensor x = r.state("positive", {rows, width}, dtype);
-        const Tensor sums = cumulative_sum(x);
-        const Tensor middle = mean(sums);
-        const Tensor centred = sums - middle;
-        const Tensor moved = concatenate(middle, slice(centred, 1, 0, width - 1), 1);
-        const Tensor spread = sum(centred * centred) + 1.0;
-        const Tensor again = cumulative_sum(moved * centred / spread);
-        out(again + slice(moved, 1, width - 1, 1));
-        out(sums + moved + again);
-        out(spread * r.state("row", {width}, dtype));
-    }
-};
-
 /// Draws for all samples from a mixture that they share, and from one that each has of its own.
 template <Index mixtures>
 struct Sampling {
@@ -407,7 +273,7 @@ using Models =
                RunningSum<DType::f32, 5, 77>, RunningSum<DType::f64, 5, 77>, RunningSum<DType::f32, 128, 4096>,
                RunningSum<DType::f64, 128, 4096>, Softmax<7, 5>, Softmax<4096, 256>, Softmax<5, 700>, Softmax<9, 33>,
                Softmax<300, 12>, SmallSteps, RowSteps<DType::f32, 60>, RowSteps<DType::f32, 61>,
-               RowSteps<DType::f64, 160>, Sampling<1>, Sampling<64>>;
+               RowSteps<DType::f64, 160>, RowParts<DType::f32>, RowParts<DType::f64>, Sampling<1>, Sampling<64>>;
 
 /// The states of a model after a run on the CPU, by its place in `Models`.
 std::vector<StateContent> eager_states(std::size_t model);

@@ -70,6 +70,8 @@ constexpr Row table[] = {
     {"steps of 701 rows, f32", in_f32},
     {"steps of 701 rows, f32, odd", in_f32},
     {"steps of 701 rows, f64, long", in_f32},
+    {"parts of 701 rows, f32", in_f32},
+    {"parts of 701 rows, f64", in_f32},
     {"samples of one mixture", draws},
     {"samples of a mixture each", draws},
 };
@@ -87,6 +89,8 @@ constexpr bool runs_by_rows() {
 static_assert(runs_by_rows<RowSteps<DType::f32, 60>>());
 static_assert(runs_by_rows<RowSteps<DType::f32, 61>>());
 static_assert(runs_by_rows<RowSteps<DType::f64, 160>>());
+static_assert(runs_by_rows<RowParts<DType::f32>>());
+static_assert(runs_by_rows<RowParts<DType::f64>>());
 
 template <std::size_t place>
 void check_place() {

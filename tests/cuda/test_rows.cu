@@ -216,6 +216,9 @@ public:
     /// Places that a row writes and another one touches.
     [[nodiscard]] std::size_t conflicts() const {
         std::size_t count = moving_conflicts_;
+        for (const int state : written_somewhere_) {
+            count += accesses_.at(state) > 1 ? 1U : 0U;
+        }
         for (const auto& [key, memory] : memories_) {
             for (const Touched& touched : memory) {
                 count += touched.is_written && touched.by_several ? 1U : 0U;
@@ -225,11 +228,23 @@ public:
     }
 
 private:
+    /// Whether a step takes or stores at positions of its own.
+    static bool has_positions(const tg::Kernel& kernel) {
+        return kernel.kind == tg::KernelKind::structural &&
+               (kernel.op == tg::Op::take || (kernel.op == tg::Op::store && kernel.operand_count == 2));
+    }
+
     void add_moving(const tg::Step& step, const tg::Kernel& kernel) {
+        if (has_positions(kernel)) {
+            REQUIRE(step.operands[1].space == tg::Space::state);
+            read_whole_.push_back(step.operands[1].index);  // positions, which all rows may read
+        }
         for (int i = -1; i < kernel.operand_count; ++i) {
             const tg::Reference& reference = i < 0 ? step.output : step.operands[static_cast<std::size_t>(i)];
             if (reference.position >= 0) {
-                read_whole_.push_back(reference.space == tg::Space::arena ? -1 : reference.index);
+                if (i >= 0) {
+                    read_whole_.push_back(reference.space == tg::Space::arena ? -1 : reference.index);
+                }
                 read_whole_.push_back(reference.position);
             }
         }
@@ -239,11 +254,21 @@ private:
         const bool is_reduction = kernel.kind == tg::KernelKind::reduction;
         const bool is_structural = kernel.kind == tg::KernelKind::structural;
         const bool is_store = is_structural && kernel.op == tg::Op::store;
-        REQUIRE((!is_structural || kernel.op == tg::Op::cumulative_sum || kernel.op == tg::Op::concatenate ||
-                 (is_store && kernel.operand_count == 1 && kernel.attributes[1] == 0)));
+        REQUIRE((!is_structural || is_store || kernel.op == tg::Op::take || kernel.op == tg::Op::cumulative_sum ||
+                 kernel.op == tg::Op::concatenate));
         const tg::Shape row_shape = leading(kernel.iteration, kernel.row_rank);
-        add(step.output, kernel.dtype, is_reduction ? row_shape : kernel.iteration, kernel.output_strides, true);
-        for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
+        if (is_store && has_positions(kernel)) {
+            add_somewhere(step.output.space == tg::Space::arena, step.output.index, true);
+        } else {
+            tg::Reference output = step.output;
+            if (is_store) {
+                output.offset +=
+                    kernel.attributes[1] * kernel.output_strides[static_cast<std::size_t>(kernel.attributes[0])];
+            }
+            add(output, kernel.dtype, is_reduction ? row_shape : kernel.iteration, kernel.output_strides, true);
+        }
+        const auto operands = static_cast<std::size_t>(has_positions(kernel) ? 1 : kernel.operand_count);
+        for (std::size_t i = 0; i < operands; ++i) {
             const tg::Operand& operand = kernel.operands[i];
             const bool is_of_rows = is_reduction && i >= static_cast<std::size_t>(kernel.prologue_operands);
             add(step.operands[i], operand.dtype,
@@ -262,10 +287,9 @@ private:
         const bool in_arena = reference.space == tg::Space::arena;
         const int key = in_arena ? -1 : reference.index;
         if (reference.position >= 0) {
-            // Somewhere in a state, which nothing of the launch may write; nor what says where.
-            moving_conflicts_ += writes || in_arena ? 1 : 0;
-            return;
+            return add_somewhere(in_arena, key, writes);
         }
+        accesses_[key] += in_arena ? 0 : 1;
         for (const int whole : read_whole_) {
             moving_conflicts_ += writes && whole == key ? 1 : 0;
         }
@@ -285,6 +309,15 @@ private:
         }
     }
 
+    /// Somewhere in a state that is read, nothing of the launch may write; one that is written, nothing else may touch.
+    void add_somewhere(bool in_arena, int key, bool writes) {
+        moving_conflicts_ += in_arena ? 1 : 0;
+        accesses_[key] += in_arena ? 0 : 1;
+        if (writes && !in_arena) {
+            written_somewhere_.push_back(key);
+        }
+    }
+
     static void touch(std::vector<Touched>& memory, std::size_t first, std::size_t width, Index row, bool writes) {
         if (memory.size() < first + width) {
             memory.resize(first + width);
@@ -299,7 +332,9 @@ private:
 
     Index rows_;
     std::map<int, std::vector<Touched>> memories_;  ///< The arena, and each state.
+    std::map<int, int> accesses_;                   ///< Of each state, by how many operands and results.
     std::vector<int> read_whole_;
+    std::vector<int> written_somewhere_;
     std::size_t moving_conflicts_ = 0;
 };
 
@@ -323,13 +358,13 @@ void check_decode() {
     check_rows<DecodeOf<Case>, true>(3);
 }
 
-/// The first two steps of a program, as if they ran by rows.
+/// The first steps of a program, as if they ran by rows.
 template <class Program>
-std::size_t conflicts_by(Index rows) {
+std::size_t conflicts_by(Index rows, int steps = 2) {
     tg::cuda::Launch launch;
     launch.kind = LaunchKind::rows;
     launch.rows = rows;
-    launch.count = 2;
+    launch.count = steps;
     return RowTouches<Program>(launch).conflicts();
 }
 
@@ -340,6 +375,7 @@ TEST_CASE("no row of steps that run by rows touches what another one writes") {
     check_decode<Small>();
     check_rows<tg::Program<ops::RowSteps<tg::DType::f32, 60>>, false>(1);
     check_rows<tg::Program<ops::RowSteps<tg::DType::f64, 160>>, false>(1);
+    check_rows<tg::Program<ops::RowParts<tg::DType::f32>>, false>(1);
 }
 
 TEST_CASE("rows that touch others' are found") {
@@ -348,6 +384,7 @@ TEST_CASE("rows that touch others' are found") {
     CHECK(conflicts_by<TwoSteps<64>>(256) > 0);
     CHECK(conflicts_by<TwoSteps<far, true>>(256) > 0);
     CHECK(conflicts_by<TwoSteps<far, false, true>>(256) > 0);
+    CHECK(conflicts_by<tg::Program<Ring>>(300, 3) > 0);
     CHECK(conflicts_by<tg::Program<OneRowForAll>>(300) > 0);
     CHECK(conflicts_by<tg::Program<Turned>>(200) > 0);
 }

@@ -17,15 +17,12 @@
 #include <cublasLt.h>
 #include <cuda_runtime.h>
 
-#include <totograph/core/dtype.hpp>
 #include <totograph/core/error.hpp>
 #include <totograph/core/log.hpp>
-#include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/algorithm_timer.hpp>
 #include <totograph/exec/cuda/check.hpp>
 #include <totograph/exec/cuda/device.hpp>
-#include <totograph/exec/cuda/kernel_call.hpp>
 #include <totograph/exec/cuda/library_product.hpp>
-#include <totograph/exec/cuda/memory.hpp>
 #include <totograph/exec/cuda/stream.hpp>
 #include <totograph/exec/tuning_cache.hpp>
 #include <totograph/graph/explain_text.hpp>
@@ -33,120 +30,64 @@
 
 namespace totograph::cuda {
 
-/// Numbers between -1 and 1, as bf16 or f32: products of zeros need less power, and run faster, than real ones.
-template <class T>
-__global__ void fill_with_noise(T* to, Index count, bool as_bf16) {
-    for (Index i = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
-         i += static_cast<Index>(gridDim.x) * blockDim.x) {
-        const auto hashed = static_cast<std::uint32_t>((i + 1) * 2654435761LL);
-        const float value = static_cast<float>(hashed >> 8U) * 0x1p-23F - 1.0F;
-        if (as_bf16) {
-            reinterpret_cast<BFloat16*>(to)[i] = stored_as<BFloat16>(value);
-        } else {
-            reinterpret_cast<float*>(to)[i] = value;
-        }
-    }
-}
-
 /// The fastest of the algorithms that cuBLASLt expects to be fast, by measuring them on the current device. Throws
 /// `Error` when none of them runs.
-///
-/// Weights are read as in a forecast, from memory: between two uses of a layer's weights all other layers' have passed
-/// through the cache. So each launch takes another copy of them, of so many that the cache cannot hold them.
 inline ProductAlgorithm measure_algorithms(const LibraryProduct& product, const Device& device) {
     constexpr int tried = 24;
     constexpr int finalists = 5;
     // In rounds, the best of which counts: the choice is kept, so one disturbance must not decide it.
-    constexpr int final_rounds = 5;
-    constexpr int repeats = 6;
-    constexpr Index most_copies = 64;
-    const ProductShape& shape = product.shape();
-    auto candidates = product.candidates(tried);
-    const bool as_bf16 = shape.precision == Precision::bf16;
-    const Index element = as_bf16 ? 2 : 4;
-    const auto bytes = [](Index elements, Index each) { return static_cast<std::size_t>(elements * each); };
-    const Index weight_elements = shape.columns * shape.depth;
-    const Index copies = std::clamp<Index>(
-        divide_rounding_up(static_cast<Index>(device.cache_bytes) * 3 / 2, weight_elements * element), 2, most_copies);
-    const DeviceMemory input(bytes(shape.rows * shape.input_stride, element));
-    const DeviceMemory weight(bytes(weight_elements * copies, element));
-    const DeviceMemory output(bytes(shape.rows * shape.output_stride, sizeof(float)));
-    const DeviceMemory residual(bytes(shape.rows * shape.residual_stride, sizeof(float)));
-    const DeviceMemory bias(bytes(shape.columns, sizeof(float)));
-    const DeviceMemory workspace(product_workspace_bytes);
-    const Stream stream;
-    const auto fill = [&](const DeviceMemory& memory, Index count, bool rounded) {
-        if (count > 0) {
-            fill_with_noise<<<256, 256, 0, stream.get()>>>(memory.data(), count, rounded);
-            check(cudaGetLastError(), "filling memory");
-        }
-    };
-    fill(input, shape.rows * shape.input_stride, as_bf16);
-    fill(weight, weight_elements * copies, as_bf16);
-    fill(residual, shape.rows * shape.residual_stride, false);
-    fill(bias, shape.columns, false);
-    Index copy = 0;
-    const auto launch = [&](const ProductAlgorithm& candidate) {
-        copy = (copy + 1) % copies;
-        return product.try_launch(candidate, input.data(), weight.data() + bytes(copy * weight_elements, element),
-                                  output.data(),
-                                  shape.residual_stride > 0 ? reinterpret_cast<const float*>(residual.data()) : nullptr,
-                                  reinterpret_cast<const float*>(bias.data()), workspace.data(), stream.get());
-    };
-    const Event begin(true);
-    const Event end(true);
-    /// Milliseconds of a few launches; infinite when it does not run.
-    const auto time = [&](const ProductAlgorithm& candidate) {
-        if (launch(candidate) != CUBLAS_STATUS_SUCCESS) {
-            return std::numeric_limits<float>::infinity();
-        }
-        begin.record(stream.get());
-        for (int repeat = 0; repeat < repeats; ++repeat) {
-            launch(candidate);
-        }
-        end.record(stream.get());
-        stream.synchronize();
-        return end.since(begin);
-    };
+    constexpr int rounds = 2;
+    constexpr int final_rounds = 10;
     struct Timed {
         float least;
         std::size_t place;  ///< Among the candidates.
-        ProductAlgorithm algorithm;
+        ReplayableGraph graph;
     };
+    const auto candidates = product.candidates(tried);
+    AlgorithmTimer timer(product, device);
     std::vector<Timed> timed;
     for (std::size_t place = 0; place < candidates.size(); ++place) {
-        if (const float least = time(candidates[place]); least < std::numeric_limits<float>::infinity()) {
-            timed.push_back({least, place, candidates[place]});
+        if (ReplayableGraph graph = timer.record(candidates[place])) {
+            timed.push_back({std::numeric_limits<float>::infinity(), place, std::move(graph)});
         }
     }
     const std::size_t ran = timed.size();
     if (timed.empty()) {
         throw Error(ErrorCode::device_failure, "cuda: none of the " + std::to_string(candidates.size()) +
-                                                   " algorithms of cuBLASLt runs " + product_key(shape) +
+                                                   " algorithms of cuBLASLt runs " + product_key(product.shape()) +
                                                    " on this device; use another precision or bucket.");
     }
-    const auto is_faster = [](const Timed& a, const Timed& b) { return a.least < b.least; };
-    std::sort(timed.begin(), timed.end(), is_faster);
-    timed.resize(std::min<std::size_t>(timed.size(), finalists));
-    for (int round = 0; round < final_rounds; ++round) {
-        for (Timed& finalist : timed) {
-            finalist.least = std::min(finalist.least, time(finalist.algorithm));
+    const auto measure = [&](int count) {
+        for (int round = 0; round < count; ++round) {
+            for (Timed& each : timed) {
+                each.least = std::min(each.least, timer.time(each.graph));
+            }
         }
-    }
-    const Timed& best = *std::min_element(timed.begin(), timed.end(), is_faster);
+        std::sort(timed.begin(), timed.end(), [](const Timed& a, const Timed& b) { return a.least < b.least; });
+    };
+    measure(rounds);
+    timed.erase(timed.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(ran, finalists)), timed.end());
+    measure(final_rounds);
+    const Timed& best = timed.front();
     log(LogTopic::tuning, [&] {
-        return "product " + product_key(shape) + ": timed " + std::to_string(ran) + " of " +
+        const ReplayableGraph writing = timer.record_writing();
+        float of_writing = std::numeric_limits<float>::infinity();
+        for (int round = 0; round < final_rounds; ++round) {
+            of_writing = std::min(of_writing, timer.time(writing));
+        }
+        const double microseconds = static_cast<double>(best.least - of_writing) * 1000 / AlgorithmTimer::repeats;
+        return "product " + product_key(product.shape()) + ": timed " + std::to_string(ran) + " of " +
                std::to_string(candidates.size()) + " algorithms of cuBLASLt, chose number " +
                std::to_string(best.place + 1) + " by its expectation, which takes " +
-               totograph::detail::number_text(static_cast<double>(best.least) * 1000 / repeats, 3) + " us";
+               totograph::detail::number_text(microseconds, 3) + " us";
     });
-    return best.algorithm;
+    return candidates[best.place];
 }
 
 /// All that the fastest algorithm of a product depends on beside the product, as text. Devices of one kind share it.
 inline std::string tuning_identity(const Device& device) {
     // Raised when products are measured in another way, so that older choices are made anew.
-    constexpr int version = 2;
+    constexpr int version = 3;
     const auto attribute = [&](cudaDeviceAttr wanted) {
         int value = 0;
         check(cudaDeviceGetAttribute(&value, wanted, device.index), "asking a device for its properties");

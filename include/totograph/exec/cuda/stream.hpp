@@ -108,8 +108,9 @@ public:
     ReplayableGraph() = default;
 
     /// Captures what `record(stream)` launches. Nothing runs.
+    /// @param is_logged  whether the log tells of it
     template <class Record>
-    ReplayableGraph(const Stream& stream, Record&& record) {
+    ReplayableGraph(const Stream& stream, Record&& record, bool is_logged = true) {
         const auto begin = std::chrono::steady_clock::now();
         check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), "beginning a capture");
         try {
@@ -134,11 +135,13 @@ public:
             cudaGraphExecDestroy(graph_);
         }
         check(uploaded, "uploading a graph");
-        log(LogTopic::capture, [&] {
-            const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
-            return "captured a graph of " + std::to_string(nodes_) + " nodes in " +
-                   totograph::detail::number_text(taken.count(), 3) + " ms";
-        });
+        if (is_logged) {
+            log(LogTopic::capture, [&] {
+                const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
+                return "captured a graph of " + std::to_string(nodes_) + " nodes in " +
+                       totograph::detail::number_text(taken.count(), 3) + " ms";
+            });
+        }
     }
     ReplayableGraph(ReplayableGraph&& other) noexcept
         : graph_(std::exchange(other.graph_, nullptr)), nodes_(other.nodes_) {}

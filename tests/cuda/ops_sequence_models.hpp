@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <totograph/graph/recorder.hpp>
+
+#include "cuda/ops_states.hpp"
+#include "support/outputs.hpp"
+
+// Models whose steps run one after the other in one kernel.
+
+namespace ops {
+
+using tg::test::Outputs;
+
+/// Small steps, each of which reads what those before it made: they run as one kernel (test_ops.cu asserts it).
+struct SmallSteps {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        Tensor x = r.state("x", {3, 40});
+        for (int i = 0; i < 4; ++i) {
+            const Tensor centred = x - mean(x);
+            const Tensor weights = softmax(centred);
+            const Tensor turned = permute(reshape(weights * centred, {3, 4, 10}), {0, 2, 1});
+            x = reshape(turned, {3, 40}) + exponential(sum(centred * centred) * -0.01) * r.state("row", {40});
+            out(x);
+        }
+        out(concatenate(x, reshape(cumulative_sum(r.state("positive", {3, 7})), {3, 7}), 1));
+        out(take(x, 1, r.state("at", {1}, DType::i32)));
+    }
+};
+
+/// Steps of 701 rows, each of which makes a row from the same row of what those before it made: they run as one kernel,
+/// whose blocks have some rows each, the last one fewer (test_ops.cu asserts it). What is made is read until the end,
+/// so that nothing else takes its memory.
+template <DType dtype, Index width>
+struct RowSteps {
+    static constexpr Index rows = 701;
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("positive", {rows, width}, dtype);
+        const Tensor sums = cumulative_sum(x);
+        const Tensor middle = mean(sums);
+        const Tensor centred = sums - middle;
+        const Tensor moved = concatenate(middle, slice(centred, 1, 0, width - 1), 1);
+        const Tensor spread = sum(centred * centred) + 1.0;
+        const Tensor again = cumulative_sum(moved * centred / spread);
+        out(again + slice(moved, 1, width - 1, 1));
+        out(sums + moved + again);
+        out(spread * r.state("row", {width}, dtype));
+    }
+};
+
+/// As `RowSteps`, with parts of rows: of an input, at a position that all rows share; of what was made, at one of each
+/// row's own; and stored between what is beside them, which must stay as it was. A row is one of four of each of 701.
+template <DType dtype>
+struct RowParts {
+    static constexpr Index outer = 701;
+    static constexpr Index rows = 4 * outer;
+    static constexpr void record(Recorder& r) {
+        const Tensor x = r.state("positive", {outer, 4, 12}, dtype);
+        const Tensor sums = cumulative_sum(x);
+        const Tensor shared = take(x, 1, r.state("at", {1}, DType::i32));
+        const Tensor own = take(sums, 2, r.state("at.each", {outer}, DType::i32));
+        r.store(r.state("out.part", {outer, 9, 12}, dtype), sums * 2.0, 1, 4);
+        r.store(r.state("out.columns", {outer, 1, 30}, dtype), shared, 2, 7);
+        r.store(r.state("out.each", {outer, 4, 3}, dtype), own + slice(shared, 2, 5, 1), 2, 2);
+        r.store_at(r.state("out.own", {outer, 7, 12}, dtype), sums, 1, r.state("at.each", {outer}, DType::i32));
+        r.store_at(r.state("out.at", {outer, 6, 12}, dtype), shared - 1.0, 1, r.state("at.other", {1}, DType::i32));
+    }
+};
+
+}  // namespace ops
