@@ -139,11 +139,15 @@ if [[ "$quick" == no ]]; then
     small_ops='-sce=*large*,*long rows*,*samples of*'
     small_products='-sce=*large*,*300 rows*,*70? rows*,*527 rows*'
     for tool in memcheck racecheck initcheck synccheck; do
+        products="$small_products"
+        if [[ "$tool" == racecheck ]]; then
+            products+=',*1??? rows*'  # the tool breaks on cuBLASLt's own kernels of that size, in tf32
+        fi
         sanitize "$tool" "$build/tests/test_parity_cuda_a" -tc=mixture -sce='mean without a cache'
         sanitize "$tool" "$build/tests/test_parity_cuda_reduced" '-tc=mixture*' -sc='bf16 mean'
         sanitize "$tool" "$build/tests/test_parity_cuda_reduced" '-tc=wide_heads*' -sc='bf16 mean'
         sanitize "$tool" "$build/tests/test_ops" "$small_ops"
-        sanitize "$tool" "$build/tests/test_ops_products" "$small_products"
+        sanitize "$tool" "$build/tests/test_ops_products" "$products"
     done
 fi
 

@@ -6,10 +6,10 @@
 
 Needs `pip install toto-ts torch` and a CUDA device. Makes an untrained model of the size of Toto Open Base 1.0 (seed 0),
 runs it with PyTorch in f64, f32, tf32 and bf16 (autocast) on several series, runs the program on the same weights and
-series in f32, tf32 and bf16, and prints for each tensor the largest difference from the f64 run and the root of the mean
-square of the differences, both relative to the tensor's largest magnitude. Ends with an error when the largest one is
-beyond the bound of its precision, or the mean one is beyond the reference's in that precision (the largest ones of two
-sets of rounding errors differ by some tens of percent by chance).
+series in f32, tf32 and bf16, and prints for each tensor the largest difference from the f64 run and the root mean square
+of the differences, both relative to the tensor's largest magnitude. Ends with an error when the largest difference is
+beyond the bound of its precision or more than half again the reference's in that precision (maxima of rounding errors
+differ by some tens of percent by chance), or when the root mean square is beyond the reference's.
 """
 import argparse
 import contextlib
@@ -98,18 +98,18 @@ def main():
     exact = run_reference(model, series, "f64")
     failed = False
     print(f"{'precision':10}{'tensor':8}{'largest: ours':>14}{'toto-ts':>10}{'bound':>8}"
-          f"{'mean square: ours':>20}{'toto-ts':>10}")
+          f"{'rms: ours':>14}{'toto-ts':>10}")
     for precision, bound in BOUNDS.items():
         reference = run_reference(model, series, precision)
         for name, truth in exact.items():
             magnitude = abs(truth).max()
             own, theirs = ours[precision][name] - truth, reference[name] - truth
             largest = [abs(difference).max() / magnitude for difference in (own, theirs)]
-            mean = [numpy.sqrt((difference**2).mean()) / magnitude for difference in (own, theirs)]
-            fits = largest[0] <= bound and mean[0] <= mean[1]
+            rms = [numpy.sqrt((difference**2).mean()) / magnitude for difference in (own, theirs)]
+            fits = largest[0] <= min(bound, 1.5 * largest[1]) and rms[0] <= rms[1]
             failed = failed or not fits
             print(f"{precision:10}{name:8}{largest[0]:14.2e}{largest[1]:10.2e}{bound:8.0e}"
-                  f"{mean[0]:20.2e}{mean[1]:10.2e}{'' if fits else '  too far'}")
+                  f"{rms[0]:14.2e}{rms[1]:10.2e}{'' if fits else '  too far'}")
     return 1 if failed else 0
 
 

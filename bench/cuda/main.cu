@@ -9,9 +9,9 @@
 // One JSON object a line. `prefill_ms` is the time to the first patch, `decode_step_ms` that of each further one;
 // `tuned_from_file` of the `tuned_products` algorithms came from the file that processes share.
 //
-// With --floor, two times of this device in place of forecasts: reading the weights of the layers once, and their
-// products of so many rows by cuBLASLt. A decode step can be no faster than the first; where rows are many, than the
-// second.
+// With --floor, times of this device in place of forecasts: reading the weights of the layers once, and products of so
+// many rows by cuBLASLt, those of the layers and all of a step. A decode step can be no faster than the first; where
+// rows are many, than the last.
 //
 // With --memory, a table of the memory that each forecaster takes in place of the times: as it is known when compiled,
 // and as measured.

@@ -172,7 +172,8 @@ void long_mean(const Arguments& arguments);
 void dashboard(const Arguments& arguments);
 void readme(const Arguments& arguments);
 
-/// Prints how long it takes to read the weights of the layers once, and to compute their products of so many rows.
+/// Prints how long it takes to read the weights of the layers once, and to compute the products of steps of so many
+/// rows.
 void print_floor(const Arguments& arguments, const std::vector<Index>& rows);
 
 }  // namespace bench

@@ -7,11 +7,14 @@
 // SERIES holds f32 [count, 3, 1000]. Writes PRECISION_NAME files of f32, of one series after the other: the head's
 // parameters of the first patch, and the mean.
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <span>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <totograph/cuda.hpp>
@@ -70,15 +73,19 @@ int main(int argc, char** argv) {
         return 2;
     }
     try {
-        std::ifstream file(argv[2], std::ios::binary | std::ios::ate);
-        const auto bytes = file ? static_cast<std::size_t>(file.tellg()) : 0;
-        std::vector<float> values(bytes / sizeof(float));
-        file.seekg(0);
-        file.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(bytes));
-        if (!file || values.empty() || bytes % (series_size * sizeof(float)) != 0) {
+        std::error_code failure;
+        const std::uintmax_t bytes = std::filesystem::file_size(argv[2], failure);
+        if (failure || bytes == 0 || bytes % (series_size * sizeof(float)) != 0) {
             throw tg::Error(
-                tg::ErrorCode::file_not_found,
+                tg::ErrorCode::invalid_file,
                 std::string("'") + argv[2] + "' does not hold series of 3,000 numbers; write it with the script.");
+        }
+        std::vector<float> values(bytes / sizeof(float));
+        std::ifstream file(argv[2], std::ios::binary);
+        file.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(bytes));
+        if (!file) {
+            throw tg::Error(tg::ErrorCode::io_failure,
+                            std::string("'") + argv[2] + "' could not be read; check its permissions.");
         }
         const auto weights = tg::toto::load<Model>(argv[1]);
         forecast<tg::cuda::Precision::f32>(weights, values, argv[3]);

@@ -50,8 +50,9 @@ struct RowSteps {
     }
 };
 
-/// As `RowSteps`, with parts of rows: of an input, at a position that all rows share; of what was made, at one of each
-/// row's own; and stored between what is beside them, which must stay as it was. A row is one of four of each of 701.
+/// As `RowSteps`, with parts of 2,804 rows, four for each of 701 positions: of an input, at a position that all rows
+/// share; of what was made, at one that four rows share; and stored between what is beside them, which must stay as it
+/// was.
 template <DType dtype>
 struct RowParts {
     static constexpr Index outer = 701;

@@ -9,6 +9,7 @@
 #include <cuda_runtime.h>
 
 #include <totograph/core/dtype.hpp>
+#include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/check.hpp>
 #include <totograph/exec/cuda/device.hpp>
@@ -34,16 +35,20 @@ __global__ void fill_with_noise(T* to, Index count, bool as_bf16) {
     }
 }
 
-/// Times algorithms of a product on the current device as they run in a forecast.
+/// Times algorithms of a product on the current device as they run in a forecast. The product must outlive it.
 ///
 /// Launches are replayed from a graph: for small products a host that launches them one by one takes longer than they
 /// do, and what it would measure is itself. Weights come from memory: between two uses of a layer's weights all other
-/// layers' have passed through the cache, so each launch takes another copy of them, of so many that the cache cannot
-/// hold them. The input and the residual were just written: a kernel does that before each launch.
+/// layers' have passed through the cache, so each launch of a replay takes another copy of them. Copies of small
+/// weights may still be in the cache from the replay before. The input and the residual were just written: a kernel
+/// does that before each launch.
+///
+/// Each of its functions throws `Error` when the device fails.
 class AlgorithmTimer {
 public:
     static constexpr int repeats = 12;  ///< Launches of one timing.
 
+    /// Throws `Error` when the device has not enough memory.
     AlgorithmTimer(const LibraryProduct& product, const Device& device)
         : product_(product),
           shape_(product.shape()),
@@ -61,15 +66,23 @@ public:
         write_inputs();
     }
 
-    /// What is timed: `repeats` launches, each after its inputs were written. Empty when the algorithm does not run.
+    /// What is timed: `repeats` launches, each after its inputs were written. Empty when the algorithm does not run, or
+    /// cannot be captured.
     [[nodiscard]] ReplayableGraph record(const ProductAlgorithm& algorithm) {
-        if (launch(algorithm) != CUBLAS_STATUS_SUCCESS) {
-            return {};
+        if (launch(algorithm) == CUBLAS_STATUS_SUCCESS) {
+            try {
+                return record_each([&] { check(launch(algorithm), "launching a product"); });
+            } catch (const Error& error) {
+                if (error.code() == ErrorCode::out_of_memory) {
+                    throw;
+                }
+            }
         }
-        return record_each([&] { check(launch(algorithm), "launching a product"); });
+        cudaGetLastError();  // the next algorithm must not be blamed for it
+        return {};
     }
     /// The same without the launches.
-    [[nodiscard]] ReplayableGraph record_writing() {
+    [[nodiscard]] ReplayableGraph record_writing() const {
         return record_each([] {});
     }
 
@@ -111,13 +124,13 @@ private:
 
     template <class Launch>
     [[nodiscard]] ReplayableGraph record_each(const Launch& launch_it) const {
-        const auto record = [&](cudaStream_t) {
+        const auto launch_all = [&](cudaStream_t) {
             for (int repeat = 0; repeat < repeats; ++repeat) {
                 write_inputs();
                 launch_it();
             }
         };
-        return {stream_, record, false};
+        return {stream_, launch_all, false};
     }
 
     const LibraryProduct& product_;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <limits>
@@ -12,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <cublasLt.h>
@@ -31,7 +31,7 @@
 namespace totograph::cuda {
 
 /// The fastest of the algorithms that cuBLASLt expects to be fast, by measuring them on the current device. Throws
-/// `Error` when none of them runs.
+/// `Error` when none of them runs, or the device has not enough memory.
 inline ProductAlgorithm measure_algorithms(const LibraryProduct& product, const Device& device) {
     constexpr int tried = 24;
     constexpr int finalists = 5;
@@ -75,7 +75,8 @@ inline ProductAlgorithm measure_algorithms(const LibraryProduct& product, const 
         for (int round = 0; round < final_rounds; ++round) {
             of_writing = std::min(of_writing, timer.time(writing));
         }
-        const double microseconds = static_cast<double>(best.least - of_writing) * 1000 / AlgorithmTimer::repeats;
+        const float of_launches = std::max(best.least - of_writing, 0.0F);
+        const double microseconds = static_cast<double>(of_launches) * 1000 / AlgorithmTimer::repeats;
         return "product " + product_key(product.shape()) + ": timed " + std::to_string(ran) + " of " +
                std::to_string(candidates.size()) + " algorithms of cuBLASLt, chose number " +
                std::to_string(best.place + 1) + " by its expectation, which takes " +
