@@ -4,8 +4,9 @@
 
     python3 bench/compare_cuda.py build/cuda/bench/bench_cuda [--rounds 2] [--precisions bf16,tf32]
 
-Runs with a Python that has `toto-ts` and a `torch` with CUDA. Prints a Markdown table; a ratio above 1 means that
-totograph is faster.
+Runs with a Python that has `toto-ts` and a `torch` with CUDA. Prints a Markdown table: `faster` is the time of toto-ts
+by ours, `floors` ours by the floor. The floor is measured by the same program in the same run: the weights read once a
+patch, or, from 256 rows on, the products of that patch by cuBLASLt. (Of few rows those take longer than our whole step.)
 """
 import argparse
 import collections
@@ -14,6 +15,35 @@ import statistics
 import sys
 
 from compare import rows
+
+# Variates, context, horizon, samples: those of bench/cuda/*.cu.
+WORKLOADS = {
+    "one_patch": (1, 512, 64, 0),
+    "one_patch_samples": (1, 512, 64, 128),
+    "long_mean": (1, 4096, 768, 0),
+    "dashboard": (8, 2048, 96, 256),
+    "readme": (7, 4096, 336, 256),
+}
+PATCH = 64
+MANY_ROWS = 256
+
+
+def row_counts(workload):
+    """The rows of the first patch's program, those of each further one's, and how many further ones there are."""
+    variates, context, horizon, samples = WORKLOADS[workload]
+    return variates * context // PATCH, variates * max(1, samples), -(-horizon // PATCH) - 1
+
+
+def floor(workload, measured):
+    """Milliseconds, from the times that `--floor` printed for one precision, by what they are and their rows."""
+    weights = measured["weights, half a copy", 0]
+    first, further, patches = row_counts(workload)
+
+    def of(products, rows):
+        return weights if rows < MANY_ROWS else max(weights, measured[products, rows])
+
+    total = of("products of the layers", first)  # its head has few rows
+    return total + (patches * of("products of a step", further) if patches > 0 else 0)
 
 
 def spread(times):
@@ -37,14 +67,23 @@ def main():
         for command in (ours, theirs):
             for row in rows(command):
                 times[row["workload"], row["precision"], row["implementation"]].append(row["median_ms"])
-    print("| workload | precision | toto-ts, ms | totograph, ms | ratio |")
-    print("|---|---|---|---|---|")
-    for workload in arguments.workloads.split(","):
+    workloads = arguments.workloads.split(",")
+    many = {count for workload in workloads for count in row_counts(workload)[:2] if count >= MANY_ROWS}
+    measured = collections.defaultdict(dict)
+    floors = ",".join(str(count) for count in sorted(many) or [MANY_ROWS])
+    for row in rows([arguments.program, "--floor", floors, "--precisions", arguments.precisions]):
+        measured[row["precision"]][row["floor"], row["rows"]] = row["median_ms"]
+    print("| workload | precision | toto-ts, ms | totograph, ms | faster | floor, ms | floors |")
+    print("|---|---|---|---|---|---|---|")
+    for workload in workloads:
         for precision in arguments.precisions.split(","):
             base = times[workload, precision, "toto-ts"]
             found = times[workload, precision, "totograph-cuda"]
-            ratio = statistics.median(base) / statistics.median(found)
-            print(f"| {workload} | {precision} | {spread(base)} | {spread(found)} | {ratio:.1f}x |")
+            least = floor(workload, measured[precision])
+            own = statistics.median(found)
+            faster = statistics.median(base) / own
+            print(f"| {workload} | {precision} | {spread(base)} | {spread(found)} | {faster:.1f}x | {least:.3g} "
+                  f"| {own / least:.2f} |")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 #include <totograph/graph/recorder.hpp>
 
 #include "cuda/ops_states.hpp"
+#include "support/movements.hpp"
 #include "support/outputs.hpp"
 
 // Models of ops that say where elements are, and of those that move them.
@@ -19,19 +20,7 @@ struct Views {
         Outputs out(r);
         const Tensor x = r.state("x", {4, 3, 10}, dtype);
         const Tensor y = r.state("y", {4, 3, 10}, dtype);
-        out(slice(x, 2, 1, 3));
-        out(slice(x, 2, 1, 3, 4));
-        out(slice(slice(x, 2, 1, 3, 3), 0, 1, 2, 2));
-        out(permute(x, {2, 0, 1}));
-        out(permute(x, {1, 2, 0}) - permute(y, {1, 2, 0}));
-        out(reshape(permute(x, {2, 0, 1}), {20, 6}));
-        out(reshape(slice(x, 2, 0, 5), {12, 5}));
-        out(reshape(slice(x, 1, 0, 2), {80}));
-        out(expand(slice(x, 1, 1, 1), {2, 4, 3, 10}));
-        out(reshape(expand(reshape(slice(x, 1, 1, 1), {4, 1, 10}), {4, 3, 10}), {120}));
-        out(concatenate(x, slice(y, 0, 1, 2), 0));
-        out(concatenate(x, slice(y, 1, 1, 1), 1));
-        out(concatenate(permute(x, {0, 2, 1}), permute(slice(y, 1, 0, 2), {0, 2, 1}), 2));
+        tg::test::record_views(out, x, y);
     }
 };
 
@@ -44,15 +33,7 @@ struct Takes {
         const Tensor y = r.state("y", {4, 3, 10}, dtype);
         const Tensor position = r.state("at", {1}, DType::i32);
         const Tensor positions = r.state("at.each", {4}, DType::i32);
-        out(take(x, 1, minimum(position, 2.0)));
-        out(take(x, 2, position));
-        out(take(x, 2, position) + take(y, 2, position));
-        out(take(x, 2, positions));
-        out(take(slice(x, 2, 1, 4, 2), 2, position));
-        out(take(permute(x, {2, 1, 0}), 2, position));
-        out(slice(take(x, 2, position), 0, 1, 2));
-        out(take(take(x, 0, position), 2, position));
-        out(take(x + y, 0, position));
+        tg::test::record_takes(out, x, y, position, positions);
     }
 };
 

@@ -70,8 +70,8 @@ constexpr Row table[] = {
     {"steps of 701 rows, f32", in_f32},
     {"steps of 701 rows, f32, odd", in_f32},
     {"steps of 701 rows, f64, long", in_f32},
-    {"parts of 701 rows, f32", in_f32},
-    {"parts of 701 rows, f64", in_f32},
+    {"parts of 2804 rows, f32", in_f32},
+    {"parts of 2804 rows, f64", in_f32},
     {"samples of one mixture", draws},
     {"samples of a mixture each", draws},
 };
