@@ -6,8 +6,9 @@
 //     bench_cuda [--workloads a,b] [--precisions bf16,tf32,f32] [--repeats N] [--checkpoint FOLDER] [--memory]
 //                [--floor 1,1792]
 //
-// One JSON object a line. `prefill_ms` is the time to the first patch, `decode_step_ms` that of each further one;
-// `tuned_from_file` of the `tuned_products` algorithms came from the file that processes share.
+// One JSON object a line. `prefill_ms` is what the device computes to the first patch, `decode_step_ms` to each further
+// one, without copies in and out; `tuned_from_file` of the `tuned_products` algorithms came from the file that
+// processes share.
 //
 // With --floor, times of this device in place of forecasts: reading the weights of the layers once, and products of so
 // many rows by cuBLASLt, those of the layers and all of a step. A decode step can be no faster than the first; where

@@ -2,7 +2,9 @@
 // What a device may refuse, and what is then left behind: nothing.
 #include <algorithm>
 #include <cstddef>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <cuda_runtime.h>
@@ -109,6 +111,32 @@ TEST_CASE("a device that does not exist is an error that says how many there are
     REQUIRE(cudaGetDevice(&after) == cudaSuccess);
     CHECK(before == after);
     CHECK(cudaGetLastError() == cudaSuccess);
+}
+
+TEST_CASE("streams are used again, by one at a time") {
+    std::set<cudaStream_t> seen;
+    for (int round = 0; round < 40; ++round) {
+        const tg::cuda::Stream first;
+        tg::cuda::Stream second;
+        CHECK(first.get() != second.get());
+        seen.insert({first.get(), second.get()});
+        const tg::cuda::Stream moved(std::move(second));
+        CHECK(cudaStreamQuery(moved.get()) == cudaSuccess);
+    }
+    CHECK(seen.size() == 2);
+    SUBCASE("not one that is being captured") {
+        cudaStream_t captured = nullptr;
+        {
+            const tg::cuda::Stream stream;
+            captured = stream.get();
+            REQUIRE(cudaStreamBeginCapture(captured, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
+        }
+        (void)cudaGetLastError();  // whatever destroying it left
+        const tg::cuda::Stream next;
+        cudaStreamCaptureStatus status = cudaStreamCaptureStatusActive;
+        REQUIRE(cudaStreamIsCapturing(next.get(), &status) == cudaSuccess);
+        CHECK(status == cudaStreamCaptureStatusNone);
+    }
 }
 
 TEST_CASE("a capture that fails is an error, and leaves the stream as it was") {

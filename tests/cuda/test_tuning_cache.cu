@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -134,6 +135,64 @@ TEST_CASE("choices that the library does not accept are measured again and repla
     check_counts(0, products, 0, products);
     CHECK_FALSE(forecast_anew().empty());
     check_counts(products, 0, 0, 0);
+}
+
+TEST_CASE("among algorithms that are about as fast the time of the program decides") {
+    const ScratchFolder folder;
+    const CacheIn cache(folder.path().string());
+    const tg::cuda::Device device = tg::cuda::describe_device(0);
+    const tg::cuda::Stream stream;
+    const tg::cuda::DeviceMemory memory(1024);
+    const auto clear = [&](int times) {
+        return tg::cuda::ReplayableGraph(stream, [&](cudaStream_t to) {
+            for (int i = 0; i < times; ++i) {
+                tg::cuda::check(cudaMemsetAsync(memory.data(), 1, memory.size(), to), "clearing memory");
+            }
+        });
+    };
+    const auto is_same_algorithm = [](const tg::cuda::ProductAlgorithm& a, const tg::cuda::ProductAlgorithm& b) {
+        return std::memcmp(&a, &b, sizeof a) == 0;
+    };
+    tg::cuda::LibraryProducts products;
+    tg::cuda::ProductShape shape;
+    {
+        const tg::cuda::ChoosingAlgorithms choosing(true);
+        // Whether there are several depends on the device; of so many shapes some have them.
+        for (tg::Index rows = 64; !products.are_open() && rows <= 1024; rows *= 2) {
+            shape = {.rows = rows, .columns = 768, .depth = 768, .input_stride = 768, .output_stride = 768};
+            products.add(shape, 1, device, true);
+        }
+        REQUIRE(products.are_open());
+        const tg::cuda::ProductAlgorithm by_time = products.find(shape)->algorithm();
+        CHECK_FALSE(std::filesystem::exists(tg::cuda::tuning_cache_report().path));
+        int asked = 0;
+        SUBCASE("one that is clearly faster") {
+            products.settle(device, stream, [&](int program) {
+                CHECK(program == 1);
+                return clear(asked++ == 1 ? 1 : 200);
+            });
+            CHECK_FALSE(is_same_algorithm(products.find(shape)->algorithm(), by_time));
+        }
+        SUBCASE("none is clearly faster") {
+            products.settle(device, stream, [&](int) { return clear(asked++ == 0 ? 1 : 200); });
+            CHECK(is_same_algorithm(products.find(shape)->algorithm(), by_time));
+        }
+        SUBCASE("a program that does not run") {
+            products.settle(device, stream, [&](int) {
+                ++asked;
+                return tg::cuda::ReplayableGraph();
+            });
+            CHECK(is_same_algorithm(products.find(shape)->algorithm(), by_time));
+        }
+        CHECK(asked >= 2);
+        CHECK_FALSE(products.are_open());
+    }
+    // The choice is that of the process, and of the next one.
+    const auto expected = products.find(shape)->algorithm();
+    CHECK(is_same_algorithm(tg::cuda::fastest_algorithm(*products.find(shape), device), expected));
+    tg::cuda::TunedAlgorithms::instance().forget();
+    CHECK(is_same_algorithm(tg::cuda::fastest_algorithm(*products.find(shape), device), expected));
+    CHECK(tg::cuda::tuning_cache_report().hits == 1);
 }
 
 TEST_CASE("without a file every process measures") {

@@ -73,7 +73,6 @@ public:
                     }
                     recording.second(to);
                 });
-                begin_.emplace_back(stream, begin);
                 break;
             }
         }
@@ -101,20 +100,6 @@ public:
                 replay(step_, stream);
             }
             replay(end_, stream);
-        }
-    }
-
-    /// Puts the copy of the inputs and the first program onto a stream, and with `Capture::whole` of a single patch the
-    /// end as well.
-    template <class Recording>
-    void launch_begin(cudaStream_t stream, const Executor& executor, const Recording& recording) const {
-        if (capture_ == Capture::none) {
-            recording.first(stream);
-            executor.template launch<0>(stream);
-        } else if (begin_.empty()) {
-            whole_.launch(stream);
-        } else {
-            replay(begin_, stream);
         }
     }
 

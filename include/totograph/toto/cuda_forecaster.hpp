@@ -95,7 +95,8 @@ public:
     /// Prepares the weights (once for all forecasters that share them), all memory that forecasts need, and the graphs.
     /// Throws `Error` when there is no usable device or not enough memory on it.
     explicit Forecaster(const toto::ModelWeights<Model>& weights, ForecasterResources resources = {})
-        : Forecaster(weights, resources, CurrentDevice(resources.device)) {}
+        : Forecaster(weights, resources, CurrentDevice(resources.device),
+                     ChoosingAlgorithms(resources.execution.tunes)) {}
 
     /// Forecasts the steps after the series and waits for the result, a view of this forecaster's memory, valid until
     /// its next call of this function. Allocates nothing. Throws `Error` (before anything runs) when the request is
@@ -146,13 +147,6 @@ public:
         stream_.synchronize();
     }
 
-    /// Replays the beginning of a forecast (the inputs as they are) and waits: for benchmarks.
-    void replay_begin() {
-        const CurrentDevice current(device_.index);
-        pending_.wait();
-        launches_.launch_begin(stream_.get(), executor_, recording());
-        stream_.synchronize();
-    }
     /// The content of a state, copied to the host. Throws `Error` when no program has a state of this name.
     template <class T>
     [[nodiscard]] std::vector<T> read_state(std::string_view name, int layer = -1) {
@@ -250,14 +244,18 @@ public:
     [[nodiscard]] Executor& executor() noexcept { return executor_; }
 
 private:
-    /// While the device is current.
-    Forecaster(const toto::ModelWeights<Model>& weights, const ForecasterResources& resources, const CurrentDevice&)
+    /// While the device is current, and no other thread chooses algorithms.
+    Forecaster(const toto::ModelWeights<Model>& weights, const ForecasterResources& resources, const CurrentDevice&,
+               const ChoosingAlgorithms&)
         : device_(describe_device(resources.device)),
           executor_(weights.weights, device_, resources.execution),
           staged_(Executor::States::input_bytes),
           result_(result_size * sizeof(float)),
           host_result_(result_size * sizeof(float)),
           compacted_(result_size) {
+        if (executor_.is_open()) {
+            settle_algorithms();
+        }
         executor_.poison(stream_.get());
         launches_ = ForecastLaunches<Executor>(resources.execution.capture, first_patch, sizes.steps, stream_,
                                                executor_, recording());
@@ -265,6 +263,36 @@ private:
     }
 
     static constexpr Index first_patch = has_cache ? 1 : 0;
+
+    /// Chooses algorithms by the time of a forecast's programs. Further patches but the first few add no knowledge.
+    void settle_algorithms() {
+        constexpr Index most_further = 2;
+        constexpr Index further = std::min<Index>(most_further, sizes.steps - first_patch);
+        // Noise: products of zeros need less power, and run faster.
+        std::vector<float> values(static_cast<std::size_t>(bucket.batch * bucket.variates * bucket.context));
+        std::uint32_t word = 1;
+        for (float& value : values) {
+            word = word * 1664525U + 1013904223U;
+            value = static_cast<float>(word >> 8U) * 0x1p-24F;
+        }
+        fill({.batch = bucket.batch, .variates = bucket.variates, .steps = bucket.context, .values = values}, bucket,
+             0);
+        copy_inputs(stream_.get());
+        executor_.settle(stream_, [&](int program) {
+            if (program == 1 && further == 0) {
+                return ReplayableGraph();
+            }
+            return ReplayableGraph(
+                stream_,
+                [&](cudaStream_t stream) {
+                    executor_.template launch<0>(stream);
+                    for (Index patch = 0; program == 1 && patch < further; ++patch) {
+                        executor_.template launch<1>(stream);
+                    }
+                },
+                false);
+        });
+    }
 
     static const auto* find_state(std::string_view name, int layer) {
         const auto* entry = Executor::Layout::find(name, layer);

@@ -15,7 +15,7 @@
 
 namespace totograph::toto {
 
-/// Writes requests to the input states of a forecast's programs, padded to the bucket. Nothing is checked here.
+/// Writes requests, which have been checked, to the input states of a forecast's programs, padded to the bucket.
 ///
 /// `State` maps the name of a state to its memory on the host, or to null where the programs have no such state.
 template <class State>
@@ -47,24 +47,41 @@ private:
         std::int32_t* length = integers(states::length);
         const Index patches = divide_rounding_up(series.steps, sizes_.patch_size);
         const Index padding = patches * sizes_.patch_size - series.steps;
-        const Index capacity = sizes_.context_steps();
-        std::fill_n(values, sizes_.batch * sizes_.variates * capacity, 0.0F);
-        std::fill_n(observed, sizes_.batch * sizes_.variates * capacity, 0.0F);
         for (Index b = 0; b < sizes_.batch; ++b) {
             length[b] = static_cast<std::int32_t>(b < series.batch ? patches : 1);
         }
-        for (Index b = 0; b < series.batch; ++b) {
-            for (Index v = 0; v < series.variates; ++v) {
-                const auto from = static_cast<std::size_t>((b * series.variates + v) * series.steps);
-                const Index to = (b * sizes_.variates + v) * capacity + padding;
-                for (Index step = 0; step < series.steps; ++step) {
-                    const auto at = from + static_cast<std::size_t>(step);
-                    const bool is_observed = series.observed.empty() || series.observed[at] != 0;
-                    observed[to + step] = is_observed ? 1.0F : 0.0F;
-                    // What the reference's caller leaves in a gap is read by the patch embedding, so it is kept.
-                    values[to + step] = std::isfinite(series.values[at]) ? series.values[at] : 0.0F;
+        const Index capacity = sizes_.context_steps();
+        for (Index b = 0; b < sizes_.batch; ++b) {
+            for (Index v = 0; v < sizes_.variates; ++v) {
+                const bool is_given = b < series.batch && v < series.variates;
+                const Index to = (b * sizes_.variates + v) * capacity;
+                const Index begin = is_given ? padding : capacity;
+                const Index end = is_given ? padding + series.steps : capacity;
+                for (float* row : {values + to, observed + to}) {
+                    std::fill(row, row + begin, 0.0F);
+                    std::fill(row + end, row + capacity, 0.0F);
+                }
+                if (is_given) {
+                    fill_row(series, (b * series.variates + v) * series.steps, values + to + begin,
+                             observed + to + begin);
                 }
             }
+        }
+    }
+
+    /// The steps of one variate of one series, which begin at `from`.
+    static void fill_row(const Series& series, Index from, float* values, float* observed) noexcept {
+        const float* const given = series.values.data() + from;
+        if (series.observed.empty()) {
+            std::copy_n(given, series.steps, values);
+            std::fill_n(observed, series.steps, 1.0F);
+            return;
+        }
+        const auto* const is_observed = series.observed.data() + from;
+        for (Index step = 0; step < series.steps; ++step) {
+            observed[step] = is_observed[step] != 0 ? 1.0F : 0.0F;
+            // What the reference's caller leaves in a gap is read by the patch embedding, so it is kept.
+            values[step] = std::isfinite(given[step]) ? given[step] : 0.0F;
         }
     }
 

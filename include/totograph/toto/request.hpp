@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -53,6 +54,47 @@ inline std::string place(Index series, Index variate, Index step) {
            std::to_string(step);
 }
 
+/// Checks one variate of one series: that its observed values are finite, and that there are any.
+inline void check_values(const Series& series, Index row) {
+    const auto first = static_cast<std::size_t>(row * series.steps);
+    const auto steps = static_cast<std::size_t>(series.steps);
+    const auto is_observed = [&](std::size_t at) { return series.observed.empty() || series.observed[at] != 0; };
+    // One look at all, without a branch in it: of infinities and NaNs all bits of the exponent are set, and one more
+    // carries into the sign.
+    constexpr std::uint32_t exponent = 0x7f800000U;
+    constexpr std::uint32_t lowest = 0x00800000U;
+    constexpr std::uint32_t sign = 0x80000000U;
+    const auto carried = [&](std::size_t at) {
+        return (std::bit_cast<std::uint32_t>(series.values[at]) & exponent) + lowest;
+    };
+    std::uint32_t any = 0;
+    bool seen = series.observed.empty();
+    if (series.observed.empty()) {
+        for (std::size_t at = first; at < first + steps; ++at) {
+            any |= carried(at);
+        }
+    } else {
+        for (std::size_t at = first; at < first + steps; ++at) {
+            const bool counts = series.observed[at] != 0;
+            seen |= counts;
+            any |= counts ? carried(at) : 0U;
+        }
+    }
+    const Index batch = row / series.variates;
+    const Index variate = row % series.variates;
+    for (std::size_t at = first; (any & sign) != 0 && at < first + steps; ++at) {
+        if (is_observed(at) && !std::isfinite(series.values[at])) {
+            reject(ErrorCode::invalid_series,
+                   place(batch, variate, static_cast<Index>(at - first)) +
+                       " holds NaN or infinity; mark gaps as not observed instead (Series::observed).");
+        }
+    }
+    if (!seen) {
+        reject(ErrorCode::invalid_series, "series " + std::to_string(batch) + ", variate " + std::to_string(variate) +
+                                              " has no observed value at all; leave it out.");
+    }
+}
+
 }  // namespace detail
 
 /// Checks everything about a request that does not depend on the bucket, once, before anything runs. Throws `Error`.
@@ -94,26 +136,8 @@ inline void check_request(const Series& series, const Bucket& request) {
             }
         }
     }
-    const Index rows = series.batch * series.variates;
-    for (Index row = 0; row < rows; ++row) {
-        bool seen = false;
-        for (Index step = 0; step < series.steps; ++step) {
-            const auto at = static_cast<std::size_t>(row * series.steps + step);
-            if (!series.observed.empty() && series.observed[at] == 0) {
-                continue;
-            }
-            seen = true;
-            if (!std::isfinite(series.values[at])) {
-                reject(ErrorCode::invalid_series,
-                       detail::place(row / series.variates, row % series.variates, step) +
-                           " holds NaN or infinity; mark gaps as not observed instead (Series::observed).");
-            }
-        }
-        if (!seen) {
-            reject(ErrorCode::invalid_series, "series " + std::to_string(row / series.variates) + ", variate " +
-                                                  std::to_string(row % series.variates) +
-                                                  " has no observed value at all; leave it out.");
-        }
+    for (Index row = 0; row < series.batch * series.variates; ++row) {
+        detail::check_values(series, row);
     }
 }
 

@@ -23,6 +23,7 @@
 #include <totograph/exec/cuda/kernel_launcher.hpp>
 #include <totograph/exec/cuda/library_launch.hpp>
 #include <totograph/exec/cuda/library_product.hpp>
+#include <totograph/exec/cuda/library_products.hpp>
 #include <totograph/exec/cuda/library_tuning.hpp>
 #include <totograph/exec/cuda/lowering.hpp>
 #include <totograph/exec/cuda/memory.hpp>
@@ -65,13 +66,20 @@ public:
         auto store = weights.prepared<DeviceWeights<Storage>>();
         std::size_t program = 0;
         ((prepared_[program++] = store->get(Programs::graph, Programs::weights, weights.source())), ...);
+        const ChoosingAlgorithms choosing(execution_.tunes);
         [&]<std::size_t... which>(std::index_sequence<which...>) {
             (add_products<which>(), ...);
         }
         (std::index_sequence_for<Programs...>());
-        if (execution_.tunes) {
-            TunedAlgorithms::instance().save(device_);
-        }
+    }
+
+    /// Whether `settle` has anything to choose.
+    [[nodiscard]] bool is_open() const { return products_.are_open(); }
+    /// Chooses among algorithms of the library that are about as fast by the time of the programs, while nothing runs
+    /// (`LibraryProducts::settle`). Without it, those stay that are the fastest alone.
+    template <class Record>
+    void settle(const Stream& stream, const Record& record) {
+        products_.settle(device_, stream, record);
     }
 
     /// Launches one of the programs. The host does not wait, unless it was made to; within a capture, nothing runs.
@@ -196,23 +204,9 @@ private:
             for (const ProductPart& part : parts_of<which>(launch)) {
                 const ProductShape shape = product_shape<precision, Program>(
                     launch, part.columns, pointers_of<which>(launch, part.first, part.begin));
-                if (find_product(shape) == nullptr) {
-                    LibraryProduct product(library_.get(), shape);
-                    product.choose(execution_.tunes ? fastest_algorithm(product, device_)
-                                                    : product.candidates(1).front());
-                    products_.push_back(std::move(product));
-                }
+                products_.add(shape, static_cast<int>(which), device_, execution_.tunes);
             }
         }
-    }
-
-    [[nodiscard]] const LibraryProduct* find_product(const ProductShape& shape) const {
-        for (const LibraryProduct& product : products_) {
-            if (product.shape() == shape) {
-                return &product;
-            }
-        }
-        return nullptr;
     }
 
     template <std::size_t which>
@@ -367,7 +361,7 @@ private:
         }
         for (const ProductPart& part : parts_of<which>(At::launch)) {
             const ProductPointers pointers = pointers_of<which>(At::launch, part.first, part.begin);
-            find_product(product_shape<precision, Program>(At::launch, part.columns, pointers))
+            products_.find(product_shape<precision, Program>(At::launch, part.columns, pointers))
                 ->launch(pointers.input, pointers.weight, pointers.output, pointers.residual, pointers.bias,
                          memory_.data() + library_offset, stream);
         }
@@ -394,8 +388,7 @@ private:
     Execution execution_;
     KernelLauncher launcher_;
     DeviceMemory memory_;
-    LibraryHandle library_;
-    std::vector<LibraryProduct> products_;
+    LibraryProducts products_;
     std::array<std::vector<DeviceTensor>, sizeof...(Programs)> prepared_;
 };
 

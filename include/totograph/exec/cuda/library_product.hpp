@@ -148,6 +148,7 @@ public:
 
     [[nodiscard]] const ProductShape& shape() const { return shape_; }
     void choose(const ProductAlgorithm& algorithm) { algorithm_ = algorithm; }
+    [[nodiscard]] const ProductAlgorithm& algorithm() const { return algorithm_; }
 
     /// out = x W^T [+ residual] [+ bias].
     void launch(const void* input, const void* weight, void* output, const float* residual, const float* bias,

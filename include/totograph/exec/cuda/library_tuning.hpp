@@ -30,11 +30,14 @@
 
 namespace totograph::cuda {
 
-/// The fastest of the algorithms that cuBLASLt expects to be fast, by measuring them on the current device. Throws
-/// `Error` when none of them runs, or the device has not enough memory.
-inline ProductAlgorithm measure_algorithms(const LibraryProduct& product, const Device& device) {
+/// The fastest of the algorithms that cuBLASLt expects to be fast, by measuring them on the current device, and those
+/// that are nearly as fast, in the order of their times. Throws `Error` when none of them runs, or the device has not
+/// enough memory.
+inline std::vector<ProductAlgorithm> rank_algorithms(const LibraryProduct& product, const Device& device) {
     constexpr int tried = 24;
     constexpr int finalists = 5;
+    constexpr std::size_t most_ranked = 3;
+    constexpr float nearly = 1.1F;
     // In rounds, the best of which counts: the choice is kept, so one disturbance must not decide it.
     constexpr int rounds = 2;
     constexpr int final_rounds = 10;
@@ -47,6 +50,13 @@ inline ProductAlgorithm measure_algorithms(const LibraryProduct& product, const 
     AlgorithmTimer timer(product, device);
     std::vector<Timed> timed;
     for (std::size_t place = 0; place < candidates.size(); ++place) {
+        const auto is_the_same = [&](const ProductAlgorithm& other) {
+            return std::memcmp(&other, &candidates[place], sizeof other) == 0;
+        };
+        const auto end = candidates.begin() + static_cast<std::ptrdiff_t>(place);
+        if (std::any_of(candidates.begin(), end, is_the_same)) {
+            continue;  // cuBLASLt may name an algorithm twice
+        }
         if (ReplayableGraph graph = timer.record(candidates[place])) {
             timed.push_back({std::numeric_limits<float>::infinity(), place, std::move(graph)});
         }
@@ -82,13 +92,19 @@ inline ProductAlgorithm measure_algorithms(const LibraryProduct& product, const 
                std::to_string(best.place + 1) + " by its expectation, which takes " +
                totograph::detail::number_text(microseconds, 3) + " us";
     });
-    return candidates[best.place];
+    std::vector<ProductAlgorithm> ranked;
+    for (const Timed& each : timed) {
+        if (ranked.size() < most_ranked && each.least <= best.least * nearly) {
+            ranked.push_back(candidates[each.place]);
+        }
+    }
+    return ranked;
 }
 
 /// All that the fastest algorithm of a product depends on beside the product, as text. Devices of one kind share it.
 inline std::string tuning_identity(const Device& device) {
     // Raised when products are measured in another way, so that older choices are made anew.
-    constexpr int version = 3;
+    constexpr int version = 4;
     const auto attribute = [&](cudaDeviceAttr wanted) {
         int value = 0;
         check(cudaDeviceGetAttribute(&value, wanted, device.index), "asking a device for its properties");
@@ -117,8 +133,9 @@ public:
         return algorithms;
     }
 
-    /// The fastest algorithm for a product on a device, which must be current.
-    ProductAlgorithm fastest(const LibraryProduct& product, const Device& device) {
+    /// The fastest algorithm for a product on a device, which must be current. When it had to be measured, those that
+    /// were nearly as fast follow.
+    std::vector<ProductAlgorithm> fastest(const LibraryProduct& product, const Device& device) {
         const std::scoped_lock lock(mutex_);
         TuningCache& cache = cache_of(device);
         const std::string key = product_key(product.shape());
@@ -126,17 +143,17 @@ public:
             return bytes.size() == sizeof(ProductAlgorithm) && product.accepts(from_bytes(bytes));
         };
         if (const auto known = cache.find(key, accepts)) {
-            return from_bytes(*known);
+            return {from_bytes(*known)};
         }
-        const ProductAlgorithm measured = measure_algorithms(product, device);
-        cache.add(key, {reinterpret_cast<const char*>(&measured), sizeof measured});
-        return measured;
+        std::vector<ProductAlgorithm> ranked = rank_algorithms(product, device);
+        cache.add(key, to_bytes(ranked.front()));
+        return ranked;
     }
 
-    /// Adds what has been measured since the last call to the file. Whatever keeps it from that, `report` tells.
-    void save(const Device& device) {
+    /// Uses another algorithm for a product from now on.
+    void replace(const LibraryProduct& product, const Device& device, const ProductAlgorithm& algorithm) {
         const std::scoped_lock lock(mutex_);
-        cache_of(device).save();
+        cache_of(device).add(product_key(product.shape()), to_bytes(algorithm));
     }
 
     /// What became of the products of a device so far; nothing when it has had none.
@@ -166,6 +183,19 @@ private:
             .first->second;
     }
 
+    friend class ChoosingAlgorithms;
+
+    /// Adds what has been measured since the last call to the files. Whatever keeps it from that, `report` tells.
+    void save() {
+        const std::scoped_lock lock(mutex_);
+        for (auto& [device, cache] : caches_) {
+            cache.save();
+        }
+    }
+
+    static std::string_view to_bytes(const ProductAlgorithm& algorithm) {
+        return {reinterpret_cast<const char*>(&algorithm), sizeof algorithm};
+    }
     /// Bytes of the right number.
     static ProductAlgorithm from_bytes(std::string_view bytes) {
         ProductAlgorithm algorithm{};
@@ -173,13 +203,39 @@ private:
         return algorithm;
     }
 
+    std::recursive_mutex choosing_;
+    int choosers_ = 0;  ///< Guarded by `choosing_`.
     mutable std::mutex mutex_;
     std::map<int, TuningCache> caches_;
 };
 
-/// The fastest algorithm for a product on a device, which must be current.
+/// While one of these lives, one thread alone chooses algorithms: nobody uses, and no file holds, what may be replaced
+/// yet. They may be nested; when the outermost one goes, the choices are saved.
+class ChoosingAlgorithms {
+public:
+    /// @param chooses  whether there is anything to choose; else nobody waits for anybody
+    explicit ChoosingAlgorithms(bool chooses) {
+        if (chooses) {
+            lock_ = std::unique_lock(TunedAlgorithms::instance().choosing_);
+            ++TunedAlgorithms::instance().choosers_;
+        }
+    }
+    ChoosingAlgorithms(const ChoosingAlgorithms&) = delete;
+    ChoosingAlgorithms& operator=(const ChoosingAlgorithms&) = delete;
+    ~ChoosingAlgorithms() {
+        if (lock_ && --TunedAlgorithms::instance().choosers_ == 0) {
+            TunedAlgorithms::instance().save();
+        }
+    }
+
+private:
+    std::unique_lock<std::recursive_mutex> lock_;
+};
+
+/// The fastest algorithm for a product on a device, which must be current, by its own time.
 inline ProductAlgorithm fastest_algorithm(const LibraryProduct& product, const Device& device) {
-    return TunedAlgorithms::instance().fastest(product, device);
+    const ChoosingAlgorithms choosing(true);
+    return TunedAlgorithms::instance().fastest(product, device).front();
 }
 
 /// Where the algorithms of a device's products have come from, in this process.

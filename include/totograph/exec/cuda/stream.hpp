@@ -10,22 +10,27 @@
 
 #include <totograph/core/log.hpp>
 #include <totograph/exec/cuda/check.hpp>
+#include <totograph/exec/cuda/idle_streams.hpp>
 #include <totograph/graph/explain_text.hpp>
 
 namespace totograph::cuda {
 
-/// A stream of one's own.
+/// A stream of one's own, of the device that is current when it is made.
 class Stream {
 public:
-    Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream"); }
-    Stream(Stream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
+    Stream() {
+        check(cudaGetDevice(&device_), "asking for the device in use");
+        stream_ = IdleStreams::instance().take(device_);
+    }
+    Stream(Stream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)), device_(other.device_) {}
     Stream& operator=(Stream&& other) noexcept {
         std::swap(stream_, other.stream_);
+        std::swap(device_, other.device_);
         return *this;
     }
     ~Stream() {
         if (stream_ != nullptr) {
-            cudaStreamDestroy(stream_);
+            IdleStreams::instance().give_back(device_, stream_);
         }
     }
 
@@ -34,6 +39,7 @@ public:
 
 private:
     cudaStream_t stream_ = nullptr;
+    int device_ = 0;
 };
 
 /// A point in a stream.
@@ -102,7 +108,8 @@ private:
     bool is_pending_ = false;
 };
 
-/// A sequence of launches that is ready to replay.
+/// A sequence of launches that is ready to replay. The first replay brings it to the device: a graph that was brought
+/// there ahead (`cudaGraphUpload`) and has not been replayed makes all graphs' launches slower, as `IdleStreams` tells.
 class ReplayableGraph {
 public:
     ReplayableGraph() = default;
@@ -129,12 +136,6 @@ public:
         const cudaError_t made = counted == cudaSuccess ? cudaGraphInstantiate(&graph_, graph, 0) : counted;
         cudaGraphDestroy(graph);
         check(made, "instantiating a graph");
-        // Now, so that the first replay need not.
-        const cudaError_t uploaded = cudaGraphUpload(graph_, stream.get());
-        if (uploaded != cudaSuccess) {
-            cudaGraphExecDestroy(graph_);
-        }
-        check(uploaded, "uploading a graph");
         if (is_logged) {
             log(LogTopic::capture, [&] {
                 const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
