@@ -114,7 +114,7 @@ void print_floor(const Arguments& arguments, const std::vector<Index>& rows) {
                     shape.precision = precision;
                     shape.stores_bf16_sums = is_bf16;
                     LibraryProduct product(library.get(), shape);
-                    product.choose(tg::cuda::fastest_algorithm(product, device));
+                    product.choose(tg::cuda::rank_algorithms(product, device).front());
                     products.push_back(std::move(product));
                 }
                 return products;

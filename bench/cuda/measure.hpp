@@ -121,6 +121,8 @@ std::pair<double, double> program_times(Forecaster& forecaster, int repeats) {
     constexpr Index further = Forecaster::sizes.steps - 1;
     const auto& executor = forecaster.executor();
     const tg::cuda::Stream stream;
+    const tg::cuda::Event begin(true);
+    const tg::cuda::Event end(true);
     const auto time = [&](Index patches) {
         const tg::cuda::ReplayableGraph programs(stream, [&](cudaStream_t to) {
             executor.template launch<0>(to);
@@ -128,12 +130,18 @@ std::pair<double, double> program_times(Forecaster& forecaster, int repeats) {
                 executor.template launch<1>(to);
             }
         });
-        return spread_of(repeats,
-                         [&] {
-                             programs.launch(stream.get());
-                             stream.synchronize();
-                         })
-            .median;
+        std::vector<float> times;
+        for (int repeat = -1; repeat < repeats; ++repeat) {
+            begin.record(stream.get());
+            programs.launch(stream.get());
+            end.record(stream.get());
+            stream.synchronize();
+            if (repeat >= 0) {
+                times.push_back(end.since(begin));
+            }
+        }
+        std::sort(times.begin(), times.end());
+        return static_cast<double>(times[times.size() / 2]);
     };
     const double first = time(1);
     return {first, further > 0 ? (time(1 + further) - first) / static_cast<double>(further) : 0.0};

@@ -86,7 +86,8 @@ TOTOGRAPH_COUNT(cudaFree, (void* memory), (memory))
 TOTOGRAPH_COUNT(cudaFreeAsync, (void* memory, cudaStream_t stream), (memory, stream))
 TOTOGRAPH_COUNT(cudaFreeHost, (void* memory), (memory))
 
-// Captures and graphs.
+// Streams, captures and graphs.
+TOTOGRAPH_COUNT(cudaStreamCreateWithFlags, (cudaStream_t * stream, unsigned flags), (stream, flags))
 TOTOGRAPH_COUNT(cudaStreamBeginCapture, (cudaStream_t stream, cudaStreamCaptureMode mode), (stream, mode))
 TOTOGRAPH_COUNT(cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t* graph), (stream, graph))
 TOTOGRAPH_COUNT(cudaGraphInstantiate, (cudaGraphExec_t * made, cudaGraph_t graph, unsigned long long flags),

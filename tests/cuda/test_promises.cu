@@ -50,9 +50,11 @@ void check_promises() {
     const auto weights = tg::toto::load<Model>(fixture::folder("mixture"));
     // What is counted is what there is to count.
     calls::forget();
-    tg::cuda::Forecaster<Model, bucket, tg::cuda::ForecasterOptions{.precision = precision}> forecaster(weights);
+    using Forecaster = tg::cuda::Forecaster<Model, bucket, tg::cuda::ForecasterOptions{.precision = precision}>;
+    Forecaster forecaster(weights);
     const Counts made = calls::counted();
     CHECK(made.contains("cudaMalloc"));
+    CHECK(made.contains("cudaStreamCreateWithFlags"));
     CHECK(made.contains("cudaStreamBeginCapture"));
     CHECK(made.contains("cudaGraphInstantiate"));
     CHECK(made.contains("cudaStreamSynchronize"));
@@ -88,6 +90,14 @@ void check_promises() {
     check_calls(two, {{"cudaGraphLaunch", 2}, {"cudaEventSynchronize", 1}});
     REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
     cudaStreamDestroy(stream);
+    // One that is made after another is gone needs no stream of its own, and brings no graph to the device ahead:
+    // either would make all launches of the process slower.
+    const auto make_another = [&] { const Forecaster another(weights); };
+    make_another();
+    const Counts again = calls_of(make_another);
+    CHECK(again.contains("cudaGraphInstantiate"));
+    CHECK_FALSE(again.contains("cudaStreamCreateWithFlags"));
+    CHECK_FALSE(again.contains("cudaGraphUpload"));
 }
 
 }  // namespace

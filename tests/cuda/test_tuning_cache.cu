@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the algorithms of products come from: measured once, and then read from a file that other processes share.
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -150,49 +151,99 @@ TEST_CASE("among algorithms that are about as fast the time of the program decid
             }
         });
     };
-    const auto is_same_algorithm = [](const tg::cuda::ProductAlgorithm& a, const tg::cuda::ProductAlgorithm& b) {
-        return std::memcmp(&a, &b, sizeof a) == 0;
-    };
+    const tg::cuda::ProductShape shape{
+        .rows = 64, .columns = 768, .depth = 768, .input_stride = 768, .output_stride = 768};
+    const tg::cuda::LibraryHandle library;
+    const tg::cuda::LibraryProduct product(library.get(), shape);
+    auto candidates = product.candidates(tg::cuda::most_candidates);
+    REQUIRE(candidates.size() >= 3);
+    candidates.resize(3);
     tg::cuda::LibraryProducts products;
-    tg::cuda::ProductShape shape;
+    products.add(tg::cuda::LibraryProduct(library.get(), shape), 1, candidates, true);
+    std::size_t expected = 0;
     {
-        const tg::cuda::ChoosingAlgorithms choosing(true);
-        // Whether there are several depends on the device; of so many shapes some have them.
-        for (tg::Index rows = 64; !products.are_open() && rows <= 1024; rows *= 2) {
-            shape = {.rows = rows, .columns = 768, .depth = 768, .input_stride = 768, .output_stride = 768};
-            products.add(shape, 1, device, true);
-        }
-        REQUIRE(products.are_open());
-        const tg::cuda::ProductAlgorithm by_time = products.find(shape)->algorithm();
-        CHECK_FALSE(std::filesystem::exists(tg::cuda::tuning_cache_report().path));
+        tg::cuda::ChoosingAlgorithms choosing;
+        choosing.begin();
         int asked = 0;
         SUBCASE("one that is clearly faster") {
             products.settle(device, stream, [&](int program) {
                 CHECK(program == 1);
                 return clear(asked++ == 1 ? 1 : 200);
             });
-            CHECK_FALSE(is_same_algorithm(products.find(shape)->algorithm(), by_time));
+            CHECK(asked == 3);
+            expected = 1;
         }
         SUBCASE("none is clearly faster") {
             products.settle(device, stream, [&](int) { return clear(asked++ == 0 ? 1 : 200); });
-            CHECK(is_same_algorithm(products.find(shape)->algorithm(), by_time));
+            CHECK(asked == 3);
         }
-        SUBCASE("a program that does not run") {
+        SUBCASE("one that cannot be captured") {
             products.settle(device, stream, [&](int) {
-                ++asked;
-                return tg::cuda::ReplayableGraph();
+                if (asked++ == 0) {
+                    throw tg::Error(tg::ErrorCode::device_failure, "of the test");
+                }
+                return clear(asked == 2 ? 200 : 1);
             });
-            CHECK(is_same_algorithm(products.find(shape)->algorithm(), by_time));
+            CHECK(asked == 3);
+            expected = 2;
         }
-        CHECK(asked >= 2);
-        CHECK_FALSE(products.are_open());
+        SUBCASE("the fastest alone, where nobody asks for programs") {
+            products.settle(device);
+        }
+        products.settle(device, stream, [&](int) {
+            FAIL_CHECK("nothing is open any more");
+            return tg::cuda::ReplayableGraph();
+        });
+        choosing.end();
     }
-    // The choice is that of the process, and of the next one.
-    const auto expected = products.find(shape)->algorithm();
-    CHECK(is_same_algorithm(tg::cuda::fastest_algorithm(*products.find(shape), device), expected));
-    tg::cuda::TunedAlgorithms::instance().forget();
-    CHECK(is_same_algorithm(tg::cuda::fastest_algorithm(*products.find(shape), device), expected));
-    CHECK(tg::cuda::tuning_cache_report().hits == 1);
+    // It is the choice of the process, and of the next one.
+    auto& algorithms = tg::cuda::TunedAlgorithms::instance();
+    for (int process = 0; process < 2; ++process) {
+        const auto kept = algorithms.find(product, device);
+        REQUIRE(kept);
+        for (std::size_t i = 0; i < candidates.size(); ++i) {
+            CHECK((std::memcmp(&*kept, &candidates[i], sizeof *kept) == 0) == (i == expected));
+        }
+        algorithms.forget();
+    }
+}
+
+TEST_CASE("a choice that was not made is not kept") {
+    const ScratchFolder folder;
+    const CacheIn cache(folder.path().string());
+    const tg::cuda::Device device = tg::cuda::describe_device(0);
+    const tg::cuda::Stream stream;
+    tg::cuda::LibraryProducts products;
+    const tg::cuda::ProductShape shape{
+        .rows = 64, .columns = 768, .depth = 768, .input_stride = 768, .output_stride = 768};
+    tg::cuda::ChoosingAlgorithms choosing;
+    choosing.begin();
+    products.add_tuned(shape, 0, device);
+    products.add_untuned(shape);
+    CHECK_FALSE(tg::cuda::TunedAlgorithms::instance().find(*products.find(shape), device));
+    choosing.end();
+    CHECK_FALSE(std::filesystem::exists(tg::cuda::tuning_cache_report().path));
+}
+
+TEST_CASE("buckets of every kind choose on what they run") {
+    const ScratchFolder folder;
+    const CacheIn cache(folder.path().string());
+    static const auto weights = tg::toto::load<replay::Model>(fixture::folder("mixture"));
+    const auto check_kind = [&]<tg::Bucket bucket, bool kv_cache>() {
+        tg::cuda::TunedAlgorithms::instance().forget();
+        tg::cuda::Forecaster<replay::Model, bucket,
+                             tg::cuda::ForecasterOptions{.precision = tg::cuda::Precision::tf32,
+                                                         .rewrites = {.kv_cache = kv_cache}}>
+            forecaster(weights);
+        const auto request = replay::waves(bucket.batch, bucket.variates, bucket.context);
+        for (const float value : forecaster.forecast(request.series(), {.seed = replay::seed}).mean()) {
+            CHECK(std::isfinite(value));
+        }
+        CHECK(tg::cuda::tuning_cache_report().misses > 0);
+    };
+    check_kind.operator()<tg::Bucket{.variates = 3, .context = 40, .horizon = 8, .samples = 4}, true>();
+    check_kind.operator()<tg::Bucket{.variates = 3, .context = 40, .horizon = 24, .samples = 4}, false>();
+    check_kind.operator()<tg::Bucket{.batch = 2, .variates = 3, .context = 40, .horizon = 24, .exogenous = 1}, true>();
 }
 
 TEST_CASE("without a file every process measures") {
@@ -229,12 +280,12 @@ TEST_CASE("what is measured and captured is counted and told") {
     const std::size_t products = tg::cuda::tuning_cache_report().misses;
     const std::size_t captured = lines_with("captured a graph of ");
     CHECK(captured > 0);
-    CHECK(lines_with(" algorithms of cuBLASLt, chose number ") == products);
+    CHECK(lines_with(" algorithms of cuBLASLt alone, ") == products);
     CHECK(lines_with(" kept in ") == 1);
     CHECK_FALSE(forecast_anew().empty());
     tg::set_logs("");
     tg::set_log_sink({});
-    CHECK(lines_with(" algorithms of cuBLASLt, chose number ") == products);  // none the second time
+    CHECK(lines_with(" algorithms of cuBLASLt alone, ") == products);  // none the second time
     CHECK(lines_with("captured a graph of ") == 2 * captured);
     const tg::CacheCounts after = tg::cache_counts().of("tuning").read();
     CHECK(after.misses == before.misses + products);

@@ -103,6 +103,19 @@ public:
         }
     }
 
+    /// Replays every graph once, in the order of a forecast, so that each one is on the device before it is needed.
+    void launch_each(cudaStream_t stream) const {
+        if (capture_ == Capture::device_loop) {
+            *reinterpret_cast<std::int32_t*>(rounds_.data()) = static_cast<std::int32_t>(patches_ - first_patch_);
+        }
+        if (whole_) {
+            whole_.launch(stream);
+        }
+        for (const Graphs* graphs : {&begin_, &step_, &end_}) {
+            replay(*graphs, stream);
+        }
+    }
+
     /// Graphs that a forecast of so many patches replays.
     [[nodiscard]] Index replays(Index patches) const noexcept {
         if (capture_ == Capture::none) {

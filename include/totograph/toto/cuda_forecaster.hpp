@@ -95,8 +95,7 @@ public:
     /// Prepares the weights (once for all forecasters that share them), all memory that forecasts need, and the graphs.
     /// Throws `Error` when there is no usable device or not enough memory on it.
     explicit Forecaster(const toto::ModelWeights<Model>& weights, ForecasterResources resources = {})
-        : Forecaster(weights, resources, CurrentDevice(resources.device),
-                     ChoosingAlgorithms(resources.execution.tunes)) {}
+        : Forecaster(weights, resources, CurrentDevice(resources.device), ChoosingAlgorithms()) {}
 
     /// Forecasts the steps after the series and waits for the result, a view of this forecaster's memory, valid until
     /// its next call of this function. Allocates nothing. Throws `Error` (before anything runs) when the request is
@@ -126,7 +125,7 @@ public:
     }
 
     /// Writes a request to the staging memory. `forecast` does this, after it has checked the request and waited for
-    /// what `forecast_on` has left on streams: here nothing is checked, and nothing waits.
+    /// what `forecast_on` has left on streams: here nothing is checked, and nothing waits. Observed values are finite.
     void fill(const Series& series, const Bucket& request, std::uint64_t seed) noexcept {
         const auto state = [this](std::string_view name) -> void* {
             const std::ptrdiff_t offset = Executor::input_offset(name);
@@ -140,11 +139,12 @@ public:
     void run() {
         const CurrentDevice current(device_.index);
         pending_.wait();
+        const Stream work;
         if constexpr (which == 0) {
-            copy_inputs(stream_.get());
+            copy_inputs(work.get());
         }
-        executor_.template launch<which>(stream_.get());
-        stream_.synchronize();
+        executor_.template launch<which>(work.get());
+        work.synchronize();
     }
 
     /// The content of a state, copied to the host. Throws `Error` when no program has a state of this name.
@@ -244,31 +244,34 @@ public:
     [[nodiscard]] Executor& executor() noexcept { return executor_; }
 
 private:
-    /// While the device is current, and no other thread chooses algorithms.
+    /// While the device is current.
     Forecaster(const toto::ModelWeights<Model>& weights, const ForecasterResources& resources, const CurrentDevice&,
-               const ChoosingAlgorithms&)
+               ChoosingAlgorithms&& choosing)
         : device_(describe_device(resources.device)),
-          executor_(weights.weights, device_, resources.execution),
+          executor_(weights.weights, device_, resources.execution, {true, sizes.steps > first_patch}, &choosing),
+          stream_(resources.execution.capture == Capture::none ? StreamUse::kernels : StreamUse::graphs),
           staged_(Executor::States::input_bytes),
           result_(result_size * sizeof(float)),
           host_result_(result_size * sizeof(float)),
           compacted_(result_size) {
-        if (executor_.is_open()) {
-            settle_algorithms();
+        copy_noise();
+        executor_.settle(stream_, [this](int program) { return record_part(program); });
+        if (resources.execution.tunes) {
+            choosing.end();
         }
-        executor_.poison(stream_.get());
         launches_ = ForecastLaunches<Executor>(resources.execution.capture, first_patch, sizes.steps, stream_,
                                                executor_, recording());
+        launches_.launch_each(stream_.get());
         stream_.synchronize();
+        const Stream work;
+        executor_.poison(work.get());
+        work.synchronize();
     }
 
     static constexpr Index first_patch = has_cache ? 1 : 0;
 
-    /// Chooses algorithms by the time of a forecast's programs. Further patches but the first few add no knowledge.
-    void settle_algorithms() {
-        constexpr Index most_further = 2;
-        constexpr Index further = std::min<Index>(most_further, sizes.steps - first_patch);
-        // Noise: products of zeros need less power, and run faster.
+    /// Inputs for what is tried when it is made. Not zeros: products of those need less power, and run faster.
+    void copy_noise() {
         std::vector<float> values(static_cast<std::size_t>(bucket.batch * bucket.variates * bucket.context));
         std::uint32_t word = 1;
         for (float& value : values) {
@@ -278,20 +281,17 @@ private:
         fill({.batch = bucket.batch, .variates = bucket.variates, .steps = bucket.context, .values = values}, bucket,
              0);
         copy_inputs(stream_.get());
-        executor_.settle(stream_, [&](int program) {
-            if (program == 1 && further == 0) {
-                return ReplayableGraph();
+    }
+
+    /// The first program, followed by two further patches (or as many as there are) when the other one is asked for.
+    [[nodiscard]] ReplayableGraph record_part(int program) const {
+        const auto launch = [&](cudaStream_t stream) {
+            executor_.template launch<0>(stream);
+            for (Index patch = 0; program == 1 && patch < std::min<Index>(2, sizes.steps - first_patch); ++patch) {
+                executor_.template launch<1>(stream);
             }
-            return ReplayableGraph(
-                stream_,
-                [&](cudaStream_t stream) {
-                    executor_.template launch<0>(stream);
-                    for (Index patch = 0; program == 1 && patch < further; ++patch) {
-                        executor_.template launch<1>(stream);
-                    }
-                },
-                false);
-        });
+        };
+        return {stream_, launch, false};
     }
 
     static const auto* find_state(std::string_view name, int layer) {

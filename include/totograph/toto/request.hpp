@@ -75,9 +75,8 @@ inline void check_values(const Series& series, Index row) {
         }
     } else {
         for (std::size_t at = first; at < first + steps; ++at) {
-            const bool counts = series.observed[at] != 0;
-            seen |= counts;
-            any |= counts ? carried(at) : 0U;
+            seen |= is_observed(at);
+            any |= is_observed(at) ? carried(at) : 0U;
         }
     }
     const Index batch = row / series.variates;

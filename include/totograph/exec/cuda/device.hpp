@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include <cuda_runtime.h>
 
 #include <totograph/core/error.hpp>
+#include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/check.hpp>
 #include <totograph/exec/cuda/warpgroup.hpp>
 
@@ -25,6 +27,11 @@ struct Device {
     std::string name;
     int cache_bytes = 0;  ///< Of the last cache before memory, which all multiprocessors share.
 };
+
+/// Blocks of a kernel whose blocks share its work, when each thread could have as much of it as `wanted` blocks have.
+inline Index blocks_for(const Device& device, Index wanted) {
+    return std::min<Index>(wanted, static_cast<Index>(device.multiprocessors) * 16);
+}
 
 /// Never launched: its attributes tell for which architecture this program's device code was compiled.
 template <class Unused = void>

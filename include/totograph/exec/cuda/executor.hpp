@@ -58,7 +58,17 @@ public:
     template <std::size_t which>
     using ProgramAt = RunningTogether<std::tuple_element_t<which, std::tuple<Programs...>>, Rounding>;
 
-    Executor(const Weights& weights, const Device& device, const Execution& execution = {})
+    /// Which of the programs will ever run. Products of the others are not tuned.
+    using Runs = std::array<bool, sizeof...(Programs)>;
+    static constexpr Runs all_run = [] {
+        Runs runs{};
+        runs.fill(true);
+        return runs;
+    }();
+
+    /// @param choosing  given by who calls `settle` before it ends; else products use what is the fastest alone
+    Executor(const Weights& weights, const Device& device, const Execution& execution = {}, const Runs& runs = all_run,
+             ChoosingAlgorithms* choosing = nullptr)
         : device_(device),
           execution_(execution),
           launcher_(device.has_clusters, execution.overlaps),
@@ -66,17 +76,23 @@ public:
         auto store = weights.prepared<DeviceWeights<Storage>>();
         std::size_t program = 0;
         ((prepared_[program++] = store->get(Programs::graph, Programs::weights, weights.source())), ...);
-        const ChoosingAlgorithms choosing(execution_.tunes);
+        ChoosingAlgorithms own;
+        ChoosingAlgorithms& chooser = choosing == nullptr ? own : *choosing;
+        if (execution_.tunes) {
+            chooser.begin();
+        }
         [&]<std::size_t... which>(std::index_sequence<which...>) {
-            (add_products<which>(), ...);
+            (add_products<which>(runs[which]), ...);
         }
         (std::index_sequence_for<Programs...>());
+        if (execution_.tunes && choosing == nullptr) {
+            products_.settle(device_);
+            own.end();
+        }
     }
 
-    /// Whether `settle` has anything to choose.
-    [[nodiscard]] bool is_open() const { return products_.are_open(); }
-    /// Chooses among algorithms of the library that are about as fast by the time of the programs, while nothing runs
-    /// (`LibraryProducts::settle`). Without it, those stay that are the fastest alone.
+    /// Chooses algorithms of the library that are about as fast by the time of the programs, while nothing runs
+    /// (`LibraryProducts::settle`).
     template <class Record>
     void settle(const Stream& stream, const Record& record) {
         products_.settle(device_, stream, record);
@@ -189,7 +205,7 @@ private:
 
     /// Prepares what a program needs of the library, so that nothing is looked up or built while launching.
     template <std::size_t which>
-    void add_products() {
+    void add_products(bool runs) {
         using Program = ProgramAt<which>;
         using Lowered = Lowering<Program, streams>;
         const auto fused = [&]<std::size_t... i>(std::index_sequence<i...>) {
@@ -204,7 +220,11 @@ private:
             for (const ProductPart& part : parts_of<which>(launch)) {
                 const ProductShape shape = product_shape<precision, Program>(
                     launch, part.columns, pointers_of<which>(launch, part.first, part.begin));
-                products_.add(shape, static_cast<int>(which), device_, execution_.tunes);
+                if (execution_.tunes && runs) {
+                    products_.add_tuned(shape, static_cast<int>(which), device_);
+                } else {
+                    products_.add_untuned(shape);
+                }
             }
         }
     }
@@ -253,10 +273,6 @@ private:
         return call;
     }
 
-    [[nodiscard]] Index blocks_for(Index wanted) const {
-        return std::min<Index>(wanted, static_cast<Index>(device_.multiprocessors) * 16);
-    }
-
     template <std::size_t which, std::size_t index>
     void launch_one(cudaStream_t stream) const {
         using At = LaunchAt<ProgramAt<which>, streams, index>;
@@ -278,7 +294,7 @@ private:
             launcher_.launch(&tile_attention_kernel<K, precision>, {tile_blocks<K>, tile_threads}, stream,
                              call_of<which>(step));
         } else {
-            launcher_.launch(&step_kernel<K>, {blocks_for(blocks_wanted<K>())}, stream, call_of<which>(step));
+            launcher_.launch(&step_kernel<K>, {blocks_for(device_, blocks_wanted<K>())}, stream, call_of<which>(step));
         }
     }
 
@@ -322,32 +338,13 @@ private:
         }
     }
 
-    /// Rounds the input of a library's products, with the norm that begins the launch.
-    template <std::size_t which, class At>
-    void round_input(cudaStream_t stream) const {
-        using First = typename At::template KernelAt<At::launch.norms()>;
-        auto* rounded = reinterpret_cast<BFloat16*>(memory_.data() + inputs_offset);
-        constexpr Index rows = First::kernel.rows();
-        if constexpr (At::launch.norms() == 1) {
-            constexpr Index warps = block_threads / warp_size;
-            launcher_.launch(&norm_and_convert_kernel<typename At::template KernelAt<0>>,
-                             {blocks_for(divide_rounding_up(rows, warps))}, stream, call_of<which>(At::launch.first),
-                             rounded);
-        } else {
-            constexpr auto depth = static_cast<int>(First::kernel.depth);
-            launcher_.launch(&convert_kernel<depth, First::is_aligned>,
-                             {blocks_for(divide_rounding_up(rows * depth, Index{4} * block_threads))}, stream,
-                             call_of<which>(At::launch.first_product()).input, First::kernel.input_stride, rows,
-                             rounded);
-        }
-    }
-
     template <std::size_t which, class At, int... i>
     void launch_library(cudaStream_t stream, std::integer_sequence<int, i...>) const {
         using Program = ProgramAt<which>;
         constexpr int norms = At::launch.norms();
         if constexpr (streams && !At::launch.input_is_rounded) {
-            round_input<which, At>(stream);
+            launch_rounding<At>(launcher_, device_, call_of<which>(At::launch.first),
+                                reinterpret_cast<BFloat16*>(memory_.data() + inputs_offset), stream);
         } else {
             static_assert(!At::launch.input_moves,
                           "totograph: the input of a product lies at a place that is known before the run.");
@@ -374,8 +371,8 @@ private:
                                       typename At::template KernelAt<norms + i>...>;
             const typename Draws::Calls calls{call_of<which>(At::launch.first + draw),
                                               {call_of<which>(At::launch.first_product() + i)...}};
-            launcher_.launch(&mixture_draw_kernel<Draws, Sum>, {blocks_for(blocks_wanted<Draw>())}, stream, calls,
-                             static_cast<const Sum*>(sums));
+            launcher_.launch(&mixture_draw_kernel<Draws, Sum>, {blocks_for(device_, blocks_wanted<Draw>())}, stream,
+                             calls, static_cast<const Sum*>(sums));
         } else if constexpr (!At::launch.direct.is_possible) {
             using Group = EpilogueGroup<Sum, typename At::template KernelAt<norms + i>...>;
             const typename Group::Calls calls{{call_of<which>(At::launch.first_product() + i)...}};

@@ -5,10 +5,18 @@
 #include <cstdint>
 #include <vector>
 
+#include <cuda_runtime.h>
+
+#include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/blocks.hpp>
+#include <totograph/exec/cuda/device.hpp>
+#include <totograph/exec/cuda/kernel_call.hpp>
+#include <totograph/exec/cuda/kernel_launcher.hpp>
 #include <totograph/exec/cuda/launch.hpp>
 #include <totograph/exec/cuda/library_product.hpp>
 #include <totograph/exec/cuda/lowering.hpp>
+#include <totograph/exec/cuda/step_kernels.hpp>
 #include <totograph/exec/cuda/step_relations.hpp>
 #include <totograph/graph/kernel.hpp>
 
@@ -91,6 +99,26 @@ std::vector<ProductPart> parts_of_products(const Launch& launch, std::size_t ele
         expected = weight + static_cast<std::size_t>(columns * kernel.depth) * element_bytes;
     }
     return parts;
+}
+
+/// Rounds the input of a launch's products, with the norm that begins it.
+/// @param call     of the launch's first step
+/// @param rounded  rows next to each other
+template <class At>
+void launch_rounding(const KernelLauncher& launcher, const Device& device, const KernelCall& call, BFloat16* rounded,
+                     cudaStream_t stream) {
+    using First = typename At::template KernelAt<At::launch.norms()>;
+    constexpr Index rows = First::kernel.rows();
+    if constexpr (At::launch.norms() == 1) {
+        constexpr Index warps = block_threads / warp_size;
+        launcher.launch(&norm_and_convert_kernel<typename At::template KernelAt<0>>,
+                        {blocks_for(device, divide_rounding_up(rows, warps))}, stream, call, rounded);
+    } else {
+        constexpr auto depth = static_cast<int>(First::kernel.depth);
+        launcher.launch(&convert_kernel<depth, First::is_aligned>,
+                        {blocks_for(device, divide_rounding_up(rows * depth, Index{4} * block_threads))}, stream,
+                        call.input, First::kernel.input_stride, rows, rounded);
+    }
 }
 
 }  // namespace totograph::cuda

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -104,7 +105,7 @@ public:
           residual_(describe_matrix(output_type(shape), shape.columns, shape.rows,
                                     shape.residual_stride == 0 ? shape.output_stride : shape.residual_stride)) {}
 
-    /// Algorithms that cuBLASLt expects to be fast, best first. Throws `Error` when there are none.
+    /// Algorithms that cuBLASLt expects to be fast, best first, each once. Throws `Error` when there are none.
     [[nodiscard]] std::vector<ProductAlgorithm> candidates(int most) const {
         cublasLtMatmulPreference_t made = nullptr;
         check(cublasLtMatmulPreferenceCreate(&made), "asking for algorithms");
@@ -132,7 +133,12 @@ public:
         }
         std::vector<ProductAlgorithm> algorithms;
         for (int i = 0; i < count; ++i) {
-            algorithms.push_back({found[i].algo});
+            const auto is_it = [&](const ProductAlgorithm& other) {
+                return std::memcmp(&other.value, &found[i].algo, sizeof other.value) == 0;
+            };
+            if (std::none_of(algorithms.begin(), algorithms.end(), is_it)) {  // cuBLASLt may name one twice
+                algorithms.push_back({found[i].algo});
+            }
         }
         return algorithms;
     }
@@ -148,7 +154,6 @@ public:
 
     [[nodiscard]] const ProductShape& shape() const { return shape_; }
     void choose(const ProductAlgorithm& algorithm) { algorithm_ = algorithm; }
-    [[nodiscard]] const ProductAlgorithm& algorithm() const { return algorithm_; }
 
     /// out = x W^T [+ residual] [+ bias].
     void launch(const void* input, const void* weight, void* output, const float* residual, const float* bias,

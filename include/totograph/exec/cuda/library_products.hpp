@@ -3,17 +3,16 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include <totograph/core/error.hpp>
 #include <totograph/core/log.hpp>
 #include <totograph/exec/cuda/device.hpp>
 #include <totograph/exec/cuda/library_product.hpp>
 #include <totograph/exec/cuda/library_tuning.hpp>
 #include <totograph/exec/cuda/stream.hpp>
-#include <totograph/graph/explain_text.hpp>
-
-// The products that an executor leaves to the library.
 
 namespace totograph::cuda {
 
@@ -46,7 +45,8 @@ inline std::size_t fastest_graph(const std::vector<ReplayableGraph>& graphs, con
     std::vector<std::vector<float>> times(graphs.size());
     for (int round = 0; round < rounds; ++round) {
         for (std::size_t i = 0; i < graphs.size(); ++i) {
-            times[i].push_back(time(graphs[i]));
+            const std::size_t which = round % 2 == 0 ? i : graphs.size() - 1 - i;  // none always follows the same one
+            times[which].push_back(time(graphs[which]));
         }
     }
     std::vector<float> medians;
@@ -61,63 +61,82 @@ inline std::size_t fastest_graph(const std::vector<ReplayableGraph>& graphs, con
 /// The products that an executor leaves to the library, each with its algorithm.
 class LibraryProducts {
 public:
-    /// Adds a product of a program, unless it is there. Its algorithm is the fastest one by its own time when it
-    /// `tunes`, else the library's first choice. Throws `Error` when the library has none.
-    void add(const ProductShape& shape, int program, const Device& device, bool tunes) {
-        if (find(shape) != nullptr) {
+    /// Adds a product of a program that runs. It gets the algorithm that was chosen for it before; else those that are
+    /// the fastest alone stay open, and the first one is used until it is settled. Others must be kept from choosing.
+    /// Throws `Error` when the library has none.
+    void add_tuned(const ProductShape& shape, int program, const Device& device) {
+        if (const std::size_t known = place_of(shape); known < entries_.size()) {
+            entries_[known].program = program;  // the last one runs most often
             return;
         }
         LibraryProduct product(library_.get(), shape);
-        std::vector<ProductAlgorithm> algorithms =
-            tunes ? TunedAlgorithms::instance().fastest(product, device) : product.candidates(1);
+        if (const auto chosen = TunedAlgorithms::instance().find(product, device)) {
+            add(std::move(product), program, {*chosen}, false);
+        } else {
+            auto ranked = rank_algorithms(product, device);
+            add(std::move(product), program, std::move(ranked), true);
+        }
+    }
+    /// Adds a product with the library's first choice of an algorithm, unless it is there.
+    void add_untuned(const ProductShape& shape) {
+        if (find(shape) == nullptr) {
+            LibraryProduct product(library_.get(), shape);
+            auto first = product.candidates(1);
+            add(std::move(product), 0, std::move(first), false);
+        }
+    }
+    /// Adds a product, which is not there yet, with algorithms to choose from, when it `is_open`, or its only one.
+    void add(LibraryProduct product, int program, std::vector<ProductAlgorithm> algorithms, bool is_open) {
         product.choose(algorithms.front());
-        entries_.push_back({std::move(product), program, std::move(algorithms)});
+        entries_.push_back({std::move(product), program, std::move(algorithms), is_open});
     }
 
     /// The product of this shape; null when there is none.
     [[nodiscard]] const LibraryProduct* find(const ProductShape& shape) const {
-        for (const Entry& entry : entries_) {
-            if (entry.product.shape() == shape) {
-                return &entry.product;
+        const std::size_t place = place_of(shape);
+        return place < entries_.size() ? &entries_[place].product : nullptr;
+    }
+
+    /// Keeps for each open product the algorithm that is the fastest alone.
+    void settle(const Device& device) {
+        for (Entry& entry : entries_) {
+            if (entry.is_open) {
+                keep(entry, device, 0);
             }
         }
-        return nullptr;
     }
-
-    /// Whether there are products with several algorithms that are about as fast.
-    [[nodiscard]] bool are_open() const {
-        return std::any_of(entries_.begin(), entries_.end(),
-                           [](const Entry& entry) { return entry.algorithms.size() > 1; });
-    }
-
-    /// Chooses among algorithms that were measured just now, and were about as fast, by the time of the programs that
-    /// use them: beside its neighbours one may be faster by 10% that was slower by 3% alone.
+    /// Chooses for each open product by the time of the program that uses it, and keeps the choice: beside its
+    /// neighbours one may be faster by 10% that was slower by 3% alone. Throws `Error` when the device fails.
     ///
-    /// @param record  `record(program)` captures launches of a program, with the algorithms of the moment; an empty
-    ///                graph when the program does not run
+    /// @param record  `record(program)` captures launches of a program, with the algorithms of the moment
     template <class Record>
     void settle(const Device& device, const Stream& stream, const Record& record) {
         for (Entry& entry : entries_) {
-            if (entry.algorithms.size() < 2) {
+            if (!entry.is_open) {
                 continue;
             }
             std::vector<ReplayableGraph> graphs;
-            for (const ProductAlgorithm& algorithm : entry.algorithms) {
-                entry.product.choose(algorithm);
-                graphs.push_back(record(entry.program));
+            std::vector<std::size_t> places;
+            for (std::size_t place = 0; entry.algorithms.size() > 1 && place < entry.algorithms.size(); ++place) {
+                entry.product.choose(entry.algorithms[place]);
+                try {
+                    graphs.push_back(record(entry.program));
+                    places.push_back(place);
+                } catch (const Error& error) {  // one that cannot be captured is left out
+                    if (error.code() == ErrorCode::out_of_memory) {
+                        throw;
+                    }
+                    cudaGetLastError();
+                }
             }
-            const bool runs = std::all_of(graphs.begin(), graphs.end(), [](const auto& graph) { return bool(graph); });
-            const std::size_t best = runs ? fastest_graph(graphs, stream) : 0;
-            entry.product.choose(entry.algorithms[best]);
-            if (best != 0) {
-                TunedAlgorithms::instance().replace(entry.product, device, entry.algorithms[best]);
-                log(LogTopic::tuning, [&] {
-                    return "product " + product_key(entry.product.shape()) + ": within its program, number " +
-                           std::to_string(best + 1) + " of " + std::to_string(entry.algorithms.size()) +
-                           " algorithms of about the same time is the fastest";
-                });
-            }
-            entry.algorithms.resize(1);
+            const std::size_t best =
+                graphs.empty() ? 0 : places[graphs.size() == 1 ? 0 : fastest_graph(graphs, stream)];
+            log(LogTopic::tuning, [&] {
+                return "product " + product_key(entry.product.shape()) + ": tried " + std::to_string(graphs.size()) +
+                       " algorithms within its program, chose number " + std::to_string(best + 1) +
+                       " by its time alone";
+            });
+            keep(entry, device, best);
         }
     }
 
@@ -125,8 +144,22 @@ private:
     struct Entry {
         LibraryProduct product;
         int program = 0;
-        std::vector<ProductAlgorithm> algorithms;  ///< More than one until it is settled.
+        std::vector<ProductAlgorithm> algorithms;
+        bool is_open = false;  ///< One of them is still to be chosen, and kept.
     };
+
+    /// Of the product of this shape among all; their number when there is none.
+    [[nodiscard]] std::size_t place_of(const ProductShape& shape) const {
+        const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                        [&](const Entry& entry) { return entry.product.shape() == shape; });
+        return static_cast<std::size_t>(found - entries_.begin());
+    }
+
+    static void keep(Entry& entry, const Device& device, std::size_t place) {
+        entry.product.choose(entry.algorithms[place]);
+        TunedAlgorithms::instance().keep(entry.product, device, entry.algorithms[place]);
+        entry.is_open = false;
+    }
 
     LibraryHandle library_;
     std::vector<Entry> entries_;

@@ -50,13 +50,6 @@ inline std::vector<ProductAlgorithm> rank_algorithms(const LibraryProduct& produ
     AlgorithmTimer timer(product, device);
     std::vector<Timed> timed;
     for (std::size_t place = 0; place < candidates.size(); ++place) {
-        const auto is_the_same = [&](const ProductAlgorithm& other) {
-            return std::memcmp(&other, &candidates[place], sizeof other) == 0;
-        };
-        const auto end = candidates.begin() + static_cast<std::ptrdiff_t>(place);
-        if (std::any_of(candidates.begin(), end, is_the_same)) {
-            continue;  // cuBLASLt may name an algorithm twice
-        }
         if (ReplayableGraph graph = timer.record(candidates[place])) {
             timed.push_back({std::numeric_limits<float>::infinity(), place, std::move(graph)});
         }
@@ -88,8 +81,8 @@ inline std::vector<ProductAlgorithm> rank_algorithms(const LibraryProduct& produ
         const float of_launches = std::max(best.least - of_writing, 0.0F);
         const double microseconds = static_cast<double>(of_launches) * 1000 / AlgorithmTimer::repeats;
         return "product " + product_key(product.shape()) + ": timed " + std::to_string(ran) + " of " +
-               std::to_string(candidates.size()) + " algorithms of cuBLASLt, chose number " +
-               std::to_string(best.place + 1) + " by its expectation, which takes " +
+               std::to_string(candidates.size()) + " algorithms of cuBLASLt alone, the fastest is number " +
+               std::to_string(best.place + 1) + " by its expectation, and takes " +
                totograph::detail::number_text(microseconds, 3) + " us";
     });
     std::vector<ProductAlgorithm> ranked;
@@ -133,27 +126,22 @@ public:
         return algorithms;
     }
 
-    /// The fastest algorithm for a product on a device, which must be current. When it had to be measured, those that
-    /// were nearly as fast follow.
-    std::vector<ProductAlgorithm> fastest(const LibraryProduct& product, const Device& device) {
+    /// The algorithm that was chosen for a product on a device, which must be current; nothing when none was, or the
+    /// one of the file cannot be used: then somebody chooses, and keeps the choice.
+    std::optional<ProductAlgorithm> find(const LibraryProduct& product, const Device& device) {
         const std::scoped_lock lock(mutex_);
-        TuningCache& cache = cache_of(device);
-        const std::string key = product_key(product.shape());
         const auto accepts = [&](std::string_view bytes) {
             return bytes.size() == sizeof(ProductAlgorithm) && product.accepts(from_bytes(bytes));
         };
-        if (const auto known = cache.find(key, accepts)) {
-            return {from_bytes(*known)};
-        }
-        std::vector<ProductAlgorithm> ranked = rank_algorithms(product, device);
-        cache.add(key, to_bytes(ranked.front()));
-        return ranked;
+        const auto known = cache_of(device).find(product_key(product.shape()), accepts);
+        return known ? std::optional(from_bytes(*known)) : std::nullopt;
     }
 
-    /// Uses another algorithm for a product from now on.
-    void replace(const LibraryProduct& product, const Device& device, const ProductAlgorithm& algorithm) {
+    /// Keeps the choice for a product: for this process, and for others when it is saved.
+    void keep(const LibraryProduct& product, const Device& device, const ProductAlgorithm& algorithm) {
         const std::scoped_lock lock(mutex_);
-        cache_of(device).add(product_key(product.shape()), to_bytes(algorithm));
+        cache_of(device).add(product_key(product.shape()),
+                             {reinterpret_cast<const char*>(&algorithm), sizeof algorithm});
     }
 
     /// What became of the products of a device so far; nothing when it has had none.
@@ -171,6 +159,8 @@ public:
     }
 
 private:
+    friend class ChoosingAlgorithms;
+
     TunedAlgorithms() = default;
 
     TuningCache& cache_of(const Device& device) {
@@ -183,8 +173,6 @@ private:
             .first->second;
     }
 
-    friend class ChoosingAlgorithms;
-
     /// Adds what has been measured since the last call to the files. Whatever keeps it from that, `report` tells.
     void save() {
         const std::scoped_lock lock(mutex_);
@@ -193,9 +181,6 @@ private:
         }
     }
 
-    static std::string_view to_bytes(const ProductAlgorithm& algorithm) {
-        return {reinterpret_cast<const char*>(&algorithm), sizeof algorithm};
-    }
     /// Bytes of the right number.
     static ProductAlgorithm from_bytes(std::string_view bytes) {
         ProductAlgorithm algorithm{};
@@ -203,40 +188,24 @@ private:
         return algorithm;
     }
 
-    std::recursive_mutex choosing_;
-    int choosers_ = 0;  ///< Guarded by `choosing_`.
+    std::mutex choosing_;
     mutable std::mutex mutex_;
     std::map<int, TuningCache> caches_;
 };
 
-/// While one of these lives, one thread alone chooses algorithms: nobody uses, and no file holds, what may be replaced
-/// yet. They may be nested; when the outermost one goes, the choices are saved.
+/// From `begin` to its end it keeps others from choosing algorithms: they wait, and find what was chosen.
 class ChoosingAlgorithms {
 public:
-    /// @param chooses  whether there is anything to choose; else nobody waits for anybody
-    explicit ChoosingAlgorithms(bool chooses) {
-        if (chooses) {
-            lock_ = std::unique_lock(TunedAlgorithms::instance().choosing_);
-            ++TunedAlgorithms::instance().choosers_;
-        }
-    }
-    ChoosingAlgorithms(const ChoosingAlgorithms&) = delete;
-    ChoosingAlgorithms& operator=(const ChoosingAlgorithms&) = delete;
-    ~ChoosingAlgorithms() {
-        if (lock_ && --TunedAlgorithms::instance().choosers_ == 0) {
-            TunedAlgorithms::instance().save();
-        }
+    void begin() { lock_ = std::unique_lock(TunedAlgorithms::instance().choosing_); }
+    /// Lets others choose, and saves what was kept. Without it, that is saved with what somebody else chooses.
+    void end() {
+        TunedAlgorithms::instance().save();
+        lock_.unlock();
     }
 
 private:
-    std::unique_lock<std::recursive_mutex> lock_;
+    std::unique_lock<std::mutex> lock_;
 };
-
-/// The fastest algorithm for a product on a device, which must be current, by its own time.
-inline ProductAlgorithm fastest_algorithm(const LibraryProduct& product, const Device& device) {
-    const ChoosingAlgorithms choosing(true);
-    return TunedAlgorithms::instance().fastest(product, device).front();
-}
 
 /// Where the algorithms of a device's products have come from, in this process.
 inline TuningCacheReport tuning_cache_report(int device = 0) {

@@ -18,19 +18,21 @@ namespace totograph::cuda {
 /// A stream of one's own, of the device that is current when it is made.
 class Stream {
 public:
-    Stream() {
+    explicit Stream(StreamUse use = StreamUse::kernels) : use_(use) {
         check(cudaGetDevice(&device_), "asking for the device in use");
-        stream_ = IdleStreams::instance().take(device_);
+        stream_ = IdleStreams::instance().take(device_, use);
     }
-    Stream(Stream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)), device_(other.device_) {}
+    Stream(Stream&& other) noexcept
+        : stream_(std::exchange(other.stream_, nullptr)), device_(other.device_), use_(other.use_) {}
     Stream& operator=(Stream&& other) noexcept {
         std::swap(stream_, other.stream_);
         std::swap(device_, other.device_);
+        std::swap(use_, other.use_);
         return *this;
     }
     ~Stream() {
         if (stream_ != nullptr) {
-            IdleStreams::instance().give_back(device_, stream_);
+            IdleStreams::instance().give_back(device_, use_, stream_);
         }
     }
 
@@ -40,6 +42,7 @@ public:
 private:
     cudaStream_t stream_ = nullptr;
     int device_ = 0;
+    StreamUse use_ = StreamUse::kernels;
 };
 
 /// A point in a stream.
@@ -108,8 +111,9 @@ private:
     bool is_pending_ = false;
 };
 
-/// A sequence of launches that is ready to replay. The first replay brings it to the device: a graph that was brought
-/// there ahead (`cudaGraphUpload`) and has not been replayed makes all graphs' launches slower, as `IdleStreams` tells.
+/// A sequence of launches that is ready to replay. The first replay brings it to the device: as long as a graph that
+/// was brought there ahead (`cudaGraphUpload`) has not been replayed, all kernels of all graphs begin later, by as much
+/// as `IdleStreams` tells of streams.
 class ReplayableGraph {
 public:
     ReplayableGraph() = default;
