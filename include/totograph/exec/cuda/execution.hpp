@@ -23,7 +23,9 @@ enum class Capture : std::uint8_t {
 /// algorithm of a product may round in another way.
 struct Execution {
     Capture capture = Capture::whole;
-    bool tunes = true;     ///< Products are measured and the fastest algorithm kept; else cuBLASLt's first choice.
+    /// Products are measured, alone and where that does not decide within their programs, and the fastest algorithm is
+    /// kept; else they use cuBLASLt's first choice.
+    bool tunes = true;
     bool overlaps = true;  ///< A kernel may begin before the one before it has ended (programmatic dependent launch).
     /// Products of many rows run with their chains in one kernel, where the device can; else cuBLASLt computes them,
     /// and another kernel the chains.
