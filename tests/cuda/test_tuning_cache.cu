@@ -138,6 +138,14 @@ TEST_CASE("choices that the library does not accept are measured again and repla
     check_counts(products, 0, 0, 0);
 }
 
+TEST_CASE("another time than the first is taken when it is clearly less") {
+    CHECK(tg::cuda::clearly_least({1.0F}) == 0);
+    CHECK(tg::cuda::clearly_least({1.0F, 0.998F, 1.1F}) == 0);
+    CHECK(tg::cuda::clearly_least({1.0F, 0.998F, 0.99F}) == 2);
+    CHECK(tg::cuda::clearly_least({1.0F, 0.5F, 0.9F}) == 1);
+    CHECK(tg::cuda::clearly_least({0.5F, 1.0F, 1.0F}) == 0);
+}
+
 TEST_CASE("among algorithms that are about as fast the time of the program decides") {
     const ScratchFolder folder;
     const CacheIn cache(folder.path().string());
@@ -163,7 +171,7 @@ TEST_CASE("among algorithms that are about as fast the time of the program decid
     std::size_t expected = 0;
     {
         tg::cuda::ChoosingAlgorithms choosing;
-        choosing.begin();
+        choosing.begin(device);
         int asked = 0;
         SUBCASE("one that is clearly faster") {
             products.settle(device, stream, [&](int program) {
@@ -173,7 +181,7 @@ TEST_CASE("among algorithms that are about as fast the time of the program decid
             CHECK(asked == 3);
             expected = 1;
         }
-        SUBCASE("none is clearly faster") {
+        SUBCASE("the first one is the fastest") {
             products.settle(device, stream, [&](int) { return clear(asked++ == 0 ? 1 : 200); });
             CHECK(asked == 3);
         }
@@ -213,23 +221,43 @@ TEST_CASE("a choice that was not made is not kept") {
     const CacheIn cache(folder.path().string());
     const tg::cuda::Device device = tg::cuda::describe_device(0);
     const tg::cuda::Stream stream;
-    tg::cuda::LibraryProducts products;
-    const tg::cuda::ProductShape shape{
+    const tg::cuda::LibraryHandle library;
+    const tg::cuda::ProductShape open{
         .rows = 64, .columns = 768, .depth = 768, .input_stride = 768, .output_stride = 768};
+    tg::cuda::ProductShape untuned = open;
+    untuned.rows = 128;
+    tg::cuda::LibraryProduct product(library.get(), open);
+    auto candidates = product.candidates(tg::cuda::most_candidates);
+    tg::cuda::LibraryProducts products;
     tg::cuda::ChoosingAlgorithms choosing;
-    choosing.begin();
-    products.add_tuned(shape, 0, device);
-    products.add_untuned(shape);
-    CHECK_FALSE(tg::cuda::TunedAlgorithms::instance().find(*products.find(shape), device));
+    choosing.begin(device);
+    products.add(std::move(product), 0, std::move(candidates), true);
+    products.add_untuned(untuned);
+    SUBCASE("nobody settles") {}
+    SUBCASE("no memory to try it") {
+        products.settle(device, stream, [](int) -> tg::cuda::ReplayableGraph {
+            throw tg::Error(tg::ErrorCode::out_of_memory, "of the test");
+        });
+    }
+    SUBCASE("nothing can be captured") {
+        products.settle(device, stream, [](int) -> tg::cuda::ReplayableGraph {
+            throw tg::Error(tg::ErrorCode::device_failure, "of the test");
+        });
+    }
+    for (const tg::cuda::ProductShape& shape : {open, untuned}) {
+        CHECK_FALSE(tg::cuda::TunedAlgorithms::instance().find(*products.find(shape), device));
+    }
     choosing.end();
-    CHECK_FALSE(std::filesystem::exists(tg::cuda::tuning_cache_report().path));
+    const std::string path = tg::cuda::tuning_cache_report().path;
+    REQUIRE_FALSE(path.empty());
+    CHECK_FALSE(std::filesystem::exists(path));
 }
 
 TEST_CASE("buckets of every kind choose on what they run") {
     const ScratchFolder folder;
     const CacheIn cache(folder.path().string());
     static const auto weights = tg::toto::load<replay::Model>(fixture::folder("mixture"));
-    const auto check_kind = [&]<tg::Bucket bucket, bool kv_cache>() {
+    const auto products_of = [&]<tg::Bucket bucket, bool kv_cache>() {
         tg::cuda::TunedAlgorithms::instance().forget();
         tg::cuda::Forecaster<replay::Model, bucket,
                              tg::cuda::ForecasterOptions{.precision = tg::cuda::Precision::tf32,
@@ -239,11 +267,18 @@ TEST_CASE("buckets of every kind choose on what they run") {
         for (const float value : forecaster.forecast(request.series(), {.seed = replay::seed}).mean()) {
             CHECK(std::isfinite(value));
         }
-        CHECK(tg::cuda::tuning_cache_report().misses > 0);
+        return tg::cuda::tuning_cache_report().misses;
     };
-    check_kind.operator()<tg::Bucket{.variates = 3, .context = 40, .horizon = 8, .samples = 4}, true>();
-    check_kind.operator()<tg::Bucket{.variates = 3, .context = 40, .horizon = 24, .samples = 4}, false>();
-    check_kind.operator()<tg::Bucket{.batch = 2, .variates = 3, .context = 40, .horizon = 24, .exogenous = 1}, true>();
+    using tg::Bucket;
+    const auto one = products_of.operator()<Bucket{.variates = 3, .context = 40, .horizon = 8, .samples = 4}, true>();
+    const ScratchFolder another;
+    const CacheIn empty(another.path().string());
+    const auto all = products_of.operator()<Bucket{.variates = 3, .context = 40, .horizon = 24, .samples = 4}, true>();
+    CHECK(one > 0);
+    CHECK(all > one);  // of one patch, the program of further ones does not run
+    CHECK(products_of.operator()<Bucket{.variates = 3, .context = 48, .horizon = 24, .samples = 4}, false>() > 0);
+    constexpr Bucket exogenous{.batch = 2, .variates = 3, .context = 40, .horizon = 24, .exogenous = 1};
+    CHECK(products_of.operator()<exogenous, true>() > 0);
 }
 
 TEST_CASE("without a file every process measures") {

@@ -92,8 +92,8 @@ public:
     static constexpr std::size_t result_size =
         static_cast<std::size_t>(bucket.batch * bucket.variates * bucket.horizon * sizes.samples);
 
-    /// Prepares the weights (once for all forecasters that share them), all memory that forecasts need, and the graphs.
-    /// Throws `Error` when there is no usable device or not enough memory on it.
+    /// Prepares the weights (once for all forecasters that share them), all memory that forecasts need, and the graphs,
+    /// each of which runs once. Throws `Error` when there is no usable device or not enough memory on it.
     explicit Forecaster(const toto::ModelWeights<Model>& weights, ForecasterResources resources = {})
         : Forecaster(weights, resources, CurrentDevice(resources.device), ChoosingAlgorithms()) {}
 
@@ -254,32 +254,33 @@ private:
           result_(result_size * sizeof(float)),
           host_result_(result_size * sizeof(float)),
           compacted_(result_size) {
+        poison();
         copy_noise();
         executor_.settle(stream_, [this](int program) { return record_part(program); });
-        if (resources.execution.tunes) {
-            choosing.end();
-        }
+        choosing.end();
         launches_ = ForecastLaunches<Executor>(resources.execution.capture, first_patch, sizes.steps, stream_,
                                                executor_, recording());
         launches_.launch_each(stream_.get());
         stream_.synchronize();
+        poison();
+    }
+
+    static constexpr Index first_patch = has_cache ? 1 : 0;
+
+    void poison() const {
         const Stream work;
         executor_.poison(work.get());
         work.synchronize();
     }
 
-    static constexpr Index first_patch = has_cache ? 1 : 0;
-
     /// Inputs for what is tried when it is made. Not zeros: products of those need less power, and run faster.
     void copy_noise() {
-        std::vector<float> values(static_cast<std::size_t>(bucket.batch * bucket.variates * bucket.context));
-        std::uint32_t word = 1;
-        for (float& value : values) {
-            word = word * 1664525U + 1013904223U;
-            value = static_cast<float>(word >> 8U) * 0x1p-24F;
+        std::vector<float> noise(static_cast<std::size_t>(bucket.batch * bucket.variates * bucket.context));
+        std::uint32_t word = 0;
+        for (float& value : noise) {
+            value = static_cast<float>((word += 0x9e3779b9U) >> 8U) * 0x1p-24F;
         }
-        fill({.batch = bucket.batch, .variates = bucket.variates, .steps = bucket.context, .values = values}, bucket,
-             0);
+        fill({.batch = bucket.batch, .variates = bucket.variates, .steps = bucket.context, .values = noise}, bucket, 0);
         copy_inputs(stream_.get());
     }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -42,8 +41,8 @@
 
 namespace totograph::cuda {
 
-/// Puts planned programs onto streams of a device. States, intermediates and workspace are one allocation; after
-/// construction nothing is allocated on the device and nothing waits.
+/// Puts planned programs onto streams of a device. States, intermediates and workspace are one allocation; launches
+/// allocate nothing on the device, and nothing waits.
 template <Precision precision, class... Programs>
 class Executor {
 public:
@@ -66,7 +65,8 @@ public:
         return runs;
     }();
 
-    /// @param choosing  given by who calls `settle` before it ends; else products use what is the fastest alone
+    /// @param choosing  given by who calls `settle` before it ends; else products use, and keep, what is the fastest
+    ///                  alone
     Executor(const Weights& weights, const Device& device, const Execution& execution = {}, const Runs& runs = all_run,
              ChoosingAlgorithms* choosing = nullptr)
         : device_(device),
@@ -79,13 +79,14 @@ public:
         ChoosingAlgorithms own;
         ChoosingAlgorithms& chooser = choosing == nullptr ? own : *choosing;
         if (execution_.tunes) {
-            chooser.begin();
+            chooser.begin(device_);
         }
         [&]<std::size_t... which>(std::index_sequence<which...>) {
-            (add_products<which>(runs[which]), ...);
+            ((runs[which] ? add_products<which>(execution_.tunes) : void()), ...);
+            (add_products<which>(false), ...);  // those that are not there yet
         }
         (std::index_sequence_for<Programs...>());
-        if (execution_.tunes && choosing == nullptr) {
+        if (choosing == nullptr) {
             products_.settle(device_);
             own.end();
         }
@@ -205,7 +206,7 @@ private:
 
     /// Prepares what a program needs of the library, so that nothing is looked up or built while launching.
     template <std::size_t which>
-    void add_products(bool runs) {
+    void add_products(bool tunes) {
         using Program = ProgramAt<which>;
         using Lowered = Lowering<Program, streams>;
         const auto fused = [&]<std::size_t... i>(std::index_sequence<i...>) {
@@ -220,7 +221,7 @@ private:
             for (const ProductPart& part : parts_of<which>(launch)) {
                 const ProductShape shape = product_shape<precision, Program>(
                     launch, part.columns, pointers_of<which>(launch, part.first, part.begin));
-                if (execution_.tunes && runs) {
+                if (tunes) {
                     products_.add_tuned(shape, static_cast<int>(which), device_);
                 } else {
                     products_.add_untuned(shape);

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <cuda_runtime.h>
 
 #include <totograph/core/error.hpp>
 #include <totograph/core/log.hpp>
@@ -16,14 +19,20 @@
 
 namespace totograph::cuda {
 
-/// Which of several graphs takes the shortest time; the first one, unless another is clearly faster. Graphs that take
-/// long are not compared: what they do is long enough to be timed alone.
-inline std::size_t fastest_graph(const std::vector<ReplayableGraph>& graphs, const Stream& stream) {
+/// The place of the least of several times; 0 unless another one is clearly less than the first. Medians of some
+/// interleaved replays differ by 0.1 to 0.2% from one time to the next.
+inline std::size_t clearly_least(const std::vector<float>& times) {
+    constexpr float clearly = 0.9975F;
+    const auto least = std::min_element(times.begin(), times.end());
+    return *least < times.front() * clearly ? static_cast<std::size_t>(least - times.begin()) : 0;
+}
+
+/// Which of several graphs takes the shortest time; the first one, unless another is clearly faster. Nothing when they
+/// take long: what such graphs do is long enough to be timed alone. Throws `Error` when the device fails.
+inline std::optional<std::size_t> fastest_graph(const std::vector<ReplayableGraph>& graphs, const Stream& stream) {
     constexpr float most_milliseconds = 200;
     constexpr int fewest_rounds = 3;
     constexpr int most_rounds = 15;
-    constexpr float clearly =
-        0.9975F;  // medians of interleaved replays differ by 0.1 to 0.2% from one time to the next
     const Event begin(true);
     const Event end(true);
     const auto time = [&](const ReplayableGraph& graph) {
@@ -40,7 +49,7 @@ inline std::size_t fastest_graph(const std::vector<ReplayableGraph>& graphs, con
     }
     const int rounds = std::min(most_rounds, static_cast<int>(most_milliseconds / std::max(all, 1e-3F)));
     if (rounds < fewest_rounds) {
-        return 0;
+        return std::nullopt;
     }
     std::vector<std::vector<float>> times(graphs.size());
     for (int round = 0; round < rounds; ++round) {
@@ -54,8 +63,7 @@ inline std::size_t fastest_graph(const std::vector<ReplayableGraph>& graphs, con
         std::sort(of_graph.begin(), of_graph.end());
         medians.push_back(of_graph[of_graph.size() / 2]);
     }
-    const auto least = std::min_element(medians.begin(), medians.end());
-    return *least < medians.front() * clearly ? static_cast<std::size_t>(least - medians.begin()) : 0;
+    return clearly_least(medians);
 }
 
 /// The products that an executor leaves to the library, each with its algorithm.
@@ -66,7 +74,7 @@ public:
     /// Throws `Error` when the library has none.
     void add_tuned(const ProductShape& shape, int program, const Device& device) {
         if (const std::size_t known = place_of(shape); known < entries_.size()) {
-            entries_[known].program = program;  // the last one runs most often
+            entries_[known].program = program;  // a later one may run many times
             return;
         }
         LibraryProduct product(library_.get(), shape);
@@ -106,7 +114,8 @@ public:
         }
     }
     /// Chooses for each open product by the time of the program that uses it, and keeps the choice: beside its
-    /// neighbours one may be faster by 10% that was slower by 3% alone. Throws `Error` when the device fails.
+    /// neighbours one may be faster by 10% that was slower by 3% alone. What cannot be tried, for one because the
+    /// device has no memory left for it, stays with the fastest alone, and is not kept.
     ///
     /// @param record  `record(program)` captures launches of a program, with the algorithms of the moment
     template <class Record>
@@ -115,28 +124,13 @@ public:
             if (!entry.is_open) {
                 continue;
             }
-            std::vector<ReplayableGraph> graphs;
-            std::vector<std::size_t> places;
-            for (std::size_t place = 0; entry.algorithms.size() > 1 && place < entry.algorithms.size(); ++place) {
-                entry.product.choose(entry.algorithms[place]);
-                try {
-                    graphs.push_back(record(entry.program));
-                    places.push_back(place);
-                } catch (const Error& error) {  // one that cannot be captured is left out
-                    if (error.code() == ErrorCode::out_of_memory) {
-                        throw;
-                    }
-                    cudaGetLastError();
-                }
+            try {
+                keep(entry, device, entry.algorithms.size() > 1 ? try_each(entry, stream, record) : 0);
+            } catch (const Error&) {
+                cudaGetLastError();  // whatever goes on failing says so when the programs are captured
+                entry.product.choose(entry.algorithms.front());
+                entry.is_open = false;
             }
-            const std::size_t best =
-                graphs.empty() ? 0 : places[graphs.size() == 1 ? 0 : fastest_graph(graphs, stream)];
-            log(LogTopic::tuning, [&] {
-                return "product " + product_key(entry.product.shape()) + ": tried " + std::to_string(graphs.size()) +
-                       " algorithms within its program, chose number " + std::to_string(best + 1) +
-                       " by its time alone";
-            });
-            keep(entry, device, best);
         }
     }
 
@@ -153,6 +147,35 @@ private:
         const auto found = std::find_if(entries_.begin(), entries_.end(),
                                         [&](const Entry& entry) { return entry.product.shape() == shape; });
         return static_cast<std::size_t>(found - entries_.begin());
+    }
+
+    /// The place of the algorithm that makes the program fastest; one that cannot be captured is left out.
+    template <class Record>
+    static std::size_t try_each(Entry& entry, const Stream& stream, const Record& record) {
+        std::vector<ReplayableGraph> graphs;
+        std::vector<std::size_t> places;
+        for (std::size_t place = 0; place < entry.algorithms.size(); ++place) {
+            entry.product.choose(entry.algorithms[place]);
+            try {
+                graphs.push_back(record(entry.program));
+                places.push_back(place);
+            } catch (const Error& error) {
+                const bool is_last = place + 1 == entry.algorithms.size();
+                if (error.code() == ErrorCode::out_of_memory || (is_last && graphs.empty())) {
+                    throw;
+                }
+                cudaGetLastError();
+            }
+        }
+        const std::optional<std::size_t> fastest = fastest_graph(graphs, stream);
+        const std::size_t best = fastest ? places[*fastest] : 0;
+        log(LogTopic::tuning, [&] {
+            return "product " + product_key(entry.product.shape()) + ": tried " + std::to_string(graphs.size()) +
+                   " algorithms within its program, " +
+                   (fastest ? "chose number " : "which takes too long to compare them, left number ") +
+                   std::to_string(best + 1) + " by its time alone";
+        });
+        return best;
     }
 
     static void keep(Entry& entry, const Device& device, std::size_t place) {

@@ -116,8 +116,9 @@ inline std::string tuning_identity(const Device& device) {
 }
 
 /// The algorithms that products use on each device, for all executors of this process. A product that the process has
-/// not met is looked up in a file, which all processes of a user share (`io::cache_folder` says where); one that the
-/// file does not have is measured. So the bits of a result are the same in each process that has found the file.
+/// not met is looked up in a file, which all processes of a user share (`io::cache_folder` says where); for one that
+/// the file does not have, an executor chooses. So the bits of a result are the same in each process that has found the
+/// file.
 class TunedAlgorithms {
 public:
     /// The algorithms of this process.
@@ -188,19 +189,31 @@ private:
         return algorithm;
     }
 
-    std::mutex choosing_;
+    /// Held by who chooses algorithms for a device.
+    std::mutex& choosing(const Device& device) {
+        const std::scoped_lock lock(mutex_);
+        return choosing_[device.index];
+    }
+
+    std::map<int, std::mutex> choosing_;
     mutable std::mutex mutex_;
     std::map<int, TuningCache> caches_;
 };
 
-/// From `begin` to its end it keeps others from choosing algorithms: they wait, and find what was chosen.
+/// From `begin` to its end it keeps others from choosing algorithms for a device: they wait, and find what was chosen.
 class ChoosingAlgorithms {
 public:
-    void begin() { lock_ = std::unique_lock(TunedAlgorithms::instance().choosing_); }
+    void begin(const Device& device) {
+        if (!lock_) {
+            lock_ = std::unique_lock(TunedAlgorithms::instance().choosing(device));
+        }
+    }
     /// Lets others choose, and saves what was kept. Without it, that is saved with what somebody else chooses.
     void end() {
-        TunedAlgorithms::instance().save();
-        lock_.unlock();
+        if (lock_) {
+            TunedAlgorithms::instance().save();
+            lock_.unlock();
+        }
     }
 
 private:
