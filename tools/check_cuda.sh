@@ -171,6 +171,9 @@ TOTOGRAPH_CACHE_DIR='' "$build/bench/bench_cuda" --repeats 1
 step "floors"
 "$build/bench/bench_cuda" --floor 1,448,1792
 
+step "what a launch costs"
+"$build/bench/bench_cuda" --launches
+
 step "benchmark"
 "$build/bench/bench_cuda"
 

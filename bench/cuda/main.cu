@@ -4,7 +4,7 @@
 // out.
 //
 //     bench_cuda [--workloads a,b] [--precisions bf16,tf32,f32] [--repeats N] [--checkpoint FOLDER] [--memory]
-//                [--floor 1,1792]
+//                [--floor 1,1792] [--launches]
 //
 // One JSON object a line. `prefill_ms` is what the device computes to the first patch, `decode_step_ms` to each further
 // one, without copies in and out; `tuned_from_file` of the `tuned_products` algorithms came from the file that
@@ -13,6 +13,9 @@
 // With --floor, times of this device in place of forecasts: reading the weights of the layers once, and products of so
 // many rows by cuBLASLt, those of the layers and all of a step. A decode step can be no faster than the first; where
 // rows are many, than the last.
+//
+// With --launches, in place of forecasts what a kernel costs that does nothing: of how many blocks, and in which state
+// of the process.
 //
 // With --memory, a table of the memory that each forecaster takes in place of the times: as it is known when compiled,
 // and as measured.
@@ -36,6 +39,8 @@ int main(int argc, char** argv) {
     app.add_option("--floor", floor_rows, "print the floors of steps of so many rows, and nothing else")
         ->delimiter(',')
         ->check(CLI::Range(1, 32768));
+    bool launches = false;
+    app.add_flag("--launches", launches, "print what launching a kernel costs, and nothing else");
     app.add_flag("--memory", arguments.memory, "print the memory that is taken, and no times");
     CLI11_PARSE(app, argc, argv);
     arguments.load = [&checkpoint] {
@@ -45,6 +50,10 @@ int main(int argc, char** argv) {
     try {
         if (!floor_rows.empty()) {
             bench::print_floor(arguments, floor_rows);
+            return 0;
+        }
+        if (launches) {
+            bench::print_launches(arguments);
             return 0;
         }
         arguments.weights = arguments.load();

@@ -208,4 +208,7 @@ void readme(const Arguments& arguments);
 /// rows.
 void print_floor(const Arguments& arguments, const std::vector<Index>& rows);
 
+/// Prints what launching a kernel costs, and what makes it cost more.
+void print_launches(const Arguments& arguments);
+
 }  // namespace bench
