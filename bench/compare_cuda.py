@@ -15,22 +15,15 @@ import statistics
 import sys
 
 from compare import rows
+from workloads import sizes
 
-# Variates, context, horizon, samples: those of bench/cuda/*.cu.
-WORKLOADS = {
-    "one_patch": (1, 512, 64, 0),
-    "one_patch_samples": (1, 512, 64, 128),
-    "long_mean": (1, 4096, 768, 0),
-    "dashboard": (8, 2048, 96, 256),
-    "readme": (7, 4096, 336, 256),
-}
 PATCH = 64
 MANY_ROWS = 256
 
 
 def row_counts(workload):
     """The rows of the first patch's program, those of each further one's, and how many further ones there are."""
-    variates, context, horizon, samples = WORKLOADS[workload]
+    variates, context, horizon, samples = sizes(workload, on_device=True)
     return variates * context // PATCH, variates * max(1, samples), -(-horizon // PATCH) - 1
 
 

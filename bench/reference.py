@@ -21,15 +21,7 @@ from toto.data.util.dataset import MaskedTimeseries
 from toto.inference.forecaster import TotoForecaster
 from toto.model.backbone import TotoBackbone
 
-# name: variates, context, horizon, samples
-WORKLOADS = {
-    "one_patch": (1, 512, 64, 0),
-    "long_mean": (1, 4096, 768, 0),
-    "one_patch_samples": (1, 512, 64, 128),
-    "readme": (7, 4096, 336, 16),
-    "dashboard": (8, 2048, 96, 16),
-}
-CUDA_SAMPLES = {"readme": 256, "dashboard": 256}
+from workloads import WORKLOADS, sizes
 
 
 def full_size_model():
@@ -58,8 +50,7 @@ def main():
     forecaster = TotoForecaster(full_size_model().to(arguments.device))
     warm_up = 3 if on_device else 1
     for name in arguments.workloads.split(","):
-        variates, context, horizon, samples = WORKLOADS[name]
-        samples = CUDA_SAMPLES.get(name, samples) if on_device else samples
+        variates, context, horizon, samples = sizes(name, on_device)
         series = torch.randn(1, variates, context, device=arguments.device).cumsum(-1)
         inputs = MaskedTimeseries(series, torch.ones_like(series, dtype=torch.bool), torch.zeros_like(series),
                                   torch.zeros_like(series), torch.full((1, variates), 60, device=arguments.device))

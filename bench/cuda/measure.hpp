@@ -121,8 +121,7 @@ std::pair<double, double> program_times(Forecaster& forecaster, int repeats) {
     constexpr Index further = Forecaster::sizes.steps - 1;
     const auto& executor = forecaster.executor();
     const tg::cuda::Stream stream;
-    const tg::cuda::Event begin(true);
-    const tg::cuda::Event end(true);
+    const tg::cuda::ReplayTimer timer(stream);
     const auto time = [&](Index patches) {
         const tg::cuda::ReplayableGraph programs(stream, [&](cudaStream_t to) {
             executor.template launch<0>(to);
@@ -132,12 +131,9 @@ std::pair<double, double> program_times(Forecaster& forecaster, int repeats) {
         });
         std::vector<float> times;
         for (int repeat = -1; repeat < repeats; ++repeat) {
-            begin.record(stream.get());
-            programs.launch(stream.get());
-            end.record(stream.get());
-            stream.synchronize();
+            const float milliseconds = timer.time(programs);
             if (repeat >= 0) {
-                times.push_back(end.since(begin));
+                times.push_back(milliseconds);
             }
         }
         std::sort(times.begin(), times.end());

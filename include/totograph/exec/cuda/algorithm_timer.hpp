@@ -16,6 +16,7 @@
 #include <totograph/exec/cuda/kernel_call.hpp>
 #include <totograph/exec/cuda/library_product.hpp>
 #include <totograph/exec/cuda/memory.hpp>
+#include <totograph/exec/cuda/replay_timer.hpp>
 #include <totograph/exec/cuda/stream.hpp>
 
 namespace totograph::cuda {
@@ -87,13 +88,7 @@ public:
     }
 
     /// Milliseconds of one replay.
-    [[nodiscard]] float time(const ReplayableGraph& graph) const {
-        begin_.record(stream_.get());
-        graph.launch(stream_.get());
-        end_.record(stream_.get());
-        stream_.synchronize();
-        return end_.since(begin_);
-    }
+    [[nodiscard]] float time(const ReplayableGraph& graph) const { return timer_.time(graph); }
 
 private:
     static constexpr Index most_copies = 64;
@@ -143,8 +138,7 @@ private:
     DeviceMemory bias_;
     DeviceMemory workspace_;
     Stream stream_;
-    Event begin_{true};
-    Event end_{true};
+    ReplayTimer timer_{stream_};
     Index copy_ = 0;
 };
 

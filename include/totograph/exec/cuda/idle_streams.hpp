@@ -23,9 +23,9 @@ enum class StreamUse : std::uint8_t {
 ///
 /// They are used again rather than destroyed, each for what it was used for: once a process has launched kernels or set
 /// memory, outside of graphs, on more than 16 streams, those that are gone among them, each kernel of each graph takes
-/// 0.18 us longer, for good (an H200, CUDA 13.0). That is 4% of a forecast of one series. Graphs and copies do not
-/// count: any number of forecasters that replay graphs may have streams of their own, as long as fewer than 16 are made
-/// at the same time. (After `cudaDeviceReset` none of these streams can be used.)
+/// 0.18 us longer, for good (an H200, CUDA 13.0). That is some percent of a graph of short kernels. Graphs and copies
+/// do not count: there may be any number of streams for them. (After `cudaDeviceReset` none of these streams can be
+/// used.)
 class IdleStreams {
 public:
     static IdleStreams& instance() {

@@ -15,6 +15,7 @@
 #include <totograph/exec/cuda/device.hpp>
 #include <totograph/exec/cuda/library_product.hpp>
 #include <totograph/exec/cuda/library_tuning.hpp>
+#include <totograph/exec/cuda/replay_timer.hpp>
 #include <totograph/exec/cuda/stream.hpp>
 
 namespace totograph::cuda {
@@ -33,19 +34,11 @@ inline std::optional<std::size_t> fastest_graph(const std::vector<ReplayableGrap
     constexpr float most_milliseconds = 200;
     constexpr int fewest_rounds = 3;
     constexpr int most_rounds = 15;
-    const Event begin(true);
-    const Event end(true);
-    const auto time = [&](const ReplayableGraph& graph) {
-        begin.record(stream.get());
-        graph.launch(stream.get());
-        end.record(stream.get());
-        stream.synchronize();
-        return end.since(begin);
-    };
+    const ReplayTimer timer(stream);
     float all = 0;
     for (const ReplayableGraph& graph : graphs) {
-        time(graph);  // the first replay brings it to the device
-        all += time(graph);
+        (void)timer.time(graph);  // the first replay brings it to the device
+        all += timer.time(graph);
     }
     const int rounds = std::min(most_rounds, static_cast<int>(most_milliseconds / std::max(all, 1e-3F)));
     if (rounds < fewest_rounds) {
@@ -55,7 +48,7 @@ inline std::optional<std::size_t> fastest_graph(const std::vector<ReplayableGrap
     for (int round = 0; round < rounds; ++round) {
         for (std::size_t i = 0; i < graphs.size(); ++i) {
             const std::size_t which = round % 2 == 0 ? i : graphs.size() - 1 - i;  // none always follows the same one
-            times[which].push_back(time(graphs[which]));
+            times[which].push_back(timer.time(graphs[which]));
         }
     }
     std::vector<float> medians;
