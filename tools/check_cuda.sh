@@ -131,7 +131,7 @@ sanitize() {
     local tool="$1"
     shift
     step "compute-sanitizer $tool: ${1##*/}"
-    compute-sanitizer --tool "$tool" --error-exitcode 1 "$@"
+    TOTOGRAPH_TESTS_WITHOUT_TIMES=1 compute-sanitizer --tool "$tool" --error-exitcode 1 "$@"
 }
 
 if [[ "$quick" == no ]]; then

@@ -221,6 +221,56 @@ struct Cached {
     }
 };
 
+/// Keys and values that begin at an odd place of longer rows.
+template <AttentionSize size>
+struct CachedInLongerRows {
+    static constexpr Index suffix_capacity = 3;
+    static constexpr std::int32_t integer(std::string_view name, Index) {
+        return static_cast<std::int32_t>(name == "suffix.length" ? suffix_capacity : size.positions);
+    }
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Index width = size.heads * size.head_dim;
+        const auto rows = [&](std::string_view name, Index samples, Index positions) {
+            return slice(r.state(name, {size.series, samples, size.variates, positions, width + 3}), 4, 1, width);
+        };
+        out(tg::nn::cached_attention(
+            r.state("q", size.rows(size.samples, 1)), rows("prefix.key", 1, size.positions),
+            rows("prefix.value", 1, size.positions), r.state("prefix.length", {size.series}, DType::i32),
+            rows("suffix.key", size.samples, suffix_capacity), rows("suffix.value", size.samples, suffix_capacity),
+            r.state("suffix.length", {1}, DType::i32), size.heads));
+    }
+};
+
+/// Caches that products fill and one attention reads: in bf16 they are stored so. Inputs are small, so that scores are
+/// of the order of 1: a softmax of large ones takes another key where rounding moves them.
+template <AttentionSize size, Index suffix_length>
+struct FilledCaches {
+    static constexpr Index depth = 64;
+    static constexpr std::int32_t integer(std::string_view name, Index) {
+        return static_cast<std::int32_t>(name == "suffix.length" ? suffix_length : size.positions);
+    }
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Index width = size.heads * size.head_dim;
+        const Tensor keys = r.state("out.prefix.key", size.rows(1, size.positions));
+        const Tensor values = r.state("out.prefix.value", size.rows(1, size.positions));
+        const Tensor own_keys = r.state("out.suffix.key", size.rows(size.samples, suffix_length));
+        const Tensor own_values = r.state("out.suffix.value", size.rows(size.samples, suffix_length));
+        constexpr double small = 0.15;
+        const Tensor context = r.state("context", {size.series, 1, size.variates, size.positions, depth}) * small;
+        r.store(keys, layer(context, width));
+        r.store(values, layer(context, width));
+        const Tensor x = r.state("x", {size.series, size.samples, size.variates, suffix_length, depth}) * small;
+        r.store(own_keys, layer(x, width));
+        r.store(own_values, layer(x, width));
+        const Tensor newest = slice(x, 3, suffix_length - 1, 1);
+        out(tg::nn::cached_attention(layer(newest, width), keys, values,
+                                     r.state("prefix.length", {size.series}, DType::i32), own_keys, own_values,
+                                     r.state("suffix.length", {1}, DType::i32), size.heads));
+    }
+};
+
 /// The newest position alone, as the last layer's attention needs.
 template <AttentionSize size>
 struct LastPosition {
@@ -273,6 +323,10 @@ inline constexpr AttentionSize small_cached{
     .series = 2, .samples = 5, .variates = 3, .positions = 45, .heads = 4, .head_dim = 8};
 inline constexpr AttentionSize large_cached{
     .series = 2, .samples = 33, .variates = 2, .positions = 130, .heads = 4, .head_dim = 64};
+/// Two blocks of samples, the second one of six.
+constexpr AttentionSize own_keys_of(Index head_dim) {
+    return {.series = 2, .samples = 70, .variates = 2, .positions = 37, .heads = 2, .head_dim = head_dim};
+}
 inline constexpr AttentionSize last{
     .series = 2, .samples = 1, .variates = 3, .positions = 130, .heads = 4, .head_dim = 64};
 inline constexpr AttentionSize narrow_causal{
@@ -300,7 +354,9 @@ using ProductModels =
                Cached<small_cached, false, 3>, Cached<large_cached, true, 4>, Cached<large_cached, true, 0>,
                Cached<large_cached, false, 5>, LastPosition<last>, AcrossVariates<few_variates>,
                AcrossVariates<few_variates, true>, AcrossVariates<many_variates>, Causal<narrow_causal>,
-               Causal<wide_causal>, Causal<widest_causal>>;
+               Causal<wide_causal>, Causal<widest_causal>, CachedInLongerRows<own_keys_of(32)>,
+               FilledCaches<own_keys_of(16), 5>, FilledCaches<own_keys_of(32), 4>, FilledCaches<own_keys_of(48), 1>,
+               FilledCaches<own_keys_of(64), 5>, FilledCaches<own_keys_of(80), 2>, FilledCaches<own_keys_of(128), 3>>;
 
 /// The states of a model after a run on the CPU, by its place in `ProductModels`.
 std::vector<StateContent> eager_states_of_products(std::size_t model);

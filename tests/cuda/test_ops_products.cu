@@ -58,6 +58,13 @@ constexpr const char* table[] = {
     "causal attention, heads of 48",
     "causal attention, heads of 80",
     "causal attention, heads of 128",
+    "cached attention, parts of longer rows",
+    "caches filled by products, heads of 16",
+    "caches filled by products, heads of 32",
+    "caches filled by products, heads of 48",
+    "caches filled by products, heads of 64",
+    "caches filled by products, heads of 80",
+    "caches filled by products, heads of 128",
 };
 // Models that are made for a kernel reach it.
 template <class Model, std::size_t launch = 0>
@@ -78,6 +85,18 @@ static_assert(runs_on_warpgroups<IntoCaches<147, 7, 1536, 576>, 2, 1>());
 static_assert(!runs_on_warpgroups<Gated<527, 192, 384>>());
 static_assert(LaunchOf<DrawnProducts<1, 24>>::launch.draws.is_possible);
 static_assert(LaunchOf<DrawnProducts<DrawnProducts<1, 1>::samples, 5>>::launch.draws.is_possible);
+
+template <class Model>
+constexpr int rounded_states() {
+    using Rounding = typename tg::cuda::Executor<Precision::bf16, tg::Program<Model>>::Rounding;
+    int count = 0;
+    for (std::size_t i = 0; i < Rounding::Layout::count; ++i) {
+        count += Rounding::at(i) ? 1 : 0;
+    }
+    return count;
+}
+static_assert(rounded_states<FilledCaches<own_keys_of(64), 5>>() == 4);
+static_assert(rounded_states<CachedInLongerRows<own_keys_of(32)>>() == 0);
 
 static_assert(std::size(table) == std::tuple_size_v<ProductModels>, "a row of the table for each model");
 

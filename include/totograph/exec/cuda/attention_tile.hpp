@@ -15,6 +15,7 @@
 #include <totograph/exec/cuda/elementwise.hpp>
 #include <totograph/exec/cuda/kernel_call.hpp>
 #include <totograph/exec/cuda/library_product.hpp>
+#include <totograph/exec/cuda/own_rows.hpp>
 #include <totograph/exec/cuda/reduction.hpp>
 #include <totograph/exec/cuda/tensor_core.hpp>
 #include <totograph/graph/kernel.hpp>
@@ -124,9 +125,6 @@ public:
     /// `row(half)` points to a query, or is null where there is none.
     template <class Row>
     __device__ explicit TileAttention(Row&& row) {
-        // Scores are kept in powers of two: exp2 is one instruction.
-        constexpr float log2_e = 1.4426950408889634F;
-        const float factor = rsqrtf(static_cast<float>(head_dim)) * log2_e;
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             const auto* from = row(half);
@@ -137,18 +135,25 @@ public:
                 if (from != nullptr) {
                     some = load_stored<run, aligned>(from + dimension_of(first / run));
                 }
-                const auto floats = some.floats();
+                if constexpr (in_bf16) {
 #pragma unroll
-                for (int i = 0; i < run; ++i) {
-                    query_[half][(first + i) / 2][i % 2] = floats.lane[i] * factor;
+                    for (int i = 0; i < run / 2; ++i) {
+                        query_[half][first / 2 + i] = pair_of(some, i);
+                    }
+                } else {
+                    const auto floats = some.floats();
+#pragma unroll
+                    for (int i = 0; i < run; ++i) {
+                        query_[half][first + i] = as_tf32(floats.lane[i]);
+                    }
                 }
             }
         }
     }
 
-    /// Takes a tile of keys; `counts(half, key)` says whether a query attends to a key of the tile.
+    /// Takes a tile of keys; `counts(half, key)` says whether a query attends to a key of the tile, unless all do.
     template <class Counts>
-    __device__ __forceinline__ void add(const Tile<head_dim, in_bf16>& tile, Counts&& counts) {
+    __device__ __forceinline__ void add(const Tile<head_dim, in_bf16>& tile, bool all_count, Counts&& counts) {
         float scores[key_groups][4];
 #pragma unroll
         for (int group = 0; group < key_groups; ++group) {
@@ -158,31 +163,36 @@ public:
             }
             score(scores[group], tile, group * 8);
         }
+        if (!all_count) {
+#pragma unroll
+            for (int group = 0; group < key_groups; ++group) {
+#pragma unroll
+                for (int i = 0; i < 4; ++i) {
+                    if (!counts(i / 2, group * 8 + quarter() * 2 + i % 2)) {
+                        scores[group][i] = -std::numeric_limits<float>::infinity();
+                    }
+                }
+            }
+        }
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             float largest = largest_[half];
 #pragma unroll
             for (int group = 0; group < key_groups; ++group) {
-#pragma unroll
-                for (int i = 0; i < 2; ++i) {
-                    float& value = scores[group][half * 2 + i];
-                    value =
-                        counts(half, group * 8 + quarter() * 2 + i) ? value : -std::numeric_limits<float>::infinity();
-                    largest = fmaxf(largest, value);
-                }
+                largest = fmaxf(largest, fmaxf(scores[group][half * 2], scores[group][half * 2 + 1]));
             }
             largest = fmaxf(largest, __shfl_xor_sync(0xffffffffU, largest, 1));
             largest = fmaxf(largest, __shfl_xor_sync(0xffffffffU, largest, 2));
             // Where nothing counts so far, any finite number will do.
-            const float base = largest == -std::numeric_limits<float>::infinity() ? 0.0F : largest;
-            const float shrink = exp2f(largest_[half] - base);
+            const float base = largest == -std::numeric_limits<float>::infinity() ? 0.0F : largest * factor();
+            const float shrink = power_of_two(largest_[half] * factor() - base);
             float total = 0;
 #pragma unroll
             for (int group = 0; group < key_groups; ++group) {
 #pragma unroll
                 for (int i = 0; i < 2; ++i) {
                     float& value = scores[group][half * 2 + i];
-                    value = exp2f(value - base);
+                    value = power_of_two(value * factor() - base);
                     total += value;
                 }
             }
@@ -199,54 +209,54 @@ public:
         weigh(scores, tile);
     }
 
-    /// A key and a value of each query's own.
+    /// Takes a key and a value of each query's own.
     template <class Key>
-    struct Own {
-        StoredPack<Key, run> key[2][own_dimensions / run];
-        StoredPack<Key, run> value[2][own_dimensions / run];
-    };
-
-    /// Asks for a key and a value of each query; `key(half)` and `value(half)` point to rows, or are null.
-    template <class T, class Key, class Value>
-    static __device__ __forceinline__ void load_own(Own<T>& own, Key&& key, Value&& value) {
+    __device__ __forceinline__ void add_own(const OwnRows<head_dim, Key>& own) {
+        float scores[2];
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-            const auto* keys = key(half);
-            const auto* values = value(half);
-            if (keys != nullptr) {
+            if constexpr (in_bf16) {
+                // All queries by all keys, on tensor cores; each query's own score is on the diagonal.
+                float products[4] = {};
 #pragma unroll
                 for (int pack = 0; pack < own_dimensions / run; ++pack) {
-                    own.key[half][pack] = load_stored<run, aligned>(keys + dimension_of(pack));
-                    own.value[half][pack] = load_stored<run, aligned>(values + dimension_of(pack));
+                    const auto key = load_own(own.key, half, pack);
+#pragma unroll
+                    for (int i = 0; i < run / 2; i += 2) {
+                        const int low = pack * run / 2 + i;
+                        const std::uint32_t a[4] = {query_[0][low], query_[1][low], query_[0][low + 1],
+                                                    query_[1][low + 1]};
+                        multiply_bf16(products, a, pair_of(key, i), pair_of(key, i + 1));
+                    }
                 }
+                const float score = row() % 2 == 0 ? products[half * 2] : products[half * 2 + 1];
+                scores[half] = __shfl_sync(0xffffffffU, score, row() * 4 + row() / 2);
+            } else {
+                float score = 0;
+#pragma unroll
+                for (int pack = 0; pack < own_dimensions / run; ++pack) {
+                    const auto key = load_own(own.key, half, pack).floats();
+#pragma unroll
+                    for (int i = 0; i < run; ++i) {
+                        score += __uint_as_float(query_[half][pack * run + i]) * key.lane[i];
+                    }
+                }
+                score += __shfl_xor_sync(0xffffffffU, score, 1);
+                score += __shfl_xor_sync(0xffffffffU, score, 2);
+                scores[half] = score;
             }
         }
-    }
-
-    /// Takes them.
-    template <class Key>
-    __device__ __forceinline__ void add_own(const Own<Key>& own) {
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-            float score = 0;
-#pragma unroll
-            for (int pack = 0; pack < own_dimensions / run; ++pack) {
-                const auto key = own.key[half][pack].floats();
-#pragma unroll
-                for (int i = 0; i < run; ++i) {
-                    score += query_[half][(pack * run + i) / 2][i % 2] * key.lane[i];
-                }
-            }
-            score += __shfl_xor_sync(0xffffffffU, score, 1);
-            score += __shfl_xor_sync(0xffffffffU, score, 2);
-            const float largest = fmaxf(largest_[half], score);
-            const float shrink = exp2f(largest_[half] - largest);
-            const float weight = exp2f(score - largest);
+            const float largest = fmaxf(largest_[half], scores[half]);
+            const float base = largest * factor();
+            const float shrink = power_of_two(largest_[half] * factor() - base);
+            const float weight = power_of_two(scores[half] * factor() - base);
             largest_[half] = largest;
             total_[half] = total_[half] * shrink + weight;
 #pragma unroll
             for (int pack = 0; pack < own_dimensions / run; ++pack) {
-                const auto value = own.value[half][pack].floats();
+                const auto value = load_own(own.value, half, pack).floats();
 #pragma unroll
                 for (int i = 0; i < run; ++i) {
                     float& sum = sums_[(pack * run + i) / 2][half * 2 + i % 2];
@@ -280,6 +290,31 @@ public:
     }
 
 private:
+    /// What turns a score into an exponent of two.
+    static __device__ __forceinline__ float factor() {
+        constexpr float log2_e = 1.4426950408889634F;
+        return rsqrtf(static_cast<float>(head_dim)) * log2_e;
+    }
+    /// One instruction: results below the least normal number become 0, of numbers of which the largest is 1.
+    static __device__ __forceinline__ float power_of_two(float exponent) {
+        float result;
+        asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(exponent));
+        return result;
+    }
+    /// Two neighbours of a pack, as bf16.
+    template <class T>
+    static __device__ __forceinline__ std::uint32_t pair_of(const StoredPack<T, run>& pack, int pair) {
+        if constexpr (std::is_same_v<T, BFloat16>) {
+            return pack.pair[pair];
+        } else {
+            return two_bf16(pack.pack.lane[pair * 2], pack.pack.lane[pair * 2 + 1]);
+        }
+    }
+    /// This lane's run of dimensions of a query's own row.
+    template <class Rows>
+    static __device__ __forceinline__ auto load_own(const Rows& rows, int half, int pack) {
+        return rows.template load<run>(row() + half * 8, dimension_of(pack));
+    }
     static __device__ __forceinline__ int quarter() {
         return static_cast<int>(threadIdx.x) % 4;
     }
@@ -306,10 +341,7 @@ private:
 #pragma unroll
                 for (int i = 0; i < 2 && step + i < steps; ++i) {
                     const auto& low = (step + i) * 2;
-                    const std::uint32_t a[4] = {two_bf16(query_[0][low][0], query_[0][low][1]),
-                                                two_bf16(query_[1][low][0], query_[1][low][1]),
-                                                two_bf16(query_[0][low + 1][0], query_[0][low + 1][1]),
-                                                two_bf16(query_[1][low + 1][0], query_[1][low + 1][1])};
+                    const std::uint32_t a[4] = {query_[0][low], query_[1][low], query_[0][low + 1], query_[1][low + 1]};
                     multiply_bf16(sums, a, keys[i * 2], keys[i * 2 + 1]);
                 }
             }
@@ -317,8 +349,8 @@ private:
 #pragma unroll
             for (int step = 0; step < steps; ++step) {
                 // The order of the dimensions inside an instruction is free: a lane takes two neighbours.
-                const std::uint32_t a[4] = {as_tf32(query_[0][step][0]), as_tf32(query_[1][step][0]),
-                                            as_tf32(query_[0][step][1]), as_tf32(query_[1][step][1])};
+                const std::uint32_t a[4] = {query_[0][step * 2], query_[1][step * 2], query_[0][step * 2 + 1],
+                                            query_[1][step * 2 + 1]};
                 const float* from = &tile.key[first + row()][step * 8 + quarter() * 2];
                 multiply_tf32(sums, a, as_tf32(from[0]), as_tf32(from[1]));
             }
@@ -357,7 +389,7 @@ private:
         }
     }
 
-    float query_[2][widths][2];
+    std::uint32_t query_[2][in_bf16 ? widths : widths * 2];  ///< Two bf16 each, or one tf32.
     float largest_[2] = {-std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()};
     float total_[2] = {};
     float sums_[widths][4] = {};

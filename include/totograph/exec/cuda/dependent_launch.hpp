@@ -7,7 +7,7 @@ namespace totograph::cuda {
 // `wait_for_predecessor` must not be written by the kernel right before it: weights, and what earlier launches wrote
 // (`Launch::prefix_is_settled`). Those have ended when it begins, because every kernel lets the next one begin after
 // its own wait, and never before; kernels of a library are launched without the attribute, and begin when all before
-// ended. Anything may be asked for into the L2 cache, which all that is written passes through.
+// ended.
 
 /// Lets the next kernel begin. Called right after the wait, as what kernels read early relies on; it would be no use
 /// before either: kernels queue up on the multiprocessors and slow those that run (measured: 10% of a forecast of one

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -11,19 +11,22 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/async_copy.hpp>
 #include <totograph/exec/cuda/attention.hpp>
 #include <totograph/exec/cuda/attention_tile.hpp>
 #include <totograph/exec/cuda/dependent_launch.hpp>
 #include <totograph/exec/cuda/elementwise.hpp>
 #include <totograph/exec/cuda/kernel_call.hpp>
 #include <totograph/exec/cuda/library_product.hpp>
+#include <totograph/exec/cuda/own_rows.hpp>
 #include <totograph/exec/cuda/tensor_core.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
 
 // Attention on tensor cores, for precisions that round products anyway. A block takes up to 64 queries that share their
 // keys: positions of one variate, samples over a shared prefix, variates of one position, or of several where they are
-// few. Keys and values pass through shared memory, 64 at a time; scores and the running softmax stay in registers.
+// few. Keys and values pass through shared memory, 64 at a time; scores and the running softmax stay in registers. Keys
+// that samples have for themselves come after those of the prefix, one position at a time, asked for from the start.
 
 namespace totograph::cuda {
 
@@ -66,7 +69,37 @@ inline constexpr int keys = K::kernel.op == Op::variate_attention ? queries<K>
 template <class K>
 inline constexpr int query_tiles = (queries<K> + tile_queries - 1) / tile_queries;
 
+/// Whether queries have keys of their own, beside those that they share.
+template <class K>
+inline constexpr bool has_own_keys = (K::kernel.op == Op::cached_attention) && (AttentionSizes<K>::samples > 1);
+
+template <class K>
+using Own = OwnRows<AttentionSizes<K>::head_dim, typename K::Key>;
+
+template <class K, Precision precision>
+using TileOf = Tile<AttentionSizes<K>::head_dim, precision == Precision::bf16>;
+
+/// Positions of samples' own keys that are on their way at a time. Three blocks of a multiprocessor want to share its
+/// memory; more than two positions were no faster.
+template <class K, Precision precision>
+inline constexpr int own_positions = [] {
+    constexpr std::size_t shared_of_block = 75 * 1024;
+    constexpr std::size_t left = shared_of_block - sizeof(TileOf<K, precision>);
+    return static_cast<int>(std::clamp<std::size_t>(left / (tile_warps * sizeof(Own<K>)), 1, 2));
+}();
+
 }  // namespace tile_detail
+
+/// Shared memory of a tiled attention.
+template <class K, Precision precision>
+inline constexpr std::size_t tile_shared_bytes = [] {
+    using namespace tile_detail;
+    std::size_t bytes = sizeof(TileOf<K, precision>);
+    if constexpr (has_own_keys<K>) {
+        bytes += tile_warps * own_positions<K, precision> * sizeof(Own<K>);
+    }
+    return bytes;
+}();
 
 /// Blocks of a tiled attention.
 template <class K>
@@ -90,7 +123,8 @@ __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const _
     using Key = typename K::Key;
     static_assert(widths_are_contiguous<K>(op == Op::cached_attention ? 6 : 3),
                   "totograph: attention needs heads that are contiguous in memory.");
-    __shared__ Tile<head_dim, in_bf16> tile;
+    extern __shared__ __align__(16) std::byte tile_memory[];
+    auto& tile = *reinterpret_cast<TileOf<K, precision>*>(tile_memory);
 
     // The block's place: all axes but the queries'.
     int block = static_cast<int>(blockIdx.x);
@@ -196,23 +230,16 @@ __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const _
     const auto value_row = [&](int number) { return row_of_key(value, number, std::integral_constant<int, 2>{}); };
     // The first tile is asked for before it is known how many keys are valid: one wait less.
     load_tile(0, capacity, key_row, value_row);
-    constexpr bool has_own_keys = op == Op::cached_attention && S::samples > 1;
-    if constexpr (prefix_is_settled && has_own_keys) {
-        // Samples' own keys and values of earlier steps come from memory: the first line of each, on its way into the
-        // L2 cache. The launch before may write the last of them; to bring a line there reads nothing of it.
-        const int suffix = integer_of<K, 6>(call.operands[6].get<std::int32_t>(), place.series);
-        const int half = lane / 2 % 2;
-        if (exists(half)) {
-            const QueryPlace own = place_of_query(half);
-            const Key* base = lane % 2 == 0 ? call.operands[4].get<Key>() : call.operands[5].get<Key>();
-            for (int position = 0; position < suffix; ++position) {
-                const Key* line = base + (lane % 2 == 0 ? row_of<K, 4>(own, place.variate, position)
-                                                        : row_of<K, 5>(own, place.variate, position));
-                asm volatile("prefetch.global.L2 [%0];" ::"l"(line));
-            }
-        }
+    int end = keys<K>;
+    int suffix_end = 0;
+    if constexpr (op != Op::variate_attention) {
+        end = min(end, integer_of<K, 3>(integers, place.series));
+    }
+    if constexpr (op == Op::cached_attention) {
+        suffix_end = integer_of<K, 6>(call.operands[6].get<std::int32_t>(), place.series);
     }
     if constexpr (prefix_is_settled) {
+        store_tile(0, end);
         wait_for_predecessor();
         let_successor_begin();
     }
@@ -222,8 +249,8 @@ __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const _
         return exists(half) ? query + row_of<K, 0>(own, own.variate, own.position) : nullptr;
     });
 
-    int end = keys<K>;
     int limits[2] = {end, end};
+    int shared_limit = op == Op::cached_attention ? end : 0;  // up to there all queries of the warp attend to all keys
     std::int32_t groups[2] = {};
     const auto group_of = [&](int number) {
         constexpr Strides strides = K::kernel.operands[3].strides;
@@ -236,37 +263,57 @@ __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const _
         groups[0] = exists(0) ? group_of(query_of(0)) : 0;
         groups[1] = exists(1) ? group_of(query_of(1)) : 0;
     } else {
-        const int valid = min(end, integer_of<K, 3>(integers, place.series));
-        end = op == Op::causal_attention ? min(valid, first_query + tile_queries) : valid;
         // Positions from `valid` on attend to nothing: their result is 0, as on the CPU.
-        for (int half = 0; half < 2; ++half) {
-            limits[half] = op != Op::causal_attention ? valid : query_of(half) < valid ? query_of(half) + 1 : 0;
+        const int valid = end;
+        if constexpr (op == Op::causal_attention) {
+            end = min(valid, first_query + tile_queries);
+            shared_limit = warp_query + 16 <= valid ? warp_query + 1 : 0;
+            for (int half = 0; half < 2; ++half) {
+                limits[half] = query_of(half) < valid ? query_of(half) + 1 : 0;
+            }
         }
     }
 
-    using Own = typename Attention::template Own<Key>;
-    Own own{};
-    int suffix_end = 0;
     const Key* suffix_key = nullptr;
     const Key* suffix_value = nullptr;
     if constexpr (op == Op::cached_attention) {
         suffix_key = call.operands[4].get<Key>();
         suffix_value = call.operands[5].get<Key>();
-        suffix_end = integer_of<K, 6>(call.operands[6].get<std::int32_t>(), place.series);
     }
-    const auto load_own = [&](Own& to, int position) {
-        if constexpr (has_own_keys) {
-            const auto row = [&](const Key* base, int half, auto which) -> const Key* {
-                return exists(half) && position < suffix_end
-                           ? base + row_of<K, decltype(which)::value>(place_of_query(half), place.variate, position)
-                           : nullptr;
-            };
-            Attention::load_own(
-                to, [&](int half) { return row(suffix_key, half, std::integral_constant<int, 4>{}); },
-                [&](int half) { return row(suffix_value, half, std::integral_constant<int, 5>{}); });
+    constexpr int ahead = own_positions<K, precision>;
+    auto* const own_of_warp =
+        reinterpret_cast<Own<K>*>(tile_memory + sizeof tile) + static_cast<int>(threadIdx.x) / warp_size * ahead;
+    const auto ask_own = [&](int position) {
+        constexpr int own_pieces = decltype(Own<K>::key)::pieces;
+        if (position < suffix_end) {
+            Own<K>& to = own_of_warp[position % ahead];
+#pragma unroll
+            for (int i = 0; i < own_rows * own_pieces / warp_size; ++i) {
+                const int item = lane + i * warp_size;
+                const int row = item / own_pieces;
+                const int piece = item % own_pieces;
+                QueryPlace own = place;
+                own.sample = warp_query + row;
+                if (own.sample < queries<K>) {
+                    const int first = piece * decltype(Own<K>::key)::piece_elements;
+                    to.key.template ask<K::is_aligned>(row, piece,
+                                                       suffix_key + row_of<K, 4>(own, place.variate, position) + first);
+                    to.value.template ask<K::is_aligned>(
+                        row, piece, suffix_value + row_of<K, 5>(own, place.variate, position) + first);
+                }
+            }
         }
+        close_copies();
     };
-    load_own(own, 0);
+    if constexpr (has_own_keys<K>) {
+#pragma unroll
+        for (int position = 0; position < ahead; ++position) {
+            ask_own(position);
+        }
+    }
+    if constexpr (!prefix_is_settled) {
+        store_tile(0, end);
+    }
     const auto suffix_capacity = [] {
         return op == Op::cached_attention ? static_cast<int>(K::kernel.operands[4].shape[3]) : 0;
     };
@@ -277,16 +324,16 @@ __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const _
         if (first > 0) {
             load_tile(first, capacity, key_row, value_row);
             __syncthreads();
+            store_tile(first, end);
         }
-        store_tile(first, end);
-        if constexpr (op == Op::cached_attention && !has_own_keys) {
+        if constexpr (op == Op::cached_attention && !has_own_keys<K>) {
             if (first + tile_keys >= end) {
                 load_tile(0, suffix_capacity, suffix_key_row, suffix_value_row);  // on its way meanwhile
             }
         }
         __syncthreads();
         if (is_active) {
-            attention.add(tile, [&](int half, int index) {
+            attention.add(tile, first + tile_keys <= shared_limit, [&](int half, int index) {
                 const int number = first + index;
                 if constexpr (op == Op::variate_attention) {
                     return number < end && number / S::variates == query_of(half) / S::variates &&
@@ -297,13 +344,14 @@ __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const _
             });
         }
     }
-    if constexpr (has_own_keys) {
-        // Each sample's own keys, one after the other, the next ones on their way.
+    if constexpr (has_own_keys<K>) {
+        // Each sample's own keys, one position after the other.
         for (int position = 0; is_active && position < suffix_end; ++position) {
-            Own next{};
-            load_own(next, position + 1);
-            attention.add_own(own);
-            own = next;
+            wait_for_copies<ahead - 1>();
+            __syncwarp();
+            attention.add_own(own_of_warp[position % ahead]);
+            __syncwarp();
+            ask_own(position + ahead);
         }
     } else if constexpr (op == Op::cached_attention) {
         // One sample: its suffix is a prefix that goes on.
@@ -315,7 +363,7 @@ __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const _
             store_tile(first, suffix_end);
             __syncthreads();
             if (is_active) {
-                attention.add(tile, [&](int, int index) { return first + index < suffix_end; });
+                attention.add(tile, false, [&](int, int index) { return first + index < suffix_end; });
             }
         }
     }
