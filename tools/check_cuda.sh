@@ -120,8 +120,15 @@ if command -v ninja > /dev/null && [[ ! -e "$build/CMakeCache.txt" ]]; then
 fi
 cmake -S "$source" -B "$build" "${options[@]}"
 
+python="${PYTHON:-python3}"
+targets=(tests_cuda bench_cuda)
+if [[ "$quick" == no ]] &&
+    "$python" -c 'import torch, toto, safetensors; assert torch.cuda.is_available()' 2> /dev/null; then
+    targets+=(full_size_forecast)
+fi
+
 step "build"
-cmake --build "$build" --target tests_cuda bench_cuda --parallel "$jobs"
+cmake --build "$build" --target "${targets[@]}" --parallel "$jobs"
 
 step "tests"
 ctest --test-dir "$build" --label-regex '^cuda$' --output-on-failure --no-tests=error
@@ -151,15 +158,11 @@ if [[ "$quick" == no ]]; then
     done
 fi
 
-if [[ "$quick" == no ]]; then
-    python="${PYTHON:-python3}"
-    if "$python" -c 'import torch, toto, safetensors; assert torch.cuda.is_available()' 2> /dev/null; then
-        step "full-size results beside the public implementation's"
-        cmake --build "$build" --target full_size_forecast --parallel "$jobs"
-        "$python" "$source/tools/compare_full_size.py" "$build/tests/full_size_forecast"
-    else
-        step "no comparison with the public implementation: $python lacks torch with CUDA, or toto-ts"
-    fi
+if [[ " ${targets[*]} " == *" full_size_forecast "* ]]; then
+    step "full-size results beside the public implementation's"
+    "$python" "$source/tools/compare_full_size.py" "$build/tests/full_size_forecast"
+elif [[ "$quick" == no ]]; then
+    step "no comparison with the public implementation: $python lacks torch with CUDA, or toto-ts"
 fi
 
 step "memory"

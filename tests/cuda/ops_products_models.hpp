@@ -242,13 +242,25 @@ struct CachedInLongerRows {
     }
 };
 
-/// Caches that products fill and one attention reads: in bf16 they are stored so. Inputs are small, so that scores are
-/// of the order of 1: a softmax of large ones takes another key where rounding moves them.
-template <AttentionSize size, Index suffix_length>
+/// Caches that products fill and one attention reads: in bf16 they are stored so. The newest position is written by the
+/// launch that makes the query. The last series has no prefix; and what one sample wrote at its first position may be
+/// NaN, and all that another one reads, which is their own affair. Inputs are small, so that scores are of the order of
+/// 1: a softmax of large ones takes another key where rounding moves them.
+template <AttentionSize size, Index suffix_length, bool torn = false>
 struct FilledCaches {
     static constexpr Index depth = 64;
-    static constexpr std::int32_t integer(std::string_view name, Index) {
-        return static_cast<std::int32_t>(name == "suffix.length" ? suffix_length : size.positions);
+    static constexpr Index earlier = suffix_length - 1;
+    static constexpr std::int32_t integer(std::string_view name, Index series) {
+        return static_cast<std::int32_t>(name == "suffix.length"     ? suffix_length
+                                         : name == "at"              ? earlier
+                                         : series + 1 == size.series ? 0
+                                                                     : size.positions);
+    }
+    static constexpr bool is_written(std::string_view name, Index at) {
+        const Index sample = at / (size.variates * (name == "x.earlier" ? earlier : 1) * depth) % size.samples;
+        const bool is_torn =
+            (name == "x.earlier" && sample == 3 && at / depth % earlier == 0) || (name == "x.newest" && sample == 5);
+        return !torn || !is_torn;
     }
     static constexpr void record(Recorder& r) {
         Outputs out(r);
@@ -257,17 +269,23 @@ struct FilledCaches {
         const Tensor values = r.state("out.prefix.value", size.rows(1, size.positions));
         const Tensor own_keys = r.state("out.suffix.key", size.rows(size.samples, suffix_length));
         const Tensor own_values = r.state("out.suffix.value", size.rows(size.samples, suffix_length));
-        constexpr double small = 0.15;
-        const Tensor context = r.state("context", {size.series, 1, size.variates, size.positions, depth}) * small;
+        const auto input = [&](std::string_view name, Index samples, Index positions) {
+            constexpr double small = 0.15;
+            return r.state(name, {size.series, samples, size.variates, positions, depth}) * small;
+        };
+        const Tensor context = input("context", 1, size.positions);
         r.store(keys, layer(context, width));
         r.store(values, layer(context, width));
-        const Tensor x = r.state("x", {size.series, size.samples, size.variates, suffix_length, depth}) * small;
-        r.store(own_keys, layer(x, width));
-        r.store(own_values, layer(x, width));
-        const Tensor newest = slice(x, 3, suffix_length - 1, 1);
-        out(tg::nn::cached_attention(layer(newest, width), keys, values,
-                                     r.state("prefix.length", {size.series}, DType::i32), own_keys, own_values,
-                                     r.state("suffix.length", {1}, DType::i32), size.heads));
+        const Tensor x = input("x.earlier", size.samples, earlier);
+        r.store(own_keys, layer(x, width), 3, 0);
+        r.store(own_values, layer(x, width), 3, 0);
+        const Tensor newest = input("x.newest", size.samples, 1);
+        const Tensor query = layer(newest, width);
+        const Tensor at = r.state("at", {1}, DType::i32);
+        r.store_at(own_keys, layer(newest, width), 3, at);
+        r.store_at(own_values, layer(newest, width), 3, at);
+        out(tg::nn::cached_attention(query, keys, values, r.state("prefix.length", {size.series}, DType::i32), own_keys,
+                                     own_values, r.state("suffix.length", {1}, DType::i32), size.heads));
     }
 };
 
@@ -324,9 +342,11 @@ inline constexpr AttentionSize small_cached{
 inline constexpr AttentionSize large_cached{
     .series = 2, .samples = 33, .variates = 2, .positions = 130, .heads = 4, .head_dim = 64};
 /// Two blocks of samples, the second one of six.
-constexpr AttentionSize own_keys_of(Index head_dim) {
-    return {.series = 2, .samples = 70, .variates = 2, .positions = 37, .heads = 2, .head_dim = head_dim};
+constexpr AttentionSize own_keys_of(Index head_dim, Index positions = 37) {
+    return {.series = 2, .samples = 70, .variates = 2, .positions = positions, .heads = 2, .head_dim = head_dim};
 }
+inline constexpr AttentionSize one_sample{
+    .series = 2, .samples = 1, .variates = 40, .positions = 70, .heads = 16, .head_dim = 48};
 inline constexpr AttentionSize last{
     .series = 2, .samples = 1, .variates = 3, .positions = 130, .heads = 4, .head_dim = 64};
 inline constexpr AttentionSize narrow_causal{
@@ -341,22 +361,22 @@ inline constexpr AttentionSize many_variates{
     .series = 1, .samples = 9, .variates = 40, .positions = 4, .heads = 4, .head_dim = 64};
 
 /// In the order of the table.
-using ProductModels =
-    std::tuple<Linear<1, 768, 2304>, Linear<7, 768, 768>, Linear<16, 768, 768>, Linear<300, 768, 768>,
-               Linear<61, 24, 20>, LinearOfViews, Gated<1, 512, 1024>, Gated<13, 512, 1024>, Gated<300, 512, 1024>,
-               Residual<5, 512, 768>, Residual<300, 512, 768>, NormsAndResiduals<3>, NormsAndResiduals<70>,
-               IntoCaches<1, 3>, IntoCaches<5, 7>, Activated<700, 192, 512>, ActivatedWithOperands<701, 192, 512>,
-               ActivatedWithOperands<9, 192, 512>, Gated<527, 192, 384>, Gated<1100, 512, 6144>,
-               ActivatedWithOperands<1101, 320, 6144>, IntoCaches<147, 7, 1536, 576>, DrawnProducts<1, 24>,
-               DrawnProducts<DrawnProducts<1, 1>::samples, 5>, Causal<small_causal>, Causal<odd_causal>,
-               Causal<large_causal>, Causal<few_causal>, Causal<few_causal, 0>, Cached<few_cached, true, 4>,
-               Cached<few_cached, false, 3, 0>, AcrossVariates<few_queries>, Cached<small_cached, true, 3>,
-               Cached<small_cached, false, 3>, Cached<large_cached, true, 4>, Cached<large_cached, true, 0>,
-               Cached<large_cached, false, 5>, LastPosition<last>, AcrossVariates<few_variates>,
-               AcrossVariates<few_variates, true>, AcrossVariates<many_variates>, Causal<narrow_causal>,
-               Causal<wide_causal>, Causal<widest_causal>, CachedInLongerRows<own_keys_of(32)>,
-               FilledCaches<own_keys_of(16), 5>, FilledCaches<own_keys_of(32), 4>, FilledCaches<own_keys_of(48), 1>,
-               FilledCaches<own_keys_of(64), 5>, FilledCaches<own_keys_of(80), 2>, FilledCaches<own_keys_of(128), 3>>;
+using ProductModels = std::tuple<
+    Linear<1, 768, 2304>, Linear<7, 768, 768>, Linear<16, 768, 768>, Linear<300, 768, 768>, Linear<61, 24, 20>,
+    LinearOfViews, Gated<1, 512, 1024>, Gated<13, 512, 1024>, Gated<300, 512, 1024>, Residual<5, 512, 768>,
+    Residual<300, 512, 768>, NormsAndResiduals<3>, NormsAndResiduals<70>, IntoCaches<1, 3>, IntoCaches<5, 7>,
+    Activated<700, 192, 512>, ActivatedWithOperands<701, 192, 512>, ActivatedWithOperands<9, 192, 512>,
+    Gated<527, 192, 384>, Gated<1100, 512, 6144>, ActivatedWithOperands<1101, 320, 6144>, IntoCaches<147, 7, 1536, 576>,
+    DrawnProducts<1, 24>, DrawnProducts<DrawnProducts<1, 1>::samples, 5>, Causal<small_causal>, Causal<odd_causal>,
+    Causal<large_causal>, Causal<few_causal>, Causal<few_causal, 0>, Cached<few_cached, true, 4>,
+    Cached<few_cached, false, 3, 0>, AcrossVariates<few_queries>, Cached<small_cached, true, 3>,
+    Cached<small_cached, false, 3>, Cached<large_cached, true, 4>, Cached<large_cached, true, 0>,
+    Cached<large_cached, false, 5>, LastPosition<last>, AcrossVariates<few_variates>,
+    AcrossVariates<few_variates, true>, AcrossVariates<many_variates>, Causal<narrow_causal>, Causal<wide_causal>,
+    Causal<widest_causal>, CachedInLongerRows<own_keys_of(32)>, Cached<one_sample, true, 5>,
+    FilledCaches<own_keys_of(16), 5>, FilledCaches<own_keys_of(32), 4>, FilledCaches<own_keys_of(48), 3>,
+    FilledCaches<own_keys_of(64, 130), 5>, FilledCaches<own_keys_of(64), 4, true>, FilledCaches<own_keys_of(80), 2>,
+    FilledCaches<own_keys_of(96), 3>, FilledCaches<own_keys_of(112), 3>, FilledCaches<own_keys_of(128), 3>>;
 
 /// The states of a model after a run on the CPU, by its place in `ProductModels`.
 std::vector<StateContent> eager_states_of_products(std::size_t model);

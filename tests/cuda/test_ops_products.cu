@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <iterator>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -59,11 +60,15 @@ constexpr const char* table[] = {
     "causal attention, heads of 80",
     "causal attention, heads of 128",
     "cached attention, parts of longer rows",
+    "cached attention, one sample, many queries",
     "caches filled by products, heads of 16",
     "caches filled by products, heads of 32",
     "caches filled by products, heads of 48",
     "caches filled by products, heads of 64",
+    "caches filled by products, NaN in one sample",
     "caches filled by products, heads of 80",
+    "caches filled by products, heads of 96",
+    "caches filled by products, heads of 112",
     "caches filled by products, heads of 128",
 };
 // Models that are made for a kernel reach it.
@@ -86,17 +91,32 @@ static_assert(!runs_on_warpgroups<Gated<527, 192, 384>>());
 static_assert(LaunchOf<DrawnProducts<1, 24>>::launch.draws.is_possible);
 static_assert(LaunchOf<DrawnProducts<DrawnProducts<1, 1>::samples, 5>>::launch.draws.is_possible);
 
-template <class Model>
-constexpr int rounded_states() {
-    using Rounding = typename tg::cuda::Executor<Precision::bf16, tg::Program<Model>>::Rounding;
-    int count = 0;
-    for (std::size_t i = 0; i < Rounding::Layout::count; ++i) {
-        count += Rounding::at(i) ? 1 : 0;
+/// Whether a model ends with an attention on tiles, of keys of this type, and its prefix was settled before.
+template <class Model, class Key, bool is_settled>
+constexpr bool attends_on_tiles() {
+    using Executor = tg::cuda::Executor<Precision::bf16, tg::Program<Model>>;
+    using Program = typename Executor::template ProgramAt<0>;
+    using Lowered = tg::cuda::Lowering<Program, true>;
+    bool result = false;
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+        const auto look = [&]<class At>(At*) {
+            using K = typename At::template KernelAt<0>;
+            if constexpr (K::kernel.kind == tg::KernelKind::structural && K::kernel.op == tg::Op::cached_attention) {
+                result = tg::cuda::can_tile<K>(Precision::bf16) && std::is_same_v<typename K::Key, Key> &&
+                         K::prefix_is_settled == is_settled;
+            }
+        };
+        (look(static_cast<tg::cuda::LaunchAt<Program, true, i>*>(nullptr)), ...);
     }
-    return count;
+    (std::make_index_sequence<Lowered::count>());
+    return result;
 }
-static_assert(rounded_states<FilledCaches<own_keys_of(64), 5>>() == 4);
-static_assert(rounded_states<CachedInLongerRows<own_keys_of(32)>>() == 0);
+using tg::BFloat16;
+static_assert(attends_on_tiles<FilledCaches<own_keys_of(16), 5>, BFloat16, true>());
+static_assert(attends_on_tiles<FilledCaches<own_keys_of(64, 130), 5>, BFloat16, true>());
+static_assert(attends_on_tiles<FilledCaches<own_keys_of(128), 3>, BFloat16, true>());
+static_assert(attends_on_tiles<CachedInLongerRows<own_keys_of(32)>, float, false>());
+static_assert(attends_on_tiles<Cached<one_sample, true, 5>, float, false>());
 
 static_assert(std::size(table) == std::tuple_size_v<ProductModels>, "a row of the table for each model");
 

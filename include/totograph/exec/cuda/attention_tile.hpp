@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
-#include <utility>
-
-#include <cuda_bf16.h>
 
 #include <totograph/core/dtype.hpp>
-#include <totograph/core/shape.hpp>
-#include <totograph/exec/cuda/dependent_launch.hpp>
-#include <totograph/exec/cuda/elementwise.hpp>
 #include <totograph/exec/cuda/kernel_call.hpp>
-#include <totograph/exec/cuda/library_product.hpp>
 #include <totograph/exec/cuda/own_rows.hpp>
+#include <totograph/exec/cuda/packs.hpp>
 #include <totograph/exec/cuda/reduction.hpp>
 #include <totograph/exec/cuda/tensor_core.hpp>
-#include <totograph/graph/kernel.hpp>
-#include <totograph/graph/op.hpp>
 
 // The running softmax of a warp's sixteen queries over tiles of keys and values in shared memory, on tensor cores.
 
@@ -27,6 +18,8 @@ namespace totograph::cuda {
 
 inline constexpr int tile_warps = 4;
 inline constexpr int tile_threads = tile_warps * warp_size;
+/// Blocks that share a multiprocessor, as far as registers go.
+inline constexpr int tile_blocks_together = 3;
 /// Queries of one block: 16 a warp.
 inline constexpr int tile_queries = tile_warps * 16;
 inline constexpr int tile_keys = 64;

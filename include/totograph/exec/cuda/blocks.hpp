@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <type_traits>
 
 #include <totograph/core/shape.hpp>
@@ -12,11 +13,42 @@ namespace totograph::cuda {
 /// Threads of every block. One number for all kernels, so that sums have one order wherever a kernel runs.
 inline constexpr int block_threads = 256;
 
+/// The items `first`, `first + step` and so on before `end`, so many of them at most: `write(item, read(item))`. Some
+/// are read before the first of them is written, so that their reads overlap; `write` may change the value.
+template <int turns, class Item, class Read, class Write>
+__device__ __forceinline__ void take_turns(Item first, Item step, Item end, Read&& read, Write&& write) {
+    using Value = decltype(read(first));
+    constexpr int together = std::min(turns, sizeof(Value) <= 8 ? 8 : 4);
+    if constexpr (together <= 1) {
+        if (first < end) {
+            Value value = read(first);
+            write(first, value);
+        }
+    } else {
+#pragma unroll 1
+        for (Item begin = first; begin < end; begin += together * step) {
+            Value values[together];
+#pragma unroll
+            for (int i = 0; i < together; ++i) {
+                const Item item = begin + static_cast<Item>(i) * step;
+                values[i] = read(item < end ? item : begin);  // without a branch
+            }
+#pragma unroll
+            for (int i = 0; i < together; ++i) {
+                const Item item = begin + static_cast<Item>(i) * step;
+                if (item < end) {
+                    write(item, values[i]);
+                }
+            }
+        }
+    }
+}
+
 /// The threads that share the items of a step: those of a grid of any size, or of `count` blocks, of which
 /// `first_thread` of each takes the first items.
 ///
-/// A segment is code that runs once, so most of its time is fetching it: with the number of blocks known, few items
-/// need no loop, and no loop is unrolled.
+/// A segment is code that runs once, so much of its time is fetching it: with the number of blocks known, few items
+/// need no loop, and loops are unrolled no further than reads need to overlap.
 template <int count = 0, int first_thread = 0>
 struct Blocks {
     static constexpr bool is_known = count > 0;
@@ -39,12 +71,19 @@ struct Blocks {
         return !is_known || first_of_groups<size, std::remove_const_t<decltype(items)>>() < items;
     }
 
-    /// Calls `visit(item)` for the items of a thread.
-    template <auto items, class Visit>
-    static __device__ __forceinline__ void for_each(Visit&& visit) {
+    /// Calls `write(item, read(item))` for the items of a thread.
+    template <auto items, class Read, class Write>
+    static __device__ __forceinline__ void for_each(Read&& read, Write&& write) {
         using Item = std::remove_const_t<decltype(items)>;
-        share<items, Item{count} * block_threads>(first_of<Item>(), static_cast<Item>(gridDim.x * block_threads),
-                                                  visit);
+        if constexpr (is_known) {
+            constexpr Item step = Item{count} * block_threads;
+            take_turns<static_cast<int>((items + step - 1) / step)>(first_of<Item>(), step, Item{items}, read, write);
+        } else {
+            for (Item item = first_of<Item>(); item < items; item += static_cast<Item>(gridDim.x * block_threads)) {
+                auto value = read(item);
+                write(item, value);
+            }
+        }
     }
 
     /// For groups of `size` neighbouring threads, each of which takes whole items: the first group of a block the first
@@ -116,10 +155,14 @@ struct BlocksOfRows {
         return true;
     }
 
-    /// Calls `visit(item)` for the items of a thread.
-    template <auto items, class Visit>
-    static __device__ __forceinline__ void for_each(Visit&& visit) {
-        share<items, block_threads>(threadIdx.x, visit);
+    /// Calls `write(item, read(item))` for the items of a thread.
+    template <auto items, class Read, class Write>
+    static __device__ __forceinline__ void for_each(Read&& read, Write&& write) {
+        using Item = std::remove_const_t<decltype(items)>;
+        constexpr Item step = block_threads;
+        constexpr int turns = static_cast<int>((most<items> + step - 1) / step);
+        const Item begin = static_cast<Item>(blockIdx.x) * most<items>;
+        take_turns<turns>(begin + static_cast<Item>(threadIdx.x), step, end<items>(begin), read, write);
     }
 
     /// For groups of `size` neighbouring threads, each of which takes whole items.
@@ -135,21 +178,31 @@ struct BlocksOfRows {
     }
 
 private:
+    /// Items of a block.
+    template <auto items>
+    static constexpr auto most = [] {
+        static_assert(items % rows == 0, "totograph: each row has as many items of a step as any other.");
+        return static_cast<std::remove_const_t<decltype(items)>>(items / rows * rows_each);
+    }();
+    /// Where those of a block end that begin at `begin`: the last block may have fewer rows.
+    template <auto items, class Item>
+    static __device__ __forceinline__ Item end(Item begin) {
+        return items - begin < most<items> ? items : begin + most<items>;
+    }
+
     /// The items of a block's rows, among so many that take one after the other.
     template <auto items, int sharers, class Visit>
     static __device__ __forceinline__ void share(unsigned own, Visit&& visit) {
         using Item = std::remove_const_t<decltype(items)>;
-        static_assert(items % rows == 0, "totograph: each row has as many items of a step as any other.");
-        constexpr Item most = static_cast<Item>(items / rows * rows_each);
-        const Item begin = static_cast<Item>(blockIdx.x) * most;
-        const Item end = items - begin < most ? items : begin + most;  // the last block may have fewer rows
-        if constexpr (most <= sharers) {
-            if (begin + static_cast<Item>(own) < end) {
+        const Item begin = static_cast<Item>(blockIdx.x) * most<items>;
+        const Item past = end<items>(begin);
+        if constexpr (most<items> <= sharers) {
+            if (begin + static_cast<Item>(own) < past) {
                 visit(begin + static_cast<Item>(own));
             }
         } else {
 #pragma unroll 1
-            for (Item item = begin + static_cast<Item>(own); item < end; item += sharers) {
+            for (Item item = begin + static_cast<Item>(own); item < past; item += sharers) {
                 visit(item);
             }
         }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 
 #include <cuda_runtime.h>
@@ -25,7 +26,8 @@ struct Device {
     /// Products of warpgroups: the device is of compute capability 9.0, and the program holds code for `sm_90a`.
     bool has_warpgroups = false;
     std::string name;
-    int cache_bytes = 0;  ///< Of the last cache before memory, which all multiprocessors share.
+    int cache_bytes = 0;           ///< Of the last cache before memory, which all multiprocessors share.
+    std::size_t shared_bytes = 0;  ///< Shared memory of a multiprocessor.
 };
 
 /// Blocks of a kernel whose blocks share its work, when each thread could have as much of it as `wanted` blocks have.
@@ -90,7 +92,8 @@ inline Device describe_device(int index) {
             has_clusters,
             has_clusters && properties.major == 9 && has_warpgroups(),
             properties.name,
-            properties.l2CacheSize};
+            properties.l2CacheSize,
+            properties.sharedMemPerMultiprocessor};
 }
 
 }  // namespace totograph::cuda

@@ -122,13 +122,18 @@ __device__ void run_pointwise(const KernelCall& call) {
     }
     const OperandPointers<Source> pointers(call);
     auto* out = call.output.get<Element<K::kernel.dtype>>();
-    Threads::template for_each<items>([&](Offset<K> item) {
+    using Values = ChainValues<Source, lanes>;
+    const auto read = [&](Offset<K> item) {
+        Values values;
+        load_operands<K, Source, lanes>(pointers, place_of<K, IterationOf<K>>(item * lanes), values);
+        return values;
+    };
+    const auto write = [&](Offset<K> item, Values& values) {
         const auto place = place_of<K, IterationOf<K>>(item * lanes);
-        ChainValues<Source, lanes> values;
-        load_operands<K, Source, lanes>(pointers, place, values);
         store_pack<inner_stride<K>(K::kernel.output_strides), K::is_aligned>(
             out + offset_of<K, StridesOfOutput<K>>(place), run_chain<Source, lanes>(values));
-    });
+    };
+    Threads::template for_each<items>(read, write);
 }
 
 }  // namespace totograph::cuda

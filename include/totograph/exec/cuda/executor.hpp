@@ -292,9 +292,7 @@ private:
     template <std::size_t which, class K>
     void launch_step(int step, cudaStream_t stream) const {
         if constexpr (can_tile<K>(precision)) {
-            launcher_.launch(&tile_attention_kernel<K, precision>,
-                             {tile_blocks<K>, tile_threads, 1, tile_shared_bytes<K, precision>}, stream,
-                             call_of<which>(step));
+            launch_tile_attention<K, precision>(launcher_, device_, call_of<which>(step), stream);
         } else {
             launcher_.launch(&step_kernel<K>, {blocks_for(device_, blocks_wanted<K>())}, stream, call_of<which>(step));
         }

@@ -27,11 +27,12 @@ __device__ __forceinline__ std::int32_t integer_of(const std::int32_t* values, O
     }
 }
 
-/// Calls `visit(place)` for the elements of a shape, spread over the grid.
-template <class K, class Of, class Threads, class Visit>
-__device__ __forceinline__ void for_each_place(Visit&& visit) {
+/// Calls `write(place, read(place))` for the elements of a shape, spread over the grid.
+template <class K, class Of, class Threads, class Read, class Write>
+__device__ __forceinline__ void for_each_place(Read&& read, Write&& write) {
     Threads::template for_each<static_cast<Offset<K>>(Of::shape.size())>(
-        [&](Offset<K> item) { visit(place_of<K, Of>(item)); });
+        [&](Offset<K> item) { return read(place_of<K, Of>(item)); },
+        [&](Offset<K> item, const auto& value) { write(place_of<K, Of>(item), value); });
 }
 
 /// Whether a thread may have an element of a shape.
@@ -61,10 +62,11 @@ __device__ void run_take(const KernelCall& call) {
     const auto* in = call.operands[0].get<T>();
     const auto* positions = call.operands[1].get<std::int32_t>();
     auto* out = call.output.get<T>();
-    for_each_place<K, IterationOf<K>, Threads>([&](const auto& place) {
-        out[offset_of<K, StridesOfOutput<K>>(place)] =
-            in[offset_of<K, StridesOfTaken<K>>(place) + step * integer_of<K, 1>(positions, place.at[0])];
-    });
+    for_each_place<K, IterationOf<K>, Threads>(
+        [&](const auto& place) {
+            return in[offset_of<K, StridesOfTaken<K>>(place) + step * integer_of<K, 1>(positions, place.at[0])];
+        },
+        [&](const auto& place, const T& value) { out[offset_of<K, StridesOfOutput<K>>(place)] = value; });
 }
 
 template <class K, std::size_t which>
@@ -89,10 +91,9 @@ __device__ void copy_part(const KernelCall& call) {
     }();
     const auto* in = call.operands[which].template get<T>();
     auto* out = call.output.get<T>() + begin;
-    for_each_place<K, OperandShapeOf<K, which>, Threads>([&](const auto& place) {
-        out[offset_of<K, StridesOfOutput<K>>(place)] =
-            in[offset_of<K, StridesOfOperand<K, static_cast<int>(which)>>(place)];
-    });
+    for_each_place<K, OperandShapeOf<K, which>, Threads>(
+        [&](const auto& place) { return in[offset_of<K, StridesOfOperand<K, static_cast<int>(which)>>(place)]; },
+        [&](const auto& place, const T& value) { out[offset_of<K, StridesOfOutput<K>>(place)] = value; });
 }
 
 template <class K, class Threads = Blocks<>>
@@ -126,13 +127,15 @@ __device__ void run_store(const KernelCall& call) {
     if constexpr (K::kernel.operand_count == 2) {
         positions = call.operands[1].get<std::int32_t>();
     }
-    for_each_place<K, IterationOf<K>, Threads>([&](const auto& place) {
-        Offset<K> position = static_cast<Offset<K>>(K::kernel.attributes[1]);
-        if constexpr (K::kernel.operand_count == 2) {
-            position = integer_of<K, 1>(positions, place.at[0]);
-        }
-        out[offset_of<K, StridesOfOutput<K>>(place) + position * step] = in[offset_of<K, StridesOfStored<K>>(place)];
-    });
+    for_each_place<K, IterationOf<K>, Threads>(
+        [&](const auto& place) { return in[offset_of<K, StridesOfStored<K>>(place)]; },
+        [&](const auto& place, const T& value) {
+            Offset<K> position = static_cast<Offset<K>>(K::kernel.attributes[1]);
+            if constexpr (K::kernel.operand_count == 2) {
+                position = integer_of<K, 1>(positions, place.at[0]);
+            }
+            out[offset_of<K, StridesOfOutput<K>>(place) + position * step] = value;
+        });
 }
 
 }  // namespace totograph::cuda

@@ -30,7 +30,7 @@ public:
         if constexpr (aligned) {
             copy_later(to, from);
         } else {
-            memcpy(to, from, 16);
+            store_pack<1, true>(reinterpret_cast<T*>(to), load_pack<1, piece_elements, false>(from));
         }
     }
 

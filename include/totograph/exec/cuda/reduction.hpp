@@ -47,14 +47,13 @@ __device__ __forceinline__ T warp_sum(T value) {
     return sum_of_group<warp_size>(value);
 }
 
-/// The same, of the largest.
-template <int threads, class T>
-__device__ __forceinline__ T maximum_of_group(T value) {
+/// The largest that is a number, in every thread: NaN only where all are.
+template <int threads>
+__device__ __forceinline__ float maximum_of_group(float value) {
     const unsigned members = members_of_group<threads>();
 #pragma unroll
     for (int distance = threads / 2; distance > 0; distance /= 2) {
-        const T other = __shfl_xor_sync(members, value, distance);
-        value = other > value ? other : value;
+        value = fmaxf(value, __shfl_xor_sync(members, value, distance));
     }
     return value;
 }
@@ -93,17 +92,20 @@ __device__ __forceinline__ auto part_of_row(const OperandPointers<Prologue<K>>& 
     constexpr int lanes = lanes_of<K>(false);
     constexpr Index columns = K::kernel.columns();
     constexpr int row_rank = K::kernel.row_rank;
-    T total = 0;
-    for (Offset<K> column = static_cast<Offset<K>>(thread) * lanes; column < static_cast<Offset<K>>(columns);
-         column += threads * lanes) {
+    using Values = ChainValues<Source, lanes>;
+    const auto read = [&](Offset<K> column) {
         const auto inner = place_of<K, ColumnsOf<K>>(column);
         Place<K, K::kernel.iteration.rank> place;
 #pragma unroll
         for (int axis = 0; axis < K::kernel.iteration.rank; ++axis) {
             place.at[axis] = axis < row_rank ? row.at[axis] : inner.at[axis - row_rank];
         }
-        ChainValues<Source, lanes> values;
+        Values values;
         load_operands<K, Source, lanes>(pointers, place, values);
+        return values;
+    };
+    T total = 0;
+    const auto add = [&](Offset<K>, Values& values) {
         const auto result = [&] {
             if constexpr (Source::chain.count > 0) {
                 return run_chain<Source, lanes>(values);
@@ -115,7 +117,10 @@ __device__ __forceinline__ auto part_of_row(const OperandPointers<Prologue<K>>& 
         for (int lane = 0; lane < lanes; ++lane) {
             total += result.lane[lane];
         }
-    }
+    };
+    constexpr auto step = static_cast<Offset<K>>(threads * lanes);
+    constexpr auto turns = static_cast<int>(divide_rounding_up(columns, Index{step}));
+    take_turns<turns>(static_cast<Offset<K>>(thread * lanes), step, static_cast<Offset<K>>(columns), read, add);
     return total;
 }
 
@@ -213,17 +218,22 @@ __device__ void run_cumulative_sum(const KernelCall& call) {
             return;
         }
     }
-    __shared__ double totals[warps];
+    // Stretches of a warp that are on their way at a time.
+    constexpr int each =
+        static_cast<int>(std::min<Index>(divide_rounding_up(Index{columns}, Index{block_threads}), 16));
+    __shared__ double before[each * warps];  // the sum of all stretches before each
     const auto* in = call.operands[0].get<T>();
     auto* out = call.output.get<T>();
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    const auto scan = [&](Offset<K> column, Offset<K> from) {
-        double value = column < columns ? static_cast<double>(in[from + column * step]) : 0.0;
+    const auto value_at = [&](Offset<K> column, Offset<K> from) {
+        return column < columns ? static_cast<double>(in[from + column * step]) : 0.0;
+    };
+    const auto scan = [&](double value) {
 #pragma unroll
         for (int distance = 1; distance < warp_size; distance *= 2) {
-            const double before = __shfl_up_sync(0xffffffffU, value, static_cast<unsigned>(distance));
-            value = lane >= distance ? value + before : value;
+            const double left = __shfl_up_sync(0xffffffffU, value, static_cast<unsigned>(distance));
+            value = lane >= distance ? value + left : value;
         }
         return value;
     };
@@ -237,7 +247,7 @@ __device__ void run_cumulative_sum(const KernelCall& call) {
             double values[stretches];
 #pragma unroll
             for (int i = 0; i < stretches; ++i) {
-                values[i] = scan(i * warp_size + lane, from);
+                values[i] = scan(value_at(i * warp_size + lane, from));
             }
             double carry = 0;
 #pragma unroll
@@ -256,20 +266,38 @@ __device__ void run_cumulative_sum(const KernelCall& call) {
             const Offset<K> from = offset_of<K, StridesOfOperand<K, 0>>(place);
             const Offset<K> to = offset_of<K, StridesOfOutput<K>>(place);
             double carry = 0;
-            for (Offset<K> first = 0; first < columns; first += block_threads) {
-                const Offset<K> column = first + static_cast<Offset<K>>(threadIdx.x);
-                const double value = scan(column, from);
-                if (lane == warp_size - 1) {
-                    totals[warp] = value;
+            for (Offset<K> first = 0; first < columns; first += each * block_threads) {
+                const auto column_of = [&](int i) {
+                    return first + static_cast<Offset<K>>((i * warps + warp) * warp_size + lane);
+                };
+                // All are read before the first is used.
+                double values[each];
+#pragma unroll
+                for (int i = 0; i < each; ++i) {
+                    values[i] = value_at(column_of(i), from);
+                }
+#pragma unroll
+                for (int i = 0; i < each; ++i) {
+                    values[i] = scan(values[i]);
+                    if (lane == warp_size - 1) {
+                        before[i * warps + warp] = values[i];
+                    }
                 }
                 __syncthreads();
-                double before = carry;
-                for (int other = 0; other < warps; ++other) {
-                    before = other < warp ? before + totals[other] : before;
-                    carry += totals[other];
+                if (threadIdx.x == 0) {
+#pragma unroll 8
+                    for (int i = 0; i < each * warps; ++i) {
+                        const double total = before[i];
+                        before[i] = carry;
+                        carry += total;
+                    }
                 }
-                if (column < columns) {
-                    out[to + column * out_step] = static_cast<T>(before + value);
+                __syncthreads();
+#pragma unroll
+                for (int i = 0; i < each; ++i) {
+                    if (column_of(i) < columns) {
+                        out[to + column_of(i) * out_step] = static_cast<T>(before[i * warps + warp] + values[i]);
+                    }
                 }
                 __syncthreads();
             }

@@ -23,7 +23,7 @@ __device__ __forceinline__ void for_each_draw(const KernelCall& call, const Draw
     const std::uint64_t seed = static_cast<std::uint32_t>(halves[0]) |
                                static_cast<std::uint64_t>(static_cast<std::uint32_t>(halves[1])) << 32U;
     auto* out = call.output.get<float>();
-    for_each_place<K, IterationOf<K>, Blocks<>>([&](const auto& place) {
+    const auto draw_at = [&](const auto& place) {
         auto parameters = place;
         if constexpr (K::kernel.operands[0].shape[1] == 1) {
             parameters.at[1] = 0;
@@ -35,8 +35,10 @@ __device__ __forceinline__ void for_each_draw(const KernelCall& call, const Draw
         key.variate = static_cast<std::uint32_t>(place.at[2]);
         key.time = (first_patch + static_cast<std::uint32_t>(place.at[3])) * patch_size +
                    static_cast<std::uint32_t>(place.at[4]);
-        out[offset_of<K, StridesOfOutput<K>>(place)] = draw(parameters, key);
-    });
+        return draw(parameters, key);
+    };
+    for_each_place<K, IterationOf<K>, Blocks<>>(
+        draw_at, [&](const auto& place, float value) { out[offset_of<K, StridesOfOutput<K>>(place)] = value; });
 }
 
 /// Components of the mixtures that a draw is from.

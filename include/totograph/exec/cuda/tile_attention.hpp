@@ -5,21 +5,23 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
-#include <utility>
 
-#include <cuda_bf16.h>
+#include <cuda_runtime.h>
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/async_copy.hpp>
 #include <totograph/exec/cuda/attention.hpp>
+#include <totograph/exec/cuda/attention_sizes.hpp>
 #include <totograph/exec/cuda/attention_tile.hpp>
 #include <totograph/exec/cuda/dependent_launch.hpp>
+#include <totograph/exec/cuda/device.hpp>
 #include <totograph/exec/cuda/elementwise.hpp>
 #include <totograph/exec/cuda/kernel_call.hpp>
+#include <totograph/exec/cuda/kernel_launcher.hpp>
 #include <totograph/exec/cuda/library_product.hpp>
 #include <totograph/exec/cuda/own_rows.hpp>
-#include <totograph/exec/cuda/tensor_core.hpp>
+#include <totograph/exec/cuda/packs.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
 
@@ -79,27 +81,32 @@ using Own = OwnRows<AttentionSizes<K>::head_dim, typename K::Key>;
 template <class K, Precision precision>
 using TileOf = Tile<AttentionSizes<K>::head_dim, precision == Precision::bf16>;
 
-/// Positions of samples' own keys that are on their way at a time. Three blocks of a multiprocessor want to share its
-/// memory; more than two positions were no faster.
+/// Positions of samples' own keys that are on their way at a time, at most: more were no faster.
+inline constexpr int most_own_positions = 2;
+
+/// Shared memory of a tiled attention when so many positions of own keys are on their way.
 template <class K, Precision precision>
-inline constexpr int own_positions = [] {
-    constexpr std::size_t shared_of_block = 75 * 1024;
-    constexpr std::size_t left = shared_of_block - sizeof(TileOf<K, precision>);
-    return static_cast<int>(std::clamp<std::size_t>(left / (tile_warps * sizeof(Own<K>)), 1, 2));
-}();
+constexpr std::size_t tile_shared_bytes(int own_positions) {
+    const std::size_t own = has_own_keys<K> ? static_cast<std::size_t>(tile_warps * own_positions) * sizeof(Own<K>) : 0;
+    return sizeof(TileOf<K, precision>) + own;
+}
+
+/// How many are, of a multiprocessor with so much shared memory: as many as let as many blocks run there as one would.
+template <class K, Precision precision>
+constexpr int own_positions(std::size_t shared_bytes) {
+    constexpr std::size_t of_system = 1024;  // of each block
+    const auto blocks = [&](int positions) {
+        const std::size_t bytes = tile_shared_bytes<K, precision>(positions) + of_system;
+        return std::min<std::size_t>(shared_bytes / bytes, tile_blocks_together);
+    };
+    int positions = 1;
+    while (positions < most_own_positions && blocks(positions + 1) == blocks(1)) {
+        ++positions;
+    }
+    return positions;
+}
 
 }  // namespace tile_detail
-
-/// Shared memory of a tiled attention.
-template <class K, Precision precision>
-inline constexpr std::size_t tile_shared_bytes = [] {
-    using namespace tile_detail;
-    std::size_t bytes = sizeof(TileOf<K, precision>);
-    if constexpr (has_own_keys<K>) {
-        bytes += tile_warps * own_positions<K, precision> * sizeof(Own<K>);
-    }
-    return bytes;
-}();
 
 /// Blocks of a tiled attention.
 template <class K>
@@ -114,7 +121,8 @@ inline constexpr Index tile_blocks = [] {
 }();
 
 template <class K, Precision precision>
-__global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const __grid_constant__ KernelCall call) {
+__global__ void __launch_bounds__(tile_threads, tile_blocks_together)
+    tile_attention_kernel(const __grid_constant__ KernelCall call, int ahead) {
     using namespace tile_detail;
     using S = AttentionSizes<K>;
     constexpr Op op = K::kernel.op;
@@ -280,13 +288,13 @@ __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const _
         suffix_key = call.operands[4].get<Key>();
         suffix_value = call.operands[5].get<Key>();
     }
-    constexpr int ahead = own_positions<K, precision>;
+    static_assert(most_own_positions == 2, "totograph: one position or two are on their way.");
     auto* const own_of_warp =
         reinterpret_cast<Own<K>*>(tile_memory + sizeof tile) + static_cast<int>(threadIdx.x) / warp_size * ahead;
     const auto ask_own = [&](int position) {
         constexpr int own_pieces = decltype(Own<K>::key)::pieces;
         if (position < suffix_end) {
-            Own<K>& to = own_of_warp[position % ahead];
+            Own<K>& to = own_of_warp[position & (ahead - 1)];
 #pragma unroll
             for (int i = 0; i < own_rows * own_pieces / warp_size; ++i) {
                 const int item = lane + i * warp_size;
@@ -306,7 +314,6 @@ __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const _
         close_copies();
     };
     if constexpr (has_own_keys<K>) {
-#pragma unroll
         for (int position = 0; position < ahead; ++position) {
             ask_own(position);
         }
@@ -347,9 +354,13 @@ __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const _
     if constexpr (has_own_keys<K>) {
         // Each sample's own keys, one position after the other.
         for (int position = 0; is_active && position < suffix_end; ++position) {
-            wait_for_copies<ahead - 1>();
+            if (ahead == 1) {
+                wait_for_copies<0>();
+            } else {
+                wait_for_copies<1>();
+            }
             __syncwarp();
-            attention.add_own(own_of_warp[position % ahead]);
+            attention.add_own(own_of_warp[position & (ahead - 1)]);
             __syncwarp();
             ask_own(position + ahead);
         }
@@ -371,6 +382,19 @@ __global__ void __launch_bounds__(tile_threads, 3) tile_attention_kernel(const _
         attention.store(
             [&](int half) -> Output<K>* { return exists(half) ? out + output_row<K>(place_of_query(half)) : nullptr; });
     }
+}
+
+/// Launches it.
+template <class K, Precision precision>
+void launch_tile_attention(const KernelLauncher& launcher, const Device& device, const KernelCall& call,
+                           cudaStream_t stream) {
+    constexpr std::size_t least_limit = 99 * 1024;  // of a block, on devices that the library runs on
+    static_assert(tile_detail::tile_shared_bytes<K, precision>(1) <= least_limit,
+                  "totograph: a block's keys and values fit in its shared memory.");
+    const int ahead = tile_detail::own_positions<K, precision>(device.shared_bytes);
+    launcher.launch(&tile_attention_kernel<K, precision>,
+                    {tile_blocks<K>, tile_threads, 1, tile_detail::tile_shared_bytes<K, precision>(ahead)}, stream,
+                    call, ahead);
 }
 
 }  // namespace totograph::cuda

@@ -32,13 +32,16 @@ public:
     template <class Key, class Value, class Counts>
     __device__ __forceinline__ void add(int count, Key&& key, Value&& value, Counts&& counts) {
         float score = -std::numeric_limits<float>::infinity();
-        if (lane_ < count && counts(lane_)) {
+        const bool is_attended = lane_ < count && counts(lane_);
+        if (__any_sync(0xffffffffU, is_attended) == 0) {
+            return;
+        }
+        if (is_attended) {
             score = dot(key(lane_)) * rsqrt_of_width();
         }
-        const float largest = fmaxf(largest_, maximum_of_group<warp_size>(score));
-        if (largest == -std::numeric_limits<float>::infinity()) {
-            return;  // nothing is attended to so far
-        }
+        // Where all that counts is NaN so far, any finite number will do: sums are NaN then.
+        float largest = fmaxf(largest_, maximum_of_group<warp_size>(score));
+        largest = largest == -std::numeric_limits<float>::infinity() ? 0.0F : largest;
         const float shrink = expf(largest_ - largest);
         const float weight = expf(score - largest);
         largest_ = largest;
