@@ -131,7 +131,7 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
     using Key = typename K::Key;
     static_assert(widths_are_contiguous<K>(op == Op::cached_attention ? 6 : 3),
                   "totograph: attention needs heads that are contiguous in memory.");
-    extern __shared__ __align__(16) std::byte tile_memory[];
+    extern __shared__ uint4 tile_memory[];
     auto& tile = *reinterpret_cast<TileOf<K, precision>*>(tile_memory);
 
     // The block's place: all axes but the queries'.
@@ -289,8 +289,7 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
         suffix_value = call.operands[5].get<Key>();
     }
     static_assert(most_own_positions == 2, "totograph: one position or two are on their way.");
-    auto* const own_of_warp =
-        reinterpret_cast<Own<K>*>(tile_memory + sizeof tile) + static_cast<int>(threadIdx.x) / warp_size * ahead;
+    auto* const own_of_warp = reinterpret_cast<Own<K>*>(&tile + 1) + static_cast<int>(threadIdx.x) / warp_size * ahead;
     const auto ask_own = [&](int position) {
         constexpr int own_pieces = decltype(Own<K>::key)::pieces;
         if (position < suffix_end) {
