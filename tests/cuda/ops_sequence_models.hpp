@@ -29,6 +29,25 @@ struct SmallSteps {
     }
 };
 
+/// Steps of which a thread takes several turns, in one block or in a cluster of them (test_ops.cu asserts which).
+template <DType dtype, Index width>
+struct TurnsOfSteps {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("positive", {3, width}, dtype);
+        const Tensor sums = cumulative_sum(x);
+        const Tensor middle = mean(sums);
+        const Tensor centred = sums - middle;
+        const Tensor moved = concatenate(slice(centred, 1, 1, width - 1), middle, 1);
+        const Tensor at = r.state("at", {1}, DType::i32);
+        out(moved * centred + x);
+        out(cumulative_sum(moved) / middle);
+        out(take(reshape(moved, {3, width / 4, 4}), 2, at));
+        r.store(r.state("out.part", {3, width + 9}, dtype), moved, 1, 4);
+        r.store_at(r.state("out.at", {3, width + 9}, dtype), centred, 1, at);
+    }
+};
+
 /// Steps of 701 rows, each of which makes a row from the same row of what those before it made: they run as one kernel,
 /// whose blocks have some rows each, the last one fewer (test_ops.cu asserts it). What is made is read until the end,
 /// so that nothing else takes its memory.

@@ -61,12 +61,17 @@ constexpr Row table[] = {
     {"cumulative_sum, f64", in_f32},
     {"cumulative_sum, f32, long rows", in_f32},
     {"cumulative_sum, f64, long rows", in_f32},
+    {"cumulative_sum, f32, rows of 5001", in_f32},
+    {"cumulative_sum, f64, rows of 700", in_f32},
     {"softmax", in_f32},
     {"softmax, large", in_f32},
     {"softmax, rows of 700", in_f32},
     {"softmax, rows of 33", in_f32},
     {"softmax, rows of 12", in_f32},
     {"small steps together", in_f32},
+    {"steps of several turns, one block", in_f32},
+    {"steps of several turns, a cluster", in_f32},
+    {"steps of several turns, a cluster, f64", in_f32},
     {"steps of 701 rows, f32", in_f32},
     {"steps of 701 rows, f32, odd", in_f32},
     {"steps of 701 rows, f64, long", in_f32},
@@ -79,6 +84,15 @@ static_assert(std::size(table) == std::tuple_size_v<Models>, "a row of the table
 
 static_assert(tg::cuda::Executor<Precision::f32, tg::Program<SmallSteps>>::launches<0>() == 1,
               "small steps run together");
+
+template <class Model>
+constexpr int blocks_of_segment() {
+    using Lowered = tg::cuda::Lowering<tg::Program<Model>, false>;
+    return Lowered::count == 1 && Lowered::at(0).kind == tg::cuda::LaunchKind::segment ? Lowered::at(0).blocks : 0;
+}
+static_assert(blocks_of_segment<TurnsOfSteps<DType::f64, 300>>() == 1);
+static_assert(blocks_of_segment<TurnsOfSteps<DType::f32, 5000>>() == tg::cuda::cluster_blocks);
+static_assert(blocks_of_segment<TurnsOfSteps<DType::f64, 5000>>() == tg::cuda::cluster_blocks);
 
 template <class Model>
 constexpr bool runs_by_rows() {

@@ -50,6 +50,7 @@ constexpr const char* table[] = {
     "cached attention, shared prefix",
     "cached attention, own prefix",
     "cached attention, shared, large",
+    "cached attention, suffix of one",
     "cached attention, no suffix",
     "cached attention, own, large",
     "attention of the last position",
@@ -91,24 +92,31 @@ static_assert(!runs_on_warpgroups<Gated<527, 192, 384>>());
 static_assert(LaunchOf<DrawnProducts<1, 24>>::launch.draws.is_possible);
 static_assert(LaunchOf<DrawnProducts<DrawnProducts<1, 1>::samples, 5>>::launch.draws.is_possible);
 
-/// Whether a model ends with an attention on tiles, of keys of this type, and its prefix was settled before.
-template <class Model, class Key, bool is_settled>
-constexpr bool attends_on_tiles() {
+/// Calls `look` with the kernel of a model's cached attention in bf16, as a type.
+template <class Model, class Look>
+constexpr void look_at_attention(Look&& look) {
     using Executor = tg::cuda::Executor<Precision::bf16, tg::Program<Model>>;
     using Program = typename Executor::template ProgramAt<0>;
-    using Lowered = tg::cuda::Lowering<Program, true>;
-    bool result = false;
+    const auto look_at = [&]<class At>(At*) {
+        using K = typename At::template KernelAt<0>;
+        if constexpr (K::kernel.kind == tg::KernelKind::structural && K::kernel.op == tg::Op::cached_attention) {
+            look(static_cast<K*>(nullptr));
+        }
+    };
     [&]<std::size_t... i>(std::index_sequence<i...>) {
-        const auto look = [&]<class At>(At*) {
-            using K = typename At::template KernelAt<0>;
-            if constexpr (K::kernel.kind == tg::KernelKind::structural && K::kernel.op == tg::Op::cached_attention) {
-                result = tg::cuda::can_tile<K>(Precision::bf16) && std::is_same_v<typename K::Key, Key> &&
-                         K::prefix_is_settled == is_settled;
-            }
-        };
-        (look(static_cast<tg::cuda::LaunchAt<Program, true, i>*>(nullptr)), ...);
+        (look_at(static_cast<tg::cuda::LaunchAt<Program, true, i>*>(nullptr)), ...);
     }
-    (std::make_index_sequence<Lowered::count>());
+    (std::make_index_sequence<tg::cuda::Lowering<Program, true>::count>());
+}
+
+/// Whether a model attends on tiles, to keys of this type, and the prefix was settled before.
+template <class Model, class Key, bool is_settled>
+constexpr bool attends_on_tiles() {
+    bool result = false;
+    look_at_attention<Model>([&]<class K>(K*) {
+        result = tg::cuda::can_tile<K>(Precision::bf16) && std::is_same_v<typename K::Key, Key> &&
+                 K::prefix_is_settled == is_settled;
+    });
     return result;
 }
 using tg::BFloat16;
@@ -117,6 +125,18 @@ static_assert(attends_on_tiles<FilledCaches<own_keys_of(64, 130), 5>, BFloat16, 
 static_assert(attends_on_tiles<FilledCaches<own_keys_of(128), 3>, BFloat16, true>());
 static_assert(attends_on_tiles<CachedInLongerRows<own_keys_of(32)>, float, false>());
 static_assert(attends_on_tiles<Cached<one_sample, true, 5>, float, false>());
+
+/// Positions of own keys that are on their way on a device whose multiprocessors have so much shared memory.
+template <Index head_dim>
+constexpr int positions_on_the_way(std::size_t kibibytes) {
+    int result = 0;
+    look_at_attention<FilledCaches<own_keys_of(head_dim), 3>>(
+        [&]<class K>(K*) { result = tg::cuda::tile_detail::own_positions<K, Precision::bf16>(kibibytes * 1024); });
+    return result;
+}
+static_assert(positions_on_the_way<64>(228) == 2 && positions_on_the_way<96>(228) == 2);
+static_assert(positions_on_the_way<112>(228) == 1 && positions_on_the_way<128>(228) == 1);
+static_assert(positions_on_the_way<64>(100) == 1);
 
 static_assert(std::size(table) == std::tuple_size_v<ProductModels>, "a row of the table for each model");
 

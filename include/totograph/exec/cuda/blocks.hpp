@@ -13,8 +13,9 @@ namespace totograph::cuda {
 /// Threads of every block. One number for all kernels, so that sums have one order wherever a kernel runs.
 inline constexpr int block_threads = 256;
 
-/// The items `first`, `first + step` and so on before `end`, so many of them at most: `write(item, read(item))`. Some
-/// are read before the first of them is written, so that their reads overlap; `write` may change the value.
+/// The items `first`, `first + step` and so on before `end`, `turns` of them at most: `write(item, read(item))`. Some
+/// are read before the first of them is written, so that their reads overlap, as many as registers hold with ease;
+/// `write` may change the value.
 template <int turns, class Item, class Read, class Write>
 __device__ __forceinline__ void take_turns(Item first, Item step, Item end, Read&& read, Write&& write) {
     using Value = decltype(read(first));

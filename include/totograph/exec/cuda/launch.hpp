@@ -41,7 +41,7 @@ inline constexpr int group_products = 8;
 /// Elements of a step that the threads of a block take in one turn, a few each.
 inline constexpr Index block_elements = 1024;
 /// Shared memory that a segment of one block has for intermediates; a block has 48 KiB unasked, and the parameters of
-/// up to 48 steps lie there too.
+/// up to 48 steps (17 KiB) and what running sums need (1 KiB) lie there too.
 inline constexpr std::size_t most_local_bytes = 24576;
 /// Blocks that run a larger segment: one cluster, where the device has them.
 inline constexpr int cluster_blocks = 8;

@@ -12,7 +12,7 @@
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/location.hpp>
 
-// Copies: one element a thread.
+// Copies, element by element.
 
 namespace totograph::cuda {
 
@@ -27,7 +27,7 @@ __device__ __forceinline__ std::int32_t integer_of(const std::int32_t* values, O
     }
 }
 
-/// Calls `write(place, read(place))` for the elements of a shape, spread over the grid.
+/// Calls `write(place, read(place))` for the elements of a shape, shared among threads.
 template <class K, class Of, class Threads, class Read, class Write>
 __device__ __forceinline__ void for_each_place(Read&& read, Write&& write) {
     Threads::template for_each<static_cast<Offset<K>>(Of::shape.size())>(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <type_traits>
@@ -200,6 +201,15 @@ struct LeadingOf {
     }();
 };
 
+/// Stretches of a row's running sum that a warp has on their way at a time, at most.
+inline constexpr int most_stretches = 16;
+
+/// What the stretches of a block add up to: one array for all running sums of a kernel.
+__device__ __forceinline__ double* sums_of_stretches() {
+    __shared__ double sums[most_stretches * (block_threads / warp_size)];
+    return sums;
+}
+
 /// Running sums along the last axis, in double. Stretches of a warp's width are summed on their own; their totals add
 /// up from the left.
 template <class K, class Threads = Blocks<>>
@@ -218,10 +228,6 @@ __device__ void run_cumulative_sum(const KernelCall& call) {
             return;
         }
     }
-    // Stretches of a warp that are on their way at a time.
-    constexpr int each =
-        static_cast<int>(std::min<Index>(divide_rounding_up(Index{columns}, Index{block_threads}), 16));
-    __shared__ double before[each * warps];  // the sum of all stretches before each
     const auto* in = call.operands[0].get<T>();
     auto* out = call.output.get<T>();
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
@@ -261,6 +267,9 @@ __device__ void run_cumulative_sum(const KernelCall& call) {
             }
         });
     } else {
+        constexpr int each =
+            std::min(static_cast<int>(divide_rounding_up(Index{columns}, Index{block_threads})), most_stretches);
+        double* const before = sums_of_stretches();  // the sum of all stretches before each
         Threads::template for_each_of_blocks<rows>([&](Offset<K> row) {
             const auto place = place_of<K, LeadingOf<K>>(row);
             const Offset<K> from = offset_of<K, StridesOfOperand<K, 0>>(place);

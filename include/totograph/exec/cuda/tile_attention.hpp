@@ -91,7 +91,7 @@ constexpr std::size_t tile_shared_bytes(int own_positions) {
     return sizeof(TileOf<K, precision>) + own;
 }
 
-/// How many are, of a multiprocessor with so much shared memory: as many as let as many blocks run there as one would.
+/// How many are, where a multiprocessor has so much shared memory: as many as leave as many blocks there as one would.
 template <class K, Precision precision>
 constexpr int own_positions(std::size_t shared_bytes) {
     constexpr std::size_t of_system = 1024;  // of each block

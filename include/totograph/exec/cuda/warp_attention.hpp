@@ -39,11 +39,11 @@ public:
         if (is_attended) {
             score = dot(key(lane_)) * rsqrt_of_width();
         }
-        // Where all that counts is NaN so far, any finite number will do: sums are NaN then.
-        float largest = fmaxf(largest_, maximum_of_group<warp_size>(score));
-        largest = largest == -std::numeric_limits<float>::infinity() ? 0.0F : largest;
-        const float shrink = expf(largest_ - largest);
-        const float weight = expf(score - largest);
+        const float largest = fmaxf(largest_, maximum_of_group<warp_size>(score));
+        // Where all that counts so far is NaN or negative infinity, any finite number will do.
+        const float base = largest == -std::numeric_limits<float>::infinity() ? 0.0F : largest;
+        const float shrink = expf(largest_ - base);
+        const float weight = expf(score - base);
         largest_ = largest;
         total_ = total_ * shrink + warp_sum(weight);
 #pragma unroll
