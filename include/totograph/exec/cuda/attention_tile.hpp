@@ -20,8 +20,8 @@ inline constexpr int tile_warps = 4;
 inline constexpr int tile_threads = tile_warps * warp_size;
 /// Blocks that share a multiprocessor, as far as registers go.
 inline constexpr int tile_blocks_together = 3;
-/// Queries of one block: 16 a warp.
-inline constexpr int tile_queries = tile_warps * 16;
+/// Queries of one block.
+inline constexpr int tile_queries = tile_warps * queries_of_warp;
 inline constexpr int tile_keys = 64;
 
 namespace tile_detail {

@@ -11,12 +11,13 @@
 // Keys and values that each query has for itself, on their way through shared memory: whole lines are read (128 bytes
 // at a time, where a lane's own parts of a row would be 64), and registers are free meanwhile.
 
-namespace totograph::cuda::tile_detail {
+namespace totograph::cuda {
 
-/// Queries of a warp, each with a row of its own.
-inline constexpr int own_rows = 16;
+inline constexpr int queries_of_warp = 16;
 
-/// A row for each query, as it lies in memory, in pieces of sixteen bytes.
+namespace tile_detail {
+
+/// A row for each query of a warp, as it lies in memory, in pieces of sixteen bytes.
 template <int head_dim, class T>
 class OwnMatrix {
 public:
@@ -58,7 +59,7 @@ private:
         return pieces % 8 == 0 ? piece ^ (row % 2 * other_banks) : piece;
     }
 
-    alignas(16) std::byte bytes_[own_rows][pieces * 16];
+    alignas(16) std::byte bytes_[queries_of_warp][pieces * 16];
 };
 
 /// A key and a value of each query.
@@ -68,4 +69,6 @@ struct OwnRows {
     OwnMatrix<head_dim, T> value;
 };
 
-}  // namespace totograph::cuda::tile_detail
+}  // namespace tile_detail
+
+}  // namespace totograph::cuda

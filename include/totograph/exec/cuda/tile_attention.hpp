@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
     };
 
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    const int warp_query = first_query + static_cast<int>(threadIdx.x) / warp_size * 16;
+    const int warp_query = first_query + static_cast<int>(threadIdx.x) / warp_size * queries_of_warp;
     const bool is_active = warp_query < queries<K>;
     const auto query_of = [&](int half) { return warp_query + lane / 4 + half * 8; };
     const auto exists = [&](int half) {
@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
         const int valid = end;
         if constexpr (op == Op::causal_attention) {
             end = min(valid, first_query + tile_queries);
-            shared_limit = warp_query + 16 <= valid ? warp_query + 1 : 0;
+            shared_limit = warp_query + queries_of_warp <= valid ? warp_query + 1 : 0;
             for (int half = 0; half < 2; ++half) {
                 limits[half] = query_of(half) < valid ? query_of(half) + 1 : 0;
             }
@@ -207,7 +207,7 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
         if (position < suffix_end) {
             Own<K>& to = own_of_warp[position & (ahead - 1)];
 #pragma unroll
-            for (int i = 0; i < own_rows * own_pieces / warp_size; ++i) {
+            for (int i = 0; i < queries_of_warp * own_pieces / warp_size; ++i) {
                 const int item = lane + i * warp_size;
                 const int row = item / own_pieces;
                 const int piece = item % own_pieces;
