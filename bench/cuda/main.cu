@@ -7,7 +7,8 @@
 //                [--floor 1,1792] [--launches]
 //
 // One JSON object a line. `prefill_ms` is what the device computes to the first patch, `decode_step_ms` to each further
-// one, without copies in and out; `tuned_from_file` of the `tuned_products` algorithms came from the file that
+// one, without copies in and out, `step_products_ms` what the products of such a step of many rows take by cuBLASLt
+// alone, in turns with the others; `tuned_from_file` of the `tuned_products` algorithms came from the file that
 // processes share.
 //
 // With --floor, times of this device in place of forecasts: reading the weights of the layers once, and products of so

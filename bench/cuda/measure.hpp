@@ -114,33 +114,64 @@ void print_memory(const char* name, Precision precision, const Arguments& argume
     std::fflush(stdout);
 }
 
-/// Milliseconds of the first program of a forecast, and of the one that each further patch takes (0 without any): what
-/// the device computes, without copies in and out. The inputs are those of the last forecast.
+/// Puts the products of a step of so many rows onto a stream, by cuBLASLt, one after the other and nothing between
+/// them: what a decode step of many rows cannot be faster than.
+std::function<void(cudaStream_t)> products_of_step(Index rows, Precision precision);
+
+/// Milliseconds of what the device computes, without copies in and out.
+struct ProgramTimes {
+    double first;     ///< The first program of a forecast.
+    double further;   ///< The one that each further patch takes; 0 without any.
+    double products;  ///< Of these, what cuBLASLt takes for the products alone; 0 where rows are few.
+};
+
+/// Times programs, and the products beside them, in turns. The inputs are those of the last forecast.
 template <class Forecaster>
-std::pair<double, double> program_times(Forecaster& forecaster, int repeats) {
+ProgramTimes program_times(Forecaster& forecaster, Precision precision, int repeats) {
     constexpr Index further = Forecaster::sizes.steps - 1;
+    constexpr Index rows = Forecaster::sizes.batch * Forecaster::sizes.variates * Forecaster::sizes.samples;
+    constexpr Index many_rows = 256;  // of fewer, products read weights at less than the rate of memory
     const auto& executor = forecaster.executor();
     const tg::cuda::Stream stream;
     const tg::cuda::ReplayTimer timer(stream);
-    const auto time = [&](Index patches) {
-        const tg::cuda::ReplayableGraph programs(stream, [&](cudaStream_t to) {
+    const auto programs = [&](Index patches) {
+        return tg::cuda::ReplayableGraph(stream, [&](cudaStream_t to) {
             executor.template launch<0>(to);
             for (Index patch = 1; patch < patches; ++patch) {
                 executor.template launch<1>(to);
             }
         });
-        std::vector<float> times;
-        for (int repeat = -1; repeat < repeats; ++repeat) {
-            const float milliseconds = timer.time(programs);
+    };
+    std::vector<tg::cuda::ReplayableGraph> graphs;
+    graphs.push_back(programs(1));
+    if (further > 0) {
+        graphs.push_back(programs(1 + further));
+    }
+    std::function<void(cudaStream_t)> products;
+    if (further > 0 && rows >= many_rows) {
+        products = products_of_step(rows, precision);
+        graphs.emplace_back(stream, [&](cudaStream_t to) {
+            for (Index patch = 0; patch < further; ++patch) {
+                products(to);
+            }
+        });
+    }
+    std::vector<std::vector<float>> times(graphs.size());
+    for (int repeat = -1; repeat < repeats; ++repeat) {
+        for (std::size_t i = 0; i < graphs.size(); ++i) {
+            const float milliseconds = timer.time(graphs[i]);
             if (repeat >= 0) {
-                times.push_back(milliseconds);
+                times[i].push_back(milliseconds);
             }
         }
-        std::sort(times.begin(), times.end());
-        return static_cast<double>(times[times.size() / 2]);
+    }
+    const auto median = [&](std::size_t i) {
+        std::sort(times[i].begin(), times[i].end());
+        return static_cast<double>(times[i][times[i].size() / 2]);
     };
-    const double first = time(1);
-    return {first, further > 0 ? (time(1 + further) - first) / static_cast<double>(further) : 0.0};
+    const auto steps = static_cast<double>(further);
+    return {median(0), graphs.size() > 1 ? (median(1) - median(0)) / steps : 0.0,
+            graphs.size() > 2 ? median(2) / steps : 0.0};
 }
 
 /// Whole forecasts as a caller sees them, and the parts of it that are the first program and each further patch.
@@ -174,15 +205,17 @@ void measure_precision(const char* name, const Arguments& arguments) {
     forecaster.forecast(series, {.seed = 7});
     cudaProfilerStop();
     const Spread whole = spread_of(arguments.repeats, [&] { forecaster.forecast(series, {.seed = 7}); });
-    const auto [prefill_ms, decode_ms] = program_times(forecaster, arguments.repeats);
+    const ProgramTimes programs = program_times(forecaster, precision, arguments.repeats);
     std::printf(
         "{\"implementation\": \"totograph-cuda\", \"workload\": \"%s\", \"precision\": \"%s\", \"samples\": %lld, "
         "\"median_ms\": %.4f, \"min_ms\": %.4f, \"max_ms\": %.4f, \"prefill_ms\": %.4f, \"decode_step_ms\": %.4f, "
+        "\"step_products_ms\": %.4f, "
         "\"first_ms\": %.3f, \"construction_ms\": %.1f, \"device_mib\": %.1f, \"graph_nodes\": %zu, "
         "\"tuned_products\": %zu, \"tuned_from_file\": %zu}\n",
         name, tg::cuda::name(precision), static_cast<long long>(bucket.samples), whole.median, whole.least, whole.most,
-        prefill_ms, decode_ms, first_ms, construction_ms, static_cast<double>(Forecaster::device_bytes()) / 1048576,
-        forecaster.graph_nodes(), from_file + tuned.misses - tuned_before.misses, from_file);
+        programs.first, programs.further, programs.products, first_ms, construction_ms,
+        static_cast<double>(Forecaster::device_bytes()) / 1048576, forecaster.graph_nodes(),
+        from_file + tuned.misses - tuned_before.misses, from_file);
     std::fflush(stdout);
 }
 
