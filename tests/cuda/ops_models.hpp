@@ -274,8 +274,9 @@ using Models =
                RunningSum<DType::f64, 128, 4096>, RunningSum<DType::f32, 3, 5001>, RunningSum<DType::f64, 2, 700>,
                Softmax<7, 5>, Softmax<4096, 256>, Softmax<5, 700>, Softmax<9, 33>, Softmax<300, 12>, SmallSteps,
                TurnsOfSteps<DType::f64, 300>, TurnsOfSteps<DType::f32, 5000>, TurnsOfSteps<DType::f64, 5000>,
-               RowSteps<DType::f32, 60>, RowSteps<DType::f32, 61>, RowSteps<DType::f64, 160>, RowParts<DType::f32>,
-               RowParts<DType::f64>, Sampling<1>, Sampling<64>>;
+               RowSteps<DType::f32, 60>, RowSteps<DType::f32, 61>, RowSteps<DType::f64, 160>,
+               RowSteps<DType::f64, 4096, 7>, RowSteps<DType::f32, 2999, 9>, RowStepsAndOthers<60, 701>,
+               RowStepsAndOthers<3000, 8>, RowParts<DType::f32>, RowParts<DType::f64>, Sampling<1>, Sampling<64>>;
 
 /// The states of a model after a run on the CPU, by its place in `Models`.
 std::vector<StateContent> eager_states(std::size_t model);

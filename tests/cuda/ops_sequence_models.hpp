@@ -51,9 +51,9 @@ struct TurnsOfSteps {
 /// Steps of 701 rows, each of which makes a row from the same row of what those before it made: they run as one kernel,
 /// whose blocks have some rows each, the last one fewer (test_ops.cu asserts it). What is made is read until the end,
 /// so that nothing else takes its memory.
-template <DType dtype, Index width>
+template <DType dtype, Index width, Index row_count = 701>
 struct RowSteps {
-    static constexpr Index rows = 701;
+    static constexpr Index rows = row_count;
     static constexpr void record(Recorder& r) {
         Outputs out(r);
         const Tensor x = r.state("positive", {rows, width}, dtype);
@@ -86,6 +86,25 @@ struct RowParts {
         r.store(r.state("out.each", {outer, 4, 3}, dtype), own + slice(shared, 2, 5, 1), 2, 2);
         r.store_at(r.state("out.own", {outer, 7, 12}, dtype), sums, 1, r.state("at.each", {outer}, DType::i32));
         r.store_at(r.state("out.at", {outer, 6, 12}, dtype), shared - 1.0, 1, r.state("at.other", {1}, DType::i32));
+    }
+};
+
+/// Steps of rows, and small ones between them that have nothing to do with those: they have a block of their own
+/// (test_ops.cu asserts it).
+template <Index width, Index row_count>
+struct RowStepsAndOthers {
+    static constexpr Index rows = row_count;
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("positive", {rows, width});
+        const Tensor few = r.state("few", {5, 9}, DType::f64);
+        const Tensor sums = cumulative_sum(x);
+        const Tensor centred = few - mean(few);
+        out(centred);
+        out(sums - mean(sums));
+        out(cumulative_sum(centred * centred));
+        r.store_at(r.state("out.at", {5, 30}, DType::f64), centred, 1, r.state("at", {1}, DType::i32));
+        out(x * 0.5 + sums);
     }
 };
 

@@ -31,11 +31,17 @@ template <class Program>
 class RowTouches {
 public:
     explicit RowTouches(const tg::cuda::Launch& launch) : rows_(launch.rows) {
+        for (std::size_t i = 0; i < static_cast<std::size_t>(launch.count); ++i) {
+            if (launch.aside[i]) {
+                aside_.push_back(launch.first + launch.order[i]);
+            }
+        }
         // What is read or written at a position counts against every step, before it and after.
         for (int step = launch.first; step < launch.first + launch.count; ++step) {
             add_moving(step_of<Program>(step), kernel_of<Program>(step));
         }
         for (int step = launch.first; step < launch.first + launch.count; ++step) {
+            is_aside_ = std::find(aside_.begin(), aside_.end(), step) != aside_.end();
             add(step_of<Program>(step), kernel_of<Program>(step));
         }
     }
@@ -123,7 +129,7 @@ private:
         auto& memory = memories_[key];
         const std::size_t width = tg::size_in_bytes(dtype) / 4;
         const std::size_t begin = in_arena ? Program::buffers[static_cast<std::size_t>(reference.index)].offset / 4 : 0;
-        REQUIRE(shape.size() % rows_ == 0);
+        REQUIRE((is_aside_ || shape.size() % rows_ == 0));
         for (Index item = 0; item < shape.size(); ++item) {
             Index left = item;
             Index element = reference.offset;
@@ -131,8 +137,8 @@ private:
                 element += left % shape[axis] * strides[static_cast<std::size_t>(axis)];
                 left /= shape[axis];
             }
-            touch(memory, begin + static_cast<std::size_t>(element) * width, width, item / (shape.size() / rows_),
-                  writes);
+            const Index row = is_aside_ ? rows_ : item / (shape.size() / rows_);  // what is aside is like another row
+            touch(memory, begin + static_cast<std::size_t>(element) * width, width, row, writes);
         }
     }
 
@@ -159,6 +165,8 @@ private:
     }
 
     Index rows_;
+    std::vector<int> aside_;
+    bool is_aside_ = false;                         ///< The step that is looked at.
     std::map<int, std::vector<Touched>> memories_;  ///< The arena, and each state.
     std::map<int, int> accesses_;                   ///< Of each state, by how many operands and results.
     std::vector<int> read_whole_;

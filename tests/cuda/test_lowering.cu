@@ -144,7 +144,7 @@ struct MuchMemory {
 struct FewBarriers {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
-        const Tensor x = r.state("x", {64, 128});
+        const Tensor x = r.state("x", {2, 4096});
         out(cumulative_sum(cumulative_sum(x)));
     }
 };

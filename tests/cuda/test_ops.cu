@@ -75,6 +75,10 @@ constexpr Row table[] = {
     {"steps of 701 rows, f32", in_f32},
     {"steps of 701 rows, f32, odd", in_f32},
     {"steps of 701 rows, f64, long", in_f32},
+    {"steps of 7 rows of 4096, f64", in_f32},
+    {"steps of 9 rows of 2999, f32", in_f32},
+    {"steps of 701 rows, and others", in_f32},
+    {"steps of 8 rows of 3000, and others", in_f32},
     {"parts of 2804 rows, f32", in_f32},
     {"parts of 2804 rows, f64", in_f32},
     {"samples of one mixture", draws},
@@ -94,15 +98,23 @@ static_assert(blocks_of_segment<TurnsOfSteps<DType::f64, 300>>() == 1);
 static_assert(blocks_of_segment<TurnsOfSteps<DType::f32, 5000>>() == tg::cuda::cluster_blocks);
 static_assert(blocks_of_segment<TurnsOfSteps<DType::f64, 5000>>() == tg::cuda::cluster_blocks);
 
+/// Whether a model is one launch by rows, with so many steps aside.
 template <class Model>
-constexpr bool runs_by_rows() {
+constexpr bool runs_by_rows(int aside = 0) {
     using Lowered = tg::cuda::Lowering<tg::Program<Model>, false>;
+    for (const bool is_aside : Lowered::at(0).aside) {
+        aside -= is_aside ? 1 : 0;
+    }
     return Lowered::count == 1 && Lowered::at(0).kind == tg::cuda::LaunchKind::rows &&
-           Lowered::at(0).rows == Model::rows;
+           Lowered::at(0).rows == Model::rows && aside == 0;
 }
 static_assert(runs_by_rows<RowSteps<DType::f32, 60>>());
 static_assert(runs_by_rows<RowSteps<DType::f32, 61>>());
 static_assert(runs_by_rows<RowSteps<DType::f64, 160>>());
+static_assert(runs_by_rows<RowSteps<DType::f64, 4096, 7>>());
+static_assert(runs_by_rows<RowSteps<DType::f32, 2999, 9>>());
+static_assert(runs_by_rows<RowStepsAndOthers<60, 701>>(7));
+static_assert(runs_by_rows<RowStepsAndOthers<3000, 8>>(7));
 static_assert(runs_by_rows<RowParts<DType::f32>>());
 static_assert(runs_by_rows<RowParts<DType::f64>>());
 

@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
 #include <totograph/graph/kernel.hpp>
+#include <totograph/graph/op.hpp>
 
 namespace totograph::detail {
 
-/// Gives each intermediate a place in one arena, and returns the bytes of that. First fit in order of need: a buffer
-/// lies in the lowest gap among those alive with it.
-constexpr std::size_t place_buffers(std::vector<Buffer>& buffers) {
+/// First fit in order of need: a buffer lies in the lowest gap among those alive with it. Returns the bytes of all.
+///
+/// @param end_of  the last step at which the memory of a buffer must not be given to another one
+template <class EndOf>
+constexpr std::size_t place_in_gaps(std::vector<Buffer>& buffers, const EndOf& end_of) {
     std::size_t bytes = 0;
     std::vector<int> alive;  // by offset
     for (std::size_t next = 0; next < buffers.size(); ++next) {
         Buffer& buffer = buffers[next];
         std::size_t kept = 0;
         for (const int other : alive) {
-            if (buffers[static_cast<std::size_t>(other)].last_step >= buffer.first_step) {
+            if (end_of(buffers[static_cast<std::size_t>(other)]) >= buffer.first_step) {
                 alive[kept++] = other;
             }
         }
@@ -34,8 +38,47 @@ constexpr std::size_t place_buffers(std::vector<Buffer>& buffers) {
         }
         buffer.offset = offset;
         alive.insert(alive.begin() + static_cast<std::ptrdiff_t>(place), static_cast<int>(next));
-        bytes = bytes < offset + buffer.bytes ? offset + buffer.bytes : bytes;
+        bytes = std::max(bytes, offset + buffer.bytes);
     }
+    return bytes;
+}
+
+/// Whether a step is work enough to be launched alone, so that no other step joins those before it and those after it.
+constexpr bool stands_alone(const Kernel& kernel) {
+    if (kernel.kind == KernelKind::product) {
+        return true;
+    }
+    switch (kernel.kind == KernelKind::structural ? kernel.op : Op::add) {
+        case Op::causal_attention:
+        case Op::cached_attention:
+        case Op::variate_attention:
+        case Op::sample_student_t_mixture:
+        case Op::opaque: return true;
+        default: return false;
+    }
+}
+
+/// Gives each intermediate a place in one arena, and returns the bytes of that. Between two steps that stand alone no
+/// memory is used twice, unless the arena would grow by more than an eighth: such steps can then be launched as one, in
+/// which nobody waits for memory to be free. (Arenas of full-size models hardly grow, or shrink by that much.)
+constexpr std::size_t place_buffers(std::vector<Buffer>& buffers, const std::vector<Step>& steps,
+                                    const std::vector<Kernel>& kernels) {
+    const auto last_step = [](const Buffer& buffer) { return buffer.last_step; };
+    std::vector<int> together(steps.size() + 1, static_cast<int>(steps.size()));  // the last step that may join each
+    for (std::size_t step = steps.size(); step-- > 0;) {
+        const bool ends = step + 1 == steps.size() ||
+                          stands_alone(kernels[static_cast<std::size_t>(steps[step].kernel)]) ||
+                          stands_alone(kernels[static_cast<std::size_t>(steps[step + 1].kernel)]);
+        together[step] = ends ? static_cast<int>(step) : together[step + 1];
+    }
+    const std::size_t least = place_in_gaps(buffers, last_step);
+    std::vector<Buffer> apart = buffers;
+    const std::size_t bytes = place_in_gaps(
+        apart, [&](const Buffer& buffer) { return together[static_cast<std::size_t>(buffer.last_step)]; });
+    if (bytes > least + least / 8) {
+        return least;
+    }
+    buffers = apart;
     return bytes;
 }
 

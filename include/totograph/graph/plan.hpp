@@ -54,7 +54,7 @@ public:
                 emit_structural(id);
             }
         }
-        plan_.arena_bytes = place_buffers(plan_.buffers);
+        plan_.arena_bytes = place_buffers(plan_.buffers, plan_.steps, plan_.kernels);
         return static_cast<Plan&&>(plan_);
     }
 

@@ -100,7 +100,8 @@ struct Blocks {
     template <auto items, class Visit>
     static __device__ __forceinline__ void for_each_of_blocks(Visit&& visit) {
         using Item = std::remove_const_t<decltype(items)>;
-        for (Item item = static_cast<Item>(blockIdx.x); item < items; item += static_cast<Item>(gridDim.x)) {
+        const Item step = is_known ? Item{count} : static_cast<Item>(gridDim.x);
+        for (Item item = static_cast<Item>(blockIdx.x); item < items; item += step) {
             visit(item);
         }
     }
@@ -135,9 +136,9 @@ private:
     }
 };
 
-/// The threads of blocks that each have the items of `rows_each` of `rows` rows, whatever the step: what one step makes
-/// of a row, the next finds in the same block.
-template <Index rows, Index rows_each>
+/// The threads of blocks, from `first_block` on, that each have the items of `rows_each` of `rows` rows, whatever the
+/// step: what one step makes of a row, the next finds in the same block.
+template <Index rows, Index rows_each, unsigned first_block = 0>
 struct BlocksOfRows {
     /// Pairs, unless they are fewer than threads, or one would belong to two rows.
     template <Index size>
@@ -162,7 +163,7 @@ struct BlocksOfRows {
         using Item = std::remove_const_t<decltype(items)>;
         constexpr Item step = block_threads;
         constexpr int turns = static_cast<int>((most<items> + step - 1) / step);
-        const Item begin = static_cast<Item>(blockIdx.x) * most<items>;
+        const Item begin = static_cast<Item>(blockIdx.x - first_block) * most<items>;
         take_turns<turns>(begin + static_cast<Item>(threadIdx.x), step, end<items>(begin), read, write);
     }
 
@@ -195,7 +196,7 @@ private:
     template <auto items, int sharers, class Visit>
     static __device__ __forceinline__ void share(unsigned own, Visit&& visit) {
         using Item = std::remove_const_t<decltype(items)>;
-        const Item begin = static_cast<Item>(blockIdx.x) * most<items>;
+        const Item begin = static_cast<Item>(blockIdx.x - first_block) * most<items>;
         const Item past = end<items>(begin);
         if constexpr (most<items> <= sharers) {
             if (begin + static_cast<Item>(own) < past) {

@@ -302,11 +302,13 @@ private:
     void launch_sequence(cudaStream_t stream, std::integer_sequence<int, i...>) const {
         constexpr std::uint64_t barriers =
             ((std::uint64_t{At::launch.barriers[static_cast<std::size_t>(i)] ? 1U : 0U} << i) | ...);
+        constexpr std::uint64_t aside =
+            ((std::uint64_t{At::launch.aside[static_cast<std::size_t>(i)] ? 1U : 0U} << i) | ...);
         using Lowered = Lowering<ProgramAt<which>, streams>;
         constexpr int steps[] = {At::launch.first + At::launch.order[static_cast<std::size_t>(i)]...};
         const StepCalls<sizeof...(i)> calls{{call_of<which>(steps[i])...}, {Lowered::local_bits(steps[i])...}};
         if constexpr (At::launch.kind == LaunchKind::rows) {
-            using Steps = RowSegment<At::launch.rows, barriers, typename At::template KernelAt<i>...>;
+            using Steps = RowSegment<At::launch.rows, barriers, aside, typename At::template KernelAt<i>...>;
             launcher_.launch(&segment_kernel<Steps, false>, {Steps::blocks}, stream, calls);
         } else {
             using Steps = Segment<At::launch.blocks, barriers, typename At::template KernelAt<i>...>;

@@ -42,14 +42,16 @@ struct LaunchWords {
         }
         return "";
     }
-    /// Of steps one after the other: `29 small steps, 19 barriers`, `31 small steps, 11 barriers, 14.2 KiB shared`, or
-    /// `11 steps of 1792 rows, 8 barriers`.
+    /// Of steps one after the other: `29 small steps, 19 barriers`, `31 small steps, 11 barriers, 14.2 KiB shared`,
+    /// `11 steps of 1792 rows, 8 barriers`, or `5 steps of 1792 rows and 12 aside, 4 barriers`.
     [[nodiscard]] std::string sequence_title() const {
         const auto barriers = std::count(launch.barriers.begin(), launch.barriers.end(), true);
-        return std::to_string(launch.count) +
-               (launch.kind == LaunchKind::rows ? " steps of " + std::to_string(launch.rows) + " rows, "
-                                                : " small steps, ") +
-               std::to_string(barriers) + (barriers == 1 ? " barrier" : " barriers") +
+        const auto aside = std::count(launch.aside.begin(), launch.aside.end(), true);
+        return std::to_string(launch.count - aside) +
+               (launch.kind == LaunchKind::rows ? " steps of " + std::to_string(launch.rows) + " rows"
+                                                : " small steps") +
+               (aside > 0 ? " and " + std::to_string(aside) + " aside, " : ", ") + std::to_string(barriers) +
+               (barriers == 1 ? " barrier" : " barriers") +
                (launch.local_bytes > 0 ? ", " + totograph::detail::bytes_text(launch.local_bytes) + " shared" : "");
     }
     /// The numbers of its steps in the plan.

@@ -14,7 +14,8 @@ namespace totograph::cuda {
 enum class LaunchKind : std::uint8_t {
     step,      ///< One step, on the whole device.
     segment,   ///< Consecutive small steps in one kernel, with a barrier between them.
-    rows,      ///< Consecutive steps whose rows share nothing, in one kernel: each block has rows of its own.
+    rows,      ///< Consecutive steps whose rows share nothing, in one kernel: each block has rows of its own. Small
+               ///< steps between them that touch nothing of theirs have a block of their own.
     streamed,  ///< Products of few rows with one input, and the norm before them.
     library,   ///< Products by cuBLASLt, then their chains, or draws from them; some by warpgroups with their chains.
 };
@@ -52,7 +53,7 @@ struct Launch {
     int first = 0;
     int count = 1;
     bool has_reduction = false;  ///< Of products: the first step is their norm.
-    Index rows = 0;              ///< Of `LaunchKind::rows`: how many each step has.
+    Index rows = 0;              ///< Of `LaunchKind::rows`: how many each step has that is not aside.
     int blocks = 1;              ///< Of a segment: one, or a cluster of them.
     /// Of a segment of one block: the shared memory for intermediates that nothing else reads.
     std::size_t local_bytes = 0;
@@ -67,6 +68,8 @@ struct Launch {
     /// Of several steps in one kernel: whether a barrier comes before each; not where it touches nothing that those
     /// since the last barrier write, and writes nothing that they read.
     std::array<bool, segment_steps> barriers{};
+    /// Of `LaunchKind::rows`: whether each has nothing to do with the rows, and runs on a block of its own.
+    std::array<bool, segment_steps> aside{};
     std::array<int, group_products> scales{};        ///< Of streamed products: the operand that is the norm.
     std::array<unsigned, group_products> weights{};  ///< Of streamed products: a bit for each operand that is a weight.
     bool query_is_rounded = false;                   ///< Of a lone attention: its queries are stored as bf16.

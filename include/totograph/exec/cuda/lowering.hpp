@@ -105,21 +105,25 @@ constexpr Launch next_launch(int step, int steps, bool streams) {
         ++end;
     }
     Launch launch;
-    launch.kind = end - step > 1 ? LaunchKind::segment : LaunchKind::step;
     launch.first = step;
+    launch.kind = end - step > 1 ? LaunchKind::segment : LaunchKind::step;
     launch.count = end - step > 1 ? end - step : 1;
+    RowRun run;
     if (launch.kind == LaunchKind::step) {
         int limit = step;
         while (limit < steps && row_axes(kernel_of<Program>(limit)) > 0 &&
                !begins_with_norm<Program>(limit, steps, streams)) {
             ++limit;
         }
-        const RowRun run = longest_run_of_rows<Program>(step, limit);
-        if (run.count > 1) {
-            launch.kind = LaunchKind::rows;
-            launch.count = run.count;
-            launch.rows = run.rows;
-        }
+        run = longest_run_of_rows<Program>(step, limit, fewest_rows, widest_row);
+    } else if (takes_cluster<Program>(launch)) {
+        run = longest_run_of_rows<Program>(step, end, fewest_small_rows, segment_elements);
+    }
+    if (run.count > launch.count / 2 && run.count > 1) {
+        launch.kind = LaunchKind::rows;
+        launch.count = run.count;
+        launch.rows = run.rows;
+        launch.aside = run.aside;
     }
     return launch;
 }
@@ -274,6 +278,10 @@ private:
                 order_segment<Program>(launch, table.local);
             } else {
                 order_steps<Program>(launch, &may_overlap<Program>);
+                const auto aside = launch.aside;
+                for (std::size_t i = 0; i < static_cast<std::size_t>(launch.count); ++i) {
+                    launch.aside[i] = aside[static_cast<std::size_t>(launch.order[i])];
+                }
             }
             for (int i = 0; i < launch.count; ++i) {
                 const auto place = static_cast<std::size_t>(i);

@@ -15,7 +15,8 @@
 #include <totograph/graph/op.hpp>
 
 // Which steps can run one after the other without waiting for the whole device: those that compute a row of what they
-// make from the same row of what the others make. Each block then has rows of its own and waits for itself alone.
+// make from the same row of what the others make. Each block then has rows of its own and waits for itself alone. Small
+// steps between them that have nothing to do with those rows join them, on a block of their own.
 
 namespace totograph::cuda {
 
@@ -24,6 +25,8 @@ namespace totograph::cuda {
 inline constexpr Index fewest_rows = 128;
 /// Columns of a row up to which a block a row is no slower than all threads of the device on all rows.
 inline constexpr Index widest_row = 1024;
+/// The same for small steps, whose alternative is one cluster.
+inline constexpr Index fewest_small_rows = cluster_blocks / 2;
 
 namespace lowering_detail {
 
@@ -99,11 +102,13 @@ struct RowBytes {
     std::array<Index, max_operands> operands{};
 };
 
-constexpr RowBytes row_bytes(const Step& step, const Kernel& kernel, Index rows) {
+///
+/// @param widest  columns that a row may have
+constexpr RowBytes row_bytes(const Step& step, const Kernel& kernel, Index rows, Index widest) {
     RowBytes result;
     const Shape row_shape = leading(kernel.iteration, row_axes(kernel));
     const bool in_pairs = rotates_pairs(kernel.chain) || rotates_pairs(kernel.prologue);
-    if (extents_in_row(row_shape, rows).rank < 0 || kernel.iteration.size() > rows * widest_row ||
+    if (extents_in_row(row_shape, rows).rank < 0 || kernel.iteration.size() > rows * widest ||
         (in_pairs && kernel.iteration.size() / rows % 2 != 0)) {
         return result;
     }
@@ -177,38 +182,46 @@ constexpr bool keep_to_rows(int a, const RowBytes& a_bytes, int b, const RowByte
 struct RowRun {
     Index rows = 0;
     int count = 0;
+    std::array<bool, segment_steps> aside{};  ///< Steps that have nothing to do with them.
 };
 
-/// The steps from `first` to before `end`, as many as keep to so many rows.
+/// The steps from `first` to before `end`, as many as keep to so many rows or have nothing to do with those that do.
 template <class Program>
-constexpr RowRun run_of_rows(int first, int end, Index rows) {
+constexpr RowRun run_of_rows(int first, int end, Index rows, Index widest = widest_row) {
     std::array<RowBytes, segment_steps> bytes{};
-    RowRun run{rows, 0};
+    RowRun run{rows};
     for (int step = first; step < end && run.count < segment_steps; ++step) {
         RowBytes& own = bytes[static_cast<std::size_t>(run.count)];
-        own = row_bytes(step_of<Program>(step), kernel_of<Program>(step), rows);
+        own = row_bytes(step_of<Program>(step), kernel_of<Program>(step), rows, widest);
         bool keeps = own.is_possible;
-        for (int before = first; keeps && before < step; ++before) {
-            keeps = keep_to_rows<Program>(before, bytes[static_cast<std::size_t>(before - first)], step, own);
+        bool aside = kernel_of<Program>(step).iteration.size() <= block_elements;
+        for (int before = 0; (keeps || aside) && before < run.count; ++before) {
+            const bool apart = are_apart<Program>(first + before, step, &may_overlap<Program>);
+            const bool is_aside = run.aside[static_cast<std::size_t>(before)];
+            aside = aside && (is_aside || apart);
+            keeps = keeps && (is_aside ? apart
+                                       : keep_to_rows<Program>(first + before, bytes[static_cast<std::size_t>(before)],
+                                                               step, own));
         }
-        if (!keeps) {
+        if (!keeps && !aside) {
             break;
         }
+        run.aside[static_cast<std::size_t>(run.count)] = !keeps;
         ++run.count;
     }
     return run;
 }
 
-/// The longest run from `first` to before `end` on the rows of one of its first steps; of less than two steps where
-/// there is none.
+/// The longest run from `first` to before `end` on the rows of one of its first steps, of which there are `fewest` or
+/// more; of less than two steps where there is none.
 template <class Program>
-constexpr RowRun longest_run_of_rows(int first, int end) {
+constexpr RowRun longest_run_of_rows(int first, int end, Index fewest, Index widest) {
     constexpr int looks_ahead = 8;
     RowRun longest;
     for (int step = first; step < std::min(end, first + looks_ahead); ++step) {
         const Index rows = kernel_of<Program>(step).iteration.rows();
-        if (rows >= fewest_rows && rows != longest.rows) {
-            const RowRun run = run_of_rows<Program>(first, end, rows);
+        if (rows >= fewest && rows != longest.rows) {
+            const RowRun run = run_of_rows<Program>(first, end, rows, widest);
             longest = run.count > longest.count ? run : longest;
         }
     }

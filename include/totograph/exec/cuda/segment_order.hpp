@@ -91,4 +91,12 @@ constexpr void order_segment(Launch& launch, std::array<int, buffers>& places) {
     }
 }
 
+/// Whether a segment is for a cluster.
+template <class Program>
+constexpr bool takes_cluster(Launch launch) {
+    std::array<int, Program::buffers.size() == 0 ? 1 : Program::buffers.size()> places{};
+    order_segment<Program>(launch, places);
+    return launch.blocks > 1;
+}
+
 }  // namespace totograph::cuda::lowering_detail

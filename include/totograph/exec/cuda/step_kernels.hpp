@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include <totograph/core/shape.hpp>
@@ -113,24 +114,25 @@ struct StepCalls {
                   "totograph: steps have more operands than a kernel has parameters.");
 };
 
+/// Where in a block each of several steps begins, of so many elements: behind those since the last barrier, so that
+/// steps of few elements run beside each other on warps of their own.
+template <std::uint64_t barriers, std::size_t steps>
+constexpr std::array<int, steps> first_threads(const std::array<Index, steps>& sizes) {
+    std::array<int, steps> result{};
+    Index next = 0;
+    for (std::size_t i = 0; i < steps; ++i) {
+        next = barriers >> i & 1U ? 0 : next;
+        result[i] = static_cast<int>(next % block_threads);
+        next += round_up(std::min<Index>(sizes[i], block_threads), warp_size);
+    }
+    return result;
+}
+
 /// Steps one after the other. `barriers` has a bit for each step that must wait for those before it.
 template <int blocks, std::uint64_t barriers, class... K>
 struct Segment {
     using Calls = StepCalls<sizeof...(K)>;
-
-    /// Where in a block each step begins: behind those since the last barrier, so that steps of few elements run beside
-    /// each other on warps of their own.
-    static constexpr std::array<int, sizeof...(K)> first_threads = [] {
-        constexpr std::array<Index, sizeof...(K)> sizes{K::kernel.iteration.size()...};
-        std::array<int, sizeof...(K)> result{};
-        Index next = 0;
-        for (std::size_t i = 0; i < sizes.size(); ++i) {
-            next = barriers >> i & 1U ? 0 : next;
-            result[i] = static_cast<int>(next % block_threads);
-            next += round_up(std::min<Index>(sizes[i], block_threads), warp_size);
-        }
-        return result;
-    }();
+    static constexpr auto begins = first_threads<barriers, sizeof...(K)>({K::kernel.iteration.size()...});
 
     static __device__ void run(const Calls& calls) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -140,7 +142,7 @@ struct Segment {
 #endif
         [&]<std::size_t... i>(std::index_sequence<i...>) {
             ((barriers >> i & 1U ? synchronize_segment<blocks>() : void(),
-              run_step<K, Blocks<count, first_threads[i]>>(calls.call[i])),
+              run_step<K, Blocks<count, begins[i]>>(calls.call[i])),
              ...);
         }
         (std::make_index_sequence<sizeof...(K)>());
@@ -148,22 +150,58 @@ struct Segment {
 };
 
 /// Steps of so many rows one after the other, of which each block has rows of its own: nothing that it reads is written
-/// by another.
-template <Index rows, std::uint64_t barriers, class... K>
+/// by another. `aside` has a bit for each step that has nothing to do with the rows: the first block has those, if
+/// there are any.
+template <Index rows, std::uint64_t barriers, std::uint64_t aside, class... K>
 struct RowSegment {
     using Calls = StepCalls<sizeof...(K)>;
+    static constexpr std::size_t steps = sizeof...(K);
+
+private:
+    static constexpr std::array<Index, steps> sizes{K::kernel.iteration.size()...};
+    static constexpr std::array<Index, steps> sizes_where(bool is_aside) {
+        std::array<Index, steps> result = sizes;
+        for (std::size_t i = 0; i < steps; ++i) {
+            result[i] = ((aside >> i & 1U) != 0) == is_aside ? result[i] : 0;
+        }
+        return result;
+    }
+    static constexpr std::array<Index, steps> sizes_of_rows = sizes_where(false);
+    static constexpr auto begins = first_threads<barriers, steps>(sizes_where(true));
 
     /// As many as give each thread a pair of the widest step; fewer where the device would have too few blocks.
-    static constexpr Index widest = std::max({K::kernel.iteration.size()...}) / rows;
-    static constexpr Index rows_each = std::clamp<Index>(2 * block_threads / widest, 1, rows / fewest_rows);
-    static constexpr Index blocks = divide_rounding_up(rows, rows_each);
+    static constexpr Index widest =
+        std::max(*std::max_element(sizes_of_rows.begin(), sizes_of_rows.end()) / rows, Index{1});
+    static constexpr Index rows_each =
+        std::clamp<Index>(2 * block_threads / widest, 1, std::max<Index>(1, rows / fewest_rows));
+    static constexpr unsigned first_block = aside != 0 ? 1 : 0;
+
+public:
+    static constexpr Index blocks = first_block + divide_rounding_up(rows, rows_each);
 
     static __device__ void run(const Calls& calls) {
-        [&]<std::size_t... i>(std::index_sequence<i...>) {
-            ((barriers >> i & 1U ? __syncthreads() : void(), run_step<K, BlocksOfRows<rows, rows_each>>(calls.call[i])),
-             ...);
+        if (aside != 0 && blockIdx.x == 0) {
+            run_some<true>(calls, std::index_sequence_for<K...>());
+        } else {
+            run_some<false>(calls, std::index_sequence_for<K...>());
         }
-        (std::make_index_sequence<sizeof...(K)>());
+    }
+
+private:
+    template <bool is_aside, std::size_t... i>
+    static __device__ __forceinline__ void run_some(const Calls& calls, std::index_sequence<i...>) {
+        (run_one<is_aside, i, K>(calls.call[i]), ...);
+    }
+    template <bool is_aside, std::size_t i, class Kernel>
+    static __device__ __forceinline__ void run_one(const KernelCall& call) {
+        if constexpr ((barriers >> i & 1U) != 0) {
+            __syncthreads();
+        }
+        if constexpr (((aside >> i & 1U) != 0) == is_aside) {
+            using Threads =
+                std::conditional_t<is_aside, Blocks<1, begins[i]>, BlocksOfRows<rows, rows_each, first_block>>;
+            run_step<Kernel, Threads>(call);
+        }
     }
 };
 
