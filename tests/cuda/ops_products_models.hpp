@@ -365,6 +365,8 @@ using ProductModels = std::tuple<
     Linear<1, 768, 2304>, Linear<7, 768, 768>, Linear<16, 768, 768>, Linear<300, 768, 768>, Linear<61, 24, 20>,
     LinearOfViews, Gated<1, 512, 1024>, Gated<13, 512, 1024>, Gated<300, 512, 1024>, Residual<5, 512, 768>,
     Residual<300, 512, 768>, NormsAndResiduals<3>, NormsAndResiduals<70>, IntoCaches<1, 3>, IntoCaches<5, 7>,
+    Linear<17, 64, 40>, Gated<33, 512, 1024>, Gated<64, 768, 3072>, ActivatedWithOperands<50, 3072, 768>,
+    Residual<64, 3072, 768>, NormsAndResiduals<40>, IntoCaches<3, 21, 768>, Gated<65, 512, 1024>,
     Activated<700, 192, 512>, ActivatedWithOperands<701, 192, 512>, ActivatedWithOperands<9, 192, 512>,
     Gated<527, 192, 384>, Gated<1100, 512, 6144>, ActivatedWithOperands<1101, 320, 6144>, IntoCaches<147, 7, 1536, 576>,
     DrawnProducts<1, 24>, DrawnProducts<DrawnProducts<1, 1>::samples, 5>, Causal<small_causal>, Causal<odd_causal>,

@@ -30,6 +30,14 @@ constexpr const char* table[] = {
     "norms and residuals, 70 rows",
     "rotated into caches, 3 rows",
     "rotated into caches, 35 rows",
+    "linear, 17 rows",
+    "norm and pair, 33 rows",
+    "norm and pair, 64 rows",
+    "product, chain and operands, 50 rows",
+    "bias and residual, 64 rows",
+    "norms and residuals, 40 rows",
+    "rotated into caches, 63 rows",
+    "norm and pair, 65 rows",
     "product and chain, 700 rows",
     "product, chain and operands, 701 rows",
     "product, chain and operands, 9 rows",
@@ -82,6 +90,19 @@ constexpr bool runs_on_warpgroups() {
     return tg::cuda::fits_warpgroups<typename At::template KernelAt<At::launch.norms() + product>>() &&
            tg::cuda::WarpgroupGroupOf<At>::type::fills(132);
 }
+/// Whether all products of a model are streamed.
+template <class Model>
+constexpr bool is_streamed() {
+    using Lowered = tg::cuda::Lowering<tg::Program<Model>, true>;
+    bool result = true;
+    for (std::size_t i = 0; i < Lowered::count; ++i) {
+        result = result && Lowered::at(i).kind != tg::cuda::LaunchKind::library;
+    }
+    return result;
+}
+static_assert(is_streamed<Gated<64, 768, 3072>>() && !is_streamed<Gated<65, 512, 1024>>());
+static_assert(is_streamed<Linear<17, 64, 40>>() && is_streamed<ActivatedWithOperands<50, 3072, 768>>());
+static_assert(is_streamed<IntoCaches<3, 21, 768>>() && is_streamed<NormsAndResiduals<40>>());
 static_assert(runs_on_warpgroups<Gated<1100, 512, 6144>>());
 // Three tiles and more for a block: sums and those who finish them wait for each other in both parities.
 static_assert(tg::cuda::WarpgroupGroupOf<LaunchOf<Gated<1100, 512, 6144>>>::type::items > 2 * (132 / 2));

@@ -31,6 +31,7 @@
 #include <totograph/exec/cuda/state_rounding.hpp>
 #include <totograph/exec/cuda/step_kernels.hpp>
 #include <totograph/exec/cuda/stream.hpp>
+#include <totograph/exec/cuda/streaming_group.hpp>
 #include <totograph/exec/cuda/tile_attention.hpp>
 #include <totograph/exec/cuda/warpgroup_launch.hpp>
 #include <totograph/exec/cuda/weights.hpp>
@@ -326,7 +327,7 @@ private:
                                            At::launch.input_is_rounded, At::launch.scales[static_cast<std::size_t>(i)],
                                            At::launch.weights[static_cast<std::size_t>(i)]>...>;
         const typename Group::Calls calls{{call_of<which>(At::launch.first_product() + i)...}};
-        launcher_.launch(&streaming_kernel<Group>, {Group::blocks}, stream, calls);
+        launcher_.launch(&streaming_kernel<Group>, Group::spread, stream, calls);
     }
 
     /// Whether warpgroups compute the products of a launch and their chains, on this device.

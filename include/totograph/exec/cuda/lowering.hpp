@@ -87,15 +87,16 @@ template <class Program>
 constexpr Launch next_launch(int step, int steps, bool streams) {
     const int norm = begins_with_norm<Program>(step, steps, streams) ? 1 : 0;
     if (norm == 1 || kernel_of<Program>(step).kind == KernelKind::product) {
-        const bool streamed = streams && can_stream(kernel_of<Program>(step + norm));
+        const Kernel& product = kernel_of<Program>(step + norm);
         Launch launch;
-        launch.kind = streamed ? LaunchKind::streamed : LaunchKind::library;
+        launch.kind = streams && can_stream(product) ? LaunchKind::streamed : LaunchKind::library;
         launch.first = step;
         launch.count = norm + products_together<Program>(step + norm, steps, streams);
         launch.has_reduction = norm == 1;
-        if (!streamed) {
+        if (launch.kind == LaunchKind::library || product.rows() > streamed_rows) {
             launch.draws = mixture_draws<Program>(launch);
             launch.count += launch.others();
+            launch.kind = launch.draws.is_possible ? LaunchKind::library : launch.kind;
         }
         return launch;
     }

@@ -20,19 +20,21 @@
 
 // Products of few rows with bf16 weights. They are bound by reading the weights once, so each thread asks for all that
 // it will read of them before it waits for the kernel before; the chain after the product, and the norm before it, run
-// in the same kernel.
+// in the same kernel. Of more than 16 rows a block computes more columns, for all of the rows travel to each block.
 
 namespace totograph::cuda {
 
 /// Rows that one tensor core instruction takes.
 inline constexpr int streamed_rows = 16;
-/// Columns that one block computes: one tensor core instruction wide.
+/// Rows up to which products are streamed.
+inline constexpr int most_streamed_rows = 64;
+/// Columns that one tensor core instruction takes.
 inline constexpr int streamed_columns = 8;
 /// Elements of depth that a warp takes at a time: eight a lane, four lanes a column.
 inline constexpr int streamed_depth = 32;
 
 constexpr bool can_stream(const Kernel& kernel) {
-    return kernel.kind == KernelKind::product && kernel.rows() <= streamed_rows &&
+    return kernel.kind == KernelKind::product && kernel.rows() <= most_streamed_rows &&
            kernel.columns() % streamed_columns == 0 && kernel.depth % streamed_depth == 0 &&
            kernel.depth <= 16 * streamed_depth * (block_threads / warp_size) && kernel.input_stride % 4 == 0;
 }
@@ -95,8 +97,8 @@ struct StreamedProduct {
     static constexpr unsigned weight_operands = weights;
 };
 
-/// `streamed_columns` columns of one product, by one block. `Reduction` is the kernel of a norm of the product's input
-/// (or `NoReduction`), whose result is an operand of the chain.
+/// `streamed_columns` columns of one product of up to `streamed_rows` rows, by one block. `Reduction` is the kernel of
+/// a norm of the product's input (or `NoReduction`), whose result is an operand of the chain.
 ///
 /// A lane reads eight neighbouring elements of depth, and the inputs that go with them: the order of the depth inside a
 /// tensor core instruction is free, as long as both sides agree.
@@ -260,41 +262,6 @@ __device__ void run_streaming_product(const KernelCall& call, int block) {
         store_pack<inner_stride<K>(K::kernel.output_strides), K::is_aligned>(
             out + offset_of<K, StridesOfOutput<K>>(place), stored_as<Output<K>>(run_chain<Source, lanes>(values)));
     }
-}
-
-/// Products of one input in one launch: blocks of the first, then of the next.
-template <class Reduction, class... Members>
-struct StreamingGroup {
-    static constexpr int count = sizeof...(Members);
-    static constexpr int blocks = (static_cast<int>(Members::K::kernel.columns() / streamed_columns) + ...);
-    /// Weights of a shallow product take few registers, so that more blocks fit on a multiprocessor.
-    static constexpr Index deepest = std::max({Members::K::kernel.depth...});
-    static constexpr int blocks_per_multiprocessor =
-        deepest <= 3 * streamed_depth * (block_threads / warp_size) ? 3 : 2;
-
-    struct Calls {
-        KernelCall call[count];
-    };
-
-    static __device__ void run(const Calls& calls) {
-        int block = static_cast<int>(blockIdx.x);
-        int index = 0;
-        const auto member = [&]<class Member>(Member*) {
-            constexpr int own = static_cast<int>(Member::K::kernel.columns() / streamed_columns);
-            if (block >= 0 && block < own) {
-                run_streaming_product<Member, Reduction>(calls.call[index], block);
-            }
-            block -= own;
-            ++index;
-        };
-        (member(static_cast<Members*>(nullptr)), ...);
-    }
-};
-
-template <class Group>
-__global__ void __launch_bounds__(block_threads, Group::blocks_per_multiprocessor)
-    streaming_kernel(const __grid_constant__ typename Group::Calls calls) {
-    Group::run(calls);
 }
 
 }  // namespace totograph::cuda
