@@ -49,7 +49,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=20)
     parser.add_argument("--precisions", default="bf16,tf32")
-    parser.add_argument("--workloads", default="one_patch,one_patch_samples,long_mean,dashboard,readme")
+    parser.add_argument("--workloads", default="one_patch,one_patch_samples,context_2048,long_mean,dashboard,readme")
     arguments = parser.parse_args()
     reference = os.path.join(os.path.dirname(os.path.abspath(__file__)), "reference.py")
     common = ["--workloads", arguments.workloads, "--precisions", arguments.precisions]

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The workloads of bench/forecast.cpp, and of bench/cuda with `on_device`, which take more samples."""
+"""The workloads of bench/forecast.cpp, and of bench/cuda with `on_device`, which take more samples; `context_2048` is
+one of bench/cuda alone."""
 
 # name: variates, context, horizon, samples
 WORKLOADS = {
     "one_patch": (1, 512, 64, 0),
+    "context_2048": (1, 2048, 64, 0),
     "long_mean": (1, 4096, 768, 0),
     "one_patch_samples": (1, 512, 64, 128),
     "readme": (7, 4096, 336, 16),

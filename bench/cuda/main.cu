@@ -30,7 +30,8 @@ int main(int argc, char** argv) {
     bench::Arguments arguments;
     std::string checkpoint;
     CLI::App app("Times whole forecasts of the full-size Toto 1.0 on a CUDA device.");
-    app.add_option("--workloads", arguments.workloads, "one_patch, one_patch_samples, long_mean, dashboard, readme")
+    app.add_option("--workloads", arguments.workloads,
+                   "one_patch, one_patch_samples, context_2048, batch_32, long_mean, dashboard, readme")
         ->delimiter(',');
     app.add_option("--precisions", arguments.precisions, "bf16, tf32, f32")->delimiter(',');
     app.add_option("--repeats", arguments.repeats, "timed forecasts of each workload, at least 1")
@@ -63,6 +64,8 @@ int main(int argc, char** argv) {
         }
         bench::one_patch(arguments);
         bench::one_patch_samples(arguments);
+        bench::context_2048(arguments);
+        bench::batch_32(arguments);
         bench::long_mean(arguments);
         bench::dashboard(arguments);
         bench::readme(arguments);

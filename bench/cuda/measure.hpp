@@ -115,14 +115,14 @@ void print_memory(const char* name, Precision precision, const Arguments& argume
 }
 
 /// Puts the products of a step of so many rows onto a stream, by cuBLASLt, one after the other and nothing between
-/// them: what a decode step of many rows cannot be faster than.
+/// them: what a decode step of many rows is measured by.
 std::function<void(cudaStream_t)> products_of_step(Index rows, Precision precision);
 
 /// Milliseconds of what the device computes, without copies in and out.
 struct ProgramTimes {
     double first;     ///< The first program of a forecast.
     double further;   ///< The one that each further patch takes; 0 without any.
-    double products;  ///< Of these, what cuBLASLt takes for the products alone; 0 where rows are few.
+    double products;  ///< What cuBLASLt takes for products as those of a further patch, alone; 0 where rows are few.
 };
 
 /// Times programs, and the products beside them, in turns. The inputs are those of the last forecast.
@@ -130,7 +130,7 @@ template <class Forecaster>
 ProgramTimes program_times(Forecaster& forecaster, Precision precision, int repeats) {
     constexpr Index further = Forecaster::sizes.steps - 1;
     constexpr Index rows = Forecaster::sizes.batch * Forecaster::sizes.variates * Forecaster::sizes.samples;
-    constexpr Index many_rows = 256;  // of fewer, products read weights at less than the rate of memory
+    constexpr Index many_rows = 256;  // of fewer, cuBLASLt's products take longer than a whole step of ours
     const auto& executor = forecaster.executor();
     const tg::cuda::Stream stream;
     const tg::cuda::ReplayTimer timer(stream);
@@ -229,6 +229,8 @@ void measure(const char* name, const Arguments& arguments) {
 // One file each, so that they compile side by side.
 void one_patch(const Arguments& arguments);
 void one_patch_samples(const Arguments& arguments);
+void context_2048(const Arguments& arguments);
+void batch_32(const Arguments& arguments);
 void long_mean(const Arguments& arguments);
 void dashboard(const Arguments& arguments);
 void readme(const Arguments& arguments);

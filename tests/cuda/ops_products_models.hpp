@@ -77,6 +77,27 @@ struct ActivatedWithOperands {
     }
 };
 
+/// A chain whose innermost axis is odd.
+template <Index rows, Index depth>
+struct ActivatedInFives {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor product = reshape(layer(r.state("x", {rows, depth}), 40), {rows, 8, 5});
+        out(silu(product) * r.state("of.fives", {5}));
+    }
+};
+
+/// Products of different widths of one input.
+template <Index rows, Index depth, Index columns>
+struct WideAndNarrow {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("x", {rows, depth});
+        out(silu(layer(x, columns)));
+        out(layer(x, 2 * columns) * 0.5);
+    }
+};
+
 /// Two products of one input that meet.
 template <Index rows, Index depth, Index columns>
 struct Gated {
@@ -367,13 +388,15 @@ using ProductModels = std::tuple<
     Residual<300, 512, 768>, NormsAndResiduals<3>, NormsAndResiduals<70>, IntoCaches<1, 3>, IntoCaches<5, 7>,
     Linear<17, 64, 40>, Gated<33, 512, 1024>, Gated<64, 768, 3072>, ActivatedWithOperands<50, 3072, 768>,
     Residual<64, 3072, 768>, NormsAndResiduals<40>, IntoCaches<3, 21, 768>, Gated<65, 512, 1024>,
-    Activated<700, 192, 512>, ActivatedWithOperands<701, 192, 512>, ActivatedWithOperands<9, 192, 512>,
-    Gated<527, 192, 384>, Gated<1100, 512, 6144>, ActivatedWithOperands<1101, 320, 6144>, IntoCaches<147, 7, 1536, 576>,
-    DrawnProducts<1, 24>, DrawnProducts<DrawnProducts<1, 1>::samples, 5>, Causal<small_causal>, Causal<odd_causal>,
-    Causal<large_causal>, Causal<few_causal>, Causal<few_causal, 0>, Cached<few_cached, true, 4>,
-    Cached<few_cached, false, 3, 0>, AcrossVariates<few_queries>, Cached<small_cached, true, 3>,
-    Cached<small_cached, false, 3>, Cached<large_cached, true, 4>, Cached<large_cached, true, 1>,
-    Cached<large_cached, true, 0>, Cached<large_cached, false, 5>, LastPosition<last>, AcrossVariates<few_variates>,
+    ActivatedWithOperands<24, 96, 1600>, Linear<40, 64, 3584>, Activated<20, 256, 8192>, ActivatedInFives<30, 64>,
+    WideAndNarrow<45, 160, 1024>, Activated<700, 192, 512>, ActivatedWithOperands<701, 192, 512>,
+    ActivatedWithOperands<9, 192, 512>, Gated<527, 192, 384>, Gated<1100, 512, 6144>,
+    ActivatedWithOperands<1101, 320, 6144>, IntoCaches<147, 7, 1536, 576>, DrawnProducts<1, 24>,
+    DrawnProducts<DrawnProducts<1, 1>::samples, 5>, Causal<small_causal>, Causal<odd_causal>, Causal<large_causal>,
+    Causal<few_causal>, Causal<few_causal, 0>, Cached<few_cached, true, 4>, Cached<few_cached, false, 3, 0>,
+    AcrossVariates<few_queries>, Cached<small_cached, true, 3>, Cached<small_cached, false, 3>,
+    Cached<large_cached, true, 4>, Cached<large_cached, true, 1>, Cached<large_cached, true, 0>,
+    Cached<large_cached, false, 5>, LastPosition<last>, AcrossVariates<few_variates>,
     AcrossVariates<few_variates, true>, AcrossVariates<many_variates>, Causal<narrow_causal>, Causal<wide_causal>,
     Causal<widest_causal>, CachedInLongerRows<own_keys_of(32)>, Cached<one_sample, true, 5>,
     FilledCaches<own_keys_of(16), 5>, FilledCaches<own_keys_of(32), 4>, FilledCaches<own_keys_of(48), 3>,

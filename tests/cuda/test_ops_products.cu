@@ -38,6 +38,11 @@ constexpr const char* table[] = {
     "norms and residuals, 40 rows",
     "rotated into caches, 63 rows",
     "norm and pair, 65 rows",
+    "product, chain and operands, 24 rows",
+    "linear, 40 rows",
+    "product and chain, 20 rows",
+    "product and chain of fives, 30 rows",
+    "products of two widths, 45 rows",
     "product and chain, 700 rows",
     "product, chain and operands, 701 rows",
     "product, chain and operands, 9 rows",
@@ -102,6 +107,23 @@ constexpr bool is_streamed() {
 }
 static_assert(is_streamed<Gated<64, 768, 3072>>() && !is_streamed<Gated<65, 512, 1024>>());
 static_assert(is_streamed<Linear<17, 64, 40>>() && is_streamed<ActivatedWithOperands<50, 3072, 768>>());
+/// Groups of columns that a block of a model's products has, from such a launch on.
+template <class Model, std::size_t launch = 0>
+constexpr int column_groups() {
+    using At = LaunchOf<Model, launch>;
+    return []<int... i>(std::integer_sequence<int, i...>) {
+        return tg::cuda::StreamingGroup<
+            typename tg::cuda::ReductionAt<At>::type,
+            tg::cuda::StreamedProduct<typename At::template KernelAt<At::launch.norms() + i>,
+                                      At::launch.input_is_rounded, At::launch.scales[i],
+                                      At::launch.weights[i]>...>::groups;
+    }
+    (std::make_integer_sequence<int, At::launch.products()>());
+}
+static_assert(column_groups<Gated<64, 768, 3072>>() == 3 && column_groups<Residual<64, 3072, 768>>() == 1);
+static_assert(column_groups<ActivatedWithOperands<24, 96, 1600>>() == 2 && column_groups<Linear<40, 64, 3584>>() == 4);
+static_assert(column_groups<Activated<20, 256, 8192>>() == 8 && column_groups<WideAndNarrow<45, 160, 1024>>() == 4);
+static_assert(is_streamed<ActivatedInFives<30, 64>>());
 static_assert(is_streamed<IntoCaches<3, 21, 768>>() && is_streamed<NormsAndResiduals<40>>());
 static_assert(runs_on_warpgroups<Gated<1100, 512, 6144>>());
 // Three tiles and more for a block: sums and those who finish them wait for each other in both parities.

@@ -76,7 +76,7 @@ struct TwoSteps {
         result[1].operands[0].position = moves ? 0 : -1;
         return result;
     }();
-    static constexpr int together = run_of_rows<TwoSteps>(0, 2, 256).count;
+    static constexpr int together = run_of_rows<TwoSteps>(0, 2, 256, tg::cuda::widest_row).count;
 };
 constexpr std::size_t far = 2 * TwoSteps<0>::bytes;
 static_assert(TwoSteps<far>::together == 2);
@@ -166,11 +166,24 @@ struct FewSmallRows {
         out(y - mean(y));
     }
 };
+/// Small steps, and then one of many rows that cannot run by rows.
+struct OthersFirst {
+    static constexpr void record(tg::Recorder& r) {
+        tg::test::Outputs out(r);
+        tg::Tensor few = r.state("few", {3, 5});
+        for (int i = 0; i < 4; ++i) {
+            few = cumulative_sum(few);
+        }
+        out(few);
+        out(cumulative_sum(softmax(r.state("x", {300, 128}))));
+    }
+};
 /// A small step that reads what others make of one row.
+template <tg::Index rows>
 struct OneRowAlone {
     static constexpr void record(tg::Recorder& r) {
         tg::test::Outputs out(r);
-        const tg::Tensor y = cumulative_sum(r.state("x", {300, 128}));
+        const tg::Tensor y = cumulative_sum(r.state("x", {rows, 128}));
         out(slice(y, 0, 5, 1) * 2.0);
         out(y - mean(y));
     }
@@ -194,7 +207,9 @@ static_assert(!has_rows<LoweringOf<FewRows>>() && has_rows<LoweringOf<OwnColumn<
 static_assert(!has_rows<LoweringOf<OwnColumn<128, 2 * tg::cuda::widest_row>>>(), "rows that are too wide for a block");
 static_assert(has_rows<LoweringOf<FewSmallRows<tg::cuda::fewest_small_rows>>>());
 static_assert(!has_rows<LoweringOf<FewSmallRows<tg::cuda::fewest_small_rows - 1>>>());
-static_assert(!LoweringOf<OneRowAlone>::at(0).aside[1] && LoweringOf<OneRowAlone>::at(0).count == 1);
+static_assert(!has_rows<LoweringOf<OneRowAlone<100>>>() && has_rows<LoweringOf<OwnColumn<100, 128>>>());
+static_assert(LoweringOf<OneRowAlone<300>>::at(0).count == 1);
+static_assert(LoweringOf<OthersFirst>::count == 3 && !has_rows<LoweringOf<OthersFirst>>());
 static_assert(LoweringOf<Ring>::at(LoweringOf<Ring>::count - 1).kind == LaunchKind::step);
 
 // The decode program begins with running statistics of each sample's patch.
@@ -276,6 +291,7 @@ TEST_CASE("no row of steps that run by rows touches what another one writes") {
     check_rows<tg::Program<ops::RowSteps<tg::DType::f64, 160>>, false>(1);
     check_rows<tg::Program<ops::RowSteps<tg::DType::f64, 4096, 7>>, false>(1);
     check_rows<tg::Program<ops::RowStepsAndOthers<60, 701>>, false>(1);
+    check_rows<tg::Program<ops::RowStepsAndOthers<3000, 8>>, false>(1);
     check_rows<tg::Program<ops::RowParts<tg::DType::f32>>, false>(1);
 }
 
@@ -290,5 +306,5 @@ TEST_CASE("rows that touch others' are found") {
     CHECK(conflicts_by<tg::Program<Overlapping>>(300) > 0);
     CHECK(conflicts_by<tg::Program<OneRowForAll>>(300) > 0);
     CHECK(conflicts_by<tg::Program<Turned>>(200) > 0);
-    CHECK(conflicts_by<tg::Program<OneRowAlone>>(300, 2, true) > 0);
+    CHECK(conflicts_by<tg::Program<OneRowAlone<300>>>(300, 2, true) > 0);
 }

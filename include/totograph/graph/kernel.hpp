@@ -108,6 +108,21 @@ struct Kernel {
     }
 };
 
+/// Whether a step is work enough to be launched alone: it does not join the steps before it and after it.
+constexpr bool stands_alone(const Kernel& kernel) {
+    if (kernel.kind == KernelKind::product) {
+        return true;
+    }
+    switch (kernel.kind == KernelKind::structural ? kernel.op : Op::add) {
+        case Op::causal_attention:
+        case Op::cached_attention:
+        case Op::variate_attention:
+        case Op::sample_student_t_mixture:
+        case Op::opaque: return true;
+        default: return false;
+    }
+}
+
 enum class Space : std::uint8_t {
     none,
     weight,  ///< A prepared weight, by its index in `Plan::weights`.

@@ -47,9 +47,11 @@ struct LaunchWords {
     [[nodiscard]] std::string sequence_title() const {
         const auto barriers = std::count(launch.barriers.begin(), launch.barriers.end(), true);
         const auto aside = std::count(launch.aside.begin(), launch.aside.end(), true);
-        return std::to_string(launch.count - aside) +
-               (launch.kind == LaunchKind::rows ? " steps of " + std::to_string(launch.rows) + " rows"
-                                                : " small steps") +
+        const auto own = launch.count - aside;
+        const std::string plural = own == 1 ? "" : "s";
+        return std::to_string(own) +
+               (launch.kind == LaunchKind::rows ? " step" + plural + " of " + std::to_string(launch.rows) + " rows"
+                                                : " small step" + plural) +
                (aside > 0 ? " and " + std::to_string(aside) + " aside, " : ", ") + std::to_string(barriers) +
                (barriers == 1 ? " barrier" : " barriers") +
                (launch.local_bytes > 0 ? ", " + totograph::detail::bytes_text(launch.local_bytes) + " shared" : "");

@@ -16,7 +16,7 @@ enum class LaunchKind : std::uint8_t {
     segment,   ///< Consecutive small steps in one kernel, with a barrier between them.
     rows,      ///< Consecutive steps whose rows share nothing, in one kernel: each block has rows of its own. Small
                ///< steps between them that touch nothing of theirs have a block of their own.
-    streamed,  ///< Products of few rows with one input, and the norm before them.
+    streamed,  ///< Products of few rows (`most_streamed_rows`) with one input, and the norm before them.
     library,   ///< Products by cuBLASLt, then their chains, or draws from them; some by warpgroups with their chains.
 };
 

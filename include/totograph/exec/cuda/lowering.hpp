@@ -93,7 +93,9 @@ constexpr Launch next_launch(int step, int steps, bool streams) {
         launch.first = step;
         launch.count = norm + products_together<Program>(step + norm, steps, streams);
         launch.has_reduction = norm == 1;
-        if (launch.kind == LaunchKind::library || product.rows() > streamed_rows) {
+        // Where draws take their parameters from the library's sums, one component's chains run in place of all, and
+        // no softmax is launched: that is worth more than streaming, but of the fewest rows.
+        if (launch.kind == LaunchKind::library || product.rows() > most_streamed_rows_of_draws) {
             launch.draws = mixture_draws<Program>(launch);
             launch.count += launch.others();
             launch.kind = launch.draws.is_possible ? LaunchKind::library : launch.kind;
@@ -120,7 +122,8 @@ constexpr Launch next_launch(int step, int steps, bool streams) {
     } else if (takes_cluster<Program>(launch)) {
         run = longest_run_of_rows<Program>(step, end, fewest_small_rows, segment_elements);
     }
-    if (run.count > launch.count / 2 && run.count > 1) {
+    // A part of a segment becomes a launch of its own, and so does the rest: it must be most of it.
+    if (run.kept > 1 && 2 * run.kept > launch.count) {
         launch.kind = LaunchKind::rows;
         launch.count = run.count;
         launch.rows = run.rows;

@@ -170,8 +170,8 @@ private:
     static constexpr auto begins = first_threads<barriers, steps>(sizes_where(true));
 
     /// As many as give each thread a pair of the widest step; fewer where the device would have too few blocks.
-    static constexpr Index widest =
-        std::max(*std::max_element(sizes_of_rows.begin(), sizes_of_rows.end()) / rows, Index{1});
+    static constexpr Index widest = *std::max_element(sizes_of_rows.begin(), sizes_of_rows.end()) / rows;
+    static_assert(widest > 0, "totograph: steps by rows are not all aside.");
     static constexpr Index rows_each =
         std::clamp<Index>(2 * block_threads / widest, 1, std::max<Index>(1, rows / fewest_rows));
     static constexpr unsigned first_block = aside != 0 ? 1 : 0;

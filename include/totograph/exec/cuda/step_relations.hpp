@@ -99,17 +99,7 @@ constexpr bool is_same(const Reference& a, const Reference& b) {
 template <class Program>
 constexpr bool is_small(int step) {
     const Kernel& kernel = kernel_of<Program>(step);
-    if (kernel.kind == KernelKind::product || kernel.iteration.size() > segment_elements) {
-        return false;
-    }
-    switch (kernel.kind == KernelKind::structural ? kernel.op : Op::add) {
-        case Op::causal_attention:
-        case Op::cached_attention:
-        case Op::variate_attention:
-        case Op::sample_student_t_mixture:
-        case Op::opaque: return false;
-        default: return true;
-    }
+    return !stands_alone(kernel) && kernel.iteration.size() <= segment_elements;
 }
 
 /// Whether a step sums the squares of the rows that a product reads.

@@ -31,27 +31,39 @@ private:
     static constexpr int column_groups = static_cast<int>(Member::K::kernel.columns()) / streamed_columns;
     static constexpr int all_column_groups = (column_groups<Members> + ...);
 
-    template <class Member, int groups>
-    static constexpr bool fits = column_groups<Member> % groups == 0 && StreamedTiles<typename Member::K, groups>::fits;
+    template <class Member, int more>
+    static constexpr bool fits = column_groups<Member> % more == 0 && StreamedTiles<typename Member::K, more>::fits;
 
-    /// Groups of columns that a block computes: of few rows one; of more, so many that no multiprocessor has a second
-    /// block to read all rows for, or as many as registers and shared memory hold.
+public:
+    /// Groups of columns that a block computes: of few rows one. Of more, all rows travel to each block: so many groups
+    /// that an H100 or H200 has no multiprocessor with two blocks, or as many as registers and shared memory hold.
     static constexpr int groups = [] {
-        constexpr int most_blocks = 132;
+        constexpr int multiprocessors = 132;
+        constexpr int most_groups = 8;  // more fit with few rows alone, which then hardly matter
         int best = 1;
         if constexpr (is_tiled) {
+            static_assert((fits<Members, 1> && ...), "totograph: one group of columns fits for whatever is streamed.");
             const auto look = [&]<int more>(std::integral_constant<int, more>) {
-                const bool is_enough = all_column_groups <= best * most_blocks;
+                const bool is_enough = all_column_groups <= best * multiprocessors;
                 best = !is_enough && (fits<Members, more> && ...) ? more : best;
             };
             [&]<int... i>(std::integer_sequence<int, i...>) {
                 (look(std::integral_constant<int, i + 2>()), ...);
             }
-            (std::make_integer_sequence<int, 7>());
+            (std::make_integer_sequence<int, most_groups - 1>());
         }
         return best;
     }();
+    static constexpr int blocks_per_multiprocessor = [] {
+        if (is_tiled) {
+            return 1;
+        }
+        // Weights of a shallow product take few registers, so that more blocks fit on a multiprocessor.
+        constexpr Index deepest = std::max({Members::K::kernel.depth...});
+        return deepest <= 3 * streamed_depth * (block_threads / warp_size) ? 3 : 2;
+    }();
 
+private:
     static constexpr std::size_t shared_bytes = [] {
         if constexpr (is_tiled) {
             return std::max({sizeof(StreamedTiles<typename Members::K, groups>)...});
@@ -61,11 +73,6 @@ private:
     }();
 
 public:
-    /// Weights of a shallow product take few registers, so that more blocks fit on a multiprocessor.
-    static constexpr Index deepest = std::max({Members::K::kernel.depth...});
-    static constexpr int blocks_per_multiprocessor = is_tiled                                                      ? 1
-                                                     : deepest <= 3 * streamed_depth * (block_threads / warp_size) ? 3
-                                                                                                                   : 2;
     static constexpr Spread spread{all_column_groups / groups, block_threads, 1, shared_bytes};
 
     static __device__ void run(const Calls& calls, std::byte* memory) {

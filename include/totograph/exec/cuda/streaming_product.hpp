@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
-#include <utility>
 
 #include <cuda_bf16.h>
 
@@ -20,14 +18,17 @@
 
 // Products of few rows with bf16 weights. They are bound by reading the weights once, so each thread asks for all that
 // it will read of them before it waits for the kernel before; the chain after the product, and the norm before it, run
-// in the same kernel. Of more than 16 rows a block computes more columns, for all of the rows travel to each block.
+// in the same kernel. What is here is for one tensor core instruction of rows; streaming_tiles.hpp has those of more.
 
 namespace totograph::cuda {
 
 /// Rows that one tensor core instruction takes.
 inline constexpr int streamed_rows = 16;
-/// Rows up to which products are streamed.
+/// Rows up to which products are streamed: with 32 a layer takes two thirds of what the library and kernels for norms
+/// and chains take, with 64 nine tenths.
 inline constexpr int most_streamed_rows = 64;
+/// The same of products whose sums could be drawn from, as they come from the library.
+inline constexpr int most_streamed_rows_of_draws = streamed_rows;
 /// Columns that one tensor core instruction takes.
 inline constexpr int streamed_columns = 8;
 /// Elements of depth that a warp takes at a time: eight a lane, four lanes a column.

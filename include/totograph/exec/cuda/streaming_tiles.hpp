@@ -20,7 +20,7 @@
 
 namespace totograph::cuda {
 
-/// How a block computes `groups` times `streamed_columns` columns of more rows than that.
+/// How a block computes `groups` times `streamed_columns` columns of more than `streamed_rows` rows.
 template <class K, int groups>
 struct StreamedTiles {
     static constexpr int warps = block_threads / warp_size;
@@ -39,16 +39,17 @@ struct StreamedTiles {
     static constexpr int rows_at_once = block_threads / threads_a_row;
     static constexpr int turns = (static_cast<int>(K::kernel.rows()) + rows_at_once - 1) / rows_at_once;
 
-    /// Registers of a thread for weights and sums.
-    static constexpr int registers = 4 * groups * accumulators * (chunks_per_warp + tiles);
-    static constexpr int most_registers = 192;
+    /// Registers of a thread for weights and sums, and for inputs in f32. It has 255.
+    static constexpr int registers = 4 * groups * accumulators * (chunks_per_warp + tiles) + 16 * tiles;
+    static constexpr int most_registers = 240;
 
     float sums[warps][accumulators][rows][stride];
     float squares[warps][rows];
 
-    static constexpr std::size_t most_shared_bytes = std::size_t{99} * 1024;  // of compute capability 8.6
     static constexpr std::size_t shared_bytes =
         sizeof(float) * warps * rows * (static_cast<std::size_t>(accumulators) * stride + 1);
+    /// What a block can have on devices of compute capability 8.6, 8.9 and 12.0, which have the least.
+    static constexpr std::size_t most_shared_bytes = std::size_t{99} * 1024;
     static constexpr bool fits = registers <= most_registers && shared_bytes <= most_shared_bytes;
 };
 
@@ -123,7 +124,8 @@ __device__ void run_streaming_tiles(const KernelCall& call, int block, std::byte
     }
 
     using Input = typename Member::Input;
-    static_assert(!has_reduction || std::is_same_v<Input, float>);
+    static_assert(!has_reduction || std::is_same_v<Input, float>,
+                  "totograph: a norm is of inputs that are stored as f32.");
     const auto* input = call.input.get<Input>();
     float sums[accumulators][groups][tiles][4] = {};
     float square[tiles][2] = {};
