@@ -114,7 +114,6 @@ static_assert(runs_by_rows<RowSteps<DType::f64, 160>>());
 static_assert(runs_by_rows<RowSteps<DType::f64, 4096, 7>>());
 static_assert(runs_by_rows<RowSteps<DType::f32, 2999, 9>>());
 static_assert(runs_by_rows<RowStepsAndOthers<60, 701>>(7));
-static_assert(runs_by_rows<RowStepsAndOthers<3000, 8>>(7));
 static_assert(runs_by_rows<RowParts<DType::f32>>());
 static_assert(runs_by_rows<RowParts<DType::f64>>());
 
