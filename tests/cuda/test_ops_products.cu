@@ -107,7 +107,7 @@ constexpr bool is_streamed() {
 }
 static_assert(is_streamed<Gated<64, 768, 3072>>() && !is_streamed<Gated<65, 512, 1024>>());
 static_assert(is_streamed<Linear<17, 64, 40>>() && is_streamed<ActivatedWithOperands<50, 3072, 768>>());
-/// Groups of columns that a block of a model's products has, from such a launch on.
+/// Groups of columns that a block has, of the products of one launch of a model.
 template <class Model, std::size_t launch = 0>
 constexpr int column_groups() {
     using At = LaunchOf<Model, launch>;

@@ -94,7 +94,7 @@ constexpr Launch next_launch(int step, int steps, bool streams) {
         launch.count = norm + products_together<Program>(step + norm, steps, streams);
         launch.has_reduction = norm == 1;
         // Where draws take their parameters from the library's sums, one component's chains run in place of all, and
-        // no softmax is launched: that is worth more than streaming, but of the fewest rows.
+        // no softmax is launched: worth more than streaming, by estimate, but of the fewest rows.
         if (launch.kind == LaunchKind::library || product.rows() > most_streamed_rows_of_draws) {
             launch.draws = mixture_draws<Program>(launch);
             launch.count += launch.others();
