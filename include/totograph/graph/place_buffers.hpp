@@ -46,7 +46,7 @@ constexpr std::size_t place_in_gaps(std::vector<Buffer>& buffers, const EndOf& e
 /// memory is used twice, unless the arena would grow by more than an eighth: such steps can then be launched as one, in
 /// which nobody waits for memory to be free. Of full-size models the arena of a prefill grows by 64 bytes, that of a
 /// decode step with samples shrinks by an eighth (first fit is not the best fit); where statistics of the context are
-/// most of the memory, as in small models, it would grow by half.
+/// most of the memory, as in a small model with many samples, it would grow by more.
 constexpr std::size_t place_buffers(std::vector<Buffer>& buffers, const std::vector<Step>& steps,
                                     const std::vector<Kernel>& kernels) {
     const auto last_step = [](const Buffer& buffer) { return buffer.last_step; };

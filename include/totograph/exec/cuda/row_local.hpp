@@ -26,8 +26,8 @@ inline constexpr Index fewest_rows = 128;
 /// Columns of a row up to which a block a row is no slower than all threads of the device on all rows.
 inline constexpr Index widest_row = 1024;
 /// Rows that are enough for small steps, of any width: their alternative is one cluster, whose blocks wait for each
-/// other and read what others wrote from the L2 cache. With blocks of their own, 7 rows of 4,096 took 40 us where the
-/// cluster had taken 56, and 8 rows of 2,048 took 24 us for 38. Half as many blocks as a cluster has are left out.
+/// other and read what others wrote from the L2 cache. With blocks, and memory, of their own 7 rows of 4,096 took 40 us
+/// where the cluster had taken 56, and 8 rows of 2,048 took 24 us for 38. Fewer rows than this were not tried.
 inline constexpr Index fewest_small_rows = cluster_blocks / 2;
 
 namespace lowering_detail {
