@@ -110,6 +110,24 @@ __device__ __forceinline__ void load_operands(const OperandPointers<Source, know
     (std::make_index_sequence<operand_count<Source>>());
 }
 
+/// Asks the nearest cache for the operands of a chain at a place of its iteration: those whose bit is set in `which`.
+template <class K, class Source, unsigned which, unsigned known, int rank>
+__device__ __forceinline__ void touch_operands(const OperandPointers<Source, known>& pointers,
+                                               const Place<K, rank>& place) {
+    const auto touch = [&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
+        if constexpr ((which >> i & 1U) != 0) {
+            const auto* const element =
+                static_cast<const Element<operand_of<Source>(i).dtype>*>(pointers.base[i]) +
+                offset_of<K, StridesOfOperand<K, Source::first_operand + static_cast<int>(i)>>(place);
+            asm volatile("prefetch.global.L1 [%0];" ::"l"(element));
+        }
+    };
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+        (touch(std::integral_constant<std::size_t, i>{}), ...);
+    }
+    (std::make_index_sequence<operand_count<Source>>());
+}
+
 /// A pointwise kernel, on all threads of the grid.
 template <class K, class Threads = Blocks<>>
 __device__ void run_pointwise(const KernelCall& call) {

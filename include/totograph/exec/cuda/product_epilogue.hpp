@@ -97,6 +97,19 @@ public:
         }
     }
 
+    /// Asks the nearest cache for what the chain reads of a row.
+    __device__ __forceinline__ static void touch_row(const KernelCall& call, int row) {
+        touch_operands<K, Source, of_rows>(OperandPointers<Source, of_rows>(call),
+                                           join(place_of<K, RowsOf<K>>(static_cast<Offset<K>>(row)), ColumnPlace{}));
+    }
+
+    /// Asks the nearest cache for what the chain reads of the columns from `column` on.
+    __device__ __forceinline__ static void touch_columns(const KernelCall& call, int column) {
+        touch_operands<K, Source, of_columns>(
+            OperandPointers<Source, of_columns>(call),
+            join(RowPlace{}, place_of<K, ColumnsOf<K>>(static_cast<Offset<K>>(column))));
+    }
+
     /// Asks for what the columns from `column` on need.
     __device__ __forceinline__ void load(int column, Operands (&operands)[each]) const {
         const auto of_column = place_of<K, ColumnsOf<K>>(static_cast<Offset<K>>(column));
@@ -136,20 +149,25 @@ public:
     }
 
 private:
+    using RowPlace = Place<K, K::kernel.row_rank>;
     using ColumnPlace = Place<K, ColumnsOf<K>::shape.rank>;
 
-    __device__ __forceinline__ Place<K, K::kernel.iteration.rank> place_at(int i, const ColumnPlace& column) const {
+    __device__ __forceinline__ static Place<K, K::kernel.iteration.rank> join(const RowPlace& row,
+                                                                              const ColumnPlace& column) {
         Place<K, K::kernel.iteration.rank> place;
 #pragma unroll
         for (int axis = 0; axis < K::kernel.iteration.rank; ++axis) {
-            place.at[axis] = axis < K::kernel.row_rank ? rows_[i].at[axis] : column.at[axis - K::kernel.row_rank];
+            place.at[axis] = axis < K::kernel.row_rank ? row.at[axis] : column.at[axis - K::kernel.row_rank];
         }
         return place;
+    }
+    __device__ __forceinline__ Place<K, K::kernel.iteration.rank> place_at(int i, const ColumnPlace& column) const {
+        return join(rows_[i], column);
     }
 
     OperandPointers<Source> pointers_;
     Output<K>* out_;
-    Place<K, K::kernel.row_rank> rows_[each];
+    RowPlace rows_[each];
     Operands row_operands_[each];
 };
 

@@ -229,10 +229,6 @@ __device__ __forceinline__ int block_in_cluster() {
 __device__ __forceinline__ void meet_in_cluster() {
     asm volatile("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
 }
-/// The same; what they stored, and their arrivals at barriers, have come.
-__device__ __forceinline__ void finish_in_cluster() {
-    asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
-}
 #endif
 
 }  // namespace totograph::cuda

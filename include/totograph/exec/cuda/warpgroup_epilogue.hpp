@@ -20,6 +20,7 @@ namespace totograph::cuda {
 class TileSums {
 public:
     static constexpr int rows = 128;
+    static constexpr int rows_of_warp = 16;  ///< That a warp stores.
     static constexpr int chunks = 32;
     static constexpr int chunk_bytes = 16;
     static constexpr std::size_t bytes = std::size_t{rows} * chunks * chunk_bytes;
@@ -35,7 +36,7 @@ public:
         const int lane = static_cast<int>(threadIdx.x) % 32;
         const int warp = static_cast<int>(threadIdx.x) % warpgroup_size / 32;
         // A lane names the place of one row of one of four matrices of 8x8.
-        const int row = first + warp * 16 + lane / 8 % 2 * 8 + lane % 8;
+        const int row = first + warp * rows_of_warp + lane / 8 % 2 * 8 + lane % 8;
 #pragma unroll
         for (int chunk = 0; chunk < chunks; chunk += 2) {
             store_matrices(place(row, chunk + lane / 16), two_bf16(sums[4 * chunk], sums[4 * chunk + 1]),
@@ -59,14 +60,27 @@ private:
     std::byte* memory_;
 };
 
+/// Rows that a warp runs the chain on at a time.
+inline constexpr int turn_rows = 4;
+
+/// The rows of a tile that a warp runs the chain on: a turn's from `first` on, then those `stride` further, to before
+/// `end`.
+struct TileRows {
+    int first;
+    int end;
+    int stride;
+};
+
 /// The part of a warp in the chain of a product on a tile: each lane has the same eight columns of several rows.
-template <class K>
+///
+/// @tparam tiles_are_whole  none reaches beyond the last row
+template <class K, bool tiles_are_whole>
 class TileEpilogue {
     static constexpr auto all_rows = static_cast<int>(K::kernel.rows());
     static constexpr int chunks = TileSums::chunks / K::kernel.accumulators;
     static constexpr int rows_at_once = 32 / chunks;
-    static constexpr int each = 4;  ///< Rows of a lane whose loads overlap.
-    static constexpr int group_rows = each * rows_at_once;
+    static constexpr int each = turn_rows / rows_at_once;  ///< Rows of a lane in a turn.
+    static_assert(turn_rows % rows_at_once == 0);
     static_assert((operands_that_repeat<K>(0, K::kernel.row_rank) |
                    operands_that_repeat<K>(K::kernel.row_rank, K::kernel.iteration.rank)) ==
                       (1U << K::kernel.operand_count) - 1,
@@ -74,16 +88,17 @@ class TileEpilogue {
     using Rows = RowsEpilogue<K, 8, each>;
 
 public:
-    /// Asks for what the columns need, and the first rows: made before the sums are there.
+    /// Asks for what the columns need, and the first rows. Warps that only finish make it before the sums are there.
     /// @param first_row, first_column  where the tile begins
-    /// @param warp, warps              which of so many warps this one is
-    __device__ __forceinline__ TileEpilogue(const KernelCall& call, int first_row, int first_column, int warp,
-                                            int warps)
+    /// @param own                      the rows of the tile that this warp finishes
+    __device__ __forceinline__ TileEpilogue(const KernelCall& call, int first_row, int first_column,
+                                            const TileRows& own)
         : rows_(call),
           first_row_(first_row),
           chunk_(static_cast<int>(threadIdx.x) % 32 % chunks),
-          row_(warp * group_rows + static_cast<int>(threadIdx.x) % 32 / chunks),
-          step_(warps * group_rows),
+          row_(own.first + static_cast<int>(threadIdx.x) % 32 / chunks),
+          end_(own.end),
+          step_(own.stride),
           column_(first_column + chunk_ * 8) {
         choose_rows(row_);
         rows_.load(column_, operands_);
@@ -92,26 +107,43 @@ public:
     /// Stores what the chain makes of the sums.
     __device__ __forceinline__ void finish(const TileSums& sums) {
 #pragma unroll 1
-        for (int row = row_; row < TileSums::rows; row += step_) {
+        for (int row = row_; row < end_; row += step_) {
             if (row != row_) {
                 choose_rows(row);
             }
             rows_.finish(
                 column_, operands_,
                 [&](int i, auto factor) { return sums.load(row + i * rows_at_once, chunk_ + factor * chunks); },
-                [&](int i) { return first_row_ + row + i * rows_at_once < all_rows; });
+                [&](int i) { return tiles_are_whole || first_row_ + row + i * rows_at_once < all_rows; });
+        }
+    }
+
+    /// Asks the nearest cache for what the chain on a tile reads: warp `warp` of `warps` for its part.
+    __device__ __forceinline__ static void touch(const KernelCall& call, int first_row, int first_column, int warp,
+                                                 int warps) {
+        const int lane = static_cast<int>(threadIdx.x) % 32;
+        for (int rows = warp * 32; rows < TileSums::rows; rows += warps * 32) {
+            const int row = first_row + rows + lane;
+            Rows::touch_row(call, tiles_are_whole ? row : min(row, all_rows - 1));
+        }
+        if (warp == warps - 1) {
+            Rows::touch_columns(call, first_column + lane % chunks * 8);
         }
     }
 
 private:
     __device__ __forceinline__ void choose_rows(int row) {
-        rows_.choose_rows([&](int i) { return min(first_row_ + row + i * rows_at_once, all_rows - 1); });
+        rows_.choose_rows([&](int i) {
+            const int chosen = first_row_ + row + i * rows_at_once;
+            return tiles_are_whole ? chosen : min(chosen, all_rows - 1);
+        });
     }
 
     Rows rows_;
     int first_row_;
     int chunk_;
     int row_;
+    int end_;
     int step_;
     int column_;
     typename Rows::Operands operands_[each];

@@ -23,9 +23,9 @@
 //
 // A block computes 128 rows by 256 columns at a time (of a pair of products, 128 of each). One warp copies tiles of 64
 // elements of depth to shared memory, three ahead; two warpgroups multiply them, 64 rows each, and leave the sums in
-// shared memory; three more warps run the chain on them while the next tile is multiplied, all of them on those of the
-// last one. Two blocks of a cluster compute rows that follow each other of the same columns: each copies one half of
-// the weights to both.
+// shared memory; three more warps run the chain on them while the next tile is multiplied. On the sums of the last tile
+// those that multiplied run it, too. Two blocks of a cluster compute rows that follow each other of the same columns:
+// each copies one half of the weights to both.
 
 namespace totograph::cuda {
 
@@ -36,7 +36,8 @@ struct WarpgroupTile {
     static constexpr int depth = 64;
     static constexpr int stages = 3;
     static constexpr int cluster = 2;
-    static constexpr int consumers = 2;  ///< Warpgroups that multiply.
+    static constexpr int consumers = 2;                                  ///< Warpgroups that multiply.
+    static constexpr int multipliers = consumers * warpgroup_size / 32;  ///< Their warps.
     static constexpr int finishers = 3;  ///< Warps that run chains; the fourth of their warpgroup copies.
     static constexpr int threads = (consumers + 1) * warpgroup_size;
     static constexpr std::uint32_t row_bytes = rows * depth * sizeof(BFloat16);
@@ -119,6 +120,9 @@ struct WarpgroupGroup {
         return all[member];
     }();
     static constexpr int all_column_tiles = (column_tiles<K> + ...);
+    static_assert(((K::kernel.rows() == rows) && ...), "totograph: products of one input have as many rows.");
+    /// Whether no tile reaches beyond the last row.
+    static constexpr bool tiles_are_whole = rows % (WarpgroupTile::cluster * WarpgroupTile::rows) == 0;
     /// Two tiles, what a cluster computes at a time.
     static constexpr int items = row_pairs * all_column_tiles;
 
@@ -183,6 +187,9 @@ struct WarpgroupRunner<WarpgroupGroup<K...>> {
         std::uint64_t finished;  ///< They have been read.
     };
 
+    template <class Kernel>
+    using TileEpilogueOf = TileEpilogue<Kernel, Group::tiles_are_whole>;
+
     /// The product that an item's tile belongs to, the tile within it, and its first row.
     struct TilePlace {
         int member = 0;
@@ -200,13 +207,17 @@ struct WarpgroupRunner<WarpgroupGroup<K...>> {
         const int block = block_in_cluster();
         const int first = first_item();
         constexpr int steps = Group::depth / Tile::depth;
+        static_assert(steps >= Tile::stages);
         const auto copy_weights = [&](int item, int step, int stage) {
             const TilePlace tile(item, block);
-            // Of a pair, the first block brings the first product's columns and the second the other's.
-            constexpr int half = Tile::columns / 2;
-            constexpr int strides[] = {K::kernel.accumulators == 2 ? half : Tile::columns...};
-            constexpr int others[] = {K::kernel.accumulators == 2 ? static_cast<int>(K::kernel.columns()) : half...};
-            const int column = tile.within * strides[tile.member] + block * others[tile.member];
+            int column = 0;
+            with_product(parameters, tile.member, [&]<class Kernel>(Kernel*, const KernelCall&) {
+                // Of a pair, the first block brings the first product's columns and the second the other's.
+                constexpr int half = Tile::columns / 2;
+                constexpr bool is_pair = Kernel::kernel.accumulators == 2;
+                column = tile.within * (is_pair ? half : Tile::columns) +
+                         block * (is_pair ? static_cast<int>(Kernel::kernel.columns()) : half);
+            });
             arrive_and_expect(&barriers.full[stage], Tile::stage_bytes);
             copy_tile_to((1U << Tile::cluster) - 1U, parameters.weights[tile.member],
                          tiles + stage * Tile::stage_bytes + Tile::row_bytes + block * (Tile::column_bytes / 2),
@@ -216,28 +227,35 @@ struct WarpgroupRunner<WarpgroupGroup<K...>> {
             copy_tile(parameters.input, tiles + stage * Tile::stage_bytes, &barriers.full[stage], step * Tile::depth,
                       TilePlace(item, block).row);
         };
-        // Weights are there before the kernel before this one has ended.
-        constexpr int first_steps = steps < Tile::stages ? steps : Tile::stages;
-        for (int step = 0; step < first_steps; ++step) {
-            copy_weights(first, step, step);
-        }
+        // Weights do not depend on the kernel before this one. Only those of the first stage are asked for early: the
+        // rows of that stage came later behind those of three stages.
+        copy_weights(first, 0, 0);
         wait_for_predecessor();
-        for (int step = 0; step < first_steps; ++step) {
+        copy_rows(first, 0, 0);
+        for (int step = 1; step < Tile::stages; ++step) {
+            copy_weights(first, step, step);
             copy_rows(first, step, step);
         }
-        warpgroup_detail::StageTurn turn{first_steps % Tile::stages, first_steps == Tile::stages ? 1U : 0U};
+        warpgroup_detail::StageTurn turn{0, 1};
         for (int item = first; item < Group::items; item += clusters()) {
-            for (int step = item == first ? first_steps : 0; step < steps; ++step) {
+            for (int step = item == first ? Tile::stages : 0; step < steps; ++step) {
                 wait_at(&barriers.empty[turn.stage], turn.parity ^ 1U);
                 copy_weights(item, step, turn.stage);
                 copy_rows(item, step, turn.stage);
                 turn.advance();
             }
         }
+        // A block may not end while the other one arrives at its barriers, or what it copied to the other one is on its
+        // way. When these phases end, both have read the last stages.
+        for (int stage = 0; stage < Tile::stages; ++stage) {
+            wait_at(&barriers.empty[turn.stage], turn.parity ^ 1U);
+            turn.advance();
+        }
     }
 
-    /// Multiplies 64 of the rows of each tile and leaves the sums to those who finish them.
-    static __device__ __forceinline__ void multiply(std::byte* tiles, const TileSums& sums, Barriers& barriers) {
+    /// Multiplies 64 of the rows of each tile and leaves the sums to those who finish them. Returns the item of the
+    /// last tile; there is one, for no more clusters are launched than there are items.
+    static __device__ __forceinline__ int multiply(std::byte* tiles, const TileSums& sums, Barriers& barriers) {
         const int which = static_cast<int>(threadIdx.x) / warpgroup_size;
         const int thread = static_cast<int>(threadIdx.x) % warpgroup_size;
         const auto release = [&](int stage) {
@@ -247,7 +265,8 @@ struct WarpgroupRunner<WarpgroupGroup<K...>> {
         };
         warpgroup_detail::StageTurn turn;
         std::uint32_t parity = 1;
-        for (int item = first_item(); item < Group::items; item += clusters()) {
+        int item = first_item();
+        for (;; item += clusters()) {
             float own[128];
             int before = -1;
 #pragma unroll 1
@@ -276,39 +295,77 @@ struct WarpgroupRunner<WarpgroupGroup<K...>> {
             parity ^= 1U;
             sums.store(own, which * (Tile::rows / Tile::consumers));
             arrive(&barriers.summed);
+            if (item + clusters() >= Group::items) {
+                return item;
+            }
         }
     }
 
-    /// Runs the chain on the sums of each tile; warps that multiplied help with the last one.
+    /// Calls `use(kernel, call)` for the product of a tile, the kernel as a pointer to its type.
+    template <class Use>
+    static __device__ __forceinline__ void with_product(const typename Group::Parameters& parameters, int member,
+                                                        const Use& use) {
+        int index = 0;
+        const auto try_one = [&]<class Kernel>(Kernel* kernel) {
+            if (index == member) {
+                use(kernel, parameters.calls[index]);
+            }
+            ++index;
+        };
+        (try_one(static_cast<K*>(nullptr)), ...);
+    }
+
+    /// Asks the nearest cache for what the chain on an item's tile reads, where there is one.
+    /// @param warp  of those that only finish
+    static __device__ __forceinline__ void touch(const typename Group::Parameters& parameters, int item, int warp) {
+        if (item < Group::items) {
+            const TilePlace tile(item, block_in_cluster());
+            with_product(parameters, tile.member, [&]<class Kernel>(Kernel*, const KernelCall& call) {
+                TileEpilogueOf<Kernel>::touch(
+                    call, tile.row, tile.within * (Tile::columns / Kernel::kernel.accumulators), warp, Tile::finishers);
+            });
+        }
+    }
+
+    /// Runs the chain on the sums of tiles. Of the last one, a warp that multiplied finishes the rows that it stored,
+    /// all but those of a turn; the warps that only finish share these.
+    /// @param item  the first to finish
+    /// @param warp  a number of those that only finish; a negative one of those that multiplied, for the last tile
     static __device__ __forceinline__ void finish(const typename Group::Parameters& parameters, const TileSums& sums,
-                                                  Barriers& barriers, int warp) {
-        constexpr int helpers = Tile::consumers * warpgroup_size / 32;
-        const bool helps = warp < helpers;
+                                                  Barriers& barriers, int item, int warp) {
+        constexpr int own_rows = TileSums::rows_of_warp;
+        static_assert(own_rows * Tile::multipliers == Tile::rows && own_rows % turn_rows == 0);
+        const bool multiplied = warp < 0;
         const int block = block_in_cluster();
-        int item = first_item();
         std::uint32_t parity = 0;
-        if (helps) {
-            const int others = (Group::items - 1 - item) / clusters();
-            item += others * clusters();
-            parity = static_cast<std::uint32_t>(others) & 1U;
+        if (!multiplied) {
+            item -= clusters();  // before the first: to ask for what that one needs, with nothing to finish
         }
         for (; item < Group::items; item += clusters()) {
-            const TilePlace tile(item, block);
+            if (!multiplied) {
+                touch(parameters, item + clusters(), warp);
+            }
+            if (item < 0) {
+                continue;
+            }
             const bool is_last = item + clusters() >= Group::items;
-            const int warps = is_last ? helpers + Tile::finishers : Tile::finishers;
-            const int own = helps ? Tile::finishers + warp : warp - helpers;
-            int index = 0;
-            const auto compute = [&]<class Kernel>(Kernel*) {
-                if (index == tile.member) {
-                    TileEpilogue<Kernel> epilogue(parameters.calls[index], tile.row,
-                                                  tile.within * (Tile::columns / Kernel::kernel.accumulators), own,
-                                                  warps);
+            TileRows rows{warp * turn_rows, Tile::rows, Tile::finishers * turn_rows};
+            if (multiplied) {
+                const int first = (warp + Tile::multipliers) * own_rows;
+                rows = {first, first + own_rows - turn_rows, turn_rows};
+            } else if (is_last) {
+                rows = {(warp + 1) * own_rows - turn_rows, Tile::rows, Tile::finishers * own_rows};
+            }
+            const TilePlace tile(item, block);
+            with_product(parameters, tile.member, [&]<class Kernel>(Kernel*, const KernelCall& call) {
+                TileEpilogueOf<Kernel> epilogue(call, tile.row,
+                                                tile.within * (Tile::columns / Kernel::kernel.accumulators), rows);
+                // A warp that multiplied reads only what it stored itself.
+                if (!multiplied) {
                     wait_at(&barriers.summed, parity);
-                    epilogue.finish(sums);
                 }
-                ++index;
-            };
-            (compute(static_cast<K*>(nullptr)), ...);
+                epilogue.finish(sums);
+            });
             parity ^= 1U;
             __syncwarp();
             if (!is_last && threadIdx.x % 32 == 0) {
@@ -352,14 +409,13 @@ struct WarpgroupRunner<WarpgroupGroup<K...>> {
         } else {
             wait_for_predecessor();
             let_successor_begin();
-            if (warp < Tile::consumers * warpgroup_size / 32) {
-                multiply(tiles, sums, barriers);
+            int item = first_item();
+            if (warp < Tile::multipliers) {
+                item = multiply(tiles, sums, barriers);
+                __syncwarp();  // what a warp stored, its lanes read
             }
-            finish(parameters, sums, barriers, warp);
+            finish(parameters, sums, barriers, item, warp - Tile::multipliers);
         }
-        __syncwarp();
-        // A block may not end while the other one copies to it, or arrives at its barriers.
-        finish_in_cluster();
     }
 #else
     static __device__ void run(const typename Group::Parameters&) {}  // never launched
