@@ -144,13 +144,13 @@ sanitize() {
 if [[ "$quick" == no ]]; then
     command -v compute-sanitizer > /dev/null || fail "no compute-sanitizer on the path; it is part of the CUDA toolkit."
     small_ops='-sce=*large*,*long rows*,*samples of*'
-    small_products='-sce=*large*,*300 rows*,*70? rows*,*527 rows*'
+    small_products='-sce=*large*,*300 rows*,*70? rows*,*527 rows*,*1280 rows*'
     for tool in memcheck racecheck initcheck synccheck; do
         products="$small_products"
         if [[ "$tool" == racecheck ]]; then
             products+=',*1??? rows*'  # the tool breaks on cuBLASLt's own kernels of that size, in tf32
             TOTOGRAPH_TESTS_OWN_PRODUCTS=1 \
-                sanitize "$tool" "$build/tests/test_ops_products" '-sc=*1??? rows*' '-sce=*1101 rows*'
+                sanitize "$tool" "$build/tests/test_ops_products" '-sc=norm and pair? 1??? rows'
         fi
         sanitize "$tool" "$build/tests/test_parity_cuda_a" -tc=mixture -sce='mean without a cache'
         sanitize "$tool" "$build/tests/test_parity_cuda_reduced" '-tc=mixture*' -sc='bf16 mean'
