@@ -14,6 +14,7 @@
 #include <totograph/exec/cuda/kernel_launcher.hpp>
 #include <totograph/exec/cuda/launch.hpp>
 #include <totograph/exec/cuda/warpgroup.hpp>
+#include <totograph/exec/cuda/warpgroup_group.hpp>
 #include <totograph/exec/cuda/warpgroup_product.hpp>
 
 // What a launch of products asks of warpgroups.
