@@ -392,7 +392,7 @@ using ProductModels = std::tuple<
     WideAndNarrow<45, 160, 1024>, Activated<700, 192, 512>, ActivatedWithOperands<701, 192, 512>,
     ActivatedWithOperands<9, 192, 512>, Gated<527, 192, 384>, Gated<1100, 512, 6144>,
     ActivatedWithOperands<1101, 320, 6144>, IntoCaches<147, 7, 1536, 576>, Gated<1213, 512, 3072>,
-    Gated<1280, 512, 6144>, IntoCaches<160, 8, 1536, 576>, DrawnProducts<1, 24>,
+    Gated<1280, 512, 6144>, IntoCaches<160, 8, 1536, 576>, IntoCaches<293, 7, 1536, 576>, DrawnProducts<1, 24>,
     DrawnProducts<DrawnProducts<1, 1>::samples, 5>, Causal<small_causal>, Causal<odd_causal>, Causal<large_causal>,
     Causal<few_causal>, Causal<few_causal, 0>, Cached<few_cached, true, 4>, Cached<few_cached, false, 3, 0>,
     AcrossVariates<few_queries>, Cached<small_cached, true, 3>, Cached<small_cached, false, 3>,

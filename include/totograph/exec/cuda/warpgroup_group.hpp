@@ -111,8 +111,8 @@ struct WarpgroupGroup {
         return all[member];
     }();
     static constexpr int all_column_tiles = (column_tiles<K> + ...);
-    static_assert(((K::kernel.rows() == rows) && ...),
-                  "totograph: the products of a group have one input, and so each the same number of rows.");
+    static_assert(((K::kernel.rows() == rows && K::kernel.depth == depth) && ...),
+                  "totograph: the products of a group have one input, and so the same rows and depth each.");
     /// Whether no tile reaches beyond the last row.
     static constexpr bool tiles_are_whole = rows % (WarpgroupTile::cluster * WarpgroupTile::rows) == 0;
     /// Two tiles, what a cluster computes at a time.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <cuda.h>
 #include <cuda_runtime.h>
 
 #include <totograph/exec/cuda/dependent_launch.hpp>
@@ -115,8 +116,8 @@ struct WarpgroupRunner<WarpgroupGroup<K...>> {
             copy_tile(parameters.input, tiles + stage * Tile::stage_bytes, &barriers.full[stage], step * Tile::depth,
                       TilePlace(item, block).row);
         };
-        // Weights do not depend on the kernel before this one. Only those of the first stage are asked for early: the
-        // rows of that stage came later behind those of three stages.
+        // Weights do not depend on the kernel before this one. Only those of the first stage are asked for early:
+        // behind the weights of three stages, the first rows arrive later.
         copy_weights(first, 0, 0);
         wait_for_predecessor();
         copy_rows(first, 0, 0);
@@ -215,8 +216,8 @@ struct WarpgroupRunner<WarpgroupGroup<K...>> {
         }
     }
 
-    /// Runs the chain on the sums of tiles. Of the last one, a warp that multiplied finishes the rows that it stored,
-    /// all but those of a turn; the warps that only finish share these.
+    /// Runs the chain on the sums of tiles. Of the last one, a warp that multiplied finishes the rows that it stored
+    /// but the last `turn_rows`; the warps that only finish share these.
     /// @param item  the first to finish
     /// @param warp  a number of those that only finish; a negative one of those that multiplied, for the last tile
     static __device__ __forceinline__ void finish(const typename Group::Parameters& parameters, const TileSums& sums,
