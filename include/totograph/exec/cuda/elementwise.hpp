@@ -55,6 +55,20 @@ constexpr Operand operand_of(std::size_t which) {
     return Source::kernel.operands[static_cast<std::size_t>(Source::first_operand) + which];
 }
 
+/// Calls `use` with the number of each operand that a chain reads and whose bit is set in `which`, as a constant.
+template <class Source, unsigned which, class Use>
+__device__ __forceinline__ void for_operands(const Use& use) {
+    const auto consider = [&]<std::size_t i>(std::integral_constant<std::size_t, i> operand) {
+        if constexpr ((which >> i & 1U) != 0) {
+            use(operand);
+        }
+    };
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+        (consider(std::integral_constant<std::size_t, i>{}), ...);
+    }
+    (std::make_index_sequence<operand_count<Source>>());
+}
+
 /// The stride from one element of the innermost axis to the next.
 template <class K>
 constexpr Index inner_stride(const Strides& strides) {
@@ -96,36 +110,24 @@ struct OperandPointers {
 template <class K, class Source, int lanes, unsigned which = ~0U, unsigned known, int rank, class Values>
 __device__ __forceinline__ void load_operands(const OperandPointers<Source, known>& pointers,
                                               const Place<K, rank>& place, Values& values) {
-    const auto load = [&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
-        if constexpr ((which >> i & 1U) != 0) {
-            chain_detail::at<static_cast<std::size_t>(Source::accumulators) + i>(values) =
-                load_pack<inner_stride<K>(operand_of<Source>(i).strides), lanes, K::is_aligned>(
-                    static_cast<const Element<operand_of<Source>(i).dtype>*>(pointers.base[i]) +
-                    offset_of<K, StridesOfOperand<K, Source::first_operand + static_cast<int>(i)>>(place));
-        }
-    };
-    [&]<std::size_t... i>(std::index_sequence<i...>) {
-        (load(std::integral_constant<std::size_t, i>{}), ...);
-    }
-    (std::make_index_sequence<operand_count<Source>>());
+    for_operands<Source, which>([&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
+        chain_detail::at<static_cast<std::size_t>(Source::accumulators) + i>(values) =
+            load_pack<inner_stride<K>(operand_of<Source>(i).strides), lanes, K::is_aligned>(
+                static_cast<const Element<operand_of<Source>(i).dtype>*>(pointers.base[i]) +
+                offset_of<K, StridesOfOperand<K, Source::first_operand + static_cast<int>(i)>>(place));
+    });
 }
 
 /// Asks the nearest cache for the operands of a chain at a place of its iteration: those whose bit is set in `which`.
 template <class K, class Source, unsigned which, unsigned known, int rank>
 __device__ __forceinline__ void touch_operands(const OperandPointers<Source, known>& pointers,
                                                const Place<K, rank>& place) {
-    const auto touch = [&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
-        if constexpr ((which >> i & 1U) != 0) {
-            const auto* const element =
-                static_cast<const Element<operand_of<Source>(i).dtype>*>(pointers.base[i]) +
-                offset_of<K, StridesOfOperand<K, Source::first_operand + static_cast<int>(i)>>(place);
-            asm volatile("prefetch.global.L1 [%0];" ::"l"(element));
-        }
-    };
-    [&]<std::size_t... i>(std::index_sequence<i...>) {
-        (touch(std::integral_constant<std::size_t, i>{}), ...);
-    }
-    (std::make_index_sequence<operand_count<Source>>());
+    for_operands<Source, which>([&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
+        const auto* const element =
+            static_cast<const Element<operand_of<Source>(i).dtype>*>(pointers.base[i]) +
+            offset_of<K, StridesOfOperand<K, Source::first_operand + static_cast<int>(i)>>(place);
+        asm volatile("prefetch.global.L1 [%0];" ::"l"(element));
+    });
 }
 
 /// A pointwise kernel, on all threads of the grid.

@@ -20,16 +20,10 @@ namespace totograph::cuda {
 /// Copies the operands whose bit is set in `which`.
 template <class Source, unsigned which, class Values>
 __device__ __forceinline__ void copy_operands(const Values& from, Values& to) {
-    const auto copy = [&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
-        if constexpr ((which >> i & 1U) != 0) {
-            constexpr std::size_t slot = static_cast<std::size_t>(Source::accumulators) + i;
-            chain_detail::at<slot>(to) = chain_detail::at<slot>(from);
-        }
-    };
-    [&]<std::size_t... i>(std::index_sequence<i...>) {
-        (copy(std::integral_constant<std::size_t, i>{}), ...);
-    }
-    (std::make_index_sequence<operand_count<Source>>());
+    for_operands<Source, which>([&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
+        constexpr std::size_t slot = static_cast<std::size_t>(Source::accumulators) + i;
+        chain_detail::at<slot>(to) = chain_detail::at<slot>(from);
+    });
 }
 
 /// Elements that one thread of an epilogue computes: so many that it loads 16 bytes of sums.

@@ -89,6 +89,12 @@ struct WarpgroupRunner<WarpgroupGroup<K...>> {
             : row((item % Group::row_pairs * Tile::cluster + block) * Tile::rows) {
             warpgroup_detail::find_tile(static_cast<Group*>(nullptr), item / Group::row_pairs, member, within);
         }
+
+        /// The first column, of a pair of each of the two, where `Kernel` is the product.
+        template <class Kernel>
+        [[nodiscard]] __device__ __forceinline__ int column() const {
+            return within * (Tile::columns / Kernel::kernel.accumulators);
+        }
     };
 
     /// Copies tiles as long as there is work: one thread does.
@@ -104,7 +110,7 @@ struct WarpgroupRunner<WarpgroupGroup<K...>> {
                 // Of a pair, the first block brings the first product's columns and the second the other's.
                 constexpr int half = Tile::columns / 2;
                 constexpr bool is_pair = Kernel::kernel.accumulators == 2;
-                column = tile.within * (is_pair ? half : Tile::columns) +
+                column = tile.template column<Kernel>() +
                          block * (is_pair ? static_cast<int>(Kernel::kernel.columns()) : half);
             });
             arrive_and_expect(&barriers.full[stage], Tile::stage_bytes);
@@ -210,8 +216,7 @@ struct WarpgroupRunner<WarpgroupGroup<K...>> {
         if (item < Group::items) {
             const TilePlace tile(item, block_in_cluster());
             with_product(parameters, tile.member, [&]<class Kernel>(Kernel*, const KernelCall& call) {
-                TileEpilogueOf<Kernel>::touch(
-                    call, tile.row, tile.within * (Tile::columns / Kernel::kernel.accumulators), warp, Tile::finishers);
+                TileEpilogueOf<Kernel>::touch(call, tile.row, tile.template column<Kernel>(), warp, Tile::finishers);
             });
         }
     }
@@ -247,8 +252,7 @@ struct WarpgroupRunner<WarpgroupGroup<K...>> {
             }
             const TilePlace tile(item, block);
             with_product(parameters, tile.member, [&]<class Kernel>(Kernel*, const KernelCall& call) {
-                TileEpilogueOf<Kernel> epilogue(call, tile.row,
-                                                tile.within * (Tile::columns / Kernel::kernel.accumulators), rows);
+                TileEpilogueOf<Kernel> epilogue(call, tile.row, tile.template column<Kernel>(), rows);
                 // A warp that multiplied reads only what it stored itself.
                 if (!multiplied) {
                     wait_at(&barriers.summed, parity);
