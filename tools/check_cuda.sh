@@ -157,7 +157,7 @@ if [[ "$quick" == no ]]; then
             # without them, it sees those.
             products+=',*1??? rows*'
             if [[ "$architecture" == 90a ]]; then
-                only_bf16 "$tool" 'norm and pair? 1??? rows'
+                only_bf16 "$tool" 'norm and pair? 1??? rows,residual and norm? 1756 rows'
             fi
         elif [[ "$tool" == memcheck ]]; then
             only_bf16 "$tool" '*1280 rows*'

@@ -131,6 +131,23 @@ struct NormsAndResiduals {
     }
 };
 
+/// What a product of `depth` adds to a residual stream of 768, which lies in rows of `width`, and the next product, of
+/// `columns`, after a norm; or two of them.
+template <Index rows, Index input, Index depth, Index columns, Index width = 768, bool two = false>
+struct ResidualAndNorm {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor hidden = silu(layer(r.state("x", {rows, input}), depth));
+        const Tensor stream = slice(r.state("stream", {rows, width}), 1, 0, 768) + layer(hidden, 768);
+        const Tensor normed = norm(stream);
+        out(layer(normed, columns));
+        if (two) {
+            out(layer(normed, 96));
+        }
+        out(stream);
+    }
+};
+
 /// Keys and values as a block stores them: projected, rotated, and written at a position of a cache.
 template <Index series, Index variates, Index width = 64, Index depth = width>
 struct IntoCaches {
@@ -392,17 +409,19 @@ using ProductModels = std::tuple<
     WideAndNarrow<45, 160, 1024>, Activated<700, 192, 512>, ActivatedWithOperands<701, 192, 512>,
     ActivatedWithOperands<9, 192, 512>, Gated<527, 192, 384>, Gated<1100, 512, 6144>,
     ActivatedWithOperands<1101, 320, 6144>, IntoCaches<147, 7, 1536, 576>, Gated<1213, 512, 3072>,
-    Gated<1280, 512, 6144>, IntoCaches<160, 8, 1536, 576>, IntoCaches<293, 7, 1536, 576>, DrawnProducts<1, 24>,
-    DrawnProducts<DrawnProducts<1, 1>::samples, 5>, Causal<small_causal>, Causal<odd_causal>, Causal<large_causal>,
-    Causal<few_causal>, Causal<few_causal, 0>, Cached<few_cached, true, 4>, Cached<few_cached, false, 3, 0>,
-    AcrossVariates<few_queries>, Cached<small_cached, true, 3>, Cached<small_cached, false, 3>,
-    Cached<large_cached, true, 4>, Cached<large_cached, true, 1>, Cached<large_cached, true, 0>,
-    Cached<large_cached, false, 5>, LastPosition<last>, AcrossVariates<few_variates>,
-    AcrossVariates<few_variates, true>, AcrossVariates<many_variates>, Causal<narrow_causal>, Causal<wide_causal>,
-    Causal<widest_causal>, CachedInLongerRows<own_keys_of(32)>, Cached<one_sample, true, 5>,
-    FilledCaches<own_keys_of(16), 5>, FilledCaches<own_keys_of(32), 4>, FilledCaches<own_keys_of(48), 3>,
-    FilledCaches<own_keys_of(64, 130), 5>, FilledCaches<own_keys_of(64), 4, true>, FilledCaches<own_keys_of(80), 2>,
-    FilledCaches<own_keys_of(96), 3>, FilledCaches<own_keys_of(112), 3>, FilledCaches<own_keys_of(128), 3>>;
+    Gated<1280, 512, 6144>, IntoCaches<160, 8, 1536, 576>, IntoCaches<293, 7, 1536, 576>,
+    ResidualAndNorm<1756, 512, 2304, 2304>, ResidualAndNorm<1664, 64, 512, 64>, ResidualAndNorm<1793, 64, 448, 64, 800>,
+    ResidualAndNorm<1700, 64, 384, 64, 768, true>, DrawnProducts<1, 24>, DrawnProducts<DrawnProducts<1, 1>::samples, 5>,
+    Causal<small_causal>, Causal<odd_causal>, Causal<large_causal>, Causal<few_causal>, Causal<few_causal, 0>,
+    Cached<few_cached, true, 4>, Cached<few_cached, false, 3, 0>, AcrossVariates<few_queries>,
+    Cached<small_cached, true, 3>, Cached<small_cached, false, 3>, Cached<large_cached, true, 4>,
+    Cached<large_cached, true, 1>, Cached<large_cached, true, 0>, Cached<large_cached, false, 5>, LastPosition<last>,
+    AcrossVariates<few_variates>, AcrossVariates<few_variates, true>, AcrossVariates<many_variates>,
+    Causal<narrow_causal>, Causal<wide_causal>, Causal<widest_causal>, CachedInLongerRows<own_keys_of(32)>,
+    Cached<one_sample, true, 5>, FilledCaches<own_keys_of(16), 5>, FilledCaches<own_keys_of(32), 4>,
+    FilledCaches<own_keys_of(48), 3>, FilledCaches<own_keys_of(64, 130), 5>, FilledCaches<own_keys_of(64), 4, true>,
+    FilledCaches<own_keys_of(80), 2>, FilledCaches<own_keys_of(96), 3>, FilledCaches<own_keys_of(112), 3>,
+    FilledCaches<own_keys_of(128), 3>>;
 
 /// The states of a model after a run on the CPU, by its place in `ProductModels`.
 std::vector<StateContent> eager_states_of_products(std::size_t model);

@@ -37,6 +37,44 @@ constexpr bool prefix_is_settled() {
     return tg::cuda::Lowering<Program, true>::at(launch).prefix_is_settled;
 }
 
+/// Whether a norm of what a product makes can run with it anywhere in a model.
+template <class Model>
+constexpr bool feeds_norm() {
+    using Lowered = tg::cuda::Lowering<tg::Program<Model>, true>;
+    bool result = false;
+    for (std::size_t i = 0; i < Lowered::count; ++i) {
+        result = result || Lowered::at(i).feeds_norm;
+    }
+    return result;
+}
+
+/// A product that adds to a residual stream, and a norm before the next product, or something like it.
+enum class Follows { norm, no_norm, norm_of_part, norm_of_views };
+template <Follows follows, bool has_residual = true, bool hidden_is_rounded = true>
+struct Added {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor hidden = silu(layer(r.state("x", {140, 64}), 128));
+        const Tensor added = layer(hidden, 192);
+        const Tensor stream = has_residual ? r.state("stream", {140, 192}) + added : added;
+        switch (follows) {
+            case Follows::norm: out(layer(norm(stream), 64)); break;
+            case Follows::no_norm: out(layer(stream, 64)); break;
+            case Follows::norm_of_part: out(layer(norm(slice(stream, 1, 0, 96)), 64)); break;
+            case Follows::norm_of_views: out(layer(norm(reshape(stream, {280, 96})), 64)); break;
+        }
+        if (!hidden_is_rounded) {
+            out(hidden);
+        }
+    }
+};
+static_assert(feeds_norm<Added<Follows::norm>>());
+static_assert(!feeds_norm<Added<Follows::no_norm>>());
+static_assert(!feeds_norm<Added<Follows::norm_of_part>>());
+static_assert(!feeds_norm<Added<Follows::norm_of_views>>());
+static_assert(!feeds_norm<Added<Follows::norm, false>>());
+static_assert(!feeds_norm<Added<Follows::norm, true, false>>());
+
 inline constexpr AttentionSize size{
     .series = 2, .samples = 5, .variates = 3, .positions = 45, .heads = 4, .head_dim = 16};
 

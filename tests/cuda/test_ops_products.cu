@@ -55,6 +55,10 @@ constexpr const char* table[] = {
     "norm and pair, 1280 rows",
     "rotated into caches, 1280 rows",
     "rotated into caches, 2051 rows",
+    "residual and norm, 1756 rows",
+    "residual and norm, 1664 rows",
+    "residual and norm, 1793 rows",
+    "residual and norm, two products, 1700 rows",
     "draws from products, shared mixtures",
     "draws from products, a mixture each",
     "causal attention",
@@ -155,6 +159,34 @@ static_assert(!WarpgroupsOf<IntoCaches<147, 7, 1536, 576>, 2>::tiles_are_whole);
 static_assert(WarpgroupsOf<Gated<1280, 512, 6144>>::tiles_are_whole);
 static_assert(WarpgroupsOf<IntoCaches<160, 8, 1536, 576>, 2>::tiles_are_whole);
 static_assert(!runs_on_warpgroups<Gated<527, 192, 384>>());
+/// The product of a model with which the norm of what it makes runs, where clusters take whole rows.
+template <class Model>
+using RowClusters = tg::cuda::RowClusterGroupOf<tg::Program<Model>, true, 1>;
+using OwnKernelsAlone = ResidualAndNorm<1756, 512, 2304, 2304>;
+using WholeTiles = ResidualAndNorm<1664, 64, 512, 64>;
+using LongerRows = ResidualAndNorm<1793, 64, 448, 64, 800>;
+using TwoProducts = ResidualAndNorm<1700, 64, 384, 64, 768, true>;
+static_assert(RowClusters<OwnKernelsAlone>::fits && RowClusters<WholeTiles>::fits && RowClusters<LongerRows>::fits &&
+              RowClusters<TwoProducts>::fits);
+static_assert(runs_on_warpgroups<OwnKernelsAlone, 0>() && runs_on_warpgroups<OwnKernelsAlone, 2>());
+/// Whether models reach it where so many clusters run at once.
+constexpr bool takes_rows(int clusters_at_once) {
+    return RowClusters<OwnKernelsAlone>::type::fills(clusters_at_once) &&
+           RowClusters<WholeTiles>::type::fills(clusters_at_once) &&
+           RowClusters<LongerRows>::type::fills(clusters_at_once) &&
+           RowClusters<TwoProducts>::type::fills(clusters_at_once);
+}
+static_assert(takes_rows(15) && takes_rows(16));
+// The last tile has 92 of 128 rows, all, one, and 36.
+static_assert(!RowClusters<OwnKernelsAlone>::type::tiles_are_whole && RowClusters<WholeTiles>::type::tiles_are_whole);
+// More clusters than run at once, too few of them, and a device that has none.
+static_assert(!RowClusters<WholeTiles>::type::fills(12) && !RowClusters<WholeTiles>::type::fills(17));
+static_assert(!RowClusters<WholeTiles>::type::fills(0));
+// Stages are used six times each, once or twice, once but for the first, and once.
+static_assert(2304 == 6 * 6 * 64 && 512 == 8 * 64 && 448 == 7 * 64 && 384 == 6 * 64);
+static_assert(tg::cuda::RowClusterTile::stages == 6 && tg::cuda::RowClusterTile::depth == 64);
+static_assert(!tg::cuda::RowClusterGroupOf<tg::Program<ResidualAndNorm<1756, 64, 320, 64>>, true, 1>::fits);
+static_assert(!tg::cuda::RowClusterGroupOf<tg::Program<ResidualAndNorm<300, 64, 512, 64>>, true, 1>::fits);
 static_assert(LaunchOf<DrawnProducts<1, 24>>::launch.draws.is_possible);
 static_assert(LaunchOf<DrawnProducts<DrawnProducts<1, 1>::samples, 5>>::launch.draws.is_possible);
 
@@ -237,6 +269,14 @@ void check_place() {
 }
 
 }  // namespace
+
+TEST_CASE("clusters that take whole rows") {
+    const tg::cuda::Device device = tg::cuda::describe_device(0);
+    CHECK((device.row_clusters > 0) == device.has_warpgroups);
+    CHECK(device.row_clusters * tg::cuda::row_cluster_blocks <= device.multiprocessors);
+    // Else cuBLASLt computes what the rows of the table are to reach them with.
+    WARN((!device.has_warpgroups || takes_rows(device.row_clusters)));
+}
 
 TEST_CASE("every product and attention") {
     []<std::size_t... place>(std::index_sequence<place...>) {

@@ -25,6 +25,9 @@ struct Device {
     bool has_clusters = false;
     /// Products of warpgroups: the device is of compute capability 9.0, and the program holds code for `sm_90a`.
     bool has_warpgroups = false;
+    /// Clusters of `row_cluster_blocks` blocks that run at once, each block on a multiprocessor of its own, on a device
+    /// with warpgroups.
+    int row_clusters = 0;
     std::string name;
     int cache_bytes = 0;           ///< Of the last cache before memory, which all multiprocessors share.
     std::size_t shared_bytes = 0;  ///< Shared memory of a multiprocessor.
@@ -85,12 +88,14 @@ inline Device describe_device(int index) {
     check(cudaFuncGetAttributes(&code, &probe_kernel<>), "looking for device code for this device");
     // Code that the driver compiled from PTX of an older architecture lacks what that architecture lacks.
     const bool has_clusters = properties.major >= 9 && code.ptxVersion >= 90;
+    const bool multiplies_by_warpgroups = has_clusters && properties.major == 9 && has_warpgroups();
     return {index,
             properties.multiProcessorCount,
             properties.major,
             properties.minor,
             has_clusters,
-            has_clusters && properties.major == 9 && has_warpgroups(),
+            multiplies_by_warpgroups,
+            multiplies_by_warpgroups ? clusters_at_once(row_cluster_blocks, properties.sharedMemPerMultiprocessor) : 0,
             properties.name,
             properties.l2CacheSize,
             properties.sharedMemPerMultiprocessor};

@@ -28,11 +28,11 @@
 #include <totograph/exec/cuda/memory.hpp>
 #include <totograph/exec/cuda/mixture_draw.hpp>
 #include <totograph/exec/cuda/placement.hpp>
+#include <totograph/exec/cuda/row_cluster_launch.hpp>
 #include <totograph/exec/cuda/state_rounding.hpp>
 #include <totograph/exec/cuda/step_kernels.hpp>
+#include <totograph/exec/cuda/step_launch.hpp>
 #include <totograph/exec/cuda/stream.hpp>
-#include <totograph/exec/cuda/streaming_group.hpp>
-#include <totograph/exec/cuda/tile_attention.hpp>
 #include <totograph/exec/cuda/warpgroup_launch.hpp>
 #include <totograph/exec/cuda/weights.hpp>
 #include <totograph/exec/cuda/workspace.hpp>
@@ -211,7 +211,8 @@ private:
         using Program = ProgramAt<which>;
         using Lowered = Lowering<Program, streams>;
         const auto fused = [&]<std::size_t... i>(std::index_sequence<i...>) {
-            return std::array<bool, sizeof...(i)>{fuses<LaunchAt<Program, streams, i>>()...};
+            return std::array<bool, sizeof...(i)>{
+                (fuses<LaunchAt<Program, streams, i>>() || takes_norm<which, i>())...};
         }
         (std::make_index_sequence<Lowered::count>());
         for (std::size_t i = 0; i < Lowered::count; ++i) {
@@ -279,55 +280,17 @@ private:
     void launch_one(cudaStream_t stream) const {
         using At = LaunchAt<ProgramAt<which>, streams, index>;
         constexpr LaunchKind kind = At::launch.kind;
+        const auto call = [this](int step) { return call_of<which>(step); };
         if constexpr (kind == LaunchKind::step) {
-            launch_step<which, typename At::template KernelAt<0>>(At::launch.first, stream);
+            launch_step<typename At::template KernelAt<0>, precision>(launcher_, device_, call(At::launch.first),
+                                                                      stream);
         } else if constexpr (At::launch.is_sequence()) {
-            launch_sequence<which, At>(stream, std::make_integer_sequence<int, At::launch.count>());
+            launch_sequence<Lowering<ProgramAt<which>, streams>, At>(launcher_, device_, call, stream);
         } else if constexpr (kind == LaunchKind::streamed) {
-            launch_streamed<which, At>(stream, std::make_integer_sequence<int, At::launch.products()>());
+            launch_streamed<At>(launcher_, call, stream);
         } else {
-            launch_library<which, At>(stream, std::make_integer_sequence<int, At::launch.products()>());
+            launch_library<which, index>(stream, std::make_integer_sequence<int, At::launch.products()>());
         }
-    }
-
-    template <std::size_t which, class K>
-    void launch_step(int step, cudaStream_t stream) const {
-        if constexpr (can_tile<K>(precision)) {
-            launch_tile_attention<K, precision>(launcher_, device_, call_of<which>(step), stream);
-        } else {
-            launcher_.launch(&step_kernel<K>, {blocks_for(device_, blocks_wanted<K>())}, stream, call_of<which>(step));
-        }
-    }
-
-    template <std::size_t which, class At, int... i>
-    void launch_sequence(cudaStream_t stream, std::integer_sequence<int, i...>) const {
-        constexpr std::uint64_t barriers =
-            ((std::uint64_t{At::launch.barriers[static_cast<std::size_t>(i)] ? 1U : 0U} << i) | ...);
-        constexpr std::uint64_t aside =
-            ((std::uint64_t{At::launch.aside[static_cast<std::size_t>(i)] ? 1U : 0U} << i) | ...);
-        using Lowered = Lowering<ProgramAt<which>, streams>;
-        constexpr int steps[] = {At::launch.first + At::launch.order[static_cast<std::size_t>(i)]...};
-        const StepCalls<sizeof...(i)> calls{{call_of<which>(steps[i])...}, {Lowered::local_bits(steps[i])...}};
-        if constexpr (At::launch.kind == LaunchKind::rows) {
-            using Steps = RowSegment<At::launch.rows, barriers, aside, typename At::template KernelAt<i>...>;
-            launcher_.launch(&segment_kernel<Steps, false>, {Steps::blocks}, stream, calls);
-        } else {
-            using Steps = Segment<At::launch.blocks, barriers, typename At::template KernelAt<i>...>;
-            const int blocks = device_.has_clusters ? At::launch.blocks : 1;
-            launcher_.launch(&segment_kernel<Steps, (At::launch.local_bytes > 0)>,
-                             {blocks, block_threads, blocks, At::launch.local_bytes}, stream, calls);
-        }
-    }
-
-    template <std::size_t which, class At, int... i>
-    void launch_streamed(cudaStream_t stream, std::integer_sequence<int, i...>) const {
-        using Group =
-            StreamingGroup<typename ReductionAt<At>::type,
-                           StreamedProduct<typename At::template KernelAt<At::launch.norms() + i>,
-                                           At::launch.input_is_rounded, At::launch.scales[static_cast<std::size_t>(i)],
-                                           At::launch.weights[static_cast<std::size_t>(i)]>...>;
-        const typename Group::Calls calls{{call_of<which>(At::launch.first_product() + i)...}};
-        launcher_.launch(&streaming_kernel<Group>, Group::spread, stream, calls);
     }
 
     /// Whether warpgroups compute the products of a launch and their chains, on this device.
@@ -341,13 +304,32 @@ private:
         }
     }
 
-    template <std::size_t which, class At, int... i>
+    /// Whether clusters that have whole rows compute the product of a launch and the norm of the next one, on this
+    /// device.
+    template <std::size_t which, std::size_t index>
+    [[nodiscard]] bool takes_norm() const {
+        using Group = RowClusterGroupOf<ProgramAt<which>, streams, index>;
+        if constexpr (Group::fits) {
+            return execution_.fuses && Group::type::fills(device_.row_clusters);
+        } else {
+            return false;
+        }
+    }
+
+    template <std::size_t which, std::size_t index, int... i>
     void launch_library(cudaStream_t stream, std::integer_sequence<int, i...>) const {
         using Program = ProgramAt<which>;
+        using At = LaunchAt<Program, streams, index>;
         constexpr int norms = At::launch.norms();
+        auto* const rounded = reinterpret_cast<BFloat16*>(memory_.data() + inputs_offset);
         if constexpr (streams && !At::launch.input_is_rounded) {
-            launch_rounding<At>(launcher_, device_, call_of<which>(At::launch.first),
-                                reinterpret_cast<BFloat16*>(memory_.data() + inputs_offset), stream);
+            bool is_done = false;
+            if constexpr (index > 0) {
+                is_done = takes_norm<which, index - 1>();
+            }
+            if (!is_done) {
+                launch_rounding<At>(launcher_, device_, call_of<which>(At::launch.first), rounded, stream);
+            }
         } else {
             static_assert(!At::launch.input_moves,
                           "totograph: the input of a product lies at a place that is known before the run.");
@@ -357,6 +339,14 @@ private:
                 const int first = At::launch.first_product();
                 return launch_warpgroups<At>(launcher_, device_, pointers_of<which>(At::launch, first, 0).input,
                                              {weight_of<which>(first + i)...}, {call_of<which>(first + i)...}, stream);
+            }
+        }
+        if constexpr (RowClusterGroupOf<Program, streams, index>::fits) {
+            if (takes_norm<which, index>()) {
+                const KernelCall call = call_of<which>(At::launch.first);
+                return launch_row_clusters<typename RowClusterGroupOf<Program, streams, index>::type>(
+                    launcher_, call.input.base, weight_of<which>(At::launch.first), call,
+                    call_of<which>(At::launch.first + At::launch.count), rounded, stream);
             }
         }
         for (const ProductPart& part : parts_of<which>(At::launch)) {

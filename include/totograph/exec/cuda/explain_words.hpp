@@ -10,6 +10,7 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/lowering.hpp>
+#include <totograph/exec/cuda/row_cluster_launch.hpp>
 #include <totograph/exec/cuda/warpgroup_launch.hpp>
 #include <totograph/graph/explain_names.hpp>
 #include <totograph/graph/explain_steps.hpp>
@@ -66,15 +67,17 @@ struct LaunchWords {
         if (launch.kind != LaunchKind::library) {
             return {};
         }
-        return launch.direct.is_possible  ? "all of it inside"
-               : launch.draws.is_possible ? "chains where draws need them"
+        return launch.feeds_norm && may_fuse
+                   ? "all of it inside, and the norm that follows where clusters of warpgroups fill the device"
+               : launch.direct.is_possible ? "all of it inside"
+               : launch.draws.is_possible  ? "chains where draws need them"
                : may_fuse ? "chains inside, where the device has warpgroups, or in a kernel of their own"
                           : "chains in a kernel of their own";
     }
     /// Whether two do the same for different layers.
     [[nodiscard]] bool is_like(const LaunchWords& other) const {
         return launch.kind == other.launch.kind && steps == other.steps && rounds == other.rounds &&
-               facts == other.facts;
+               facts == other.facts && extra() == other.extra();
     }
 };
 
@@ -94,7 +97,9 @@ public:
         using Lowered = Lowering<Program, streams>;
         LaunchList list(tables_of<Program>(), streams ? DType::bf16 : DType::f32);
         [&]<std::size_t... i>(std::index_sequence<i...>) {
-            (list.add(Lowered::at(i), Lowered::is_rounded, fits_warpgroups<LaunchAt<Program, streams, i>, streams>()),
+            (list.add(Lowered::at(i), Lowered::is_rounded,
+                      fits_warpgroups<LaunchAt<Program, streams, i>, streams>() ||
+                          RowClusterGroupOf<Program, streams, i>::fits),
              ...);
         }
         (std::make_index_sequence<Lowered::count>());

@@ -17,7 +17,8 @@ enum class LaunchKind : std::uint8_t {
     rows,      ///< Consecutive steps whose rows share nothing, in one kernel: each block has rows of its own. Small
                ///< steps between them that touch nothing of theirs have a block of their own.
     streamed,  ///< Products of few rows (`most_streamed_rows`) with one input, and the norm before them.
-    library,   ///< Products by cuBLASLt, then their chains, or draws from them; some by warpgroups with their chains.
+    library,  ///< Products by cuBLASLt, then their chains, or draws from them; some by warpgroups with their chains, or
+              ///< with the norm that follows.
 };
 
 /// How a library can compute the whole chain of a product: sums plus a bias, plus a residual of the result's shape.
@@ -78,8 +79,11 @@ struct Launch {
     bool input_is_rounded = false;                   ///< Of products: the input is stored as bf16 already.
     bool input_moves = false;                        ///< Of products: the input lies at a position.
     DirectProduct direct;                            ///< Of a lone product of the library.
-    MixtureDraws draws;                              ///< Of products of the library: the two last steps draw from them.
-    int layer = -1;                                  ///< Of products: the transformer layer of the weights, if any.
+    /// Of such a product with bias and residual: the next launch begins with the norm of what it makes, which can run
+    /// with it.
+    bool feeds_norm = false;
+    MixtureDraws draws;  ///< Of products of the library: the two last steps draw from them.
+    int layer = -1;      ///< Of products: the transformer layer of the weights, if any.
 
     /// Whether the steps run one after the other in one kernel.
     [[nodiscard]] constexpr bool is_sequence() const { return kind == LaunchKind::segment || kind == LaunchKind::rows; }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +11,7 @@
 #include <totograph/exec/cuda/draw_relations.hpp>
 #include <totograph/exec/cuda/elementwise.hpp>
 #include <totograph/exec/cuda/launch.hpp>
+#include <totograph/exec/cuda/launch_relations.hpp>
 #include <totograph/exec/cuda/row_local.hpp>
 #include <totograph/exec/cuda/segment_order.hpp>
 #include <totograph/exec/cuda/state_rounding.hpp>
@@ -19,7 +19,6 @@
 #include <totograph/exec/cuda/step_relations.hpp>
 #include <totograph/exec/cuda/streaming_product.hpp>
 #include <totograph/graph/kernel.hpp>
-#include <totograph/graph/op.hpp>
 
 // From the steps of a plan to launches: what can run in one kernel does.
 
@@ -130,32 +129,6 @@ constexpr Launch next_launch(int step, int steps, bool streams) {
         launch.aside = run.aside;
     }
     return launch;
-}
-
-/// The layer whose weights a product reads; -1 when they belong to none.
-template <class Program>
-constexpr int layer_of_weight(int product) {
-    int node = Program::weights[static_cast<std::size_t>(step_of<Program>(product).weight.index)].node;
-    while (Program::graph[node].layer < 0 && Program::graph[node].input_count > 0) {
-        node = Program::graph[node].inputs[0];
-    }
-    return Program::graph[node].layer;
-}
-
-/// Whether the launch before a cached attention writes neither the attention's prefix nor what tells its keys' number.
-/// What earlier launches write can be read as soon as the kernel begins: the one before began after they had ended.
-template <class Program>
-constexpr bool has_settled_prefix(int attention, const Launch& before) {
-    const Step& step = step_of<Program>(attention);
-    bool settled = kernel_of<Program>(attention).op == Op::cached_attention;
-    for (int i = before.first; settled && i < before.first + before.count; ++i) {
-        settled = !reads_position<Program>(attention, step_of<Program>(i).output);
-        for (const std::size_t operand : {1, 2, 3, 6}) {
-            settled = settled && step.operands[operand].position < 0 &&
-                      !may_overlap<Program>(step_of<Program>(i).output, step.operands[operand]);
-        }
-    }
-    return settled;
 }
 
 }  // namespace lowering_detail
@@ -324,6 +297,9 @@ private:
                 launch.scales[place] =
                     launch.has_reduction ? scale_operand<Program>(step, step_of<Program>(launch.first).output) : -1;
             }
+        }
+        for (std::size_t l = 0; l + 1 < table.count; ++l) {
+            table.launches[l].feeds_norm = feeds_norm<Program>(table.launches[l], table.launches[l + 1]);
         }
         return table;
     }

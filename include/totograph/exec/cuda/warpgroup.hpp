@@ -22,6 +22,8 @@ namespace totograph::cuda {
 
 /// Threads that issue one product together.
 inline constexpr int warpgroup_size = 128;
+/// Blocks that have whole rows together.
+inline constexpr int row_cluster_blocks = 8;
 
 /// Never launched: its attributes tell whether this program's code for a device has these instructions.
 template <class Unused = void>
@@ -37,6 +39,33 @@ inline bool has_warpgroups() {
     cudaFuncAttributes attributes{};
     check(cudaFuncGetAttributes(&attributes, &warpgroup_probe<>), "looking for device code for this device");
     return attributes.sharedSizeBytes > 0;
+}
+
+/// Clusters of so many blocks that run at once on the current device, when each block has a multiprocessor to itself; 0
+/// where that is not known.
+/// @param shared_bytes  shared memory of a multiprocessor
+inline int clusters_at_once(int blocks, std::size_t shared_bytes) {
+    const std::size_t shared_bytes_of_block = shared_bytes / 2;  // with what any block has beside, two do not fit
+    check(cudaFuncSetAttribute(&warpgroup_probe<>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(shared_bytes_of_block)),
+          "asking for shared memory");
+    cudaLaunchAttribute cluster{};
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim.x = static_cast<unsigned>(blocks);
+    cluster.val.clusterDim.y = 1;
+    cluster.val.clusterDim.z = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(static_cast<unsigned>(blocks));
+    config.blockDim = dim3(warpgroup_size);
+    config.dynamicSmemBytes = shared_bytes_of_block;
+    config.attrs = &cluster;
+    config.numAttrs = 1;
+    int clusters = 0;
+    if (cudaOccupancyMaxActiveClusters(&clusters, &warpgroup_probe<>, &config) != cudaSuccess) {
+        cudaGetLastError();
+        return 0;
+    }
+    return clusters;
 }
 
 /// Rows of a matrix of bf16 `[rows, depth]`, `depth` a multiple of 8, as the copy unit sees them: in tiles of
@@ -112,6 +141,41 @@ __device__ __forceinline__ void wait_at(std::uint64_t* barrier, std::uint32_t pa
         "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@done bra end;\nbra again;\n"
         "end:\n}\n" ::"r"(shared_address(barrier)),
         "r"(parity)
+        : "memory");
+}
+
+/// The same, where other blocks of the cluster stored what is read next.
+__device__ __forceinline__ void wait_for_others_at(std::uint64_t* barrier, std::uint32_t parity) {
+    asm volatile(
+        "{\n.reg .pred done;\nagain:\n"
+        "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n@done bra end;\nbra again;\n"
+        "end:\n}\n" ::"r"(shared_address(barrier)),
+        "r"(parity)
+        : "memory");
+}
+
+/// Turns of several stages that are used again and again: which one is next, and the parity of its phase.
+template <int stages>
+struct StageTurn {
+    int stage = 0;
+    std::uint32_t parity = 0;
+
+    __device__ __forceinline__ void advance() {
+        if (++stage == stages) {
+            stage = 0;
+            parity ^= 1U;
+        }
+    }
+};
+
+/// Stores a number to the same place of a block of the cluster; its bytes count at that block's `barrier`.
+__device__ __forceinline__ void send_to(int block, float* to, float value, std::uint64_t* barrier) {
+    asm volatile(
+        "{\n.reg .b32 there;\n.reg .b32 counts;\nmapa.shared::cluster.u32 there, %0, %3;\n"
+        "mapa.shared::cluster.u32 counts, %1, %3;\n"
+        "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [there], %2, [counts];\n}\n" ::"r"(
+            shared_address(to)),
+        "r"(shared_address(barrier)), "r"(__float_as_uint(value)), "r"(block)
         : "memory");
 }
 
@@ -207,6 +271,33 @@ __device__ __forceinline__ void multiply_64x256(float (&sums)[128], std::uint64_
           "+f"(sums[116]), "+f"(sums[117]), "+f"(sums[118]), "+f"(sums[119]),
           "+f"(sums[120]), "+f"(sums[121]), "+f"(sums[122]), "+f"(sums[123]),
           "+f"(sums[124]), "+f"(sums[125]), "+f"(sums[126]), "+f"(sums[127])
+        : "l"(rows), "l"(columns), "r"(keeps));
+    // clang-format on
+}
+
+/// The same for 64 rows by 96 columns.
+__device__ __forceinline__ void multiply_64x96(float (&sums)[48], std::uint64_t rows, std::uint64_t columns,
+                                               int keeps) {
+    // clang-format off
+    asm volatile(
+        "{\n.reg .pred keeps;\nsetp.ne.b32 keeps, %50, 0;\n"
+        "wgmma.mma_async.sync.aligned.m64n96k16.f32.bf16.bf16 {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47}, "
+        "%48, %49, keeps, 1, 1, 0, 0;\n}\n"
+        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3]),
+          "+f"(sums[4]), "+f"(sums[5]), "+f"(sums[6]), "+f"(sums[7]),
+          "+f"(sums[8]), "+f"(sums[9]), "+f"(sums[10]), "+f"(sums[11]),
+          "+f"(sums[12]), "+f"(sums[13]), "+f"(sums[14]), "+f"(sums[15]),
+          "+f"(sums[16]), "+f"(sums[17]), "+f"(sums[18]), "+f"(sums[19]),
+          "+f"(sums[20]), "+f"(sums[21]), "+f"(sums[22]), "+f"(sums[23]),
+          "+f"(sums[24]), "+f"(sums[25]), "+f"(sums[26]), "+f"(sums[27]),
+          "+f"(sums[28]), "+f"(sums[29]), "+f"(sums[30]), "+f"(sums[31]),
+          "+f"(sums[32]), "+f"(sums[33]), "+f"(sums[34]), "+f"(sums[35]),
+          "+f"(sums[36]), "+f"(sums[37]), "+f"(sums[38]), "+f"(sums[39]),
+          "+f"(sums[40]), "+f"(sums[41]), "+f"(sums[42]), "+f"(sums[43]),
+          "+f"(sums[44]), "+f"(sums[45]), "+f"(sums[46]), "+f"(sums[47])
         : "l"(rows), "l"(columns), "r"(keeps));
     // clang-format on
 }

@@ -41,23 +41,6 @@ __device__ __forceinline__ void find_tile(WarpgroupGroup<K...>*, int tile, int& 
     }
 }
 
-#if defined(TOTOGRAPH_HAS_WARPGROUPS)
-
-/// Turns of the stages: which one is next, and the parity of its phase.
-struct StageTurn {
-    int stage = 0;
-    std::uint32_t parity = 0;
-
-    __device__ __forceinline__ void advance() {
-        if (++stage == WarpgroupTile::stages) {
-            stage = 0;
-            parity ^= 1U;
-        }
-    }
-};
-
-#endif
-
 }  // namespace warpgroup_detail
 
 /// What the threads of a group's kernel do.
@@ -131,10 +114,10 @@ struct WarpgroupRunner<WarpgroupGroup<K...>> {
             copy_weights(first, step, step);
             copy_rows(first, step, step);
         }
-        warpgroup_detail::StageTurn turn{0, 1};
+        StageTurn<Tile::stages> turn;
         for (int item = first; item < Group::items; item += clusters()) {
             for (int step = item == first ? Tile::stages : 0; step < steps; ++step) {
-                wait_at(&barriers.empty[turn.stage], turn.parity ^ 1U);
+                wait_at(&barriers.empty[turn.stage], turn.parity);
                 copy_weights(item, step, turn.stage);
                 copy_rows(item, step, turn.stage);
                 turn.advance();
@@ -143,7 +126,7 @@ struct WarpgroupRunner<WarpgroupGroup<K...>> {
         // A block may not end while the other one arrives at its barriers, or what it copied to the other one is on its
         // way. When these phases end, both have read the last stages.
         for (int stage = 0; stage < Tile::stages; ++stage) {
-            wait_at(&barriers.empty[turn.stage], turn.parity ^ 1U);
+            wait_at(&barriers.empty[turn.stage], turn.parity);
             turn.advance();
         }
     }
@@ -158,7 +141,7 @@ struct WarpgroupRunner<WarpgroupGroup<K...>> {
                 arrive_at(&barriers.empty[stage], thread);
             }
         };
-        warpgroup_detail::StageTurn turn;
+        StageTurn<Tile::stages> turn;
         std::uint32_t parity = 1;
         int item = first_item();
         for (;; item += clusters()) {

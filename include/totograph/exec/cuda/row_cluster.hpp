@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <cuda.h>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/kernel_call.hpp>
+#include <totograph/exec/cuda/places.hpp>
+#include <totograph/exec/cuda/warpgroup.hpp>
+#include <totograph/graph/kernel.hpp>
+
+// Which products with a residual clusters compute together with the norm that follows, and how they are cut into tiles.
+
+namespace totograph::cuda {
+
+/// The sizes of what a block computes. A cluster has whole rows.
+struct RowClusterTile {
+    static constexpr int rows = 128;
+    static constexpr int columns = 96;
+    static constexpr int depth = 64;
+    /// More than six leave less of the nearest cache for the residual, and are slower.
+    static constexpr int stages = 6;
+    static constexpr int cluster = row_cluster_blocks;
+    static constexpr int row_columns = cluster * columns;                ///< Of a whole row.
+    static constexpr int consumers = 2;                                  ///< Warpgroups that multiply.
+    static constexpr int multipliers = consumers * warpgroup_size / 32;  ///< Their warps.
+    static constexpr int rows_of_warp = rows / multipliers;              ///< Rows of which a warp has sums.
+    static constexpr int threads = (consumers + 1) * warpgroup_size;
+    /// Each block copies its share of the rows to all.
+    static constexpr int rows_copied = rows / cluster;
+    static constexpr std::uint32_t row_bytes = rows * depth * sizeof(BFloat16);
+    static constexpr std::uint32_t column_bytes = columns * depth * sizeof(BFloat16);
+    static constexpr std::uint32_t stage_bytes = row_bytes + column_bytes;
+    /// The tiles begin at a multiple of 1,024 bytes.
+    static constexpr std::size_t shared_bytes = std::size_t{stages} * stage_bytes + 1024;
+    static_assert(rows_of_warp == rows_copied, "totograph: the sums of a warp's rows go to one block of the cluster.");
+};
+
+/// A product with its bias and residual, and the norm of the rows that it makes.
+///
+/// @tparam K                the product
+/// @tparam bias, residual   which operands of its chain they are
+/// @tparam residual_stride  elements from one row of the residual to the next
+/// @tparam N                the norm
+template <class K, int bias, int residual, Index residual_stride, class N>
+struct RowClusterGroup {
+    using Norm = N;
+    using Tile = RowClusterTile;
+
+    struct Parameters {
+        CUtensorMap input;
+        CUtensorMap weight;
+        KernelCall product;
+        KernelCall norm;
+        BFloat16* rounded;  ///< The rows that it makes, for the products after the norm.
+
+        [[nodiscard]] __device__ __forceinline__ const float* bias_base() const {
+            return static_cast<const float*>(product.operands[bias].base);
+        }
+        [[nodiscard]] __device__ __forceinline__ const float* residual_base() const {
+            return static_cast<const float*>(product.operands[residual].base);
+        }
+    };
+
+    static constexpr Index stride_of_residual = residual_stride;
+    static constexpr int rows = static_cast<int>(K::kernel.rows());
+    static constexpr int depth = static_cast<int>(K::kernel.depth);
+    static constexpr int clusters = (rows + Tile::rows - 1) / Tile::rows;
+    static constexpr bool tiles_are_whole = rows % Tile::rows == 0;
+
+    /// Whether sizes and places allow it, and it can pay: of fewer rows no device's clusters are filled.
+    static constexpr bool fits = K::kernel.rows() >= 1024 && K::kernel.columns() == Tile::row_columns &&
+                                 depth % Tile::depth == 0 && depth >= Tile::stages * Tile::depth && K::is_aligned &&
+                                 fits_in_32_bits<K>();
+
+    /// Whether all clusters run at once, where so many can, and few multiprocessors are idle: with fewer rows a
+    /// library's smaller tiles fill the device better.
+    static constexpr bool fills(int clusters_at_once) {
+        return clusters <= clusters_at_once && clusters * 10 >= clusters_at_once * 8;
+    }
+};
+
+}  // namespace totograph::cuda
