@@ -169,7 +169,7 @@ ProgramTimes program_times(Forecaster& forecaster, Precision precision, int repe
         std::sort(times[i].begin(), times[i].end());
         return static_cast<double>(times[i][times[i].size() / 2]);
     };
-    const auto steps = static_cast<double>(further);
+    constexpr auto steps = static_cast<double>(further > 0 ? further : 1);
     return {median(0), graphs.size() > 1 ? (median(1) - median(0)) / steps : 0.0,
             graphs.size() > 2 ? median(2) / steps : 0.0};
 }

@@ -16,6 +16,7 @@
 #include <totograph/exec/cuda/row_cluster.hpp>
 #include <totograph/exec/cuda/tensor_core.hpp>
 #include <totograph/exec/cuda/warpgroup.hpp>
+#include <totograph/exec/cuda/warpgroup_multiply.hpp>
 
 // A product of many rows in bf16 with its bias and residual, and the norm of the sums, in one kernel.
 //
@@ -100,41 +101,6 @@ struct RowClusterRunner {
         }
     };
 
-    /// Multiplies 64 of the rows.
-    static __device__ __forceinline__ void multiply(std::byte* tiles, Shared& shared, float (&sums)[4 * chunks]) {
-        const int which = static_cast<int>(threadIdx.x) / warpgroup_size;
-        const int thread = static_cast<int>(threadIdx.x) % warpgroup_size;
-        const auto release = [&](int stage) {
-            if (thread < Tile::cluster) {
-                arrive_at(&shared.empty[stage], thread);
-            }
-        };
-        StageTurn<Tile::stages> turn;
-        int before = -1;
-#pragma unroll 1
-        for (int step = 0; step < steps; ++step) {
-            wait_at(&shared.full[turn.stage], turn.parity);
-            const std::byte* const stage = tiles + turn.stage * Tile::stage_bytes;
-            const std::uint64_t rows = describe_operand(stage + which * (Tile::row_bytes / Tile::consumers));
-            const std::uint64_t columns = describe_operand(stage + Tile::row_bytes);
-            begin_products();
-#pragma unroll
-            for (int part = 0; part < Tile::depth / 16; ++part) {
-                // 16 elements are 32 bytes, of which an operand's description counts sixteenths.
-                multiply_64x96(sums, rows + 2U * part, columns + 2U * part, step > 0 || part > 0 ? 1 : 0);
-            }
-            commit_products();
-            if (before >= 0) {
-                wait_for_products<1>();
-                release(before);
-            }
-            before = turn.stage;
-            turn.advance();
-        }
-        wait_for_products<0>();
-        release(before);
-    }
-
     /// Sends the squares of a warp's rows to the block that sums them up: the one of the warp's number.
     static __device__ __forceinline__ void send_squares(const float (&sums)[4 * chunks], Shared& shared) {
         const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -193,7 +159,8 @@ struct RowClusterRunner {
             }
         }
         float sums[4 * chunks];
-        multiply(tiles, shared, sums);
+        StageTurn<Tile::stages> turn;
+        multiply_tiles<Tile, Group::depth>(tiles, shared.full, shared.empty, turn, sums);
 #pragma unroll
         for (int i = 0; i < 4 * chunks; ++i) {
             sums[i] += i % 2 == 0 ? biases[i / 4].x : biases[i / 4].y;

@@ -154,20 +154,6 @@ __device__ __forceinline__ void wait_for_others_at(std::uint64_t* barrier, std::
         : "memory");
 }
 
-/// Turns of several stages that are used again and again: which one is next, and the parity of its phase.
-template <int stages>
-struct StageTurn {
-    int stage = 0;
-    std::uint32_t parity = 0;
-
-    __device__ __forceinline__ void advance() {
-        if (++stage == stages) {
-            stage = 0;
-            parity ^= 1U;
-        }
-    }
-};
-
 /// Stores a number to the same place of a block of the cluster; its bytes count at that block's `barrier`.
 __device__ __forceinline__ void send_to(int block, float* to, float value, std::uint64_t* barrier) {
     asm volatile(
@@ -224,8 +210,8 @@ __device__ __forceinline__ void wait_for_products() {
 
 /// 64 rows by 256 columns, over 16 elements of depth, added to `sums` where it `keeps` them. Of a warpgroup's thread,
 /// `sums[4 j + 2 h + i]` is row `16 warp + lane / 4 + 8 h`, column `8 j + 2 (lane % 4) + i`.
-__device__ __forceinline__ void multiply_64x256(float (&sums)[128], std::uint64_t rows, std::uint64_t columns,
-                                                int keeps) {
+__device__ __forceinline__ void multiply_64_rows(float (&sums)[128], std::uint64_t rows, std::uint64_t columns,
+                                                 int keeps) {
     // clang-format off
     asm volatile(
         "{\n.reg .pred keeps;\nsetp.ne.b32 keeps, %130, 0;\n"
@@ -276,8 +262,8 @@ __device__ __forceinline__ void multiply_64x256(float (&sums)[128], std::uint64_
 }
 
 /// The same for 64 rows by 96 columns.
-__device__ __forceinline__ void multiply_64x96(float (&sums)[48], std::uint64_t rows, std::uint64_t columns,
-                                               int keeps) {
+__device__ __forceinline__ void multiply_64_rows(float (&sums)[48], std::uint64_t rows, std::uint64_t columns,
+                                                 int keeps) {
     // clang-format off
     asm volatile(
         "{\n.reg .pred keeps;\nsetp.ne.b32 keeps, %50, 0;\n"

@@ -12,6 +12,7 @@
 #include <totograph/exec/cuda/warpgroup.hpp>
 #include <totograph/exec/cuda/warpgroup_epilogue.hpp>
 #include <totograph/exec/cuda/warpgroup_group.hpp>
+#include <totograph/exec/cuda/warpgroup_multiply.hpp>
 
 // Products of many rows in bf16 with the chain after each, in one kernel: sums never leave the multiprocessor.
 //
@@ -135,40 +136,12 @@ struct WarpgroupRunner<WarpgroupGroup<K...>> {
     /// last tile; there is one, for no more clusters are launched than there are items.
     static __device__ __forceinline__ int multiply(std::byte* tiles, const TileSums& sums, Barriers& barriers) {
         const int which = static_cast<int>(threadIdx.x) / warpgroup_size;
-        const int thread = static_cast<int>(threadIdx.x) % warpgroup_size;
-        const auto release = [&](int stage) {
-            if (thread < Tile::cluster) {
-                arrive_at(&barriers.empty[stage], thread);
-            }
-        };
         StageTurn<Tile::stages> turn;
         std::uint32_t parity = 1;
         int item = first_item();
         for (;; item += clusters()) {
             float own[128];
-            int before = -1;
-#pragma unroll 1
-            for (int element = 0; element < Group::depth; element += Tile::depth) {
-                wait_at(&barriers.full[turn.stage], turn.parity);
-                const std::byte* const stage = tiles + turn.stage * Tile::stage_bytes;
-                const std::uint64_t rows = describe_operand(stage + which * (Tile::row_bytes / Tile::consumers));
-                const std::uint64_t columns = describe_operand(stage + Tile::row_bytes);
-                begin_products();
-#pragma unroll
-                for (int part = 0; part < Tile::depth / 16; ++part) {
-                    // 16 elements are 32 bytes, of which an operand's description counts sixteenths.
-                    multiply_64x256(own, rows + 2U * part, columns + 2U * part, element > 0 || part > 0 ? 1 : 0);
-                }
-                commit_products();
-                if (before >= 0) {
-                    wait_for_products<1>();
-                    release(before);
-                }
-                before = turn.stage;
-                turn.advance();
-            }
-            wait_for_products<0>();
-            release(before);
+            multiply_tiles<Tile, Group::depth>(tiles, barriers.full, barriers.empty, turn, own);
             wait_at(&barriers.finished, parity);
             parity ^= 1U;
             sums.store(own, which * (Tile::rows / Tile::consumers));
