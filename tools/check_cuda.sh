@@ -149,7 +149,7 @@ only_bf16() {
 if [[ "$quick" == no ]]; then
     command -v compute-sanitizer > /dev/null || fail "no compute-sanitizer on the path; it is part of the CUDA toolkit."
     small_ops='-sce=*large*,*long rows*,*samples of*'
-    small_products='-sce=*large*,*300 rows*,*70? rows*,*527 rows*,*1280 rows*,*2??? rows*'
+    small_products='-sce=*large*,*300 rows*,* 70? rows*,*527 rows*,*1280 rows*,*2??? rows*'
     for tool in memcheck racecheck initcheck synccheck; do
         products="$small_products"
         if [[ "$tool" == racecheck ]]; then

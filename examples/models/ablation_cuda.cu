@@ -45,7 +45,7 @@ std::vector<totograph::serve::Variant> device_ablation_variants(const std::files
     compiled("tf32", "weights and products in bf16", in_tf32);
     run("no tuning", "products measured, the fastest algorithm kept", {.tunes = false});
     run("no programmatic launch", "kernels that begin before the one before has ended", {.overlaps = false});
-    run("no fused products", "products of many rows in one kernel with their chains", {.fuses = false});
+    run("no fused products", "products of many rows in one kernel with their chains or norms", {.fuses = false});
     run("regional capture", "one graph for all, in place of one for each layer", {.capture = Capture::regional});
     run("loop on the device", "further patches unrolled in the graph", {.capture = Capture::device_loop});
     run("no capture", "graphs in place of launches one by one", {.capture = Capture::none});

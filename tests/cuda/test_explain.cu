@@ -10,6 +10,7 @@
 #include <totograph/cuda.hpp>
 
 #include "cuda/device_test.hpp"
+#include "cuda/ops_products_models.hpp"
 #include "cuda/replay_requests.hpp"
 
 using namespace device_test;
@@ -128,6 +129,13 @@ TEST_CASE("the text names the bucket, the memory, both programs and what they co
     check_has(Exact::explain_dot<1>(), "peripheries=2");
     check_has(Rounded::explain(), "-> bf16");
     CHECK(count(Exact::explain(), "-> bf16") == 0);
+}
+
+TEST_CASE("a product that may take the norm after it says so, and one of few rows does not") {
+    constexpr std::string_view words = "and the norm that follows where clusters that have whole rows fill the device";
+    const auto told = []<class Model>(Model) { return tg::cuda::explain_launches<tg::Program<Model>, true>("rows"); };
+    CHECK(count(told(ops::ResidualAndNorm<1664, 64, 512, 64>{}), words) == 1);
+    CHECK(count(told(ops::ResidualAndNorm<300, 64, 512, 64>{}), words) == 0);
 }
 
 TEST_CASE("the memory is known when the forecaster is compiled") {

@@ -162,6 +162,7 @@ static_assert(!runs_on_warpgroups<Gated<527, 192, 384>>());
 /// The product of a model with which the norm of what it makes runs, where clusters take whole rows.
 template <class Model>
 using RowClusters = tg::cuda::RowClusterGroupOf<tg::Program<Model>, true, 1>;
+/// No launch is cuBLASLt's: each may begin before the one before it has ended.
 using OwnKernelsAlone = ResidualAndNorm<1756, 512, 2304, 2304>;
 using WholeTiles = ResidualAndNorm<1664, 64, 512, 64>;
 using LongerRows = ResidualAndNorm<1793, 64, 448, 64, 800>;
@@ -185,8 +186,10 @@ static_assert(!RowClusters<WholeTiles>::type::fills(0));
 // Stages are used six times each, once or twice, once but for the first, and once.
 static_assert(2304 == 6 * 6 * 64 && 512 == 8 * 64 && 448 == 7 * 64 && 384 == 6 * 64);
 static_assert(tg::cuda::RowClusterTile::stages == 6 && tg::cuda::RowClusterTile::depth == 64);
-static_assert(!tg::cuda::RowClusterGroupOf<tg::Program<ResidualAndNorm<1756, 64, 320, 64>>, true, 1>::fits);
-static_assert(!tg::cuda::RowClusterGroupOf<tg::Program<ResidualAndNorm<300, 64, 512, 64>>, true, 1>::fits);
+using TooShallow = ResidualAndNorm<1756, 64, 320, 64>;
+using TooFewRows = ResidualAndNorm<300, 64, 512, 64>;
+static_assert(LaunchOf<TooShallow, 1>::launch.feeds_norm && !RowClusters<TooShallow>::fits);
+static_assert(LaunchOf<TooFewRows, 1>::launch.feeds_norm && !RowClusters<TooFewRows>::fits);
 static_assert(LaunchOf<DrawnProducts<1, 24>>::launch.draws.is_possible);
 static_assert(LaunchOf<DrawnProducts<DrawnProducts<1, 1>::samples, 5>>::launch.draws.is_possible);
 

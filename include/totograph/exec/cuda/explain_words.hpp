@@ -68,7 +68,7 @@ struct LaunchWords {
             return {};
         }
         return launch.feeds_norm && may_fuse
-                   ? "all of it inside, and the norm that follows where clusters of warpgroups fill the device"
+                   ? "all of it inside, and the norm that follows where clusters that have whole rows fill the device"
                : launch.direct.is_possible ? "all of it inside"
                : launch.draws.is_possible  ? "chains where draws need them"
                : may_fuse ? "chains inside, where the device has warpgroups, or in a kernel of their own"

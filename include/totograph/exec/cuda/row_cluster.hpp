@@ -5,13 +5,13 @@
 #include <cstdint>
 
 #include <cuda.h>
+#include <cuda_runtime.h>
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/kernel_call.hpp>
 #include <totograph/exec/cuda/places.hpp>
 #include <totograph/exec/cuda/warpgroup.hpp>
-#include <totograph/graph/kernel.hpp>
 
 // Which products with a residual clusters compute together with the norm that follows, and how they are cut into tiles.
 
@@ -72,7 +72,7 @@ struct RowClusterGroup {
     static constexpr int clusters = (rows + Tile::rows - 1) / Tile::rows;
     static constexpr bool tiles_are_whole = rows % Tile::rows == 0;
 
-    /// Whether sizes and places allow it, and it can pay: of fewer rows no device's clusters are filled.
+    /// Whether sizes and places allow it, and it can pay: fewer rows do not fill the clusters of a whole device.
     static constexpr bool fits = K::kernel.rows() >= 1024 && K::kernel.columns() == Tile::row_columns &&
                                  depth % Tile::depth == 0 && depth >= Tile::stages * Tile::depth && K::is_aligned &&
                                  fits_in_32_bits<K>();

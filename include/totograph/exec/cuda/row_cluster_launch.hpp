@@ -43,7 +43,7 @@ struct RowClusterGroupOf {
 
 /// Launches a product with its residual and the norm after it.
 /// @param input    bf16, rows next to each other
-/// @param weight   of the product
+/// @param weight   of the product, bf16
 /// @param product  what its chain reads and writes
 /// @param norm     what the norm writes
 /// @param rounded  the rows that it makes

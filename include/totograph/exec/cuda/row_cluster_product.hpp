@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <cuda.h>
 #include <cuda_runtime.h>
 
 #include <totograph/core/dtype.hpp>
@@ -24,7 +23,8 @@
 // elements of depth to shared memory, six ahead: the weights of its columns, and its share of the rows to all blocks.
 // Two warpgroups multiply them, 64 rows each; a thread keeps its sums, adds bias and residual to them, which it asked
 // for before, and stores them, as f32 and as bf16. Of each row a block sends the sum of its squares to the block that
-// adds up the eight of that row, always in the same order, and runs the chain of the norm on the total.
+// adds up the eight of that row, always in the same order, and runs the chain of the norm on the total. (The kernel for
+// a norm alone adds them up in another order: which of the two it is depends on the rows and on the device.)
 
 namespace totograph::cuda {
 

@@ -50,7 +50,8 @@ __device__ __forceinline__ std::uint32_t two_bf16(float low, float high) {
     return *reinterpret_cast<const std::uint32_t*>(&pair);
 }
 
-/// Four threads next to each other have four words each: the one of number i gets the ith word of each.
+/// Four threads next to each other have four words each: the one of number i gets the ith word of each. All threads of
+/// a warp call it.
 __device__ __forceinline__ void transpose_of_four(std::uint32_t (&words)[4]) {
     const unsigned own = threadIdx.x % 4;
     const auto exchange = [&](std::uint32_t& low, std::uint32_t& high, unsigned distance) {

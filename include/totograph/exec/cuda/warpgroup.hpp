@@ -43,6 +43,7 @@ inline bool has_warpgroups() {
 
 /// Clusters of so many blocks that run at once on the current device, when each block has a multiprocessor to itself; 0
 /// where that is not known.
+/// @param blocks        of a cluster
 /// @param shared_bytes  shared memory of a multiprocessor
 inline int clusters_at_once(int blocks, std::size_t shared_bytes) {
     const std::size_t shared_bytes_of_block = shared_bytes / 2;  // with what any block has beside, two do not fit
