@@ -19,6 +19,7 @@ set -uo pipefail
 }
 readonly backend="$1" file="$2" folder="${3:-build/release/examples}"
 readonly shown=build/release/examples # as the documents call it
+readonly home="${HOME:-/no/home}"
 broken=0
 
 say() { printf '%s\n' "$@" >> "$file"; }
@@ -29,8 +30,8 @@ run() {
     shift 2
     echo "record_stress: ${SECONDS} s: $program $*" >&2
     say "## $heading" "" "    $shown/$program $*" ""
-    # Its headings go below ours.
-    "$folder/$program" "$@" 2>&1 | sed 's/^#/##/' >> "$file"
+    # Its headings go below ours, and whose machine it was does not matter.
+    "$folder/$program" "$@" 2>&1 | sed -e 's/^#/##/' -e "s#'$home/#'~/#g" >> "$file"
     code=${PIPESTATUS[0]}
     say "" "Exit code $code." ""
     [[ $code -eq 0 || $code -eq 7 ]] || broken=1
