@@ -149,7 +149,7 @@ only_bf16() {
 if [[ "$quick" == no ]]; then
     command -v compute-sanitizer > /dev/null || fail "no compute-sanitizer on the path; it is part of the CUDA toolkit."
     small_ops='-sce=*large*,*long rows*,*samples of*'
-    small_products='-sce=*large*,*300 rows*,* 70? rows*,*527 rows*,*1280 rows*,*2??? rows*'
+    small_products='-sce=*large*,*300 rows*,* 70? rows*,*527 rows*,*1280 rows*,*1792 rows*,*2??? rows*'
     for tool in memcheck racecheck initcheck synccheck; do
         products="$small_products"
         if [[ "$tool" == racecheck ]]; then
@@ -157,10 +157,10 @@ if [[ "$quick" == no ]]; then
             # computes products of many rows with neither, it sees those.
             products+=',*1??? rows*'
             if [[ "$architecture" == 90a ]]; then
-                only_bf16 "$tool" 'norm and pair? 1??? rows'
+                only_bf16 "$tool" 'scaled? 1??? rows,bilinear? 1??? rows'
             fi
         elif [[ "$tool" == memcheck ]]; then
-            only_bf16 "$tool" '*1280 rows*'
+            only_bf16 "$tool" '*1280 rows*,*1792 rows*'
         fi
         sanitize "$tool" "$build/tests/test_parity_cuda_a" -tc=mixture -sce='mean without a cache'
         sanitize "$tool" "$build/tests/test_parity_cuda_reduced" '-tc=mixture*' -sc='bf16 mean'

@@ -2,7 +2,7 @@
 //
 // What a step of the full-size model cannot be faster than: its weights read once, or, where rows are many, its
 // products by cuBLASLt, one after the other and nothing between them: those of the layers alone, and with those around
-// them.
+// them. Beside that, for comparison, the same products as plain calls of cuBLAS, which chooses algorithms itself.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -11,8 +11,11 @@
 #include <functional>
 #include <memory>
 #include <random>
+#include <type_traits>
 #include <utility>
 #include <vector>
+
+#include <cublas_v2.h>
 
 #include "measure.hpp"
 
@@ -62,18 +65,68 @@ tg::cuda::DeviceMemory noise(std::size_t bytes) {
     return memory;
 }
 
-/// The products of a step by cuBLASLt, each by the algorithm that is the fastest alone.
+/// Who computes the products.
+enum class ProductsBy {
+    tuned_cublaslt,  ///< cuBLASLt, of all algorithms that it names for each product the one that is the fastest.
+    cublas,          ///< Plain calls of cuBLAS, which chooses algorithms itself.
+};
+
+/// Computes a product, `output [rows, columns]` = `input [rows, depth]` times the transpose of `weight [columns,
+/// depth]`, on a stream.
+using Multiply = std::function<void(const void* input, const void* weight, void* output, cudaStream_t stream)>;
+
+/// Memory that libraries work in, one product after the other.
+using Workspace = std::shared_ptr<const tg::cuda::DeviceMemory>;
+
+/// By cuBLASLt, with the algorithm that is the fastest alone.
+Multiply tuned_cublaslt(const tg::cuda::ProductShape& shape, const Workspace& memory) {
+    const auto handle = std::make_shared<tg::cuda::LibraryHandle>();
+    const auto product = std::make_shared<tg::cuda::LibraryProduct>(handle->get(), shape);
+    product->choose(tg::cuda::rank_algorithms(*product, tg::cuda::describe_device(0)).front());
+    return [handle, product, memory](const void* input, const void* weight, void* output, cudaStream_t stream) {
+        product->launch(input, weight, output, nullptr, nullptr, memory->data(), stream);
+    };
+}
+
+/// By a plain call of cuBLAS.
+Multiply plain_cublas(const tg::cuda::ProductShape& shape, const Workspace& memory) {
+    cublasHandle_t made = nullptr;
+    tg::cuda::check(cublasCreate(&made), "creating a handle of cuBLAS");
+    const std::shared_ptr<std::remove_pointer_t<cublasHandle_t>> handle(
+        made, [](cublasHandle_t owned) { cublasDestroy(owned); });
+    const bool is_bf16 = shape.precision == Precision::bf16;
+    const cudaDataType_t type = is_bf16 ? CUDA_R_16BF : CUDA_R_32F;
+    const cublasComputeType_t computes =
+        shape.precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+    return [=, columns = static_cast<int>(shape.columns), rows = static_cast<int>(shape.rows),
+            depth = static_cast<int>(shape.depth)](const void* input, const void* weight, void* output,
+                                                   cudaStream_t stream) {
+        const float one = 1;
+        const float zero = 0;
+        tg::cuda::check(cublasSetStream(handle.get(), stream), "choosing the stream of cuBLAS");
+        // Choosing a stream forgets it; without, allocations would become part of a graph.
+        tg::cuda::check(cublasSetWorkspace(handle.get(), memory->data(), memory->size()), "giving cuBLAS memory");
+        // cuBLAS counts matrices by columns: what is transposed to us is not to it.
+        tg::cuda::check(
+            cublasGemmEx(handle.get(), CUBLAS_OP_T, CUBLAS_OP_N, columns, rows, depth, &one, weight, type, depth, input,
+                         type, depth, &zero, output, type, columns, computes, CUBLAS_GEMM_DEFAULT),
+            "multiplying by cuBLAS");
+    };
+}
+
+/// The products of a step.
 class StepProducts {
 public:
     /// @param weights  of all layers and the products around them, noise
-    StepProducts(Index rows, Precision precision, const tg::cuda::DeviceMemory& weights)
+    StepProducts(Index rows, Precision precision, ProductsBy by, std::shared_ptr<const tg::cuda::DeviceMemory> weights)
         : rows_(rows),
           precision_(precision),
-          weights_(weights),
+          by_(by),
+          weights_(std::move(weights)),
           input_(noise(bytes_of(Model::config.mlp_hidden_dim))),
           output_(bytes_of(std::max(2 * Model::config.mlp_hidden_dim, other_products.back().first))),
-          of_layer_(tuned(layer_products)),
-          others_(tuned(other_products)) {}
+          of_layer_(products_of(layer_products)),
+          others_(products_of(other_products)) {}
 
     [[nodiscard]] static std::size_t weight_bytes(Precision precision, bool with_others = true) {
         return static_cast<std::size_t>(Model::config.num_layers * weights_of(layer_products) +
@@ -83,12 +136,11 @@ public:
 
     /// One after the other and nothing between them: those of the layers alone, or with those around them.
     void launch(cudaStream_t stream, bool with_others) const {
-        const std::byte* weight = weights_.data();
-        const auto launch_all = [&](const std::vector<tg::cuda::LibraryProduct>& products) {
-            for (const tg::cuda::LibraryProduct& product : products) {
-                product.launch(input_.data(), weight, output_.data(), nullptr, nullptr, workspace_.data(), stream);
-                weight += static_cast<std::size_t>(product.shape().columns * product.shape().depth) *
-                          element_bytes(precision_);
+        const std::byte* weight = weights_->data();
+        const auto launch_all = [&](const std::vector<Product>& products) {
+            for (const Product& product : products) {
+                product.multiply(input_.data(), weight, output_.data(), stream);
+                weight += product.weight_bytes;
             }
         };
         for (Index layer = 0; layer < Model::config.num_layers; ++layer) {
@@ -100,15 +152,18 @@ public:
     }
 
 private:
+    struct Product {
+        Multiply multiply;
+        std::size_t weight_bytes;
+    };
+
     [[nodiscard]] std::size_t bytes_of(Index columns) const {
         return static_cast<std::size_t>(rows_ * columns) * element_bytes(precision_);
     }
 
     template <std::size_t count>
-    [[nodiscard]] std::vector<tg::cuda::LibraryProduct> tuned(
-        const std::array<std::pair<Index, Index>, count>& shapes) const {
-        const tg::cuda::Device device = tg::cuda::describe_device(0);
-        std::vector<tg::cuda::LibraryProduct> products;
+    [[nodiscard]] std::vector<Product> products_of(const std::array<std::pair<Index, Index>, count>& shapes) const {
+        std::vector<Product> products;
         for (const auto& [columns, depth] : shapes) {
             tg::cuda::ProductShape shape;
             shape.rows = rows_;
@@ -118,22 +173,22 @@ private:
             shape.output_stride = columns;
             shape.precision = precision_;
             shape.stores_bf16_sums = precision_ == Precision::bf16;
-            tg::cuda::LibraryProduct product(library_.get(), shape);
-            product.choose(tg::cuda::rank_algorithms(product, device).front());
-            products.push_back(std::move(product));
+            products.push_back(
+                {by_ == ProductsBy::cublas ? plain_cublas(shape, workspace_) : tuned_cublaslt(shape, workspace_),
+                 static_cast<std::size_t>(columns * depth) * element_bytes(precision_)});
         }
         return products;
     }
 
     Index rows_;
     Precision precision_;
-    const tg::cuda::DeviceMemory& weights_;
-    tg::cuda::LibraryHandle library_;
-    tg::cuda::DeviceMemory workspace_{tg::cuda::product_workspace_bytes};
+    ProductsBy by_;
+    std::shared_ptr<const tg::cuda::DeviceMemory> weights_;
+    Workspace workspace_ = std::make_shared<const tg::cuda::DeviceMemory>(tg::cuda::product_workspace_bytes);
     tg::cuda::DeviceMemory input_;
     tg::cuda::DeviceMemory output_;
-    std::vector<tg::cuda::LibraryProduct> of_layer_;
-    std::vector<tg::cuda::LibraryProduct> others_;
+    std::vector<Product> of_layer_;
+    std::vector<Product> others_;
 };
 
 template <class Record>
@@ -155,16 +210,14 @@ void print(const char* what, Index rows, Precision precision, const Spread& spre
 
 }  // namespace
 
-std::function<void(cudaStream_t)> products_of_step(Index rows, Precision precision) {
-    struct Owner {
-        tg::cuda::DeviceMemory weights;
-        StepProducts products;
-        Owner(Index of_rows, Precision in)
-            : weights(noise(StepProducts::weight_bytes(in))), products(of_rows, in, weights) {}
-    };
-    return [owner = std::make_shared<Owner>(rows, precision)](cudaStream_t stream) {
-        owner->products.launch(stream, true);
-    };
+std::vector<std::function<void(cudaStream_t)>> products_of_step(Index rows, Precision precision) {
+    const auto weights = std::make_shared<const tg::cuda::DeviceMemory>(noise(StepProducts::weight_bytes(precision)));
+    std::vector<std::function<void(cudaStream_t)>> result;
+    for (const ProductsBy by : {ProductsBy::tuned_cublaslt, ProductsBy::cublas}) {
+        result.emplace_back([products = std::make_shared<StepProducts>(rows, precision, by, weights)](
+                                cudaStream_t stream) { products->launch(stream, true); });
+    }
+    return result;
 }
 
 void print_floor(const Arguments& arguments, const std::vector<Index>& rows) {
@@ -173,23 +226,29 @@ void print_floor(const Arguments& arguments, const std::vector<Index>& rows) {
         if (!arguments.wants(arguments.precisions, tg::cuda::name(precision))) {
             continue;
         }
-        const tg::cuda::DeviceMemory weights = noise(StepProducts::weight_bytes(precision));
+        const auto weights =
+            std::make_shared<const tg::cuda::DeviceMemory>(noise(StepProducts::weight_bytes(precision)));
         const std::size_t of_layers = StepProducts::weight_bytes(precision, false);
         const tg::cuda::DeviceMemory copy(of_layers);
         // A copy reads and writes: half of it is one reading at the card's copy speed.
         const Spread read = time_replays(stream, arguments.repeats, [&](cudaStream_t on) {
-            tg::cuda::check(cudaMemcpyAsync(copy.data(), weights.data(), of_layers, cudaMemcpyDeviceToDevice, on),
+            tg::cuda::check(cudaMemcpyAsync(copy.data(), weights->data(), of_layers, cudaMemcpyDeviceToDevice, on),
                             "copying weights");
         });
         print("weights, half a copy", 0, precision, {read.median / 2, read.least / 2, read.most / 2});
         for (const Index count : rows) {
-            const StepProducts products(count, precision, weights);
-            const auto time = [&](bool with_others) {
-                return time_replays(stream, arguments.repeats,
-                                    [&](cudaStream_t on) { products.launch(on, with_others); });
+            const auto print_products = [&](ProductsBy by, const char* of_layers_name, const char* of_step_name) {
+                const StepProducts products(count, precision, by, weights);
+                const auto time = [&](bool with_others) {
+                    return time_replays(stream, arguments.repeats,
+                                        [&](cudaStream_t on) { products.launch(on, with_others); });
+                };
+                print(of_layers_name, count, precision, time(false));
+                print(of_step_name, count, precision, time(true));
             };
-            print("products of the layers", count, precision, time(false));
-            print("products of a step", count, precision, time(true));
+            print_products(ProductsBy::tuned_cublaslt, "products of the layers", "products of a step");
+            print_products(ProductsBy::cublas, "products of the layers, calls of cuBLAS",
+                           "products of a step, calls of cuBLAS");
         }
     }
 }

@@ -114,18 +114,19 @@ void print_memory(const char* name, Precision precision, const Arguments& argume
     std::fflush(stdout);
 }
 
-/// Puts the products of a step of so many rows onto a stream, by cuBLASLt, one after the other and nothing between
-/// them: what a decode step of many rows is measured by.
-std::function<void(cudaStream_t)> products_of_step(Index rows, Precision precision);
+/// Two functions that put the products of a step of so many rows onto a stream, one after the other and nothing between
+/// them, which a decode step of many rows is measured by: by cuBLASLt, and as plain calls of cuBLAS.
+std::vector<std::function<void(cudaStream_t)>> products_of_step(Index rows, Precision precision);
 
 /// Milliseconds of what the device computes, without copies in and out.
 struct ProgramTimes {
     double first;     ///< The first program of a forecast.
     double further;   ///< The one that each further patch takes; 0 without any.
-    double products;  ///< What cuBLASLt takes for products as those of a further patch, alone; 0 where rows are few.
+    double products;  ///< Products as those of a further patch by cuBLASLt, alone; 0 where rows are few.
+    double calls;     ///< The same as plain calls of cuBLAS.
 };
 
-/// Times programs, and the products beside them, in turns. The inputs are those of the last forecast.
+/// Times programs, and the products of a step beside them, in turns. The inputs are those of the last forecast.
 template <class Forecaster>
 ProgramTimes program_times(Forecaster& forecaster, Precision precision, int repeats) {
     constexpr Index further = Forecaster::sizes.steps - 1;
@@ -147,12 +148,14 @@ ProgramTimes program_times(Forecaster& forecaster, Precision precision, int repe
     if (further > 0) {
         graphs.push_back(programs(1 + further));
     }
-    std::function<void(cudaStream_t)> products;
+    std::vector<std::function<void(cudaStream_t)>> products;
     if (further > 0 && rows >= many_rows) {
         products = products_of_step(rows, precision);
+    }
+    for (const auto& of_step : products) {
         graphs.emplace_back(stream, [&](cudaStream_t to) {
             for (Index patch = 0; patch < further; ++patch) {
-                products(to);
+                of_step(to);
             }
         });
     }
@@ -171,7 +174,7 @@ ProgramTimes program_times(Forecaster& forecaster, Precision precision, int repe
     };
     constexpr auto steps = static_cast<double>(further > 0 ? further : 1);
     return {median(0), graphs.size() > 1 ? (median(1) - median(0)) / steps : 0.0,
-            graphs.size() > 2 ? median(2) / steps : 0.0};
+            graphs.size() > 2 ? median(2) / steps : 0.0, graphs.size() > 3 ? median(3) / steps : 0.0};
 }
 
 /// Whole forecasts as a caller sees them, and the parts of it that are the first program and each further patch.
@@ -209,11 +212,11 @@ void measure_precision(const char* name, const Arguments& arguments) {
     std::printf(
         "{\"implementation\": \"totograph-cuda\", \"workload\": \"%s\", \"precision\": \"%s\", \"samples\": %lld, "
         "\"median_ms\": %.4f, \"min_ms\": %.4f, \"max_ms\": %.4f, \"prefill_ms\": %.4f, \"decode_step_ms\": %.4f, "
-        "\"step_products_ms\": %.4f, "
+        "\"step_products_ms\": %.4f, \"step_calls_ms\": %.4f, "
         "\"first_ms\": %.3f, \"construction_ms\": %.1f, \"device_mib\": %.1f, \"graph_nodes\": %zu, "
         "\"tuned_products\": %zu, \"tuned_from_file\": %zu}\n",
         name, tg::cuda::name(precision), static_cast<long long>(bucket.samples), whole.median, whole.least, whole.most,
-        programs.first, programs.further, programs.products, first_ms, construction_ms,
+        programs.first, programs.further, programs.products, programs.calls, first_ms, construction_ms,
         static_cast<double>(Forecaster::device_bytes()) / 1048576, forecaster.graph_nodes(),
         from_file + tuned.misses - tuned_before.misses, from_file);
     std::fflush(stdout);

@@ -57,6 +57,14 @@ struct LinearOfViews {
     }
 };
 
+template <Index rows, Index depth, Index columns>
+struct Scaled {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        out(layer(r.state("x", {rows, depth}), columns) * 2.0);
+    }
+};
+
 /// A product whose result a chain goes on with.
 template <Index rows, Index depth, Index columns>
 struct Activated {
@@ -108,6 +116,26 @@ struct Gated {
     }
 };
 
+/// The same without a sigmoid.
+template <Index rows, Index depth, Index columns>
+struct Bilinear {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = norm(r.state("x", {rows, depth}));
+        out(layer(x, columns) * layer(x, columns));
+    }
+};
+
+/// The same as a feed-forward network has them: another product reads what they make.
+template <Index rows, Index depth, Index columns>
+struct FeedForward {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = norm(r.state("x", {rows, depth}));
+        out(layer(silu(layer(x, columns)) * layer(x, columns), 64));
+    }
+};
+
 template <Index rows, Index depth, Index columns>
 struct Residual {
     static constexpr void record(Recorder& r) {
@@ -137,7 +165,7 @@ template <Index rows, Index input, Index depth, Index columns, Index width = 768
 struct ResidualAndNorm {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
-        const Tensor hidden = silu(layer(r.state("x", {rows, input}), depth));
+        const Tensor hidden = layer(r.state("x", {rows, input}), depth) * 2.0;
         const Tensor stream = slice(r.state("stream", {rows, width}), 1, 0, 768) + layer(hidden, 768);
         const Tensor normed = norm(stream);
         out(layer(normed, columns));
@@ -407,10 +435,12 @@ using ProductModels = std::tuple<
     Residual<64, 3072, 768>, NormsAndResiduals<40>, IntoCaches<3, 21, 768>, Gated<65, 512, 1024>,
     ActivatedWithOperands<24, 96, 1600>, Linear<40, 64, 3584>, Activated<20, 256, 8192>, ActivatedInFives<30, 64>,
     WideAndNarrow<45, 160, 1024>, Activated<700, 192, 512>, ActivatedWithOperands<701, 192, 512>,
-    ActivatedWithOperands<9, 192, 512>, Gated<527, 192, 384>, Gated<1100, 512, 6144>,
-    ActivatedWithOperands<1101, 320, 6144>, IntoCaches<147, 7, 1536, 576>, Gated<1213, 512, 3072>,
-    Gated<1280, 512, 6144>, IntoCaches<160, 8, 1536, 576>, IntoCaches<293, 7, 1536, 576>,
-    ResidualAndNorm<1756, 512, 2304, 2304>, ResidualAndNorm<1664, 64, 512, 64>, ResidualAndNorm<1793, 64, 448, 64, 800>,
+    ActivatedWithOperands<9, 192, 512>, Gated<527, 192, 384>, FeedForward<1100, 768, 6144>,
+    ActivatedWithOperands<1101, 320, 6144>, IntoCaches<147, 7, 1536, 576>, FeedForward<1213, 768, 3072>,
+    FeedForward<1280, 768, 6144>, IntoCaches<160, 8, 1536, 576>, IntoCaches<293, 7, 1536, 576>,
+    FeedForward<1750, 768, 3072>, FeedForward<1792, 832, 3072>, Scaled<1700, 512, 3840>, Bilinear<1750, 512, 3072>,
+    Scaled<1100, 512, 6144>, Bilinear<1280, 512, 6144>, ResidualAndNorm<1756, 512, 2304, 2304>,
+    ResidualAndNorm<1664, 64, 512, 64>, ResidualAndNorm<1793, 64, 448, 64, 800>,
     ResidualAndNorm<1700, 64, 384, 64, 768, true>, DrawnProducts<1, 24>, DrawnProducts<DrawnProducts<1, 1>::samples, 5>,
     Causal<small_causal>, Causal<odd_causal>, Causal<large_causal>, Causal<few_causal>, Causal<few_causal, 0>,
     Cached<few_cached, true, 4>, Cached<few_cached, false, 3, 0>, AcrossVariates<few_queries>,

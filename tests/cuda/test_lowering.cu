@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What launches know before they run. Nothing here runs on a device.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -366,8 +367,8 @@ TEST_CASE("what does not fit into shared memory stays in the arena") {
     CHECK(elsewhere > 0);
 }
 
-TEST_CASE("sums of a tile lie so that neither who stores nor who loads them waits for a bank") {
-    using Sums = tg::cuda::TileSums;
+TEST_CASE_TEMPLATE("sums of a tile lie so that neither who stores nor who loads them waits for a bank", Sums,
+                   tg::cuda::TileSums<256>, tg::cuda::TileSums<224>) {
     std::set<int> offsets;
     for (int row = 0; row < Sums::rows; ++row) {
         std::set<int> banks_of_row;
@@ -378,6 +379,17 @@ TEST_CASE("sums of a tile lie so that neither who stores nor who loads them wait
         CHECK(banks_of_row.size() == Sums::chunks);  // eight neighbours, which eight lanes load, are in eight banks
     }
     CHECK(offsets.size() == std::size_t{Sums::rows} * Sums::chunks);
+    for (int row = 0; row < Sums::rows; ++row) {
+        // Of a pair, the second's sums begin in the middle.
+        for (int first = Sums::chunks / 2; first < Sums::chunks; first += 8) {
+            std::set<int> banks;
+            const int end = std::min(first + 8, Sums::chunks);
+            for (int chunk = first; chunk < end; ++chunk) {
+                banks.insert(Sums::chunk_offset(row, chunk) / Sums::chunk_bytes % 8);
+            }
+            CHECK(static_cast<int>(banks.size()) == end - first);
+        }
+    }
     CHECK(*offsets.rbegin() + Sums::chunk_bytes == static_cast<int>(Sums::bytes));
     for (int row = 0; row < Sums::rows; row += 8) {
         for (int chunk = 0; chunk < Sums::chunks; ++chunk) {

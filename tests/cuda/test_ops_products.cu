@@ -48,13 +48,19 @@ constexpr const char* table[] = {
     "product, chain and operands, 701 rows",
     "product, chain and operands, 9 rows",
     "norm and pair, 527 rows",
-    "norm and pair, 1100 rows",
+    "feed-forward, 1100 rows",
     "product, chain and operands, 1101 rows",
     "rotated into caches, 1029 rows",
-    "norm and pair, 1213 rows",
-    "norm and pair, 1280 rows",
+    "feed-forward, 1213 rows",
+    "feed-forward, 1280 rows",
     "rotated into caches, 1280 rows",
     "rotated into caches, 2051 rows",
+    "feed-forward, 1750 rows",
+    "feed-forward, 1792 rows",
+    "scaled, 1700 rows",
+    "bilinear, 1750 rows",
+    "scaled, 1100 rows",
+    "bilinear, 1280 rows",
     "residual and norm, 1756 rows",
     "residual and norm, 1664 rows",
     "residual and norm, 1793 rows",
@@ -97,12 +103,15 @@ constexpr const char* table[] = {
 // Models that are made for a kernel reach it.
 template <class Model, std::size_t launch = 0>
 using LaunchOf = tg::cuda::LaunchAt<tg::Program<Model>, true, launch>;
-template <class Model, std::size_t launch = 0, int product = 0>
+/// Whether warpgroups compute the products of a launch on a device of 132 multiprocessors.
+template <class Model, std::size_t launch = 0>
 constexpr bool runs_on_warpgroups() {
     using At = LaunchOf<Model, launch>;
-    // With enough columns that an H200 takes them.
-    return tg::cuda::fits_warpgroups<typename At::template KernelAt<At::launch.norms() + product>>() &&
-           tg::cuda::WarpgroupGroupOf<At>::type::fills(132);
+    if constexpr (tg::cuda::fits_warpgroups<At, true>()) {
+        return tg::cuda::WarpgroupGroupOf<At>::type::fills(132);
+    } else {
+        return false;
+    }
 }
 /// Whether all products of a model are streamed.
 template <class Model>
@@ -134,30 +143,63 @@ static_assert(column_groups<ActivatedWithOperands<24, 96, 1600>>() == 2 && colum
 static_assert(column_groups<Activated<20, 256, 8192>>() == 8 && column_groups<WideAndNarrow<45, 160, 1024>>() == 4);
 static_assert(is_streamed<ActivatedInFives<30, 64>>());
 static_assert(is_streamed<IntoCaches<3, 21, 768>>() && is_streamed<NormsAndResiduals<40>>());
-static_assert(runs_on_warpgroups<Gated<1100, 512, 6144>>());
-static_assert(!runs_on_warpgroups<ActivatedWithOperands<1101, 512, 6144>>());
-static_assert(runs_on_warpgroups<IntoCaches<147, 7, 1536, 576>, 2, 0>());
-static_assert(runs_on_warpgroups<IntoCaches<147, 7, 1536, 576>, 2, 1>());
-static_assert(runs_on_warpgroups<Gated<1213, 512, 3072>>());
-static_assert(runs_on_warpgroups<Gated<1280, 512, 6144>>());
-static_assert(runs_on_warpgroups<IntoCaches<160, 8, 1536, 576>, 2, 0>());
-static_assert(runs_on_warpgroups<IntoCaches<160, 8, 1536, 576>, 2, 1>());
+static_assert(runs_on_warpgroups<FeedForward<1100, 768, 6144>>());
+static_assert(runs_on_warpgroups<IntoCaches<147, 7, 1536, 576>, 2>());
+static_assert(runs_on_warpgroups<FeedForward<1213, 768, 3072>>());
+static_assert(runs_on_warpgroups<FeedForward<1280, 768, 6144>>());
+static_assert(runs_on_warpgroups<IntoCaches<160, 8, 1536, 576>, 2>());
 template <class Model, std::size_t launch = 0>
 using WarpgroupsOf = typename tg::cuda::WarpgroupGroupOf<LaunchOf<Model, launch>>::type;
 // Blocks of one tile, of one and two, and of three and more: sums and those who finish them wait for each other in both
 // parities.
 static_assert(WarpgroupsOf<IntoCaches<147, 7, 1536, 576>, 2>::items <= 132 / 2);
-static_assert(WarpgroupsOf<Gated<1213, 512, 3072>>::items > 132 / 2);
-static_assert(WarpgroupsOf<Gated<1213, 512, 3072>>::items < 2 * (132 / 2));
-static_assert(WarpgroupsOf<Gated<1100, 512, 6144>>::items > 2 * (132 / 2));
-static_assert(runs_on_warpgroups<IntoCaches<293, 7, 1536, 576>, 2, 0>());
-static_assert(runs_on_warpgroups<IntoCaches<293, 7, 1536, 576>, 2, 1>());
+static_assert(WarpgroupsOf<FeedForward<1213, 768, 3072>>::items > 132 / 2);
+static_assert(WarpgroupsOf<FeedForward<1213, 768, 3072>>::items < 2 * (132 / 2));
+static_assert(WarpgroupsOf<FeedForward<1100, 768, 6144>>::items > 2 * (132 / 2));
+static_assert(runs_on_warpgroups<IntoCaches<293, 7, 1536, 576>, 2>());
 static_assert(WarpgroupsOf<IntoCaches<293, 7, 1536, 576>, 2>::items > 132 / 2, "a block goes from product to product");
 // Tiles that reach beyond the last row, and tiles that do not.
-static_assert(!WarpgroupsOf<Gated<1213, 512, 3072>>::tiles_are_whole);
+static_assert(!WarpgroupsOf<FeedForward<1213, 768, 3072>>::tiles_are_whole);
 static_assert(!WarpgroupsOf<IntoCaches<147, 7, 1536, 576>, 2>::tiles_are_whole);
-static_assert(WarpgroupsOf<Gated<1280, 512, 6144>>::tiles_are_whole);
+static_assert(WarpgroupsOf<FeedForward<1280, 768, 6144>>::tiles_are_whole);
 static_assert(WarpgroupsOf<IntoCaches<160, 8, 1536, 576>, 2>::tiles_are_whole);
+// Tiles of 256 columns and of 224, where the last one reaches beyond the last column: of pairs, and of a product alone.
+static_assert(WarpgroupsOf<FeedForward<1280, 768, 6144>>::tile_columns == 256);
+static_assert(WarpgroupsOf<IntoCaches<160, 8, 1536, 576>, 2>::tile_columns == 256);
+using NarrowTiles = FeedForward<1750, 768, 3072>;
+using NarrowWholeTiles = FeedForward<1792, 832, 3072>;
+using NarrowTilesOfOne = Scaled<1700, 512, 3840>;
+static_assert(runs_on_warpgroups<NarrowTiles>() && WarpgroupsOf<NarrowTiles>::tile_columns == 224);
+static_assert(runs_on_warpgroups<NarrowWholeTiles>() && WarpgroupsOf<NarrowWholeTiles>::tile_columns == 224);
+static_assert(runs_on_warpgroups<NarrowTilesOfOne>() && WarpgroupsOf<NarrowTilesOfOne>::tile_columns == 224);
+static_assert(runs_on_warpgroups<Bilinear<1750, 512, 3072>>() && runs_on_warpgroups<Bilinear<1280, 512, 6144>>());
+static_assert(WarpgroupsOf<Bilinear<1750, 512, 3072>>::tile_columns == 224);
+static_assert(WarpgroupsOf<Bilinear<1280, 512, 6144>>::tile_columns == 256);
+static_assert(runs_on_warpgroups<Scaled<1100, 512, 6144>>());
+static_assert(WarpgroupsOf<Scaled<1100, 512, 6144>>::tile_columns == 256);
+static_assert(WarpgroupsOf<Scaled<1100, 512, 6144>>::items > 132 / 2);
+static_assert(!WarpgroupsOf<NarrowTiles>::tiles_are_whole && WarpgroupsOf<NarrowWholeTiles>::tiles_are_whole);
+static_assert(3072 % (224 / 2) != 0 && 3840 % 224 != 0);
+// Of 768 columns, four tiles of 224 waste too much.
+using MuchBeyond = IntoCaches<500, 7, 768>;
+static_assert(WarpgroupsOf<MuchBeyond, 2>::tile_columns == 224 && !runs_on_warpgroups<MuchBeyond, 2>());
+// A chain with a sigmoid would take longer than a tile: of less depth, stored as f32, or of a product alone; and one
+// that reads a number for each element.
+static_assert(!runs_on_warpgroups<FeedForward<1280, 704, 6144>>() && !runs_on_warpgroups<Gated<1280, 768, 6144>>());
+struct FeedForwardOfOne {
+    static constexpr void record(tg::Recorder& r) {
+        Outputs out(r);
+        out(layer(silu(layer(r.state("x", {1280, 768}), 6144)), 64));
+    }
+};
+struct ReadsElements {
+    static constexpr void record(tg::Recorder& r) {
+        Outputs out(r);
+        out(layer(r.state("x", {1280, 768}), 6144) * r.state("y", {1280, 6144}));
+    }
+};
+static_assert(runs_on_warpgroups<Scaled<1280, 768, 6144>>());
+static_assert(!runs_on_warpgroups<FeedForwardOfOne>() && !runs_on_warpgroups<ReadsElements>());
 static_assert(!runs_on_warpgroups<Gated<527, 192, 384>>());
 /// The product of a model with which the norm of what it makes runs, where clusters take whole rows.
 template <class Model>

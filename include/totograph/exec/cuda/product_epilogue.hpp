@@ -81,14 +81,24 @@ public:
     __device__ __forceinline__ explicit RowsEpilogue(const KernelCall& call)
         : pointers_(call), out_(call.output.get<Output<K>>()) {}
 
-    /// Chooses the rows: `row_at(i)` is the number of the `i`th, one that exists.
+    /// Rows, and what the chain reads of them.
+    class Rows {
+        friend RowsEpilogue;
+        Place<K, K::kernel.row_rank> places_[each] = {};
+        Operands operands_[each] = {};
+    };
+
+    /// Chooses rows, and asks for what they need: `row_at(i)` is the number of the `i`th, one that exists.
     template <class RowAt>
-    __device__ __forceinline__ void choose_rows(const RowAt& row_at) {
+    [[nodiscard]] __device__ __forceinline__ Rows choose_rows(const RowAt& row_at) const {
+        Rows rows;
 #pragma unroll
         for (int i = 0; i < each; ++i) {
-            rows_[i] = place_of<K, RowsOf<K>>(static_cast<Offset<K>>(row_at(i)));
-            load_operands<K, Source, lanes, of_rows>(pointers_, place_at(i, ColumnPlace{}), row_operands_[i]);
+            rows.places_[i] = place_of<K, RowsOf<K>>(static_cast<Offset<K>>(row_at(i)));
+            load_operands<K, Source, lanes, of_rows>(pointers_, join(rows.places_[i], ColumnPlace{}),
+                                                     rows.operands_[i]);
         }
+        return rows;
     }
 
     /// Asks the nearest cache for what the chain reads of a row.
@@ -105,12 +115,12 @@ public:
     }
 
     /// Asks for what the columns from `column` on need.
-    __device__ __forceinline__ void load(int column, Operands (&operands)[each]) const {
+    __device__ __forceinline__ void load(int column, const Rows& rows, Operands (&operands)[each]) const {
         const auto of_column = place_of<K, ColumnsOf<K>>(static_cast<Offset<K>>(column));
-        load_operands<K, Source, lanes, of_columns>(pointers_, place_at(0, of_column), operands[0]);
+        load_operands<K, Source, lanes, of_columns>(pointers_, join(rows.places_[0], of_column), operands[0]);
 #pragma unroll
         for (int i = 0; i < each; ++i) {
-            load_operands<K, Source, lanes, of_both>(pointers_, place_at(i, of_column), operands[i]);
+            load_operands<K, Source, lanes, of_both>(pointers_, join(rows.places_[i], of_column), operands[i]);
         }
     }
 
@@ -118,7 +128,7 @@ public:
     /// @param sums    gives of the `i`th row the sums of a factor of a pair, as floats
     /// @param exists  whether the `i`th row is to be stored
     template <class Sums, class Exists>
-    __device__ __forceinline__ void finish(int column, Operands (&operands)[each], const Sums& sums,
+    __device__ __forceinline__ void finish(int column, const Rows& rows, Operands (&operands)[each], const Sums& sums,
                                            const Exists& exists) const {
         const auto of_column = place_of<K, ColumnsOf<K>>(static_cast<Offset<K>>(column));
 #pragma unroll
@@ -127,7 +137,7 @@ public:
             if constexpr (Source::accumulators == 2) {
                 chain_detail::at<1>(operands[i]) = sums(i, std::integral_constant<int, 1>{});
             }
-            copy_operands<Source, of_rows>(row_operands_[i], operands[i]);
+            copy_operands<Source, of_rows>(rows.operands_[i], operands[i]);
             if (i > 0) {
                 copy_operands<Source, of_columns>(operands[0], operands[i]);
             }
@@ -136,7 +146,7 @@ public:
         for (int i = 0; i < each; ++i) {
             if (exists(i)) {
                 store_pack<inner_stride<K>(K::kernel.output_strides), K::is_aligned>(
-                    out_ + offset_of<K, StridesOfOutput<K>>(place_at(i, of_column)),
+                    out_ + offset_of<K, StridesOfOutput<K>>(join(rows.places_[i], of_column)),
                     stored_as<Output<K>>(run_chain<Source, lanes>(operands[i])));
             }
         }
@@ -155,14 +165,9 @@ private:
         }
         return place;
     }
-    __device__ __forceinline__ Place<K, K::kernel.iteration.rank> place_at(int i, const ColumnPlace& column) const {
-        return join(rows_[i], column);
-    }
 
     OperandPointers<Source> pointers_;
     Output<K>* out_;
-    RowPlace rows_[each];
-    Operands row_operands_[each];
 };
 
 /// The chain of a product whose sums a library left in memory, `row_stride` apart; those of a pair follow each other.
@@ -174,17 +179,17 @@ __device__ void run_epilogue(const KernelCall& call, const Sum* sums, int row_st
     constexpr int lanes = epilogue_lanes<K, Sum>();
     constexpr int each = epilogue_rows<K>();
     constexpr auto items = static_cast<Offset<K>>(epilogue_items<K, Sum>());
-    using Rows = RowsEpilogue<K, lanes, each>;
-    Rows epilogue(call);
+    using Epilogues = RowsEpilogue<K, lanes, each>;
+    const Epilogues epilogue(call);
     for (Offset<K> item = static_cast<Offset<K>>(block) * block_threads + static_cast<Offset<K>>(threadIdx.x);
          item < items; item += static_cast<Offset<K>>(blocks) * block_threads) {
         const Offset<K> column = item % (columns / lanes) * lanes;
         const Offset<K> first = item / (columns / lanes) * each;
         // Rows beyond the last one read what that one reads, and store nothing.
         const auto row_at = [&](int i) { return rows % each == 0 ? first + i : min(first + i, rows - 1); };
-        typename Rows::Operands operands[each];
-        epilogue.choose_rows(row_at);
-        epilogue.load(static_cast<int>(column), operands);
+        typename Epilogues::Operands operands[each];
+        const auto chosen = epilogue.choose_rows(row_at);
+        epilogue.load(static_cast<int>(column), chosen, operands);
         Pack<float, lanes> loaded[each][Epilogue<K>::accumulators];
 #pragma unroll
         for (int i = 0; i < each; ++i) {
@@ -195,7 +200,7 @@ __device__ void run_epilogue(const KernelCall& call, const Sum* sums, int row_st
             }
         }
         epilogue.finish(
-            static_cast<int>(column), operands, [&](int i, auto factor) { return loaded[i][factor]; },
+            static_cast<int>(column), chosen, operands, [&](int i, auto factor) { return loaded[i][factor]; },
             [&](int i) { return rows % each == 0 || first + i < rows; });
     }
 }

@@ -50,18 +50,17 @@ void launch_warpgroups(const KernelLauncher& launcher, const Device& device, con
                        const std::array<const std::byte*, At::launch.products()>& weights,
                        const std::array<KernelCall, At::launch.products()>& calls, cudaStream_t stream) {
     using Group = typename WarpgroupGroupOf<At>::type;
+    using Tile = typename Group::Tile;
     const auto parameters = [&]<int... i>(std::integer_sequence<int, i...>) {
-        return typename Group::Parameters{describe_tiles(input, Group::rows, Group::depth, WarpgroupTile::rows),
+        return typename Group::Parameters{describe_tiles(input, Group::rows, Group::depth, Tile::rows),
                                           {describe_tiles(weights[i], Group::template weight_rows<i>, Group::depth,
-                                                          WarpgroupTile::columns / WarpgroupTile::cluster)...},
+                                                          Tile::columns / Tile::cluster)...},
                                           {calls[i]...}};
     }
     (std::make_integer_sequence<int, Group::count>());
-    const Index clusters = std::min<Index>(Group::items, Index{device.multiprocessors} / WarpgroupTile::cluster);
+    const Index clusters = std::min<Index>(Group::items, Index{device.multiprocessors} / Tile::cluster);
     launcher.launch(&warpgroup_kernel<Group>,
-                    {clusters * WarpgroupTile::cluster, WarpgroupTile::threads, WarpgroupTile::cluster,
-                     WarpgroupTile::shared_bytes},
-                    stream, parameters);
+                    {clusters * Tile::cluster, Tile::threads, Tile::cluster, Tile::shared_bytes}, stream, parameters);
 }
 
 }  // namespace totograph::cuda

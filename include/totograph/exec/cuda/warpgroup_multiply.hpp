@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <totograph/exec/cuda/warpgroup.hpp>
+#include <totograph/exec/cuda/warpgroup_wgmma.hpp>
 
 // How warpgroups multiply tiles that a copier brings to shared memory, several stages ahead.
 

@@ -16,11 +16,11 @@
 
 // Products of many rows in bf16 with the chain after each, in one kernel: sums never leave the multiprocessor.
 //
-// A block computes 128 rows by 256 columns at a time (of a pair of products, 128 of each). One warp copies tiles of 64
-// elements of depth to shared memory, three ahead; two warpgroups multiply them, 64 rows each, and leave the sums in
-// shared memory; three more warps run the chain on them while the next tile is multiplied. On the sums of the last tile
-// those that multiplied run it, too. Two blocks of a cluster compute rows that follow each other of the same columns:
-// each copies one half of the weights to both.
+// A block computes 128 rows by 256 or 224 columns at a time (of a pair of products, half of each). One warp copies
+// tiles of 64 elements of depth to shared memory, three ahead; two warpgroups multiply them, 64 rows each, and leave
+// the sums in shared memory; three more warps run the chain on them while the next tile is multiplied. On the sums of
+// the last tile those that multiplied run it, too. Two blocks of a cluster compute rows that follow each other of the
+// same columns: each copies one half of the weights to both.
 
 namespace totograph::cuda {
 
@@ -50,7 +50,8 @@ struct WarpgroupRunner;
 template <class... K>
 struct WarpgroupRunner<WarpgroupGroup<K...>> {
     using Group = WarpgroupGroup<K...>;
-    using Tile = WarpgroupTile;
+    using Tile = typename Group::Tile;
+    using Sums = TileSums<Tile::columns>;
 
 #if defined(TOTOGRAPH_HAS_WARPGROUPS)
     struct Barriers {
@@ -61,7 +62,7 @@ struct WarpgroupRunner<WarpgroupGroup<K...>> {
     };
 
     template <class Kernel>
-    using TileEpilogueOf = TileEpilogue<Kernel, Group::tiles_are_whole>;
+    using TileEpilogueOf = TileEpilogue<Kernel, Sums, Group::tiles_are_whole>;
 
     /// The product that an item's tile belongs to, the tile within it, and its first row.
     struct TilePlace {
@@ -134,13 +135,13 @@ struct WarpgroupRunner<WarpgroupGroup<K...>> {
 
     /// Multiplies 64 of the rows of each tile and leaves the sums to those who finish them. Returns the item of the
     /// last tile; there is one, for no more clusters are launched than there are items.
-    static __device__ __forceinline__ int multiply(std::byte* tiles, const TileSums& sums, Barriers& barriers) {
+    static __device__ __forceinline__ int multiply(std::byte* tiles, const Sums& sums, Barriers& barriers) {
         const int which = static_cast<int>(threadIdx.x) / warpgroup_size;
         StageTurn<Tile::stages> turn;
         std::uint32_t parity = 1;
         int item = first_item();
         for (;; item += clusters()) {
-            float own[128];
+            float own[Tile::columns / 2];
             multiply_tiles<Tile, Group::depth>(tiles, barriers.full, barriers.empty, turn, own);
             wait_at(&barriers.finished, parity);
             parity ^= 1U;
@@ -181,9 +182,9 @@ struct WarpgroupRunner<WarpgroupGroup<K...>> {
     /// but the last `turn_rows`; the warps that only finish share these.
     /// @param item  the first to finish
     /// @param warp  a number of those that only finish; a negative one of those that multiplied, for the last tile
-    static __device__ __forceinline__ void finish(const typename Group::Parameters& parameters, const TileSums& sums,
+    static __device__ __forceinline__ void finish(const typename Group::Parameters& parameters, const Sums& sums,
                                                   Barriers& barriers, int item, int warp) {
-        constexpr int own_rows = TileSums::rows_of_warp;
+        constexpr int own_rows = Sums::rows_of_warp;
         static_assert(own_rows * Tile::multipliers == Tile::rows && own_rows % turn_rows == 0);
         const bool multiplied = warp < 0;
         const int block = block_in_cluster();
@@ -248,7 +249,7 @@ struct WarpgroupRunner<WarpgroupGroup<K...>> {
             publish_barriers();
         }
         meet_in_cluster();
-        const TileSums sums(tiles + Tile::stages * Tile::stage_bytes);
+        const Sums sums(tiles + Tile::stages * Tile::stage_bytes);
         const int warp = static_cast<int>(threadIdx.x) / 32;
         constexpr int copier = Tile::threads / 32 - 1;
         if (warp == copier) {
@@ -272,7 +273,7 @@ struct WarpgroupRunner<WarpgroupGroup<K...>> {
 };
 
 template <class Group>
-__global__ void __launch_bounds__(WarpgroupTile::threads, 1)
+__global__ void __launch_bounds__(Group::Tile::threads, 1)
     warpgroup_kernel(const __grid_constant__ typename Group::Parameters parameters) {
     WarpgroupRunner<Group>::run(parameters);
 }
