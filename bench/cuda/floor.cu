@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a step of the full-size model cannot be faster than: its weights read once, or, where rows are many, its
+// What a step of the full-size model can hardly be faster than: its weights read once, or, where rows are many, its
 // products by cuBLASLt, one after the other and nothing between them: those of the layers alone, and with those around
 // them. Beside that, for comparison, the same products as plain calls of cuBLAS, which chooses algorithms itself.
 #include <algorithm>
@@ -78,9 +78,17 @@ using Multiply = std::function<void(const void* input, const void* weight, void*
 /// Memory that libraries work in, one product after the other.
 using Workspace = std::shared_ptr<const tg::cuda::DeviceMemory>;
 
+using LibraryHandle = std::shared_ptr<const tg::cuda::LibraryHandle>;
+using CublasHandle = std::shared_ptr<std::remove_pointer_t<cublasHandle_t>>;
+
+CublasHandle make_cublas() {
+    cublasHandle_t made = nullptr;
+    tg::cuda::check(cublasCreate(&made), "creating a handle of cuBLAS");
+    return {made, [](cublasHandle_t handle) { cublasDestroy(handle); }};
+}
+
 /// By cuBLASLt, with the algorithm that is the fastest alone.
-Multiply tuned_cublaslt(const tg::cuda::ProductShape& shape, const Workspace& memory) {
-    const auto handle = std::make_shared<tg::cuda::LibraryHandle>();
+Multiply tuned_cublaslt(const tg::cuda::ProductShape& shape, const LibraryHandle& handle, const Workspace& memory) {
     const auto product = std::make_shared<tg::cuda::LibraryProduct>(handle->get(), shape);
     product->choose(tg::cuda::rank_algorithms(*product, tg::cuda::describe_device(0)).front());
     return [handle, product, memory](const void* input, const void* weight, void* output, cudaStream_t stream) {
@@ -89,11 +97,7 @@ Multiply tuned_cublaslt(const tg::cuda::ProductShape& shape, const Workspace& me
 }
 
 /// By a plain call of cuBLAS.
-Multiply plain_cublas(const tg::cuda::ProductShape& shape, const Workspace& memory) {
-    cublasHandle_t made = nullptr;
-    tg::cuda::check(cublasCreate(&made), "creating a handle of cuBLAS");
-    const std::shared_ptr<std::remove_pointer_t<cublasHandle_t>> handle(
-        made, [](cublasHandle_t owned) { cublasDestroy(owned); });
+Multiply plain_cublas(const tg::cuda::ProductShape& shape, const CublasHandle& handle, const Workspace& memory) {
     const bool is_bf16 = shape.precision == Precision::bf16;
     const cudaDataType_t type = is_bf16 ? CUDA_R_16BF : CUDA_R_32F;
     const cublasComputeType_t computes =
@@ -104,9 +108,9 @@ Multiply plain_cublas(const tg::cuda::ProductShape& shape, const Workspace& memo
         const float one = 1;
         const float zero = 0;
         tg::cuda::check(cublasSetStream(handle.get(), stream), "choosing the stream of cuBLAS");
-        // Choosing a stream forgets it; without, allocations would become part of a graph.
+        // That took away the memory it had been given; without any, cuBLAS would allocate within the graph.
         tg::cuda::check(cublasSetWorkspace(handle.get(), memory->data(), memory->size()), "giving cuBLAS memory");
-        // cuBLAS counts matrices by columns: what is transposed to us is not to it.
+        // cuBLAS counts matrices by columns: it computes the transpose of our output, and the weight comes first.
         tg::cuda::check(
             cublasGemmEx(handle.get(), CUBLAS_OP_T, CUBLAS_OP_N, columns, rows, depth, &one, weight, type, depth, input,
                          type, depth, &zero, output, type, columns, computes, CUBLAS_GEMM_DEFAULT),
@@ -121,12 +125,11 @@ public:
     StepProducts(Index rows, Precision precision, ProductsBy by, std::shared_ptr<const tg::cuda::DeviceMemory> weights)
         : rows_(rows),
           precision_(precision),
-          by_(by),
           weights_(std::move(weights)),
           input_(noise(bytes_of(Model::config.mlp_hidden_dim))),
           output_(bytes_of(std::max(2 * Model::config.mlp_hidden_dim, other_products.back().first))),
-          of_layer_(products_of(layer_products)),
-          others_(products_of(other_products)) {}
+          of_layer_(products_of(layer_products, by)),
+          others_(products_of(other_products, by)) {}
 
     [[nodiscard]] static std::size_t weight_bytes(Precision precision, bool with_others = true) {
         return static_cast<std::size_t>(Model::config.num_layers * weights_of(layer_products) +
@@ -162,7 +165,10 @@ private:
     }
 
     template <std::size_t count>
-    [[nodiscard]] std::vector<Product> products_of(const std::array<std::pair<Index, Index>, count>& shapes) const {
+    [[nodiscard]] std::vector<Product> products_of(const std::array<std::pair<Index, Index>, count>& shapes,
+                                                   ProductsBy by) const {
+        const auto library = std::make_shared<const tg::cuda::LibraryHandle>();
+        const CublasHandle cublas = make_cublas();
         std::vector<Product> products;
         for (const auto& [columns, depth] : shapes) {
             tg::cuda::ProductShape shape;
@@ -173,16 +179,15 @@ private:
             shape.output_stride = columns;
             shape.precision = precision_;
             shape.stores_bf16_sums = precision_ == Precision::bf16;
-            products.push_back(
-                {by_ == ProductsBy::cublas ? plain_cublas(shape, workspace_) : tuned_cublaslt(shape, workspace_),
-                 static_cast<std::size_t>(columns * depth) * element_bytes(precision_)});
+            products.push_back({by == ProductsBy::cublas ? plain_cublas(shape, cublas, workspace_)
+                                                         : tuned_cublaslt(shape, library, workspace_),
+                                static_cast<std::size_t>(columns * depth) * element_bytes(precision_)});
         }
         return products;
     }
 
     Index rows_;
     Precision precision_;
-    ProductsBy by_;
     std::shared_ptr<const tg::cuda::DeviceMemory> weights_;
     Workspace workspace_ = std::make_shared<const tg::cuda::DeviceMemory>(tg::cuda::product_workspace_bytes);
     tg::cuda::DeviceMemory input_;

@@ -179,12 +179,13 @@ static_assert(runs_on_warpgroups<Scaled<1100, 512, 6144>>());
 static_assert(WarpgroupsOf<Scaled<1100, 512, 6144>>::tile_columns == 256);
 static_assert(WarpgroupsOf<Scaled<1100, 512, 6144>>::items > 132 / 2);
 static_assert(!WarpgroupsOf<NarrowTiles>::tiles_are_whole && WarpgroupsOf<NarrowWholeTiles>::tiles_are_whole);
-static_assert(3072 % (224 / 2) != 0 && 3840 % 224 != 0);
+static_assert(WarpgroupsOf<NarrowTiles>::all_column_tiles * 224 > WarpgroupsOf<NarrowTiles>::weight_rows<0>);
+static_assert(WarpgroupsOf<NarrowTilesOfOne>::all_column_tiles * 224 > WarpgroupsOf<NarrowTilesOfOne>::weight_rows<0>);
 // Of 768 columns, four tiles of 224 waste too much.
 using MuchBeyond = IntoCaches<500, 7, 768>;
 static_assert(WarpgroupsOf<MuchBeyond, 2>::tile_columns == 224 && !runs_on_warpgroups<MuchBeyond, 2>());
-// A chain with a sigmoid would take longer than a tile: of less depth, stored as f32, or of a product alone; and one
-// that reads a number for each element.
+// What stays with cuBLASLt: chains with a sigmoid in products of less depth, stored as f32, or alone; and chains that
+// read a number for each element.
 static_assert(!runs_on_warpgroups<FeedForward<1280, 704, 6144>>() && !runs_on_warpgroups<Gated<1280, 768, 6144>>());
 struct FeedForwardOfOne {
     static constexpr void record(tg::Recorder& r) {

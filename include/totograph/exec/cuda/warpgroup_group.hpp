@@ -75,10 +75,10 @@ constexpr bool has_short_chain() {
     return is_short;
 }
 
-/// Whether the chain takes no longer than the products of the next tile, beside which it runs. One sigmoid, which is
-/// most of a chain, it may have for half of a tile's columns, in tiles of more depth, and if what it makes is stored as
-/// bf16: else a library and a kernel for the chain are faster (a pair of 1,750 rows of depth 768 stored as f32: 43 us
-/// against 50; a product alone: 33 against 44).
+/// Whether the chain, which runs beside the products of the next tile, takes about as long as these, or less. One
+/// sigmoid, which is most of a chain, it may have for half of a tile's columns, in tiles of more depth, and if what it
+/// makes is stored as bf16: else a library and a kernel for the chain were faster (a pair of 1,750 rows of depth 768
+/// stored as f32: 43 us against 50; a product alone: 33 against 44).
 template <class K>
 constexpr bool keeps_up() {
     const Chain& chain = K::kernel.chain;
@@ -94,7 +94,8 @@ constexpr bool keeps_up() {
 }
 
 /// Whether a product can be computed in this way, and pays. With fewer rows (448 were measured) a library's smaller
-/// tiles fill the device better. Products of other numbers of columns were not measured.
+/// tiles fill the device better. Products whose columns, of a pair both together, are not a multiple of 256 were not
+/// measured.
 template <class K>
 constexpr bool fits_warpgroups() {
     if constexpr (K::kernel.kind != KernelKind::product) {
