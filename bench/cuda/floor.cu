@@ -65,56 +65,53 @@ tg::cuda::DeviceMemory noise(std::size_t bytes) {
     return memory;
 }
 
-/// Who computes the products.
-enum class ProductsBy {
-    tuned_cublaslt,  ///< cuBLASLt, of all algorithms that it names for each product the one that is the fastest.
-    cublas,          ///< Plain calls of cuBLAS, which chooses algorithms itself.
-};
-
 /// Computes a product, `output [rows, columns]` = `input [rows, depth]` times the transpose of `weight [columns,
 /// depth]`, on a stream.
 using Multiply = std::function<void(const void* input, const void* weight, void* output, cudaStream_t stream)>;
+/// Makes that for a shape. Products of one maker share a library's handle and memory: they run one after the other.
+using MakeMultiply = std::function<Multiply(const tg::cuda::ProductShape& shape)>;
 
-/// Memory that libraries work in, one product after the other.
-using Workspace = std::shared_ptr<const tg::cuda::DeviceMemory>;
-
-using LibraryHandle = std::shared_ptr<const tg::cuda::LibraryHandle>;
-using CublasHandle = std::shared_ptr<std::remove_pointer_t<cublasHandle_t>>;
-
-CublasHandle make_cublas() {
-    cublasHandle_t made = nullptr;
-    tg::cuda::check(cublasCreate(&made), "creating a handle of cuBLAS");
-    return {made, [](cublasHandle_t handle) { cublasDestroy(handle); }};
+std::shared_ptr<const tg::cuda::DeviceMemory> make_workspace() {
+    return std::make_shared<const tg::cuda::DeviceMemory>(tg::cuda::product_workspace_bytes);
 }
 
-/// By cuBLASLt, with the algorithm that is the fastest alone.
-Multiply tuned_cublaslt(const tg::cuda::ProductShape& shape, const LibraryHandle& handle, const Workspace& memory) {
-    const auto product = std::make_shared<tg::cuda::LibraryProduct>(handle->get(), shape);
-    product->choose(tg::cuda::rank_algorithms(*product, tg::cuda::describe_device(0)).front());
-    return [handle, product, memory](const void* input, const void* weight, void* output, cudaStream_t stream) {
-        product->launch(input, weight, output, nullptr, nullptr, memory->data(), stream);
+/// By cuBLASLt, of all algorithms that it names for a product with the one that is the fastest alone.
+MakeMultiply by_tuned_cublaslt() {
+    const auto handle = std::make_shared<const tg::cuda::LibraryHandle>();
+    return [handle, memory = make_workspace()](const tg::cuda::ProductShape& shape) -> Multiply {
+        const auto product = std::make_shared<tg::cuda::LibraryProduct>(handle->get(), shape);
+        product->choose(tg::cuda::rank_algorithms(*product, tg::cuda::describe_device(0)).front());
+        return [handle, memory, product](const void* input, const void* weight, void* output, cudaStream_t stream) {
+            product->launch(input, weight, output, nullptr, nullptr, memory->data(), stream);
+        };
     };
 }
 
-/// By a plain call of cuBLAS.
-Multiply plain_cublas(const tg::cuda::ProductShape& shape, const CublasHandle& handle, const Workspace& memory) {
-    const bool is_bf16 = shape.precision == Precision::bf16;
-    const cudaDataType_t type = is_bf16 ? CUDA_R_16BF : CUDA_R_32F;
-    const cublasComputeType_t computes =
-        shape.precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
-    return [=, columns = static_cast<int>(shape.columns), rows = static_cast<int>(shape.rows),
-            depth = static_cast<int>(shape.depth)](const void* input, const void* weight, void* output,
-                                                   cudaStream_t stream) {
-        const float one = 1;
-        const float zero = 0;
-        tg::cuda::check(cublasSetStream(handle.get(), stream), "choosing the stream of cuBLAS");
-        // That took away the memory it had been given; without any, cuBLAS would allocate within the graph.
-        tg::cuda::check(cublasSetWorkspace(handle.get(), memory->data(), memory->size()), "giving cuBLAS memory");
-        // cuBLAS counts matrices by columns: it computes the transpose of our output, and the weight comes first.
-        tg::cuda::check(
-            cublasGemmEx(handle.get(), CUBLAS_OP_T, CUBLAS_OP_N, columns, rows, depth, &one, weight, type, depth, input,
-                         type, depth, &zero, output, type, columns, computes, CUBLAS_GEMM_DEFAULT),
-            "multiplying by cuBLAS");
+/// By plain calls of cuBLAS, which chooses algorithms itself.
+MakeMultiply by_calls_of_cublas() {
+    cublasHandle_t made = nullptr;
+    tg::cuda::check(cublasCreate(&made), "creating a handle of cuBLAS");
+    const std::shared_ptr<std::remove_pointer_t<cublasHandle_t>> handle(
+        made, [](cublasHandle_t owned) { cublasDestroy(owned); });
+    return [handle, memory = make_workspace()](const tg::cuda::ProductShape& shape) -> Multiply {
+        return [handle, memory, shape](const void* input, const void* weight, void* output, cudaStream_t stream) {
+            const auto columns = static_cast<int>(shape.columns);
+            const auto rows = static_cast<int>(shape.rows);
+            const auto depth = static_cast<int>(shape.depth);
+            const cudaDataType_t type = shape.precision == Precision::bf16 ? CUDA_R_16BF : CUDA_R_32F;
+            const cublasComputeType_t computes =
+                shape.precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+            const float one = 1;
+            const float zero = 0;
+            tg::cuda::check(cublasSetStream(handle.get(), stream), "choosing the stream of cuBLAS");
+            // That took away the memory it had been given; without any, cuBLAS would allocate within the graph.
+            tg::cuda::check(cublasSetWorkspace(handle.get(), memory->data(), memory->size()), "giving cuBLAS memory");
+            // cuBLAS counts matrices by columns: it computes the transpose of our output, and the weight comes first.
+            tg::cuda::check(
+                cublasGemmEx(handle.get(), CUBLAS_OP_T, CUBLAS_OP_N, columns, rows, depth, &one, weight, type, depth,
+                             input, type, depth, &zero, output, type, columns, computes, CUBLAS_GEMM_DEFAULT),
+                "multiplying by cuBLAS");
+        };
     };
 }
 
@@ -122,14 +119,15 @@ Multiply plain_cublas(const tg::cuda::ProductShape& shape, const CublasHandle& h
 class StepProducts {
 public:
     /// @param weights  of all layers and the products around them, noise
-    StepProducts(Index rows, Precision precision, ProductsBy by, std::shared_ptr<const tg::cuda::DeviceMemory> weights)
+    StepProducts(Index rows, Precision precision, const MakeMultiply& make,
+                 std::shared_ptr<const tg::cuda::DeviceMemory> weights)
         : rows_(rows),
           precision_(precision),
           weights_(std::move(weights)),
           input_(noise(bytes_of(Model::config.mlp_hidden_dim))),
           output_(bytes_of(std::max(2 * Model::config.mlp_hidden_dim, other_products.back().first))),
-          of_layer_(products_of(layer_products, by)),
-          others_(products_of(other_products, by)) {}
+          of_layer_(products_of(layer_products, make)),
+          others_(products_of(other_products, make)) {}
 
     [[nodiscard]] static std::size_t weight_bytes(Precision precision, bool with_others = true) {
         return static_cast<std::size_t>(Model::config.num_layers * weights_of(layer_products) +
@@ -166,9 +164,7 @@ private:
 
     template <std::size_t count>
     [[nodiscard]] std::vector<Product> products_of(const std::array<std::pair<Index, Index>, count>& shapes,
-                                                   ProductsBy by) const {
-        const auto library = std::make_shared<const tg::cuda::LibraryHandle>();
-        const CublasHandle cublas = make_cublas();
+                                                   const MakeMultiply& make) const {
         std::vector<Product> products;
         for (const auto& [columns, depth] : shapes) {
             tg::cuda::ProductShape shape;
@@ -179,9 +175,7 @@ private:
             shape.output_stride = columns;
             shape.precision = precision_;
             shape.stores_bf16_sums = precision_ == Precision::bf16;
-            products.push_back({by == ProductsBy::cublas ? plain_cublas(shape, cublas, workspace_)
-                                                         : tuned_cublaslt(shape, library, workspace_),
-                                static_cast<std::size_t>(columns * depth) * element_bytes(precision_)});
+            products.push_back({make(shape), static_cast<std::size_t>(columns * depth) * element_bytes(precision_)});
         }
         return products;
     }
@@ -189,7 +183,6 @@ private:
     Index rows_;
     Precision precision_;
     std::shared_ptr<const tg::cuda::DeviceMemory> weights_;
-    Workspace workspace_ = std::make_shared<const tg::cuda::DeviceMemory>(tg::cuda::product_workspace_bytes);
     tg::cuda::DeviceMemory input_;
     tg::cuda::DeviceMemory output_;
     std::vector<Product> of_layer_;
@@ -218,8 +211,8 @@ void print(const char* what, Index rows, Precision precision, const Spread& spre
 std::vector<std::function<void(cudaStream_t)>> products_of_step(Index rows, Precision precision) {
     const auto weights = std::make_shared<const tg::cuda::DeviceMemory>(noise(StepProducts::weight_bytes(precision)));
     std::vector<std::function<void(cudaStream_t)>> result;
-    for (const ProductsBy by : {ProductsBy::tuned_cublaslt, ProductsBy::cublas}) {
-        result.emplace_back([products = std::make_shared<StepProducts>(rows, precision, by, weights)](
+    for (const MakeMultiply& make : {by_tuned_cublaslt(), by_calls_of_cublas()}) {
+        result.emplace_back([products = std::make_shared<StepProducts>(rows, precision, make, weights)](
                                 cudaStream_t stream) { products->launch(stream, true); });
     }
     return result;
@@ -242,8 +235,9 @@ void print_floor(const Arguments& arguments, const std::vector<Index>& rows) {
         });
         print("weights, half a copy", 0, precision, {read.median / 2, read.least / 2, read.most / 2});
         for (const Index count : rows) {
-            const auto print_products = [&](ProductsBy by, const char* of_layers_name, const char* of_step_name) {
-                const StepProducts products(count, precision, by, weights);
+            const auto print_products = [&](const MakeMultiply& make, const char* of_layers_name,
+                                            const char* of_step_name) {
+                const StepProducts products(count, precision, make, weights);
                 const auto time = [&](bool with_others) {
                     return time_replays(stream, arguments.repeats,
                                         [&](cudaStream_t on) { products.launch(on, with_others); });
@@ -251,8 +245,8 @@ void print_floor(const Arguments& arguments, const std::vector<Index>& rows) {
                 print(of_layers_name, count, precision, time(false));
                 print(of_step_name, count, precision, time(true));
             };
-            print_products(ProductsBy::tuned_cublaslt, "products of the layers", "products of a step");
-            print_products(ProductsBy::cublas, "products of the layers, calls of cuBLAS",
+            print_products(by_tuned_cublaslt(), "products of the layers", "products of a step");
+            print_products(by_calls_of_cublas(), "products of the layers, calls of cuBLAS",
                            "products of a step, calls of cuBLAS");
         }
     }
