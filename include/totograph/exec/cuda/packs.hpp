@@ -141,6 +141,20 @@ __device__ __forceinline__ Pack<To, lanes> stored_as(const Pack<From, lanes>& pa
     return result;
 }
 
+/// Keeps the compiler from moving what computes a pack behind the next branch, unless it is less than a word.
+template <class T, int lanes>
+__device__ __forceinline__ void compute_now(Pack<T, lanes>& pack) {
+    if constexpr (sizeof(pack) % sizeof(std::uint32_t) == 0) {
+        std::uint32_t words[sizeof(pack) / sizeof(std::uint32_t)];
+        memcpy(words, &pack, sizeof pack);
+#pragma unroll
+        for (std::uint32_t& word : words) {
+            asm volatile("" : "+r"(word));
+        }
+        memcpy(&pack, words, sizeof pack);
+    }
+}
+
 /// A pack as numbers to compute with.
 template <int lanes, class From>
 __device__ __forceinline__ Pack<float, lanes> as_floats(const Pack<From, lanes>& pack) {

@@ -142,12 +142,18 @@ public:
                 copy_operands<Source, of_columns>(operands[0], operands[i]);
             }
         }
+        // All rows before the first test: chains of several rows overlap, those behind a branch would not.
+        Pack<Output<K>, lanes> results[each];
+#pragma unroll
+        for (int i = 0; i < each; ++i) {
+            results[i] = stored_as<Output<K>>(run_chain<Source, lanes>(operands[i]));
+            compute_now(results[i]);
+        }
 #pragma unroll
         for (int i = 0; i < each; ++i) {
             if (exists(i)) {
                 store_pack<inner_stride<K>(K::kernel.output_strides), K::is_aligned>(
-                    out_ + offset_of<K, StridesOfOutput<K>>(join(rows.places_[i], of_column)),
-                    stored_as<Output<K>>(run_chain<Source, lanes>(operands[i])));
+                    out_ + offset_of<K, StridesOfOutput<K>>(join(rows.places_[i], of_column)), results[i]);
             }
         }
     }
