@@ -163,6 +163,75 @@ struct ResidualAndNorm {
     }
 };
 
+/// The same without a norm: the next product takes the stream as it is.
+template <Index rows, Index input, Index depth, Index columns>
+struct ResidualAndRounding {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor hidden = layer(r.state("x", {rows, input}), depth) * 2.0;
+        const Tensor stream = r.state("stream", {rows, 768}) + layer(hidden, 768);
+        out(layer(stream, columns));
+        out(stream);
+    }
+};
+
+/// A product of elementwise results begins the stream; a norm and the next product follow. (Without a norm, the two
+/// products would be one.)
+template <Index rows, Index depth, Index columns>
+struct Embedding {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor stream = layer(r.state("x", {rows, depth}) * 0.5 + 0.25, 768);
+        out(layer(norm(stream), columns));
+        out(stream);
+    }
+};
+
+/// A stream that two products add to, one run after the other.
+template <Index rows, Index depth>
+struct TwoResiduals {
+    static constexpr int runs = 3;
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor stream = r.state("stream", {rows, 768});
+        const Tensor first = stream + layer(layer(norm(stream), depth) * 0.5, 768);
+        const Tensor second = first + layer(layer(norm(first), depth) * 0.5, 768);
+        out(layer(norm(second), 64));
+        r.store(stream, second);
+    }
+};
+
+/// What a product adds to is what the launch right before it makes.
+template <Index rows, Index depth>
+struct ResidualJustMade {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("x", {rows, 64});
+        const Tensor hidden = layer(x, depth) * 2.0;
+        const Tensor begin = layer(x, 768) * 0.5;
+        out(layer(norm(begin + layer(hidden, 768)), 64));
+        out(begin);  // or the sum with what is added to it would be one chain
+    }
+};
+
+/// A product of elementwise results.
+template <Index rows, Index depth, Index columns>
+struct PointwiseInput {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        out(layer((r.state("x", {rows, depth}) - r.state("of.rows", {rows, 1})) * 0.5, columns));
+    }
+};
+
+/// The same, where other steps are launched with them.
+template <Index rows, Index depth, Index columns>
+struct PointwiseOfSums {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        out(layer(silu(cumulative_sum(r.state("x", {rows, depth}))), columns));
+    }
+};
+
 /// Keys and values as a block stores them: projected, rotated, and written at a position of a cache.
 template <Index series, Index variates, Index width = 64, Index depth = width>
 struct IntoCaches {
@@ -219,17 +288,20 @@ using ProductModels = std::tuple<
     FeedForward<1750, 768, 3072>, FeedForward<1792, 832, 3072>, Scaled<1700, 512, 3840>, Bilinear<1750, 512, 3072>,
     Scaled<1100, 512, 6144>, Bilinear<1280, 512, 6144>, ResidualAndNorm<1756, 512, 2304, 2304>,
     ResidualAndNorm<1664, 64, 512, 64>, ResidualAndNorm<1793, 64, 448, 64, 800>,
-    ResidualAndNorm<1700, 64, 384, 64, 768, true>, DrawnProducts<1, 24>, DrawnProducts<DrawnProducts<1, 1>::samples, 5>,
-    Causal<small_causal>, Causal<odd_causal>, Causal<large_causal>, Causal<few_causal>, Causal<few_causal, 0>,
-    Cached<few_cached, true, 4>, Cached<few_cached, false, 3, 0>, AcrossVariates<few_queries>,
-    Cached<small_cached, true, 3>, Cached<small_cached, false, 3>, Cached<large_cached, true, 4>,
-    Cached<large_cached, true, 1>, Cached<large_cached, true, 0>, Cached<large_cached, false, 5>, LastPosition<last>,
-    AcrossVariates<few_variates>, AcrossVariates<few_variates, true>, AcrossVariates<many_variates>,
-    Causal<narrow_causal>, Causal<wide_causal>, Causal<widest_causal>, CachedInLongerRows<own_keys_of(32)>,
-    Cached<one_sample, true, 5>, FilledCaches<own_keys_of(16), 5>, FilledCaches<own_keys_of(32), 4>,
-    FilledCaches<own_keys_of(48), 3>, FilledCaches<own_keys_of(64, 130), 5>, FilledCaches<own_keys_of(64), 4, true>,
-    FilledCaches<own_keys_of(80), 2>, FilledCaches<own_keys_of(96), 3>, FilledCaches<own_keys_of(112), 3>,
-    FilledCaches<own_keys_of(128), 3>>;
+    ResidualAndNorm<1700, 64, 384, 64, 768, true>, ResidualAndNorm<1756, 64, 320, 64>,
+    ResidualAndRounding<1792, 64, 512, 64>, ResidualAndRounding<1793, 64, 192, 64>, Embedding<1761, 64, 64>,
+    TwoResiduals<1700, 2304>, ResidualJustMade<1700, 192>, PointwiseInput<5, 64, 48>, PointwiseInput<40, 96, 64>,
+    PointwiseInput<300, 64, 48>, PointwiseOfSums<3, 64, 48>, PointwiseOfSums<100, 64, 48>, PointwiseOfSums<600, 64, 48>,
+    DrawnProducts<1, 24>, DrawnProducts<DrawnProducts<1, 1>::samples, 5>, Causal<small_causal>, Causal<odd_causal>,
+    Causal<large_causal>, Causal<few_causal>, Causal<few_causal, 0>, Cached<few_cached, true, 4>,
+    Cached<few_cached, false, 3, 0>, AcrossVariates<few_queries>, Cached<small_cached, true, 3>,
+    Cached<small_cached, false, 3>, Cached<large_cached, true, 4>, Cached<large_cached, true, 1>,
+    Cached<large_cached, true, 0>, Cached<large_cached, false, 5>, LastPosition<last>, AcrossVariates<few_variates>,
+    AcrossVariates<few_variates, true>, AcrossVariates<many_variates>, Causal<narrow_causal>, Causal<wide_causal>,
+    Causal<widest_causal>, CachedInLongerRows<own_keys_of(32)>, Cached<one_sample, true, 5>,
+    FilledCaches<own_keys_of(16), 5>, FilledCaches<own_keys_of(32), 4>, FilledCaches<own_keys_of(48), 3>,
+    FilledCaches<own_keys_of(64, 130), 5>, FilledCaches<own_keys_of(64), 4, true>, FilledCaches<own_keys_of(80), 2>,
+    FilledCaches<own_keys_of(96), 3>, FilledCaches<own_keys_of(112), 3>, FilledCaches<own_keys_of(128), 3>>;
 
 /// The states of a model after a run on the CPU, by its place in `ProductModels`.
 std::vector<StateContent> eager_states_of_products(std::size_t model);

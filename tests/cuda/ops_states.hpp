@@ -37,6 +37,16 @@ struct StateContent {
     Bytes bytes;
 };
 
+/// How often a model runs before its states are compared: once, unless it says so.
+template <class Model>
+constexpr int runs_of() {
+    if constexpr (requires { Model::runs; }) {
+        return Model::runs;
+    } else {
+        return 1;
+    }
+}
+
 inline bool begins_with(std::string_view text, std::string_view begin) {
     return text.substr(0, begin.size()) == begin;
 }

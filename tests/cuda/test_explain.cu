@@ -127,15 +127,23 @@ TEST_CASE("the text names the bucket, the memory, both programs and what they co
     }
     check_has(Exact::explain(), "cuBLASLt");
     check_has(Exact::explain_dot<1>(), "peripheries=2");
-    check_has(Rounded::explain(), "-> bf16");
+    check_has(Rounded::explain(), "cached_attention -> bf16\n");
+    CHECK(count(Rounded::explain(), "cached_attention -> bf16 in part") == 0);
+    const std::string told = tg::cuda::explain_launches<tg::Program<ops::PointwiseOfSums<3, 64, 48>>, true>("sums");
+    check_has(told, "silu -> bf16 in part");
     CHECK(count(Exact::explain(), "-> bf16") == 0);
 }
 
-TEST_CASE("a product that may take the norm after it says so, and one of few rows does not") {
+TEST_CASE("a product that may take the norm or the rounding after it says so, and one of few rows does not") {
     constexpr std::string_view words = "and the norm that follows where clusters that have whole rows fill the device";
+    constexpr std::string_view without_norm =
+        "and the rounding that follows where clusters that have whole rows fill the device";
     const auto told = []<class Model>(Model) { return tg::cuda::explain_launches<tg::Program<Model>, true>("rows"); };
     CHECK(count(told(ops::ResidualAndNorm<1664, 64, 512, 64>{}), words) == 1);
     CHECK(count(told(ops::ResidualAndNorm<300, 64, 512, 64>{}), words) == 0);
+    CHECK(count(told(ops::ResidualAndNorm<1664, 64, 512, 64>{}), without_norm) == 0);
+    CHECK(count(told(ops::ResidualAndRounding<1792, 64, 512, 64>{}), without_norm) == 1);
+    CHECK(count(told(ops::ResidualAndRounding<1792, 64, 512, 64>{}), words) == 0);
 }
 
 TEST_CASE("the memory is known when the forecaster is compiled") {

@@ -38,13 +38,15 @@ constexpr bool prefix_is_settled() {
     return tg::cuda::Lowering<Program, true>::at(launch).prefix_is_settled;
 }
 
-/// Whether a norm of what a product makes can run with it anywhere in a model.
+using tg::cuda::Feeds;
+
+/// The most that can run with a product anywhere in a model.
 template <class Model>
-constexpr bool feeds_norm() {
+constexpr Feeds feeds() {
     using Lowered = tg::cuda::Lowering<tg::Program<Model>, true>;
-    bool result = false;
+    Feeds result = Feeds::nothing;
     for (std::size_t i = 0; i < Lowered::count; ++i) {
-        result = result || Lowered::at(i).feeds_norm;
+        result = std::max(result, Lowered::at(i).feeds);
     }
     return result;
 }
@@ -72,14 +74,92 @@ struct Added {
         }
     }
 };
-static_assert(feeds_norm<Added<Follows::norm>>());
-static_assert(!feeds_norm<Added<Follows::no_norm>>());
-static_assert(!feeds_norm<Added<Follows::norm_of_part>>());
-static_assert(!feeds_norm<Added<Follows::norm_of_views>>());
-static_assert(!feeds_norm<Added<Follows::norm, false>>());
-static_assert(!feeds_norm<Added<Follows::norm, true, false>>());
+static_assert(feeds<Added<Follows::norm>>() == Feeds::norm);
+static_assert(feeds<Added<Follows::no_norm>>() == Feeds::rounding);
+static_assert(feeds<Added<Follows::norm_of_part>>() == Feeds::nothing);
+static_assert(feeds<Added<Follows::norm_of_views>>() == Feeds::nothing);
+static_assert(feeds<Added<Follows::norm, false>>() == Feeds::norm);
+static_assert(feeds<Added<Follows::norm, true, false>>() == Feeds::nothing);
 // What the norm writes lies where the product reads.
-static_assert(!feeds_norm<Added<Follows::norm, true, true, true>>());
+static_assert(feeds<Added<Follows::norm, true, true, true>>() == Feeds::nothing);
+
+/// Other products, and what follows them.
+enum class Unlike { nothing, begins_with_norm, streamed_next, no_product_next };
+template <Unlike unlike>
+struct AlmostAdded {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        constexpr Index rows = unlike == Unlike::streamed_next ? 64 : 140;
+        const Tensor hidden = unlike == Unlike::begins_with_norm ? norm(r.state("x", {rows, 128}))
+                                                                 : silu(layer(r.state("x", {rows, 64}), 128));
+        const Tensor stream = r.state("stream", {rows, 192}) + layer(hidden, 192);
+        out(unlike == Unlike::no_product_next ? softmax(stream) : layer(stream, 64));
+    }
+};
+static_assert(feeds<AlmostAdded<Unlike::nothing>>() == Feeds::rounding);
+static_assert(feeds<AlmostAdded<Unlike::begins_with_norm>>() == Feeds::nothing);
+static_assert(feeds<AlmostAdded<Unlike::streamed_next>>() == Feeds::nothing);
+static_assert(feeds<AlmostAdded<Unlike::no_product_next>>() == Feeds::nothing);
+
+/// Whether a chain with a silu, of the first product of a model, takes the fast one.
+template <class Model>
+constexpr bool silu_is_factor() {
+    const tg::Chain& chain = tg::cuda::lowering_detail::kernel_of<tg::Program<Model>>(0).chain;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(chain.count); ++i) {
+        if (chain.instructions[i].op == tg::Op::silu) {
+            return tg::cuda::chain_detail::is_factor(chain, i);
+        }
+    }
+    return false;
+}
+enum class After { multiply, add, add_to_itself, exponential };
+template <After after>
+struct SiluOfProduct {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor y = r.state("y", {140, 128});
+        const Tensor product = layer(r.state("x", {140, 64}), 128);
+        const Tensor gate = silu(product);
+        switch (after) {
+            case After::multiply: out(gate * y * 3.0); break;
+            case After::add: out(gate * y + 3.0); break;
+            case After::add_to_itself: out(gate + product); break;
+            case After::exponential: out(exponential(gate * y)); break;
+        }
+    }
+};
+static_assert(silu_is_factor<SiluOfProduct<After::multiply>>() && !silu_is_factor<SiluOfProduct<After::add>>());
+static_assert(!silu_is_factor<SiluOfProduct<After::add_to_itself>>());
+static_assert(!silu_is_factor<SiluOfProduct<After::exponential>>());
+
+/// Elementwise results that a product reads, made in one launch with other steps.
+enum class Besides { nothing, another_reader, same_memory };
+template <Besides besides>
+struct PointwiseThenProduct {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("x", {512, 64});
+        // What the first step makes is not needed when the last one runs: that one gets its memory.
+        const Tensor made = silu(tg::cumulative_sum(besides == Besides::same_memory ? silu(x) : x));
+        out(layer(made, 64));
+        if (besides == Besides::another_reader) {
+            out(made);
+        }
+    }
+};
+template <Besides besides>
+constexpr bool rounds_for_product() {
+    using Lowered = tg::cuda::Lowering<tg::Program<PointwiseThenProduct<besides>>, true>;
+    for (std::size_t i = 0; i < Lowered::count; ++i) {
+        if (Lowered::at(i).kind == tg::cuda::LaunchKind::library) {
+            return Lowered::at(i).input_is_rounded;
+        }
+    }
+    return false;
+}
+static_assert(rounds_for_product<Besides::nothing>());
+static_assert(!rounds_for_product<Besides::another_reader>());
+static_assert(!rounds_for_product<Besides::same_memory>());
 
 inline constexpr AttentionSize size{
     .series = 2, .samples = 5, .variates = 3, .positions = 45, .heads = 4, .head_dim = 16};

@@ -65,6 +65,18 @@ constexpr const char* table[] = {
     "residual and norm, 1664 rows",
     "residual and norm, 1793 rows",
     "residual and norm, two products, 1700 rows",
+    "residual and norm, shallow, 1756 rows",
+    "residual and rounding, 1792 rows",
+    "residual and rounding, 1793 rows",
+    "embedding and norm, 1761 rows",
+    "two residuals, 1700 rows",
+    "residual just made, 1700 rows",
+    "elementwise, then linear, 5 rows",
+    "elementwise, then linear, 40 rows",
+    "elementwise, then linear, 300 rows",
+    "elementwise of sums, then linear, 3 rows",
+    "elementwise of sums, then linear, 100 rows",
+    "elementwise of sums, then linear, 600 rows",
     "draws from products, shared mixtures",
     "draws from products, a mixture each",
     "causal attention",
@@ -202,23 +214,44 @@ struct ReadsElements {
 static_assert(runs_on_warpgroups<Scaled<1280, 768, 6144>>());
 static_assert(!runs_on_warpgroups<FeedForwardOfOne>() && !runs_on_warpgroups<ReadsElements>());
 static_assert(!runs_on_warpgroups<Gated<527, 192, 384>>());
-/// The product of a model with which the norm of what it makes runs, where clusters take whole rows.
-template <class Model>
-using RowClusters = tg::cuda::RowClusterGroupOf<tg::Program<Model>, true, 1>;
+/// The product of a model with which the rounding of what it makes runs, where clusters take whole rows.
+template <class Model, std::size_t launch = 1>
+using RowClusters = tg::cuda::RowClusterGroupOf<tg::Program<Model>, true, launch>;
 /// No launch is cuBLASLt's: each may begin before the one before it has ended.
 using OwnKernelsAlone = ResidualAndNorm<1756, 512, 2304, 2304>;
 using WholeTiles = ResidualAndNorm<1664, 64, 512, 64>;
 using LongerRows = ResidualAndNorm<1793, 64, 448, 64, 800>;
 using TwoProducts = ResidualAndNorm<1700, 64, 384, 64, 768, true>;
+using Shallow = ResidualAndNorm<1756, 64, 320, 64>;
+using WithoutNorm = ResidualAndRounding<1792, 64, 512, 64>;
+using ShallowWithoutNorm = ResidualAndRounding<1793, 64, 192, 64>;
+using WithoutResidual = Embedding<1761, 64, 64>;
+using JustMade = ResidualJustMade<1700, 192>;
+using TwoOfStream = TwoResiduals<1700, 2304>;
 static_assert(RowClusters<OwnKernelsAlone>::fits && RowClusters<WholeTiles>::fits && RowClusters<LongerRows>::fits &&
-              RowClusters<TwoProducts>::fits);
+              RowClusters<TwoProducts>::fits && RowClusters<Shallow>::fits && RowClusters<WithoutNorm>::fits &&
+              RowClusters<ShallowWithoutNorm>::fits && RowClusters<WithoutResidual>::fits &&
+              RowClusters<JustMade>::fits && RowClusters<TwoOfStream, 1>::fits && RowClusters<TwoOfStream, 3>::fits);
+static_assert(!RowClusters<WithoutNorm>::type::has_norm && RowClusters<WithoutNorm>::type::has_residual);
+static_assert(RowClusters<WithoutResidual>::type::has_norm && !RowClusters<WithoutResidual>::type::has_residual);
+// Residuals that are read while the kernel before still runs: a state, and one that the kernel before that stored a
+// moment ago, all three of ours. Not one that the launch before makes.
+static_assert(RowClusters<WholeTiles>::type::residual_is_settled);
+static_assert(RowClusters<TwoOfStream, 3>::type::residual_is_settled && runs_on_warpgroups<TwoOfStream, 2>());
+static_assert(!RowClusters<JustMade>::type::residual_is_settled);
 static_assert(runs_on_warpgroups<OwnKernelsAlone, 0>() && runs_on_warpgroups<OwnKernelsAlone, 2>());
 /// Whether models reach it where so many clusters run at once.
 constexpr bool takes_rows(int clusters_at_once) {
     return RowClusters<OwnKernelsAlone>::type::fills(clusters_at_once) &&
            RowClusters<WholeTiles>::type::fills(clusters_at_once) &&
            RowClusters<LongerRows>::type::fills(clusters_at_once) &&
-           RowClusters<TwoProducts>::type::fills(clusters_at_once);
+           RowClusters<TwoProducts>::type::fills(clusters_at_once) &&
+           RowClusters<Shallow>::type::fills(clusters_at_once) &&
+           RowClusters<WithoutNorm>::type::fills(clusters_at_once) &&
+           RowClusters<ShallowWithoutNorm>::type::fills(clusters_at_once) &&
+           RowClusters<WithoutResidual>::type::fills(clusters_at_once) &&
+           RowClusters<JustMade>::type::fills(clusters_at_once) &&
+           RowClusters<TwoOfStream, 3>::type::fills(clusters_at_once);
 }
 static_assert(takes_rows(15) && takes_rows(16));
 // The last tile has 92 of 128 rows, all, one, and 36.
@@ -226,13 +259,27 @@ static_assert(!RowClusters<OwnKernelsAlone>::type::tiles_are_whole && RowCluster
 // More clusters than run at once, too few of them, and a device that has none.
 static_assert(!RowClusters<WholeTiles>::type::fills(12) && !RowClusters<WholeTiles>::type::fills(17));
 static_assert(!RowClusters<WholeTiles>::type::fills(0));
-// Stages are used six times each, once or twice, once but for the first, and once.
-static_assert(2304 == 6 * 6 * 64 && 512 == 8 * 64 && 448 == 7 * 64 && 384 == 6 * 64);
+// Stages are used six times each, once or twice, once but for the first, once, and not all of them.
+static_assert(2304 == 6 * 6 * 64 && 512 == 8 * 64 && 448 == 7 * 64 && 384 == 6 * 64 && 320 == 5 * 64);
+static_assert(RowClusters<Shallow>::type::stages_used == 5 && RowClusters<ShallowWithoutNorm>::type::stages_used == 3);
+static_assert(RowClusters<WithoutResidual>::type::stages_used == 1);
 static_assert(tg::cuda::RowClusterTile::stages == 6 && tg::cuda::RowClusterTile::depth == 64);
-using TooShallow = ResidualAndNorm<1756, 64, 320, 64>;
 using TooFewRows = ResidualAndNorm<300, 64, 512, 64>;
-static_assert(LaunchOf<TooShallow, 1>::launch.feeds_norm && !RowClusters<TooShallow>::fits);
-static_assert(LaunchOf<TooFewRows, 1>::launch.feeds_norm && !RowClusters<TooFewRows>::fits);
+static_assert(LaunchOf<TooFewRows, 1>::launch.feeds == tg::cuda::Feeds::norm && !RowClusters<TooFewRows>::fits);
+/// Whether elementwise results are stored as bf16 for the product that reads them.
+template <class Model>
+constexpr bool rounds_pointwise() {
+    return LaunchOf<Model, 1>::launch.input_is_rounded;
+}
+static_assert(rounds_pointwise<PointwiseInput<5, 64, 48>>() && rounds_pointwise<PointwiseInput<40, 96, 64>>());
+static_assert(rounds_pointwise<PointwiseInput<300, 64, 48>>());
+static_assert(rounds_pointwise<PointwiseOfSums<3, 64, 48>>() && rounds_pointwise<PointwiseOfSums<100, 64, 48>>());
+static_assert(rounds_pointwise<PointwiseOfSums<600, 64, 48>>());
+using tg::cuda::LaunchKind;
+static_assert(LaunchOf<PointwiseInput<300, 64, 48>>::launch.kind == LaunchKind::step);
+static_assert(LaunchOf<PointwiseOfSums<3, 64, 48>>::launch.kind == LaunchKind::segment);
+static_assert(LaunchOf<PointwiseOfSums<100, 64, 48>>::launch.kind == LaunchKind::rows);
+static_assert(LaunchOf<PointwiseOfSums<600, 64, 48>>::launch.kind == LaunchKind::rows);
 static_assert(LaunchOf<DrawnProducts<1, 24>>::launch.draws.is_possible);
 static_assert(LaunchOf<DrawnProducts<DrawnProducts<1, 1>::samples, 5>>::launch.draws.is_possible);
 

@@ -141,7 +141,7 @@ __device__ void run_pointwise(const KernelCall& call) {
         return;
     }
     const OperandPointers<Source> pointers(call);
-    auto* out = call.output.get<Element<K::kernel.dtype>>();
+    auto* out = call.output.get<Output<K>>();
     using Values = ChainValues<Source, lanes>;
     const auto read = [&](Offset<K> item) {
         Values values;
@@ -151,7 +151,7 @@ __device__ void run_pointwise(const KernelCall& call) {
     const auto write = [&](Offset<K> item, Values& values) {
         const auto place = place_of<K, IterationOf<K>>(item * lanes);
         store_pack<inner_stride<K>(K::kernel.output_strides), K::is_aligned>(
-            out + offset_of<K, StridesOfOutput<K>>(place), run_chain<Source, lanes>(values));
+            out + offset_of<K, StridesOfOutput<K>>(place), stored_as<Output<K>>(run_chain<Source, lanes>(values)));
     };
     Threads::template for_each<items>(read, write);
 }

@@ -27,8 +27,8 @@ struct Execution {
     /// kept; else they use cuBLASLt's first choice.
     bool tunes = true;
     bool overlaps = true;  ///< A kernel may begin before the one before it has ended (programmatic dependent launch).
-    /// Products of many rows run in one kernel with their chains, or with their residual and the norm after them, where
-    /// the device can; else cuBLASLt computes them, and another kernel the chains or the norm.
+    /// Products of many rows run in one kernel with their chains, or with what is added to them and the rounding and
+    /// the norm after that, where the device can; else cuBLASLt computes them, and other kernels the rest.
     bool fuses = true;
     /// The host waits after each launch, so that an error shows where it happens. Not while capturing.
     bool waits = false;

@@ -20,6 +20,7 @@
 #include <totograph/exec/cuda/execution.hpp>
 #include <totograph/exec/cuda/kernel_call.hpp>
 #include <totograph/exec/cuda/kernel_launcher.hpp>
+#include <totograph/exec/cuda/launch.hpp>
 #include <totograph/exec/cuda/library_launch.hpp>
 #include <totograph/exec/cuda/library_product.hpp>
 #include <totograph/exec/cuda/library_products.hpp>
@@ -212,7 +213,7 @@ private:
         using Lowered = Lowering<Program, streams>;
         const auto fused = [&]<std::size_t... i>(std::index_sequence<i...>) {
             return std::array<bool, sizeof...(i)>{
-                (fuses<LaunchAt<Program, streams, i>>() || takes_norm<which, i>())...};
+                (fuses<LaunchAt<Program, streams, i>>() || runs_on_row_clusters<which, i>())...};
         }
         (std::make_index_sequence<Lowered::count>());
         for (std::size_t i = 0; i < Lowered::count; ++i) {
@@ -304,10 +305,10 @@ private:
         }
     }
 
-    /// Whether clusters that have whole rows compute the product of a launch and the norm of the next one, on this
-    /// device.
+    /// Whether clusters that have whole rows compute the product of a launch and what rounds its result for the next
+    /// one, on this device.
     template <std::size_t which, std::size_t index>
-    [[nodiscard]] bool takes_norm() const {
+    [[nodiscard]] bool runs_on_row_clusters() const {
         using Group = RowClusterGroupOf<ProgramAt<which>, streams, index>;
         if constexpr (Group::fits) {
             return execution_.fuses && Group::type::fills(device_.row_clusters);
@@ -325,7 +326,7 @@ private:
         if constexpr (streams && !At::launch.input_is_rounded) {
             bool is_done = false;
             if constexpr (index > 0) {
-                is_done = takes_norm<which, index - 1>();
+                is_done = runs_on_row_clusters<which, index - 1>();
             }
             if (!is_done) {
                 launch_rounding<At>(launcher_, device_, call_of<which>(At::launch.first), rounded, stream);
@@ -342,11 +343,13 @@ private:
             }
         }
         if constexpr (RowClusterGroupOf<Program, streams, index>::fits) {
-            if (takes_norm<which, index>()) {
+            if (runs_on_row_clusters<which, index>()) {
+                using Group = typename RowClusterGroupOf<Program, streams, index>::type;
                 const KernelCall call = call_of<which>(At::launch.first);
-                return launch_row_clusters<typename RowClusterGroupOf<Program, streams, index>::type>(
-                    launcher_, call.input.base, weight_of<which>(At::launch.first), call,
-                    call_of<which>(At::launch.first + At::launch.count), rounded, stream);
+                const KernelCall norm =
+                    Group::has_norm ? call_of<which>(At::launch.first + At::launch.count) : KernelCall{};
+                return launch_row_clusters<Group>(launcher_, call.input.base, weight_of<which>(At::launch.first), call,
+                                                  norm, rounded, stream);
             }
         }
         for (const ProductPart& part : parts_of<which>(At::launch)) {

@@ -31,7 +31,7 @@ std::string explain_launches(std::string_view title) {
                 what = launch.sequence_title() + ": " + launch.steps.front() + " ... " + launch.steps.back();
             }
             what += launch.extra().empty() ? "" : " (" + launch.extra() + ")";
-            what += launch.rounds ? " -> bf16" : "";
+            what += launch.rounding(" ->");
             table.add_row({std::to_string(i), launch.kind(), launch.step_range(), bytes_text(launch.facts.bytes_read),
                            bytes_text(launch.facts.bytes_written), flops_text(launch.facts.flops), what});
         }

@@ -124,7 +124,7 @@ private:
         }
         lines.push_back((words.launch.count == 1 ? "step " : "steps ") + words.step_range() + ": " +
                         bytes_text(words.facts.bytes_read) + " read, " + bytes_text(words.facts.bytes_written) +
-                        " written" + (words.rounds ? " as bf16" : "") + ", " + flops_text(words.facts.flops));
+                        " written" + words.rounding(" as") + ", " + flops_text(words.facts.flops));
         return dot_node(id(place), look, title, lines);
     }
 

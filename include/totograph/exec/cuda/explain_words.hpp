@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/launch.hpp>
 #include <totograph/exec/cuda/lowering.hpp>
 #include <totograph/exec/cuda/row_cluster_launch.hpp>
 #include <totograph/exec/cuda/warpgroup_launch.hpp>
@@ -30,7 +32,7 @@ struct LaunchWords {
     bool rounds = false;             ///< A result is stored as bf16.
     StepFacts facts;
     int main_kernel = 0;    ///< The kernel of the plan that says what it is about.
-    bool may_fuse = false;  ///< Warpgroups can compute its products with their chains.
+    bool may_fuse = false;  ///< Warpgroups can compute its products with what follows.
 
     /// What launches it.
     [[nodiscard]] const char* kind() const {
@@ -67,12 +69,18 @@ struct LaunchWords {
         if (launch.kind != LaunchKind::library) {
             return {};
         }
-        return launch.feeds_norm && may_fuse
-                   ? "all of it inside, and the norm that follows where clusters that have whole rows fill the device"
-               : launch.direct.is_possible ? "all of it inside"
-               : launch.draws.is_possible  ? "chains where draws need them"
+        if (launch.feeds != Feeds::nothing && may_fuse) {
+            return std::string("all of it inside, and ") + (launch.feeds == Feeds::norm ? "the norm" : "the rounding") +
+                   " that follows where clusters that have whole rows fill the device";
+        }
+        return launch.direct.is_possible  ? "all of it inside"
+               : launch.draws.is_possible ? "chains where draws need them"
                : may_fuse ? "chains inside, where the device has warpgroups, or in a kernel of their own"
                           : "chains in a kernel of their own";
+    }
+    /// `-> bf16` after " ->": that results are stored as bf16; nothing where they are stored as planned.
+    [[nodiscard]] std::string rounding(std::string_view as) const {
+        return !rounds ? "" : std::string(as) + " bf16" + (launch.is_sequence() ? " in part" : "");
     }
     /// Whether two do the same for different layers.
     [[nodiscard]] bool is_like(const LaunchWords& other) const {

@@ -18,7 +18,7 @@ enum class LaunchKind : std::uint8_t {
                ///< steps between them that touch nothing of theirs have a block of their own.
     streamed,  ///< Products of few rows (`most_streamed_rows`) with one input, and the norm before them.
     library,  ///< Products by cuBLASLt, then their chains, or draws from them; some by warpgroups with their chains, or
-              ///< with the norm that follows.
+              ///< with the rounding and the norm that follow.
 };
 
 /// How a library can compute the whole chain of a product: sums plus a bias, plus a residual of the result's shape.
@@ -27,6 +27,13 @@ struct DirectProduct {
     int bias = -1;  ///< Operands of the chain; -1 for none.
     int residual = -1;
     Index residual_stride = 0;
+};
+
+/// What of the next launch can run with a product: that one begins by rounding all that the product makes.
+enum class Feeds : std::uint8_t {
+    nothing,
+    rounding,  ///< As it is.
+    norm,      ///< With a norm of its rows.
 };
 
 /// Draws from mixtures whose parameters come right from products.
@@ -79,11 +86,10 @@ struct Launch {
     bool input_is_rounded = false;                   ///< Of products: the input is stored as bf16 already.
     bool input_moves = false;                        ///< Of products: the input lies at a position.
     DirectProduct direct;                            ///< Of a lone product of the library.
-    /// Of such a product with bias and residual: the next launch begins with the norm of what it makes, which can run
-    /// with it.
-    bool feeds_norm = false;
-    MixtureDraws draws;  ///< Of products of the library: the two last steps draw from them.
-    int layer = -1;      ///< Of products: the transformer layer of the weights, if any.
+    bool residual_is_settled = false;                ///< Its residual was written before the launch before this one.
+    Feeds feeds = Feeds::nothing;                    ///< Of such a product with a bias.
+    MixtureDraws draws;                              ///< Of products of the library: the two last steps draw from them.
+    int layer = -1;                                  ///< Of products: the transformer layer of the weights, if any.
 
     /// Whether the steps run one after the other in one kernel.
     [[nodiscard]] constexpr bool is_sequence() const { return kind == LaunchKind::segment || kind == LaunchKind::rows; }

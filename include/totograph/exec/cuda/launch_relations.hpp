@@ -38,22 +38,55 @@ constexpr bool has_settled_prefix(int attention, const Launch& before) {
     return settled;
 }
 
-/// Whether the norm that begins a launch can run with the product, bias and residual of the launch before: it is of all
-/// that the product makes, and what it writes is nothing that the product touches.
+/// Whether nothing that a launch touches, but for the result of one of its steps, lies where that result does: then it
+/// may have elements of another size than planned, which changes what rows of memory are to each other.
 template <class Program>
-constexpr bool feeds_norm(const Launch& launch, const Launch& next) {
-    if (!launch.direct.is_possible || launch.direct.bias < 0 || launch.direct.residual < 0 || launch.norms() > 0 ||
-        !launch.input_is_rounded || next.kind != LaunchKind::library || !next.has_reduction) {
+constexpr bool is_alone_at_output(const Launch& launch, int step) {
+    const Reference& output = step_of<Program>(step).output;
+    bool alone = true;
+    for (int i = launch.first; i < launch.first + launch.count; ++i) {
+        alone = alone && !reads<Program>(i, output) &&
+                (i == step || !may_overlap<Program>(step_of<Program>(i).output, output));
+    }
+    return alone;
+}
+
+/// Whether the launch before a lone product does not write the residual that the product adds, which then can be read
+/// as soon as the kernel begins, like such a prefix.
+template <class Program>
+constexpr bool has_settled_residual(const Launch& launch, const Launch& before) {
+    if (!launch.direct.is_possible || launch.direct.residual < 0) {
         return false;
     }
+    const auto operand = static_cast<std::size_t>(launch.direct.residual);
+    const Reference& residual = step_of<Program>(launch.first_product()).operands[operand];
+    bool settled = true;
+    for (int i = before.first; i < before.first + before.count; ++i) {
+        settled = settled && !may_overlap<Program>(step_of<Program>(i).output, residual);
+    }
+    return settled;
+}
+
+/// What of the next launch can run with a lone product and its bias: the rounding of all that it makes, and a norm
+/// whose result lies where the product touches nothing.
+template <class Program>
+constexpr Feeds feeds(const Launch& launch, const Launch& next) {
+    if (!launch.direct.is_possible || launch.direct.bias < 0 || launch.norms() > 0 || !launch.input_is_rounded ||
+        next.kind != LaunchKind::library || next.input_is_rounded) {
+        return Feeds::nothing;
+    }
     const Kernel& product = kernel_of<Program>(launch.first);
-    const Kernel& norm = kernel_of<Program>(next.first);
     const Reference& made = step_of<Program>(launch.first).output;
-    return is_same(step_of<Program>(next.first).operands[0], made) && norm.rows() == product.rows() &&
-           norm.columns() == product.columns() &&
-           kernel_of<Program>(next.first_product()).input_stride == product.columns() &&
-           !reads<Program>(launch.first, step_of<Program>(next.first).output) &&
-           !may_overlap<Program>(step_of<Program>(next.first).output, made);
+    const Kernel& reader = kernel_of<Program>(next.first_product());
+    if (!is_same(step_of<Program>(next.first_product()).input, made) || reader.rows() != product.rows() ||
+        reader.depth != product.columns() || reader.input_stride != product.columns()) {
+        return Feeds::nothing;
+    }
+    if (!next.has_reduction) {
+        return Feeds::rounding;
+    }
+    const Reference& norms = step_of<Program>(next.first).output;
+    return !reads<Program>(launch.first, norms) && !may_overlap<Program>(norms, made) ? Feeds::norm : Feeds::nothing;
 }
 
 }  // namespace totograph::cuda::lowering_detail

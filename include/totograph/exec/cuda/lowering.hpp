@@ -189,8 +189,10 @@ private:
         if (arena(step.output) != buffers) {
             const std::size_t buffer = arena(step.output);
             const bool is_epilogue = kernel.kind == KernelKind::product && !launch.direct.is_possible;
-            refused[buffer] = refused[buffer] || !(is_attention || is_epilogue) || step.output.offset != 0 ||
-                              step.output.position >= 0;
+            const bool is_pointwise = kernel.kind == KernelKind::pointwise && kernel.dtype == DType::f32 &&
+                                      is_alone_at_output<Program>(launch, index);
+            refused[buffer] = refused[buffer] || !(is_attention || is_epilogue || is_pointwise) ||
+                              step.output.offset != 0 || step.output.position >= 0;
         }
     }
 
@@ -299,7 +301,9 @@ private:
             }
         }
         for (std::size_t l = 0; l + 1 < table.count; ++l) {
-            table.launches[l].feeds_norm = feeds_norm<Program>(table.launches[l], table.launches[l + 1]);
+            table.launches[l].feeds = feeds<Program>(table.launches[l], table.launches[l + 1]);
+            table.launches[l + 1].residual_is_settled =
+                has_settled_residual<Program>(table.launches[l + 1], table.launches[l]);
         }
         return table;
     }

@@ -8,6 +8,7 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/exec/cuda/kernel_call.hpp>
 #include <totograph/exec/cuda/kernel_launcher.hpp>
+#include <totograph/exec/cuda/launch.hpp>
 #include <totograph/exec/cuda/lowering.hpp>
 #include <totograph/exec/cuda/row_cluster.hpp>
 #include <totograph/exec/cuda/row_cluster_product.hpp>
@@ -17,7 +18,7 @@
 
 namespace totograph::cuda {
 
-/// The product of a launch and the norm of the next one, as a group.
+/// The product of a launch and what of the next one runs with it, as a group.
 /// @tparam index  of the launch among those of the program
 template <class Program, bool streams, std::size_t index>
 struct RowClusterGroupOf {
@@ -25,15 +26,18 @@ struct RowClusterGroupOf {
 
     template <class Product>
     static constexpr auto find() {
-        if constexpr (At::launch.feeds_norm) {
+        constexpr DirectProduct direct = At::launch.direct;
+        constexpr bool is_settled = At::launch.residual_is_settled;
+        if constexpr (At::launch.feeds == Feeds::norm) {
             using Next = LaunchAt<Program, streams, index + 1>;
-            return RowClusterGroup<Product, At::launch.direct.bias, At::launch.direct.residual,
-                                   At::launch.direct.residual_stride, typename Next::template KernelAt<0>>{};
+            return RowClusterGroup<Product, direct, is_settled, typename Next::template KernelAt<0>>{};
+        } else if constexpr (At::launch.feeds == Feeds::rounding) {
+            return RowClusterGroup<Product, direct, is_settled, void>{};
         }
     }
     using type = decltype(find<typename At::template KernelAt<0>>());
     static constexpr bool fits = [] {
-        if constexpr (At::launch.feeds_norm) {
+        if constexpr (At::launch.feeds != Feeds::nothing) {
             return type::fits;
         } else {
             return false;
@@ -41,12 +45,12 @@ struct RowClusterGroupOf {
     }();
 };
 
-/// Launches a product with its residual and the norm after it.
+/// Launches a product with its bias and residual, and what rounds what it makes.
 /// @param input    bf16, rows next to each other
 /// @param weight   of the product, bf16
 /// @param product  what its chain reads and writes
-/// @param norm     what the norm writes
-/// @param rounded  the rows that it makes
+/// @param norm     what the norm writes, if there is one
+/// @param rounded  what it makes, as bf16
 template <class Group>
 void launch_row_clusters(const KernelLauncher& launcher, const void* input, const std::byte* weight,
                          const KernelCall& product, const KernelCall& norm, BFloat16* rounded, cudaStream_t stream) {

@@ -17,7 +17,7 @@
 #include <totograph/exec/cuda/warpgroup.hpp>
 #include <totograph/exec/cuda/warpgroup_multiply.hpp>
 
-// A product of many rows in bf16 with its bias and residual, and the norm of the sums, in one kernel.
+// A product of many rows in bf16 with its bias and residual, the sums rounded, and their norm, in one kernel.
 //
 // A cluster of eight blocks has 128 whole rows, each block 96 of their columns. One warp of a block copies tiles of 64
 // elements of depth to shared memory, six ahead: the weights of its columns, and its share of the rows to all blocks.
@@ -43,7 +43,6 @@ struct RowClusterRunner {
         float squares[Tile::cluster][Tile::rows_of_warp];
     };
 
-    static constexpr int steps = Group::depth / Tile::depth;
     static constexpr int chunks = Tile::columns / 8;  ///< Of eight columns.
 
     /// Copies tiles: one thread does.
@@ -64,33 +63,47 @@ struct RowClusterRunner {
         copy_weights(0, 0);
         wait_for_predecessor();
         copy_rows(0, 0);
-        for (int step = 1; step < Tile::stages; ++step) {
+        for (int step = 1; step < Group::stages_used; ++step) {
             copy_weights(step, step);
             copy_rows(step, step);
         }
         StageTurn<Tile::stages> turn;
-        for (int step = Tile::stages; step < steps; ++step) {
+        for (int step = Tile::stages; step < Group::steps; ++step) {
             wait_at(&shared.empty[turn.stage], turn.parity);
             copy_weights(step, turn.stage);
             copy_rows(step, turn.stage);
             turn.advance();
         }
         // A block may not end while others arrive at its barriers, or what it copied to them is on its way.
-        for (int stage = 0; stage < Tile::stages; ++stage) {
+        for (int stage = 0; stage < Group::stages_used; ++stage) {
             wait_at(&shared.empty[turn.stage], turn.parity);
             turn.advance();
         }
     }
 
-    /// The rows and columns of a thread's sums: `4 j + 2 h + i` is row `row + 8 h`, column `column + 8 j + i`.
-    struct SumsPlace {
+    /// Sums of a thread that are neighbours in a row: as tensor cores leave them, a thread has two of each eight.
+    struct Quad {
+        float4 values;
+
+        __device__ __forceinline__ void add(const float4& other) {
+            values.x += other.x;
+            values.y += other.y;
+            values.z += other.z;
+            values.w += other.w;
+        }
+    };
+    static constexpr int sixteens = chunks / 2;  ///< Of sixteen columns.
+
+    /// The rows and columns of a thread's quads: number `2 j + h` is of row `row + 8 h`, from column `column + 16 j`
+    /// on.
+    struct QuadPlace {
         int row;
         int column;
 
-        __device__ __forceinline__ SumsPlace() {
+        __device__ __forceinline__ QuadPlace() {
             const int lane = static_cast<int>(threadIdx.x) % 32;
             row = first_row() + static_cast<int>(threadIdx.x) / 32 * Tile::rows_of_warp + lane / 4;
-            column = block_in_cluster() * Tile::columns + lane % 4 * 2;
+            column = block_in_cluster() * Tile::columns + lane % 2 * 8 + lane % 4 / 2 * 4;
         }
         /// A row that exists; what comes of it in place of one beyond the last row is not stored.
         [[nodiscard]] __device__ __forceinline__ int row_to_read(int half) const {
@@ -101,13 +114,27 @@ struct RowClusterRunner {
         }
     };
 
+    /// Two threads next to each other have two of each eight columns: of sixteen columns each gets four neighbours.
+    static __device__ __forceinline__ void gather(const float (&sums)[4 * chunks], Quad (&quads)[2 * sixteens]) {
+#pragma unroll
+        for (int i = 0; i < 2 * sixteens; ++i) {
+            const float* const low = sums + i / 2 * 8 + i % 2 * 2;
+            const float* const high = low + 4;
+            Quad& quad = quads[i];
+            quad.values = make_float4(low[0], low[1], high[0], high[1]);
+            exchange_between_threads(quad.values.x, quad.values.z, 1);
+            exchange_between_threads(quad.values.y, quad.values.w, 1);
+        }
+    }
+
     /// Sends the squares of a warp's rows to the block that sums them up: the one of the warp's number.
-    static __device__ __forceinline__ void send_squares(const float (&sums)[4 * chunks], Shared& shared) {
+    static __device__ __forceinline__ void send_squares(const Quad (&quads)[2 * sixteens], Shared& shared) {
         const int lane = static_cast<int>(threadIdx.x) % 32;
         float squares[2] = {0, 0};
 #pragma unroll
-        for (int i = 0; i < 4 * chunks; ++i) {
-            squares[i / 2 % 2] += sums[i] * sums[i];
+        for (int i = 0; i < 2 * sixteens; ++i) {
+            const float4& four = quads[i].values;
+            squares[i % 2] += four.x * four.x + four.y * four.y + four.z * four.z + four.w * four.w;
         }
         squares[0] = sum_of_group<4>(squares[0]);
         squares[1] = sum_of_group<4>(squares[1]);
@@ -117,27 +144,26 @@ struct RowClusterRunner {
         }
     }
 
-    /// Stores sums as bf16. Four threads have two of each eight neighbouring columns: of four such groups, each gets
-    /// one whole.
-    static __device__ __forceinline__ void store_rounded(const float (&sums)[4 * chunks], const SumsPlace& place,
+    /// Stores quads as bf16. Of thirty-two columns, a thread has four of the first half and four of the second one; two
+    /// threads have eight neighbours of each, and each gets the eight of one half.
+    static __device__ __forceinline__ void store_rounded(const Quad (&quads)[2 * sixteens], const QuadPlace& place,
                                                          BFloat16* out) {
-        static_assert(chunks % 4 == 0);
+        static_assert(sixteens % 2 == 0);
         const int quarter = static_cast<int>(threadIdx.x) % 4;
 #pragma unroll
-        for (int first = 0; first < chunks; first += 4) {
+        for (int group = 0; group < sixteens; group += 2) {
 #pragma unroll
             for (int half = 0; half < 2; ++half) {
-                std::uint32_t words[4];
-#pragma unroll
-                for (int i = 0; i < 4; ++i) {
-                    const float* const pair = sums + 4 * (first + i) + 2 * half;
-                    words[i] = two_bf16(pair[0], pair[1]);
-                }
-                transpose_of_four(words);
+                const float4& first = quads[2 * group + half].values;
+                const float4& second = quads[2 * (group + 1) + half].values;
+                uint4 words = make_uint4(two_bf16(first.x, first.y), two_bf16(first.z, first.w),
+                                         two_bf16(second.x, second.y), two_bf16(second.z, second.w));
+                exchange_between_threads(words.x, words.z, 2);
+                exchange_between_threads(words.y, words.w, 2);
                 if (place.exists(half)) {
-                    const int column = block_in_cluster() * Tile::columns + (first + quarter) * 8;
-                    *reinterpret_cast<uint4*>(out + (place.row + 8 * half) * Tile::row_columns + column) =
-                        make_uint4(words[0], words[1], words[2], words[3]);
+                    const int column =
+                        block_in_cluster() * Tile::columns + (group + quarter / 2) * 16 + quarter % 2 * 8;
+                    *reinterpret_cast<uint4*>(out + (place.row + 8 * half) * Tile::row_columns + column) = words;
                 }
             }
         }
@@ -145,38 +171,52 @@ struct RowClusterRunner {
 
     /// Adds bias and residual to the sums, and stores them.
     static __device__ __forceinline__ void compute(const Parameters& parameters, std::byte* tiles, Shared& shared) {
-        const SumsPlace place;
-        float2 biases[chunks];
-        float2 residuals[2 * chunks];
+        const QuadPlace place;
+        float4 biases[sixteens];
+        float4 residuals[2 * sixteens];
 #pragma unroll
-        for (int j = 0; j < chunks; ++j) {
-            const int column = place.column + 8 * j;
-            biases[j] = *reinterpret_cast<const float2*>(parameters.bias_base() + column);
+        for (int group = 0; group < sixteens; ++group) {
+            biases[group] = *reinterpret_cast<const float4*>(parameters.bias_base() + place.column + 16 * group);
+        }
+        if constexpr (!Group::residual_is_settled) {
+            wait_for_predecessor();
+        }
+        if constexpr (Group::has_residual) {
 #pragma unroll
-            for (int half = 0; half < 2; ++half) {
-                residuals[2 * j + half] = *reinterpret_cast<const float2*>(
-                    parameters.residual_base() + place.row_to_read(half) * Group::stride_of_residual + column);
+            for (int i = 0; i < 2 * sixteens; ++i) {
+                // From the L2 cache, which all multiprocessors share: another one may have stored it a moment ago.
+                residuals[i] = __ldcg(reinterpret_cast<const float4*>(
+                    parameters.residual_base() + place.row_to_read(i % 2) * Group::stride_of_residual + place.column +
+                    16 * (i / 2)));
             }
+        }
+        if constexpr (Group::residual_is_settled) {
+            wait_for_predecessor();  // what is stored below may lie where the kernel before this one reads
         }
         float sums[4 * chunks];
         StageTurn<Tile::stages> turn;
         multiply_tiles<Tile, Group::depth>(tiles, shared.full, shared.empty, turn, sums);
+        Quad quads[2 * sixteens];
+        gather(sums, quads);
 #pragma unroll
-        for (int i = 0; i < 4 * chunks; ++i) {
-            sums[i] += i % 2 == 0 ? biases[i / 4].x : biases[i / 4].y;
-            sums[i] += i % 2 == 0 ? residuals[i / 2].x : residuals[i / 2].y;
-        }
-        send_squares(sums, shared);
-        auto* const out = static_cast<float*>(parameters.product.output.base);
-#pragma unroll
-        for (int i = 0; i < 4 * chunks; i += 2) {
-            const int half = i / 2 % 2;
-            if (place.exists(half)) {
-                *reinterpret_cast<float2*>(out + (place.row + 8 * half) * Tile::row_columns + place.column +
-                                           8 * (i / 4)) = make_float2(sums[i], sums[i + 1]);
+        for (int i = 0; i < 2 * sixteens; ++i) {
+            quads[i].add(biases[i / 2]);
+            if constexpr (Group::has_residual) {
+                quads[i].add(residuals[i]);
             }
         }
-        store_rounded(sums, place, parameters.rounded);
+        if constexpr (Group::has_norm) {
+            send_squares(quads, shared);
+        }
+        auto* const out = static_cast<float*>(parameters.product.output.base);
+#pragma unroll
+        for (int i = 0; i < 2 * sixteens; ++i) {
+            if (place.exists(i % 2)) {
+                *reinterpret_cast<float4*>(out + (place.row + 8 * (i % 2)) * Tile::row_columns + place.column +
+                                           16 * (i / 2)) = quads[i].values;
+            }
+        }
+        store_rounded(quads, place, parameters.rounded);
     }
 
     /// Finishes the norm of the rows whose squares this block gets: a warp does, which so keeps the block alive until
@@ -215,7 +255,9 @@ struct RowClusterRunner {
             }
             make_barrier(&shared.squared, 1);
             publish_barriers();
-            arrive_and_expect(&shared.squared, sizeof shared.squares);
+            if constexpr (Group::has_norm) {
+                arrive_and_expect(&shared.squared, sizeof shared.squares);
+            }
         }
         meet_in_cluster();
         const int warp = static_cast<int>(threadIdx.x) / 32;
@@ -224,13 +266,15 @@ struct RowClusterRunner {
             if (threadIdx.x % 32 == 0) {
                 produce(parameters, tiles, shared);
             }
+        } else if (warp < Tile::multipliers) {
+            compute(parameters, tiles, shared);
         } else {
             wait_for_predecessor();
             let_successor_begin();
-            if (warp < Tile::multipliers) {
-                compute(parameters, tiles, shared);
-            } else if (warp == Tile::multipliers) {
-                finish_norm(parameters.norm, shared);
+            if constexpr (Group::has_norm) {
+                if (warp == Tile::multipliers) {
+                    finish_norm(parameters.norm, shared);
+                }
             }
         }
     }

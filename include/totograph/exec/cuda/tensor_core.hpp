@@ -50,20 +50,13 @@ __device__ __forceinline__ std::uint32_t two_bf16(float low, float high) {
     return *reinterpret_cast<const std::uint32_t*>(&pair);
 }
 
-/// Four threads next to each other have four words each: the one of number i gets the ith word of each. All threads of
-/// a warp call it.
-__device__ __forceinline__ void transpose_of_four(std::uint32_t (&words)[4]) {
-    const unsigned own = threadIdx.x % 4;
-    const auto exchange = [&](std::uint32_t& low, std::uint32_t& high, unsigned distance) {
-        // Of a pair of threads the first keeps its low word, and the second its high one.
-        const bool is_second = (own & distance) != 0;
-        const std::uint32_t received = __shfl_xor_sync(0xffffffffU, is_second ? low : high, distance);
-        (is_second ? low : high) = received;
-    };
-    exchange(words[0], words[1], 1);
-    exchange(words[2], words[3], 1);
-    exchange(words[0], words[2], 2);
-    exchange(words[1], words[3], 2);
+/// Two threads `distance` apart have two words each, what belongs to the first and what belongs to the second: each
+/// gets its own, the one of the first thread in `first`. All threads of a warp call it.
+template <class Word>
+__device__ __forceinline__ void exchange_between_threads(Word& first, Word& second, unsigned distance) {
+    const bool is_second = (threadIdx.x & distance) != 0;
+    const Word received = __shfl_xor_sync(0xffffffffU, is_second ? first : second, distance);
+    (is_second ? first : second) = received;
 }
 
 /// A number rounded to tf32.
