@@ -93,7 +93,8 @@ __device__ __forceinline__ To convert(From value) {
     }
 }
 
-/// Whether what an instruction of a chain makes goes into the result by multiplications alone.
+/// Whether what an instruction of a chain makes goes into the result by multiplications alone. (A sum could cancel all
+/// but its error, and a function magnify it.)
 constexpr bool is_factor(const Chain& chain, std::size_t instruction) {
     std::array<bool, max_instructions> derives{};
     derives[instruction] = true;
@@ -148,8 +149,8 @@ __device__ __forceinline__ T apply(T a, T b) {
         return T(1) / std::sqrt(a);
     } else if constexpr (op == Op::silu && rounds && is_factor && std::is_same_v<T, float>) {
         // a / (1 + exp(-a)) = a/2 (1 + tanh(a/2)), in one instruction of the unit for such functions in place of two.
-        // It errs by up to |a| / 4096: for positive a, an eighth of what rounding loses; for negative a, whose results
-        // are nearer to zero, more than that, and of about -8 most of the result, which is -0.003 there.
+        // It errs by up to |a| / 4096: for positive a, by at most a quarter of what rounding can lose; below about -2.4
+        // it can be more than rounding loses, and from about -8 on all of the result, which is at most 0.003 there.
         const float half = 0.5F * a;
         float tangent;
         asm("tanh.approx.f32 %0, %1;" : "=f"(tangent) : "f"(half));

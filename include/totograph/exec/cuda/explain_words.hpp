@@ -78,7 +78,8 @@ struct LaunchWords {
                : may_fuse ? "chains inside, where the device has warpgroups, or in a kernel of their own"
                           : "chains in a kernel of their own";
     }
-    /// `-> bf16` after " ->": that results are stored as bf16; nothing where they are stored as planned.
+    /// What follows `as` in words, " bf16" or " bf16 in part", where results are stored as bf16; nothing where they are
+    /// stored as planned.
     [[nodiscard]] std::string rounding(std::string_view as) const {
         return !rounds ? "" : std::string(as) + " bf16" + (launch.is_sequence() ? " in part" : "");
     }

@@ -141,7 +141,7 @@ __device__ __forceinline__ Pack<To, lanes> stored_as(const Pack<From, lanes>& pa
     return result;
 }
 
-/// Keeps the compiler from moving what computes a pack behind the next branch, unless it is less than a word.
+/// Keeps the compiler from moving what computes a pack behind the next branch, if it is whole words.
 template <class T, int lanes>
 __device__ __forceinline__ void compute_now(Pack<T, lanes>& pack) {
     if constexpr (sizeof(pack) % sizeof(std::uint32_t) == 0) {

@@ -81,7 +81,8 @@ struct RowClusterRunner {
         }
     }
 
-    /// Sums of a thread that are neighbours in a row: as tensor cores leave them, a thread has two of each eight.
+    /// Four sums of a thread that are neighbours in a row, once `gather` has brought them together: tensor cores leave
+    /// a thread two of each eight.
     struct Quad {
         float4 values;
 
@@ -114,7 +115,8 @@ struct RowClusterRunner {
         }
     };
 
-    /// Two threads next to each other have two of each eight columns: of sixteen columns each gets four neighbours.
+    /// Of sixteen columns, a thread has two of each half; two threads next to each other exchange two, and each then
+    /// has four neighbours.
     static __device__ __forceinline__ void gather(const float (&sums)[4 * chunks], Quad (&quads)[2 * sixteens]) {
 #pragma unroll
         for (int i = 0; i < 2 * sixteens; ++i) {
