@@ -11,7 +11,7 @@
 #include "../common/aligned.hpp"
 #include "../common/format.hpp"
 #include "../common/text.hpp"
-#include "metrics.hpp"
+#include "../common/metrics.hpp"
 #include "run_backtest.hpp"
 
 namespace examples {

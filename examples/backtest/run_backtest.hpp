@@ -26,11 +26,11 @@
 
 #include "../models/model.hpp"
 #include "journal.hpp"
-#include "metrics.hpp"
+#include "../common/metrics.hpp"
 #include "options.hpp"
 #include "plan.hpp"
 #include "score_text.hpp"
-#include "seasonal_naive.hpp"
+#include "../common/seasonal_naive.hpp"
 
 namespace examples {
 

@@ -11,11 +11,11 @@
 
 #include "../../examples/backtest/command_line.hpp"
 #include "../../examples/backtest/journal.hpp"
-#include "../../examples/backtest/metrics.hpp"
+#include "../../examples/common/metrics.hpp"
 #include "../../examples/backtest/plan.hpp"
 #include "../../examples/backtest/report_svg.hpp"
 #include "../../examples/backtest/score_text.hpp"
-#include "../../examples/backtest/seasonal_naive.hpp"
+#include "../../examples/common/seasonal_naive.hpp"
 #include "support/refusal.hpp"
 
 using namespace examples;
