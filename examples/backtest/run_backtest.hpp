@@ -24,13 +24,13 @@
 #include <totograph/io/table.hpp>
 
 #include "../common/centre.hpp"
+#include "../common/metrics.hpp"
+#include "../common/seasonal_naive.hpp"
 #include "../models/model.hpp"
 #include "journal.hpp"
-#include "../common/metrics.hpp"
 #include "options.hpp"
 #include "plan.hpp"
 #include "score_text.hpp"
-#include "../common/seasonal_naive.hpp"
 
 namespace examples {
 
