@@ -18,8 +18,8 @@ namespace examples {
 namespace detail {
 
 /// The columns behind the series' name: heading and values each.
-inline std::vector<std::pair<std::string, const std::vector<float>*>> value_columns(const ForecastResult& result) {
-    std::vector<std::pair<std::string, const std::vector<float>*>> columns = {{"mean", &result.mean}};
+inline std::vector<std::pair<std::string, const std::vector<double>*>> value_columns(const ForecastResult& result) {
+    std::vector<std::pair<std::string, const std::vector<double>*>> columns = {{"mean", &result.mean}};
     if (result.median.empty()) {
         return columns;
     }

@@ -40,10 +40,17 @@ inline totograph::Series series_view(const SeriesInput& input) {
             .future_exogenous = input.future_exogenous};
 }
 
-/// The targets' part of [variates, horizon] values; the exogenous variates come last and are not shown.
-inline std::vector<float> targets_of(std::vector<float> values, const SeriesInput& input) {
-    values.resize(input.targets.size() * static_cast<std::size_t>(input.horizon));
-    return values;
+/// The targets' part of [variates, horizon] values, with their level (deviations have none); the exogenous variates
+/// come last and are not shown.
+inline std::vector<double> targets_of(const std::vector<float>& values, const SeriesInput& input,
+                                      bool is_deviation = false) {
+    const auto horizon = static_cast<std::size_t>(input.horizon);
+    std::vector<double> shown(values.begin(),
+                              values.begin() + static_cast<std::ptrdiff_t>(input.targets.size() * horizon));
+    for (std::size_t i = 0; i < shown.size() && !is_deviation; ++i) {
+        shown[i] += input.levels[i / horizon];
+    }
+    return shown;
 }
 
 inline ForecastResult summary(const totograph::Forecast& forecast, const SeriesInput& input, const Options& options) {
@@ -60,8 +67,8 @@ inline ForecastResult summary(const totograph::Forecast& forecast, const SeriesI
     };
     result.median = targets_of(forecast.median(), input);
     // One sample alone has no deviation; NaN is shown as a blank.
-    result.deviation = options.samples > 1 ? targets_of(forecast.stddev(), input)
-                                           : std::vector<float>(result.mean.size(), std::nanf(""));
+    result.deviation = options.samples > 1 ? targets_of(forecast.stddev(), input, true)
+                                           : std::vector<double>(result.mean.size(), std::nan(""));
     for (const double level : options.quantiles) {
         result.quantiles.push_back(quantile(level));
     }

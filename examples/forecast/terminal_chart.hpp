@@ -251,7 +251,7 @@ private:
         return static_cast<std::size_t>(share * static_cast<double>(columns_));
     }
 
-    void draw_line(Canvas& canvas, const Range& range, const std::vector<float>& values, std::int64_t first_step,
+    void draw_line(Canvas& canvas, const Range& range, const std::vector<double>& values, std::int64_t first_step,
                    Ink ink) const {
         for (const auto& [begin, end] : finite_runs(values)) {
             for (std::size_t i = begin; i < end; ++i) {
@@ -271,8 +271,8 @@ private:
             if (step < 0 || step >= static_cast<std::int64_t>(band.low.size())) {
                 continue;
             }
-            const float low = band.low[static_cast<std::size_t>(step)];
-            const float high = band.high[static_cast<std::size_t>(step)];
+            const double low = band.low[static_cast<std::size_t>(step)];
+            const double high = band.high[static_cast<std::size_t>(step)];
             if (!std::isfinite(low) || !std::isfinite(high)) {
                 continue;
             }
