@@ -132,8 +132,7 @@ private:
     }
 
     [[nodiscard]] std::string legend(double y) const {
-        const std::string baseline =
-            season_ == 1 ? "the last value repeated" : "the value " + plural(season_, "step") + " before";
+        const std::string baseline = naive_words(season_);
         return svg_circle("model", margin + 6, y - 4, 5) + svg_text(margin + 18, y, "small", "Toto") +
                svg_circle("naive", margin + 72, y - 4, 5) + svg_text(margin + 84, y, "small", "baseline: " + baseline) +
                svg_rectangle("filled", margin + 340, y - 10, 22, 12) +

@@ -23,13 +23,13 @@
 #include <totograph/core/series.hpp>
 #include <totograph/io/table.hpp>
 
+#include "../common/metrics.hpp"
+#include "../common/seasonal_naive.hpp"
 #include "../models/model.hpp"
 #include "journal.hpp"
-#include "../common/metrics.hpp"
 #include "options.hpp"
 #include "plan.hpp"
 #include "score_text.hpp"
-#include "../common/seasonal_naive.hpp"
 
 namespace examples {
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
+#include "format.hpp"
 #include "timeline.hpp"
 #include "timestamp.hpp"
 
@@ -25,6 +27,11 @@ inline std::int64_t season_of(const Timeline& timeline) {
         return 7;
     }
     return step >= 60 * nanoseconds_per_second && step < day && day % step == 0 ? day / step : 1;
+}
+
+/// What the seasonal naive forecast says, for a sentence.
+inline std::string naive_words(std::int64_t season) {
+    return season == 1 ? "the last value" : "the value " + plural(season, "step") + " before";
 }
 
 }  // namespace examples
