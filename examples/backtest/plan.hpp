@@ -45,8 +45,8 @@ namespace detail {
 
 inline void check_columns_hold_values(const totograph::io::Table& table) {
     for (std::size_t column = 0; column < table.columns.size(); ++column) {
-        const std::vector<float>& values = table.columns[column];
-        if (std::all_of(values.begin(), values.end(), [](float value) { return std::isnan(value); })) {
+        const std::vector<double>& values = table.columns[column];
+        if (std::all_of(values.begin(), values.end(), [](double value) { return std::isnan(value); })) {
             reject_series("Column '" + printable(table.names[column]) +
                           "' holds no value at all, so there is nothing to test; name the others with --columns.");
         }
@@ -54,11 +54,11 @@ inline void check_columns_hold_values(const totograph::io::Table& table) {
 }
 
 /// Whether values rise in equal whole steps, up to the rounding of large ones, as a clock or a row number does.
-inline bool counts_up(const std::vector<float>& values) {
+inline bool counts_up(const std::vector<double>& values) {
     if (values.size() < 3 || !(values.front() < values.back())) {
         return false;
     }
-    const double step = (static_cast<double>(values.back()) - values.front()) / static_cast<double>(values.size() - 1);
+    const double step = (values.back() - values.front()) / static_cast<double>(values.size() - 1);
     const double largest = std::max(std::abs(values.front()), std::abs(values.back()));
     const double rounding = largest * static_cast<double>(std::numeric_limits<float>::epsilon());
     for (std::size_t row = 0; row < values.size(); ++row) {

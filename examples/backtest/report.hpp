@@ -101,7 +101,7 @@ inline std::string report_csv(const std::vector<ReportRow>& rows) {
         }
     }
     text += ",mase_ratio\n";
-    const auto number = [](double value) { return std::string(",").append(exact_number(static_cast<float>(value))); };
+    const auto number = [](double value) { return std::string(",").append(exact_number(value)); };
     for (const ReportRow& row : rows) {
         text += (row.is_total ? "total," : "series,") + quote_csv(row.is_total ? "" : row.name) + "," +
                 std::to_string(row.horizon) + "," + std::to_string(row.windows);

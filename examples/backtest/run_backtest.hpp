@@ -23,6 +23,7 @@
 #include <totograph/core/series.hpp>
 #include <totograph/io/table.hpp>
 
+#include "../common/centre.hpp"
 #include "../common/metrics.hpp"
 #include "../common/seasonal_naive.hpp"
 #include "../models/model.hpp"
@@ -94,16 +95,14 @@ private:
         values_.clear();
         observed_.clear();
         groups_.clear();
+        levels_.clear();
         known_.clear();
         for (std::size_t place = 0; place < task.series; ++place) {
-            const std::vector<float>& column = table_.columns[task.first_series + place];
-            for (std::int64_t row = task.origin - steps; row < task.origin; ++row) {
-                const float value = column[static_cast<std::size_t>(row)];
-                values_.push_back(std::isnan(value) ? 0.0F : value);
-                observed_.push_back(std::isnan(value) ? 0 : 1);
-            }
-            const bool known =
-                std::any_of(observed_.end() - steps, observed_.end(), [](auto seen) { return seen != 0; });
+            const std::span<const double> context =
+                std::span(table_.columns[task.first_series + place])
+                    .subspan(static_cast<std::size_t>(task.origin - steps), static_cast<std::size_t>(steps));
+            levels_.push_back(level_of(context));
+            const bool known = append_centred(context, levels_.back(), values_, observed_);
             if (!known) {
                 observed_.back() = 1;
             }
@@ -113,9 +112,9 @@ private:
     }
 
     void add_scores(const Task& task, std::size_t place, std::vector<Score>& scores) const {
-        const std::vector<float>& column = table_.columns[task.first_series + place];
+        const std::vector<double>& column = table_.columns[task.first_series + place];
         const auto origin = static_cast<std::size_t>(task.origin);
-        const std::span<const float> history(column.data(), origin);
+        const std::span<const double> history(column.data(), origin);
         const SeasonalNaive naive(history, season_);
         const auto longest = static_cast<std::size_t>(options_.horizons.back());
         Score score;
@@ -125,7 +124,7 @@ private:
             if (known_[place] && !std::isnan(truth)) {
                 Quantiles model{};
                 for (std::size_t i = 0; i < levels.size(); ++i) {
-                    model[i] = quantiles_[i][place * longest + step];
+                    model[i] = levels_[place] + quantiles_[i][place * longest + step];
                 }
                 add_step(score.model, model, truth);
                 add_step(score.naive, naive.at(step), truth);
@@ -148,7 +147,8 @@ private:
     std::vector<float> values_;
     std::vector<std::uint8_t> observed_;
     std::vector<std::int32_t> groups_;
-    std::vector<bool> known_;  ///< Whether a series has an observation: both ways need something to start from.
+    std::vector<double> levels_;  ///< What was taken off the values of each series of the task at hand.
+    std::vector<bool> known_;     ///< Whether a series has an observation: both ways need something to start from.
     std::array<std::vector<float>, levels.size()> quantiles_;
 };
 

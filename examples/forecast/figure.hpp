@@ -15,18 +15,18 @@ namespace examples {
 /// A pair of quantiles that holds a share of the forecast's probability at each step.
 struct Band {
     int percent = 50;
-    std::vector<float> low;
-    std::vector<float> high;
+    std::vector<double> low;
+    std::vector<double> high;
 };
 
 /// One series as it is drawn. NaN and infinity are gaps everywhere.
 struct Panel {
     std::string name;
     std::string note;                ///< Shown beside the name, for example the error against the truth.
-    std::vector<float> history;      ///< [history_steps]
-    std::vector<float> line;         ///< [horizon], the median or the mean
+    std::vector<double> history;     ///< [history_steps]
+    std::vector<double> line;        ///< [horizon], the median or the mean
     std::vector<Band> bands;         ///< widest first, each [horizon]
-    std::vector<float> truth;        ///< [horizon], or empty when it is not known
+    std::vector<double> truth;       ///< [horizon], or empty when it is not known
     std::vector<double> baseline{};  ///< [horizon], the forecast to beat, or empty when there is nothing to compare
 };
 
@@ -59,13 +59,13 @@ struct ValueView {
 
 namespace detail {
 
-inline void include(Range& range, bool& any, const std::vector<float>& values) {
-    for (const float value : values) {
+inline void include(Range& range, bool& any, const std::vector<double>& values) {
+    for (const double value : values) {
         if (!std::isfinite(value)) {
             continue;
         }
-        range.low = any ? std::min(range.low, static_cast<double>(value)) : value;
-        range.high = any ? std::max(range.high, static_cast<double>(value)) : value;
+        range.low = any ? std::min(range.low, value) : value;
+        range.high = any ? std::max(range.high, value) : value;
         any = true;
     }
 }
@@ -97,7 +97,7 @@ inline ValueView value_view(const Panel& panel) {
 }
 
 /// Maximal runs [begin, end) of finite values.
-inline std::vector<std::pair<std::size_t, std::size_t>> finite_runs(const std::vector<float>& values) {
+inline std::vector<std::pair<std::size_t, std::size_t>> finite_runs(const std::vector<double>& values) {
     std::vector<std::pair<std::size_t, std::size_t>> runs;
     for (std::size_t i = 0; i < values.size(); ++i) {
         if (!std::isfinite(values[i])) {

@@ -34,7 +34,7 @@ struct PlotArea {
 };
 
 /// A line through the finite values, broken at gaps; a lone value is a dot (a stroke of no length with round caps).
-inline std::string svg_path(const std::string& style, const PlotArea& area, const std::vector<float>& values,
+inline std::string svg_path(const std::string& style, const PlotArea& area, const std::vector<double>& values,
                             std::int64_t first_step) {
     std::string data;
     for (const auto& [begin, end] : finite_runs(values)) {
@@ -51,7 +51,7 @@ inline std::string svg_path(const std::string& style, const PlotArea& area, cons
 
 /// A filled band, half a step wider than its values at both ends, so that one step alone still has an area.
 inline std::string svg_band(const PlotArea& area, const Band& band, std::int64_t first_step) {
-    std::vector<float> both(band.low.size());
+    std::vector<double> both(band.low.size());
     for (std::size_t i = 0; i < both.size(); ++i) {
         both[i] = band.high[i] - band.low[i];
     }

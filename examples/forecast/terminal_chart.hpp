@@ -177,7 +177,7 @@ private:
         return static_cast<std::size_t>(share * static_cast<double>(columns_));
     }
 
-    void draw_line(Canvas& canvas, const Range& range, const std::vector<float>& values, std::int64_t first_step,
+    void draw_line(Canvas& canvas, const Range& range, const std::vector<double>& values, std::int64_t first_step,
                    Ink ink) const {
         for (const auto& [begin, end] : finite_runs(values)) {
             for (std::size_t i = begin; i < end; ++i) {

@@ -20,7 +20,7 @@ using namespace examples;
 
 namespace {
 
-constexpr float gap = std::numeric_limits<float>::quiet_NaN();
+constexpr double gap = std::numeric_limits<double>::quiet_NaN();
 
 /// Two series, five steps of history, two steps of forecast.
 SeriesInput sample_input() {
@@ -38,7 +38,7 @@ ForecastResult sample_result(bool sampled) {
     if (sampled) {
         result.samples = 4;
         result.median = {6.5F, 7.5F, 65, 75};
-        result.deviation = {1, 1, 10, 0.1F};
+        result.deviation = {1, 1, 10, 0.1};
         result.quantiles = {{0.1, {5, 6, 50, 60}}, {0.975, {8, 9, 80, 90}}};
         result.edges = {{0.05, {1, 2, 3, 4}}, {0.25, {2, 3, 4, 5}}, {0.75, {7, 8, 9, 10}}, {0.95, {8, 9, 10, 11}}};
     }
@@ -94,8 +94,8 @@ TEST_CASE("the CSV reads back") {
     options.columns = {"median", "quantile_0.975"};
     const totograph::io::Table table = totograph::io::parse_csv(text, "forecast.csv", options);
     CHECK(table.timestamps[1] == "2026-11-21T00:00:06Z");
-    CHECK(table.columns[0] == std::vector<float>{6.5F, 7.5F, 65, 75});
-    CHECK(table.columns[1] == std::vector<float>{8, 9, 80, 90});
+    CHECK(table.columns[0] == std::vector<double>{6.5F, 7.5F, 65, 75});
+    CHECK(table.columns[1] == std::vector<double>{8, 9, 80, 90});
 }
 
 TEST_CASE("values that are not finite are blank in CSV and a dash in the table") {
@@ -127,13 +127,13 @@ TEST_CASE("a figure of the tail of the history and the forecast") {
     CHECK(figure.horizon == 2);
     CHECK(figure.line_name == "median");
     REQUIRE(figure.panels.size() == 2);
-    CHECK(figure.panels[0].line == std::vector<float>{6.5F, 7.5F});
-    CHECK(figure.panels[1].line == std::vector<float>{65, 75});
+    CHECK(figure.panels[0].line == std::vector<double>{6.5F, 7.5F});
+    CHECK(figure.panels[1].line == std::vector<double>{65, 75});
     CHECK(std::isnan(figure.panels[1].history[1]));
     REQUIRE(figure.panels[1].bands.size() == 2);
     CHECK(figure.panels[1].bands[0].percent == 90);
-    CHECK(figure.panels[1].bands[0].high == std::vector<float>{10, 11});
-    CHECK(figure.panels[1].bands[1].low == std::vector<float>{4, 5});
+    CHECK(figure.panels[1].bands[0].high == std::vector<double>{10, 11});
+    CHECK(figure.panels[1].bands[1].low == std::vector<double>{4, 5});
     CHECK(figure.panels[0].note == "MAE 1");
     CHECK(figure.panels[1].note == "MAE –");
     CHECK(make_figure(input, sample_result(false), Timeline()).panels[0].bands.empty());
