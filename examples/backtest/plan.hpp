@@ -14,6 +14,7 @@
 #include <totograph/io/table.hpp>
 
 #include "../common/format.hpp"
+#include "../common/season.hpp"
 #include "../common/text.hpp"
 #include "../common/timeline.hpp"
 #include "../common/timestamp.hpp"
@@ -35,25 +36,6 @@ struct Plan {
     std::vector<Task> tasks;
     std::vector<std::string> notes;  ///< Sentences that the user should read.
 };
-
-/// Steps in the season that timestamps suggest: a year of months, a week of days, a day of anything down to a minute;
-/// 1 (no season) otherwise.
-inline std::int64_t season_of(const Timeline& timeline) {
-    constexpr std::int64_t day = seconds_per_day * nanoseconds_per_second;
-    if (timeline.kind() == Timeline::Kind::months) {
-        return 12 % timeline.step() == 0 ? 12 / timeline.step() : 1;
-    }
-    std::int64_t step = 0;
-    if (timeline.kind() == Timeline::Kind::instants) {
-        step = timeline.step();
-    } else if (timeline.kind() == Timeline::Kind::numbers && timeline.epoch_unit() > 0) {
-        step = timeline.step() * timeline.epoch_unit();
-    }
-    if (step == day) {
-        return 7;
-    }
-    return step >= 60 * nanoseconds_per_second && step < day && day % step == 0 ? day / step : 1;
-}
 
 namespace detail {
 

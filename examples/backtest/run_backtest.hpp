@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -25,21 +24,21 @@
 #include <totograph/io/table.hpp>
 
 #include "../common/centre.hpp"
+#include "../common/metrics.hpp"
+#include "../common/seasonal_naive.hpp"
 #include "../models/model.hpp"
 #include "journal.hpp"
-#include "metrics.hpp"
 #include "options.hpp"
 #include "plan.hpp"
 #include "score_text.hpp"
-#include "seasonal_naive.hpp"
 
 namespace examples {
 
 /// Scores of all windows: [series][horizon], the windows in the order of time.
 using AllScores = std::vector<std::vector<std::vector<Score>>>;
 
-/// Tells how many tasks are done, and about how many seconds the others will take.
-using TaskReport = std::function<void(std::size_t done, double seconds_left)>;
+/// Tells how many tasks are done.
+using TaskReport = std::function<void(std::size_t done)>;
 
 namespace detail {
 
@@ -177,8 +176,7 @@ inline std::optional<AllScores> run_backtest(const totograph::io::Table& table, 
     std::exception_ptr error;
     std::size_t next = 0;
     std::size_t done = results.size() - open.size();
-    const auto start = std::chrono::steady_clock::now();
-    report(done, -1);
+    report(done);
     const auto work = [&] {
         detail::Scorer scorer(table, options, plan);
         std::unique_lock<std::mutex> lock(mutex);
@@ -200,9 +198,7 @@ inline std::optional<AllScores> run_backtest(const totograph::io::Table& table, 
             }
             results[task] = std::move(scores);
             ++done;
-            const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-            const std::size_t computed = done + open.size() - results.size();
-            report(done, elapsed.count() / static_cast<double>(computed) * static_cast<double>(results.size() - done));
+            report(done);
         }
     };
     const auto wanted = static_cast<std::size_t>(options.threads > 0 ? options.threads : totograph::default_threads());

@@ -22,11 +22,12 @@ struct Band {
 /// One series as it is drawn. NaN and infinity are gaps everywhere.
 struct Panel {
     std::string name;
-    std::string note;             ///< Shown beside the name, for example the error against the truth.
-    std::vector<double> history;  ///< [history_steps]
-    std::vector<double> line;     ///< [horizon], the median or the mean
-    std::vector<Band> bands;      ///< widest first, each [horizon]
-    std::vector<double> truth;    ///< [horizon], or empty when it is not known
+    std::string note;                ///< Shown beside the name, for example the error against the truth.
+    std::vector<double> history;     ///< [history_steps]
+    std::vector<double> line;        ///< [horizon], the median or the mean
+    std::vector<Band> bands;         ///< widest first, each [horizon]
+    std::vector<double> truth;       ///< [horizon], or empty when it is not known
+    std::vector<double> baseline{};  ///< [horizon], the forecast to beat, or empty when there is nothing to compare
 };
 
 /// All that a chart shows, for the terminal and for SVG alike.
@@ -34,6 +35,7 @@ struct Figure {
     std::string title;
     std::string subtitle;
     std::string line_name = "median";  ///< What `Panel::line` is.
+    std::string baseline_name;         ///< What `Panel::baseline` is.
     Timeline timeline;
     std::int64_t first_row = 0;  ///< The timeline's row of the first history step.
     std::int64_t history_steps = 0;
@@ -43,6 +45,9 @@ struct Figure {
     [[nodiscard]] std::int64_t steps() const { return history_steps + horizon; }
     [[nodiscard]] bool has_truth() const {
         return std::any_of(panels.begin(), panels.end(), [](const Panel& panel) { return !panel.truth.empty(); });
+    }
+    [[nodiscard]] bool has_baseline() const {
+        return std::any_of(panels.begin(), panels.end(), [](const Panel& panel) { return !panel.baseline.empty(); });
     }
 };
 
@@ -67,14 +72,15 @@ inline void include(Range& range, bool& any, const std::vector<double>& values) 
 
 }  // namespace detail
 
-/// The range of values that one panel shows: history, truth, line and the narrowest band in full. Wider bands may widen
-/// it up to twice on each side; heavy tails beyond that are cut off, since they would flatten all else.
+/// The range of values that one panel shows: history, truth, line, baseline and the narrowest band in full. Wider bands
+/// may widen it up to twice on each side; heavy tails beyond that are cut off, since they would flatten all else.
 inline ValueView value_view(const Panel& panel) {
     Range core;
     bool any = false;
     detail::include(core, any, panel.history);
     detail::include(core, any, panel.line);
     detail::include(core, any, panel.truth);
+    detail::include(core, any, panel.baseline);
     if (!panel.bands.empty()) {
         detail::include(core, any, panel.bands.back().low);
         detail::include(core, any, panel.bands.back().high);

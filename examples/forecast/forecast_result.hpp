@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -37,20 +36,6 @@ struct ForecastResult {
 inline std::vector<double> series_slice(const std::vector<double>& values, std::int64_t series, std::int64_t horizon) {
     const auto begin = values.begin() + series * horizon;
     return {begin, begin + horizon};
-}
-
-/// The mean absolute error over the steps where the truth is known; NaN when it is known nowhere.
-inline double mean_absolute_error(const std::vector<double>& forecast, const std::vector<double>& truth) {
-    double sum = 0;
-    std::int64_t count = 0;
-    for (std::size_t i = 0; i < truth.size(); ++i) {
-        if (std::isnan(truth[i])) {
-            continue;
-        }
-        sum += std::abs(forecast[i] - truth[i]);
-        ++count;
-    }
-    return sum / static_cast<double>(count);
 }
 
 }  // namespace examples

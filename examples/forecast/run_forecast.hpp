@@ -16,6 +16,7 @@
 #include "../common/format.hpp"
 #include "../models/model.hpp"
 #include "forecast_result.hpp"
+#include "limits.hpp"
 #include "options.hpp"
 #include "series_input.hpp"
 
@@ -53,21 +54,42 @@ inline std::vector<double> targets_of(const std::vector<float>& values, const Se
     return shown;
 }
 
+/// The samples clipped to `limits`: what the mean and the deviation are taken of.
+inline std::vector<float> clipped_samples(const totograph::Forecast& forecast, const SeriesInput& input,
+                                          const Limits& limits) {
+    const auto samples = forecast.samples();
+    std::vector<float> clipped(samples.begin(), samples.end());
+    const auto of_variate = static_cast<std::size_t>(forecast.horizon() * forecast.sample_count());
+    for (std::size_t i = 0; i < clipped.size(); ++i) {
+        const double level = input.levels[i / of_variate];
+        clipped[i] = static_cast<float>(limits.clip(clipped[i] + level) - level);
+    }
+    return clipped;
+}
+
 inline ForecastResult summary(const totograph::Forecast& forecast, const SeriesInput& input, const Options& options) {
     ForecastResult result;
     result.series = static_cast<std::int64_t>(input.targets.size());
     result.horizon = input.horizon;
     result.samples = options.samples;
-    result.mean = targets_of(forecast.mean(), input);
     if (options.samples == 0) {
+        result.mean = targets_of(forecast.mean(), input);
+        clip(result, options.limits);
         return result;
     }
+    std::vector<float> clipped;
+    totograph::Forecast inside = forecast;
+    if (options.limits.any()) {
+        clipped = clipped_samples(forecast, input, options.limits);
+        inside = {clipped, forecast.batch(), forecast.variates(), forecast.horizon(), forecast.sample_count()};
+    }
+    result.mean = targets_of(inside.mean(), input);
     const auto quantile = [&](double level) {
         return QuantileValues{level, targets_of(forecast.quantile(level), input)};
     };
     result.median = targets_of(forecast.median(), input);
     // One sample alone has no deviation; NaN is shown as a blank.
-    result.deviation = options.samples > 1 ? targets_of(forecast.stddev(), input, true)
+    result.deviation = options.samples > 1 ? targets_of(inside.stddev(), input, true)
                                            : std::vector<double>(result.mean.size(), std::nan(""));
     for (const double level : options.quantiles) {
         result.quantiles.push_back(quantile(level));
@@ -75,6 +97,7 @@ inline ForecastResult summary(const totograph::Forecast& forecast, const SeriesI
     for (const double level : {0.05, 0.25, 0.75, 0.95}) {
         result.edges.push_back(quantile(level));
     }
+    clip(result, options.limits);
     return result;
 }
 

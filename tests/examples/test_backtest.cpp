@@ -11,11 +11,11 @@
 
 #include "../../examples/backtest/command_line.hpp"
 #include "../../examples/backtest/journal.hpp"
-#include "../../examples/backtest/metrics.hpp"
 #include "../../examples/backtest/plan.hpp"
 #include "../../examples/backtest/report_svg.hpp"
 #include "../../examples/backtest/score_text.hpp"
-#include "../../examples/backtest/seasonal_naive.hpp"
+#include "../../examples/common/metrics.hpp"
+#include "../../examples/common/seasonal_naive.hpp"
 #include "support/refusal.hpp"
 
 using namespace examples;
@@ -382,7 +382,7 @@ TEST_CASE("the drawing stands series without scores, and very many") {
     const std::vector<std::string> names(count, "name");
     const std::string svg = report_svg("t", "s", report_rows(many, names, {1}), 1);
     CHECK(svg.size() < 200'000);
-    CHECK(has(svg, "440 more series are in the CSV"));
+    CHECK(has(svg, "440 series between the best and the worst are not drawn"));
 }
 
 TEST_CASE("of very many series the best and the worst are drawn, whatever has no score") {
@@ -402,9 +402,10 @@ TEST_CASE("of very many series the best and the worst are drawn, whatever has no
     for (int series = 0; series < 8; ++series) {
         add("middle " + std::to_string(series) + ".", 2, 1);
     }
-    CHECK(!has(drawing(), " in the CSV"));
+    CHECK(!has(drawing(), "not drawn"));
     add("middle 8.", 2, 1);
-    CHECK(has(drawing(), "1 more series is in the CSV"));
+    CHECK(has(drawing(), "1 series without a ratio is not drawn"));
+    CHECK(!has(drawing(), "between the best"));
     CHECK(has(drawing(), "middle 8."));
     CHECK(has(drawing(), "unscored 48."));
     CHECK(!has(drawing(), "unscored 49."));
@@ -414,7 +415,22 @@ TEST_CASE("of very many series the best and the worst are drawn, whatever has no
     CHECK(has(drawing(), "best."));
     CHECK(has(drawing(), "worst."));
     CHECK(!has(drawing(), "unscored"));
-    CHECK(has(drawing(), "92 more series are in the CSV"));
+    CHECK(has(drawing(), "50 series without a ratio are not drawn"));
+    // The break stands where series are left out: 30 rows of series above it, 30 below.
+    const std::string svg = drawing();
+    const std::size_t mark = svg.find("42 series between the best and the worst are not drawn");
+    REQUIRE(mark != std::string::npos);
+    const auto rows_in = [](const std::string& part) {
+        std::size_t rows = 0;
+        for (std::size_t at = part.find("<g>"); at != std::string::npos; at = part.find("<g>", at + 1)) {
+            ++rows;
+        }
+        return rows;
+    };
+    CHECK(rows_in(svg.substr(0, mark)) == 31);  // and the mean of all
+    CHECK(rows_in(svg.substr(mark)) == 30);
+    CHECK(svg.find("best.") < mark);
+    CHECK(svg.find("worst.", mark + 60) != std::string::npos);
 }
 
 TEST_CASE("backtest's command line") {

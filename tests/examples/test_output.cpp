@@ -187,10 +187,10 @@ TEST_CASE("a place for a file is tried without a trace") {
 }
 
 TEST_CASE("progress") {
-    const std::string half = progress_line("forecasting", 2.5, 0.5);
-    CHECK(half == "━━━━━━━━━━━━┄┄┄┄┄┄┄┄┄┄┄┄ forecasting, 2.5 s");
-    CHECK(display_width(progress_line("x", 0, -1)) == display_width(progress_line("x", 1.7, -1)));
-    CHECK(progress_line("x", 0.0, -1) != progress_line("x", 0.9, -1));
+    CHECK(progress_line("forecasting", 2.5, 0.5, -1) == "━━━━━━━━━━━━┄┄┄┄┄┄┄┄┄┄┄┄ forecasting, 2.5 s");
+    CHECK(progress_line("forecasting", 2.5, 0.5, 3.2) == "━━━━━━━━━━━━┄┄┄┄┄┄┄┄┄┄┄┄ forecasting, about 4 s left");
+    CHECK(display_width(progress_line("x", 0, -1, -1)) == display_width(progress_line("x", 1.7, -1, -1)));
+    CHECK(progress_line("x", 0.0, -1, -1) != progress_line("x", 0.9, -1, -1));
     std::ostringstream terminal;
     {
         Progress quiet(terminal, false);
@@ -199,6 +199,25 @@ TEST_CASE("progress") {
         fast.stage("working");
     }
     CHECK(terminal.str().empty());
+}
+
+TEST_CASE("the time left follows from the shares that were done in it") {
+    TimeLeft fresh;
+    CHECK(fresh.at(0, -1) < 0);
+    CHECK(fresh.at(1, 0) < 0);
+    CHECK(fresh.at(2, 0) < 0);
+    CHECK(fresh.at(11, 0.25) == doctest::Approx(30));
+    CHECK(fresh.at(41, 1) == doctest::Approx(0));
+    TimeLeft resumed;  // nine tenths were done before
+    CHECK(resumed.at(2, 0.9) < 0);
+    CHECK(resumed.at(12, 0.95) == doctest::Approx(10));
+    CHECK(resumed.at(20, 0) < 0);  // another stage
+    CHECK(resumed.at(24, 0.5) == doctest::Approx(4));
+    CHECK(rough_duration(0.2) == "1 s");
+    CHECK(rough_duration(99) == "99 s");
+    CHECK(rough_duration(100) == "2 min");
+    CHECK(rough_duration(5 * 3600) == "5 h");
+    CHECK(rough_duration(2 * 3600 + 300) == "2 h 5 min");
 }
 
 TEST_CASE("a long computation shows its stage and leaves a clean line") {
