@@ -18,9 +18,9 @@
 #include "common/progress.hpp"
 #include "common/run_program.hpp"
 #include "common/timeline.hpp"
+#include "forecast/bounds_notes.hpp"
 #include "forecast/command_line.hpp"
 #include "forecast/holdout.hpp"
-#include "forecast/limit_notes.hpp"
 #include "forecast/make_figure.hpp"
 #include "forecast/options.hpp"
 #include "forecast/output.hpp"
@@ -147,7 +147,7 @@ int run(const Options& options, Stage& stage) {
                 progress.stage(words);
             });
         progress.finish();
-        tell(limit_notes(input, forecast, options.limits), options);
+        tell(bounds_notes(input, forecast, options.bounds), options);
         stage = Stage::output;
         add_forecast(results, input, forecast, table, options);
     }

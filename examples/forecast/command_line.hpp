@@ -95,10 +95,10 @@ inline void add_forecast_options(CLI::App& app, Options& options) {
              "Quantiles to report beside the median (default: 0.1,0.9)")
         ->type_name("Q,Q,...")
         ->group(group);
-    app.add_option("--min", options.limits.low, "The series are never below this: clip the forecast (counts: 0)")
+    app.add_option("--min", options.bounds.low, "The series are never below this: clip the forecast (counts: 0)")
         ->type_name("X")
         ->group(group);
-    app.add_option("--max", options.limits.high, "The series are never above this (percentages: 100)")
+    app.add_option("--max", options.bounds.high, "The series are never above this (percentages: 100)")
         ->type_name("X")
         ->group(group);
     app.add_option("--checkpoint", options.checkpoint,

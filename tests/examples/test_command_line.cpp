@@ -58,7 +58,7 @@ TEST_CASE("defaults") {
     CHECK(options.samples == 128);
     CHECK(options.seed == 0);
     CHECK(options.quantiles == std::vector<double>{0.1, 0.9});
-    CHECK(!options.limits.any());
+    CHECK(!options.bounds.any());
     CHECK(options.checkpoint.empty());
     CHECK(options.wants_chart());
     CHECK(options.wants_forecast());
@@ -119,8 +119,8 @@ TEST_CASE("every option arrives") {
     CHECK((options.table && options.chart && options.explain && options.holdout && options.quiet));
     CHECK(parsed({"a.csv", "--independent"}).independent);
     CHECK(parsed({"a.csv", "--holdout", "--season", "7"}).season == 7);
-    const Limits limits = parsed({"a.csv", "--min", "-1.5", "--max", "100"}).limits;
-    CHECK((limits.low == -1.5 && limits.high == 100));
+    const Bounds bounds = parsed({"a.csv", "--min", "-1.5", "--max", "100"}).bounds;
+    CHECK((bounds.low == -1.5 && bounds.high == 100));
 }
 
 TEST_CASE("what is shown") {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "../../examples/forecast/limit_notes.hpp"
+#include "../../examples/forecast/bounds_notes.hpp"
 #include "../../examples/forecast/run_forecast.hpp"
 
 using namespace examples;
@@ -80,7 +80,7 @@ TEST_CASE("the season of a hold-out fits into its history twice, unless it was a
     CHECK(naive_words(12) == "the value 12 steps before");
 }
 
-TEST_CASE("limits clip quantiles, and the samples that the mean is taken of") {
+TEST_CASE("bounds clip quantiles, and the samples that the mean is taken of") {
     SeriesInput input = input_of({{9, 11}});
     input.levels = {10};  // samples count from there: 7, 9, 11, 13
     input.horizon = 1;
@@ -90,19 +90,19 @@ TEST_CASE("limits clip quantiles, and the samples that the mean is taken of") {
     options.samples = 4;
     options.quantiles = {0.25, 0.9};
     CHECK(detail::summary(forecast, input, options).mean[0] == Approx(10));
-    options.limits.low = 9;
+    options.bounds.low = 9;
     const ForecastResult above = detail::summary(forecast, input, options);
     CHECK(above.mean[0] == Approx(10.5));  // of 9, 9, 11, 13
     CHECK(above.deviation[0] == Approx(std::sqrt((2.25 + 2.25 + 0.25 + 6.25) / 3)));
     CHECK(above.median[0] == Approx(10));
     CHECK(above.quantiles[0].values[0] == 9);  // 8.5 unclipped, and no rounding is left
     CHECK(above.edges[0].values[0] == 9);
-    options.limits = {.high = 10.5};
+    options.bounds = {.high = 10.5};
     CHECK(detail::summary(forecast, input, options).quantiles[1].values[0] == 10.5);
     options.samples = 0;
     const std::vector<float> mean = {2};
     CHECK(detail::summary(totograph::Forecast(mean, 1, 1, 1, 0), input, options).mean[0] == 10.5);
-    CHECK(std::isnan(options.limits.clip(gap)));
+    CHECK(std::isnan(options.bounds.clip(gap)));
 }
 
 TEST_CASE("--min 0 is suggested where the forecast alone is below zero") {
@@ -112,15 +112,15 @@ TEST_CASE("--min 0 is suggested where the forecast alone is below zero") {
     result.horizon = 1;
     result.mean = result.median = {1, -1, 1, 1};
     result.edges = {{0.05, {-1, -2, 1, -3}}};
-    const std::vector<std::string> notes = limit_notes(input, result, {});
+    const std::vector<std::string> notes = bounds_notes(input, result, {});
     REQUIRE(notes.size() == 1);
     CHECK(has(notes[0], "'series 0' and 'series 3' goes below zero"));
     CHECK(has(notes[0], "--min 0"));
     result.edges.clear();
-    CHECK(limit_notes(input, result, {}).empty());
+    CHECK(bounds_notes(input, result, {}).empty());
     result.median = {-1, -1, 1, 1};
-    CHECK(limit_notes(input, result, {}).size() == 1);
-    const std::vector<std::string> outside = limit_notes(input, result, {.low = 0, .high = 4});
+    CHECK(bounds_notes(input, result, {}).size() == 1);
+    const std::vector<std::string> outside = bounds_notes(input, result, {.low = 0, .high = 4});
     REQUIRE(outside.size() == 1);  // what --min clips needs no suggestion
     CHECK(has(outside[0], "'series 1' and 'series 3' lies outside of --min and --max"));
 }
