@@ -19,6 +19,11 @@ namespace detail {
 inline constexpr const char* help_footer = R"(
 The file has one row a time step, a header, and at most one column of timestamps. Blank fields are gaps.
 Exogenous columns are known ahead: append rows that hold their future values and leave the targets blank there.
+--holdout puts beside the forecast, in chart, table and CSV, what came (the truth) and a baseline, the value of one
+season before, with the errors of both:
+  MAE   mean absolute error of the median
+  MASE  MAE in units of the mean seasonal difference of the history
+In the CSV, mean and standard_deviation are those of the samples: rare wild ones take them far from the median.
 
 Examples:
   forecast metrics.csv
