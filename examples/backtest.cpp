@@ -14,7 +14,7 @@
 #include <ostream>
 #include <string>
 
-#include <totograph/io/csv.hpp>
+#include <totograph/io/table.hpp>
 #include <totograph/io/text_file.hpp>
 
 #include "backtest/command_line.hpp"
@@ -26,6 +26,7 @@
 #include "backtest/run_backtest.hpp"
 #include "common/checksum.hpp"
 #include "common/exit_codes.hpp"
+#include "common/intake.hpp"
 #include "common/output_files.hpp"
 #include "common/progress.hpp"
 #include "common/run_program.hpp"
@@ -63,8 +64,8 @@ std::string key_of(const Options& options, const std::string& input, const std::
         add(column);
     }
     std::ostringstream settings;
-    settings << options.columns.size() << ' ' << options.timestamp << ' ' << options.separator << ' ' << plan.season
-             << ' ' << plan.windows << ' ' << options.stride << ' ' << options.context << ' ' << options.samples << ' '
+    settings << options.columns.size() << ' ' << intake_text(options.intake) << ' ' << plan.season << ' '
+             << plan.windows << ' ' << options.stride << ' ' << options.context << ' ' << options.samples << ' '
              << options.seed << ' ' << options.together;
     for (const std::int64_t horizon : options.horizons) {
         settings << ' ' << horizon;
@@ -87,23 +88,20 @@ int run(const Options& options, Stage& stage) {
         }
     }
     stage = Stage::input;
-    const std::string text = totograph::io::read_text_file(options.input, totograph::io::largest_csv_file);
-    totograph::io::CsvOptions csv{.separator = options.separator, .columns = options.columns};
-    if (!options.timestamp.empty()) {
-        csv.timestamp = options.timestamp;
+    const std::string text = read_input_text(options.input);
+    const totograph::io::Table table = read_table(text, options.input, options.intake, options.columns);
+    if (!options.quiet) {
+        print_notes("backtest", table.notes);
     }
-    const totograph::io::Table table = totograph::io::parse_csv(text, options.input.string(), csv);
     stage = Stage::checkpoint;
     const std::filesystem::path checkpoint = checkpoint_or_demo(options.checkpoint);
     const ModelKind kind = kind_of(checkpoint);
     const auto most_series =
         static_cast<std::size_t>(options.together ? largest_variates(kind) : variates_at_once(kind));
     stage = Stage::input;
-    const Plan plan = make_plan(table, Timeline(table.timestamps), options, most_series);
-    for (const std::string& note : plan.notes) {
-        if (!options.quiet) {
-            std::cerr << "backtest: " << note << "\n";
-        }
+    const Plan plan = make_plan(table, Timeline(table), options, most_series);
+    if (!options.quiet) {
+        print_notes("backtest", plan.notes);
     }
     stage = Stage::checkpoint;
     const std::unique_ptr<AnyModel> model = open_model(checkpoint);
@@ -144,7 +142,7 @@ int run(const Options& options, Stage& stage) {
         files.add(options.csv, report_csv(rows));
     }
     if (!options.svg.empty()) {
-        files.add(options.svg, report_svg("Backtest of " + options.input.filename().string(),
+        files.add(options.svg, report_svg("Backtest of " + input_name(options.input.filename()),
                                           subtitle(options, plan, table), rows, plan.season));
     }
     print(report_table(rows, plan.season));

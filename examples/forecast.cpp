@@ -10,10 +10,12 @@
 #include <iostream>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include <totograph/io/csv.hpp>
+#include <totograph/io/table.hpp>
 
+#include "common/intake.hpp"
 #include "common/output_files.hpp"
 #include "common/progress.hpp"
 #include "common/run_program.hpp"
@@ -35,17 +37,12 @@ namespace {
 using namespace examples;
 
 totograph::io::Table read_table(const Options& options) {
-    totograph::io::CsvOptions csv;
-    csv.separator = options.separator;
     // Without targets all columns are read, and those that are not exogenous become targets.
-    if (!options.targets.empty()) {
-        csv.columns = options.targets;
-        csv.columns.insert(csv.columns.end(), options.exogenous.begin(), options.exogenous.end());
+    std::vector<std::string> columns = options.targets;
+    if (!columns.empty()) {
+        columns.insert(columns.end(), options.exogenous.begin(), options.exogenous.end());
     }
-    if (!options.timestamp.empty()) {
-        csv.timestamp = options.timestamp;
-    }
-    return totograph::io::read_csv(options.input, csv);
+    return read_table(read_input_text(options.input), options.input, options.intake, std::move(columns));
 }
 
 SeriesInput read_input(const totograph::io::Table& table, const Options& options, ModelKind model) {
@@ -57,12 +54,9 @@ SeriesInput read_input(const totograph::io::Table& table, const Options& options
                                 .independent = options.independent});
 }
 
-/// Says what the user should know, a line each.
 void tell(const std::vector<std::string>& notes, const Options& options) {
-    for (const std::string& note : notes) {
-        if (!options.quiet) {
-            std::cerr << "forecast: " << note << "\n";
-        }
+    if (!options.quiet) {
+        print_notes("forecast", notes);
     }
 }
 
@@ -87,10 +81,10 @@ struct Results {
 
 void add_forecast(Results& results, const SeriesInput& input, const ForecastResult& forecast,
                   const totograph::io::Table& table, const Options& options) {
-    const Timeline timeline(table.timestamps);
+    const Timeline timeline(table);
     const Holdout holdout = holdout_scores(input, forecast, holdout_season(options.season, timeline, input.steps));
     Figure figure = make_figure(input, forecast, holdout, timeline);
-    figure.title = "Forecast of " + options.input.filename().string();
+    figure.title = "Forecast of " + input_name(options.input.filename());
     figure.subtitle = subtitle(input, options);
     if (options.table) {
         results.printed += forecast_table(input, forecast, holdout, timeline);
@@ -124,6 +118,7 @@ int run(const Options& options, Stage& stage) {
     const ModelKind model = kind_of(checkpoint);
     stage = Stage::input;
     const totograph::io::Table table = read_table(options);
+    tell(table.notes, options);
     const SeriesInput input = read_input(table, options, model);
     tell(input.notes, options);
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "../common/checks.hpp"
+#include "../common/intake_options.hpp"
 #include "../common/format.hpp"
 #include "bounds.hpp"
 
@@ -19,8 +20,7 @@ struct Options {
     std::filesystem::path input;
     std::vector<std::string> targets;
     std::vector<std::string> exogenous;
-    std::string timestamp;
-    char separator = ',';
+    IntakeOptions intake;
     bool independent = false;
     bool holdout = false;
     std::int64_t season = 0;  ///< Of the baseline of a hold-out; 0: as the timestamps suggest.
@@ -130,6 +130,7 @@ inline void check_files(const Options& options) {
 
 /// Checks what options mean together and fills in the defaults that depend on others. Throws `Error(invalid_argument)`.
 inline void check_options(Options& options) {
+    check_intake(options.intake);
     detail::check_at_least(options.context, 0, "--context");
     detail::check_at_least(options.horizon, 1, "--horizon");
     detail::check_at_least(options.samples, 0, "--samples");

@@ -42,7 +42,7 @@ public:
                    .horizon = std::max(every_, options.horizon > 0 ? options.horizon : model.patch_size()),
                    .samples = options.samples},
           ring_(names_.size(), static_cast<std::size_t>(options.context)),
-          gap_(names_.size(), std::nanf("")),
+          gap_(names_.size(), std::nan("")),
           groups_(names_.size()),
           is_known_(names_.size()) {
         if (ring_.capacity() < least_steps_) {
@@ -68,7 +68,7 @@ public:
             score(observation, out);
         }
         missing_ += std::count_if(observation.values.begin(), observation.values.end(),
-                                  [](float value) { return std::isnan(value); });
+                                  [](double value) { return std::isnan(value); });
         ring_.push(observation.values);
         ++age_;
         if (static_cast<std::int64_t>(age_) >= every_ || expected_.horizon() == 0) {
@@ -131,7 +131,7 @@ private:
             return;
         }
         const auto start = std::chrono::steady_clock::now();
-        ring_.lay_out(values_, observed_);
+        ring_.lay_out(values_, observed_, levels_);
         bool any_known = false;
         for (std::size_t variate = 0; variate < names_.size(); ++variate) {
             const auto begin = observed_.begin() + static_cast<std::ptrdiff_t>(variate * ring_.steps());
@@ -156,7 +156,7 @@ private:
         series.values = values_;
         series.observed = observed_;
         series.groups = groups_;
-        expected_ = Expectations(forecaster_->forecast(series, request_));
+        expected_ = Expectations(forecaster_->forecast(series, request_), levels_);
         age_ = 0;
         latency_.add(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
@@ -166,7 +166,7 @@ private:
             return;
         }
         for (std::size_t variate = 0; variate < names_.size(); ++variate) {
-            const float value = observation.values[variate];
+            const double value = observation.values[variate];
             if (std::isnan(value) || !is_known_[variate]) {
                 continue;
             }
@@ -194,11 +194,12 @@ private:
     std::size_t least_steps_;
     totograph::ForecastOptions request_;
     ContextRing ring_;
-    std::vector<float> gap_;
+    std::vector<double> gap_;
     std::unique_ptr<AnyForecaster> forecaster_;
     std::vector<std::int32_t> groups_;
     std::vector<float> values_;
     std::vector<std::uint8_t> observed_;
+    std::vector<double> levels_;  // of the variates, taken off the values
     std::vector<bool> is_known_;  // variates that have an observation in the context
     Expectations expected_;
     std::size_t age_ = 0;  // steps since the last forecast
