@@ -282,6 +282,15 @@ TEST_CASE("what a level asks for fits the buckets and does not repeat") {
         }
         CHECK_FALSE(plan_stress(buckets, level, 1).empty());
     }
+    // A quick run asks the later, larger buckets for little, but for what only they serve.
+    const std::vector<Bucket> ascending{{.variates = 8, .context = 64, .horizon = 16, .samples = 8},
+                                        {.variates = 16, .context = 128, .horizon = 64, .samples = 64},
+                                        {.variates = 32, .context = 128, .horizon = 64, .samples = 64}};
+    const std::vector<Bucket> quick = plan_stress(ascending, StressLevel::quick);
+    REQUIRE(quick.size() == 4);
+    CHECK(quick[0] == ascending[0]);
+    CHECK(quick[2] == Bucket{.variates = 4, .context = 63, .horizon = 31, .samples = 15});
+    CHECK(quick[3] == Bucket{.variates = 24, .context = 95, .horizon = 47, .samples = 47});
     CHECK(iterations_of(StressLevel::quick) == 3);
     CHECK(iterations_of(StressLevel::full) == 10);
     CHECK(iterations_of(StressLevel::production_check) == 20);
