@@ -24,6 +24,7 @@
 #include <totograph/core/series.hpp>
 #include <totograph/io/table.hpp>
 
+#include "../common/require_finite.hpp"
 #include "../models/model.hpp"
 #include "journal.hpp"
 #include "metrics.hpp"
@@ -73,6 +74,7 @@ public:
             forecaster_ = model.forecaster(largest, request, 1);
         }
         const totograph::Forecast forecast = forecaster_->forecast(series, request);
+        require_finite(forecast);
         for (std::size_t i = 0; i < levels.size(); ++i) {
             quantiles_[i] = forecast.quantile(levels[i]);
         }

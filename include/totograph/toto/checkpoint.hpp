@@ -15,6 +15,7 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/finite_weights.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/io/block_checksum.hpp>
@@ -224,6 +225,16 @@ ModelWeights<Model> load(const std::filesystem::path& folder) {
         check_config_file<Model>(config);
     }
     return {Weights(std::make_shared<CheckpointFile>(folder / "model.safetensors", checkpoint_tensors<Model>()))};
+}
+
+/// Reads every tensor of a model. Throws `Error` (`tensor_mismatch`), which names the tensor and the first bad index,
+/// for a value that is not finite; and what reading throws. Forecasters check what they prepare by themselves: this is
+/// for those who want to know before.
+template <Toto1Model Model>
+void check_weights(const ModelWeights<Model>& weights) {
+    for (const NamedShape& tensor : checkpoint_tensors<Model>()) {
+        require_finite(weights.weights.source(), tensor.name, tensor.shape);
+    }
 }
 
 /// Untrained weights, for tests, benchmarks and demonstrations.
