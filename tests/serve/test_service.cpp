@@ -343,6 +343,10 @@ TEST_CASE("nothing is built for a request that is malformed, and failures are co
     CHECK(one.fake->made.size() == 1);
     CHECK(one.entry(small).failures == 4);
     CHECK(one.entry(small).forecasts == 0);
+    CHECK_FALSE(one.service.forecast(good.series(), {.seed = not_finite_seed, .samples = 0}).is_finite());
+    CHECK(one.service.forecast(good.series(), {.samples = 0}).is_finite());
+    CHECK(one.entry(small).forecasts == 2);
+    CHECK(one.entry(small).not_finite == 1);
 }
 
 TEST_CASE("an explanation is that of the backend and mode that serve a bucket") {

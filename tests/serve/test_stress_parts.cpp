@@ -90,6 +90,15 @@ TEST_CASE("deviations in units of the scale") {
     const Deviation infinite = compare({1, std::numeric_limits<float>::infinity(), 3, 4}, 0);
     CHECK(infinite.not_finite == 1);
     CHECK(infinite.mae() == 0);
+    // Zeros in place of what was no finite number, on either side.
+    const auto replaced = [&](Index of_found, Index of_expected) {
+        return compare_forecasts({expected, 1, 1, 4, 0, of_found}, {expected, 1, 1, 4, 0, of_expected}, scales, {})
+            .variates[0]
+            .not_finite;
+    };
+    CHECK(replaced(0, 0) == 0);
+    CHECK(replaced(3, 0) == 3);
+    CHECK(replaced(0, 2) == 2);
     CHECK_THROWS_AS(compare_forecasts({expected, 1, 1, 4, 0}, {expected, 1, 1, 2, 2}, scales, {}), Error);
     CHECK_THROWS_AS(compare_forecasts({expected, 1, 2, 2, 0}, {expected, 1, 2, 2, 0}, scales, {}), Error);
 }

@@ -158,7 +158,7 @@ public:
         const auto start = Clock::now();
         try {
             const Forecast result = slot->forecaster->forecast(series, options);
-            slot->counters->add_forecast(Clock::now() - start, slot->forecaster->replays());
+            slot->counters->add_forecast(Clock::now() - start, slot->forecaster->replays(), result.is_finite());
             return result.keep_in(results_.take());
         } catch (...) {
             slot->counters->add_failure();
