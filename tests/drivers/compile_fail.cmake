@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Passes when CASE compiles with TOTOGRAPH_COMPILE_FAIL_CONTROL defined, and without it fails with every sentence that
-# its `// expect: ...` lines name. The first half shows that the sentence is the only thing wrong.
+# its `// expect: ...` lines name. The first half shows that the sentence is the only thing wrong. A mistake that is an
+# option of the compiler stands in a line `// option: ...`, with which the control is not compiled.
 include("${CMAKE_CURRENT_LIST_DIR}/compiler_command.cmake")
 totograph_compiler_command(compiler)
 
@@ -16,7 +17,13 @@ if(NOT result EQUAL 0)
     message(FATAL_ERROR "The control, with TOTOGRAPH_COMPILE_FAIL_CONTROL defined, must compile and does not.")
 endif()
 
-execute_process(COMMAND ${compiler} -fsyntax-only "${CASE}"
+set(options "")
+file(STRINGS "${CASE}" option_lines REGEX "^// option: .+")
+foreach(line IN LISTS option_lines)
+    string(REGEX REPLACE "^// option: *" "" option "${line}")
+    list(APPEND options "${option}")
+endforeach()
+execute_process(COMMAND ${compiler} ${options} -fsyntax-only "${CASE}"
     RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
 if(result EQUAL 0)
     message(FATAL_ERROR "${CASE} must not compile, and does.")

@@ -90,6 +90,15 @@ TEST_CASE("deviations in units of the scale") {
     const Deviation infinite = compare({1, std::numeric_limits<float>::infinity(), 3, 4}, 0);
     CHECK(infinite.not_finite == 1);
     CHECK(infinite.mae() == 0);
+    // Zeros in place of what was no finite number, on either side.
+    const auto replaced = [&](Index of_found, Index of_expected) {
+        return compare_forecasts({expected, 1, 1, 4, 0, of_found}, {expected, 1, 1, 4, 0, of_expected}, scales, {})
+            .variates[0]
+            .not_finite;
+    };
+    CHECK(replaced(0, 0) == 0);
+    CHECK(replaced(3, 0) == 3);
+    CHECK(replaced(0, 2) == 2);
     CHECK_THROWS_AS(compare_forecasts({expected, 1, 1, 4, 0}, {expected, 1, 1, 2, 2}, scales, {}), Error);
     CHECK_THROWS_AS(compare_forecasts({expected, 1, 2, 2, 0}, {expected, 1, 2, 2, 0}, scales, {}), Error);
 }
@@ -282,6 +291,15 @@ TEST_CASE("what a level asks for fits the buckets and does not repeat") {
         }
         CHECK_FALSE(plan_stress(buckets, level, 1).empty());
     }
+    // A quick run asks the later, larger buckets for little, but for what only they serve.
+    const std::vector<Bucket> ascending{{.variates = 8, .context = 64, .horizon = 16, .samples = 8},
+                                        {.variates = 16, .context = 128, .horizon = 64, .samples = 64},
+                                        {.variates = 32, .context = 128, .horizon = 64, .samples = 64}};
+    const std::vector<Bucket> quick = plan_stress(ascending, StressLevel::quick);
+    REQUIRE(quick.size() == 4);
+    CHECK(quick[0] == ascending[0]);
+    CHECK(quick[2] == Bucket{.variates = 4, .context = 63, .horizon = 31, .samples = 15});
+    CHECK(quick[3] == Bucket{.variates = 24, .context = 95, .horizon = 47, .samples = 47});
     CHECK(iterations_of(StressLevel::quick) == 3);
     CHECK(iterations_of(StressLevel::full) == 10);
     CHECK(iterations_of(StressLevel::production_check) == 20);

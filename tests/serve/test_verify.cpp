@@ -250,6 +250,9 @@ TEST_CASE("backends and modes") {
 TEST_CASE("checkpoints") {
     const ScratchFolder folder;
     const auto good = [](const std::filesystem::path&) { return std::string("a model"); };
+    CHECK(has(check_checkpoint(folder.path(), good).found, "holds neither model.safetensors"));
+    const auto file = folder.file("model.safetensors", "weights");
+    CHECK(check_checkpoint(file, good).result == CheckResult::ok);
     CHECK(check_checkpoint(folder.path(), good).result == CheckResult::ok);
     CHECK(has(check_checkpoint(folder.path(), good).found, "a model"));
     CHECK(check_checkpoint(folder.path() / "nowhere", good).result == CheckResult::failed);
