@@ -537,6 +537,16 @@ TEST_CASE("what holds no recorded forecasts is refused with a reason") {
                 [&] { (void)load_forecasts(with("\"cases\":\"2\"", "\"cases\":\"0\"")); });
     check_error(ErrorCode::invalid_file, {"contradict"},
                 [&] { (void)load_forecasts(with("\"shape\":[1,4,64]", "\"shape\":[1,64,4]")); });
+    // A shape may claim any number of elements where the dtype is not known: nothing is asked for before it is checked.
+    for (const std::string dtype : {"X9", "F32"}) {
+        std::string header =
+            R"({"__metadata__":{"format":"totograph forecasts 1","cases":"1","0.seed":"1"},"0.values":)"
+            R"({"dtype":")" +
+            dtype + R"(","shape":[1,1,4611686018427387],"data_offsets":[0,0]}})";
+        const std::uint64_t size = header.size();
+        header.insert(0, reinterpret_cast<const char*>(&size), sizeof size);
+        check_error(ErrorCode::invalid_file, {"0.values"}, [&] { (void)load_forecasts(folder.file("claim", header)); });
+    }
     // Cut anywhere, or with any bit wrong: an error or other numbers, and never more than the file holds.
     for (std::size_t size = 0; size < bytes.size(); size += 1 + size / 40) {
         CHECK_THROWS_AS((void)load_forecasts(folder.file("cut", bytes.substr(0, size))), Error);
