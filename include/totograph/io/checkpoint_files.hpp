@@ -173,7 +173,7 @@ private:
             std::string commit = read_text_file(reference, 1000);
             commit.erase(commit.find_last_not_of(" \t\r\n") + 1);
             const bool is_name = !commit.empty() && commit.find_first_not_of("0123456789abcdef") == std::string::npos;
-            const Path snapshot = cache / "snapshots" / (is_name ? commit : std::string("?"));
+            Path snapshot = cache / "snapshots" / (is_name ? commit : std::string("?"));
             if (!is_name || type_of(snapshot) != Type::directory) {
                 fail(ErrorCode::file_not_found, "The cache folder " + in_quotes(cache.string(), 300) +
                                                     " names the snapshot " + in_quotes(commit) +

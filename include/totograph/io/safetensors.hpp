@@ -136,6 +136,7 @@ public:
             return read_bytes(info, first * sizeof(float), std::as_writable_bytes(values));
         }
         const std::size_t size = size_in_bytes(*info.dtype);
+        // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): filled before it is read, and zeros would cost time.
         std::array<std::byte, (std::size_t{1} << 14U)> stored;
         while (!values.empty()) {
             const std::size_t count = std::min(values.size(), stored.size() / size);
