@@ -19,7 +19,9 @@ demo:
 	@$(SETUP) build
 	cmake --preset release
 	cmake --build --preset release --target forecast --parallel $(JOBS)
-	build/release/examples/forecast examples/data/machine_metrics.csv
+	build/release/examples/forecast examples/data/climate.csv --holdout --horizon 24
+	@echo
+	build/release/examples/forecast examples/data/machine_metrics.csv --min 0 --targets cpu_user_percent,load_1m,page_faults_per_s
 
 test:
 	@$(SETUP) build test
