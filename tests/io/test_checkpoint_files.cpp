@@ -49,7 +49,7 @@ void refuse(const Path& named, std::initializer_list<std::string_view> parts,
 
 /// A folder as huggingface_hub keeps it: names that lead to blobs, in a snapshot that refs/main tells.
 Path hub_cache(const ScratchFolder& scratch, const std::string& commit) {
-    const Path cache = scratch.path() / "models--Datadog--Toto-Open-Base-1.0";
+    Path cache = scratch.path() / "models--Datadog--Toto-Open-Base-1.0";
     std::filesystem::create_directories(cache / "snapshots" / commit);
     std::filesystem::create_directories(cache / "refs");
     std::filesystem::create_directories(cache / "blobs");
@@ -172,7 +172,7 @@ TEST_CASE("shard index: what it must hold, and where its names may lead") {
     std::string many = R"({"weight_map": {)";
     for (int i = 0; i <= 1000; ++i) {
         const std::string number = std::to_string(i);
-        many += (i == 0 ? "\"" : ", \"") + number + "\": \"" + number + "\"";
+        many.append(i == 0 ? "\"" : ", \"").append(number).append("\": \"").append(number).append("\"");
     }
     refused(many + "}}", {"names 1001 files", "at most 1000"});
     refused("{", {"'index.json'"});

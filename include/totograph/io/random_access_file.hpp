@@ -30,8 +30,8 @@ public:
         // Without O_NONBLOCK, opening a named pipe would wait for a writer for ever.
         file_ = open_for_reading(path_, opened_, O_NONBLOCK);
         if (!S_ISREG(opened_.st_mode)) {
-            throw Error(ErrorCode::file_not_found,
-                        "The path " + in_quotes(path_.string(), 1000) + " is not a regular file. Name a file.");
+            throw Error(ErrorCode::file_not_found, "The path " + in_quotes(path_.string(), longest_quote) +
+                                                       " is not a regular file. Name a file.");
         }
     }
 
@@ -48,8 +48,9 @@ public:
                 continue;
             }
             if (count < 0) {
-                throw Error(ErrorCode::io_failure, "Reading " + in_quotes(path_.string(), 1000) + " failed at byte " +
-                                                       std::to_string(offset) + ": " + system_reason(errno) + ".");
+                throw Error(ErrorCode::io_failure, "Reading " + in_quotes(path_.string(), longest_quote) +
+                                                       " failed at byte " + std::to_string(offset) + ": " +
+                                                       system_reason(errno) + ".");
             }
             if (count == 0) {
                 break;
@@ -59,8 +60,9 @@ public:
         }
         check_unchanged();  // also when all bytes came: they may be those of another content
         if (!to.empty()) {
-            throw Error(ErrorCode::io_failure, "The file " + in_quotes(path_.string(), 1000) + " ends at byte " +
-                                                   std::to_string(offset) + ", before what is read from it.");
+            throw Error(ErrorCode::io_failure, "The file " + in_quotes(path_.string(), longest_quote) +
+                                                   " ends at byte " + std::to_string(offset) +
+                                                   ", before what is read from it.");
         }
     }
 
@@ -68,15 +70,15 @@ private:
     void check_unchanged() const {
         struct stat now {};
         if (::fstat(file_.get(), &now) != 0) {
-            throw Error(ErrorCode::io_failure, "The file " + in_quotes(path_.string(), 1000) +
+            throw Error(ErrorCode::io_failure, "The file " + in_quotes(path_.string(), longest_quote) +
                                                    " cannot be examined: " + system_reason(errno) + ".");
         }
         if (now.st_size != opened_.st_size || now.st_mtim.tv_sec != opened_.st_mtim.tv_sec ||
             now.st_mtim.tv_nsec != opened_.st_mtim.tv_nsec) {
             throw Error(ErrorCode::io_failure,
-                        "The file " + in_quotes(path_.string(), 1000) + " was written to while it was in use: it had " +
-                            std::to_string(opened_.st_size) + " bytes when it was opened and has " +
-                            std::to_string(now.st_size) +
+                        "The file " + in_quotes(path_.string(), longest_quote) +
+                            " was written to while it was in use: it had " + std::to_string(opened_.st_size) +
+                            " bytes when it was opened and has " + std::to_string(now.st_size) +
                             " now. Load it again, and replace such a file by renaming another one over it.");
         }
     }

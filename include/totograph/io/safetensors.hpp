@@ -118,9 +118,9 @@ public:
     void read_bytes(const TensorInfo& info, std::size_t first, std::span<std::byte> to) const {
         const bool is_inside = info.begin <= info.end && info.end <= file_.size();
         if (!is_inside || first > info.end - info.begin || to.size() > info.end - info.begin - first) {
-            throw Error(ErrorCode::invalid_argument, "The range of the tensor " + in_quotes(info.name, 300) +
-                                                         " does not lie inside " + in_quotes(path().string(), 1000) +
-                                                         "; take it from the tensors of this file.");
+            throw Error(ErrorCode::invalid_argument,
+                        "The range of the tensor " + in_quotes(info.name, longest_quote) + " does not lie inside " +
+                            in_quotes(path().string(), longest_quote) + "; take it from the tensors of this file.");
         }
         file_.read(info.begin + first, to);
     }
@@ -136,6 +136,7 @@ public:
             return read_bytes(info, first * sizeof(float), std::as_writable_bytes(values));
         }
         const std::size_t size = size_in_bytes(*info.dtype);
+        // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): filled before it is read, and zeros would cost time.
         std::array<std::byte, (std::size_t{1} << 14U)> stored;
         while (!values.empty()) {
             const std::size_t count = std::min(values.size(), stored.size() / size);
@@ -162,7 +163,7 @@ public:
 
 private:
     void refuse_other_kinds() const {
-        const std::string name = "The file " + in_quotes(path().string(), 1000);
+        const std::string name = "The file " + in_quotes(path().string(), longest_quote);
         if (file_.size() == 0) {
             throw Error(ErrorCode::invalid_file, name + " is empty: it was not downloaded or written to its end.");
         }
@@ -174,7 +175,7 @@ private:
     }
 
     [[nodiscard]] std::string described(const TensorInfo& info) const {
-        return "The tensor " + in_quotes(info.name, 300) + " in " + in_quotes(path().string(), 1000);
+        return "The tensor " + in_quotes(info.name, longest_quote) + " in " + in_quotes(path().string(), longest_quote);
     }
 
     RandomAccessFile file_;
