@@ -28,6 +28,18 @@ public:
     [[nodiscard]] Index horizon() const { return horizon_; }
     /// Sampled futures; 0 when this is a forecast of the mean.
     [[nodiscard]] Index sample_count() const { return samples_; }
+    /// Steps of history that it was made from, the newest ones: fewer than were given where the bucket holds fewer. 0
+    /// where it was not told.
+    [[nodiscard]] Index context() const { return context_; }
+    /// The same forecast, said to be made from so many steps of history.
+    [[nodiscard]] Forecast with_context(Index steps) const {
+        Forecast result = *this;
+        result.context_ = steps;
+        return result;
+    }
+
+    /// All values: `[batch, variates, horizon, samples]`, or `[batch, variates, horizon]` of a mean forecast.
+    [[nodiscard]] std::span<const float> values() const { return values_; }
 
     /// Sampled futures, `[batch, variates, horizon, samples]`. Throws `Error` for a mean forecast.
     [[nodiscard]] std::span<const float> samples() const {
@@ -127,17 +139,26 @@ private:
     Index variates_ = 0;
     Index horizon_ = 0;
     Index samples_ = 0;
+    Index context_ = 0;
 };
 
 /// A forecast that owns its values.
 class OwnedForecast {
 public:
     OwnedForecast() = default;
-    OwnedForecast(std::vector<float> values, Index batch, Index variates, Index horizon, Index samples)
-        : values_(std::move(values)), batch_(batch), variates_(variates), horizon_(horizon), samples_(samples) {}
+    OwnedForecast(std::vector<float> values, Index batch, Index variates, Index horizon, Index samples,
+                  Index context = 0)
+        : values_(std::move(values)),
+          batch_(batch),
+          variates_(variates),
+          horizon_(horizon),
+          samples_(samples),
+          context_(context) {}
 
     /// The forecast as a view of this object's values.
-    [[nodiscard]] Forecast view() const { return {values_, batch_, variates_, horizon_, samples_}; }
+    [[nodiscard]] Forecast view() const {
+        return Forecast(values_, batch_, variates_, horizon_, samples_).with_context(context_);
+    }
 
 private:
     std::vector<float> values_;
@@ -145,10 +166,11 @@ private:
     Index variates_ = 0;
     Index horizon_ = 0;
     Index samples_ = 0;
+    Index context_ = 0;
 };
 
 inline OwnedForecast Forecast::keep() const {
-    return {std::vector<float>(values_.begin(), values_.end()), batch_, variates_, horizon_, samples_};
+    return {std::vector<float>(values_.begin(), values_.end()), batch_, variates_, horizon_, samples_, context_};
 }
 
 }  // namespace totograph

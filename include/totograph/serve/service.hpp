@@ -124,11 +124,12 @@ public:
     [[nodiscard]] bool is_ready() const noexcept { return is_ready_.load(std::memory_order_relaxed); }
 
     /// Forecasts the steps after the series with the cheapest bucket that holds the request, of the backend that serves
-    /// so many series. Samples where `options` leave it open and any bucket samples, as `BucketSet` does. The result is
-    /// a view of this service's memory, valid until its next call of anything but a const function. Allocates nothing
-    /// and takes no lock once it is ready, beyond what the backend does. Throws `Error`: `no_bucket` when no bucket
-    /// holds the request (`Snapshot::requests_without_bucket`), `recapture` when the stance forbids to build what it
-    /// needs, and what the backend throws.
+    /// so many series. What none holds runs in parts, which count as one forecast, and `options` that leave it open are
+    /// sampled when any bucket samples: both as in `BucketSet`. The result is a view of this service's memory, valid
+    /// until its next call of anything but a const function. Allocates nothing and takes no lock once it is ready,
+    /// beyond what the backend does; requests in parts allocate. Throws `Error`: `no_bucket` when no bucket serves the
+    /// request (`Snapshot::requests_without_bucket`), `recapture` when the stance forbids to build what it needs, and
+    /// what the backend throws.
     Forecast forecast(const Series& series, const ForecastOptions& options = {}) {
         const detail::ResolvedRoute& route = routing_.of(series.batch);
         detail::ServedBackend& served = routing_.backends[route.backend];
@@ -358,7 +359,7 @@ private:
         ForecastCounters& counters = counters_of(served, which, mode);
         try {
             // Nothing is built for a request that would be refused.
-            toto::check_request(series, toto::request_sizes(series, options, served.buckets[which]));
+            toto::check_request(series, toto::used_sizes(series, options, served.buckets[which]));
             const Stance stance = current_stance();
             Mode used = stance == Stance::force_eager ? Mode::eager : mode;
             // Mode eager captures nothing: it is built when it is needed, whatever the stance, as for a fallback.
