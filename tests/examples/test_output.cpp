@@ -20,7 +20,7 @@ using namespace examples;
 
 namespace {
 
-constexpr float gap = std::numeric_limits<float>::quiet_NaN();
+constexpr double gap = std::numeric_limits<double>::quiet_NaN();
 
 /// Two series, five steps of history, two steps of forecast.
 SeriesInput sample_input() {
@@ -38,7 +38,7 @@ ForecastResult sample_result(bool sampled) {
     if (sampled) {
         result.samples = 4;
         result.median = {6.5F, 7.5F, 65, 75};
-        result.deviation = {1, 1, 10, 0.1F};
+        result.deviation = {1, 1, 10, 0.1};
         result.quantiles = {{0.1, {5, 6, 50, 60}}, {0.975, {8, 9, 80, 90}}};
         result.edges = {{0.05, {1, 2, 3, 4}}, {0.25, {2, 3, 4, 5}}, {0.75, {7, 8, 9, 10}}, {0.95, {8, 9, 10, 11}}};
     }
@@ -94,8 +94,8 @@ TEST_CASE("the CSV reads back") {
     options.columns = {"median", "quantile_0.975"};
     const totograph::io::Table table = totograph::io::parse_csv(text, "forecast.csv", options);
     CHECK(table.timestamps[1] == "2026-11-21T00:00:06Z");
-    CHECK(table.columns[0] == std::vector<float>{6.5F, 7.5F, 65, 75});
-    CHECK(table.columns[1] == std::vector<float>{8, 9, 80, 90});
+    CHECK(table.columns[0] == std::vector<double>{6.5F, 7.5F, 65, 75});
+    CHECK(table.columns[1] == std::vector<double>{8, 9, 80, 90});
 }
 
 TEST_CASE("values that are not finite are blank in CSV and a dash in the table") {
@@ -127,13 +127,13 @@ TEST_CASE("a figure of the tail of the history and the forecast") {
     CHECK(figure.horizon == 2);
     CHECK(figure.line_name == "median");
     REQUIRE(figure.panels.size() == 2);
-    CHECK(figure.panels[0].line == std::vector<float>{6.5F, 7.5F});
-    CHECK(figure.panels[1].line == std::vector<float>{65, 75});
+    CHECK(figure.panels[0].line == std::vector<double>{6.5F, 7.5F});
+    CHECK(figure.panels[1].line == std::vector<double>{65, 75});
     CHECK(std::isnan(figure.panels[1].history[1]));
     REQUIRE(figure.panels[1].bands.size() == 2);
     CHECK(figure.panels[1].bands[0].percent == 90);
-    CHECK(figure.panels[1].bands[0].high == std::vector<float>{10, 11});
-    CHECK(figure.panels[1].bands[1].low == std::vector<float>{4, 5});
+    CHECK(figure.panels[1].bands[0].high == std::vector<double>{10, 11});
+    CHECK(figure.panels[1].bands[1].low == std::vector<double>{4, 5});
     CHECK(figure.panels[0].note == "MAE 1");
     CHECK(figure.panels[1].note == "MAE –");
     CHECK(make_figure(input, sample_result(false), Timeline()).panels[0].bands.empty());
@@ -187,10 +187,10 @@ TEST_CASE("a place for a file is tried without a trace") {
 }
 
 TEST_CASE("progress") {
-    const std::string half = progress_line("forecasting", 2.5, 0.5);
-    CHECK(half == "━━━━━━━━━━━━┄┄┄┄┄┄┄┄┄┄┄┄ forecasting, 2.5 s");
-    CHECK(display_width(progress_line("x", 0, -1)) == display_width(progress_line("x", 1.7, -1)));
-    CHECK(progress_line("x", 0.0, -1) != progress_line("x", 0.9, -1));
+    CHECK(progress_line("forecasting", 2.5, 0.5, -1) == "━━━━━━━━━━━━┄┄┄┄┄┄┄┄┄┄┄┄ forecasting, 2.5 s");
+    CHECK(progress_line("forecasting", 2.5, 0.5, 3.2) == "━━━━━━━━━━━━┄┄┄┄┄┄┄┄┄┄┄┄ forecasting, about 4 s left");
+    CHECK(display_width(progress_line("x", 0, -1, -1)) == display_width(progress_line("x", 1.7, -1, -1)));
+    CHECK(progress_line("x", 0.0, -1, -1) != progress_line("x", 0.9, -1, -1));
     std::ostringstream terminal;
     {
         Progress quiet(terminal, false);
@@ -199,6 +199,25 @@ TEST_CASE("progress") {
         fast.stage("working");
     }
     CHECK(terminal.str().empty());
+}
+
+TEST_CASE("the time left follows from the shares that were done in it") {
+    TimeLeft fresh;
+    CHECK(fresh.at(0, -1) < 0);
+    CHECK(fresh.at(1, 0) < 0);
+    CHECK(fresh.at(2, 0) < 0);
+    CHECK(fresh.at(11, 0.25) == doctest::Approx(30));
+    CHECK(fresh.at(41, 1) == doctest::Approx(0));
+    TimeLeft resumed;  // nine tenths were done before
+    CHECK(resumed.at(2, 0.9) < 0);
+    CHECK(resumed.at(12, 0.95) == doctest::Approx(10));
+    CHECK(resumed.at(20, 0) < 0);  // another stage
+    CHECK(resumed.at(24, 0.5) == doctest::Approx(4));
+    CHECK(rough_duration(0.2) == "1 s");
+    CHECK(rough_duration(99) == "99 s");
+    CHECK(rough_duration(100) == "2 min");
+    CHECK(rough_duration(5 * 3600) == "5 h");
+    CHECK(rough_duration(2 * 3600 + 300) == "2 h 5 min");
 }
 
 TEST_CASE("a long computation shows its stage and leaves a clean line") {

@@ -257,7 +257,7 @@ TEST_CASE("constant series, single steps, huge and tiny values") {
     Figure constant = wave_figure(1, 20, 5);
     constant.panels[0].history.assign(20, 7.0F);
     constant.panels[0].line.assign(5, 7.0F);
-    constant.panels[0].bands = {{90, std::vector<float>(5, 7.0F), std::vector<float>(5, 7.0F)}};
+    constant.panels[0].bands = {{90, std::vector<double>(5, 7.0F), std::vector<double>(5, 7.0F)}};
     checked_document(constant);
     checked_document(wave_figure(1, 1, 1));
     checked_document(wave_figure(1, 0, 1));
@@ -266,7 +266,7 @@ TEST_CASE("constant series, single steps, huge and tiny values") {
     for (const float scale : {3.0e38F, 1e-40F, -1e9F}) {
         Figure figure = wave_figure(1, 50, 10);
         for (Panel& panel : figure.panels) {
-            for (float& value : panel.history) {
+            for (double& value : panel.history) {
                 value *= scale;
             }
         }

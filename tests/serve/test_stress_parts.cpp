@@ -251,7 +251,7 @@ TEST_CASE("requests are cut from data: other rows and columns each time, without
     CHECK_FALSE(make_stress_request(data, {.context = 401, .horizon = 1}, 0, 0, 0));
     StressData blank{"blank", {}};
     blank.table.names = {"a"};
-    blank.table.columns = {std::vector<float>(10, std::numeric_limits<float>::quiet_NaN())};
+    blank.table.columns = {std::vector<double>(10, std::numeric_limits<double>::quiet_NaN())};
     CHECK_FALSE(make_stress_request(blank, {.context = 5, .horizon = 1}, 0, 0, 0));
 }
 

@@ -41,13 +41,14 @@ struct TensorInfo {
 /// The longest header that is read, in bytes; the format's own limit.
 inline constexpr std::uint64_t max_safetensors_header = 100'000'000;
 
-/// A shape of any rank as text, like `[3, 4]`.
+/// A shape of any rank as text, like `[3, 4]`, or `[3, 4, ... of 1000 axes]` where a file claims more than a model has.
 inline std::string to_string(std::span<const Index> shape) {
+    constexpr std::size_t most_axes = 8;
     std::string text = "[";
-    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    for (std::size_t axis = 0; axis < std::min(shape.size(), most_axes); ++axis) {
         text += (axis == 0 ? "" : ", ") + std::to_string(shape[axis]);
     }
-    return text + "]";
+    return text + (shape.size() > most_axes ? ", ... of " + std::to_string(shape.size()) + " axes]" : "]");
 }
 
 namespace detail {
@@ -80,8 +81,8 @@ constexpr std::optional<std::uint64_t> checked_product(std::uint64_t a, std::uin
 class TensorDescription {
 public:
     TensorDescription(const std::string& tensor, const nlohmann::json& description, std::string_view file_name)
-        : where_("The tensor " + in_quotes(tensor, 300) + " in " + in_quotes(file_name, 1000)),
-          description_(description) {
+        : file_name_(file_name), description_(description) {
+        info_.name = tensor;
         if (!description.is_object()) {
             fail("must be described by an object with 'dtype', 'shape' and 'data_offsets', but its description is " +
                  found(description));
@@ -92,7 +93,6 @@ public:
                      "; only 'dtype', 'shape' and 'data_offsets' were expected");
             }
         }
-        info_.name = tensor;
     }
 
     /// The tensor's information, for data of `data_size` bytes that begin at the file's byte `data_begin`.
@@ -121,7 +121,8 @@ public:
 
 private:
     [[noreturn]] void fail(const std::string& what) const {
-        throw Error(ErrorCode::invalid_file, where_ + " " + what + ".");
+        throw Error(ErrorCode::invalid_file, "The tensor " + in_quotes(info_.name, longest_quote) + " in " +
+                                                 in_quotes(file_name_, longest_quote) + " " + what + ".");
     }
 
     static std::string found(const nlohmann::json& value) {
@@ -194,17 +195,17 @@ private:
             fail("has a shape whose size in bytes overflows");
         }
         if (*total_bits % 8 != 0) {
-            fail("has the dtype " + info_.dtype_name + " and the shape " + to_string(info_.shape) +
+            fail("has the dtype " + in_quotes(info_.dtype_name) + " and the shape " + to_string(info_.shape) +
                  ", which do not fill whole bytes");
         }
         if (*total_bits / 8 != bytes) {
-            fail("has the dtype " + info_.dtype_name + " and the shape " + to_string(info_.shape) + ", which need " +
-                 std::to_string(*total_bits / 8) + " bytes, but its data offsets " + range + " hold " +
-                 std::to_string(bytes));
+            fail("has the dtype " + in_quotes(info_.dtype_name) + " and the shape " + to_string(info_.shape) +
+                 ", which need " + std::to_string(*total_bits / 8) + " bytes, but its data offsets " + range +
+                 " hold " + std::to_string(bytes));
         }
     }
 
-    std::string where_;
+    std::string_view file_name_;
     const nlohmann::json& description_;
     TensorInfo info_;
     std::uint64_t bits_ = 0;
@@ -230,16 +231,18 @@ inline void check_safetensors_cover(const std::vector<TensorInfo>& tensors, std:
                                     std::size_t file_size, std::string_view file_name) {
     std::size_t covered = data_begin;
     const std::string* previous = nullptr;
-    const std::string file = in_quotes(file_name, 1000);
+    const std::string file = in_quotes(file_name, longest_quote);
     for (const TensorInfo& tensor : tensors) {
         if (tensor.begin < covered) {
-            throw Error(ErrorCode::invalid_file, "The tensors " + in_quotes(*previous, 300) + " and " +
-                                                     in_quotes(tensor.name, 300) + " in " + file + " overlap.");
+            throw Error(ErrorCode::invalid_file, "The tensors " + in_quotes(*previous, longest_quote) + " and " +
+                                                     in_quotes(tensor.name, longest_quote) + " in " + file +
+                                                     " overlap.");
         }
         if (tensor.begin > covered) {
-            throw Error(ErrorCode::invalid_file,
-                        "The file " + file + " has a hole of " + std::to_string(tensor.begin - covered) +
-                            " bytes that belong to no tensor before the tensor " + in_quotes(tensor.name, 300) + ".");
+            throw Error(ErrorCode::invalid_file, "The file " + file + " has a hole of " +
+                                                     std::to_string(tensor.begin - covered) +
+                                                     " bytes that belong to no tensor before the tensor " +
+                                                     in_quotes(tensor.name, longest_quote) + ".");
         }
         covered = tensor.end;
         previous = &tensor.name;
@@ -261,7 +264,7 @@ inline void check_safetensors_cover(const std::vector<TensorInfo>& tensors, std:
 ///         `dtype` is empty, and their size is checked where the format defines it.
 /// @throws Error(invalid_file) that names the file, the tensor and the field.
 inline std::vector<TensorInfo> parse_safetensors_header(std::span<const std::byte> file, std::string_view file_name) {
-    const std::string name = in_quotes(file_name, 1000);
+    const std::string name = in_quotes(file_name, longest_quote);
     constexpr std::size_t prefix = sizeof(std::uint64_t);
     if (file.size() < prefix) {
         throw Error(ErrorCode::invalid_file, "The file " + name + " holds " + std::to_string(file.size()) +
