@@ -33,7 +33,8 @@ namespace detail {
 }
 
 /// Checks that a span has as many elements as the extents say, in a way that no extent can overflow.
-inline void check_size(const char* what, std::size_t found, std::initializer_list<Index> extents, const char* axes) {
+inline void check_size(const char* what, std::size_t found, std::initializer_list<Index> extents, const char* axes,
+                       const char* hint = "") {
     auto left = static_cast<Index>(found);
     bool fits = true;
     for (const Index extent : extents) {
@@ -46,7 +47,7 @@ inline void check_size(const char* what, std::size_t found, std::initializer_lis
             shape += (shape.empty() ? "[" : ", ") + std::to_string(extent);
         }
         reject(ErrorCode::invalid_argument, std::string(what) + " should hold " + axes + " = " + shape +
-                                                "] elements, found " + std::to_string(found) + ".");
+                                                "] elements, found " + std::to_string(found) + "." + hint);
     }
 }
 
@@ -165,10 +166,10 @@ inline void check_request(const Series& series, const Bucket& request) {
                                                     std::to_string(request.horizon) +
                                                     " are to be forecast; ask for a shorter horizon.");
         }
+        const bool is_horizon = series.future_steps == 0;
         detail::check_size("future_exogenous", series.future_exogenous.size(), {series.batch, series.exogenous, known},
-                           series.future_steps == 0
-                               ? "[batch, exogenous, horizon] (Series::future_steps says when rows are longer)"
-                               : "[batch, exogenous, future_steps]");
+                           is_horizon ? "[batch, exogenous, horizon]" : "[batch, exogenous, future_steps]",
+                           is_horizon ? " Series::future_steps says that more steps are known." : "");
         for (Index row = 0; row < series.batch * series.exogenous; ++row) {
             for (Index at = row * known; at < row * known + request.horizon; ++at) {
                 if (!std::isfinite(series.future_exogenous[static_cast<std::size_t>(at)])) {
