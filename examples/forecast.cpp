@@ -21,10 +21,10 @@
 #include "common/progress.hpp"
 #include "common/run_program.hpp"
 #include "common/timeline.hpp"
+#include "forecast/bounds_notes.hpp"
 #include "forecast/command_line.hpp"
 #include "forecast/holdout.hpp"
 #include "forecast/input_groups.hpp"
-#include "forecast/limit_notes.hpp"
 #include "forecast/make_figure.hpp"
 #include "forecast/options.hpp"
 #include "forecast/output.hpp"
@@ -109,10 +109,10 @@ void add_forecast(Results& results, const SeriesInput& input, const ForecastResu
         results.printed += forecast_table(input, forecast, holdout, timeline);
     }
     if (options.wants_chart()) {
-        results.printed += terminal_chart(figure, terminal_style(STDOUT_FILENO));
+        results.printed += terminal_chart(first_panels(figure, 20), terminal_style(STDOUT_FILENO));
     }
     if (!options.svg.empty()) {
-        results.files.add(options.svg, svg_document(figure));
+        results.files.add(options.svg, svg_document(first_panels(figure, 60)));
     }
     if (options.output.empty()) {
         return;
@@ -166,7 +166,7 @@ int run(const Options& options, Stage& stage) {
                 progress.stage(words);
             });
         progress.finish();
-        tell(limit_notes(input, forecast, options.limits), options);
+        tell(bounds_notes(input, forecast, options.bounds), options);
         stage = Stage::output;
         add_forecast(results, input, forecast, table, options);
     }

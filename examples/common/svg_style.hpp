@@ -40,11 +40,11 @@ text { fill: #e2e8f0; }
 .future { fill: #131f38; }
 .history { stroke: #cbd5e1; }
 .truth { stroke: #fb923c; }
-.forecast { stroke: #60a5fa; }
+.forecast { stroke: #93c5fd; }
 .baseline { stroke: #c4b5fd; }
-.outer, .key-outer { fill: #60a5fa; fill-opacity: 0.20; }
-.inner { fill: #60a5fa; fill-opacity: 0.30; }
-.key-inner { fill: #60a5fa; fill-opacity: 0.44; }
+.outer, .key-outer { fill: #60a5fa; fill-opacity: 0.32; }
+.inner { fill: #60a5fa; fill-opacity: 0.42; }
+.key-inner { fill: #60a5fa; fill-opacity: 0.61; }
 }
 )";
 

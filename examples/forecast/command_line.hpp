@@ -19,6 +19,11 @@ namespace detail {
 inline constexpr const char* help_footer = R"(
 The file has one row a time step, a header, and at most one column of timestamps. Blank fields are gaps.
 Exogenous columns are known ahead: append rows that hold their future values and leave the targets blank there.
+--holdout puts beside the forecast, in chart, table and CSV, what came (the truth) and a baseline, the value of one
+season before, with the errors of both:
+  MAE   mean absolute error of the median
+  MASE  MAE in units of the mean seasonal difference of the history
+In the CSV, mean and standard_deviation are those of the samples: rare wild ones take them far from the median.
 
 Examples:
   forecast metrics.csv
@@ -42,6 +47,7 @@ Exit codes:
   4  the checkpoint cannot be read or does not fit the model
   5  more is asked for than the model takes
   6  an output cannot be written (none is half written)
+  8  the model gave values that are no finite numbers
 )";
 
 inline void add_data_options(CLI::App& app, Options& options) {
@@ -96,15 +102,16 @@ inline void add_forecast_options(CLI::App& app, Options& options) {
              "Quantiles to report beside the median (default: 0.1,0.9)")
         ->type_name("Q,Q,...")
         ->group(group);
-    app.add_option("--min", options.limits.low, "The series are never below this: clip the forecast (counts: 0)")
+    app.add_option("--min", options.bounds.low, "The series are never below this: clip the forecast (counts: 0)")
         ->type_name("X")
         ->group(group);
-    app.add_option("--max", options.limits.high, "The series are never above this (percentages: 100)")
+    app.add_option("--max", options.bounds.high, "The series are never above this (percentages: 100)")
         ->type_name("X")
         ->group(group);
     app.add_option("--checkpoint", options.checkpoint,
-                   "Directory of a Toto Open Base 1.0 checkpoint\n(default: the small model that comes with totograph)")
-        ->type_name("DIR")
+                   "Toto Open Base 1.0: a folder, a file, or the model's folder in\na Hugging Face cache\n(default: "
+                   "the small model that comes with totograph)")
+        ->type_name("PATH")
         ->group(group);
     app.add_option("--threads", options.threads, "Threads to compute with (default: one a core)")
         ->type_name("N")

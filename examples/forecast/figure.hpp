@@ -41,6 +41,7 @@ struct Figure {
     std::int64_t history_steps = 0;
     std::int64_t horizon = 0;
     std::vector<Panel> panels;
+    std::size_t hidden_panels = 0;  ///< Series that have no panel.
 
     [[nodiscard]] std::int64_t steps() const { return history_steps + horizon; }
     [[nodiscard]] bool has_truth() const {
@@ -50,6 +51,24 @@ struct Figure {
         return std::any_of(panels.begin(), panels.end(), [](const Panel& panel) { return !panel.baseline.empty(); });
     }
 };
+
+/// The figure with its first panels alone, where it has very many.
+inline Figure first_panels(Figure figure, std::size_t most) {
+    if (figure.panels.size() > most) {
+        figure.hidden_panels += figure.panels.size() - most;
+        figure.panels.resize(most);
+    }
+    return figure;
+}
+
+/// A sentence about the series that have no panel; empty when all have.
+inline std::string hidden_words(const Figure& figure) {
+    if (figure.hidden_panels == 0) {
+        return "";
+    }
+    const auto count = static_cast<std::int64_t>(figure.hidden_panels);
+    return count_text(count) + " more series " + (count == 1 ? "is" : "are") + " not drawn; name others with --targets";
+}
 
 /// The values that one panel shows, and whether a band reaches out of them.
 struct ValueView {

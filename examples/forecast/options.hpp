@@ -10,7 +10,7 @@
 
 #include "../common/checks.hpp"
 #include "../common/format.hpp"
-#include "limits.hpp"
+#include "bounds.hpp"
 
 namespace examples {
 
@@ -31,7 +31,7 @@ struct Options {
     std::int64_t samples = 128;
     std::uint64_t seed = 0;
     std::vector<double> quantiles;  ///< Sorted by `check_options`; with samples and none given: 0.1, 0.9.
-    Limits limits;                  ///< What the forecast is clipped to.
+    Bounds bounds;                  ///< What the forecast is clipped to.
     std::filesystem::path checkpoint;
     int threads = 0;  ///< 0: one for each core
 
@@ -95,13 +95,13 @@ inline void check_quantiles(Options& options) {
     }
 }
 
-inline void check_limits(const Limits& limits) {
-    if (std::isnan(limits.low) || std::isnan(limits.high)) {
+inline void check_bounds(const Bounds& bounds) {
+    if (std::isnan(bounds.low) || std::isnan(bounds.high)) {
         reject("--min and --max are numbers, like 0 and 100, but one is not.");
     }
-    if (!(limits.low < limits.high)) {
-        reject("--min must be below --max, but they are " + short_number(limits.low, 6) + " and " +
-               short_number(limits.high, 6) + ".");
+    if (!(bounds.low < bounds.high)) {
+        reject("--min must be below --max, but they are " + short_number(bounds.low, 6) + " and " +
+               short_number(bounds.high, 6) + ".");
     }
 }
 
@@ -139,7 +139,7 @@ inline void check_options(Options& options) {
     if (options.season > 0 && !options.holdout) {
         detail::reject("--season belongs to the baseline of --holdout; ask for that, or leave --season out.");
     }
-    detail::check_limits(options.limits);
+    detail::check_bounds(options.bounds);
     detail::check_columns(options);
     detail::check_quantiles(options);
     detail::check_files(options);

@@ -15,10 +15,11 @@
 
 #include "../common/exit_codes.hpp"
 #include "../common/format.hpp"
+#include "../common/require_finite.hpp"
 #include "../models/model.hpp"
+#include "bounds.hpp"
 #include "forecast_result.hpp"
 #include "input_groups.hpp"
-#include "limits.hpp"
 #include "options.hpp"
 #include "series_input.hpp"
 
@@ -56,15 +57,15 @@ inline std::vector<double> targets_of(const std::vector<float>& values, const Se
     return shown;
 }
 
-/// The samples clipped to `limits`: what the mean and the deviation are taken of.
+/// The samples clipped to `bounds`: what the mean and the deviation are taken of.
 inline std::vector<float> clipped_samples(const totograph::Forecast& forecast, const SeriesInput& input,
-                                          const Limits& limits) {
+                                          const Bounds& bounds) {
     const auto samples = forecast.samples();
     std::vector<float> clipped(samples.begin(), samples.end());
     const auto of_variate = static_cast<std::size_t>(forecast.horizon() * forecast.sample_count());
     for (std::size_t i = 0; i < clipped.size(); ++i) {
         const double level = input.levels[i / of_variate];
-        clipped[i] = static_cast<float>(limits.clip(clipped[i] + level) - level);
+        clipped[i] = static_cast<float>(bounds.clip(clipped[i] + level) - level);
     }
     return clipped;
 }
@@ -76,13 +77,13 @@ inline ForecastResult summary(const totograph::Forecast& forecast, const SeriesI
     result.samples = options.samples;
     if (options.samples == 0) {
         result.mean = targets_of(forecast.mean(), input);
-        clip(result, options.limits);
+        clip(result, options.bounds);
         return result;
     }
     std::vector<float> clipped;
     totograph::Forecast inside = forecast;
-    if (options.limits.any()) {
-        clipped = clipped_samples(forecast, input, options.limits);
+    if (options.bounds.any()) {
+        clipped = clipped_samples(forecast, input, options.bounds);
         inside = {clipped, forecast.batch(), forecast.variates(), forecast.horizon(), forecast.sample_count()};
     }
     result.mean = targets_of(inside.mean(), input);
@@ -99,7 +100,7 @@ inline ForecastResult summary(const totograph::Forecast& forecast, const SeriesI
     for (const double level : {0.05, 0.25, 0.75, 0.95}) {
         result.edges.push_back(quantile(level));
     }
-    clip(result, options.limits);
+    clip(result, options.bounds);
     return result;
 }
 
@@ -152,7 +153,9 @@ inline ForecastResult run_forecast(const SeriesInput& input, const Options& opti
                    (groups.size() == 1 ? ""
                                        : ", columns from " + count_text(static_cast<std::int64_t>(group.first) + 1) +
                                              " of " + count_text(static_cast<std::int64_t>(input.targets.size()))));
-        detail::append(result, detail::summary(forecaster->forecast(series, request), part, options));
+        const totograph::Forecast forecast = forecaster->forecast(series, request);
+        require_finite(forecast);
+        detail::append(result, detail::summary(forecast, part, options));
     }
     return result;
 }

@@ -112,7 +112,9 @@ public:
             const std::size_t row = i / static_cast<std::size_t>(columns_);
             svg += panel(i, margin + column * (panel_width_ + gutter), top + static_cast<double>(row) * row_height());
         }
-        return svg + svg_text(margin, height - 18, "small", time_.caption) + "</svg>\n";
+        const std::string hidden = hidden_words(figure_);
+        svg += svg_text(margin, height - 18, "small", time_.caption + (hidden.empty() ? "" : " · " + hidden));
+        return svg + "</svg>\n";
     }
 
 private:

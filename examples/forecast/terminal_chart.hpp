@@ -51,8 +51,9 @@ public:
         for (std::size_t i = 0; i < figure_.panels.size(); ++i) {
             chart += "\n" + panel(i);
         }
-        return chart + inked(std::string(label_width_ + 2, ' ') + cut(time_.caption), Ink::muted, style_.colours) +
-               "\n";
+        chart += inked(std::string(label_width_ + 2, ' ') + cut(time_.caption), Ink::muted, style_.colours) + "\n";
+        const std::string hidden = hidden_words(figure_);
+        return hidden.empty() ? chart : chart + wrapped(hidden);
     }
 
 private:

@@ -19,6 +19,7 @@
 #include "../common/column_groups.hpp"
 #include "../common/format.hpp"
 #include "../common/model_sizes.hpp"
+#include "../common/require_finite.hpp"
 #include "../common/text.hpp"
 #include "../models/model.hpp"
 #include "context_ring.hpp"
@@ -176,7 +177,9 @@ private:
             series.observed = std::span(observed_).subspan(first, columns.count * ring_.steps());
             series.groups = std::span(groups_).subspan(columns.first, columns.count);
             series.first_series = static_cast<std::uint32_t>(columns.first);
-            expected_.add(forecaster_->forecast(series, request_));
+            const totograph::Forecast forecast = forecaster_->forecast(series, request_);
+            require_finite(forecast);
+            expected_.add(forecast);
         }
         age_ = 0;
         latency_.add(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());

@@ -25,7 +25,7 @@ inline constexpr const char* stress_footer = R"(
 A request is made of the mode under test and, in turns, of mode eager, after both have been warmed up and have made one
 of its size. It is cut from the columns of the files, at other rows each time. These questions are asked:
   requests    no error
-  finite      no NaN, no infinity
+  finite      no NaN, no infinity, and no 0 in place of one
   accuracy    the mean deviation of no variate in no forecast is beyond --mae, in units of the series' scale
   jumps       no more sampled futures drew another component of the mixture than eager's than rounding explains
   repeats     a request that is repeated gives the same bits
@@ -136,8 +136,9 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
     app.add_option("--baseline", options.baseline, "The backend of the eager baseline (default: the same)")
         ->type_name("NAME");
     app.add_option("--checkpoint", options.checkpoint,
-                   "Directory of a Toto Open Base 1.0 checkpoint\n(default: the small model that comes with totograph)")
-        ->type_name("DIR");
+                   "Toto Open Base 1.0: a folder, a file, or the model's folder in\na Hugging Face cache\n(default: "
+                   "the small model that comes with totograph)")
+        ->type_name("PATH");
     number("--threads", options.threads, "Threads that a forecast may use (default: all)");
     number("--iterations", options.iterations, "Rounds (default: as --mode says)");
     number("--seed", options.seed, "Seed of samples, rows and columns (default: 0)");

@@ -78,18 +78,18 @@ private:
 }  // namespace
 
 TEST_CASE("the forecast as CSV") {
-    CHECK(forecast_csv(sample_input(), sample_result(true), seconds_timeline(), "time") ==
-          "time,series,mean,median,standard_deviation,quantile_0.1,quantile_0.975\n"
-          "2026-11-21T00:00:05Z,cpu,6,6.5,1,5,8\n"
-          "2026-11-21T00:00:06Z,cpu,7,7.5,1,6,9\n"
-          "2026-11-21T00:00:05Z,\"a,b\",60,65,10,50,80\n"
-          "2026-11-21T00:00:06Z,\"a,b\",70,75,0.1,60,90\n");
-    CHECK(forecast_csv(sample_input(), sample_result(false), Timeline(), "") ==
+    CHECK(forecast_csv(sample_input(), sample_result(true), {}, seconds_timeline(), "time") ==
+          "time,series,median,quantile_0.1,quantile_0.975,mean,standard_deviation\n"
+          "2026-11-21T00:00:05Z,cpu,6.5,5,8,6,1\n"
+          "2026-11-21T00:00:06Z,cpu,7.5,6,9,7,1\n"
+          "2026-11-21T00:00:05Z,\"a,b\",65,50,80,60,10\n"
+          "2026-11-21T00:00:06Z,\"a,b\",75,60,90,70,0.1\n");
+    CHECK(forecast_csv(sample_input(), sample_result(false), {}, Timeline(), "") ==
           "step,series,mean\n1,cpu,6\n2,cpu,7\n1,\"a,b\",60\n2,\"a,b\",70\n");
 }
 
 TEST_CASE("the CSV reads back") {
-    const std::string text = forecast_csv(sample_input(), sample_result(true), seconds_timeline(), "time");
+    const std::string text = forecast_csv(sample_input(), sample_result(true), {}, seconds_timeline(), "time");
     totograph::io::CsvOptions options;
     options.columns = {"median", "quantile_0.975"};
     const totograph::io::Table table = totograph::io::parse_csv(text, "forecast.csv", options);
@@ -101,12 +101,12 @@ TEST_CASE("the CSV reads back") {
 TEST_CASE("values that are not finite are blank in CSV and a dash in the table") {
     ForecastResult result = sample_result(false);
     result.mean = {gap, std::numeric_limits<float>::infinity(), 1, 2};
-    CHECK(forecast_csv(sample_input(), result, Timeline(), "").find("1,cpu,\n2,cpu,\n") != std::string::npos);
-    CHECK(forecast_table(sample_input(), result, Timeline()).find("–") != std::string::npos);
+    CHECK(forecast_csv(sample_input(), result, {}, Timeline(), "").find("1,cpu,\n2,cpu,\n") != std::string::npos);
+    CHECK(forecast_table(sample_input(), result, {}, Timeline()).find("–") != std::string::npos);
 }
 
 TEST_CASE("the forecast as a table") {
-    CHECK(forecast_table(sample_input(), sample_result(false), seconds_timeline()) ==
+    CHECK(forecast_table(sample_input(), sample_result(false), {}, seconds_timeline()) ==
           "cpu\n"
           "  time                  mean\n"
           "  2026-11-21T00:00:05Z     6\n"
@@ -118,10 +118,62 @@ TEST_CASE("the forecast as a table") {
           "  2026-11-21T00:00:06Z    70\n");
 }
 
+TEST_CASE("a hold-out adds truth, baseline and scores to CSV and table") {
+    SeriesInput input = sample_input();
+    input.truth = {{6, 9}, {gap, gap}};
+    const ForecastResult result = sample_result(true);
+    const Holdout holdout = holdout_scores(input, result, 1);
+    // The history of cpu rises by 1 a step, so its scale is 1; that of the other one by 10 where it can be seen.
+    CHECK(forecast_csv(input, result, holdout, Timeline(), "") ==
+          "step,series,median,quantile_0.1,quantile_0.975,truth,baseline,mae,mase,baseline_mae,baseline_mase,mean,"
+          "standard_deviation\n"
+          "1,cpu,6.5,5,8,6,5,1,1,2.5,2.5,6,1\n"
+          "2,cpu,7.5,6,9,9,5,1,1,2.5,2.5,7,1\n"
+          "1,\"a,b\",65,50,80,,50,,,,,60,10\n"
+          "2,\"a,b\",75,60,90,,50,,,,,70,0.1\n");
+    CHECK(forecast_table(input, result, holdout, Timeline()) ==
+          "cpu\n"
+          "  step  median  quantile 0.1  quantile 0.975  truth  baseline\n"
+          "  1        6.5           5.0             8.0    6.0       5.0\n"
+          "  2        7.5           6.0             9.0    9.0       5.0\n"
+          "  MAE 1 (baseline 2.5), MASE 1 (2.5)\n"
+          "\n"
+          "a,b\n"
+          "  step  median  quantile 0.1  quantile 0.975  truth  baseline\n"
+          "  1         65            50              80      –        50\n"
+          "  2         75            60              90      –        50\n"
+          "  MAE – (baseline –), MASE – (–)\n"
+          "The baseline is the last value.\n");
+}
+
+TEST_CASE("the numbers of a block of the table stand below each other") {
+    const auto texts = [](const std::vector<double>& values) {
+        detail::BlockNumbers numbers;
+        for (const double value : values) {
+            numbers.add(value);
+        }
+        numbers.choose_decimals();
+        std::vector<std::string> words;
+        for (const double value : values) {
+            words.push_back(numbers.text(value));
+        }
+        return words;
+    };
+    using Words = std::vector<std::string>;
+    CHECK(texts({373.7, 374.2211, -0.001}) == Words{"373.70", "374.22", "0.00"});
+    CHECK(texts({12, 7}) == Words{"12", "7"});
+    CHECK(texts({0, 0}) == Words{"0", "0"});
+    CHECK(texts({gap, 1.5}) == Words{"–", "1.5"});
+    CHECK(texts({123456.7, 1}) == Words{"123457", "1"});
+    CHECK(texts({1e9, 0.25}) == Words{"1e9", "0.25"});
+    CHECK(texts({}).empty());
+}
+
 TEST_CASE("a figure of the tail of the history and the forecast") {
     SeriesInput input = sample_input();
     input.truth = {{6, 9}, {gap, gap}};
-    const Figure figure = make_figure(input, sample_result(true), seconds_timeline());
+    const Holdout holdout = holdout_scores(input, sample_result(true), 1);
+    const Figure figure = make_figure(input, sample_result(true), holdout, seconds_timeline());
     CHECK(figure.history_steps == 5);
     CHECK(figure.first_row == 0);
     CHECK(figure.horizon == 2);
@@ -134,10 +186,14 @@ TEST_CASE("a figure of the tail of the history and the forecast") {
     CHECK(figure.panels[1].bands[0].percent == 90);
     CHECK(figure.panels[1].bands[0].high == std::vector<double>{10, 11});
     CHECK(figure.panels[1].bands[1].low == std::vector<double>{4, 5});
-    CHECK(figure.panels[0].note == "MAE 1");
-    CHECK(figure.panels[1].note == "MAE –");
-    CHECK(make_figure(input, sample_result(false), Timeline()).panels[0].bands.empty());
-    CHECK(make_figure(input, sample_result(false), Timeline()).line_name == "mean");
+    CHECK(figure.panels[0].truth == std::vector<double>{6, 9});
+    CHECK(figure.panels[0].baseline == std::vector<double>{5, 5});
+    CHECK(figure.panels[0].note == "MAE 1 (baseline 2.5), MASE 1 (2.5)");
+    CHECK(figure.panels[1].note == "MAE – (baseline –), MASE – (–)");
+    CHECK(figure.baseline_name == "the last value");
+    CHECK(make_figure(input, sample_result(false), {}, Timeline()).panels[0].bands.empty());
+    CHECK(make_figure(input, sample_result(false), {}, Timeline()).line_name == "mean");
+    CHECK(!make_figure(input, sample_result(true), {}, Timeline()).has_baseline());
 }
 
 TEST_CASE("the tail is a few horizons long, never more than there is") {
@@ -145,11 +201,6 @@ TEST_CASE("the tail is a few horizons long, never more than there is") {
     CHECK(history_tail(4096, 60) == 180);
     CHECK(history_tail(4096, 1) == 60);
     CHECK(history_tail(4096, 2000) == 1000);
-}
-
-TEST_CASE("the mean absolute error skips gaps in the truth") {
-    CHECK(mean_absolute_error({1, 2, 3}, {2, gap, 6}) == doctest::Approx(2));
-    CHECK(std::isnan(mean_absolute_error({1}, {gap})));
 }
 
 TEST_CASE("output files appear together") {

@@ -72,11 +72,13 @@ public:
                         }
                     }
                 }
-                return tg::Forecast(values_, request.batch, request.variates, request.horizon, request.samples);
+                return tg::Forecast(values_, request.batch, request.variates, request.horizon, request.samples,
+                                    not_finite);
             });
     }
 
     int runs = 0;
+    Index not_finite = 0;  ///< Of each run.
     tg::toto::PartsMemory memory;
 
 private:
@@ -266,4 +268,15 @@ TEST_CASE("what cannot be extended") {
     unknown.groups = {};
     CHECK(less.forecast(unknown, {.horizon = 12, .extend = true}).horizon() == 12);
     CHECK(less.runs == 3);
+}
+
+TEST_CASE("values that are not finite are counted in all parts") {
+    const Request request = full(5);
+    Teller teller(small);
+    teller.not_finite = 3;
+    CHECK(teller.forecast(series_of(request), {.horizon = 20, .samples = 16}).not_finite() == 3 * 3);
+    CHECK(teller.forecast(series_of(request), {.horizon = 33, .samples = 17, .extend = true}).not_finite() ==
+          3 * 3 * 2 * 3);
+    teller.not_finite = 0;
+    CHECK(teller.forecast(series_of(request), {.horizon = 20, .samples = 16}).is_finite());
 }

@@ -30,6 +30,7 @@
 #include <totograph/exec/cuda/stream.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/toto/checkpoint.hpp>
+#include <totograph/toto/cuda_device_forecast.hpp>
 #include <totograph/toto/cuda_forecast_launches.hpp>
 #include <totograph/toto/input_states.hpp>
 #include <totograph/toto/programs.hpp>
@@ -52,21 +53,6 @@ struct ForecasterOptions {
 struct ForecasterResources {
     int device = 0;
     Execution execution{};  ///< How its launches reach the device.
-};
-
-/// A result that stays on the device: `[batch, variates, horizon, samples]` with the sizes of the whole bucket, without
-/// the last axis for a forecast of the mean. What was asked for comes first along each axis; of a smaller request, what
-/// lies beyond it means nothing.
-struct DeviceForecast {
-    const float* values = nullptr;
-    Bucket bucket;   ///< The sizes of the axes.
-    Bucket request;  ///< The part of them that was asked for.
-
-    /// Where an element lies, in elements; `sample` is 0 for a forecast of the mean.
-    [[nodiscard]] constexpr Index offset(Index series, Index variate, Index step, Index sample = 0) const {
-        return ((series * bucket.variates + variate) * bucket.horizon + step) * std::max<Index>(1, bucket.samples) +
-               sample;
-    }
 };
 
 /// Forecasts with one bucket on a CUDA device, whatever the batch, samples and context of a request: what is larger
@@ -102,7 +88,8 @@ public:
     /// its next call of this function. Of a context that is longer than the bucket's, the newest steps are used; a
     /// batch and samples beyond the bucket run in parts, with the draws of one piece; the horizon goes beyond it only
     /// where the options extend it. Allocates nothing for a request that fits. Throws `Error` (before anything runs)
-    /// when the request is malformed, or asks for what parts cannot give.
+    /// when the request is malformed, or asks for what parts cannot give; and after it ran, `position_out_of_bounds`
+    /// (see `cuda::Executor::check_positions`), which takes somebody who writes to the states.
     Forecast forecast(const Series& series, const ForecastOptions& request_options = {}) {
         const CurrentDevice current(device_.index);
         last_replays_ = 0;
@@ -115,6 +102,7 @@ public:
                                       cudaMemcpyDeviceToHost, stream_.get()),
                       "copying the result");
                 stream_.synchronize();
+                executor_.check_positions();
                 return collect(request);
             });
     }
@@ -127,7 +115,8 @@ public:
     /// same stream comes first, and readers on other streams must have finished before this call or one of `forecast`.
     ///
     /// Of a context that is longer than the bucket's, the newest steps are used. Nothing runs in parts here: the rest
-    /// has to fit the bucket (`Error`, `no_bucket`).
+    /// has to fit the bucket (`Error`, `no_bucket`). A position out of bounds (see `forecast`) is told by the next
+    /// call.
     DeviceForecast forecast_on(cudaStream_t stream, const Series& series, const ForecastOptions& request_options = {}) {
         const CurrentDevice current(device_.index);
         const Bucket request = toto::check_for(series, request_options, bucket, sizes.patch_size);
@@ -138,7 +127,7 @@ public:
         }
         enqueue(series.newest(request.context), request, request_options.seed, request_options.first_sample, stream);
         pending_.record(stream);
-        return {reinterpret_cast<const float*>(result_.data()), bucket, request};
+        return {reinterpret_cast<const float*>(result_.data()), bucket, request, not_finite()};
     }
 
     /// Writes a request to the staging memory. `forecast` does this, after it has checked the request and waited for
@@ -163,6 +152,7 @@ public:
         }
         executor_.template launch<which>(work.get());
         work.synchronize();
+        executor_.check_positions();
     }
 
     /// The content of a state, copied to the host. Throws `Error` when no program has a state of this name.
@@ -209,7 +199,8 @@ public:
         report.arena = aligned_size(Executor::Layout::arena_bytes);
         report.workspace = Executor::memory_bytes() - Executor::States::bytes - report.arena;
         report.result = result_size * sizeof(float);
-        report.pinned = Executor::States::input_bytes + report.result;
+        report.pinned =
+            Executor::States::input_bytes + report.result + sizeof(std::uint32_t) + Executor::pinned_bytes();
         return report;
     }
     /// Bytes on the device beside the shared weights: states, intermediates, workspace, result. Known when compiled.
@@ -273,6 +264,7 @@ private:
           staged_(Executor::States::input_bytes),
           result_(result_size * sizeof(float)),
           host_result_(result_size * sizeof(float)),
+          not_finite_(sizeof(std::uint32_t)),
           compacted_(result_size) {
         poison();
         copy_noise();
@@ -282,6 +274,7 @@ private:
                                                executor_, recording());
         launches_.launch_each(stream_.get());
         stream_.synchronize();
+        executor_.forget_position_fault();  // what was tried ran parts of forecasts, in any order
         poison();
     }
 
@@ -356,7 +349,8 @@ private:
         collect_kernel<sizes.samples, bucket.variates, sizes.steps * sizes.patch_size, bucket.horizon>
             <<<tiles, block_threads, 0, stream>>>(
                 reinterpret_cast<const float*>(executor_.state(toto::states::forecast)),
-                reinterpret_cast<float*>(result_.data()));
+                reinterpret_cast<float*>(result_.data()),
+                reinterpret_cast<const std::int32_t*>(executor_.state(toto::states::request)), not_finite());
         check(cudaGetLastError(), "launching a kernel");
     }
 
@@ -364,6 +358,8 @@ private:
     void enqueue(const Series& series, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample,
                  cudaStream_t stream) {
         pending_.wait();  // until then the staging memory, the states and the result are in use
+        executor_.check_positions();
+        *not_finite() = 0;
         fill(series, request, seed, first_sample);
         const Index patches = divide_rounding_up(request.horizon, sizes.patch_size);
         try {
@@ -372,6 +368,10 @@ private:
             cudaStreamSynchronize(stream);  // what was launched before it failed reads the staging memory
             throw;
         }
+    }
+
+    [[nodiscard]] std::uint32_t* not_finite() const noexcept {
+        return reinterpret_cast<std::uint32_t*>(not_finite_.data());
     }
 
     /// Elements of the result up to the last one that was asked for.
@@ -399,7 +399,8 @@ private:
             }
             values = compacted_.data();
         }
-        return {{values, size}, request.batch, request.variates, request.horizon, request.samples};
+        return {{values, size},  request.batch,   request.variates,
+                request.horizon, request.samples, static_cast<Index>(*not_finite())};
     }
 
     Device device_;
@@ -408,6 +409,7 @@ private:
     PinnedMemory staged_;
     DeviceMemory result_;
     PinnedMemory host_result_;
+    PinnedMemory not_finite_;  ///< A number that kernels add to.
     std::vector<float> compacted_;
     toto::PartsMemory parts_;
     Index last_replays_ = 0;

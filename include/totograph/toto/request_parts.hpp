@@ -133,6 +133,7 @@ Forecast forecast_leg(const Series& series, const Bucket& request, std::uint64_t
         return run(series, request, seed, first_sample);
     }
     memory.resize(static_cast<std::size_t>(series.rows() * request.horizon * std::max<Index>(1, request.samples)));
+    Index not_finite = 0;
     for (Index first = 0; first < request.batch; first += bucket.batch) {
         Bucket part = request;
         part.batch = std::min(bucket.batch, request.batch - first);
@@ -142,10 +143,11 @@ Forecast forecast_leg(const Series& series, const Bucket& request, std::uint64_t
             part.samples = std::min(bucket.samples, request.samples - sample);
             const Forecast forecast = run(some, part, seed, first_sample + static_cast<std::uint32_t>(sample));
             put(forecast, {.series = first, .sample = sample}, request, memory);
+            not_finite += forecast.not_finite();
             sample += part.samples;
         } while (sample < request.samples);
     }
-    return {memory, request.batch, request.variates, request.horizon, request.samples};
+    return {memory, request.batch, request.variates, request.horizon, request.samples, not_finite};
 }
 
 /// A history with what was forecast behind it, of which a bucket's context is kept.
@@ -218,6 +220,7 @@ Forecast forecast_in_parts(const Series& given, const ForecastOptions& options, 
     memory.result.resize(
         static_cast<std::size_t>(series.rows() * request.horizon * std::max<Index>(1, request.samples)));
     Index done = 0;
+    Index not_finite = 0;
     for (Index leg = 0; done < request.horizon; ++leg) {
         Bucket part = request;
         part.context = series.steps;
@@ -225,6 +228,7 @@ Forecast forecast_in_parts(const Series& given, const ForecastOptions& options, 
         const Forecast forecast = detail::forecast_leg(series, part, seed_of_leg(options.seed, leg),
                                                        options.first_sample, bucket, memory.leg, run);
         detail::put(forecast, {.step = done}, request, memory.result);
+        not_finite += forecast.not_finite();
         done += part.horizon;
         if (done < request.horizon) {
             series = detail::extended(series, forecast, bucket.context, memory);
@@ -233,7 +237,7 @@ Forecast forecast_in_parts(const Series& given, const ForecastOptions& options, 
             }
         }
     }
-    return Forecast(memory.result, request.batch, request.variates, request.horizon, request.samples)
+    return Forecast(memory.result, request.batch, request.variates, request.horizon, request.samples, not_finite)
         .with_context(request.context);
 }
 

@@ -11,8 +11,8 @@
 
 #include "../common/format.hpp"
 #include "../common/text.hpp"
+#include "bounds.hpp"
 #include "forecast_result.hpp"
-#include "limits.hpp"
 #include "series_input.hpp"
 
 namespace examples {
@@ -50,14 +50,14 @@ inline Range extent(const std::vector<double>& values) {
 
 }  // namespace detail
 
-/// What the user should know about limits: series whose history lies outside of those given, and forecasts below zero
+/// What the user should know about bounds: series whose history lies outside of those given, and forecasts below zero
 /// of series that never were.
-inline std::vector<std::string> limit_notes(const SeriesInput& input, const ForecastResult& result,
-                                            const Limits& limits) {
+inline std::vector<std::string> bounds_notes(const SeriesInput& input, const ForecastResult& result,
+                                             const Bounds& bounds) {
     std::vector<std::string> notes;
     const std::string outside = detail::names_where(input.targets, [&](std::size_t at) {
         const Range seen = detail::extent(input.history[at]);
-        return seen.low < limits.low || seen.high > limits.high;
+        return seen.low < bounds.low || seen.high > bounds.high;
     });
     if (!outside.empty()) {
         notes.push_back("The history of " + outside +
@@ -71,7 +71,7 @@ inline std::vector<std::string> limit_notes(const SeriesInput& input, const Fore
             return std::any_of(quantiles.begin(), quantiles.end(),
                                [&](const QuantileValues& quantile) { return is_below(quantile.values); });
         };
-        return detail::extent(input.history[at]).low >= 0 && limits.low < 0 &&
+        return detail::extent(input.history[at]).low >= 0 && bounds.low < 0 &&
                (is_below(result.line()) || any_below(result.quantiles) || any_below(result.edges));
     });
     if (!below.empty()) {

@@ -10,7 +10,7 @@
 namespace examples {
 
 /// Between which values the series are known to lie: a percentage between 0 and 100, a count above 0.
-struct Limits {
+struct Bounds {
     double low = -std::numeric_limits<double>::infinity();
     double high = std::numeric_limits<double>::infinity();
 
@@ -21,23 +21,23 @@ struct Limits {
 
 namespace detail {
 
-inline void clip(std::vector<double>& values, const Limits& limits) {
+inline void clip(std::vector<double>& values, const Bounds& bounds) {
     for (double& value : values) {
-        value = limits.clip(value);
+        value = bounds.clip(value);
     }
 }
 
 }  // namespace detail
 
 /// Clips a forecast: quantiles of clipped samples are clipped quantiles. The mean of clipped samples is not the clipped
-/// mean, and lies between the limits already.
-inline void clip(ForecastResult& result, const Limits& limits) {
+/// mean, and lies between the bounds already.
+inline void clip(ForecastResult& result, const Bounds& bounds) {
     for (std::vector<double>* values : {&result.mean, &result.median}) {
-        detail::clip(*values, limits);
+        detail::clip(*values, bounds);
     }
     for (std::vector<QuantileValues>* quantiles : {&result.quantiles, &result.edges}) {
         for (QuantileValues& quantile : *quantiles) {
-            detail::clip(quantile.values, limits);
+            detail::clip(quantile.values, bounds);
         }
     }
 }
