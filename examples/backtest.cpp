@@ -31,6 +31,7 @@
 #include "backtest/run_backtest.hpp"
 #include "common/checksum.hpp"
 #include "common/exit_codes.hpp"
+#include "common/model_sizes.hpp"
 #include "common/output_files.hpp"
 #include "common/progress.hpp"
 #include "common/run_program.hpp"
@@ -81,7 +82,7 @@ std::string key_of(const Options& options, const std::string& input, const std::
     std::ostringstream settings;
     settings << options.columns.size() << ' ' << options.timestamp << ' ' << options.separator << ' ' << plan.season
              << ' ' << plan.windows << ' ' << options.stride << ' ' << options.context << ' ' << options.samples << ' '
-             << options.seed << ' ' << options.together;
+             << options.seed << ' ' << options.together << ' ' << options.extend;
     for (const std::int64_t horizon : options.horizons) {
         settings << ' ' << horizon;
     }
@@ -95,7 +96,8 @@ std::string subtitle(const Options& options, const Plan& plan, const totograph::
            ", seed " + std::to_string(options.seed) + (options.together ? ", series together" : "");
 }
 
-int run(const Options& options, Stage& stage) {
+int run(const Options& given, Stage& stage) {
+    Options options = given;
     stage = Stage::output;
     for (const std::filesystem::path& path : {options.csv, options.svg}) {
         if (!path.empty()) {
@@ -112,12 +114,18 @@ int run(const Options& options, Stage& stage) {
     stage = Stage::checkpoint;
     const std::filesystem::path checkpoint = checkpoint_or_demo(options.checkpoint);
     const ModelKind kind = kind_of(checkpoint);
-    const auto most_series =
-        static_cast<std::size_t>(options.together ? largest_variates(kind) : variates_at_once(kind));
+    const ModelSizes most = most_of(kind);
+    const auto most_series = static_cast<std::size_t>(options.together ? most.variates : variates_at_once(kind));
+    stage = Stage::arguments;
+    check_horizon(options.horizons.back(), options.extend, most, "--horizon");
     stage = Stage::input;
-    const Plan plan = make_plan(table, Timeline(table.timestamps), options, most_series);
+    options.context = std::min(options.context, most.context);
+    Plan plan = make_plan(table, Timeline(table.timestamps), options, most_series);
+    for (const std::string& note : {context_note(given.context, most), extend_note(options.horizons.back(), most)}) {
+        plan.notes.push_back(note);
+    }
     for (const std::string& note : plan.notes) {
-        if (!options.quiet) {
+        if (!options.quiet && !note.empty()) {
             std::cerr << "backtest: " << note << "\n";
         }
     }

@@ -149,6 +149,6 @@ int run(const Options& options, Stage& stage) {
 
 int main(int argument_count, char** arguments) {
     return run_program(
-        "stress", "fewer --buckets",
+        "stress", "fewer --sizes",
         [&](std::ostream& answer) { return parse_command_line(argument_count, arguments, answer); }, run);
 }

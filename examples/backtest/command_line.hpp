@@ -41,7 +41,7 @@ Exit codes:
   2    the command line is wrong
   3    the input file cannot be read or used
   4    the checkpoint cannot be read or does not fit the model
-  5    no compiled bucket holds the request
+  5    more is asked for than the model takes
   6    an output cannot be written, or the journal is another run's (finished windows are kept)
   8    the model gave values that are no finite numbers
   130  interrupted; finished windows are kept
@@ -86,6 +86,7 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
         ->type_name("CHARACTER");
     detail::add_list(app, "--horizon", options.horizons, detail::split_horizons, "Steps to forecast (default: 24)")
         ->type_name("N,N,...");
+    app.add_flag("--extend", options.extend, "Go on from the medians where the model's horizon ends");
     number("--windows", options.windows, "Windows of each series (default: as fit, at most 20)");
     number("--stride", options.stride, "Rows from one window to the next (default: the largest horizon)");
     number("--season", options.season, "Steps in a season (default: as the timestamps suggest)");

@@ -64,10 +64,12 @@ public:
                                        .observed = observed_,
                                        .groups = groups_,
                                        .first_series = static_cast<std::uint32_t>(task.first_series)};
-        const totograph::ForecastOptions request{
-            .seed = options_.seed, .horizon = options_.horizons.back(), .samples = options_.samples};
+        const totograph::ForecastOptions request{.seed = options_.seed,
+                                                 .horizon = options_.horizons.back(),
+                                                 .samples = options_.samples,
+                                                 .extend = options_.extend};
         if (forecaster_ == nullptr) {
-            // One for all tasks: should the largest fit no bucket, the first one tells.
+            // One for all tasks, the largest too.
             totograph::Series largest = series;
             largest.variates = static_cast<totograph::Index>(most_series_);
             largest.steps = most_steps_;

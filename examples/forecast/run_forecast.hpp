@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <totograph/core/forecast.hpp>
@@ -18,6 +19,7 @@
 #include "../models/model.hpp"
 #include "bounds.hpp"
 #include "forecast_result.hpp"
+#include "input_groups.hpp"
 #include "options.hpp"
 #include "series_input.hpp"
 
@@ -103,28 +105,65 @@ inline ForecastResult summary(const totograph::Forecast& forecast, const SeriesI
 }
 
 inline totograph::ForecastOptions library_options(const SeriesInput& input, const Options& options) {
-    return {.seed = options.seed, .horizon = input.horizon, .samples = options.samples};
+    return {.seed = options.seed, .horizon = input.horizon, .samples = options.samples, .extend = options.extend};
+}
+
+/// Adds the series of a part behind those of the parts before it.
+inline void append(ForecastResult& to, ForecastResult part) {
+    if (to.series == 0) {
+        to = std::move(part);
+        return;
+    }
+    const auto add = [](std::vector<double>& values, const std::vector<double>& more) {
+        values.insert(values.end(), more.begin(), more.end());
+    };
+    to.series += part.series;
+    add(to.mean, part.mean);
+    add(to.median, part.median);
+    add(to.deviation, part.deviation);
+    for (std::size_t i = 0; i < to.quantiles.size(); ++i) {
+        add(to.quantiles[i].values, part.quantiles[i].values);
+    }
+    for (std::size_t i = 0; i < to.edges.size(); ++i) {
+        add(to.edges[i].values, part.edges[i].values);
+    }
 }
 
 }  // namespace detail
 
-/// Forecasts the input with a model whose weights are in `checkpoint`.
+/// Forecasts the input with a model whose weights are in `checkpoint`, group by group where it has more columns than
+/// the model takes at once.
 inline ForecastResult run_forecast(const SeriesInput& input, const Options& options,
                                    const std::filesystem::path& checkpoint, const StageReport& report) {
     report(Stage::checkpoint, "reading the weights");
     const std::unique_ptr<AnyModel> model = open_model(checkpoint);
-    const totograph::Series series = detail::series_view(input);
     const totograph::ForecastOptions request = detail::library_options(input, options);
-    const std::unique_ptr<AnyForecaster> forecaster = model->forecaster(series, request, options.threads);
-    report(Stage::forecast, "forecasting " + plural(input.horizon, "step"));
-    const totograph::Forecast forecast = forecaster->forecast(series, request);
-    require_finite(forecast);
-    return detail::summary(forecast, input, options);
+    const std::vector<ColumnGroup> groups = input_groups(input, model->most());
+    std::unique_ptr<AnyForecaster> forecaster;
+    ForecastResult result;
+    for (const ColumnGroup& group : groups) {
+        const SeriesInput part = columns_of(input, group);
+        totograph::Series series = detail::series_view(part);
+        series.first_series = static_cast<std::uint32_t>(group.first);
+        if (forecaster == nullptr) {
+            forecaster = model->forecaster(series, request, options.threads);  // the first group is the largest
+        }
+        report(Stage::forecast,
+               "forecasting " + plural(input.horizon, "step") +
+                   (groups.size() == 1 ? ""
+                                       : ", columns from " + count_text(static_cast<std::int64_t>(group.first) + 1) +
+                                             " of " + count_text(static_cast<std::int64_t>(input.targets.size()))));
+        const totograph::Forecast forecast = forecaster->forecast(series, request);
+        require_finite(forecast);
+        detail::append(result, detail::summary(forecast, part, options));
+    }
+    return result;
 }
 
 /// Describes what would run for this input and these options.
 inline ProgramDescription describe_program(const SeriesInput& input, const Options& options, ModelKind kind) {
-    return describe(kind, detail::series_view(input), detail::library_options(input, options));
+    const SeriesInput first = columns_of(input, input_groups(input, most_of(kind)).front());
+    return describe(kind, detail::series_view(first), detail::library_options(input, options));
 }
 
 }  // namespace examples

@@ -40,7 +40,7 @@ Exit codes:
   2  the command line is wrong
   3  the input has no usable header, or too few lines for a forecast
   4  the checkpoint cannot be read or does not fit the model
-  5  no compiled bucket holds the request
+  5  more is asked for than the model takes
   6  standard output cannot be written
   8  the model gave values that are no finite numbers
 )";
@@ -72,6 +72,7 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
     number("--context", options.context, "Observations that are kept and forecast from (default: 512)");
     number("--every", options.every, "Forecast again after N lines (default: one patch; 1: each line)");
     number("--horizon", options.horizon, "Steps to forecast (default: one patch)");
+    app.add_flag("--extend", options.extend, "Go on from the medians where the model's horizon ends");
     number("--samples", options.samples, "Futures to draw (default: 128)");
     number("--seed", options.seed, "Seed of the random numbers (default: 0)");
     app.add_option("--checkpoint", options.checkpoint,

@@ -41,9 +41,9 @@ Examples:
   stress
       three rounds of the bundled model on the bundled metrics
   stress metrics.csv --mode production-check --backend cpu --execution-mode default --json report.json
-      twenty rounds of every bucket on a file of one's own, the report kept
-  stress --buckets 1 --vary-context
-      latencies of the first bucket's contexts from 16 on
+      twenty rounds of every compiled size on a file of one's own, the report kept
+  stress --sizes 1 --vary-context
+      latencies of the first size's contexts from 16 on
   stress --save forecasts.safetensors; stress --against forecasts.safetensors
       keep forecasts, and compare those of another build, mode or device with them
 
@@ -53,7 +53,7 @@ Exit codes:
   2  the command line is wrong
   3  an input file cannot be read or used
   4  the checkpoint cannot be read or does not fit the model
-  5  no compiled bucket holds the requests
+  5  more is asked for than anything was compiled for
   6  an output cannot be written
   7  the answer to one of the questions is no, or forecasts have drifted
 )";
@@ -82,7 +82,8 @@ inline void add_requests(CLI::App& app, Options& options) {
     const auto sizes = [&](const char* name, std::vector<std::int64_t>& list, const char* words) {
         group(add_list(app, name, list, split_whole_numbers, words), "N,N,...");
     };
-    sizes("--buckets", options.buckets, "Buckets to use, as --list counts them\n(default: all; for tables the first)");
+    sizes("--sizes", options.buckets,
+          "Compiled sizes to use, as --list counts them\n(default: all; for tables the first)");
     sizes("--batches", options.batches, "Series in a request (these five: as --mode plans)");
     sizes("--variates", options.variates, "Variates of a series");
     sizes("--contexts", options.contexts, "Rows of history");
@@ -163,7 +164,7 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
                words)
             ->group(tasks);
     };
-    task("--list", Task::list, "Name backends, modes and buckets");
+    task("--list", Task::list, "Name backends, modes and compiled sizes");
     task("--vary-batch", Task::vary, "A table over the series in a request", &Bucket::batch);
     task("--vary-variates", Task::vary, "A table over the variates of a series", &Bucket::variates);
     task("--vary-context", Task::vary, "A table over the rows of history", &Bucket::context);

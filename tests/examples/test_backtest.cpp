@@ -190,6 +190,21 @@ TEST_CASE("windows end with the file and begin a stride apart") {
     CHECK(make_plan(table_of(100, 1), Timeline(), options, 2).windows == 20);
 }
 
+TEST_CASE("more series than are forecast at once are divided, and those that should see each other are told") {
+    Options options;
+    options.horizons = {10};
+    options.windows = 1;
+    CHECK(make_plan(table_of(100, 17), Timeline(), options, 16).notes.empty());
+    options.together = true;
+    CHECK(make_plan(table_of(100, 16), Timeline(), options, 16).notes.empty());
+    const Plan plan = make_plan(table_of(100, 17), Timeline(), options, 16);
+    REQUIRE(plan.tasks.size() == 2);
+    CHECK(plan.tasks[0].series == 9);
+    CHECK(plan.tasks[1].first_series == 9);
+    REQUIRE(plan.notes.size() == 1);
+    CHECK(has(plan.notes[0], "These saw each other: 'series 0' to 'series 8'; 'series 9' to 'series 16'."));
+}
+
 TEST_CASE("what cannot be tested is refused in a sentence") {
     Options options;
     options.horizons = {10};

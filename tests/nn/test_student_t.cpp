@@ -51,7 +51,7 @@ struct Model {
         r.tap("out.mean", nn::mixture_mean(mixture));
         r.tap("out.variance", nn::mixture_variance(mixture));
         r.tap("out.samples", nn::sample(mixture, samples, r.state("seed", {2}, DType::i32),
-                                        r.state("first", {1}, DType::i32), r.state("patch", {1}, DType::i32)));
+                                        r.state("first", {2}, DType::i32), r.state("patch", {1}, DType::i32)));
     }
 };
 
@@ -123,7 +123,7 @@ void check_samples(const Executor& executor) {
                     const SampleKey key{.seed = 0xFFFFFFFE00000011ULL,
                                         .series = static_cast<std::uint32_t>(b + 40),
                                         .variate = static_cast<std::uint32_t>(v),
-                                        .sample = static_cast<std::uint32_t>(s),
+                                        .sample = static_cast<std::uint32_t>(s + 1000),
                                         .time = static_cast<std::uint32_t>(6 * patch_size + step)};
                     CHECK(drawn[at++] == sample_student_t_mixture(static_cast<int>(Mixture::count), &df[from],
                                                                   &loc[from], &scale[from], &probability[from], key));
@@ -140,6 +140,7 @@ void check_mixture() {
             state_of<std::int32_t>(executor, "seed")[0] = 17;
             state_of<std::int32_t>(executor, "seed")[1] = -2;
             state_of<std::int32_t>(executor, "first")[0] = 40;
+            state_of<std::int32_t>(executor, "first")[1] = 1000;
             state_of<std::int32_t>(executor, "patch")[0] = 6;
         },
         [](auto& executor) {

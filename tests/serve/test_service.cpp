@@ -140,13 +140,24 @@ TEST_CASE("the cheapest bucket that holds a request serves it, and sizes do not 
     CHECK(one.entry(small).forecasts == 1);
     (void)one.ask(2);
     CHECK(one.entry(large).forecasts == 1);
-    check_error(ErrorCode::no_bucket, {"'fake'", "1 x 1 x 65", to_string(large), to_string(sampled)},
-                [&] { (void)one.ask(1, 65); });
-    check_error(ErrorCode::no_bucket, {"9 x 1 x 8"}, [&] { (void)one.ask(9); });
+    const auto too_wide = [&] {
+        const Ones wide{.batch = 1, .variates = 3, .steps = 8};
+        (void)one.service.forecast(wide.series(), {.samples = 0});
+    };
+    check_error(ErrorCode::no_bucket, {"'fake'", "1 x 3 x 8", to_string(large), to_string(sampled)}, too_wide);
+    check_error(ErrorCode::no_bucket, {"1 x 3 x 8"}, too_wide);
     // They are counted, though no entry can.
     CHECK(one.service.snapshot().requests_without_bucket == 2);
     CHECK(one.entry(small).failures + one.entry(large).failures + one.entry(sampled).failures == 0);
     one.service.reset_counters();
+    CHECK(one.service.snapshot().requests_without_bucket == 0);
+
+    // What no bucket holds runs in parts, as one forecast.
+    const Ones many{.batch = 9, .variates = 1, .steps = 65};
+    const auto forecast = one.service.forecast(many.series(), {.samples = 0});
+    CHECK(forecast.batch() == 9);
+    CHECK(forecast.context() == large.context);
+    CHECK(one.entry(large).forecasts == 1);
     CHECK(one.service.snapshot().requests_without_bucket == 0);
 
     // Also when only the other backend samples.

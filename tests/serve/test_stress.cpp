@@ -306,7 +306,7 @@ TEST_CASE("requests that fail, and requests that cannot be") {
     REQUIRE(none.notes.size() == 1);
     CHECK(has(none.notes[0], "waves has 400 rows"));
     CHECK(has(run(machine, {.sizes = {{.context = 64, .horizon = 16, .samples = 64}}}).notes.at(0),
-              "no bucket of 'fake'"));
+              "nothing compiled for 'fake'"));
 }
 
 TEST_CASE("a service may be its own baseline") {

@@ -112,7 +112,7 @@ TEST_CASE("in order") {
     }
     CHECK(report.find("backend device")->result == CheckResult::warning);
     CHECK(has(text, "fit to serve, with warnings\n"));
-    CHECK(has(report.find("memory")->found, "14.0 MiB for all buckets"));
+    CHECK(has(report.find("memory")->found, "14.0 MiB for all compiled sizes"));
     CHECK(folder.file_count() == 0);  // it leaves nothing
     const auto document = nlohmann::json::parse(json_text(report));
     CHECK(document["result"] == "warning");

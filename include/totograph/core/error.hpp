@@ -11,7 +11,7 @@ namespace totograph {
 enum class ErrorCode {
     invalid_argument,   ///< A value given by the caller cannot be used.
     invalid_series,     ///< A series is empty, entirely missing, or holds NaN or infinity where it claims observations.
-    no_bucket,          ///< No compiled bucket holds the request.
+    no_bucket,          ///< No compiled bucket serves the request.
     file_not_found,     ///< A file cannot be opened.
     io_failure,         ///< Reading or writing a file failed half way.
     invalid_file,       ///< A file's content breaks its format.

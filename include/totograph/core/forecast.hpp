@@ -40,6 +40,18 @@ public:
     [[nodiscard]] Index horizon() const { return horizon_; }
     /// Sampled futures; 0 when this is a forecast of the mean.
     [[nodiscard]] Index sample_count() const { return samples_; }
+    /// Steps of history that it was made from, the newest ones: fewer than were given where the bucket holds fewer. 0
+    /// where it was not told.
+    [[nodiscard]] Index context() const { return context_; }
+    /// The same forecast, said to be made from so many steps of history.
+    [[nodiscard]] Forecast with_context(Index steps) const {
+        Forecast result = *this;
+        result.context_ = steps;
+        return result;
+    }
+
+    /// All values: `[batch, variates, horizon, samples]`, or `[batch, variates, horizon]` of a mean forecast.
+    [[nodiscard]] std::span<const float> values() const { return values_; }
 
     /// Whether the model gave a finite number for each value. Where it did not, nothing here is worth using: the series
     /// is too large for f32, or the weights are not those of a trained model.
@@ -205,6 +217,7 @@ private:
     Index variates_ = 0;
     Index horizon_ = 0;
     Index samples_ = 0;
+    Index context_ = 0;
     Index not_finite_ = 0;
 };
 
@@ -228,6 +241,9 @@ public:
     [[nodiscard]] Index variates() const { return facts_.variates(); }
     [[nodiscard]] Index horizon() const { return facts_.horizon(); }
     [[nodiscard]] Index sample_count() const { return facts_.sample_count(); }
+    [[nodiscard]] Index context() const { return facts_.context(); }
+    [[nodiscard]] std::span<const float> values() const& { return values_; }
+    std::span<const float> values() const&& = delete;  ///< They would go with this object.
     [[nodiscard]] bool is_finite() const { return facts_.is_finite(); }
     [[nodiscard]] Index not_finite() const { return facts_.not_finite(); }
     [[nodiscard]] std::span<const float> samples() const& { return view().samples(); }

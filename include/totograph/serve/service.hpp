@@ -136,12 +136,13 @@ public:
     [[nodiscard]] std::size_t waiting() const noexcept { return turn_.waiting(); }
 
     /// Forecasts the steps after the series with the cheapest bucket that holds the request, of the backend that serves
-    /// so many series. Samples where `options` leave it open and any bucket samples, as `BucketSet` does. The result
-    /// is a copy, valid as long as it or a copy of it lives; its memory then serves later results. Once the service is
-    /// ready, and as many results as live at a time (up to 8) were there before, this allocates nothing; it makes no
-    /// system call unless it waits for another thread. Both are beyond what the backend does. Throws `Error`:
-    /// `no_bucket` when no bucket holds the request (`Snapshot::requests_without_bucket`), `recapture` when the stance
-    /// forbids to build what it needs, and what the backend throws.
+    /// so many series. What none holds runs in parts, which count as one forecast and allocate, and `options` that
+    /// leave it open are sampled when any bucket samples: both as in `BucketSet`. The result is a copy, valid as long
+    /// as it or a copy of it lives; its memory then serves later results. Once the service is ready, and as many
+    /// results as live at a time (up to 8) were there before, this allocates nothing; it makes no system call unless it
+    /// waits for another thread. Both are beyond what the backend does. Throws `Error`: `no_bucket` when no bucket
+    /// serves the request (`Snapshot::requests_without_bucket`), `recapture` when the stance forbids to build what it
+    /// needs, and what the backend throws.
     Forecast forecast(const Series& series, const ForecastOptions& options = {}) {
         const std::scoped_lock turn(turn_);
         const detail::ResolvedRoute& route = routing_.of(series.batch);
@@ -385,7 +386,7 @@ private:
         ForecastCounters& counters = counters_of(served, which, mode);
         try {
             // Nothing is built for a request that would be refused.
-            toto::check_request(series, toto::request_sizes(series, options, served.buckets[which]));
+            toto::check_request(series, toto::used_sizes(series, options, served.buckets[which]));
             const Stance stance = current_stance();
             Mode used = stance == Stance::force_eager ? Mode::eager : mode;
             // Mode eager captures nothing: it is built when it is needed, whatever the stance, as for a fallback.

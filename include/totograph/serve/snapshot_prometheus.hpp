@@ -167,7 +167,7 @@ inline void write_events(PrometheusText& text, const Snapshot& snapshot) {
 }
 
 inline void write_requests_without_bucket(PrometheusText& text, const Snapshot& snapshot) {
-    text.begin("requests_without_bucket_total", "counter", "Requests that no bucket holds, which are errors.");
+    text.begin("requests_without_bucket_total", "counter", "Requests that no bucket serves, which are errors.");
     text.add("", snapshot.requests_without_bucket);
 }
 

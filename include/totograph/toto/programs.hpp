@@ -153,7 +153,7 @@ public:
         }
         const Tensor standard = sizes.is_sampled
                                     ? nn::sample(mixture, sizes.samples, r.state(states::seed, {2}, DType::i32),
-                                                 r.state(states::first_series, {1}, DType::i32), patch)
+                                                 r.state(states::first_draw, {2}, DType::i32), patch)
                                     : nn::mixture_mean(mixture);
         Tensor next = nn::mark_extreme_values(standard * scale + location);
         if (sizes.known_future) {

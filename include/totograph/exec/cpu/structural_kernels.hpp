@@ -214,7 +214,7 @@ void run_sample(const Kernel&, const KernelCall& call) noexcept {
             arguments.key.seed = seed;
             arguments.key.series = static_cast<std::uint32_t>(series + integer_of<K>(call, 5, 0));
             arguments.key.variate = static_cast<std::uint32_t>(variate);
-            arguments.key.sample = static_cast<std::uint32_t>(sample);
+            arguments.key.sample = static_cast<std::uint32_t>(sample + integer_of<K>(call, 5, 1));
             arguments.key.time = static_cast<std::uint32_t>((integer_of<K>(call, 6, 0) + patch) * patch_size);
             sample_student_t_mixture(arguments);
         }

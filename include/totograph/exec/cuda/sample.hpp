@@ -18,7 +18,9 @@ __device__ __forceinline__ void for_each_draw(const KernelCall& call, const Draw
     // The iteration is [series, samples, variates, patches, patch_size].
     constexpr auto patch_size = static_cast<std::uint32_t>(K::kernel.iteration[4]);
     const auto* halves = call.operands[4].get<std::int32_t>(call.report);
-    const auto first_series = static_cast<std::uint32_t>(*call.operands[5].get<std::int32_t>(call.report));
+    const auto* first = call.operands[5].get<std::int32_t>(call.report);
+    const auto first_series = static_cast<std::uint32_t>(first[0]);
+    const auto first_sample = static_cast<std::uint32_t>(first[1]);
     const auto first_patch = static_cast<std::uint32_t>(*call.operands[6].get<std::int32_t>(call.report));
     const std::uint64_t seed = static_cast<std::uint32_t>(halves[0]) |
                                static_cast<std::uint64_t>(static_cast<std::uint32_t>(halves[1])) << 32U;
@@ -31,7 +33,7 @@ __device__ __forceinline__ void for_each_draw(const KernelCall& call, const Draw
         SampleKey key;
         key.seed = seed;
         key.series = static_cast<std::uint32_t>(place.at[0]) + first_series;
-        key.sample = static_cast<std::uint32_t>(place.at[1]);
+        key.sample = static_cast<std::uint32_t>(place.at[1]) + first_sample;
         key.variate = static_cast<std::uint32_t>(place.at[2]);
         key.time = (first_patch + static_cast<std::uint32_t>(place.at[3])) * patch_size +
                    static_cast<std::uint32_t>(place.at[4]);

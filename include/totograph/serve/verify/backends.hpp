@@ -34,7 +34,8 @@ inline std::vector<Check> check_backends(const BackendRegistry& registry, std::s
         const bool is_wanted = wanted.empty() || backend->name() == wanted;
         const std::string reason = backend->unavailable(resources);
         Check check{"backend " + std::string(backend->name()), CheckResult::ok,
-                    "available, " + totograph::detail::count_text(backend->buckets().size(), "bucket", "buckets")};
+                    "available, " +
+                        totograph::detail::count_text(backend->buckets().size(), "compiled size", "compiled sizes")};
         if (!reason.empty()) {
             check.result = is_wanted && !wanted.empty() ? CheckResult::failed : CheckResult::warning;
             check.found = reason;
