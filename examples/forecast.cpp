@@ -161,9 +161,9 @@ int run(const Options& options, Stage& stage) {
     if (options.wants_forecast()) {
         Progress progress(std::cerr, !options.quiet && isatty(STDERR_FILENO) == 1);
         const ForecastResult forecast =
-            run_forecast(input, options, checkpoint, [&](Stage now, const std::string& words) {
+            run_forecast(input, options, checkpoint, [&](Stage now, const std::string& words, double share) {
                 stage = now;
-                progress.stage(words);
+                progress.stage(words, share);
             });
         progress.finish();
         tell(bounds_notes(input, forecast, options.bounds), options);

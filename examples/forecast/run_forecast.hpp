@@ -28,7 +28,8 @@
 namespace examples {
 
 /// Tells the user what is being done, and the program what an error would mean.
-using StageReport = std::function<void(Stage, const std::string&)>;
+/// `share` is how much of the stage is done, negative when it cannot be told.
+using StageReport = std::function<void(Stage, const std::string& words, double share)>;
 
 namespace detail {
 
@@ -129,13 +130,20 @@ inline void append(ForecastResult& to, ForecastResult part) {
     }
 }
 
+/// Which columns are being forecast, where not all are at once.
+inline std::string part_words(const ColumnGroup& group, const SeriesInput& input, std::size_t groups) {
+    return groups == 1 ? ""
+                       : ", columns from " + count_text(static_cast<std::int64_t>(group.first) + 1) + " of " +
+                             count_text(static_cast<std::int64_t>(input.targets.size()));
+}
+
 }  // namespace detail
 
 /// Forecasts the input with a model whose weights are in `checkpoint`, group by group where it has more columns than
 /// the model takes at once.
 inline ForecastResult run_forecast(const SeriesInput& input, const Options& options,
                                    const std::filesystem::path& checkpoint, const StageReport& report) {
-    report(Stage::checkpoint, "reading the weights");
+    report(Stage::checkpoint, "reading the weights", -1);
     const std::unique_ptr<AnyModel> model = open_model(checkpoint);
     const totograph::ForecastOptions request = detail::library_options(input, options);
     const std::vector<ColumnGroup> groups = input_groups(input, model->most());
@@ -149,10 +157,8 @@ inline ForecastResult run_forecast(const SeriesInput& input, const Options& opti
             forecaster = model->forecaster(series, request, options.threads);  // the first group is the largest
         }
         report(Stage::forecast,
-               "forecasting " + plural(input.horizon, "step") +
-                   (groups.size() == 1 ? ""
-                                       : ", columns from " + count_text(static_cast<std::int64_t>(group.first) + 1) +
-                                             " of " + count_text(static_cast<std::int64_t>(input.targets.size()))));
+               "forecasting " + plural(input.horizon, "step") + detail::part_words(group, input, groups.size()),
+               groups.size() == 1 ? -1 : static_cast<double>(group.first) / static_cast<double>(input.targets.size()));
         const totograph::Forecast forecast = forecaster->forecast(series, request);
         require_finite(forecast);
         detail::append(result, detail::summary(forecast, part, options));
