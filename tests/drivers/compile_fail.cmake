@@ -1,20 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Passes when CASE compiles with TOTOGRAPH_COMPILE_FAIL_CONTROL defined, and without it fails with every sentence that
-# its `// expect: ...` lines name. The first half shows that the sentence is the only thing wrong. A mistake that is an
-# option of the compiler stands in a line `// option: ...`, with which the control is not compiled.
+# Passes when CASE does not compile, and fails with every sentence that its `// expect: ...` lines name. A mistake that is
+# an option of the compiler stands in a line `// option: ...`.
 include("${CMAKE_CURRENT_LIST_DIR}/compiler_command.cmake")
 totograph_compiler_command(compiler)
 
 file(STRINGS "${CASE}" expectations REGEX "^// expect: .+")
 if(expectations STREQUAL "")
     message(FATAL_ERROR "${CASE} has no line `// expect: <part of the sentence>`: say what the compiler must print.")
-endif()
-
-execute_process(COMMAND ${compiler} -fsyntax-only -DTOTOGRAPH_COMPILE_FAIL_CONTROL "${CASE}"
-    RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
-if(NOT result EQUAL 0)
-    message("${text}")
-    message(FATAL_ERROR "The control, with TOTOGRAPH_COMPILE_FAIL_CONTROL defined, must compile and does not.")
 endif()
 
 set(options "")

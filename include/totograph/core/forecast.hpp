@@ -13,12 +13,14 @@
 
 #include <totograph/core/error.hpp>
 #include <totograph/core/exact_math.hpp>
+#include <totograph/core/result_memory.hpp>
 #include <totograph/core/shape.hpp>
 
 namespace totograph {
 
 /// The result of a forecast: a view of its forecaster's memory, valid until that forecaster's next forecast or its end.
-/// `keep()` gives one that owns its values.
+/// `keep()` gives one that owns its values. Where a forecast comes from a `serve::ForecastService` it holds its memory,
+/// and is valid as long as it or a copy of it lives.
 class Forecast {
 public:
     Forecast() = default;
@@ -152,6 +154,15 @@ public:
     /// The same forecast with values of its own.
     [[nodiscard]] class OwnedForecast keep() const;
 
+    /// The same forecast with its values in `memory`, which it holds from then on. No other holder of that memory
+    /// may still read it.
+    [[nodiscard]] Forecast keep_in(ResultMemory memory) const {
+        Forecast kept = *this;
+        kept.values_ = memory.fill(values_);
+        kept.memory_ = std::move(memory);
+        return kept;
+    }
+
 private:
     friend class OwnedForecast;
 
@@ -189,6 +200,7 @@ private:
     }
 
     std::span<const float> values_;
+    ResultMemory memory_;  ///< Empty for a view of a forecaster's.
     Index batch_ = 0;
     Index variates_ = 0;
     Index horizon_ = 0;

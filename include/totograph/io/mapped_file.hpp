@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <filesystem>
@@ -57,20 +56,6 @@ public:
 
     [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
     [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
-
-    /// Gives back the memory of the whole pages inside the byte range [begin, end); they are read from the file again
-    /// when touched. A range that reaches past the file is cut.
-    void release(std::size_t begin, std::size_t end) const noexcept {
-        const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-        const std::size_t stop = std::min(end, bytes_.size()) / page * page;
-        if (begin >= stop) {
-            return;
-        }
-        const std::size_t start = (begin + page - 1) / page * page;
-        if (start < stop) {
-            ::madvise(address(bytes_.data() + start), stop - start, MADV_DONTNEED);
-        }
-    }
 
 private:
     void map(const FileDescriptor& file, const struct stat& status) {
