@@ -94,7 +94,8 @@ grep -q 'at most 336 steps ahead; what lies beyond is forecast from its own medi
 grep -i bucket help.txt explained.txt notes message && fail "a person never reads that word"
 # What is no finite number is said, and not shown as zeros.
 awk 'BEGIN { print "huge"; for (row = 0; row < 100; ++row) print row % 2 ? "3e38" : "-3e38" }' > huge.csv
-refuses 8 "of the 5376 values that the model gave are no finite numbers" huge.csv --samples 84 --horizon 64
+expect 8 "of the 5376 values that the model gave are no finite numbers" \
+    "$program" huge.csv --samples 84 --horizon 64
 cp -r "$demo_model" broken
 printf '\xc0\x7f' | dd of=broken/model.safetensors bs=1 conv=notrunc status=none \
     seek=$(($(stat -c %s broken/model.safetensors) - 2))  # the last number becomes NaN

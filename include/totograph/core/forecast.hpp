@@ -269,6 +269,7 @@ inline OwnedForecast Forecast::keep() const {
     kept.values_.assign(values_.begin(), values_.end());
     kept.facts_ = *this;
     kept.facts_.values_ = {};
+    kept.facts_.memory_ = {};  // given back: the copy needs none of it
     return kept;
 }
 
