@@ -6,15 +6,20 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <cstddef>
 #include <filesystem>
 #include <iostream>
 #include <optional>
 #include <ostream>
+#include <span>
 #include <string>
 
+#include <totograph/io/checkpoint_files.hpp>
 #include <totograph/io/csv.hpp>
+#include <totograph/io/random_access_file.hpp>
 #include <totograph/io/text_file.hpp>
 
 #include "backtest/command_line.hpp"
@@ -52,13 +57,24 @@ std::string key_of(const Options& options, const std::string& input, const std::
     Checksum sum;
     const auto add = [&](const std::string& text) { sum.add(std::to_string(text.size())).add(":").add(text); };
     const auto add_file = [&](const std::filesystem::path& path) {
-        std::error_code ignored;
-        add(std::filesystem::exists(path, ignored) ? totograph::io::read_text_file(path, std::size_t{1} << 40U) : "");
+        const totograph::io::RandomAccessFile file(path);
+        sum.add(std::to_string(file.size())).add(":");
+        std::string part(std::size_t{1} << 20U, '\0');
+        for (std::size_t at = 0; at < file.size(); at += part.size()) {
+            part.resize(std::min(part.size(), file.size() - at));
+            file.read(at, std::as_writable_bytes(std::span(part)));
+            sum.add(part);
+        }
     };
     add(std::string(totograph::version));
     add(input);
-    add_file(checkpoint / "config.json");
-    add_file(checkpoint / "model.safetensors");
+    const totograph::io::CheckpointFiles files = totograph::io::find_checkpoint(checkpoint);
+    if (!files.config.empty()) {
+        add_file(files.config);
+    }
+    for (const std::filesystem::path& weights : files.weights) {
+        add_file(weights);
+    }
     for (const std::string& column : options.columns) {
         add(column);
     }

@@ -17,6 +17,7 @@ build  librandom123-dev      header  Random123/philox.h
 build  libcli11-dev          header  CLI/CLI.hpp
 test   doctest-dev           header  doctest/doctest.h
 test   pkg-config            command pkg-config
+test   python3               command python3
 checks clang                 command clang++
 format clang-format          command clang-format
 docs   doxygen               command doxygen

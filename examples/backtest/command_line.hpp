@@ -93,8 +93,9 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
     number("--seed", options.seed, "Seed of the random numbers (default: 0)");
     app.add_flag("--together", options.together, "Let the series of a forecast see each other");
     app.add_option("--checkpoint", options.checkpoint,
-                   "Directory of a Toto Open Base 1.0 checkpoint\n(default: the small model that comes with totograph)")
-        ->type_name("DIR");
+                   "Toto Open Base 1.0: a folder, a file, or the model's folder in\na Hugging Face cache\n(default: "
+                   "the small model that comes with totograph)")
+        ->type_name("PATH");
     number("--threads", options.threads, "Forecasts to compute at the same time (default: one a core)");
     app.add_option("--journal", options.journal,
                    "Where finished windows are kept (default: a file in the\nworking directory, removed at the end)")

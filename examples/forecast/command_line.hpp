@@ -85,8 +85,9 @@ inline void add_forecast_options(CLI::App& app, Options& options) {
         ->type_name("Q,Q,...")
         ->group(group);
     app.add_option("--checkpoint", options.checkpoint,
-                   "Directory of a Toto Open Base 1.0 checkpoint\n(default: the small model that comes with totograph)")
-        ->type_name("DIR")
+                   "Toto Open Base 1.0: a folder, a file, or the model's folder in\na Hugging Face cache\n(default: "
+                   "the small model that comes with totograph)")
+        ->type_name("PATH")
         ->group(group);
     app.add_option("--threads", options.threads, "Threads to compute with (default: one a core)")
         ->type_name("N")

@@ -11,6 +11,7 @@
 
 #include <totograph/core/bucket.hpp>
 #include <totograph/core/error.hpp>
+#include <totograph/io/checkpoint_files.hpp>
 #include <totograph/io/model_config.hpp>
 #include <totograph/serve/mode.hpp>
 #include <totograph/toto/bucket_choice.hpp>
@@ -24,9 +25,8 @@ namespace examples {
 namespace fs = std::filesystem;
 
 ModelKind kind_of(const fs::path& checkpoint) {
-    const fs::path config = checkpoint / "config.json";
-    std::error_code ignored;
-    if (!fs::exists(config, ignored)) {
+    const fs::path config = totograph::io::find_checkpoint(checkpoint).config;
+    if (config.empty()) {
         return ModelKind::open_base;
     }
     const totograph::io::ModelConfig file(config);

@@ -74,8 +74,9 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
     number("--samples", options.samples, "Futures to draw (default: 128)");
     number("--seed", options.seed, "Seed of the random numbers (default: 0)");
     app.add_option("--checkpoint", options.checkpoint,
-                   "Directory of a Toto Open Base 1.0 checkpoint\n(default: the small model that comes with totograph)")
-        ->type_name("DIR");
+                   "Toto Open Base 1.0: a folder, a file, or the model's folder in\na Hugging Face cache\n(default: "
+                   "the small model that comes with totograph)")
+        ->type_name("PATH");
     number("--threads", options.threads, "Threads to compute with (default: one a core)");
     app.add_option("--alarm", options.alarm, "Score from which a value is an alarm (default: 3)")->type_name("SCORE");
     app.add_flag("--scores-only", options.scores_only, "Print no forecasts of steps to come");

@@ -135,8 +135,9 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
     app.add_option("--baseline", options.baseline, "The backend of the eager baseline (default: the same)")
         ->type_name("NAME");
     app.add_option("--checkpoint", options.checkpoint,
-                   "Directory of a Toto Open Base 1.0 checkpoint\n(default: the small model that comes with totograph)")
-        ->type_name("DIR");
+                   "Toto Open Base 1.0: a folder, a file, or the model's folder in\na Hugging Face cache\n(default: "
+                   "the small model that comes with totograph)")
+        ->type_name("PATH");
     number("--threads", options.threads, "Threads that a forecast may use (default: all)");
     number("--iterations", options.iterations, "Rounds (default: as --mode says)");
     number("--seed", options.seed, "Seed of samples, rows and columns (default: 0)");

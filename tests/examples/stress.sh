@@ -85,6 +85,7 @@ grep -q '"passed": true' unread.json || fail "the report is kept"
 # A damaged file of prepared weights is not used, and told.
 weight="$(find cache/weights -name '*.weight' -size +64k | head -n 1)"
 [[ -n "$weight" ]] || fail "prepared weights are kept in files"
+chmod u+w "$weight"
 printf 'damaged' | dd of="$weight" bs=1 seek=40000 conv=notrunc 2> /dev/null
 says_no "${small[@]}"
 grep -q '^| caches  *| FAILED.*ignored' said.md || fail "the damaged file is told: $(cat said.md)"

@@ -39,7 +39,7 @@ TOTOGRAPH_LOGS=captures in_order '^warning +TOTOGRAPH_LOGS'
 TOTOGRAPH_MODUS=eager in_order '^warning +TOTOGRAPH_MODUS'
 TOTOGRAPH_CACHE_DIR='' in_order '^warning +cache folder +TOTOGRAPH_CACHE_DIR is empty'
 TOTOGRAPH_MODE=fast out_of_order "^failed +TOTOGRAPH_MODE +'fast'" "$program"
-out_of_order "^failed +checkpoint +'nowhere' is not a folder" "$program" --checkpoint nowhere
+out_of_order "^failed +checkpoint +There is no checkpoint at 'nowhere'" "$program" --checkpoint nowhere
 mkdir torn
 cp "$demo_model/config.json" torn
 head -c 1000 "$demo_model/model.safetensors" > torn/model.safetensors

@@ -251,6 +251,9 @@ TEST_CASE("backends and modes") {
 TEST_CASE("checkpoints") {
     const ScratchFolder folder;
     const auto good = [](const std::filesystem::path&) { return std::string("a model"); };
+    CHECK(has(check_checkpoint(folder.path(), good).found, "holds neither model.safetensors"));
+    const auto file = folder.file("model.safetensors", "weights");
+    CHECK(check_checkpoint(file, good).result == CheckResult::ok);
     CHECK(check_checkpoint(folder.path(), good).result == CheckResult::ok);
     CHECK(has(check_checkpoint(folder.path(), good).found, "a model"));
     CHECK(check_checkpoint(folder.path() / "nowhere", good).result == CheckResult::failed);
@@ -348,6 +351,7 @@ TEST_CASE("cached weights") {
     CHECK(result() == CheckResult::ok);
     const std::string bytes = totograph::test::content_of(path);
     const std::string name = "weights/0123456789abcdef/0123456789abcdef.weight";
+    std::filesystem::remove(path);  // nobody may write to it
     for (const std::size_t at : {std::size_t{2}, std::size_t{17}, bytes.size() - 2000, bytes.size() - 1}) {
         std::string damaged = bytes;
         damaged[at] = static_cast<char>(damaged[at] ^ 64);

@@ -26,8 +26,9 @@
 #include "totograph/io/trusted_file.hpp"
 
 // One block of bytes that took long to make, to be mapped into the memory of any number of processes. The file saves
-// time and nothing else: whatever is wrong with it, it counts as missing. What may end a process is that the file is
-// cut while it is mapped: only its owner can do that, and this library never does.
+// time and nothing else: whatever is wrong with it, it counts as missing. Nobody may write to it once it is there, and
+// one that somebody may write to is copied, not mapped: what is left is the superuser, and an owner who takes that
+// right back, who end a process that has mapped a file when they cut it.
 //
 // Numbers are in the byte order of the machine; the magic tells it. A header (below); the identity; zeros up to a
 // multiple of 4,096 bytes; the block; u64 checksum of the block. A reader knows all that stands before the block.
@@ -154,7 +155,7 @@ inline std::size_t weight_file_bytes(std::string_view identity, std::size_t bloc
 
 /// How `read_weight_file` takes a block into memory.
 enum class WeightMemory : std::uint8_t {
-    automatic,  ///< Mapped, so that processes share it, where nobody can take away what is mapped; else copied.
+    automatic,  ///< Mapped, so that processes share it, where nobody may change what is mapped; else copied.
     copied,     ///< Read into memory of this process.
 };
 
@@ -211,8 +212,11 @@ void write_weight_file(const std::filesystem::path& path, std::string_view ident
     const std::string head = head_of(identity, block.size());
     const std::uint64_t sum = block_checksum(block, for_each);
     // A file that a crash leaves half written has another checksum: waiting for the disk would gain nothing.
-    AtomicFile file(path,
-                    {.keeps_permissions = false, .flushes = false, .follows_links = false, .only_owner_writes = true});
+    AtomicFile file(path, {.keeps_permissions = false,
+                           .flushes = false,
+                           .follows_links = false,
+                           .only_owner_writes = true,
+                           .read_only = true});
     file.write(head);
     file.write(block);
     file.write(std::as_bytes(std::span(&sum, 1)));

@@ -24,7 +24,7 @@
 #include <totograph/core/forecast.hpp>
 #include <totograph/graph/explain_text.hpp>
 #include <totograph/io/json.hpp>
-#include <totograph/io/mapped_file.hpp>
+#include <totograph/io/random_access_file.hpp>
 #include <totograph/io/safetensors.hpp>
 #include <totograph/io/safetensors_writer.hpp>
 #include <totograph/io/text.hpp>
@@ -143,15 +143,15 @@ inline std::vector<float> read_tensor(const io::SafetensorsFile& file, const std
 
 /// The metadata of a safetensors file whose header was checked before.
 inline std::map<std::string, std::string> safetensors_metadata(const std::filesystem::path& path) {
-    const io::MappedFile file(path);
+    const std::string head = io::read_safetensors_head(io::RandomAccessFile(path));
     std::uint64_t size = 0;
-    if (file.bytes().size() >= sizeof size) {
-        std::memcpy(&size, file.bytes().data(), sizeof size);
+    if (head.size() >= sizeof size) {
+        std::memcpy(&size, head.data(), sizeof size);
     }
-    if (size == 0 || size > file.bytes().size() - sizeof size) {
+    if (size == 0 || size != head.size() - sizeof size) {
         reject_forecasts(path, "it was changed while it was read");
     }
-    const std::string_view header(reinterpret_cast<const char*>(file.bytes().data()) + sizeof size, size);
+    const std::string_view header = std::string_view(head).substr(sizeof size);
     const nlohmann::json document =
         io::parse_json(header, "The header of " + io::in_quotes(path.string(), io::longest_quote));
     std::map<std::string, std::string> metadata;

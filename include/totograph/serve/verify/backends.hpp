@@ -8,13 +8,13 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include <totograph/core/bucket.hpp>
 #include <totograph/core/error.hpp>
 #include <totograph/graph/explain_text.hpp>
+#include <totograph/io/checkpoint_files.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/serve/backend.hpp>
 #include <totograph/serve/backend_registry.hpp>
@@ -80,17 +80,13 @@ inline std::size_t memory_of_buckets(const Backend& backend, Mode mode) {
 
 /// Whether the checkpoint is there, nobody but its owner may write to it, and `open` (which throws `Error`, and returns
 /// what to say of it) takes it.
-inline Check check_checkpoint(const std::filesystem::path& folder,
+inline Check check_checkpoint(const std::filesystem::path& named,
                               const std::function<std::string(const std::filesystem::path&)>& open) {
-    const std::string shown = io::in_quotes(folder.string(), 400);
-    std::error_code failed;
-    if (!std::filesystem::is_directory(folder, failed)) {
-        return {"checkpoint", CheckResult::failed, shown + " is not a folder",
-                "Name the folder that holds model.safetensors and config.json."};
-    }
+    const std::string shown = io::in_quotes(named.string(), 300);
     try {
-        const std::string about = open ? open(folder) : std::string();
-        if (std::string open_to_others = detail::checkpoint_open_to_others(folder); !open_to_others.empty()) {
+        const io::CheckpointFiles files = io::find_checkpoint(named);
+        const std::string about = open ? open(named) : std::string();
+        if (std::string open_to_others = detail::open_to_others(files); !open_to_others.empty()) {
             return {"checkpoint", CheckResult::failed, std::move(open_to_others),
                     "Whoever may write there can change every forecast. Take that right from all but the owner "
                     "(chmod -R go-w)."};
@@ -98,7 +94,7 @@ inline Check check_checkpoint(const std::filesystem::path& folder,
         return {"checkpoint", CheckResult::ok, shown + (about.empty() ? "" : ": " + about)};
     } catch (const Error& error) {
         return {"checkpoint", CheckResult::failed, error.what(),
-                "Fetch the checkpoint again, or serve it with a program that is compiled for it."};
+                "Do as it says; or serve the checkpoint with a program that is compiled for it."};
     } catch (const std::exception& error) {
         return {"checkpoint", CheckResult::failed, shown + ": " + error.what(), "Fetch the checkpoint again."};
     }
