@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "require.hpp"
 #include "totograph/core/error.hpp"
 #include "totograph/io/shard_index.hpp"
 
-namespace {
-
-void require(bool condition) {
-    if (!condition) {
-        std::abort();
-    }
-}
-
-}  // namespace
+using fuzz::require;
 
 /// Reads the bytes as an index of shards. What is accepted names files beside the index alone.
 // NOLINTNEXTLINE(readability-identifier-naming): the name is libFuzzer's.
@@ -29,16 +21,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const std::vector<std::string> names = io::shard_names(index);
         require(!index.empty() && !names.empty() && names.size() <= index.size() && names.size() <= io::most_shards);
         for (const std::string& name : names) {
-            require(!name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos);
-            require(name.find('\0') == std::string::npos);
+            require(!name.empty() && name != "." && name != "..");
+            require(name.find_first_of(std::string_view("/\0", 2)) == std::string::npos);
         }
     } catch (const totograph::Error& error) {
-        require(error.code() == totograph::ErrorCode::invalid_file);
-        // Nothing of what the file holds steers a terminal.
-        for (const char character : std::string_view(error.what())) {
-            require(static_cast<unsigned char>(character) >= 0x20 && character != 0x7f);
-        }
-        require(std::string_view(error.what()).size() < 2000);
+        fuzz::require_harmless(error, totograph::ErrorCode::invalid_file);
     }
     return 0;
 }
