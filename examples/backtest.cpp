@@ -139,11 +139,10 @@ int run(const Options& options, Stage& stage) {
     std::size_t done = 0;
     Progress progress(std::cerr, !options.quiet && isatty(STDERR_FILENO) == 1);
     const std::optional<AllScores> scores =
-        run_backtest(table, options, plan, *model, journal, interrupted, [&](std::size_t now, double seconds_left) {
+        run_backtest(table, options, plan, *model, journal, interrupted, [&](std::size_t now) {
             done = now;
             progress.stage(count_text(static_cast<std::int64_t>(now)) + " of " +
-                               plural(static_cast<std::int64_t>(plan.tasks.size()), "forecast") +
-                               (seconds_left < 0 ? "" : ", " + fixed_number(seconds_left, 0) + " s left"),
+                               plural(static_cast<std::int64_t>(plan.tasks.size()), "forecast"),
                            static_cast<double>(now) / static_cast<double>(plan.tasks.size()));
         });
     progress.finish();

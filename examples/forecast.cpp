@@ -10,6 +10,7 @@
 #include <iostream>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include <totograph/io/csv.hpp>
 
@@ -17,7 +18,9 @@
 #include "common/progress.hpp"
 #include "common/run_program.hpp"
 #include "common/timeline.hpp"
+#include "forecast/bounds_notes.hpp"
 #include "forecast/command_line.hpp"
+#include "forecast/holdout.hpp"
 #include "forecast/make_figure.hpp"
 #include "forecast/options.hpp"
 #include "forecast/output.hpp"
@@ -54,6 +57,15 @@ SeriesInput read_input(const totograph::io::Table& table, const Options& options
                                 .independent = options.independent});
 }
 
+/// Says what the user should know, a line each.
+void tell(const std::vector<std::string>& notes, const Options& options) {
+    for (const std::string& note : notes) {
+        if (!options.quiet) {
+            std::cerr << "forecast: " << note << "\n";
+        }
+    }
+}
+
 std::string subtitle(const SeriesInput& input, const Options& options) {
     const auto series = static_cast<std::int64_t>(input.targets.size());
     std::string text = plural(series, "series") + ", " + plural(input.steps, "step") + " of history, " +
@@ -76,22 +88,23 @@ struct Results {
 void add_forecast(Results& results, const SeriesInput& input, const ForecastResult& forecast,
                   const totograph::io::Table& table, const Options& options) {
     const Timeline timeline(table.timestamps);
-    Figure figure = make_figure(input, forecast, timeline);
+    const Holdout holdout = holdout_scores(input, forecast, holdout_season(options.season, timeline, input.steps));
+    Figure figure = make_figure(input, forecast, holdout, timeline);
     figure.title = "Forecast of " + options.input.filename().string();
     figure.subtitle = subtitle(input, options);
     if (options.table) {
-        results.printed += forecast_table(input, forecast, timeline);
+        results.printed += forecast_table(input, forecast, holdout, timeline);
     }
     if (options.wants_chart()) {
-        results.printed += terminal_chart(figure, terminal_style(STDOUT_FILENO));
+        results.printed += terminal_chart(first_panels(figure, 20), terminal_style(STDOUT_FILENO));
     }
     if (!options.svg.empty()) {
-        results.files.add(options.svg, svg_document(figure));
+        results.files.add(options.svg, svg_document(first_panels(figure, 60)));
     }
     if (options.output.empty()) {
         return;
     }
-    const std::string csv = forecast_csv(input, forecast, timeline, table.timestamp_name);
+    const std::string csv = forecast_csv(input, forecast, holdout, timeline, table.timestamp_name);
     if (options.output_is_stdout()) {
         results.printed += csv;
     } else {
@@ -112,11 +125,7 @@ int run(const Options& options, Stage& stage) {
     stage = Stage::input;
     const totograph::io::Table table = read_table(options);
     const SeriesInput input = read_input(table, options, model);
-    for (const std::string& note : input.notes) {
-        if (!options.quiet) {
-            std::cerr << "forecast: " << note << "\n";
-        }
-    }
+    tell(input.notes, options);
 
     Results results;
     if (options.explain || !options.dot.empty()) {
@@ -138,6 +147,7 @@ int run(const Options& options, Stage& stage) {
                 progress.stage(words);
             });
         progress.finish();
+        tell(bounds_notes(input, forecast, options.bounds), options);
         stage = Stage::output;
         add_forecast(results, input, forecast, table, options);
     }

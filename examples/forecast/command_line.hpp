@@ -19,6 +19,11 @@ namespace detail {
 inline constexpr const char* help_footer = R"(
 The file has one row a time step, a header, and at most one column of timestamps. Blank fields are gaps.
 Exogenous columns are known ahead: append rows that hold their future values and leave the targets blank there.
+--holdout puts beside the forecast, in chart, table and CSV, what came (the truth) and a baseline, the value of one
+season before, with the errors of both:
+  MAE   mean absolute error of the median
+  MASE  MAE in units of the mean seasonal difference of the history
+In the CSV, mean and standard_deviation are those of the samples: rare wild ones take them far from the median.
 
 Examples:
   forecast metrics.csv
@@ -27,6 +32,8 @@ Examples:
       forecast two columns, keep the numbers and a picture
   forecast metrics.csv --holdout --quantiles 0.05,0.95 --table --chart
       hide the last 60 rows, forecast them, print and draw both
+  forecast usage.csv --min 0 --max 100
+      forecast percentages
   forecast sales.csv --targets sold --exogenous price,holiday --timestamp day --horizon 28 --table
       use columns whose next 28 values are in the file
   forecast metrics.csv --explain
@@ -40,6 +47,7 @@ Exit codes:
   4  the checkpoint cannot be read or does not fit the model
   5  no compiled bucket holds the request
   6  an output cannot be written (none is half written)
+  8  the model gave values that are no finite numbers
 )";
 
 inline void add_data_options(CLI::App& app, Options& options) {
@@ -64,7 +72,15 @@ inline void add_data_options(CLI::App& app, Options& options) {
         ->group(group);
     app.add_flag("--independent", options.independent, "Forecast each target by itself, blind to the others")
         ->group(group);
-    app.add_flag("--holdout", options.holdout, "Hide the last rows, forecast them, and compare")->group(group);
+    app.add_flag("--holdout", options.holdout,
+                 "Hide the last rows, forecast them, and compare with what they\nhold and with a baseline: the value "
+                 "of one season before")
+        ->group(group);
+    app.add_option("--season", options.season,
+                   "Rows in the baseline's season (default: as the timestamps\nsuggest; 1: the last value)")
+        ->type_name("N")
+        ->check(whole_number<std::int64_t>())
+        ->group(group);
 }
 
 inline void add_forecast_options(CLI::App& app, Options& options) {
@@ -81,8 +97,15 @@ inline void add_forecast_options(CLI::App& app, Options& options) {
         ->type_name("N")
         ->check(whole_number<std::uint64_t>())
         ->group(group);
-    add_list(app, "--quantiles", options.quantiles, split_numbers, "Quantiles to report (default: 0.1,0.5,0.9)")
+    add_list(app, "--quantiles", options.quantiles, split_numbers,
+             "Quantiles to report beside the median (default: 0.1,0.9)")
         ->type_name("Q,Q,...")
+        ->group(group);
+    app.add_option("--min", options.bounds.low, "The series are never below this: clip the forecast (counts: 0)")
+        ->type_name("X")
+        ->group(group);
+    app.add_option("--max", options.bounds.high, "The series are never above this (percentages: 100)")
+        ->type_name("X")
         ->group(group);
     app.add_option("--checkpoint", options.checkpoint,
                    "Toto Open Base 1.0: a folder, a file, or the model's folder in\na Hugging Face cache\n(default: "

@@ -14,7 +14,9 @@
 
 #include "../common/exit_codes.hpp"
 #include "../common/format.hpp"
+#include "../common/require_finite.hpp"
 #include "../models/model.hpp"
+#include "bounds.hpp"
 #include "forecast_result.hpp"
 #include "options.hpp"
 #include "series_input.hpp"
@@ -40,10 +42,30 @@ inline totograph::Series series_view(const SeriesInput& input) {
             .future_exogenous = input.future_exogenous};
 }
 
-/// The targets' part of [variates, horizon] values; the exogenous variates come last and are not shown.
-inline std::vector<float> targets_of(std::vector<float> values, const SeriesInput& input) {
-    values.resize(input.targets.size() * static_cast<std::size_t>(input.horizon));
-    return values;
+/// The targets' part of [variates, horizon] values, with their level (deviations have none); the exogenous variates
+/// come last and are not shown.
+inline std::vector<double> targets_of(const std::vector<float>& values, const SeriesInput& input,
+                                      bool is_deviation = false) {
+    const auto horizon = static_cast<std::size_t>(input.horizon);
+    std::vector<double> shown(values.begin(),
+                              values.begin() + static_cast<std::ptrdiff_t>(input.targets.size() * horizon));
+    for (std::size_t i = 0; i < shown.size() && !is_deviation; ++i) {
+        shown[i] += input.levels[i / horizon];
+    }
+    return shown;
+}
+
+/// The samples clipped to `bounds`: what the mean and the deviation are taken of.
+inline std::vector<float> clipped_samples(const totograph::Forecast& forecast, const SeriesInput& input,
+                                          const Bounds& bounds) {
+    const auto samples = forecast.samples();
+    std::vector<float> clipped(samples.begin(), samples.end());
+    const auto of_variate = static_cast<std::size_t>(forecast.horizon() * forecast.sample_count());
+    for (std::size_t i = 0; i < clipped.size(); ++i) {
+        const double level = input.levels[i / of_variate];
+        clipped[i] = static_cast<float>(bounds.clip(clipped[i] + level) - level);
+    }
+    return clipped;
 }
 
 inline ForecastResult summary(const totograph::Forecast& forecast, const SeriesInput& input, const Options& options) {
@@ -51,23 +73,32 @@ inline ForecastResult summary(const totograph::Forecast& forecast, const SeriesI
     result.series = static_cast<std::int64_t>(input.targets.size());
     result.horizon = input.horizon;
     result.samples = options.samples;
-    result.mean = targets_of(forecast.mean(), input);
     if (options.samples == 0) {
+        result.mean = targets_of(forecast.mean(), input);
+        clip(result, options.bounds);
         return result;
     }
+    std::vector<float> clipped;
+    totograph::Forecast inside = forecast;
+    if (options.bounds.any()) {
+        clipped = clipped_samples(forecast, input, options.bounds);
+        inside = {clipped, forecast.batch(), forecast.variates(), forecast.horizon(), forecast.sample_count()};
+    }
+    result.mean = targets_of(inside.mean(), input);
     const auto quantile = [&](double level) {
         return QuantileValues{level, targets_of(forecast.quantile(level), input)};
     };
     result.median = targets_of(forecast.median(), input);
     // One sample alone has no deviation; NaN is shown as a blank.
-    result.deviation = options.samples > 1 ? targets_of(forecast.stddev(), input)
-                                           : std::vector<float>(result.mean.size(), std::nanf(""));
+    result.deviation = options.samples > 1 ? targets_of(inside.stddev(), input, true)
+                                           : std::vector<double>(result.mean.size(), std::nan(""));
     for (const double level : options.quantiles) {
         result.quantiles.push_back(quantile(level));
     }
     for (const double level : {0.05, 0.25, 0.75, 0.95}) {
         result.edges.push_back(quantile(level));
     }
+    clip(result, options.bounds);
     return result;
 }
 
@@ -86,7 +117,9 @@ inline ForecastResult run_forecast(const SeriesInput& input, const Options& opti
     const totograph::ForecastOptions request = detail::library_options(input, options);
     const std::unique_ptr<AnyForecaster> forecaster = model->forecaster(series, request, options.threads);
     report(Stage::forecast, "forecasting " + plural(input.horizon, "step"));
-    return detail::summary(forecaster->forecast(series, request), input, options);
+    const totograph::Forecast forecast = forecaster->forecast(series, request);
+    require_finite(forecast);
+    return detail::summary(forecast, input, options);
 }
 
 /// Describes what would run for this input and these options.

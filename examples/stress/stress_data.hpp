@@ -45,8 +45,8 @@ inline std::vector<totograph::serve::StressData> read_data(const Options& option
         }
         data.push_back({name, totograph::io::read_csv(file, csv)});
         const auto& columns = data.back().table.columns;
-        const auto is_blank = [](const std::vector<float>& column) {
-            return std::none_of(column.begin(), column.end(), [](float value) { return std::isfinite(value); });
+        const auto is_blank = [](const std::vector<double>& column) {
+            return std::none_of(column.begin(), column.end(), [](double value) { return std::isfinite(value); });
         };
         if (std::all_of(columns.begin(), columns.end(), is_blank)) {
             throw totograph::Error(totograph::ErrorCode::invalid_series,

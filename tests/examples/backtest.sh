@@ -103,6 +103,23 @@ expect 6 "Standard output cannot be written" sh -c '"$@" > /dev/full' sh "$progr
 refuses 6 "not a regular file" "${forty[@]}" --csv /dev/full
 refuses 6 "cannot be written" "${forty[@]}" --svg missing/report.svg
 
+# Many series: the terminal shows how long it still takes, and memory does not grow with them (but for their values).
+cat > watch.sh << 'END'
+"$1" "$2" --horizon 8 --windows 1 --context 32 --samples 16 --threads 1 > "$2.txt" &
+while peak="$(awk '/VmHWM/ { print $2 }' "/proc/$!/status" 2> /dev/null)" && [[ -n "$peak" ]]; do
+    echo "$peak" > "$2.peak"
+    sleep 0.005
+done
+wait $!
+END
+for series in 10 600; do
+    awk -v series="$series" 'BEGIN { for (row = -1; row < 64; ++row)
+        for (i = 1; i <= series; ++i) printf "%s%s", row < 0 ? "s" i : (row * i) % 7, i < series ? "," : "\n" }' > "$series.csv"
+    script -qec "bash watch.sh '$program' $series.csv" /dev/null < /dev/null > "$series.screen" || fail "$series series"
+done
+grep -q "of 75 forecasts, about [0-9]* s left" 600.screen || fail "the time left is shown"
+[[ "$(cat 600.csv.peak)" -lt $(($(cat 10.csv.peak) + 20000)) ]] || fail "memory grew with the series: $(cat ./*.peak)"
+
 printf 'a,b\n1,2\n3,x\n' > text.csv
 refuses 3 "Line 3 of 'text.csv', column 'b': 'x' is not a number" text.csv
 refuses 2 "has no column 'c'" series.csv --columns wave,c

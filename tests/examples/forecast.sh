@@ -5,6 +5,7 @@
 #     forecast.sh <forecast> <scratch folder> <folder of the demo model>
 set -euo pipefail
 demo_model="$(realpath "$3")"
+data="$(realpath "$(dirname "$0")/../../examples/data")"
 source "$(dirname "$0")/cli.sh" "$@"
 
 awk 'BEGIN { print "wave,gaps"; for (row = 0; row < 200; ++row) print 10 + 3 * sin(row / 3) "," }' > series.csv
@@ -24,6 +25,26 @@ touch share/totograph/models/demo/model.safetensors
 expect 4 "share/totograph/models/demo/model.safetensors" bin/forecast series.csv --targets wave
 expect 4 "'nowhere" env TOTOGRAPH_DEMO_MODEL=nowhere "$program" series.csv --targets wave
 
+# Two hidden years of carbon dioxide: far nearer than the same month one year before, in all that is shown.
+"$program" "$data/climate.csv" --targets co2_ppm --holdout --horizon 24 --table --output scores.csv > table.txt
+read -r mae mase baseline_mae baseline_mase < <(awk -F, 'NR == 2 { print $8, $9, $10, $11 }' scores.csv)
+[[ "$(head -n 1 scores.csv)" == month,series,median,quantile_0.1,quantile_0.9,truth,baseline,mae,mase,baseline_mae,baseline_mase,mean,standard_deviation ]] ||
+    fail "the columns of a hold-out"
+awk "BEGIN { exit !($mae < 0.3 * $baseline_mae && $mase < 0.3 * $baseline_mase) }" || fail "better than the baseline"
+awk -F, 'NR > 1 { if (last[NR - 12] != "" && $7 != last[NR - 12]) exit 1; last[NR] = $7 }' scores.csv ||
+    fail "the baseline repeats the year"
+grep -q "MAE .* (baseline .*), MASE" table.txt || fail "the table has the scores"
+grep -q "The baseline is the value 12 steps before" table.txt || fail "the table names the baseline"
+
+# Counts are not below zero: a note says so, --min clips them, and what is clipped needs no note.
+awk 'BEGIN { print "count"; for (row = 0; row < 300; ++row) print row % 11 == 3 ? 9 : row % 7 == 2 ? 4 : 0 }' > counts.csv
+"$program" counts.csv --horizon 30 --output free.csv --no-chart 2> note.txt
+grep -q "'count' goes below zero, where the history never was; --min 0 clips it" note.txt || fail "a note on --min 0"
+"$program" counts.csv --horizon 30 --min 0 --max 5 --output clipped.csv --no-chart 2> note.txt
+grep -q "outside of --min and --max" note.txt || fail "a note on a history outside of the limits"
+! grep -q "below zero" note.txt || fail "no note on what is clipped"
+awk -F, 'NR > 1 { for (i = 3; i <= NF - 1; ++i) if ($i < 0 || $i > 5) exit 1 }' clipped.csv || fail "within the limits"
+
 printf 'a,b\n1,2\n3,x\n' > text.csv
 refuses 3 "Line 3 of 'text.csv', column 'b': 'x' is not a number" text.csv
 refuses 2 "has no column 'c'" series.csv --targets wave,c
@@ -38,6 +59,14 @@ refuses 3 "cannot be opened" nowhere.csv
 refuses 4 "cannot be opened" series.csv --targets wave --checkpoint nowhere
 refuses 5 "no bucket holds" series.csv --targets wave --horizon 5000
 refuses 2 "--horizon must be at least 1" series.csv --horizon 0
+
+# What is no finite number is said, and not shown as zeros.
+awk 'BEGIN { print "huge"; for (row = 0; row < 100; ++row) print row % 2 ? "3e38" : "-3e38" }' > huge.csv
+refuses 8 "of the 5376 values that the model gave are no finite numbers" huge.csv --samples 84 --horizon 64
+cp -r "$demo_model" broken
+printf '\xc0\x7f' | dd of=broken/model.safetensors bs=1 conv=notrunc status=none \
+    seek=$(($(stat -c %s broken/model.safetensors) - 2))  # the last number becomes NaN
+refuses 4 "of the checkpoint holds NaN at" series.csv --targets wave --checkpoint broken
 
 # What cannot be written is known before the work, or costs nothing that was there.
 echo "precious" > kept.csv

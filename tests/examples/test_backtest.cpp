@@ -17,11 +17,11 @@
 
 #include "../../examples/backtest/command_line.hpp"
 #include "../../examples/backtest/journal.hpp"
-#include "../../examples/backtest/metrics.hpp"
 #include "../../examples/backtest/plan.hpp"
 #include "../../examples/backtest/report_svg.hpp"
 #include "../../examples/backtest/score_text.hpp"
-#include "../../examples/backtest/seasonal_naive.hpp"
+#include "../../examples/common/metrics.hpp"
+#include "../../examples/common/seasonal_naive.hpp"
 #include "support/refusal.hpp"
 
 using namespace examples;
@@ -29,7 +29,7 @@ using doctest::Approx;
 
 namespace {
 
-constexpr float gap = std::numeric_limits<float>::quiet_NaN();
+constexpr double gap = std::numeric_limits<double>::quiet_NaN();
 
 /// All quantiles of a uniform distribution between 0 and 100.
 Quantiles uniform() {
@@ -50,7 +50,7 @@ totograph::io::Table table_of(std::size_t rows, std::size_t series) {
     totograph::io::Table table;
     for (std::size_t column = 0; column < series; ++column) {
         table.names.push_back("series " + std::to_string(column));
-        table.columns.emplace_back(rows, 1.0F);
+        table.columns.emplace_back(rows, 1.0);
     }
     return table;
 }
@@ -85,11 +85,11 @@ private:
 }  // namespace
 
 TEST_CASE("the seasonal scale is the mean absolute seasonal difference") {
-    const std::vector<float> history = {1, 3, 2, 4};
+    const std::vector<double> history = {1, 3, 2, 4};
     CHECK(seasonal_scale(history, 1) == Approx(5.0 / 3));  // 2, 1, 2
     CHECK(seasonal_scale(history, 2) == Approx(1));        // 1, 1
     CHECK(std::isnan(seasonal_scale(history, 4)));
-    const std::vector<float> gaps = {1, gap, 2, 5};
+    const std::vector<double> gaps = {1, gap, 2, 5};
     CHECK(seasonal_scale(gaps, 1) == Approx(3));  // 2 to 5 alone
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("windows add up to metrics") {
 }
 
 TEST_CASE("the seasonal naive forecast repeats the last season") {
-    const std::vector<float> history = {1, 2, 3, 1, 2, 3};
+    const std::vector<double> history = {1, 2, 3, 1, 2, 3};
     const SeasonalNaive naive(history, 3);
     for (std::size_t step = 0; step < 7; ++step) {
         const Quantiles quantiles = naive.at(step);
@@ -148,23 +148,23 @@ TEST_CASE("the seasonal naive forecast repeats the last season") {
 }
 
 TEST_CASE("the seasonal naive forecast looks behind gaps") {
-    const std::vector<float> history = {1, 2, 3, gap, 2, 4};
+    const std::vector<double> history = {1, 2, 3, gap, 2, 4};
     CHECK(SeasonalNaive(history, 3).at(0)[median_place] == 1);
-    const std::vector<float> phase_missing = {gap, 2, gap, 5};
+    const std::vector<double> phase_missing = {gap, 2, gap, 5};
     CHECK(SeasonalNaive(phase_missing, 2).at(0)[median_place] == 5);
     CHECK(SeasonalNaive(phase_missing, 2).at(1)[median_place] == 5);
-    const std::vector<float> nothing = {gap, gap};
+    const std::vector<double> nothing = {gap, gap};
     CHECK(std::isnan(SeasonalNaive(nothing, 1).at(0)[median_place]));
 }
 
 TEST_CASE("its limits are quantiles of past differences, and widen with the square root") {
-    const std::vector<float> steady = {0, 2, 0, 2, 0};
+    const std::vector<double> steady = {0, 2, 0, 2, 0};
     for (std::size_t step = 0; step < 4; ++step) {
         const double width = 2 * std::sqrt(static_cast<double>(step + 1));
         CHECK(SeasonalNaive(steady, 1).at(step).front() == Approx(-width));
         CHECK(SeasonalNaive(steady, 1).at(step).back() == Approx(width));
     }
-    const std::vector<float> growing = {0, 0, 1, 3, 6, 10};   // differences 0, 1, 2, 3, 4
+    const std::vector<double> growing = {0, 0, 1, 3, 6, 10};  // differences 0, 1, 2, 3, 4
     CHECK(SeasonalNaive(growing, 1).at(0)[9] == Approx(12));  // 0.75 leaves half of them inside
     CHECK(SeasonalNaive(growing, 1).at(0)[3] == Approx(8));
 }
@@ -240,12 +240,12 @@ TEST_CASE("times that are doubtful are noted") {
     for (const double step : {1.0, 60.0, 3600.0}) {
         CAPTURE(step);
         for (std::size_t row = 0; row < 100; ++row) {
-            table.columns[0][row] = static_cast<float>(1.7e9 + step * static_cast<double>(row));  // as a file is read
+            table.columns[0][row] = 1.7e9 + step * static_cast<double>(row);
         }
         CHECK(notes(table).size() == 1);
     }
     for (std::size_t row = 0; row < 100; ++row) {
-        table.columns[0][row] = static_cast<float>(5 + 2 * row);
+        table.columns[0][row] = static_cast<double>(5 + 2 * row);
     }
     REQUIRE(notes(table).size() == 1);
     CHECK(has(notes(table)[0], "'series 0', rises in equal steps"));
@@ -414,7 +414,7 @@ TEST_CASE("the report has a row for each series and one for all, by horizon") {
     CHECK(rows[2].ratio == Approx(std::sqrt(0.5)));
     const std::string csv = report_csv(rows);
     CHECK(has(csv, "\nseries,\"a,b\",24,1,1,0.1,1,1,1,2,0.2,0,0,0,0.5\n"));
-    CHECK(has(csv, "\ntotal,,96,2,1.5,0.1,1,1,1,2,0.2,0,0,0,0.70710677\n"));
+    CHECK(has(csv, "\ntotal,,96,2,1.5,0.1,1,1,1,2,0.2,0,0,0,0.707106781187\n"));
     CHECK(has(report_table(rows, 24), "96 steps ahead, against the value 24 steps before"));
     const std::string svg = report_svg("t & t", "s", rows, 1);
     CHECK(has(svg, "&lt;c&gt;"));
@@ -430,7 +430,7 @@ TEST_CASE("the drawing stands series without scores, and very many") {
     const std::vector<std::string> names(count, "name");
     const std::string svg = report_svg("t", "s", report_rows(many, names, {1}), 1);
     CHECK(svg.size() < 200'000);
-    CHECK(has(svg, "440 more series are in the CSV"));
+    CHECK(has(svg, "440 series between the best and the worst are not drawn"));
 }
 
 TEST_CASE("of very many series the best and the worst are drawn, whatever has no score") {
@@ -450,9 +450,10 @@ TEST_CASE("of very many series the best and the worst are drawn, whatever has no
     for (int series = 0; series < 8; ++series) {
         add("middle " + std::to_string(series) + ".", 2, 1);
     }
-    CHECK(!has(drawing(), " in the CSV"));
+    CHECK(!has(drawing(), "not drawn"));
     add("middle 8.", 2, 1);
-    CHECK(has(drawing(), "1 more series is in the CSV"));
+    CHECK(has(drawing(), "1 series without a ratio is not drawn"));
+    CHECK(!has(drawing(), "between the best"));
     CHECK(has(drawing(), "middle 8."));
     CHECK(has(drawing(), "unscored 48."));
     CHECK(!has(drawing(), "unscored 49."));
@@ -462,7 +463,22 @@ TEST_CASE("of very many series the best and the worst are drawn, whatever has no
     CHECK(has(drawing(), "best."));
     CHECK(has(drawing(), "worst."));
     CHECK(!has(drawing(), "unscored"));
-    CHECK(has(drawing(), "92 more series are in the CSV"));
+    CHECK(has(drawing(), "50 series without a ratio are not drawn"));
+    // The break stands where series are left out: 30 rows of series above it, 30 below.
+    const std::string svg = drawing();
+    const std::size_t mark = svg.find("42 series between the best and the worst are not drawn");
+    REQUIRE(mark != std::string::npos);
+    const auto rows_in = [](const std::string& part) {
+        std::size_t rows = 0;
+        for (std::size_t at = part.find("<g>"); at != std::string::npos; at = part.find("<g>", at + 1)) {
+            ++rows;
+        }
+        return rows;
+    };
+    CHECK(rows_in(svg.substr(0, mark)) == 31);  // and the mean of all
+    CHECK(rows_in(svg.substr(mark)) == 30);
+    CHECK(svg.find("best.") < mark);
+    CHECK(svg.find("worst.", mark + 60) != std::string::npos);
 }
 
 TEST_CASE("backtest's command line") {

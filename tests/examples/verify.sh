@@ -54,6 +54,10 @@ for open in shared shared/config.json shared/model.safetensors; do
     chmod g-w "$open"
 done
 "$program" --checkpoint shared > /dev/null || fail "nobody else may write there now"
+cp -r "$demo_model" broken
+printf '\xc0\x7f' | dd of=broken/model.safetensors bs=1 conv=notrunc status=none \
+    seek=$(($(stat -c %s broken/model.safetensors) - 2))  # the last number becomes NaN
+out_of_order '^failed +checkpoint +The tensor .* of the checkpoint holds NaN at' "$program" --checkpoint broken
 out_of_order "^failed +backend +'tpu' cannot be used" "$program" --backend tpu
 
 mkdir cache

@@ -22,8 +22,8 @@ void require_same(const Table& a, const Table& b) {
     for (std::size_t column = 0; column < a.columns.size(); ++column) {
         require(a.columns[column].size() == a.rows() && b.columns[column].size() == a.rows());
         for (std::size_t row = 0; row < a.rows(); ++row) {
-            const float left = a.columns[column][row];
-            const float right = b.columns[column][row];
+            const double left = a.columns[column][row];
+            const double right = b.columns[column][row];
             require(!std::isinf(left) && ((std::isnan(left) && std::isnan(right)) || left == right));
         }
     }

@@ -195,7 +195,7 @@ TEST_CASE("safetensors: information from another file cannot reach outside of th
 TEST_CASE("safetensors: the file can be moved and not copied") {
     static_assert(!std::is_copy_constructible_v<io::SafetensorsFile>);
     static_assert(!std::is_copy_assignable_v<io::SafetensorsFile>);
-    static_assert(std::is_nothrow_move_assignable_v<io::MappedFile>);
+    static_assert(std::is_nothrow_move_assignable_v<io::RandomAccessFile>);
     const ScratchFolder folder;
     io::SafetensorsFile first(folder.file("python.safetensors", file_by_python()));
     const io::TensorInfo* const info = first.find("a");

@@ -41,7 +41,7 @@ public:
                     fail_for_link(named_);
                 }
                 fail(ErrorCode::file_not_found,
-                     "There is no checkpoint at " + in_quotes(named_.string(), 300) +
+                     "There is no checkpoint at " + in_quotes(named_.string(), longest_quote) +
                          ": nothing has that name. Name a folder that holds model.safetensors, or such a file.");
             default: return of_file(named_);
         }
@@ -62,7 +62,8 @@ private:
         std::error_code failed;
         const Path target = std::filesystem::read_symlink(link, failed);
         fail(ErrorCode::file_not_found,
-             "The link " + in_quotes(link.string(), 300) + " leads to " + in_quotes(target.string(), 300) +
+             "The link " + in_quotes(link.string(), longest_quote) + " leads to " +
+                 in_quotes(target.string(), longest_quote) +
                  ", which is not there. Copy a folder with what its links lead to (cp -rL), and the folder of a hub's "
                  "cache as a whole; or download the file again.");
     }
@@ -72,8 +73,8 @@ private:
         std::error_code failed;
         const Type type = std::filesystem::status(path, failed).type();
         if (type == Type::none) {
-            fail(ErrorCode::file_not_found,
-                 "The path " + in_quotes(path.string(), 300) + " cannot be examined: " + failed.message() + ".");
+            fail(ErrorCode::file_not_found, "The path " + in_quotes(path.string(), longest_quote) +
+                                                " cannot be examined: " + failed.message() + ".");
         }
         return type;
     }
@@ -101,8 +102,8 @@ private:
             found.push_back(entry->path());
         }
         if (failed) {
-            fail(ErrorCode::file_not_found,
-                 "The folder " + in_quotes(folder.string(), 300) + " cannot be listed: " + failed.message() + ".");
+            fail(ErrorCode::file_not_found, "The folder " + in_quotes(folder.string(), longest_quote) +
+                                                " cannot be listed: " + failed.message() + ".");
         }
         std::sort(found.begin(), found.end());
         return found;
@@ -136,7 +137,7 @@ private:
                 caches.push_back(path);
             }
         }
-        const std::string name = in_quotes(folder.string(), 300);
+        const std::string name = in_quotes(folder.string(), longest_quote);
         if (candidates.size() == 1) {
             return candidates[0];
         }
@@ -163,7 +164,7 @@ private:
                  "tools/get_checkpoint downloads one.");
     }
 
-    static std::string shown_name(const Path& path) { return in_quotes(path.filename().string(), 300); }
+    static std::string shown_name(const Path& path) { return in_quotes(path.filename().string(), longest_quote); }
 
     /// The snapshot that a model's folder of a Hugging Face cache (`models--ORG--NAME`) points out: the one of
     /// `refs/main`, or the only one.
@@ -175,7 +176,7 @@ private:
             const bool is_name = !commit.empty() && commit.find_first_not_of("0123456789abcdef") == std::string::npos;
             Path snapshot = cache / "snapshots" / (is_name ? commit : std::string("?"));
             if (!is_name || type_of(snapshot) != Type::directory) {
-                fail(ErrorCode::file_not_found, "The cache folder " + in_quotes(cache.string(), 300) +
+                fail(ErrorCode::file_not_found, "The cache folder " + in_quotes(cache.string(), longest_quote) +
                                                     " names the snapshot " + in_quotes(commit) +
                                                     " in refs/main, but holds no such one: the download was not "
                                                     "finished. Download the checkpoint again.");
@@ -184,7 +185,7 @@ private:
         }
         const std::vector<Path> all = entries(cache / "snapshots");
         if (all.size() != 1) {
-            fail(ErrorCode::file_not_found, "The cache folder " + in_quotes(cache.string(), 300) + " holds " +
+            fail(ErrorCode::file_not_found, "The cache folder " + in_quotes(cache.string(), longest_quote) + " holds " +
                                                 std::to_string(all.size()) +
                                                 " snapshots and no refs/main that points one out. Name one of the "
                                                 "folders in 'snapshots'.");
@@ -225,7 +226,7 @@ private:
         for (const std::string& name : shard_names(files.shards)) {
             files.weights.push_back(index.parent_path() / name);
             if (!has(files.weights.back())) {
-                fail(ErrorCode::file_not_found, "The file " + in_quotes(files.weights.back().string(), 300) +
+                fail(ErrorCode::file_not_found, "The file " + in_quotes(files.weights.back().string(), longest_quote) +
                                                     " is not there, but " + shown_name(index) +
                                                     " names it as a part of the checkpoint. Download it as well.");
             }
@@ -249,7 +250,7 @@ private:
         const std::string kind =
             start.empty() ? "is empty: it was not downloaded or written to its end." : foreign_content(start);
         if (!kind.empty()) {
-            fail(ErrorCode::invalid_file, "The file " + in_quotes(path.string(), 300) + " " + kind);
+            fail(ErrorCode::invalid_file, "The file " + in_quotes(path.string(), longest_quote) + " " + kind);
         }
     }
 

@@ -119,7 +119,7 @@ public:
         const bool is_inside = info.begin <= info.end && info.end <= file_.size();
         if (!is_inside || first > info.end - info.begin || to.size() > info.end - info.begin - first) {
             throw Error(ErrorCode::invalid_argument,
-                        "The range of the tensor " + in_quotes(info.name, 300) + " does not lie inside " +
+                        "The range of the tensor " + in_quotes(info.name, longest_quote) + " does not lie inside " +
                             in_quotes(path().string(), longest_quote) + "; take it from the tensors of this file.");
         }
         file_.read(info.begin + first, to);
@@ -175,7 +175,7 @@ private:
     }
 
     [[nodiscard]] std::string described(const TensorInfo& info) const {
-        return "The tensor " + in_quotes(info.name, 300) + " in " + in_quotes(path().string(), longest_quote);
+        return "The tensor " + in_quotes(info.name, longest_quote) + " in " + in_quotes(path().string(), longest_quote);
     }
 
     RandomAccessFile file_;

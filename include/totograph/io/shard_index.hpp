@@ -38,7 +38,7 @@ inline std::vector<std::string> shard_names(const ShardIndex& index) {
 ///
 /// `file_name` is what messages call the index. Throws `Error(invalid_file)`.
 inline ShardIndex parse_shard_index(std::string_view text, std::string_view file_name) {
-    const std::string where = "The index " + in_quotes(file_name, 300);
+    const std::string where = "The index " + in_quotes(file_name, longest_quote);
     const auto fail = [&](const std::string& what) { throw Error(ErrorCode::invalid_file, where + " " + what); };
     const nlohmann::json document = parse_json(text, where);
     const auto found = document.find("weight_map");

@@ -137,8 +137,9 @@ private:
                 const auto entry = files.shards.find(info.name);
                 if (entry == files.shards.end() || entry->second != name) {
                     throw Error(ErrorCode::invalid_file,
-                                quoted(file.opened.path()) + " holds the tensor " + io::in_quotes(info.name, 300) +
-                                    ", which the index " + quoted(files.index) +
+                                quoted(file.opened.path()) + " holds the tensor " +
+                                    io::in_quotes(info.name, io::longest_quote) + ", which the index " +
+                                    quoted(files.index) +
                                     " does not place there; the files are of different checkpoints.");
                 }
             }
@@ -146,14 +147,16 @@ private:
         for (const auto& [tensor, name] : files.shards) {
             if (const io::SafetensorsFile& file = *named.at(name); file.find(tensor) == nullptr) {
                 throw Error(ErrorCode::missing_tensor, quoted(file.path()) + " lacks the tensor " +
-                                                           io::in_quotes(tensor, 300) + ", which the index " +
-                                                           quoted(files.index) +
+                                                           io::in_quotes(tensor, io::longest_quote) +
+                                                           ", which the index " + quoted(files.index) +
                                                            " places there; the files are of different checkpoints.");
             }
         }
     }
 
-    static std::string quoted(const std::filesystem::path& path) { return io::in_quotes(path.string(), 300); }
+    static std::string quoted(const std::filesystem::path& path) {
+        return io::in_quotes(path.string(), io::longest_quote);
+    }
 
     [[nodiscard]] Place find(const std::string& name) const {
         for (const std::string& spelled : {name, name_in_fused_layout(name)}) {
@@ -173,7 +176,8 @@ private:
 
     [[noreturn]] static void refuse_unknown(const Place& place) {
         const std::string message = quoted(place.file.path()) + " holds a tensor " +
-                                    io::in_quotes(place.info.name, 300) + " that this architecture does not have; ";
+                                    io::in_quotes(place.info.name, io::longest_quote) +
+                                    " that this architecture does not have; ";
         const bool is_label = place.info.name.ends_with("_variate_label");
         throw Error(ErrorCode::unexpected_tensor,
                     message + (is_label ? "it was trained with exogenous variates: compile a configuration with "
@@ -188,17 +192,17 @@ private:
             same = found[axis] == expected[static_cast<int>(axis)];
         }
         if (!same) {
-            throw Error(ErrorCode::tensor_mismatch, quoted(place.file.path()) + ": tensor " +
-                                                        io::in_quotes(place.info.name, 300) + " should have shape " +
-                                                        to_string(expected) + ", found " + io::to_string(found) +
-                                                        "; use the configuration of this checkpoint.");
+            throw Error(ErrorCode::tensor_mismatch,
+                        quoted(place.file.path()) + ": tensor " + io::in_quotes(place.info.name, io::longest_quote) +
+                            " should have shape " + to_string(expected) + ", found " + io::to_string(found) +
+                            "; use the configuration of this checkpoint.");
         }
     }
 
     static void check_dtype(const Place& place) {
         if (!place.info.dtype || !io::converts_to_float(*place.info.dtype)) {
             throw Error(ErrorCode::tensor_mismatch,
-                        quoted(place.file.path()) + ": tensor " + io::in_quotes(place.info.name, 300) +
+                        quoted(place.file.path()) + ": tensor " + io::in_quotes(place.info.name, io::longest_quote) +
                             " has the dtype " + io::in_quotes(place.info.dtype_name) +
                             ", but F32, F64, BF16 or F16 was expected; convert the checkpoint to one of these.");
         }

@@ -82,7 +82,7 @@ inline std::size_t memory_of_buckets(const Backend& backend, Mode mode) {
 /// what to say of it) takes it.
 inline Check check_checkpoint(const std::filesystem::path& named,
                               const std::function<std::string(const std::filesystem::path&)>& open) {
-    const std::string shown = io::in_quotes(named.string(), 300);
+    const std::string shown = io::in_quotes(named.string(), io::longest_quote);
     try {
         const io::CheckpointFiles files = io::find_checkpoint(named);
         const std::string about = open ? open(named) : std::string();
