@@ -99,6 +99,16 @@ refuses 2 "--sizes names number 9" series.csv --sizes 9
 refuses 2 "has no column 'load'" series.csv --columns load
 refuses 3 "cannot be opened" nowhere.csv
 refuses 4 "cannot be opened" series.csv --checkpoint nowhere
+# Names that the system itself refuses, and files that never come to an end.
+refuses 4 "File name too long" series.csv --checkpoint "$(printf 'n%.0s' {1..300})"
+ln -s circle circle
+refuses 4 "Too many levels of symbolic links" series.csv --checkpoint circle
+mkdir pipe
+mkfifo pipe/config.json
+touch pipe/model.safetensors
+expect 4 "not a regular file" timeout 60 "$program" series.csv --checkpoint pipe
+expect 3 "steer\\x1b[31m" "$program" --against $'steer\e[31m'
+! grep -q $'\e' message || fail "a name steers the terminal"
 refuses 5 "Nothing was compiled that holds requests of" series.csv --contexts 100000
 refuses 2 "named twice" series.csv ./series.csv
 refuses 2 "would be lost" --against kept.safetensors --json kept.safetensors

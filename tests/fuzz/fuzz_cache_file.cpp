@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
+#include "require.hpp"
 #include "totograph/io/cache_file.hpp"
 
-namespace {
-
-void require(bool condition) {
-    if (!condition) {
-        std::abort();
-    }
-}
-
-}  // namespace
+using fuzz::require;
 
 /// Reads the bytes behind the first as a cache file: as they are, or, where the first is odd, with a checksum that is
 /// right, so that the sizes behind it are tried. What is accepted must be what its records are written as.

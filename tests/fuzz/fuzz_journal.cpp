@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -11,15 +10,12 @@
 #include <string_view>
 
 #include "../../examples/backtest/journal.hpp"
+#include "require.hpp"
 #include "totograph/core/error.hpp"
 
 namespace {
 
-void require(bool condition) {
-    if (!condition) {
-        std::abort();
-    }
-}
+using fuzz::require;
 
 /// A file of this process alone, in memory where the machine has such a folder.
 class JournalFile {

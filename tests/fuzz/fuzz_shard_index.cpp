@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "require.hpp"
 #include "totograph/core/error.hpp"
 #include "totograph/io/shard_index.hpp"
 
-/// Reads the bytes as the index of a checkpoint in several files. Whatever is accepted names files beside it alone.
+using fuzz::require;
+
+/// Reads the bytes as an index of shards. What is accepted names files beside the index alone.
 // NOLINTNEXTLINE(readability-identifier-naming): the name is libFuzzer's.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    namespace io = totograph::io;
+    const std::vector<char> text(reinterpret_cast<const char*>(data), reinterpret_cast<const char*>(data) + size);
     try {
-        const std::string text(reinterpret_cast<const char*>(data), size);
-        const auto index = totograph::io::parse_shard_index(text, "fuzz.index.json");
-        const auto names = totograph::io::shard_names(index);
-        if (index.empty() || names.empty() || names.size() > totograph::io::most_shards) {
-            std::abort();
-        }
+        const io::ShardIndex index = io::parse_shard_index(std::string_view(text.data(), text.size()), "fuzz.json");
+        const std::vector<std::string> names = io::shard_names(index);
+        require(!index.empty() && !names.empty() && names.size() <= index.size() && names.size() <= io::most_shards);
         for (const std::string& name : names) {
-            if (name.empty() || name == ".." || name.find('/') != std::string::npos) {
-                std::abort();
-            }
+            require(!name.empty() && name != "." && name != "..");
+            require(name.find_first_of(std::string_view("/\0", 2)) == std::string::npos);
         }
     } catch (const totograph::Error& error) {
-        if (error.code() != totograph::ErrorCode::invalid_file) {
-            std::abort();
-        }
+        fuzz::require_harmless(error, totograph::ErrorCode::invalid_file);
     }
     return 0;
 }

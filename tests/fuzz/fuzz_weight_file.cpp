@@ -2,25 +2,20 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "require.hpp"
 #include "totograph/io/block_checksum.hpp"
 #include "totograph/io/weight_file.hpp"
 
 namespace {
 
+using fuzz::require;
 namespace io = totograph::io;
-
-void require(bool condition) {
-    if (!condition) {
-        std::abort();
-    }
-}
 
 constexpr auto in_order = [](std::size_t parts, auto&& function) {
     for (std::size_t part = 0; part < parts; ++part) {

@@ -171,7 +171,7 @@ private:
     static Path snapshot_of(const Path& cache) {
         const Path reference = cache / "refs" / "main";
         if (has(reference)) {
-            std::string commit = read_text_file(reference, 1000);
+            std::string commit = read_regular_text_file(reference, 1000);
             commit.erase(commit.find_last_not_of(" \t\r\n") + 1);
             const bool is_name = !commit.empty() && commit.find_first_not_of("0123456789abcdef") == std::string::npos;
             Path snapshot = cache / "snapshots" / (is_name ? commit : std::string("?"));
@@ -222,7 +222,7 @@ private:
         refuse_foreign(index);
         CheckpointFiles files;
         files.index = index;
-        files.shards = parse_shard_index(read_text_file(index, largest_index), index.string());
+        files.shards = parse_shard_index(read_regular_text_file(index, largest_index), index.string());
         for (const std::string& name : shard_names(files.shards)) {
             files.weights.push_back(index.parent_path() / name);
             if (!has(files.weights.back())) {

@@ -60,16 +60,16 @@ public:
 private:
     void map(const FileDescriptor& file, const struct stat& status) {
         if (!S_ISREG(status.st_mode)) {
-            throw Error(ErrorCode::file_not_found, "The path " + in_quotes(path_.string(), 1000) +
+            throw Error(ErrorCode::file_not_found, "The path " + in_quotes(path_.string(), longest_quote) +
                                                        " is not a regular file, so it cannot be memory-mapped.");
         }
         if (status.st_size == 0) {
-            throw Error(ErrorCode::invalid_file, "The file " + in_quotes(path_.string(), 1000) + " is empty.");
+            throw Error(ErrorCode::invalid_file, "The file " + in_quotes(path_.string(), longest_quote) + " is empty.");
         }
         const auto size = static_cast<std::size_t>(status.st_size);
         void* const address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
         if (address == MAP_FAILED) {
-            throw Error(ErrorCode::io_failure, "The file " + in_quotes(path_.string(), 1000) +
+            throw Error(ErrorCode::io_failure, "The file " + in_quotes(path_.string(), longest_quote) +
                                                    " cannot be memory-mapped: " + system_reason(errno) + ".");
         }
         bytes_ = {static_cast<const std::byte*>(address), size};

@@ -51,8 +51,8 @@ inline ShardIndex parse_shard_index(std::string_view text, std::string_view file
             fail("names no file for the tensor " + in_quotes(item.key()) + ": a string was expected.");
         }
         const auto& name = item.value().get_ref<const std::string&>();
-        const bool is_beside =
-            !name.empty() && name.size() <= 255 && name != "." && name != ".." && name.find('/') == std::string::npos;
+        const bool is_beside = !name.empty() && name.size() <= 255 && name != "." && name != ".." &&
+                               name.find_first_of(std::string_view("/\0", 2)) == std::string_view::npos;
         if (!is_beside) {
             fail("names the file " + in_quotes(name) + " for the tensor " + in_quotes(item.key()) +
                  "; the name of a file beside the index was expected.");

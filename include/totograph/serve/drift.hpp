@@ -293,7 +293,7 @@ inline std::string markdown_text(const DriftReport& report) {
     std::string failures;
     for (const DriftReport::Row& row : report.rows) {
         const auto number = [](double value) { return totograph::detail::number_text(value, 2); };
-        table.add_row({io::printable(row.name, io::longest_quote), row.passed ? "passed" : "FAILED",
+        table.add_row({row.name, row.passed ? "passed" : "FAILED",
                        !row.failure.empty()             ? "-"
                        : row.deviation.is_bitwise_equal ? "equal"
                                                         : "differ",

@@ -85,9 +85,9 @@ inline Check check_checkpoint(const std::filesystem::path& named,
                               const std::function<std::string(const std::filesystem::path&)>& open) {
     const std::string shown = io::in_quotes(named.string(), io::longest_quote);
     try {
-        (void)io::find_checkpoint(named);
+        const io::CheckpointFiles files = io::find_checkpoint(named);
         const std::string about = open ? open(named) : std::string();
-        if (std::string open_to_others = detail::checkpoint_open_to_others(named); !open_to_others.empty()) {
+        if (std::string open_to_others = detail::open_to_others(files); !open_to_others.empty()) {
             return {"checkpoint", CheckResult::failed, std::move(open_to_others),
                     "Whoever may write there can change every forecast. Take that right from all but the owner "
                     "(chmod -R go-w)."};

@@ -3,51 +3,48 @@
 
 #include <sys/stat.h>
 
-#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <vector>
 
+#include <totograph/io/checkpoint_files.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/io/trusted_file.hpp>
 
 namespace totograph::serve::detail {
 
-/// What stands at a path that others than its owner may write to, links followed, as a sentence without its stop; empty
-/// when nobody may.
+/// Whether others than its owner may write to what stands at a path, links followed, as a sentence without its stop;
+/// empty when nobody may.
 inline std::string open_to_others(const std::filesystem::path& path) {
     struct stat status {};
-    if (::stat(path.c_str(), &status) != 0) {
+    if (::stat(path.empty() ? "." : path.c_str(), &status) != 0) {
         return {};  // who opens it will tell
     }
     const std::string writers = io::writers_beside_owner(status);
     return writers.empty() ? writers : io::in_quotes(path.string(), io::longest_quote) + ": " + writers;
 }
 
-/// The first of a checkpoint's folder and files that others than its owner may write to, and so could change every
-/// forecast; empty when there is none. Hidden folders, such as of Git, are left out.
-inline std::string checkpoint_open_to_others(const std::filesystem::path& checkpoint) {
-    namespace fs = std::filesystem;
-    constexpr int deepest = 4;  // as far as a hub's cache goes down
-    constexpr std::size_t most_entries = 10'000;
-    std::error_code failed;
-    const bool is_folder = fs::is_directory(checkpoint, failed);
-    std::string found = open_to_others(checkpoint);
-    if (!is_folder) {
-        const fs::path folder = checkpoint.has_parent_path() ? checkpoint.parent_path() : ".";
-        return found.empty() ? open_to_others(folder) : found;
-    }
-    std::size_t entries = 0;
-    fs::recursive_directory_iterator each(checkpoint, failed);
-    for (; found.empty() && !failed && each != fs::recursive_directory_iterator() && ++entries < most_entries;
-         each.increment(failed)) {
-        const bool is_hidden = each->path().filename().string().starts_with(".");
-        if (is_hidden || each.depth() >= deepest) {
-            each.disable_recursion_pending();
+/// The first of a checkpoint's files, and of the folders that they and what they link to are in, that others than its
+/// owner may write to, and so could change every forecast; empty when there is none.
+inline std::string open_to_others(const io::CheckpointFiles& files) {
+    std::vector<std::filesystem::path> all = files.weights;
+    all.push_back(files.index);
+    all.push_back(files.config);
+    for (const std::filesystem::path& file : all) {
+        if (file.empty()) {
+            continue;
         }
-        found = is_hidden ? "" : open_to_others(each->path());
+        std::error_code failed;
+        const std::filesystem::path target = std::filesystem::canonical(file, failed);
+        for (const std::filesystem::path& each :
+             {file, file.parent_path(), failed ? file.parent_path() : target.parent_path()}) {
+            if (std::string found = open_to_others(each); !found.empty()) {
+                return found;
+            }
+        }
     }
-    return found;
+    return {};
 }
 
 }  // namespace totograph::serve::detail
