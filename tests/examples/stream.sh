@@ -100,7 +100,7 @@ expect 3 "ended before a forecast could be made: 5 lines could be used, and 32 a
 expect 3 "could be made: 0 lines" sh -c '"$1" < /dev/null' sh "$program"
 expect 3 "holds numbers where the names" sh -c '"$1" < bare.csv' sh "$program"
 expect 2 "has no column 'missing'" sh -c '"$1" --columns wave,missing < clean.csv' sh "$program"
-expect 4 "cannot be opened" sh -c '"$1" --checkpoint nowhere < clean.csv' sh "$program"
+expect 4 "There is no checkpoint at 'nowhere'" sh -c '"$1" --checkpoint nowhere < clean.csv' sh "$program"
 expect 5 "no bucket holds" sh -c '"$1" --timestamp time --context 100000 < clean.csv' sh "$program"
 expect 6 "Standard output cannot be written: No space left" sh -c '"$1" < clean.csv > /dev/full' sh "$program"
 # A reader that has seen enough: no advice about room.

@@ -98,7 +98,7 @@ refuses 2 "There is no backend 'tpu'" "${small[@]}" --backend tpu
 refuses 2 "--buckets names number 9" series.csv --buckets 9
 refuses 2 "has no column 'load'" series.csv --columns load
 refuses 3 "cannot be opened" nowhere.csv
-refuses 4 "cannot be opened" series.csv --checkpoint nowhere
+refuses 4 "There is no checkpoint at 'nowhere'" series.csv --checkpoint nowhere
 refuses 5 "No bucket holds requests of" series.csv --contexts 100000
 refuses 2 "named twice" series.csv ./series.csv
 refuses 2 "would be lost" --against kept.safetensors --json kept.safetensors
