@@ -43,6 +43,7 @@ Exit codes:
   4    the checkpoint cannot be read or does not fit the model
   5    no compiled bucket holds the request
   6    an output cannot be written, or the journal is another run's (finished windows are kept)
+  8    the model gave values that are no finite numbers
   130  interrupted; finished windows are kept
 )";
 

@@ -25,6 +25,7 @@
 
 #include "../common/centre.hpp"
 #include "../common/metrics.hpp"
+#include "../common/require_finite.hpp"
 #include "../common/seasonal_naive.hpp"
 #include "../models/model.hpp"
 #include "journal.hpp"
@@ -73,6 +74,7 @@ public:
             forecaster_ = model.forecaster(largest, request, 1);
         }
         const totograph::Forecast forecast = forecaster_->forecast(series, request);
+        require_finite(forecast);
         for (std::size_t i = 0; i < levels.size(); ++i) {
             quantiles_[i] = forecast.quantile(levels[i]);
         }

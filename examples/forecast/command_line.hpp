@@ -47,6 +47,7 @@ Exit codes:
   4  the checkpoint cannot be read or does not fit the model
   5  no compiled bucket holds the request
   6  an output cannot be written (none is half written)
+  8  the model gave values that are no finite numbers
 )";
 
 inline void add_data_options(CLI::App& app, Options& options) {

@@ -14,6 +14,7 @@
 
 #include "../common/exit_codes.hpp"
 #include "../common/format.hpp"
+#include "../common/require_finite.hpp"
 #include "../models/model.hpp"
 #include "bounds.hpp"
 #include "forecast_result.hpp"
@@ -116,7 +117,9 @@ inline ForecastResult run_forecast(const SeriesInput& input, const Options& opti
     const totograph::ForecastOptions request = detail::library_options(input, options);
     const std::unique_ptr<AnyForecaster> forecaster = model->forecaster(series, request, options.threads);
     report(Stage::forecast, "forecasting " + plural(input.horizon, "step"));
-    return detail::summary(forecaster->forecast(series, request), input, options);
+    const totograph::Forecast forecast = forecaster->forecast(series, request);
+    require_finite(forecast);
+    return detail::summary(forecast, input, options);
 }
 
 /// Describes what would run for this input and these options.

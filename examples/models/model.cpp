@@ -85,6 +85,10 @@ void add_backends(totograph::serve::BackendRegistry& registry, const fs::path& c
 #endif
 }
 
+void check_weights(const fs::path& checkpoint) {
+    (kind_of(checkpoint) == ModelKind::demo ? check_demo_weights : check_open_base_weights)(checkpoint);
+}
+
 namespace {
 
 /// A model behind a backend. A forecaster is made for the bucket that a request needs and not for all of them, which

@@ -73,6 +73,9 @@ inline std::filesystem::path checkpoint_or_demo(const std::filesystem::path& che
 /// CUDA `cuda`, `cuda-regional` and others. Throws `Error` as `totograph::toto::load` does.
 void add_backends(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint);
 
+/// Reads all weights of a checkpoint. Throws `Error` for one that is not finite, and as `totograph::toto::load` does.
+void check_weights(const std::filesystem::path& checkpoint);
+
 /// Opens a checkpoint as the model that it is. Throws `Error` as `totograph::toto::load` does.
 std::unique_ptr<AnyModel> open_model(const std::filesystem::path& checkpoint);
 

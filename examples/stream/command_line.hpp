@@ -42,6 +42,7 @@ Exit codes:
   4  the checkpoint cannot be read or does not fit the model
   5  no compiled bucket holds the request
   6  standard output cannot be written
+  8  the model gave values that are no finite numbers
 )";
 
 }  // namespace detail

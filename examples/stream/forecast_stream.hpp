@@ -16,6 +16,7 @@
 #include <totograph/core/series.hpp>
 
 #include "../common/format.hpp"
+#include "../common/require_finite.hpp"
 #include "../common/text.hpp"
 #include "../models/model.hpp"
 #include "context_ring.hpp"
@@ -156,7 +157,9 @@ private:
         series.values = values_;
         series.observed = observed_;
         series.groups = groups_;
-        expected_ = Expectations(forecaster_->forecast(series, request_));
+        const totograph::Forecast forecast = forecaster_->forecast(series, request_);
+        require_finite(forecast);
+        expected_ = Expectations(forecast);
         age_ = 0;
         latency_.add(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }

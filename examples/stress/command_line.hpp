@@ -25,7 +25,7 @@ inline constexpr const char* stress_footer = R"(
 A request is made of the mode under test and, in turns, of mode eager, after both have been warmed up and have made one
 of its size. It is cut from the columns of the files, at other rows each time. These questions are asked:
   requests    no error
-  finite      no NaN, no infinity
+  finite      no NaN, no infinity, and no 0 in place of one
   accuracy    the mean deviation of no variate in no forecast is beyond --mae, in units of the series' scale
   jumps       no more sampled futures drew another component of the mixture than eager's than rounding explains
   repeats     a request that is repeated gives the same bits

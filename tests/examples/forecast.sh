@@ -60,6 +60,14 @@ refuses 4 "There is no checkpoint at 'nowhere'" series.csv --targets wave --chec
 refuses 5 "no bucket holds" series.csv --targets wave --horizon 5000
 refuses 2 "--horizon must be at least 1" series.csv --horizon 0
 
+# What is no finite number is said, and not shown as zeros.
+awk 'BEGIN { print "huge"; for (row = 0; row < 100; ++row) print row % 2 ? "3e38" : "-3e38" }' > huge.csv
+refuses 8 "of the 5376 values that the model gave are no finite numbers" huge.csv --samples 84 --horizon 64
+cp -r "$demo_model" broken
+printf '\xc0\x7f' | dd of=broken/model.safetensors bs=1 conv=notrunc status=none \
+    seek=$(($(stat -c %s broken/model.safetensors) - 2))  # the last number becomes NaN
+refuses 4 "of the checkpoint holds NaN at" series.csv --targets wave --checkpoint broken
+
 # What cannot be written is known before the work, or costs nothing that was there.
 echo "precious" > kept.csv
 expect 6 "Standard output cannot be written" \

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <memory>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "../../examples/backtest/command_line.hpp"
@@ -57,7 +63,8 @@ bool has(const std::string& text, const std::string& part) {
 class JournalPath {
 public:
     explicit JournalPath(const std::string& name)
-        : path_(std::filesystem::temp_directory_path() / ("totograph_" + name + ".journal")) {
+        : path_(std::filesystem::temp_directory_path() /
+                ("totograph_" + name + "_" + std::to_string(::getpid()) + ".journal")) {
         std::filesystem::remove(path_);
     }
     JournalPath(const JournalPath&) = delete;
@@ -275,6 +282,47 @@ TEST_CASE("scores survive being text") {
     const auto back = parse_scores(score_text(scores), 2);
     REQUIRE(back);
     CHECK(std::isnan((*back)[0].scale));
+}
+
+TEST_CASE("a journal that another run holds is waited for, and made anew when that run removes it") {
+    const JournalPath file("test_journal_held");
+    auto held = std::make_unique<Journal>(file.path(), "key");
+    held->append(1, "one");
+    std::thread other([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        held->remove();  // as a run does that has finished
+        held.reset();
+    });
+    {
+        Journal journal(file.path(), "key");
+        CHECK(journal.finished().empty());
+        journal.append(2, "two");
+    }
+    other.join();
+    const Journal journal(file.path(), "key");
+    CHECK(journal.finished().size() == 1);
+    CHECK(journal.finished().count(2) == 1);
+}
+
+TEST_CASE("a journal is a regular file of a size that a journal has") {
+    const auto refused = [](const std::filesystem::path& path) -> std::string {
+        try {
+            const Journal journal(path, "key");
+        } catch (const totograph::Error& error) {
+            CHECK(error.code() == totograph::ErrorCode::io_failure);
+            return error.what();
+        }
+        return "";
+    };
+    CHECK(refused("/dev/null").find("no regular file") != std::string::npos);
+    const JournalPath pipe("test_journal_pipe");
+    REQUIRE(::mkfifo(pipe.path().c_str(), 0600) == 0);
+    CHECK(refused(pipe.path()).find("no regular file") != std::string::npos);
+    const JournalPath huge("test_journal_huge");
+    std::ofstream(huge.path()) << "x";
+    std::filesystem::resize_file(huge.path(), std::uintmax_t{1} << 40U);  // sparse: it must not be read
+    CHECK(refused(huge.path()).find("more than any journal") != std::string::npos);
+    CHECK(refused("/tmp/\x1b[31m/journal").find("\\x1b[31m") != std::string::npos);
 }
 
 TEST_CASE("a journal gives back what was put into it") {

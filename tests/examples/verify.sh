@@ -44,6 +44,10 @@ mkdir torn
 cp "$demo_model/config.json" torn
 head -c 1000 "$demo_model/model.safetensors" > torn/model.safetensors
 out_of_order '^failed +checkpoint .*torn' "$program" --checkpoint torn
+cp -r "$demo_model" broken
+printf '\xc0\x7f' | dd of=broken/model.safetensors bs=1 conv=notrunc status=none \
+    seek=$(($(stat -c %s broken/model.safetensors) - 2))  # the last number becomes NaN
+out_of_order '^failed +checkpoint +The tensor .* of the checkpoint holds NaN at' "$program" --checkpoint broken
 out_of_order "^failed +backend +'tpu' cannot be used" "$program" --backend tpu
 
 mkdir cache

@@ -57,7 +57,8 @@ struct Model {
 
 struct Extremes {
     static constexpr void record(Recorder& r) {
-        r.store(r.state("out", {7}), nn::replace_extreme_values(r.state("x", {7})));
+        r.store(r.state("out", {8}), nn::replace_extreme_values(r.state("x", {8})));
+        r.store(r.state("out.marked", {8}), nn::mark_extreme_values(r.state("x", {8})));
     }
 };
 
@@ -164,6 +165,7 @@ TEST_CASE("values that no forecast should hold become zero") {
             constexpr float infinite = std::numeric_limits<float>::infinity();
             const std::vector<float> values{1.5F,
                                             -0.25F * largest,
+                                            -0.0F,
                                             0.75F * largest,
                                             -0.75F * largest,
                                             infinite,
@@ -175,8 +177,16 @@ TEST_CASE("values that no forecast should hold become zero") {
             const auto out = state_of<float>(executor, "out");
             CHECK(out[0] == 1.5F);
             CHECK(out[1] == -0.25F * std::numeric_limits<float>::max());
-            for (std::size_t at = 2; at < out.size(); ++at) {
+            const auto marked = state_of<float>(executor, "out.marked");
+            CHECK(marked[0] == out[0]);
+            CHECK(marked[1] == out[1]);
+            CHECK(marked[2] == 0.0F);
+            CHECK(!std::signbit(marked[2]));  // a zero of the model's own carries no mark
+            for (std::size_t at = 3; at < out.size(); ++at) {
                 CHECK(out[at] == 0.0F);
+                CHECK(!std::signbit(out[at]));
+                CHECK(marked[at] == 0.0F);
+                CHECK(std::signbit(marked[at]));
             }
         });
 }

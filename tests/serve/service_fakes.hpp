@@ -36,6 +36,8 @@ struct Made {
 
 /// Foresees one number for everything; a request with this seed it refuses.
 inline constexpr std::uint64_t refused_seed = 666;
+/// With this seed two values stand in place of what was no finite number.
+inline constexpr std::uint64_t not_finite_seed = 667;
 /// What it claims to hold.
 inline constexpr std::size_t fake_bytes = 1000;
 
@@ -58,7 +60,8 @@ public:
             throw tg::Error(tg::ErrorCode::invalid_series, "The fake refuses this seed.");
         }
         bytes_ += std::exchange(grows_, 0);
-        return {values_, request.batch, request.variates, request.horizon, request.samples};
+        return {values_,         request.batch,   request.variates,
+                request.horizon, request.samples, options.seed == not_finite_seed ? 2 : 0};
     }
     [[nodiscard]] std::size_t memory_bytes() const override {
         if (fails_to_tell_) {

@@ -343,6 +343,10 @@ TEST_CASE("nothing is built for a request that is malformed, and failures are co
     CHECK(one.fake->made.size() == 1);
     CHECK(one.entry(small).failures == 4);
     CHECK(one.entry(small).forecasts == 0);
+    CHECK_FALSE(one.service.forecast(good.series(), {.seed = not_finite_seed, .samples = 0}).is_finite());
+    CHECK(one.service.forecast(good.series(), {.samples = 0}).is_finite());
+    CHECK(one.entry(small).forecasts == 2);
+    CHECK(one.entry(small).not_finite == 1);
 }
 
 TEST_CASE("an explanation is that of the backend and mode that serve a bucket") {
@@ -376,7 +380,7 @@ TEST_CASE("a made-up request fills its bucket") {
 TEST_CASE("threads are tuned by halving, and the fewest that are as fast are taken") {
     const auto tune = [](int most, const std::vector<double>& seconds) {
         std::size_t next = 0;
-        auto tuning = serve::detail::tune_threads(most, [&](int) { return seconds.at(next++); });
+        auto tuning = serve::detail::tune_threads(most, [&](int, double) { return seconds.at(next++); });
         CHECK(tuning.trials.size() == next);
         return tuning;
     };
@@ -387,6 +391,28 @@ TEST_CASE("threads are tuned by halving, and the fewest that are as fast are tak
     CHECK(tune(6, {1.2, 1, 1.1}).best == 3);          // 6, 3, 1
     CHECK(tune(8, {1, 1.02, 1.04, 1.06}).best == 4);  // no sliding away in small steps
     CHECK(to_string(tune(2, {0.25, 1})) == "2 threads 250 ms, 1 thread 1.00 s: takes 2");
+}
+
+TEST_CASE("long forecasts are measured a few times only") {
+    const auto measure = [](const std::vector<double>& seconds, double too_slow) {
+        std::size_t next = 0;
+        const double median = serve::detail::median_seconds([&] { return seconds.at(next++); }, too_slow);
+        CHECK(next == seconds.size());
+        return median;
+    };
+    CHECK(measure({0.3, 0.2, 0.1}, 1) == 0.1);                  // not the first one
+    CHECK(measure({9e-3, 4e-3, 1e-3, 2e-3, 8e-3}, 1) == 2e-3);  // until they took 10 ms
+    CHECK(measure({2.0, 1.9}, 2.5) == 1.9);
+    CHECK(measure({1.9, 2.0}, 2.5) == 1.9);
+    CHECK(measure({2.6}, 2.5) == 2.6);  // it cannot be chosen
+    std::vector<double> limits;
+    (void)serve::detail::tune_threads(4, [&](int threads, double too_slow) {
+        limits.push_back(too_slow);
+        return threads == 4 ? 1.0 : 1.2;
+    });
+    REQUIRE(limits.size() == 3);
+    CHECK(limits[0] > 1e300);  // the first is never hopeless
+    CHECK(limits[1] == doctest::Approx(1.3));
 }
 
 TEST_CASE("what a service does is logged when asked for") {

@@ -37,7 +37,7 @@ public:
     /// Creates the temporary file. Throws `Error(invalid_argument)` when the target exists and is not a regular file,
     /// and `Error(file_not_found)` with the system's reason when the directory is missing or cannot be written.
     explicit AtomicFile(const std::filesystem::path& path, AtomicFileOptions options = {})
-        : shown_(in_quotes(path.string(), 1000)),
+        : shown_(in_quotes(path.string(), longest_quote)),
           target_(path),
           flushes_(options.flushes),
           read_only_(options.read_only) {
@@ -107,6 +107,11 @@ public:
             fail("renaming the temporary file failed", errno);
         }
         temporary_.clear();
+        if (const int error_number = flushes_ ? flush_name(target_) : 0; error_number != 0) {
+            throw Error(ErrorCode::io_failure,
+                        "The file " + shown_ + " was written, but its name could not be put on the disk: " +
+                            system_reason(error_number) + ". It may be lost when the machine stops.");
+        }
     }
 
 private:

@@ -19,6 +19,7 @@
 #include <nlohmann/json.hpp>
 
 #include <totograph/core/bucket.hpp>
+#include <totograph/core/dtype.hpp>
 #include <totograph/core/error.hpp>
 #include <totograph/core/forecast.hpp>
 #include <totograph/graph/explain_text.hpp>
@@ -117,24 +118,25 @@ inline void save_forecasts(const DriftSet& set, const std::filesystem::path& pat
 namespace detail {
 
 [[noreturn]] inline void reject_forecasts(const std::filesystem::path& path, const std::string& why) {
-    throw Error(ErrorCode::invalid_file, "The file " + io::in_quotes(path.string(), 1000) +
+    throw Error(ErrorCode::invalid_file, "The file " + io::in_quotes(path.string(), io::longest_quote) +
                                              " holds no recorded forecasts: " + why +
                                              ". Record them anew with save_forecasts.");
 }
 
-/// A tensor with all its values, of 3 axes or as many as may be.
+/// A tensor with all its values, of 3 axes or as many as may be. Asks for no more memory than the file has bytes for.
 inline std::vector<float> read_tensor(const io::SafetensorsFile& file, const std::string& tensor, std::size_t most_axes,
                                       std::vector<Index>& shape) {
     const io::TensorInfo* const info = file.find(tensor);
     if (info == nullptr || info->shape.size() < 3 || info->shape.size() > most_axes) {
         reject_forecasts(file.path(), "the tensor " + io::in_quotes(tensor) + " is missing or has another rank");
     }
-    shape.assign(info->shape.begin(), info->shape.end());
-    std::size_t elements = 1;
-    for (const Index extent : shape) {
-        elements *= static_cast<std::size_t>(extent);
+    if (!info->dtype || !io::converts_to_float(*info->dtype)) {
+        reject_forecasts(file.path(),
+                         "the tensor " + io::in_quotes(tensor) + " has the dtype " + io::in_quotes(info->dtype_name));
     }
-    std::vector<float> values(elements);
+    shape.assign(info->shape.begin(), info->shape.end());
+    // The header was checked: for a dtype that is known, these are as many as the shape says.
+    std::vector<float> values((info->end - info->begin) / size_in_bytes(*info->dtype));
     file.copy_to_float(*info, values);
     return values;
 }
@@ -150,7 +152,8 @@ inline std::map<std::string, std::string> safetensors_metadata(const std::filesy
         reject_forecasts(path, "it was changed while it was read");
     }
     const std::string_view header = std::string_view(head).substr(sizeof size);
-    const nlohmann::json document = io::parse_json(header, "The header of " + io::in_quotes(path.string(), 1000));
+    const nlohmann::json document =
+        io::parse_json(header, "The header of " + io::in_quotes(path.string(), io::longest_quote));
     std::map<std::string, std::string> metadata;
     if (const auto found = document.find("__metadata__"); found != document.end() && found->is_object()) {
         for (const auto& [key, value] : found->items()) {
@@ -290,16 +293,18 @@ inline std::string markdown_text(const DriftReport& report) {
     std::string failures;
     for (const DriftReport::Row& row : report.rows) {
         const auto number = [](double value) { return totograph::detail::number_text(value, 2); };
-        table.add_row({row.name, row.passed ? "passed" : "FAILED",
+        table.add_row({io::printable(row.name, io::longest_quote), row.passed ? "passed" : "FAILED",
                        !row.failure.empty()             ? "-"
                        : row.deviation.is_bitwise_equal ? "equal"
                                                         : "differ",
                        number(row.deviation.mae()), number(row.deviation.worst_mae), number(row.deviation.worst_step),
                        number(row.deviation.largest), std::to_string(row.jumps.jumped())});
-        failures += row.failure.empty() ? "" : "\n" + row.name + ": " + row.failure + "\n";
+        failures +=
+            row.failure.empty() ? "" : "\n" + io::printable(row.name, io::longest_quote) + ": " + row.failure + "\n";
     }
-    return "# Drift: " + std::string(report.passed() ? "passed" : "FAILED") + "\n\nRecorded: " + report.recorded +
-           ".\nCompared: " + report.found + ".\n\n" + table.text() +
+    return "# Drift: " + std::string(report.passed() ? "passed" : "FAILED") +
+           "\n\nRecorded: " + io::printable(report.recorded, io::longest_quote) + ".\nCompared: " + report.found +
+           ".\n\n" + table.text() +
            (report.jumps_fault.empty() ? "" : "\nFutures that jumped, of all cases: " + report.jumps_fault + ".\n") +
            failures;
 }

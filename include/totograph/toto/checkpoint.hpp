@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/finite_weights.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/io/checkpoint_files.hpp>
@@ -91,6 +92,16 @@ ModelWeights<Model> load(const std::filesystem::path& checkpoint) {
         check_config_file<Model>(files.config);
     }
     return {Weights(std::make_shared<CheckpointSource>(files, checkpoint_tensors<Model>()))};
+}
+
+/// Reads every tensor of a model. Throws `Error` (`tensor_mismatch`), which names the tensor and the first bad index,
+/// for a value that is not finite; and what reading throws. Forecasters check what they prepare by themselves: this is
+/// for those who want to know before.
+template <Toto1Model Model>
+void check_weights(const ModelWeights<Model>& weights) {
+    for (const NamedShape& tensor : checkpoint_tensors<Model>()) {
+        require_finite(weights.weights.source(), tensor.name, tensor.shape);
+    }
 }
 
 /// Untrained weights, for tests, benchmarks and demonstrations.

@@ -30,6 +30,7 @@
 #include <totograph/exec/cuda/stream.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/toto/checkpoint.hpp>
+#include <totograph/toto/cuda_device_forecast.hpp>
 #include <totograph/toto/cuda_forecast_launches.hpp>
 #include <totograph/toto/input_states.hpp>
 #include <totograph/toto/programs.hpp>
@@ -52,21 +53,6 @@ struct ForecasterOptions {
 struct ForecasterResources {
     int device = 0;
     Execution execution{};  ///< How its launches reach the device.
-};
-
-/// A result that stays on the device: `[batch, variates, horizon, samples]` with the sizes of the whole bucket, without
-/// the last axis for a forecast of the mean. What was asked for comes first along each axis; of a smaller request, what
-/// lies beyond it means nothing.
-struct DeviceForecast {
-    const float* values = nullptr;
-    Bucket bucket;   ///< The sizes of the axes.
-    Bucket request;  ///< The part of them that was asked for.
-
-    /// Where an element lies, in elements; `sample` is 0 for a forecast of the mean.
-    [[nodiscard]] constexpr Index offset(Index series, Index variate, Index step, Index sample = 0) const {
-        return ((series * bucket.variates + variate) * bucket.horizon + step) * std::max<Index>(1, bucket.samples) +
-               sample;
-    }
 };
 
 /// Forecasts requests that fit one bucket, on a CUDA device. A forecast is one copy in, one replay of a CUDA graph and
@@ -99,7 +85,8 @@ public:
 
     /// Forecasts the steps after the series and waits for the result, a view of this forecaster's memory, valid until
     /// its next call of this function. Allocates nothing. Throws `Error` (before anything runs) when the request is
-    /// malformed or does not fit.
+    /// malformed or does not fit; and after it ran, `position_out_of_bounds` (see `cuda::Executor::check_positions`),
+    /// which takes somebody who writes to the states.
     Forecast forecast(const Series& series, const ForecastOptions& request_options = {}) {
         const CurrentDevice current(device_.index);
         const Bucket request = enqueue(series, request_options, stream_.get());
@@ -108,6 +95,7 @@ public:
                               stream_.get()),
               "copying the result");
         stream_.synchronize();
+        executor_.check_positions();
         return collect(request);
     }
 
@@ -117,11 +105,12 @@ public:
     /// There is one staging memory and one result. If the forecast before this one, of either kind, has not ended, the
     /// host waits here until it has; otherwise nothing waits. The result before is overwritten: whoever reads it on the
     /// same stream comes first, and readers on other streams must have finished before this call or one of `forecast`.
+    /// A position out of bounds (see `forecast`) is told by the next call.
     DeviceForecast forecast_on(cudaStream_t stream, const Series& series, const ForecastOptions& request_options = {}) {
         const CurrentDevice current(device_.index);
         const Bucket request = enqueue(series, request_options, stream);
         pending_.record(stream);
-        return {reinterpret_cast<const float*>(result_.data()), bucket, request};
+        return {reinterpret_cast<const float*>(result_.data()), bucket, request, not_finite()};
     }
 
     /// Writes a request to the staging memory. `forecast` does this, after it has checked the request and waited for
@@ -145,6 +134,7 @@ public:
         }
         executor_.template launch<which>(work.get());
         work.synchronize();
+        executor_.check_positions();
     }
 
     /// The content of a state, copied to the host. Throws `Error` when no program has a state of this name.
@@ -191,7 +181,8 @@ public:
         report.arena = aligned_size(Executor::Layout::arena_bytes);
         report.workspace = Executor::memory_bytes() - Executor::States::bytes - report.arena;
         report.result = result_size * sizeof(float);
-        report.pinned = Executor::States::input_bytes + report.result;
+        report.pinned =
+            Executor::States::input_bytes + report.result + sizeof(std::uint32_t) + Executor::pinned_bytes();
         return report;
     }
     /// Bytes on the device beside the shared weights: states, intermediates, workspace, result. Known when compiled.
@@ -253,6 +244,7 @@ private:
           staged_(Executor::States::input_bytes),
           result_(result_size * sizeof(float)),
           host_result_(result_size * sizeof(float)),
+          not_finite_(sizeof(std::uint32_t)),
           compacted_(result_size) {
         poison();
         copy_noise();
@@ -262,6 +254,7 @@ private:
                                                executor_, recording());
         launches_.launch_each(stream_.get());
         stream_.synchronize();
+        executor_.forget_position_fault();  // what was tried ran parts of forecasts, in any order
         poison();
     }
 
@@ -336,7 +329,8 @@ private:
         collect_kernel<sizes.samples, bucket.variates, sizes.steps * sizes.patch_size, bucket.horizon>
             <<<tiles, block_threads, 0, stream>>>(
                 reinterpret_cast<const float*>(executor_.state(toto::states::forecast)),
-                reinterpret_cast<float*>(result_.data()));
+                reinterpret_cast<float*>(result_.data()),
+                reinterpret_cast<const std::int32_t*>(executor_.state(toto::states::request)), not_finite());
         check(cudaGetLastError(), "launching a kernel");
     }
 
@@ -347,6 +341,8 @@ private:
         toto::check_groups(series, sizes.patch_size);
         toto::check_fit(request, bucket);
         pending_.wait();  // until then the staging memory, the states and the result are in use
+        executor_.check_positions();
+        *not_finite() = 0;
         fill(series, request, request_options.seed);
         const Index patches = divide_rounding_up(request.horizon, sizes.patch_size);
         try {
@@ -356,6 +352,10 @@ private:
             throw;
         }
         return request;
+    }
+
+    [[nodiscard]] std::uint32_t* not_finite() const noexcept {
+        return reinterpret_cast<std::uint32_t*>(not_finite_.data());
     }
 
     /// Elements of the result up to the last one that was asked for.
@@ -383,7 +383,8 @@ private:
             }
             values = compacted_.data();
         }
-        return {{values, size}, request.batch, request.variates, request.horizon, request.samples};
+        return {{values, size},  request.batch,   request.variates,
+                request.horizon, request.samples, static_cast<Index>(*not_finite())};
     }
 
     Device device_;
@@ -392,6 +393,7 @@ private:
     PinnedMemory staged_;
     DeviceMemory result_;
     PinnedMemory host_result_;
+    PinnedMemory not_finite_;  ///< A number that kernels add to.
     std::vector<float> compacted_;
     ForecastLaunches<Executor> launches_;
     PendingWork pending_;  // the last: it is waited for before anything else goes

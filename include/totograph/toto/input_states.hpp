@@ -28,6 +28,7 @@ public:
         fill_series(series);
         fill_groups(series);
         fill_exogenous(series, request);
+        fill_request(request);
         if (auto* halves = integers(states::seed); halves != nullptr) {
             halves[0] = static_cast<std::int32_t>(static_cast<std::uint32_t>(seed));
             halves[1] = static_cast<std::int32_t>(static_cast<std::uint32_t>(seed >> 32U));
@@ -137,6 +138,14 @@ private:
                 std::copy_n(series.future_exogenous.data() + (b * series.exogenous + x) * request.horizon,
                             request.horizon, future + row * horizon);
             }
+        }
+    }
+
+    void fill_request(const Bucket& request) const noexcept {
+        std::int32_t* to = integers(states::request);
+        for (const Index size :
+             {request.batch, request.variates, request.horizon, std::max<Index>(1, request.samples)}) {
+            *to++ = static_cast<std::int32_t>(size);
         }
     }
 

@@ -10,6 +10,7 @@
 
 #include <totograph/core/bucket.hpp>
 #include <totograph/core/error.hpp>
+#include <totograph/core/exact_math.hpp>
 #include <totograph/core/series.hpp>
 #include <totograph/core/shape.hpp>
 

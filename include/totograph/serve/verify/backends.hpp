@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <totograph/core/bucket.hpp>
@@ -20,6 +21,7 @@
 #include <totograph/serve/explanation.hpp>
 #include <totograph/serve/mode.hpp>
 #include <totograph/serve/verify/check.hpp>
+#include <totograph/serve/verify/permissions.hpp>
 
 namespace totograph::serve {
 
@@ -76,13 +78,19 @@ inline std::size_t memory_of_buckets(const Backend& backend, Mode mode) {
     return bytes + weights;
 }
 
-/// Whether the checkpoint is there, and `open` (which throws `Error`, and returns what to say of it) takes it.
+/// Whether the checkpoint is there, nobody but its owner may write to it, and `open` (which throws `Error`, and returns
+/// what to say of it) takes it.
 inline Check check_checkpoint(const std::filesystem::path& named,
                               const std::function<std::string(const std::filesystem::path&)>& open) {
     const std::string shown = io::in_quotes(named.string(), io::longest_quote);
     try {
         (void)io::find_checkpoint(named);
         const std::string about = open ? open(named) : std::string();
+        if (std::string open_to_others = detail::checkpoint_open_to_others(named); !open_to_others.empty()) {
+            return {"checkpoint", CheckResult::failed, std::move(open_to_others),
+                    "Whoever may write there can change every forecast. Take that right from all but the owner "
+                    "(chmod -R go-w)."};
+        }
         return {"checkpoint", CheckResult::ok, shown + (about.empty() ? "" : ": " + about)};
     } catch (const Error& error) {
         return {"checkpoint", CheckResult::failed, error.what(),
