@@ -25,8 +25,8 @@ import tempfile
 import zipfile
 
 DTYPES = {  # torch's name: safetensors' name, bytes
-    "Float": ("F32", 4), "Double": ("F64", 8), "Half": ("F16", 2), "BFloat16": ("BF16", 2),
-    "Long": ("I64", 8), "Int": ("I32", 4), "Short": ("I16", 2), "Char": ("I8", 1), "Byte": ("U8", 1), "Bool": ("BOOL", 1),
+    "Float": ("F32", 4), "Double": ("F64", 8), "Half": ("F16", 2), "BFloat16": ("BF16", 2), "Long": ("I64", 8),
+    "Int": ("I32", 4), "Short": ("I16", 2), "Char": ("I8", 1), "Byte": ("U8", 1), "Bool": ("BOOL", 1),
 }
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
 PARTS = ("patch_embed.", "transformer.", "unembed.", "output_distribution.", "target_variate_label",

@@ -40,7 +40,8 @@ def batch():
     series = torch.stack([torch.sin(steps / 3), torch.cos(steps / 5)])[None]
     return CausalMaskedTimeseries(
         series=series, padding_mask=torch.ones_like(series, dtype=torch.bool),
-        id_mask=torch.zeros_like(series, dtype=torch.int32), timestamp_seconds=torch.zeros_like(series, dtype=torch.int64),
+        id_mask=torch.zeros_like(series, dtype=torch.int32),
+        timestamp_seconds=torch.zeros_like(series, dtype=torch.int64),
         time_interval_seconds=torch.ones(1, 2, dtype=torch.int64), input_slice=slice(0, 28), target_slice=slice(4, 32),
         num_exogenous_variables=0)
 

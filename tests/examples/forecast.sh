@@ -56,7 +56,7 @@ refuses 3 "All target columns are blank" blank.csv
 printf 'a\n1\n2\n3\n' > short.csv
 refuses 3 "nothing would be left to forecast from" short.csv --holdout --horizon 3
 refuses 3 "cannot be opened" nowhere.csv
-refuses 4 "cannot be opened" series.csv --targets wave --checkpoint nowhere
+refuses 4 "There is no checkpoint at 'nowhere'" series.csv --targets wave --checkpoint nowhere
 refuses 5 "at most 336 steps ahead, but --horizon asks for 5,000" series.csv --targets wave --horizon 5000
 refuses 2 "--horizon must be at least 1" series.csv --horizon 0
 

@@ -100,7 +100,7 @@ expect 3 "ended before a forecast could be made: 5 lines could be used, and 32 a
 expect 3 "could be made: 0 lines" sh -c '"$1" < /dev/null' sh "$program"
 expect 3 "holds numbers where the names" sh -c '"$1" < bare.csv' sh "$program"
 expect 2 "has no column 'missing'" sh -c '"$1" --columns wave,missing < clean.csv' sh "$program"
-expect 4 "cannot be opened" sh -c '"$1" --checkpoint nowhere < clean.csv' sh "$program"
+expect 4 "There is no checkpoint at 'nowhere'" sh -c '"$1" --checkpoint nowhere < clean.csv' sh "$program"
 expect 5 "at most 336 steps ahead, but --every asks for 400" sh -c '"$1" --every 400 < clean.csv' sh "$program"
 grep -i bucket message && fail "a person never reads that word"
 "$program" --help | grep -i bucket && fail "a person never reads that word"

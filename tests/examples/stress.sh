@@ -98,7 +98,7 @@ refuses 2 "There is no backend 'tpu'" "${small[@]}" --backend tpu
 refuses 2 "--sizes names number 9" series.csv --sizes 9
 refuses 2 "has no column 'load'" series.csv --columns load
 refuses 3 "cannot be opened" nowhere.csv
-refuses 4 "cannot be opened" series.csv --checkpoint nowhere
+refuses 4 "There is no checkpoint at 'nowhere'" series.csv --checkpoint nowhere
 # Names that the system itself refuses, and files that never come to an end.
 refuses 4 "File name too long" series.csv --checkpoint "$(printf 'n%.0s' {1..300})"
 ln -s circle circle

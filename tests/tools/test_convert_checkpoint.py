@@ -70,7 +70,8 @@ class ConvertCheckpoint(unittest.TestCase):
     def test_hyper_parameters_describe_the_model(self):
         said = self.convert(DATA / "described.ckpt")
         self.assertIn("its hyper-parameters", said)
-        self.assertEqual(read_safetensors(self.folder / "model.safetensors"), read_safetensors(DATA / "model.safetensors"))
+        self.assertEqual(read_safetensors(self.folder / "model.safetensors"),
+                         read_safetensors(DATA / "model.safetensors"))
         self.assertEqual(json.loads((self.folder / "config.json").read_text()),
                          json.loads((DATA / "config.json").read_text()))
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["config.json", "model.safetensors"])
@@ -124,7 +125,8 @@ class ConvertCheckpoint(unittest.TestCase):
             archive.writestr("readme.txt", "text")
         self.refuse(self.file("a.zip", buffer.getvalue()), "no data.pkl")
         self.refuse(self.tampered(lambda content: content[: len(content) // 2]), "damaged")
-        self.refuse(self.tampered(lambda _: pickle.dumps({"state_dict": {"bert.weight": 1}}, 2)), "no checkpoint of Toto")
+        foreign = pickle.dumps({"state_dict": {"bert.weight": 1}}, 2)
+        self.refuse(self.tampered(lambda _: foreign), "no checkpoint of Toto")
         # A tensor that claims more than its storage has: an attention's last weights, 8 rows of 8.
         grown = self.tampered(lambda content: content.replace(b"K\x08K\x08\x86", b"K\xffK\x08\x86", 1))
         self.refuse(grown, "a tensor reaches beyond its 256 bytes")
@@ -146,20 +148,20 @@ class ConvertCheckpoint(unittest.TestCase):
         self.assertEqual(converted(plain), expected)
         without_prefix = {name.removeprefix("model."): torch.nn.Parameter(value) for name, value in plain.items()}
         self.assertEqual(converted(without_prefix), expected)
-        self.assertEqual(converted({"module.model._orig_mod." + name: value for name, value in without_prefix.items()}),
-                         expected)
-        self.assertEqual(converted({name: value.t().contiguous().t() if value.dim() == 2 else value
-                                    for name, value in plain.items()}), expected)
-        together = torch.cat([value.flatten() for value in plain.values()])
+        parallel = {"module.model._orig_mod." + name: value for name, value in without_prefix.items()}
+        self.assertEqual(converted(parallel), expected)
+        by_columns = {name: value.t().contiguous().t() if value.dim() == 2 else value for name, value in plain.items()}
+        self.assertEqual(converted(by_columns), expected)
+        together = torch.cat([value.flatten() for value in plain.values()])  # all in one storage
         parts = together.split([value.numel() for value in plain.values()])
-        self.assertEqual(converted({name: part.view(value.shape)
-                                    for (name, value), part in zip(plain.items(), parts)}), expected)
+        self.assertEqual(converted({name: part.view(plain[name].shape) for name, part in zip(plain, parts)}), expected)
         for dtype, name in ((torch.bfloat16, "BF16"), (torch.float16, "F16"), (torch.float64, "F64")):
-            for (stored, _, content), value in zip(
-                    (lambda result: [result[key] for key in plain])(converted({k: v.to(dtype) for k, v in plain.items()})),
-                    plain.values()):
+            narrow = {key: value.to(dtype) for key, value in plain.items()}
+            result = converted(narrow)
+            for key, value in narrow.items():
+                stored, _, content = result[key]
                 self.assertEqual(stored, name)
-                self.assertTrue(torch.equal(torch.frombuffer(bytearray(content), dtype=dtype), value.to(dtype).flatten()))
+                self.assertTrue(torch.equal(torch.frombuffer(bytearray(content), dtype=dtype), value.flatten()))
         with open(self.scratch / "old.bin", "wb") as stream:
             torch.save(plain, stream, _use_new_zipfile_serialization=False)
         done = self.run_tool(self.scratch / "old.bin", *config)

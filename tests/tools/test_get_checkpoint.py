@@ -241,7 +241,9 @@ class GetCheckpoint(unittest.TestCase):
         self.fail_with("without a size or a checksum")
 
     def test_no_plain_connection_to_another_machine(self):
-        self.fail_with("https://", HF_ENDPOINT="http://hub.example")
+        for wrong in ("http://hub.example", "hub.example", "https://", "http://127.0.0.1:port", "ftp://127.0.0.1"):
+            self.fail_with("HF_ENDPOINT is", "https://", HF_ENDPOINT=wrong)
+        self.fail_with("HF_TOKEN holds", HF_TOKEN="hf\nsecret")
         self.hub.location = "http://storage.example/weights"
         self.fail_with("points to", "https://")
         self.hub.location = f"{self.hub.address}/{NAME}/resolve/main/model.safetensors"

@@ -28,6 +28,8 @@ struct CheckpointFiles {
     std::filesystem::path config;                ///< `config.json`; empty when there is none.
 };
 
+namespace detail {
+
 /// Looks for the files of a checkpoint in what a person may call one. See `find_checkpoint`.
 class CheckpointSearch {
 public:
@@ -257,6 +259,8 @@ private:
     Path named_;
 };
 
+}  // namespace detail
+
 /// Finds the files of a checkpoint. `named` is
 /// - a folder with `model.safetensors`; or with `model.safetensors.index.json` and the shards that it names; or with
 ///   one `*.safetensors` of another name;
@@ -266,7 +270,7 @@ private:
 /// `config.json` is looked for beside the weights. The weights themselves are not opened. Throws
 /// `Error(file_not_found)` with what was there instead, and `Error(invalid_file)` for an index that is none.
 inline CheckpointFiles find_checkpoint(const std::filesystem::path& named) {
-    return CheckpointSearch(named).run();
+    return detail::CheckpointSearch(named).run();
 }
 
 }  // namespace totograph::io
