@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -317,6 +318,24 @@ TEST_CASE("a journal that another run holds is waited for, and made anew when th
     const Journal journal(file.path(), "key");
     CHECK(journal.finished().size() == 1);
     CHECK(journal.finished().count(2) == 1);
+}
+
+TEST_CASE("a journal opens again while a child that was begun meanwhile still has its file") {
+    const JournalPath file("test_journal_child");
+    ::pid_t child = 0;
+    {
+        Journal journal(file.path(), "key");
+        journal.append(1, "one");
+        // As any program that is started from another thread, until it closes what it inherits: it holds the lock.
+        child = ::fork();
+        REQUIRE(child >= 0);
+        if (child == 0) {
+            ::usleep(200'000);
+            ::_exit(0);
+        }
+    }
+    CHECK(Journal(file.path(), "key").finished().size() == 1);
+    CHECK(::waitpid(child, nullptr, 0) == child);
 }
 
 TEST_CASE("a journal is a regular file of a size that a journal has") {
