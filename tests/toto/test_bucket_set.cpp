@@ -29,6 +29,12 @@ static_assert(Set::by_cost[1] == long_context);   // 2 * (8 + 1) = 18
 static_assert(Set::by_cost[2] == sampled);        // 2 * (4 + 4 * 2) = 24
 static_assert(Set::by_cost[3] == many_variates);  // 8 * (4 + 2) = 48
 
+// Equally cheap: the one that is named first is tried first.
+constexpr tg::Bucket one_variate{.variates = 1, .context = 40, .horizon = 8};  // 1 * (5 + 1) = 6
+static_assert(tg::toto::bucket_cost<Model>(tiny) == tg::toto::bucket_cost<Model>(one_variate));
+static_assert(tg::toto::buckets_by_cost<Model, sampled, tiny, one_variate>[0] == tiny);
+static_assert(tg::toto::buckets_by_cost<Model, sampled, one_variate, tiny>[0] == one_variate);
+
 const auto& weights() {
     static const auto loaded = tg::toto::load<Model>(fixture::folder("mixture"));
     return loaded;

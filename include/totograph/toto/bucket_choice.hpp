@@ -37,11 +37,15 @@ constexpr bool costs_less(const Bucket& a, const Bucket& b) {
 
 }  // namespace detail
 
-/// Buckets in the order in which they are tried: the cheapest first.
+/// Buckets in the order in which they are tried: the cheapest first, and among equally cheap ones the one that is named
+/// first.
 template <Toto1Model Model, Bucket... buckets>
 inline constexpr std::array<Bucket, sizeof...(buckets)> buckets_by_cost = [] {
     std::array<Bucket, sizeof...(buckets)> sorted{buckets...};
-    std::sort(sorted.begin(), sorted.end(), detail::costs_less<Model>);
+    // By insertion: std::sort does not promise to keep the order of equals.
+    for (auto next = sorted.begin(); next != sorted.end(); ++next) {
+        std::rotate(std::upper_bound(sorted.begin(), next, *next, detail::costs_less<Model>), next, next + 1);
+    }
     return sorted;
 }();
 
