@@ -6,14 +6,19 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <cstddef>
 #include <filesystem>
 #include <iostream>
 #include <optional>
 #include <ostream>
+#include <span>
 #include <string>
 
+#include <totograph/io/checkpoint_files.hpp>
+#include <totograph/io/random_access_file.hpp>
 #include <totograph/io/table.hpp>
 #include <totograph/io/text_file.hpp>
 
@@ -27,6 +32,7 @@
 #include "common/checksum.hpp"
 #include "common/exit_codes.hpp"
 #include "common/intake.hpp"
+#include "common/model_sizes.hpp"
 #include "common/output_files.hpp"
 #include "common/progress.hpp"
 #include "common/run_program.hpp"
@@ -53,20 +59,31 @@ std::string key_of(const Options& options, const std::string& input, const std::
     Checksum sum;
     const auto add = [&](const std::string& text) { sum.add(std::to_string(text.size())).add(":").add(text); };
     const auto add_file = [&](const std::filesystem::path& path) {
-        std::error_code ignored;
-        add(std::filesystem::exists(path, ignored) ? totograph::io::read_text_file(path, std::size_t{1} << 40U) : "");
+        const totograph::io::RandomAccessFile file(path);
+        sum.add(std::to_string(file.size())).add(":");
+        std::string part(std::size_t{1} << 20U, '\0');
+        for (std::size_t at = 0; at < file.size(); at += part.size()) {
+            part.resize(std::min(part.size(), file.size() - at));
+            file.read(at, std::as_writable_bytes(std::span(part)));
+            sum.add(part);
+        }
     };
     add(std::string(totograph::version));
     add(input);
-    add_file(checkpoint / "config.json");
-    add_file(checkpoint / "model.safetensors");
+    const totograph::io::CheckpointFiles files = totograph::io::find_checkpoint(checkpoint);
+    if (!files.config.empty()) {
+        add_file(files.config);
+    }
+    for (const std::filesystem::path& weights : files.weights) {
+        add_file(weights);
+    }
     for (const std::string& column : options.columns) {
         add(column);
     }
     std::ostringstream settings;
     settings << options.columns.size() << ' ' << intake_text(options.intake) << ' ' << plan.season << ' '
              << plan.windows << ' ' << options.stride << ' ' << options.context << ' ' << options.samples << ' '
-             << options.seed << ' ' << options.together;
+             << options.seed << ' ' << options.together << ' ' << options.extend;
     for (const std::int64_t horizon : options.horizons) {
         settings << ' ' << horizon;
     }
@@ -80,7 +97,8 @@ std::string subtitle(const Options& options, const Plan& plan, const totograph::
            ", seed " + std::to_string(options.seed) + (options.together ? ", series together" : "");
 }
 
-int run(const Options& options, Stage& stage) {
+int run(const Options& given, Stage& stage) {
+    Options options = given;
     stage = Stage::output;
     for (const std::filesystem::path& path : {options.csv, options.svg}) {
         if (!path.empty()) {
@@ -96,10 +114,16 @@ int run(const Options& options, Stage& stage) {
     stage = Stage::checkpoint;
     const std::filesystem::path checkpoint = checkpoint_or_demo(options.checkpoint);
     const ModelKind kind = kind_of(checkpoint);
-    const auto most_series =
-        static_cast<std::size_t>(options.together ? largest_variates(kind) : variates_at_once(kind));
+    const ModelSizes most = most_of(kind);
+    const auto most_series = static_cast<std::size_t>(options.together ? most.variates : variates_at_once(kind));
+    stage = Stage::arguments;
+    check_horizon(options.horizons.back(), options.extend, most, "--horizon");
     stage = Stage::input;
-    const Plan plan = make_plan(table, Timeline(table), options, most_series);
+    options.context = std::min(options.context, most.context);
+    Plan plan = make_plan(table, Timeline(table), options, most_series);
+    for (const std::string& note : {context_note(given.context, most), extend_note(options.horizons.back(), most)}) {
+        plan.notes.push_back(note);
+    }
     if (!options.quiet) {
         print_notes("backtest", plan.notes);
     }

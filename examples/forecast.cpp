@@ -6,16 +6,19 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <totograph/io/table.hpp>
 
 #include "common/intake.hpp"
+#include "common/model_sizes.hpp"
 #include "common/output_files.hpp"
 #include "common/progress.hpp"
 #include "common/run_program.hpp"
@@ -23,6 +26,7 @@
 #include "forecast/bounds_notes.hpp"
 #include "forecast/command_line.hpp"
 #include "forecast/holdout.hpp"
+#include "forecast/input_groups.hpp"
 #include "forecast/make_figure.hpp"
 #include "forecast/options.hpp"
 #include "forecast/output.hpp"
@@ -45,15 +49,25 @@ totograph::io::Table read_table(const Options& options) {
     return read_table(read_input_text(options.input), options.input, options.intake, std::move(columns));
 }
 
-SeriesInput read_input(const totograph::io::Table& table, const Options& options, ModelKind model) {
+SeriesInput read_input(const totograph::io::Table& table, const Options& options, const ModelSizes& most) {
     return series_input(table, {.targets = options.targets,
                                 .exogenous = options.exogenous,
-                                .context = options.context > 0 ? options.context : largest_context(model),
+                                .context = options.context > 0 ? std::min(options.context, most.context) : most.context,
                                 .horizon = options.horizon,
                                 .holdout = options.holdout,
                                 .independent = options.independent});
 }
 
+/// A program's table, which begins with the word for its sizes that only those who compile a model know.
+std::string in_sizes(std::string table) {
+    constexpr std::string_view word = "bucket";
+    if (table.starts_with(word)) {
+        table.replace(0, word.size(), "sizes");
+    }
+    return table;
+}
+
+/// Says what the user should know, a line each.
 void tell(const std::vector<std::string>& notes, const Options& options) {
     if (!options.quiet) {
         print_notes("forecast", notes);
@@ -116,11 +130,17 @@ int run(const Options& options, Stage& stage) {
     stage = Stage::checkpoint;
     const std::filesystem::path checkpoint = checkpoint_or_demo(options.checkpoint);
     const ModelKind model = kind_of(checkpoint);
+    const ModelSizes most = most_of(model);
+    stage = Stage::arguments;
+    check_horizon(options.horizon, options.extend, most, "--horizon");
     stage = Stage::input;
     const totograph::io::Table table = read_table(options);
     tell(table.notes, options);
-    const SeriesInput input = read_input(table, options, model);
+    const SeriesInput input = read_input(table, options, most);
     tell(input.notes, options);
+    tell({context_note(options.context, most), input_groups_note(input, most, options.independent),
+          extend_note(options.horizon, most)},
+         options);
 
     Results results;
     if (options.explain || !options.dot.empty()) {
@@ -128,7 +148,7 @@ int run(const Options& options, Stage& stage) {
         const ProgramDescription program = describe_program(input, options, model);
         stage = Stage::output;
         if (options.explain) {
-            results.printed += program.table;
+            results.printed += in_sizes(program.table);
         }
         if (!options.dot.empty()) {
             results.files.add(options.dot, program.dot);
@@ -137,9 +157,9 @@ int run(const Options& options, Stage& stage) {
     if (options.wants_forecast()) {
         Progress progress(std::cerr, !options.quiet && isatty(STDERR_FILENO) == 1);
         const ForecastResult forecast =
-            run_forecast(input, options, checkpoint, [&](Stage now, const std::string& words) {
+            run_forecast(input, options, checkpoint, [&](Stage now, const std::string& words, double share) {
                 stage = now;
-                progress.stage(words);
+                progress.stage(words, share);
             });
         progress.finish();
         tell(bounds_notes(input, forecast, options.bounds), options);

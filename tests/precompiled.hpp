@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Third-party and standard headers only: our own headers are compiled alone by the test `headers`, and a test must
-// still include what it uses (the build with TOTOGRAPH_PRECOMPILE=OFF shows it).
+// Third-party and standard headers, and how doctest prints values. The library's own headers are compiled alone by the
+// test `headers`, and a test must still include what it uses (the build with TOTOGRAPH_PRECOMPILE=OFF shows it).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,3 +19,5 @@
 #include <doctest/doctest.h>
 #include <Eigen/Core>
 #include <nlohmann/json.hpp>
+
+#include "support/printers.hpp"

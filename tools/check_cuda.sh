@@ -160,8 +160,8 @@ if [[ "$quick" == no ]]; then
             only_bf16 "$tool" 'scaled? 1??? rows,bilinear? 1??? rows'
         fi
         sanitize "$tool" "$build/tests/test_parity_cuda_a" -tc=mixture -sce='mean without a cache'
-        sanitize "$tool" "$build/tests/test_parity_cuda_reduced" '-tc=mixture*' -sc='bf16 mean'
-        sanitize "$tool" "$build/tests/test_parity_cuda_reduced" '-tc=wide_heads*' -sc='bf16 mean'
+        sanitize "$tool" "$build/tests/test_parity_cuda_reduced_a" '-tc=mixture*' -sc='bf16 mean'
+        sanitize "$tool" "$build/tests/test_parity_cuda_reduced_g" '-tc=wide_heads*' -sc='bf16 mean'
         sanitize "$tool" "$build/tests/test_ops" "$small_ops"
         sanitize "$tool" "$build/tests/test_ops_products" "$small_products"
     done

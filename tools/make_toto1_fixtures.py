@@ -46,7 +46,7 @@ CASES = {
         1, 2, 48, 24, 0, {}),
     "space_first": (config(spacewise_first=True), 2, 3, 40, 30, 0, {}),
     "time_only": (config(spacewise_every_n_layers=-1, num_layers=3), 1, 4, 56, 16, 0, {}),
-    "groups_and_gaps": (config(), 2, 5, 61, 17, 0, {"groups": True, "gaps": True}),
+    "groups_and_gaps": (config(), 2, 5, 61, 17, 0, {"groups": True, "gaps": True, "regrouped_steps": 24}),
     "all_padding_patch": (config(), 1, 2, 64, 16, 0, {"hole": True}),
     "std_mean_scaler": (config(scaler_cls=SCALER % "StdMeanScaler"), 1, 3, 48, 16, 0, {"gaps": True}),
     "causal_scaler": (config(scaler_cls=SCALER % "CausalStdMeanScaler"), 1, 3, 48, 16, 0, {"gaps": True}),
@@ -98,6 +98,8 @@ def make_inputs(batch, variates, context, options, generator):
     if options.get("groups"):
         groups[:, variates // 2:] = 1
         groups[-1, 0] = 1
+    if "regrouped_steps" in options:  # the newest of them, whole patches: a patch belongs to one group
+        groups[-1, :, -options["regrouped_steps"]:] = (torch.arange(variates) % 2).unsqueeze(-1).float()
     if options.get("gaps"):
         observed = torch.rand(batch, variates, context, generator=generator) > 0.2
         observed[:, 0, :11] = False

@@ -11,6 +11,7 @@
 #include <totograph/core/error.hpp>
 #include <totograph/io/table.hpp>
 
+#include "../common/column_groups.hpp"
 #include "../common/format.hpp"
 #include "../common/season.hpp"
 #include "../common/text.hpp"
@@ -52,7 +53,8 @@ inline void check_columns_hold_values(const totograph::io::Table& table) {
 
 }  // namespace detail
 
-/// Lays out the windows: the last ends with the file, each earlier one begins `stride` rows before the next. Throws
+/// Lays out the windows: the last ends with the file, each earlier one begins `stride` rows before the next; at most
+/// `most_series` columns are forecast at once. Throws
 /// `Error(invalid_series)` for a file that is too short and for columns without values.
 inline Plan make_plan(const totograph::io::Table& table, const Timeline& timeline, const Options& options,
                       std::size_t most_series) {
@@ -83,11 +85,14 @@ inline Plan make_plan(const totograph::io::Table& table, const Timeline& timelin
                               std::to_string(plan.windows) + " were asked for; use --windows " + std::to_string(most) +
                               " or a smaller --stride.");
     }
-    const std::size_t series = table.columns.size();
+    const std::vector<ColumnGroup> groups = divide_columns(table.columns.size(), most_series);
     for (std::int64_t window = plan.windows; window-- > 0;) {
-        for (std::size_t first = 0; first < series; first += most_series) {
-            plan.tasks.push_back({first, std::min(most_series, series - first), rows - horizon - window * stride});
+        for (const ColumnGroup& group : groups) {
+            plan.tasks.push_back({group.first, group.count, rows - horizon - window * stride});
         }
+    }
+    if (options.together && groups.size() > 1) {
+        plan.notes.push_back(groups_note(groups, table.names, most_series));
     }
     return plan;
 }

@@ -25,6 +25,7 @@
 
 #include "../common/centre.hpp"
 #include "../common/metrics.hpp"
+#include "../common/require_finite.hpp"
 #include "../common/seasonal_naive.hpp"
 #include "../models/model.hpp"
 #include "journal.hpp"
@@ -63,16 +64,19 @@ public:
                                        .observed = observed_,
                                        .groups = groups_,
                                        .first_series = static_cast<std::uint32_t>(task.first_series)};
-        const totograph::ForecastOptions request{
-            .seed = options_.seed, .horizon = options_.horizons.back(), .samples = options_.samples};
+        const totograph::ForecastOptions request{.seed = options_.seed,
+                                                 .horizon = options_.horizons.back(),
+                                                 .samples = options_.samples,
+                                                 .extend = options_.extend};
         if (forecaster_ == nullptr) {
-            // One for all tasks: should the largest fit no bucket, the first one tells.
+            // One for all tasks, the largest too.
             totograph::Series largest = series;
             largest.variates = static_cast<totograph::Index>(most_series_);
             largest.steps = most_steps_;
             forecaster_ = model.forecaster(largest, request, 1);
         }
         const totograph::Forecast forecast = forecaster_->forecast(series, request);
+        require_finite(forecast);
         for (std::size_t i = 0; i < levels.size(); ++i) {
             quantiles_[i] = forecast.quantile(levels[i]);
         }

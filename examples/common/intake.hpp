@@ -38,10 +38,12 @@ inline totograph::io::Table read_table(std::string_view text, const std::filesys
     return totograph::io::parse_csv(text, input_name(input), csv_options(intake, std::move(columns)));
 }
 
-/// Says what the user should know, a line each.
+/// Says what the user should know, a line each; an empty note is none.
 inline void print_notes(const std::string& program, const std::vector<std::string>& notes) {
     for (const std::string& note : notes) {
-        std::cerr << program << ": " << note << "\n";
+        if (!note.empty()) {
+            std::cerr << program << ": " << note << "\n";
+        }
     }
 }
 

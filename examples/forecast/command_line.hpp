@@ -48,8 +48,9 @@ Exit codes:
   2  the command line is wrong
   3  the input file cannot be read or used
   4  the checkpoint cannot be read or does not fit the model
-  5  no compiled bucket holds the request
+  5  more is asked for than the model takes
   6  an output cannot be written (none is half written)
+  8  the model gave values that are no finite numbers
 )";
 
 inline void add_data_options(CLI::App& app, Options& options) {
@@ -84,6 +85,7 @@ inline void add_forecast_options(CLI::App& app, Options& options) {
         ->type_name("N")
         ->check(whole_number<std::int64_t>())
         ->group(group);
+    app.add_flag("--extend", options.extend, "Go on from the medians where the model's horizon ends")->group(group);
     app.add_option("--samples", options.samples, "Futures to draw; 0 forecasts the mean alone (default: 128)")
         ->type_name("N")
         ->check(whole_number<std::int64_t>())
@@ -103,8 +105,9 @@ inline void add_forecast_options(CLI::App& app, Options& options) {
         ->type_name("X")
         ->group(group);
     app.add_option("--checkpoint", options.checkpoint,
-                   "Directory of a Toto Open Base 1.0 checkpoint\n(default: the small model that comes with totograph)")
-        ->type_name("DIR")
+                   "Toto Open Base 1.0: a folder, a file, or the model's folder in\na Hugging Face cache\n(default: "
+                   "the small model that comes with totograph)")
+        ->type_name("PATH")
         ->group(group);
     app.add_option("--threads", options.threads, "Threads to compute with (default: one a core)")
         ->type_name("N")
@@ -123,7 +126,8 @@ inline void add_output_options(CLI::App& app, Options& options) {
         ->type_name("FILE.csv")
         ->group(group);
     app.add_option("--svg", options.svg, "Draw the forecast into an SVG file")->type_name("FILE.svg")->group(group);
-    app.add_flag("--explain", options.explain, "Print the program of the bucket that serves the request")->group(group);
+    app.add_flag("--explain", options.explain, "Print the program that the compiler made for the request")
+        ->group(group);
     app.add_option("--dot", options.dot, "Write that program as a Graphviz graph")->type_name("FILE.dot")->group(group);
     app.add_flag("--quiet", options.quiet, "No progress and no notes")->group(group);
 }

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "../common/checks.hpp"
-#include "../common/intake_options.hpp"
 #include "../common/format.hpp"
+#include "../common/intake_options.hpp"
 #include "bounds.hpp"
 
 namespace examples {
@@ -27,6 +27,7 @@ struct Options {
 
     std::int64_t context = 0;  ///< 0: as many rows as the model takes
     std::int64_t horizon = 60;
+    bool extend = false;  ///< Go on where the model's horizon ends.
     std::int64_t samples = 128;
     std::uint64_t seed = 0;
     std::vector<double> quantiles;  ///< Sorted by `check_options`; with samples and none given: 0.1, 0.9.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -75,6 +76,42 @@ inline std::vector<ValueColumn> middle_and_quantiles(const ForecastResult& resul
     return columns;
 }
 
+/// Writes the numbers of one block of a table, so that their decimal points stand below each other: all with as many
+/// decimals as give the largest five digits, fewer where they are zeros. Very large and very small ones are written
+/// each by itself.
+class BlockNumbers {
+public:
+    void add(double value) {
+        if (std::isfinite(value)) {
+            values_.push_back(value);
+            largest_ = std::max(largest_, std::abs(value));
+        }
+    }
+
+    /// Call when all are added.
+    void choose_decimals() {
+        is_plain_ = largest_ == 0 || (largest_ >= 1e-4 && largest_ < 1e7);
+        if (!is_plain_ || largest_ == 0) {
+            return;
+        }
+        decimals_ = std::max(0, 4 - static_cast<int>(std::floor(std::log10(largest_))));
+        const auto ends_with_zero = [&](double value) { return fixed_number(value, decimals_).back() == '0'; };
+        while (decimals_ > 0 && std::all_of(values_.begin(), values_.end(), ends_with_zero)) {
+            --decimals_;
+        }
+    }
+
+    [[nodiscard]] std::string text(double value) const {
+        return is_plain_ && std::isfinite(value) ? fixed_number(value, decimals_) : short_number(value, 5);
+    }
+
+private:
+    std::vector<double> values_;
+    double largest_ = 0;
+    bool is_plain_ = true;
+    int decimals_ = 0;
+};
+
 /// The time of a forecast step: its timestamp when it can be told, else how many steps ahead it lies.
 inline std::string step_name(const SeriesInput& input, const Timeline& timeline, std::int64_t step) {
     const std::string stamp = timeline.stamp(input.forecast_row() + step);
@@ -129,10 +166,17 @@ inline std::string forecast_table(const SeriesInput& input, const ForecastResult
             std::replace(words.begin(), words.end(), '_', ' ');
             rows.front().push_back(words);
         }
+        detail::BlockNumbers numbers;
+        for (const detail::ValueColumn& column : columns) {
+            for (std::int64_t step = 0; step < result.horizon; ++step) {
+                numbers.add(column.at(result, series, step));
+            }
+        }
+        numbers.choose_decimals();
         for (std::int64_t step = 0; step < result.horizon; ++step) {
             rows.push_back({printable(detail::step_name(input, timeline, step))});
             for (const detail::ValueColumn& column : columns) {
-                rows.back().push_back(short_number(column.at(result, series, step), 5));
+                rows.back().push_back(numbers.text(column.at(result, series, step)));
             }
         }
         if (series > 0) {

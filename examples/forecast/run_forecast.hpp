@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <totograph/core/forecast.hpp>
@@ -14,9 +15,11 @@
 
 #include "../common/exit_codes.hpp"
 #include "../common/format.hpp"
+#include "../common/require_finite.hpp"
 #include "../models/model.hpp"
 #include "bounds.hpp"
 #include "forecast_result.hpp"
+#include "input_groups.hpp"
 #include "options.hpp"
 #include "series_input.hpp"
 
@@ -25,7 +28,8 @@
 namespace examples {
 
 /// Tells the user what is being done, and the program what an error would mean.
-using StageReport = std::function<void(Stage, const std::string&)>;
+/// `share` is how much of the stage is done, negative when it cannot be told.
+using StageReport = std::function<void(Stage, const std::string& words, double share)>;
 
 namespace detail {
 
@@ -102,26 +106,70 @@ inline ForecastResult summary(const totograph::Forecast& forecast, const SeriesI
 }
 
 inline totograph::ForecastOptions library_options(const SeriesInput& input, const Options& options) {
-    return {.seed = options.seed, .horizon = input.horizon, .samples = options.samples};
+    return {.seed = options.seed, .horizon = input.horizon, .samples = options.samples, .extend = options.extend};
+}
+
+/// Adds the series of a part behind those of the parts before it.
+inline void append(ForecastResult& to, ForecastResult part) {
+    if (to.series == 0) {
+        to = std::move(part);
+        return;
+    }
+    const auto add = [](std::vector<double>& values, const std::vector<double>& more) {
+        values.insert(values.end(), more.begin(), more.end());
+    };
+    to.series += part.series;
+    add(to.mean, part.mean);
+    add(to.median, part.median);
+    add(to.deviation, part.deviation);
+    for (std::size_t i = 0; i < to.quantiles.size(); ++i) {
+        add(to.quantiles[i].values, part.quantiles[i].values);
+    }
+    for (std::size_t i = 0; i < to.edges.size(); ++i) {
+        add(to.edges[i].values, part.edges[i].values);
+    }
+}
+
+/// Which columns are being forecast, where not all are at once.
+inline std::string part_words(const ColumnGroup& group, const SeriesInput& input, std::size_t groups) {
+    return groups == 1 ? ""
+                       : ", columns from " + count_text(static_cast<std::int64_t>(group.first) + 1) + " of " +
+                             count_text(static_cast<std::int64_t>(input.targets.size()));
 }
 
 }  // namespace detail
 
-/// Forecasts the input with a model whose weights are in `checkpoint`.
+/// Forecasts the input with a model whose weights are in `checkpoint`, group by group where it has more columns than
+/// the model takes at once.
 inline ForecastResult run_forecast(const SeriesInput& input, const Options& options,
                                    const std::filesystem::path& checkpoint, const StageReport& report) {
-    report(Stage::checkpoint, "reading the weights");
+    report(Stage::checkpoint, "reading the weights", -1);
     const std::unique_ptr<AnyModel> model = open_model(checkpoint);
-    const totograph::Series series = detail::series_view(input);
     const totograph::ForecastOptions request = detail::library_options(input, options);
-    const std::unique_ptr<AnyForecaster> forecaster = model->forecaster(series, request, options.threads);
-    report(Stage::forecast, "forecasting " + plural(input.horizon, "step"));
-    return detail::summary(forecaster->forecast(series, request), input, options);
+    const std::vector<ColumnGroup> groups = input_groups(input, model->most());
+    std::unique_ptr<AnyForecaster> forecaster;
+    ForecastResult result;
+    for (const ColumnGroup& group : groups) {
+        const SeriesInput part = columns_of(input, group);
+        totograph::Series series = detail::series_view(part);
+        series.first_series = static_cast<std::uint32_t>(group.first);
+        if (forecaster == nullptr) {
+            forecaster = model->forecaster(series, request, options.threads);  // the first group is the largest
+        }
+        report(Stage::forecast,
+               "forecasting " + plural(input.horizon, "step") + detail::part_words(group, input, groups.size()),
+               groups.size() == 1 ? -1 : static_cast<double>(group.first) / static_cast<double>(input.targets.size()));
+        const totograph::Forecast forecast = forecaster->forecast(series, request);
+        require_finite(forecast);
+        detail::append(result, detail::summary(forecast, part, options));
+    }
+    return result;
 }
 
 /// Describes what would run for this input and these options.
 inline ProgramDescription describe_program(const SeriesInput& input, const Options& options, ModelKind kind) {
-    return describe(kind, detail::series_view(input), detail::library_options(input, options));
+    const SeriesInput first = columns_of(input, input_groups(input, most_of(kind)).front());
+    return describe(kind, detail::series_view(first), detail::library_options(input, options));
 }
 
 }  // namespace examples

@@ -51,13 +51,19 @@ private:
 class Expectations {
 public:
     Expectations() = default;
-    /// `levels` are what was taken off each variate's values, one for each; none means 0.
-    explicit Expectations(const totograph::Forecast& forecast, std::vector<double> levels = {})
-        : levels_(std::move(levels)),
-          horizon_(static_cast<std::size_t>(forecast.horizon())),
-          samples_(static_cast<std::size_t>(forecast.sample_count())),
-          sorted_(forecast.samples().begin(), forecast.samples().end()) {
-        for (auto at = sorted_.begin(); at != sorted_.end(); at += static_cast<std::ptrdiff_t>(samples_)) {
+    explicit Expectations(const totograph::Forecast& forecast) {
+        add(forecast, std::vector<double>(static_cast<std::size_t>(forecast.variates())));
+    }
+
+    /// Adds further variates behind those that there are, of as many steps and samples; `levels` were taken off the
+    /// values of each.
+    void add(const totograph::Forecast& forecast, std::span<const double> levels) {
+        levels_.insert(levels_.end(), levels.begin(), levels.end());
+        horizon_ = static_cast<std::size_t>(forecast.horizon());
+        samples_ = static_cast<std::size_t>(forecast.sample_count());
+        const auto first = static_cast<std::ptrdiff_t>(sorted_.size());
+        sorted_.insert(sorted_.end(), forecast.samples().begin(), forecast.samples().end());
+        for (auto at = sorted_.begin() + first; at != sorted_.end(); at += static_cast<std::ptrdiff_t>(samples_)) {
             std::sort(at, at + static_cast<std::ptrdiff_t>(samples_));
         }
     }
@@ -67,7 +73,7 @@ public:
 
     [[nodiscard]] Expectation of(std::size_t variate, std::size_t step) const {
         return Expectation(std::span(sorted_).subspan((variate * horizon_ + step) * samples_, samples_),
-                           levels_.empty() ? 0 : levels_[variate]);
+                           levels_[variate]);
     }
 
 private:

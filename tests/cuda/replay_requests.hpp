@@ -27,11 +27,12 @@ inline constexpr tg::Bucket part{.batch = 1, .variates = 2, .context = 29, .hori
 inline constexpr tg::Bucket many_samples{.variates = 2, .context = 48, .horizon = 16, .samples = 64};
 inline constexpr std::uint64_t seed = 0x9E3779B97F4A7C15ULL;
 
-/// A request that fills a bucket, with gaps and, of more than one variate, groups.
+/// A request that fills a bucket, with gaps and, of more than one variate, groups that change.
 inline Request request_for(const tg::Bucket& bucket) {
     Request request = waves(bucket.batch, bucket.variates, bucket.context);
     make_gaps(request);
     make_groups(request, 2);
+    change_groups(request, 2 * Model::config.patch_size);
     request.first_series = 5;
     return request;
 }

@@ -137,11 +137,18 @@ awk 'BEGIN { print "a,b"; for (row = 0; row < 100; ++row) print row "," }' > gap
 refuses 3 "Column 'b' holds no value" gaps.csv --columns a,b
 refuses 3 "cannot be opened" nowhere.csv
 refuses 4 "cannot be opened" series.csv --checkpoint nowhere
-refuses 5 "no bucket holds" series.csv --samples 100000
-# What fits no bucket in the last window is said before the first, though that one would fit.
-awk 'BEGIN { print "a"; for (row = 0; row < 3000; ++row) print row % 7 }' > long.csv
-refuses 5 "backtest: no bucket holds a request of 1 x 1 x 1500" long.csv --context 1500 --windows 100 --journal long.journal
-[[ "$(lines long.journal)" -eq 1 ]] || fail "a context that fits no bucket fails at once"
+refuses 5 "at most 336 steps ahead, but --horizon asks for 380" series.csv --horizon 380
+# A context beyond the model's is that of the newest rows; the note is in words that a person knows.
+awk 'BEGIN { print "a"; for (row = 0; row < 3000; ++row) print (row * row) % 7 }' > long.csv
+"$program" long.csv --context 1500 --windows 2 --samples 16 --csv long_scores.csv 2> long.txt > /dev/null
+grep -q 'at most 1,024 rows of history; of --context 1500 the last ones are used' long.txt || fail "$(cat long.txt)"
+"$program" long.csv --context 1024 --windows 2 --samples 16 --csv newest_scores.csv > /dev/null 2>&1
+cmp long_scores.csv newest_scores.csv || fail "a long context is that of its newest rows"
+# Samples beyond what is compiled run in parts, and horizons go on where that is asked for.
+"$program" long.csv --context 64 --windows 1 --samples 200 --horizon 340 --extend > /dev/null 2> long.txt
+grep -q 'at most 336 steps ahead; what lies beyond' long.txt || fail "$(cat long.txt)"
+"$program" --help > help.txt
+grep -i bucket help.txt long.txt message && fail "a person never reads that word"
 refuses 2 "--horizon must be at least 1" series.csv --horizon 0
 "$program" --help | grep -q -- --horizon || fail "--help lists the options"
 echo "backtest behaves."

@@ -59,9 +59,50 @@ refuses 3 "has no column of numbers" blank.csv
 printf 'a\n1\n2\n3\n' > short.csv
 refuses 3 "nothing would be left to forecast from" short.csv --holdout --horizon 3
 refuses 3 "cannot be opened" nowhere.csv
-refuses 4 "cannot be opened" series.csv --targets wave --checkpoint nowhere
-refuses 5 "no bucket holds" series.csv --targets wave --horizon 5000
+refuses 4 "There is no checkpoint at 'nowhere'" series.csv --targets wave --checkpoint nowhere
+refuses 5 "at most 336 steps ahead, but --horizon asks for 5,000" series.csv --targets wave --horizon 5000
 refuses 2 "--horizon must be at least 1" series.csv --horizon 0
+
+# More than the model takes at once is answered in parts, with a note on what that means.
+awk 'BEGIN {
+    for (column = 1; column <= 20; ++column) printf "c%d%s", column, column < 20 ? "," : "\n"
+    for (row = 0; row < 2000; ++row) {
+        for (column = 1; column <= 20; ++column) {
+            printf "%.4f%s", 10 * column + sin(row / (2 + column)), column < 20 ? "," : "\n"
+        }
+    }
+}' > wide.csv
+small=(--no-chart --samples 8 --horizon 20)
+notes() { "$program" "$@" 2> notes > /dev/null || fail "$* ($(cat notes))"; }
+notes wide.csv "${small[@]}" --context 64 --output wide_out.csv
+[[ "$(cat notes)" == "forecast: The model takes 16 columns at once. These saw each other: 'c1' to 'c10'; 'c11' to 'c20'." ]] ||
+    fail "it says which columns saw each other: $(cat notes)"
+[[ "$(wc -l < wide_out.csv)" -eq $((1 + 20 * 20)) ]] || fail "all columns are forecast"
+notes wide.csv "${small[@]}" --context 64 --independent --output alone.csv
+[[ ! -s notes ]] || fail "columns on their own need no note: $(cat notes)"
+notes wide.csv "${small[@]}" --targets c1 --context 64 --independent --output first.csv
+cmp <(grep ',c1,' alone.csv) <(grep ',c1,' first.csv) || fail "a column on its own is what it is among others"
+notes wide.csv "${small[@]}" --targets c1 --context 1500 --output long.csv
+grep -q 'at most 1,024 rows of history; of --context 1500 the last ones are used' notes || fail "a long context: $(cat notes)"
+notes wide.csv "${small[@]}" --targets c1 --output newest.csv
+cmp long.csv newest.csv || fail "a long context is that of its newest rows"
+notes series.csv --targets wave --no-chart --samples 300 --horizon 20 --output many.csv
+notes series.csv --targets wave --no-chart --samples 8 --horizon 340 --extend --output extended.csv
+grep -q 'at most 336 steps ahead; what lies beyond is forecast from its own medians' notes || fail "$(cat notes)"
+[[ "$(wc -l < extended.csv)" -eq 341 ]] || fail "an extended forecast is as long as it should be"
+"$program" series.csv --targets wave --explain > explained.txt
+
+# What is for those who compile models is not for those who run programs.
+"$program" --help > help.txt
+grep -i bucket help.txt explained.txt notes message && fail "a person never reads that word"
+# What is no finite number is said, and not shown as zeros.
+awk 'BEGIN { print "huge"; for (row = 0; row < 100; ++row) print row % 2 ? "3e38" : "-3e38" }' > huge.csv
+expect 8 "of the 5376 values that the model gave are no finite numbers" \
+    "$program" huge.csv --samples 84 --horizon 64
+cp -r "$demo_model" broken
+printf '\xc0\x7f' | dd of=broken/model.safetensors bs=1 conv=notrunc status=none \
+    seek=$(($(stat -c %s broken/model.safetensors) - 2))  # the last number becomes NaN
+refuses 4 "of the checkpoint holds NaN at" series.csv --targets wave --checkpoint broken
 
 # What cannot be written is known before the work, or costs nothing that was there.
 echo "precious" > kept.csv

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <memory>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "../../examples/backtest/command_line.hpp"
@@ -57,7 +64,8 @@ bool has(const std::string& text, const std::string& part) {
 class JournalPath {
 public:
     explicit JournalPath(const std::string& name)
-        : path_(std::filesystem::temp_directory_path() / ("totograph_" + name + ".journal")) {
+        : path_(std::filesystem::temp_directory_path() /
+                ("totograph_" + name + "_" + std::to_string(::getpid()) + ".journal")) {
         std::filesystem::remove(path_);
     }
     JournalPath(const JournalPath&) = delete;
@@ -183,6 +191,21 @@ TEST_CASE("windows end with the file and begin a stride apart") {
     CHECK(make_plan(table_of(100, 1), Timeline(), options, 2).windows == 20);
 }
 
+TEST_CASE("more series than are forecast at once are divided, and those that should see each other are told") {
+    Options options;
+    options.horizons = {10};
+    options.windows = 1;
+    CHECK(make_plan(table_of(100, 17), Timeline(), options, 16).notes.empty());
+    options.together = true;
+    CHECK(make_plan(table_of(100, 16), Timeline(), options, 16).notes.empty());
+    const Plan plan = make_plan(table_of(100, 17), Timeline(), options, 16);
+    REQUIRE(plan.tasks.size() == 2);
+    CHECK(plan.tasks[0].series == 9);
+    CHECK(plan.tasks[1].first_series == 9);
+    REQUIRE(plan.notes.size() == 1);
+    CHECK(has(plan.notes[0], "These saw each other: 'series 0' to 'series 8'; 'series 9' to 'series 16'."));
+}
+
 TEST_CASE("what cannot be tested is refused in a sentence") {
     Options options;
     options.horizons = {10};
@@ -234,6 +257,65 @@ TEST_CASE("scores survive being text") {
     const auto back = parse_scores(score_text(scores), 2);
     REQUIRE(back);
     CHECK(std::isnan((*back)[0].scale));
+}
+
+TEST_CASE("a journal that another run holds is waited for, and made anew when that run removes it") {
+    const JournalPath file("test_journal_held");
+    auto held = std::make_unique<Journal>(file.path(), "key");
+    held->append(1, "one");
+    std::thread other([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        held->remove();  // as a run does that has finished
+        held.reset();
+    });
+    {
+        Journal journal(file.path(), "key");
+        CHECK(journal.finished().empty());
+        journal.append(2, "two");
+    }
+    other.join();
+    const Journal journal(file.path(), "key");
+    CHECK(journal.finished().size() == 1);
+    CHECK(journal.finished().count(2) == 1);
+}
+
+TEST_CASE("a journal opens again while a child that was begun meanwhile still has its file") {
+    const JournalPath file("test_journal_child");
+    ::pid_t child = 0;
+    {
+        Journal journal(file.path(), "key");
+        journal.append(1, "one");
+        // As any program that is started from another thread, until it closes what it inherits: it holds the lock.
+        child = ::fork();
+        REQUIRE(child >= 0);
+        if (child == 0) {
+            ::usleep(200'000);
+            ::_exit(0);
+        }
+    }
+    CHECK(Journal(file.path(), "key").finished().size() == 1);
+    CHECK(::waitpid(child, nullptr, 0) == child);
+}
+
+TEST_CASE("a journal is a regular file of a size that a journal has") {
+    const auto refused = [](const std::filesystem::path& path) -> std::string {
+        try {
+            const Journal journal(path, "key");
+        } catch (const totograph::Error& error) {
+            CHECK(error.code() == totograph::ErrorCode::io_failure);
+            return error.what();
+        }
+        return "";
+    };
+    CHECK(refused("/dev/null").find("no regular file") != std::string::npos);
+    const JournalPath pipe("test_journal_pipe");
+    REQUIRE(::mkfifo(pipe.path().c_str(), 0600) == 0);
+    CHECK(refused(pipe.path()).find("no regular file") != std::string::npos);
+    const JournalPath huge("test_journal_huge");
+    std::ofstream(huge.path()) << "x";
+    std::filesystem::resize_file(huge.path(), std::uintmax_t{1} << 40U);  // sparse: it must not be read
+    CHECK(refused(huge.path()).find("more than any journal") != std::string::npos);
+    CHECK(refused("/tmp/\x1b[31m/journal").find("\\x1b[31m") != std::string::npos);
 }
 
 TEST_CASE("a journal gives back what was put into it") {

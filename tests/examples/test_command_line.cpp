@@ -224,6 +224,8 @@ TEST_CASE("exit codes follow the error and what was being done") {
         CHECK(exit_code(code, Stage::checkpoint) == 4);
     }
     CHECK(exit_code(ErrorCode::no_bucket, Stage::forecast) == 5);
+    CHECK(exit_code(ErrorCode::not_finite, Stage::forecast) == 8);
+    CHECK(exit_code(ErrorCode::tensor_mismatch, Stage::forecast) == 4);
     for (const ErrorCode code : {ErrorCode::file_not_found, ErrorCode::io_failure, ErrorCode::invalid_argument}) {
         CHECK(exit_code(code, Stage::output) == 6);
     }

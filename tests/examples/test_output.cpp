@@ -134,8 +134,8 @@ TEST_CASE("a hold-out adds truth, baseline and scores to CSV and table") {
     CHECK(forecast_table(input, result, holdout, Timeline()) ==
           "cpu\n"
           "  step  median  quantile 0.1  quantile 0.975  truth  baseline\n"
-          "  1        6.5             5               8      6         5\n"
-          "  2        7.5             6               9      9         5\n"
+          "  1        6.5           5.0             8.0    6.0       5.0\n"
+          "  2        7.5           6.0             9.0    9.0       5.0\n"
           "  MAE 1 (baseline 2.5), MASE 1 (2.5)\n"
           "\n"
           "a,b\n"
@@ -144,6 +144,29 @@ TEST_CASE("a hold-out adds truth, baseline and scores to CSV and table") {
           "  2         75            60              90      –        50\n"
           "  MAE – (baseline –), MASE – (–)\n"
           "The baseline is the last value.\n");
+}
+
+TEST_CASE("the numbers of a block of the table stand below each other") {
+    const auto texts = [](const std::vector<double>& values) {
+        detail::BlockNumbers numbers;
+        for (const double value : values) {
+            numbers.add(value);
+        }
+        numbers.choose_decimals();
+        std::vector<std::string> words;
+        for (const double value : values) {
+            words.push_back(numbers.text(value));
+        }
+        return words;
+    };
+    using Words = std::vector<std::string>;
+    CHECK(texts({373.7, 374.2211, -0.001}) == Words{"373.70", "374.22", "0.00"});
+    CHECK(texts({12, 7}) == Words{"12", "7"});
+    CHECK(texts({0, 0}) == Words{"0", "0"});
+    CHECK(texts({gap, 1.5}) == Words{"–", "1.5"});
+    CHECK(texts({123456.7, 1}) == Words{"123457", "1"});
+    CHECK(texts({1e9, 0.25}) == Words{"1e9", "0.25"});
+    CHECK(texts({}).empty());
 }
 
 TEST_CASE("a figure of the tail of the history and the forecast") {

@@ -4,24 +4,19 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "require.hpp"
 #include "totograph/core/error.hpp"
 #include "totograph/io/csv.hpp"
 
 namespace {
 
+using fuzz::require;
 using totograph::io::CsvOptions;
 using totograph::io::Table;
-
-void require(bool condition) {
-    if (!condition) {
-        std::abort();
-    }
-}
 
 void require_same(const Table& a, const Table& b) {
     require(a.timestamp_name == b.timestamp_name && a.timestamps == b.timestamps && a.names == b.names);

@@ -78,3 +78,11 @@ TEST_CASE("text: a quote is bounded and keeps both ends") {
     }
     CHECK(io::printable(io::in_quotes(letters)) == io::in_quotes(letters));
 }
+
+TEST_CASE("text: blanks at both ends are removed and others kept") {
+    CHECK(io::without_blanks(" \ta b\t ") == "a b");
+    CHECK(io::without_blanks("a") == "a");
+    CHECK(io::without_blanks(" \t ").empty());
+    CHECK(io::without_blanks("").empty());
+    CHECK(io::without_blanks("\na\n") == "\na\n");
+}

@@ -61,6 +61,8 @@ TEST_CASE("what was released is a recapture") {
     one.service.release(small);
     one.service.release(small);  // again: nothing is there to free
     CHECK(one.service.memory_bytes() == 2 * fake_bytes);
+    (void)one.ask(1);
+    CHECK(recaptures(one.entry(small), RecaptureReason::released) == 2);  // the first release is still the reason
     check_error(ErrorCode::no_bucket, {"1 x 5 x 5", to_string(small)},
                 [&] { one.service.release({.variates = 5, .context = 5, .horizon = 5}); });
 }

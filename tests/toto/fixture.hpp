@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -11,6 +11,7 @@
 #include <totograph/totograph.hpp>
 
 #include "toto/fixture_data.hpp"
+#include "toto/intermediates.hpp"
 
 namespace fixture {
 
@@ -36,56 +37,20 @@ void check_intermediates(const CaseType& test) {
     forecaster.fill(inputs.series, CaseType::bucket, 0);
     forecaster.executor().template run<0>();
 
-    const auto scaled = tensors["scaled"];
-    check_close("scaled", state(forecaster, "tap.scaled"), scaled, test.bound);
-    check_close("loc", repeat(state(forecaster, "tap.context_loc"), scaled.size()), tensors["loc"], test.bound);
-    check_close("scale", repeat(state(forecaster, "tap.context_scale"), scaled.size()), tensors["scale"], test.bound);
-    check_close("patch_embeddings", state(forecaster, "tap.patch_embeddings"), tensors["patch_embeddings"], test.bound);
-    for (int layer = 0; layer < config.num_layers; ++layer) {
-        const std::string name = std::string("layer_0") + std::to_string(layer);
-        check_close(name, state(forecaster, "tap.layer", layer), tensors[name], test.bound);
-    }
-    const bool is_mixture = config.head == tg::toto::Head::mixture_of_student_t;
-    check_close("head_df", state(forecaster, "tap.head_df"), tensors["head_df"], test.bound);
-    check_close("head_loc", state(forecaster, "tap.head_loc"), tensors["head_loc"], test.bound);
-    check_close("head_scale", state(forecaster, "tap.head_scale"), tensors["head_scale"], test.bound);
-    if (is_mixture) {
-        check_close("head_probs", state(forecaster, "tap.head_probs"), tensors["head_probs"], test.bound);
-    }
+    const auto state_of = [&](const std::string& name, int layer) { return state(forecaster, name.c_str(), layer); };
+    check_context(tensors, config, Bounds{}, state_of);
 
     // Teacher-forced: step i has seen the context and i given patches.
-    const auto future = tensors["future"];
-    const auto patch = static_cast<std::size_t>(config.patch_size);
-    const auto steps = static_cast<std::size_t>(Forecaster::sizes.steps);
-    const auto rows = static_cast<std::size_t>(CaseType::bucket.batch * CaseType::bucket.variates);
+    constexpr auto patch = static_cast<std::size_t>(config.patch_size);
+    constexpr auto steps = static_cast<std::size_t>(Forecaster::sizes.steps);
+    constexpr auto rows = static_cast<std::size_t>(CaseType::bucket.batch * CaseType::bucket.variates);
     for (std::size_t step = 0; step < steps; ++step) {
         if (step > 0) {
             auto* forecast = static_cast<float*>(forecaster.executor().state("forecast"));
-            for (std::size_t row = 0; row < rows; ++row) {
-                std::copy_n(future.begin() + static_cast<std::ptrdiff_t>((row * steps + step - 1) * patch), patch,
-                            forecast + (row * steps + step - 1) * patch);
-            }
+            give_patch(tensors, step, steps, patch, {forecast, rows * steps * patch});
             forecaster.executor().template run<1>();
         }
-        const auto expect = [&](const char* tap, const char* name) {
-            const auto all = tensors[name];
-            const std::size_t size = all.size() / steps;
-            const std::vector<float> expected(all.begin() + static_cast<std::ptrdiff_t>(step * size),
-                                              all.begin() + static_cast<std::ptrdiff_t>((step + 1) * size));
-            auto found = state(forecaster, tap);
-            check_close(std::string(name) + " at step " + std::to_string(step),
-                        found.size() == size ? found : repeat(found, size), expected, test.bound);
-        };
-        expect("tap.df", "trace_df");
-        expect("tap.loc", "trace_loc");
-        expect("tap.scale", "trace_scale");
-        if (is_mixture) {
-            expect("tap.probs", "trace_probs");
-        }
-        expect("tap.affine_loc", "trace_affine_loc");
-        expect("tap.affine_scale", "trace_affine_scale");
-        expect("tap.mean", "trace_mean");
-        expect("tap.variance", "trace_variance");
+        check_step(tensors, config, step, steps, Bounds{}, state_of);
     }
 }
 
@@ -96,9 +61,8 @@ void check_mean(const CaseType& test) {
     const Inputs inputs(tensors, CaseType::bucket);
     const auto weights = tg::toto::load<typename CaseType::Model>(folder(test.name));
     tg::Forecaster<typename CaseType::Model, CaseType::bucket, options> forecaster(weights);
-    const tg::Forecast forecast = forecaster.forecast(inputs.series);
-    const char* name = options.rewrites.kv_cache ? "mean_kv" : "mean_nokv";
-    check_close(name, forecast.mean(), tensors[name], mean_bound(tensors, test.bound, test.of_reference_error));
+    check_mean_values(tensors, CaseType::bucket, options.rewrites.kv_cache, Bounds{},
+                      forecaster.forecast(inputs.series).mean());
 }
 
 /// The same by the nodes as they are recorded when the test runs.
@@ -109,9 +73,8 @@ void check_recorded_mean(const CaseType& test) {
     const Inputs inputs(tensors, CaseType::bucket);
     tg::toto::EagerForecaster forecaster(tg::toto::load<Model>(folder(test.name)).weights,
                                          tg::toto::record_forecast<Model, CaseType::bucket, rewrites>());
-    const tg::Forecast forecast = forecaster.forecast(inputs.series);
-    const char* name = rewrites.kv_cache ? "mean_kv" : "mean_nokv";
-    check_close(name, forecast.mean(), tensors[name], mean_bound(tensors, test.bound, test.of_reference_error));
+    check_mean_values(tensors, CaseType::bucket, rewrites.kv_cache, Bounds{},
+                      forecaster.forecast(inputs.series).mean());
 }
 
 /// Each tensor by an eager executor that was compiled, and the mean by one that was not: they run the same nodes.

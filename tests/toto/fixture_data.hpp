@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -15,6 +14,8 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/io/safetensors.hpp>
 #include <totograph/toto/config.hpp>
+
+#include "toto/closeness.hpp"
 
 // Parity cases written by the public reference implementation: `tests/data/README.md` tells what each file holds.
 
@@ -44,60 +45,49 @@ public:
     [[nodiscard]] bool contains(const std::string& name) const { return file_.find(name) != nullptr; }
 
     [[nodiscard]] std::vector<float> operator[](const std::string& name) const {
-        const auto* info = file_.find(name);
-        REQUIRE_MESSAGE(info != nullptr, "no tensor " << name);
+        const tg::io::TensorInfo& info = info_of(name);
         Index size = 1;
-        for (const Index extent : info->shape) {
+        for (const Index extent : info.shape) {
             size *= extent;
         }
         std::vector<float> values(static_cast<std::size_t>(size));
-        file_.copy_to_float(*info, values);
+        file_.copy_to_float(info, values);
         return values;
     }
 
+    /// Values of a row: the extent of the last axis.
+    [[nodiscard]] std::size_t width(const std::string& name) const {
+        return static_cast<std::size_t>(info_of(name).shape.back());
+    }
+
+    /// What the first forecast patch of each variate is shifted by, `[batch, variates]`.
+    [[nodiscard]] std::vector<float> levels() const {
+        const std::vector<float> shifts = (*this)["trace_affine_loc"];
+        const auto& shape = info_of("trace_affine_loc").shape;  // [steps, batch, variates, patch_size]
+        const auto rows = static_cast<std::size_t>(shape[1] * shape[2]);
+        std::vector<float> result;
+        for (std::size_t row = 0; row < rows; ++row) {
+            result.push_back(shifts[row * static_cast<std::size_t>(shape[3])]);
+        }
+        return result;
+    }
+
 private:
+    [[nodiscard]] const tg::io::TensorInfo& info_of(const std::string& name) const {
+        const auto* info = file_.find(name);
+        REQUIRE_MESSAGE(info != nullptr, "no tensor " << name);
+        return *info;
+    }
+
     tg::io::SafetensorsFile file_;
 };
 
-/// The largest difference, relative to the largest magnitude of the reference.
-inline double relative_error(const std::vector<float>& found, const std::vector<float>& expected) {
-    REQUIRE(found.size() == expected.size());
-    double largest = 0;
-    double worst = 0;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        if (std::isnan(found[i]) != std::isnan(expected[i])) {
-            return INFINITY;
-        }
-        if (found[i] == expected[i] || std::isnan(found[i])) {  // equal infinities, too
-            continue;
-        }
-        worst = std::max(worst, std::abs(static_cast<double>(found[i]) - static_cast<double>(expected[i])));
-        largest = std::max(largest, std::abs(static_cast<double>(expected[i])));
-    }
-    for (const float value : expected) {
-        if (std::isfinite(value)) {
-            largest = std::max(largest, std::abs(static_cast<double>(value)));
-        }
-    }
-    return worst == 0 ? 0 : worst / largest;
-}
-
-inline void check_close(const std::string& what, const std::vector<float>& found, const std::vector<float>& expected,
-                        double bound) {
-    const double error = relative_error(found, expected);
-    CHECK_MESSAGE(error <= bound, what << ": relative error " << error << ", bound " << bound);
-}
-
-/// A case: which model, which sizes, and how close to come.
+/// A case: which model, and which sizes.
 template <class ModelType, tg::Bucket sizes>
 struct Case {
     using Model = ModelType;
     static constexpr tg::Bucket bucket = sizes;
     std::string name;
-    /// Relative to each tensor's largest magnitude. Both sides round at every operation in f32, in another order.
-    double bound = 1e-5;
-    /// For means of cases that amplify rounding: so many times the reference's own f32-to-f64 error; 0: use `bound`.
-    double of_reference_error = 0;
 };
 
 /// The inputs of a case as a series; owns what the series views.
@@ -136,13 +126,6 @@ inline std::vector<float> repeat(const std::vector<float>& values, std::size_t s
         result.insert(result.end(), size / values.size(), value);
     }
     return result;
-}
-
-inline double mean_bound(const Tensors& tensors, double bound, double of_reference_error) {
-    if (of_reference_error == 0) {
-        return bound;
-    }
-    return of_reference_error * relative_error(tensors["mean_kv"], tensors["mean_kv_f64"]);
 }
 
 }  // namespace fixture

@@ -27,15 +27,20 @@ inline const auto& weights() {
     return loaded;
 }
 
-/// Values of a forecaster's forecast of the request that all modes are compared with, `[batch, variates, horizon,
-/// samples or 1]`.
-template <class Forecaster>
-std::vector<float> values_of(Forecaster& forecaster, const tg::Bucket& bucket, Index horizon) {
+/// The request that all modes are compared with: gaps, and groups of variates that change within the context.
+inline Request request_for(const tg::Bucket& bucket) {
     Request request = waves(bucket.batch, bucket.variates, bucket.context);
     make_gaps(request);
     make_groups(request, 2);
+    change_groups(request, 2 * Model::config.patch_size);
+    return request;
+}
+
+/// Values of a forecaster's forecast of a request, `[batch, variates, horizon, samples or 1]`.
+template <class Forecaster>
+std::vector<float> values_of(Forecaster& forecaster, const Request& request, Index horizon) {
     const tg::Forecast result = forecaster.forecast(request.series(), {.seed = 11, .horizon = horizon});
-    if (bucket.samples > 0) {
+    if (result.sample_count() > 0) {
         return {result.samples().begin(), result.samples().end()};
     }
     return result.mean();
@@ -44,25 +49,26 @@ std::vector<float> values_of(Forecaster& forecaster, const tg::Bucket& bucket, I
 template <tg::Bucket bucket, tg::ForecasterOptions options>
 std::vector<float> forecast(Index horizon = bucket.horizon, const tg::toto::ModelWeights<Model>& from = weights()) {
     tg::Forecaster<Model, bucket, options> forecaster(from, {.threads = 2});
-    return values_of(forecaster, bucket, horizon);
+    return values_of(forecaster, request_for(bucket), horizon);
 }
 
 /// The same by the nodes as they are recorded, which takes the compiler much less time.
 template <tg::Bucket bucket, tg::toto::Rewrites rewrites>
 std::vector<float> forecast_as_recorded(Index horizon = bucket.horizon) {
     tg::toto::EagerForecaster forecaster(weights().weights, tg::toto::record_forecast<Model, bucket, rewrites>());
-    return values_of(forecaster, bucket, horizon);
+    return values_of(forecaster, request_for(bucket), horizon);
 }
 
-/// Rounding, relative to the largest magnitude: an f32 has 24 bits, and what runs in another order rounds differently
-/// at every operation of four layers and up to three steps.
+/// Rounding, relative to the largest magnitude, of all variates and of each: an f32 has 24 bits, and what runs in
+/// another order rounds differently at every operation of four layers and up to three steps.
 inline constexpr double rounding = 1e-5;
 
 /// Samples agree to rounding as well: the only jump is from one component of a mixture to another, when a uniform
 /// number lies between two roundings of a cumulative probability. That happens once in some million draws; these are
-/// hundreds, with a fixed seed.
-inline void check_same(const char* what, const std::vector<float>& found, const std::vector<float>& expected) {
-    fixture::check_close(what, found, expected, rounding);
+/// hundreds, with a fixed seed. A row is all that is forecast of a variate.
+inline void check_same(const char* what, const std::vector<float>& found, const std::vector<float>& expected,
+                       Index rows = mean_bucket.batch * mean_bucket.variates) {
+    fixture::check_rows(what, found, expected, expected.size() / static_cast<std::size_t>(rows), rounding, rounding);
 }
 
 }  // namespace modes

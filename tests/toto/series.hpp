@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -79,6 +80,15 @@ inline void make_groups(Request& request, Index count) {
     for (Index row = 0; row < request.batch * request.variates; ++row) {
         request.groups.insert(request.groups.end(), static_cast<std::size_t>(request.steps),
                               static_cast<std::int32_t>(row % request.variates % count));
+    }
+}
+
+/// Moves variates to other groups for the newest steps: the first one is alone there, the others are together. Those
+/// steps must be whole patches, for a patch belongs to one group.
+inline void change_groups(Request& request, Index newest) {
+    for (Index row = 0; row < request.batch * request.variates; ++row) {
+        const auto end = request.groups.begin() + (row + 1) * request.steps;
+        std::fill(end - std::min(newest, request.steps), end, row % request.variates == 0 ? 1 : 0);
     }
 }
 

@@ -24,13 +24,14 @@ auto& large() {
     return forecaster;
 }
 
-/// Requests of the bucket's size, plain, with gaps, with groups, and with both.
+/// Requests of the bucket's size, plain, with gaps, with groups, and with gaps and groups that change.
 std::vector<Request> requests(const tg::Bucket& bucket) {
     std::vector<Request> all(4, waves(bucket.batch, bucket.variates, bucket.context));
     make_gaps(all[1]);
     make_groups(all[2], 2);
     make_gaps(all[3]);
     make_groups(all[3], 2);
+    change_groups(all[3], Model::config.patch_size);
     return all;
 }
 

@@ -21,6 +21,20 @@ std::vector<float> begin_with_all() {
 
 }  // namespace
 
+TEST_CASE("groups that change within the context give another forecast than those of its begin or its end") {
+    const auto forecast_of = [](const Request& request) {
+        tg::toto::EagerForecaster forecaster(weights().weights, tg::toto::record_forecast<Model, mean_bucket>());
+        return values_of(forecaster, request, mean_bucket.horizon);
+    };
+    const auto change = forecast_of(request_for(mean_bucket));
+    check_same("mean", change, with_all());
+    Request constant = request_for(mean_bucket);
+    make_groups(constant, 2);
+    CHECK(fixture::relative_error(change, forecast_of(constant)) > 1e-2);
+    change_groups(constant, constant.steps);
+    CHECK(fixture::relative_error(change, forecast_of(constant)) > 1e-2);
+}
+
 TEST_CASE("without the KV cache") {
     check_same("mean", forecast_as_recorded<mean_bucket, Rewrites{.kv_cache = false}>(cache_free_horizon),
                begin_with_all());
@@ -37,7 +51,7 @@ TEST_CASE("with a scaler that reads the whole series at each step") {
 TEST_CASE("with space-wise attention over a lone variate") {
     constexpr tg::Bucket lone{.batch = 2, .variates = 1, .context = 40, .horizon = 24};
     check_same("mean", forecast_as_recorded<lone, Rewrites{.skip_lone_variate = false}>(),
-               forecast<lone, ForecasterOptions{}>());
+               forecast<lone, ForecasterOptions{}>(), lone.batch);
 }
 
 TEST_CASE("without any rewrite") {

@@ -41,7 +41,7 @@ TEST_CASE("with a scaler that reads the whole series at each step") {
 TEST_CASE("with space-wise attention over a lone variate") {
     constexpr tg::Bucket lone{.batch = 2, .variates = 1, .context = 40, .horizon = 24, .samples = 6};
     check_same("samples", forecast_as_recorded<lone, Rewrites{.skip_lone_variate = false}>(),
-               forecast<lone, ForecasterOptions{}>());
+               forecast<lone, ForecasterOptions{}>(), lone.batch);
 }
 
 TEST_CASE("without any rewrite") {

@@ -38,7 +38,7 @@ public:
     /// `text` must outlive this object; `file_name` is the name that messages give it, `first_line` the number of its
     /// first line.
     CsvRecords(std::string_view text, std::string_view file_name, char separator, std::size_t first_line = 1)
-        : text_(text), file_(in_quotes(file_name, 1000)), separator_(separator), line_(first_line) {
+        : text_(text), file_(in_quotes(file_name, longest_quote)), separator_(separator), line_(first_line) {
         constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
         if (text_.starts_with(byte_order_mark)) {
             position_ = byte_order_mark.size();

@@ -25,7 +25,7 @@ public:
     using Record = std::vector<CsvField>;
 
     CsvSource(std::string_view text, std::string_view file_name, const CsvOptions& options, const GapWords& gaps)
-        : text_(text), file_name_(file_name), file_(in_quotes(file_name, 1000)) {
+        : text_(text), file_name_(file_name), file_(in_quotes(file_name, longest_quote)) {
         layout_ = find_layout(text, options.separator);
         check_csv_separator(layout_.separator);
         if (layout_.skipped > 0 && layout_.has_titles) {

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <system_error>
 
+#include <totograph/core/exact_math.hpp>
+
 namespace totograph::io {
 
 /// What a piece of text turned out to be.

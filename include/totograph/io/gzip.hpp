@@ -56,7 +56,7 @@ private:
 /// without zlib.
 inline std::string gunzip(std::string_view bytes, std::string_view file_name, std::size_t most_bytes) {
     const auto fail = [&](const std::string& what) {
-        throw Error(ErrorCode::invalid_file, "The file " + in_quotes(file_name, 1000) + " " + what);
+        throw Error(ErrorCode::invalid_file, "The file " + in_quotes(file_name, longest_quote) + " " + what);
     };
 #ifdef TOTOGRAPH_ZLIB
     detail::Inflater inflater;

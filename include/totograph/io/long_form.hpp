@@ -26,7 +26,7 @@ namespace totograph::io {
 /// Throws `Error(invalid_file)` without a clock, and where so few of the values are known that the table would be far
 /// larger than the file.
 inline Table pivot(Table rows, const std::vector<std::string>& series, std::string_view file_name) {
-    const std::string file = in_quotes(file_name, 1000);
+    const std::string file = in_quotes(file_name, longest_quote);
     if (!rows.clock.is_known()) {
         throw Error(ErrorCode::invalid_file,
                     "The file " + file +

@@ -29,9 +29,10 @@ namespace totograph::io {
 /// nothing. A field that is there but null is of another type than any that was asked for.
 class ModelConfig {
 public:
-    /// Reads a file. Throws `Error(file_not_found)` when it cannot be opened, and as `parse` does.
+    /// Reads a file. Throws `Error(file_not_found)` when it cannot be opened or is no regular file, and as `parse`
+    /// does.
     explicit ModelConfig(const std::filesystem::path& path)
-        : ModelConfig(parse(read_text_file(path, largest_file), path.string())) {}
+        : ModelConfig(parse(read_regular_text_file(path, largest_file), path.string())) {}
 
     /// Reads text. Throws `Error(invalid_file)` when it is not one JSON object with unique keys.
     [[nodiscard]] static ModelConfig parse(std::string_view text, std::string_view file_name) {

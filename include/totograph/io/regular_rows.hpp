@@ -39,7 +39,7 @@ inline std::string rows_text(std::size_t count) {
 class RowRepair {
 public:
     RowRepair(Table& table, std::string_view file_name, RowPolicy policy)
-        : table_(table), file_(in_quotes(file_name, 1000)), policy_(policy) {}
+        : table_(table), file_(in_quotes(file_name, longest_quote)), policy_(policy) {}
 
     void run() {
         drop_timeless();

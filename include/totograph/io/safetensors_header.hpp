@@ -258,33 +258,36 @@ inline void check_safetensors_cover(const std::vector<TensorInfo>& tensors, std:
 /// Reads the header of a safetensors file and checks all of it, so that every range in the result lies inside the file,
 /// fits its dtype and shape, and overlaps no other.
 ///
-/// @param file       the whole file's bytes; only the header is read.
+/// @param head       the file's first bytes, up to the end of the header; those after it are not looked at.
 /// @param file_name  the name that messages give the file.
+/// @param file_size  how many bytes the whole file has. `head` may lack the header where its length says that it does
+///                   not fit the file.
 /// @return the tensors in the order of their data. Element types that this library does not know are no error: their
 ///         `dtype` is empty, and their size is checked where the format defines it.
 /// @throws Error(invalid_file) that names the file, the tensor and the field.
-inline std::vector<TensorInfo> parse_safetensors_header(std::span<const std::byte> file, std::string_view file_name) {
+inline std::vector<TensorInfo> parse_safetensors_header(std::span<const std::byte> head, std::string_view file_name,
+                                                        std::size_t file_size) {
     const std::string name = in_quotes(file_name, longest_quote);
     constexpr std::size_t prefix = sizeof(std::uint64_t);
-    if (file.size() < prefix) {
-        throw Error(ErrorCode::invalid_file, "The file " + name + " holds " + std::to_string(file.size()) +
+    if (file_size < prefix) {
+        throw Error(ErrorCode::invalid_file, "The file " + name + " holds " + std::to_string(file_size) +
                                                  " bytes, which is too short for a safetensors file; it must begin"
                                                  " with 8 bytes that give the length of its header.");
     }
     std::uint64_t length = 0;
-    std::memcpy(&length, file.data(), prefix);
+    std::memcpy(&length, head.data(), prefix);
     if (length > max_safetensors_header) {
         throw Error(ErrorCode::invalid_file, "The file " + name + " claims a header of " + std::to_string(length) +
                                                  " bytes, over the limit of " + std::to_string(max_safetensors_header) +
                                                  "; it is probably not a safetensors file.");
     }
-    if (length > file.size() - prefix) {
+    if (length > file_size - prefix) {
         throw Error(ErrorCode::invalid_file, "The file " + name + " claims a header of " + std::to_string(length) +
-                                                 " bytes, but only " + std::to_string(file.size() - prefix) +
+                                                 " bytes, but only " + std::to_string(file_size - prefix) +
                                                  " follow its length; it may be truncated.");
     }
     const std::string where = "The header of " + name;
-    const std::string_view text(reinterpret_cast<const char*>(file.data()) + prefix, static_cast<std::size_t>(length));
+    const std::string_view text(reinterpret_cast<const char*>(head.data()) + prefix, static_cast<std::size_t>(length));
     if (!text.starts_with('{')) {
         throw Error(ErrorCode::invalid_file, where + " is not a JSON object: it must begin with '{'.");
     }
@@ -297,14 +300,19 @@ inline std::vector<TensorInfo> parse_safetensors_header(std::span<const std::byt
             detail::check_safetensors_metadata(item.value(), where);
         } else {
             tensors.push_back(detail::TensorDescription(item.key(), item.value(), file_name)
-                                  .read(data_begin, file.size() - data_begin));
+                                  .read(data_begin, file_size - data_begin));
         }
     }
     std::sort(tensors.begin(), tensors.end(), [](const TensorInfo& a, const TensorInfo& b) {
         return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
     });
-    detail::check_safetensors_cover(tensors, data_begin, file.size(), file_name);
+    detail::check_safetensors_cover(tensors, data_begin, file_size, file_name);
     return tensors;
+}
+
+/// The same for a file that is in memory as a whole.
+inline std::vector<TensorInfo> parse_safetensors_header(std::span<const std::byte> file, std::string_view file_name) {
+    return parse_safetensors_header(file, file_name, file.size());
 }
 
 }  // namespace totograph::io

@@ -106,7 +106,7 @@ inline void refuse_packed(std::string_view text, std::string_view file_name) {
         {"PAR1", "is a Parquet file", "Export the table as CSV"}};
     for (const Kind& kind : kinds) {
         if (text.starts_with(kind.magic)) {
-            throw Error(ErrorCode::invalid_file, "The file " + in_quotes(file_name, 1000) + " " +
+            throw Error(ErrorCode::invalid_file, "The file " + in_quotes(file_name, longest_quote) + " " +
                                                      std::string(kind.what) + ". " + std::string(kind.remedy) + ".");
         }
     }

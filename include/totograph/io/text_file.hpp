@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,7 +34,7 @@ inline std::string read_descriptor(int descriptor, const std::string& name, std:
             continue;
         }
         if (count < 0) {
-            throw Error(ErrorCode::io_failure, "Reading " + in_quotes(name, 1000) + " failed after " +
+            throw Error(ErrorCode::io_failure, "Reading " + in_quotes(name, longest_quote) + " failed after " +
                                                    std::to_string(used) + " bytes: " + system_reason(errno) + ".");
         }
         if (count == 0) {
@@ -42,8 +43,9 @@ inline std::string read_descriptor(int descriptor, const std::string& name, std:
         }
         used += static_cast<std::size_t>(count);
         if (used > most_bytes) {
-            throw Error(ErrorCode::invalid_file, "The file " + in_quotes(name, 1000) + " holds more than the " +
-                                                     std::to_string(most_bytes) + " bytes that are read at most.");
+            throw Error(ErrorCode::invalid_file, "The file " + in_quotes(name, longest_quote) +
+                                                     " holds more than the " + std::to_string(most_bytes) +
+                                                     " bytes that are read at most.");
         }
     }
 }
@@ -55,6 +57,19 @@ inline std::string read_text_file(const std::filesystem::path& path, std::size_t
     const FileDescriptor file = open_for_reading(path, status);
     const std::size_t expected = S_ISREG(status.st_mode) ? static_cast<std::size_t>(status.st_size) + 1 : 0;
     return read_descriptor(file.get(), path.string(), most_bytes, expected);
+}
+
+/// The same for a file that must be a regular one: `Error(file_not_found)` for a pipe or a device, which might never
+/// end, and for a pipe without a writer, which might never begin.
+inline std::string read_regular_text_file(const std::filesystem::path& path, std::size_t most_bytes) {
+    struct stat status {};
+    const FileDescriptor file = open_for_reading(path, status, O_NONBLOCK);
+    if (!S_ISREG(status.st_mode)) {
+        throw Error(ErrorCode::file_not_found,
+                    "The path " + in_quotes(path.string(), longest_quote) +
+                        " is a pipe, a device or the like, but a regular file was expected. Name a file.");
+    }
+    return read_descriptor(file.get(), path.string(), most_bytes, static_cast<std::size_t>(status.st_size) + 1);
 }
 
 }  // namespace totograph::io
