@@ -167,10 +167,12 @@ private:
         }
     }
 
-    void check_asked() const {
-        for (const std::size_t position : values_) {
-            if (!profiles_[position].is_empty()) {
+    void check_asked() {
+        for (std::size_t position = 0; position < names().size(); ++position) {
+            if (is_asked_[position] && position != clock_ && !profiles_[position].is_empty()) {
                 check_numeric(position);
+            } else if (!is_asked_[position] && profiles_[position].texts > 0) {
+                labels_.push_back(position);
             }
         }
     }
