@@ -180,6 +180,9 @@ TEST_CASE("a figure of the tail of the history and the forecast") {
     CHECK(figure.first_row == 0);
     CHECK(figure.horizon == 2);
     CHECK(figure.line_name == "median");
+    CHECK(figure.panels.at(0).name == "cpu");
+    input.units = {"GiB", ""};
+    CHECK(make_figure(input, sample_result(true), {}, seconds_timeline()).panels.at(0).name == "cpu [GiB]");
     REQUIRE(figure.panels.size() == 2);
     CHECK(figure.panels[0].line == std::vector<double>{6.5F, 7.5F});
     CHECK(figure.panels[1].line == std::vector<double>{65, 75});

@@ -193,7 +193,7 @@ private:
                 is_second_clock(position) ? times.push_back(names()[position]) : values_.push_back(position);
             } else if (profile.is_time()) {
                 times.push_back(names()[position]);
-            } else if (profile.texts > 0 && profile.texts < profile.numbers) {
+            } else if (profile.texts > 0 && profile.texts <= profile.numbers) {
                 check_numeric(position);
             } else {
                 labels_.push_back(position);
