@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -14,7 +13,6 @@
 
 #include <totograph/core/error.hpp>
 #include <totograph/io/clock.hpp>
-#include <totograph/io/csv_cells.hpp>
 #include <totograph/io/csv_layout.hpp>
 #include <totograph/io/csv_names.hpp>
 #include <totograph/io/csv_options.hpp>
@@ -25,6 +23,7 @@
 #include "../common/format.hpp"
 #include "../common/intake_options.hpp"
 #include "../common/text.hpp"
+#include "field_values.hpp"
 #include "options.hpp"
 
 namespace examples {
@@ -50,7 +49,10 @@ class ObservationReader {
 
 public:
     explicit ObservationReader(const Options& options)
-        : options_(options), csv_(csv_options(options.intake)), gaps_(options.intake.gaps) {
+        : options_(options),
+          csv_(csv_options(options.intake)),
+          gaps_(options.intake.gaps),
+          values_(csv_.decimal, gaps_) {
         for (std::int64_t variate = 0; variate < options.variates; ++variate) {
             all_.push_back(std::to_string(variate + 1));
             fields_.push_back(static_cast<std::size_t>(variate));
@@ -66,7 +68,12 @@ public:
     /// Whether lines bear timestamps; known for sure once a line could be used.
     [[nodiscard]] bool has_timestamps() const { return timestamp_.has_value(); }
     /// Sentences about what was decided since the last call.
-    [[nodiscard]] std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
+    [[nodiscard]] std::vector<std::string> take_notes() {
+        if (std::optional<std::string> note = values_.take_note()) {
+            notes_.push_back(std::move(*note));
+        }
+        return std::exchange(notes_, {});
+    }
 
     /// Takes the first line. Throws `Error(invalid_file)` when it is no text, `Error(invalid_series)` when it names no
     /// variate, and `Error(invalid_argument)` when it lacks a column that was asked for.
@@ -199,7 +206,7 @@ private:
         units_.resize(fields_.size());
         for (std::size_t variate = 0; variate < fields_.size(); ++variate) {
             const std::string& text = record[fields_[variate]].text;
-            const std::optional<double> value = value_of(text, units_[variate]);
+            const std::optional<double> value = values_.read(text, units_[variate], separator());
             if (!value) {
                 problem = "'" + printable(shortened(text, 40)) + "' for " +
                           printable(all_[options_.variates > 0 ? variate : fields_[variate]]) +
@@ -209,33 +216,6 @@ private:
             observation.values.push_back(*value);
         }
         return observation;
-    }
-
-    /// The value of a field in the unit of its variate, which the first one settles; nothing where it is none.
-    std::optional<double> value_of(std::string_view text, std::string& unit) {
-        using namespace totograph::io;
-        DecimalMark mark = csv_.decimal.value_or(DecimalMark::point);
-        if (parse_decimal(text).kind != DecimalKind::number || uses_comma_) {
-            if (const std::optional<NumberParts> parts = split_number(text)) {
-                unit = unit.empty() ? std::string(parts->unit) : unit;
-                mark = csv_.decimal.value_or(mark_of(parts->digits));
-            }
-        }
-        const CellValue cell = read_cell(text, mark, unit, gaps_);
-        return cell.problem == CellProblem::none ? std::optional(cell.value) : std::nullopt;
-    }
-
-    /// A stream cannot look ahead: what is unclear is read as its separator suggests, until a number tells.
-    totograph::io::DecimalMark mark_of(std::string_view digits) {
-        using totograph::io::DecimalMark;
-        const totograph::io::MarkEvidence evidence = totograph::io::evidence_of(digits);
-        const bool is_comma = evidence.is_comma || (evidence.has_unclear_comma && separator_ != ',') ||
-                              (evidence.has_unclear_point && uses_comma_);
-        if (is_comma && !uses_comma_) {
-            notes_.push_back("Numbers are read with decimal commas (--decimal point is the other way).");
-        }
-        uses_comma_ = (uses_comma_ || is_comma) && !evidence.is_point;
-        return is_comma ? DecimalMark::comma : DecimalMark::point;
     }
 
     /// Leaves out columns that nobody asked for by name, where two lines that follow each other hold text in them: one
@@ -366,10 +346,11 @@ private:
         return "it has " + plural(static_cast<std::int64_t>(record.size()), "field");
     }
 
+    [[nodiscard]] char separator() const { return csv_.separator.value_or(separator_.value_or(',')); }
+
     [[nodiscard]] Record split(std::string_view line) const {
         Record record;
-        const char separator = csv_.separator.value_or(separator_.value_or(','));
-        if (!totograph::io::CsvRecords(line, "standard input", separator).next(record)) {
+        if (!totograph::io::CsvRecords(line, "standard input", separator()).next(record)) {
             record.emplace_back();  // an empty line is one empty field
         }
         return record;
@@ -393,6 +374,7 @@ private:
     const Options& options_;
     totograph::io::CsvOptions csv_;
     totograph::io::GapWords gaps_;
+    FieldValues values_;
     std::optional<char> separator_;    // as the header tells
     std::vector<std::string> all_;     // the names of all columns
     std::vector<std::string> names_;   // and of the variates
@@ -405,7 +387,6 @@ private:
     std::string clock_note_;
     bool needs_header_ = true;
     bool has_index_ = false;
-    bool uses_comma_ = false;
     bool is_decided_ = false;  // whether it is known which field is the timestamp
 };
 

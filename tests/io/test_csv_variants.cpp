@@ -104,6 +104,8 @@ TEST_CASE("csv variants: comments, titles and names in comments") {
     const auto titled = parse("Category: All\n\nWeek,term\n2024-01-07,5\n2024-01-14,6\n");
     CHECK(titled.names == Names{"term"});
     CHECK(notes(titled, "1 line before its table"));
+    refuses("load\n1,5\n2,5\n", {"Line 2", "2 fields", "--separator"});  // no title: its commas are in numbers
+    CHECK(holds(parse("load\n1,5\n2,5\n", {.separator = ';'}), 0, {1.5, 2.5}));
     refuses("# a\n# b\nx,y\n1,2\n1,3\n2,oops\n", {"Line 6"});
 }
 

@@ -137,8 +137,12 @@ inline CsvLayout find_layout(std::string_view text, std::optional<char> separato
     const std::size_t kind = guessed_separators.find(layout.separator);
     for (std::size_t i = 0; i + 1 < lines.size() && kind != std::string_view::npos; ++i) {
         if (lines[i].counts[kind] > 0) {
-            // Titles end before a header, which a row follows with as many fields.
-            if (i > 0 && lines[i].counts[kind] == lines[i + 1].counts[kind]) {
+            // Titles end before a header, which is in letters, and which a row follows with as many fields.
+            const std::string_view header = text.substr(lines[i].begin, lines[i].end - lines[i].begin);
+            const bool has_letters = std::any_of(header.begin(), header.end(), [](char letter) {
+                return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
+            });
+            if (i > 0 && has_letters && lines[i].counts[kind] == lines[i + 1].counts[kind]) {
                 layout.begin = lines[i].begin;
                 layout.line = lines[i].number;
                 layout.skipped += i;

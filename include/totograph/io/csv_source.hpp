@@ -98,11 +98,11 @@ private:
             for (const CsvField& field : first) {
                 given.push_back(field.text);
             }
-            // R writes no name for the names of rows.
+            // R writes no name for the names of rows, which it puts in quotes.
             Record third;
             const std::size_t width = first.size() + 1;
-            const bool has_row_names = second.size() == width && !second.back().text.empty() &&
-                                       (!records.next(third) || third.size() == width);
+            const bool has_row_names = second.size() == width && is_row_name(second.front(), gaps) &&
+                                       !second.back().text.empty() && (!records.next(third) || third.size() == width);
             if (has_row_names) {
                 given.insert(given.begin(), "");
             }
@@ -118,6 +118,10 @@ private:
                              "; repeated names get a number, as " + in_quotes(unique.new_name) + " did.");
         }
         names_ = std::move(unique.names);
+    }
+
+    static bool is_row_name(const CsvField& field, const GapWords& gaps) {
+        return field.is_quoted || kind_of_cell(field.text, gaps) == CellKind::text;
     }
 
     /// The names of a file without a header: those of the comment before it, where there are as many.
