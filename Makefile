@@ -3,12 +3,13 @@
 JOBS ?= $(shell nproc)
 SETUP := tools/install_dependencies.sh
 
-.PHONY: help demo test release sanitize format docs pictures clean
+.PHONY: help demo test release package sanitize format docs pictures clean
 
 help:
 	@echo "make demo       forecast the bundled data (installs what is missing, builds, runs)"
 	@echo "make test       build everything and run the whole test suite (installs what is missing)"
 	@echo "make release    build the examples and benchmarks at full speed"
+	@echo "make package    build Debian packages of the programs, for any x86-64, and of the library"
 	@echo "make sanitize   run the quick tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make format     format the C++ files as .clang-format says"
 	@echo "make docs       write the API documentation to build/docs/html"
@@ -19,7 +20,9 @@ demo:
 	@$(SETUP) build
 	cmake --preset release
 	cmake --build --preset release --target forecast --parallel $(JOBS)
-	build/release/examples/forecast examples/data/machine_metrics.csv
+	build/release/examples/forecast examples/data/climate.csv --holdout --horizon 24
+	@echo
+	build/release/examples/forecast examples/data/machine_metrics.csv --min 0 --targets cpu_user_percent,load_1m,page_faults_per_s
 
 test:
 	@$(SETUP) build test
@@ -31,6 +34,12 @@ release:
 	@$(SETUP) build
 	cmake --preset release
 	cmake --build --preset release --parallel $(JOBS)
+
+package:
+	@$(SETUP) build package
+	cmake --preset package
+	cmake --build --preset package --parallel $(JOBS)
+	cpack --config build/package/CPackConfig.cmake -B build/package
 
 sanitize:
 	@$(SETUP) build test

@@ -48,7 +48,7 @@ if(TOTOGRAPH_CLANG_TIDY)
         add_custom_command(OUTPUT "${stamp}"
             COMMAND "${TOTOGRAPH_CLANG_TIDY}" --quiet --warnings-as-errors=* "--header-filter=${filter}" "${source}"
                 -- -std=c++20 "-I${PROJECT_SOURCE_DIR}/include" -isystem "${tidy_system}" ${clang_limits}
-                "-DTOTOGRAPH_BUNDLED_METRICS=\"\""
+                "-DTOTOGRAPH_BUNDLED_METRICS=\"\"" "-DTOTOGRAPH_METRICS_FROM_PROGRAM=\"\""
             COMMAND "${CMAKE_COMMAND}" -E touch "${stamp}"
             DEPENDS "${source}" ${tidy_headers} ${tidy_example_headers} "${PROJECT_SOURCE_DIR}/.clang-tidy"
             WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"

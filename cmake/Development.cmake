@@ -9,10 +9,16 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
     target_compile_options(totograph_development INTERFACE
         "$<$<COMPILE_LANGUAGE:CXX>:-Wno-uninitialized;-Wno-maybe-uninitialized>")
 endif()
+# Tests are compiled without optimization on purpose.
+target_compile_definitions(totograph_development INTERFACE TOTOGRAPH_NO_OPTIMIZE_WARNING)
 if(TOTOGRAPH_WERROR)
     target_compile_options(totograph_development INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Werror>")
 endif()
 
+if(TOTOGRAPH_NATIVE AND TOTOGRAPH_PROCESSOR_LEVELS)
+    message(FATAL_ERROR "totograph: TOTOGRAPH_PROCESSOR_LEVELS is for programs that run on any x86-64, and TOTOGRAPH_NATIVE "
+        "for those that run on machines like this one. Configure with -DTOTOGRAPH_NATIVE=OFF, or without levels.")
+endif()
 if(TOTOGRAPH_NATIVE)
     include(CheckCXXCompilerFlag)
     check_cxx_compiler_flag(-march=native TOTOGRAPH_HAS_MARCH_NATIVE)

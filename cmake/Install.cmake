@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Install tree: headers, the CMake package and the pkg-config file. All of it is text, so it goes below share/.
+# Install tree, in components: `development` (headers, the CMake package and the pkg-config file; all of it is text, so it
+# goes below share/), `model` (the demo model and sample data), and `programs`, which examples/ adds.
 include(CMakePackageConfigHelpers)
 
 if(totograph_fetched)
@@ -25,14 +26,19 @@ if(NOT Random123_INCLUDE_DIR IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
 endif()
 configure_file(cmake/totograph.pc.in "${PROJECT_BINARY_DIR}/totograph.pc" @ONLY)
 
-install(DIRECTORY include/totograph DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
-install(TARGETS totograph totograph_cuda EXPORT totographTargets)
-install(EXPORT totographTargets NAMESPACE totograph:: DESTINATION "${package_directory}")
+install(DIRECTORY include/totograph DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development
+    FILES_MATCHING PATTERN "*.hpp")
+install(TARGETS totograph totograph_cuda EXPORT totographTargets COMPONENT development)
+install(EXPORT totographTargets NAMESPACE totograph:: DESTINATION "${package_directory}" COMPONENT development)
 install(FILES
     "${PROJECT_BINARY_DIR}/totographConfig.cmake"
     "${PROJECT_BINARY_DIR}/totographConfigVersion.cmake"
+    cmake/BuildHints.cmake
     cmake/FindRandom123.cmake
-    DESTINATION "${package_directory}")
-install(FILES "${PROJECT_BINARY_DIR}/totograph.pc" DESTINATION "${pkgconfig_directory}")
-install(DIRECTORY models/demo/ DESTINATION "${demo_model_directory}")
-install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+    cmake/ProcessorLevels.cmake
+    DESTINATION "${package_directory}" COMPONENT development)
+install(DIRECTORY cmake/processor_levels DESTINATION "${package_directory}" COMPONENT development)
+install(FILES "${PROJECT_BINARY_DIR}/totograph.pc" DESTINATION "${pkgconfig_directory}" COMPONENT development)
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT development)
+install(DIRECTORY models/demo/ DESTINATION "${demo_model_directory}" COMPONENT model)
+install(DIRECTORY examples/data/ DESTINATION "${CMAKE_INSTALL_DATADIR}/totograph/data" COMPONENT model)

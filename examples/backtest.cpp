@@ -6,15 +6,20 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <cstddef>
 #include <filesystem>
 #include <iostream>
 #include <optional>
 #include <ostream>
+#include <span>
 #include <string>
 
+#include <totograph/io/checkpoint_files.hpp>
 #include <totograph/io/csv.hpp>
+#include <totograph/io/random_access_file.hpp>
 #include <totograph/io/text_file.hpp>
 
 #include "backtest/command_line.hpp"
@@ -26,6 +31,7 @@
 #include "backtest/run_backtest.hpp"
 #include "common/checksum.hpp"
 #include "common/exit_codes.hpp"
+#include "common/model_sizes.hpp"
 #include "common/output_files.hpp"
 #include "common/progress.hpp"
 #include "common/run_program.hpp"
@@ -52,20 +58,31 @@ std::string key_of(const Options& options, const std::string& input, const std::
     Checksum sum;
     const auto add = [&](const std::string& text) { sum.add(std::to_string(text.size())).add(":").add(text); };
     const auto add_file = [&](const std::filesystem::path& path) {
-        std::error_code ignored;
-        add(std::filesystem::exists(path, ignored) ? totograph::io::read_text_file(path, std::size_t{1} << 40U) : "");
+        const totograph::io::RandomAccessFile file(path);
+        sum.add(std::to_string(file.size())).add(":");
+        std::string part(std::size_t{1} << 20U, '\0');
+        for (std::size_t at = 0; at < file.size(); at += part.size()) {
+            part.resize(std::min(part.size(), file.size() - at));
+            file.read(at, std::as_writable_bytes(std::span(part)));
+            sum.add(part);
+        }
     };
     add(std::string(totograph::version));
     add(input);
-    add_file(checkpoint / "config.json");
-    add_file(checkpoint / "model.safetensors");
+    const totograph::io::CheckpointFiles files = totograph::io::find_checkpoint(checkpoint);
+    if (!files.config.empty()) {
+        add_file(files.config);
+    }
+    for (const std::filesystem::path& weights : files.weights) {
+        add_file(weights);
+    }
     for (const std::string& column : options.columns) {
         add(column);
     }
     std::ostringstream settings;
     settings << options.columns.size() << ' ' << options.timestamp << ' ' << options.separator << ' ' << plan.season
              << ' ' << plan.windows << ' ' << options.stride << ' ' << options.context << ' ' << options.samples << ' '
-             << options.seed << ' ' << options.together;
+             << options.seed << ' ' << options.together << ' ' << options.extend;
     for (const std::int64_t horizon : options.horizons) {
         settings << ' ' << horizon;
     }
@@ -79,7 +96,8 @@ std::string subtitle(const Options& options, const Plan& plan, const totograph::
            ", seed " + std::to_string(options.seed) + (options.together ? ", series together" : "");
 }
 
-int run(const Options& options, Stage& stage) {
+int run(const Options& given, Stage& stage) {
+    Options options = given;
     stage = Stage::output;
     for (const std::filesystem::path& path : {options.csv, options.svg}) {
         if (!path.empty()) {
@@ -96,12 +114,18 @@ int run(const Options& options, Stage& stage) {
     stage = Stage::checkpoint;
     const std::filesystem::path checkpoint = checkpoint_or_demo(options.checkpoint);
     const ModelKind kind = kind_of(checkpoint);
-    const auto most_series =
-        static_cast<std::size_t>(options.together ? largest_variates(kind) : variates_at_once(kind));
+    const ModelSizes most = most_of(kind);
+    const auto most_series = static_cast<std::size_t>(options.together ? most.variates : variates_at_once(kind));
+    stage = Stage::arguments;
+    check_horizon(options.horizons.back(), options.extend, most, "--horizon");
     stage = Stage::input;
-    const Plan plan = make_plan(table, Timeline(table.timestamps), options, most_series);
+    options.context = std::min(options.context, most.context);
+    Plan plan = make_plan(table, Timeline(table.timestamps), options, most_series);
+    for (const std::string& note : {context_note(given.context, most), extend_note(options.horizons.back(), most)}) {
+        plan.notes.push_back(note);
+    }
     for (const std::string& note : plan.notes) {
-        if (!options.quiet) {
+        if (!options.quiet && !note.empty()) {
             std::cerr << "backtest: " << note << "\n";
         }
     }
@@ -123,11 +147,10 @@ int run(const Options& options, Stage& stage) {
     std::size_t done = 0;
     Progress progress(std::cerr, !options.quiet && isatty(STDERR_FILENO) == 1);
     const std::optional<AllScores> scores =
-        run_backtest(table, options, plan, *model, journal, interrupted, [&](std::size_t now, double seconds_left) {
+        run_backtest(table, options, plan, *model, journal, interrupted, [&](std::size_t now) {
             done = now;
             progress.stage(count_text(static_cast<std::int64_t>(now)) + " of " +
-                               plural(static_cast<std::int64_t>(plan.tasks.size()), "forecast") +
-                               (seconds_left < 0 ? "" : ", " + fixed_number(seconds_left, 0) + " s left"),
+                               plural(static_cast<std::int64_t>(plan.tasks.size()), "forecast"),
                            static_cast<double>(now) / static_cast<double>(plan.tasks.size()));
         });
     progress.finish();

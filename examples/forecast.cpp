@@ -6,18 +6,25 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <ostream>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <totograph/io/csv.hpp>
 
+#include "common/model_sizes.hpp"
 #include "common/output_files.hpp"
 #include "common/progress.hpp"
 #include "common/run_program.hpp"
 #include "common/timeline.hpp"
+#include "forecast/bounds_notes.hpp"
 #include "forecast/command_line.hpp"
+#include "forecast/holdout.hpp"
+#include "forecast/input_groups.hpp"
 #include "forecast/make_figure.hpp"
 #include "forecast/options.hpp"
 #include "forecast/output.hpp"
@@ -45,13 +52,31 @@ totograph::io::Table read_table(const Options& options) {
     return totograph::io::read_csv(options.input, csv);
 }
 
-SeriesInput read_input(const totograph::io::Table& table, const Options& options, ModelKind model) {
+SeriesInput read_input(const totograph::io::Table& table, const Options& options, const ModelSizes& most) {
     return series_input(table, {.targets = options.targets,
                                 .exogenous = options.exogenous,
-                                .context = options.context > 0 ? options.context : largest_context(model),
+                                .context = options.context > 0 ? std::min(options.context, most.context) : most.context,
                                 .horizon = options.horizon,
                                 .holdout = options.holdout,
                                 .independent = options.independent});
+}
+
+/// A program's table, which begins with the word for its sizes that only those who compile a model know.
+std::string in_sizes(std::string table) {
+    constexpr std::string_view word = "bucket";
+    if (table.starts_with(word)) {
+        table.replace(0, word.size(), "sizes");
+    }
+    return table;
+}
+
+/// Says what the user should know, a line each.
+void tell(const std::vector<std::string>& notes, const Options& options) {
+    for (const std::string& note : notes) {
+        if (!options.quiet && !note.empty()) {
+            std::cerr << "forecast: " << note << "\n";
+        }
+    }
 }
 
 std::string subtitle(const SeriesInput& input, const Options& options) {
@@ -76,22 +101,23 @@ struct Results {
 void add_forecast(Results& results, const SeriesInput& input, const ForecastResult& forecast,
                   const totograph::io::Table& table, const Options& options) {
     const Timeline timeline(table.timestamps);
-    Figure figure = make_figure(input, forecast, timeline);
+    const Holdout holdout = holdout_scores(input, forecast, holdout_season(options.season, timeline, input.steps));
+    Figure figure = make_figure(input, forecast, holdout, timeline);
     figure.title = "Forecast of " + options.input.filename().string();
     figure.subtitle = subtitle(input, options);
     if (options.table) {
-        results.printed += forecast_table(input, forecast, timeline);
+        results.printed += forecast_table(input, forecast, holdout, timeline);
     }
     if (options.wants_chart()) {
-        results.printed += terminal_chart(figure, terminal_style(STDOUT_FILENO));
+        results.printed += terminal_chart(first_panels(figure, 20), terminal_style(STDOUT_FILENO));
     }
     if (!options.svg.empty()) {
-        results.files.add(options.svg, svg_document(figure));
+        results.files.add(options.svg, svg_document(first_panels(figure, 60)));
     }
     if (options.output.empty()) {
         return;
     }
-    const std::string csv = forecast_csv(input, forecast, timeline, table.timestamp_name);
+    const std::string csv = forecast_csv(input, forecast, holdout, timeline, table.timestamp_name);
     if (options.output_is_stdout()) {
         results.printed += csv;
     } else {
@@ -109,14 +135,16 @@ int run(const Options& options, Stage& stage) {
     stage = Stage::checkpoint;
     const std::filesystem::path checkpoint = checkpoint_or_demo(options.checkpoint);
     const ModelKind model = kind_of(checkpoint);
+    const ModelSizes most = most_of(model);
+    stage = Stage::arguments;
+    check_horizon(options.horizon, options.extend, most, "--horizon");
     stage = Stage::input;
     const totograph::io::Table table = read_table(options);
-    const SeriesInput input = read_input(table, options, model);
-    for (const std::string& note : input.notes) {
-        if (!options.quiet) {
-            std::cerr << "forecast: " << note << "\n";
-        }
-    }
+    const SeriesInput input = read_input(table, options, most);
+    tell(input.notes, options);
+    tell({context_note(options.context, most), input_groups_note(input, most, options.independent),
+          extend_note(options.horizon, most)},
+         options);
 
     Results results;
     if (options.explain || !options.dot.empty()) {
@@ -124,7 +152,7 @@ int run(const Options& options, Stage& stage) {
         const ProgramDescription program = describe_program(input, options, model);
         stage = Stage::output;
         if (options.explain) {
-            results.printed += program.table;
+            results.printed += in_sizes(program.table);
         }
         if (!options.dot.empty()) {
             results.files.add(options.dot, program.dot);
@@ -133,11 +161,12 @@ int run(const Options& options, Stage& stage) {
     if (options.wants_forecast()) {
         Progress progress(std::cerr, !options.quiet && isatty(STDERR_FILENO) == 1);
         const ForecastResult forecast =
-            run_forecast(input, options, checkpoint, [&](Stage now, const std::string& words) {
+            run_forecast(input, options, checkpoint, [&](Stage now, const std::string& words, double share) {
                 stage = now;
-                progress.stage(words);
+                progress.stage(words, share);
             });
         progress.finish();
+        tell(bounds_notes(input, forecast, options.bounds), options);
         stage = Stage::output;
         add_forecast(results, input, forecast, table, options);
     }

@@ -159,6 +159,11 @@ private:
         stage_ = Stage::forecast;
         if (!stream_) {
             stream_.emplace(model_, options_, observations_.names());
+            for (const std::string& note : stream_->notes()) {
+                if (!options_.quiet) {
+                    std::cerr << "stream: " << note << "\n";
+                }
+            }
         }
         const bool has_clock = observations_.has_timestamps();
         stream_->set_time(has_clock ? observation.timestamp : std::to_string(counts_.lines));

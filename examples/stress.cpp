@@ -14,6 +14,7 @@
 #include <iostream>
 #include <ostream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <totograph/core/error.hpp>
@@ -38,6 +39,14 @@ using namespace examples;
 namespace serve = totograph::serve;
 
 constexpr int exit_failed = 7;
+
+/// The metrics that come with the library: installed beside this program, or in the sources.
+std::filesystem::path bundled_metrics() {
+    std::error_code failed;
+    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed);
+    std::filesystem::path installed = (program.parent_path() / TOTOGRAPH_METRICS_FROM_PROGRAM).lexically_normal();
+    return !failed && std::filesystem::exists(installed, failed) ? installed : TOTOGRAPH_BUNDLED_METRICS;
+}
 
 StressResult ablate(const Options& options, const std::vector<serve::StressData>& data, Stage& stage) {
     stage = Stage::checkpoint;
@@ -81,7 +90,7 @@ int run(const Options& options, Stage& stage) {
     stage = Stage::input;
     std::vector<serve::StressData> data;
     if (options.task != Task::against && options.task != Task::list && options.task != Task::build_latency) {
-        data = read_data(options, TOTOGRAPH_BUNDLED_METRICS);
+        data = read_data(options, bundled_metrics());
     }
     StressResult result;
     const serve::BuildIdentity build = serve::build_identity();
@@ -140,6 +149,6 @@ int run(const Options& options, Stage& stage) {
 
 int main(int argument_count, char** arguments) {
     return run_program(
-        "stress", "fewer --buckets",
+        "stress", "fewer --sizes",
         [&](std::ostream& answer) { return parse_command_line(argument_count, arguments, answer); }, run);
 }

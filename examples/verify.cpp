@@ -52,6 +52,7 @@ int run(const Options& options, Stage& stage) {
     }
     what.open_checkpoint = [&](const std::filesystem::path& checkpoint) {
         add_backends(registry, checkpoint);
+        check_weights(checkpoint);
         return std::string(kind_of(checkpoint) == ModelKind::demo ? "the demo model" : "Toto Open Base 1.0");
     };
     // What a device has room for, check_devices tells.

@@ -54,15 +54,15 @@ say ""
 
 run "Fit to serve" verify --backend "$backend"
 # Where the host's eager executor is the baseline, the largest bucket takes seconds a forecast: there, once is enough.
-against=(--buckets 2)
+against=(--sizes 2)
 if [[ "$backend" == cpu ]]; then
     run "All buckets" stress --backend cpu --quiet
 else
     run "Level quick, against the host" stress --backend cuda --baseline cpu --quiet
     run "In f32, against the host" stress --backend cuda-f32 --baseline cpu --quiet
-    run "Captured layer by layer, against the host" stress --backend cuda-regional --baseline cpu --buckets 1 --quiet
+    run "Captured layer by layer, against the host" stress --backend cuda-regional --baseline cpu --sizes 1 --quiet
     # In f32 the device agrees with the host, as was just shown.
-    against=(--baseline cuda-f32 --buckets 2)
+    against=(--baseline cuda-f32 --sizes 2)
 fi
 for level in quick full production-check; do
     run "Level $level" stress --backend "$backend" "${against[@]}" --mode "$level" --quiet

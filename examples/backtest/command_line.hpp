@@ -41,8 +41,9 @@ Exit codes:
   2    the command line is wrong
   3    the input file cannot be read or used
   4    the checkpoint cannot be read or does not fit the model
-  5    no compiled bucket holds the request
+  5    more is asked for than the model takes
   6    an output cannot be written, or the journal is another run's (finished windows are kept)
+  8    the model gave values that are no finite numbers
   130  interrupted; finished windows are kept
 )";
 
@@ -85,6 +86,7 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
         ->type_name("CHARACTER");
     detail::add_list(app, "--horizon", options.horizons, detail::split_horizons, "Steps to forecast (default: 24)")
         ->type_name("N,N,...");
+    app.add_flag("--extend", options.extend, "Go on from the medians where the model's horizon ends");
     number("--windows", options.windows, "Windows of each series (default: as fit, at most 20)");
     number("--stride", options.stride, "Rows from one window to the next (default: the largest horizon)");
     number("--season", options.season, "Steps in a season (default: as the timestamps suggest)");
@@ -93,8 +95,9 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
     number("--seed", options.seed, "Seed of the random numbers (default: 0)");
     app.add_flag("--together", options.together, "Let the series of a forecast see each other");
     app.add_option("--checkpoint", options.checkpoint,
-                   "Directory of a Toto Open Base 1.0 checkpoint\n(default: the small model that comes with totograph)")
-        ->type_name("DIR");
+                   "Toto Open Base 1.0: a folder, a file, or the model's folder in\na Hugging Face cache\n(default: "
+                   "the small model that comes with totograph)")
+        ->type_name("PATH");
     number("--threads", options.threads, "Forecasts to compute at the same time (default: one a core)");
     app.add_option("--journal", options.journal,
                    "Where finished windows are kept (default: a file in the\nworking directory, removed at the end)")

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -16,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include <totograph/core/error.hpp>
@@ -34,21 +36,10 @@ public:
     /// Opens or creates the file. `key` names input and settings. Throws `Error(io_failure)` when the file cannot be
     /// used or another process uses it, and `Error(invalid_argument)` when it holds the results of something else.
     Journal(std::filesystem::path path, const std::string& key) : path_(std::move(path)) {
-        file_ = totograph::io::FileDescriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-        if (!file_) {
-            fail("cannot be opened", "Check its directory, or name another file with --journal.");
-        }
-        struct stat status {};
-        if (::fstat(file_.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
-            throw totograph::Error(totograph::ErrorCode::io_failure,
-                                   "The journal '" + path_.string() +
-                                       "' is no regular file, so nothing can be kept in it; name another file.");
-        }
-        if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
-            throw totograph::Error(totograph::ErrorCode::io_failure,
-                                   "The journal '" + path_.string() +
-                                       "' is in use by another run. Wait for its end, or name another with --journal.");
-        }
+        do {
+            open();
+            lock();
+        } while (is_removed());
         read(heading(key));
     }
 
@@ -72,12 +63,63 @@ public:
     }
 
 private:
+    static constexpr ::off_t most_bytes = ::off_t{1} << 30;
+
     static std::string heading(const std::string& key) { return "totograph-backtest-1 " + key; }
 
+    /// Calls the system again as long as a signal, such as of a timer, comes in between.
+    template <class Call>
+    static int uninterrupted(const Call& call) {
+        int result = 0;
+        do {
+            result = call();
+        } while (result < 0 && errno == EINTR);
+        return result;
+    }
+
+    void open() {
+        // Without O_NONBLOCK, opening a pipe might wait for ever.
+        const int opened =
+            uninterrupted([&] { return ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666); });
+        file_ = totograph::io::FileDescriptor(opened);
+        if (!file_) {
+            fail("cannot be opened", "Check its directory, or name another file with --journal.");
+        }
+        struct stat status {};
+        if (::fstat(file_.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+            refuse("is no regular file, so nothing can be kept in it; name another file.");
+        }
+        if (status.st_size > most_bytes) {
+            refuse("holds " + std::to_string(status.st_size) +
+                   " bytes, more than any journal; name another file with --journal.");
+        }
+    }
+
+    /// Whether a run that has ended removed the file after it was opened here: nothing that is written to it is kept.
+    [[nodiscard]] bool is_removed() const {
+        struct stat status {};
+        return ::fstat(file_.get(), &status) == 0 && status.st_nlink == 0;
+    }
+
+    /// Keeps other runs out. One that was killed, or a child that it had begun to start, may hold the lock for a moment
+    /// more.
+    void lock() {
+        constexpr int tries = 50;
+        for (int i = 0; uninterrupted([&] { return ::flock(file_.get(), LOCK_EX | LOCK_NB); }) != 0; ++i) {
+            if (errno != EWOULDBLOCK) {
+                fail("cannot be locked", "Name a file on a file system that has locks with --journal.");
+            }
+            if (i == tries) {
+                refuse("is in use by another run. Wait for its end, or name another with --journal.");
+            }
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        }
+    }
+
     [[noreturn]] void fail(const std::string& what, const std::string& advice) const {
-        throw totograph::Error(totograph::ErrorCode::io_failure, "The journal '" + path_.string() + "' " + what + ": " +
-                                                                     totograph::io::system_reason(errno) + ". " +
-                                                                     advice);
+        throw totograph::Error(
+            totograph::ErrorCode::io_failure,
+            "The journal " + shown() + " " + what + ": " + totograph::io::system_reason(errno) + ". " + advice);
     }
 
     [[nodiscard]] std::string content() const {
@@ -110,41 +152,42 @@ private:
             const std::string_view line = checked(rest.substr(0, length));
             rest.remove_prefix(length + 1);
             if (first && line != wanted_heading) {
-                refuse();
+                refuse_others();
             }
             if (!first) {
                 take(line);
             }
         }
         if (whole == 0 && !wanted_heading.starts_with(text.substr(0, wanted_heading.size()))) {
-            refuse();  // not even a heading that was torn
+            refuse_others();  // not even a heading that was torn
         }
         damaged_ += whole < text.size() ? 1 : 0;
         end_ = static_cast<::off_t>(whole);
-        if (::ftruncate(file_.get(), end_) != 0 || ::lseek(file_.get(), end_, SEEK_SET) != end_) {
+        if (uninterrupted([&] { return ::ftruncate(file_.get(), end_); }) != 0 ||
+            ::lseek(file_.get(), end_, SEEK_SET) != end_) {
             fail("cannot be written", "Name another file with --journal.");
         }
         if (whole == 0) {
             damaged_ = 0;  // a torn heading is no result
             write_line(wanted_heading);
-            keep_name();
+            if (errno = totograph::io::flush_name(path_); errno != 0) {
+                fail("cannot be kept", "Check the disk, or name another file with --journal.");
+            }
         }
     }
 
-    /// Puts the name of a new file on the disk too, without which its lines could not be found after a crash. Some file
-    /// systems cannot, and need not.
-    void keep_name() const {
-        const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
-        const totograph::io::FileDescriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-        if (opened && ::fsync(opened.get()) != 0 && errno != EINVAL) {
-            fail("cannot be kept", "Check the disk, or name another file with --journal.");
-        }
+    [[nodiscard]] std::string shown() const {
+        return totograph::io::in_quotes(path_.string(), totograph::io::longest_quote);
     }
 
-    [[noreturn]] void refuse() const {
+    [[noreturn]] void refuse(const std::string& why) const {
+        throw totograph::Error(totograph::ErrorCode::io_failure, "The journal " + shown() + " " + why);
+    }
+
+    [[noreturn]] void refuse_others() const {
         throw totograph::Error(totograph::ErrorCode::invalid_argument,
-                               "The file '" + path_.string() +
-                                   "' is not the journal of this run: it belongs to another input, model or other "
+                               "The file " + shown() +
+                                   " is not the journal of this run: it belongs to another input, model or other "
                                    "settings. Remove it, or name another with --journal.");
     }
 
@@ -168,7 +211,7 @@ private:
             }
             rest.remove_prefix(static_cast<std::size_t>(std::max<::ssize_t>(count, 0)));
         }
-        if (::fdatasync(file_.get()) != 0) {
+        if (uninterrupted([&] { return ::fdatasync(file_.get()); }) != 0) {
             give_back();
         }
         end_ += static_cast<::off_t>(line.size());

@@ -20,6 +20,7 @@ struct Options {
     char separator = ',';
 
     std::vector<std::int64_t> horizons;  ///< Ascending; 24 when none is given.
+    bool extend = false;                 ///< Go on where the model's horizon ends.
     std::int64_t windows = 0;            ///< 0: up to 20
     std::int64_t stride = 0;             ///< 0: the largest horizon
     std::int64_t season = 0;             ///< 0: as the timestamps suggest

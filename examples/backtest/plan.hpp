@@ -13,7 +13,9 @@
 #include <totograph/core/error.hpp>
 #include <totograph/io/table.hpp>
 
+#include "../common/column_groups.hpp"
 #include "../common/format.hpp"
+#include "../common/season.hpp"
 #include "../common/text.hpp"
 #include "../common/timeline.hpp"
 #include "../common/timestamp.hpp"
@@ -36,25 +38,6 @@ struct Plan {
     std::vector<std::string> notes;  ///< Sentences that the user should read.
 };
 
-/// Steps in the season that timestamps suggest: a year of months, a week of days, a day of anything down to a minute;
-/// 1 (no season) otherwise.
-inline std::int64_t season_of(const Timeline& timeline) {
-    constexpr std::int64_t day = seconds_per_day * nanoseconds_per_second;
-    if (timeline.kind() == Timeline::Kind::months) {
-        return 12 % timeline.step() == 0 ? 12 / timeline.step() : 1;
-    }
-    std::int64_t step = 0;
-    if (timeline.kind() == Timeline::Kind::instants) {
-        step = timeline.step();
-    } else if (timeline.kind() == Timeline::Kind::numbers && timeline.epoch_unit() > 0) {
-        step = timeline.step() * timeline.epoch_unit();
-    }
-    if (step == day) {
-        return 7;
-    }
-    return step >= 60 * nanoseconds_per_second && step < day && day % step == 0 ? day / step : 1;
-}
-
 namespace detail {
 
 [[noreturn]] inline void reject_series(const std::string& sentence) {
@@ -63,8 +46,8 @@ namespace detail {
 
 inline void check_columns_hold_values(const totograph::io::Table& table) {
     for (std::size_t column = 0; column < table.columns.size(); ++column) {
-        const std::vector<float>& values = table.columns[column];
-        if (std::all_of(values.begin(), values.end(), [](float value) { return std::isnan(value); })) {
+        const std::vector<double>& values = table.columns[column];
+        if (std::all_of(values.begin(), values.end(), [](double value) { return std::isnan(value); })) {
             reject_series("Column '" + printable(table.names[column]) +
                           "' holds no value at all, so there is nothing to test; name the others with --columns.");
         }
@@ -72,11 +55,11 @@ inline void check_columns_hold_values(const totograph::io::Table& table) {
 }
 
 /// Whether values rise in equal whole steps, up to the rounding of large ones, as a clock or a row number does.
-inline bool counts_up(const std::vector<float>& values) {
+inline bool counts_up(const std::vector<double>& values) {
     if (values.size() < 3 || !(values.front() < values.back())) {
         return false;
     }
-    const double step = (static_cast<double>(values.back()) - values.front()) / static_cast<double>(values.size() - 1);
+    const double step = (values.back() - values.front()) / static_cast<double>(values.size() - 1);
     const double largest = std::max(std::abs(values.front()), std::abs(values.back()));
     const double rounding = largest * static_cast<double>(std::numeric_limits<float>::epsilon());
     for (std::size_t row = 0; row < values.size(); ++row) {
@@ -123,7 +106,8 @@ inline void note_doubtful_time(const totograph::io::Table& table, const Options&
 
 }  // namespace detail
 
-/// Lays out the windows: the last ends with the file, each earlier one begins `stride` rows before the next. Throws
+/// Lays out the windows: the last ends with the file, each earlier one begins `stride` rows before the next; at most
+/// `most_series` columns are forecast at once. Throws
 /// `Error(invalid_series)` for a file that is too short and for columns without values.
 inline Plan make_plan(const totograph::io::Table& table, const Timeline& timeline, const Options& options,
                       std::size_t most_series) {
@@ -155,11 +139,14 @@ inline Plan make_plan(const totograph::io::Table& table, const Timeline& timelin
                               std::to_string(plan.windows) + " were asked for; use --windows " + std::to_string(most) +
                               " or a smaller --stride.");
     }
-    const std::size_t series = table.columns.size();
+    const std::vector<ColumnGroup> groups = divide_columns(table.columns.size(), most_series);
     for (std::int64_t window = plan.windows; window-- > 0;) {
-        for (std::size_t first = 0; first < series; first += most_series) {
-            plan.tasks.push_back({first, std::min(most_series, series - first), rows - horizon - window * stride});
+        for (const ColumnGroup& group : groups) {
+            plan.tasks.push_back({group.first, group.count, rows - horizon - window * stride});
         }
+    }
+    if (options.together && groups.size() > 1) {
+        plan.notes.push_back(groups_note(groups, table.names, most_series));
     }
     return plan;
 }

@@ -10,8 +10,9 @@
 
 #include "../common/aligned.hpp"
 #include "../common/format.hpp"
+#include "../common/metrics.hpp"
+#include "../common/season.hpp"
 #include "../common/text.hpp"
-#include "metrics.hpp"
 #include "run_backtest.hpp"
 
 namespace examples {
@@ -75,7 +76,7 @@ inline std::string report_table(const std::vector<ReportRow>& rows, std::int64_t
     for (const ReportRow& row : rows) {
         if (cells.empty()) {
             text += (text.empty() ? "" : "\n") + plural(row.horizon, "step") + " ahead, against " +
-                    (season == 1 ? "the last value" : "the value " + plural(season, "step") + " before") + "\n";
+                    naive_words(season) + "\n";
             cells.push_back(
                 {"series", "windows", "MASE", "baseline", "ratio", "CRPS", "baseline", "in 50%", "in 80%", "in 90%"});
         }
@@ -100,7 +101,7 @@ inline std::string report_csv(const std::vector<ReportRow>& rows) {
         }
     }
     text += ",mase_ratio\n";
-    const auto number = [](double value) { return std::string(",").append(exact_number(static_cast<float>(value))); };
+    const auto number = [](double value) { return std::string(",").append(exact_number(value)); };
     for (const ReportRow& row : rows) {
         text += (row.is_total ? "total," : "series,") + quote_csv(row.is_total ? "" : row.name) + "," +
                 std::to_string(row.horizon) + "," + std::to_string(row.windows);

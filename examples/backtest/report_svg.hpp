@@ -28,6 +28,7 @@ inline constexpr const char* report_style = R"(.model { fill: #1d4ed8; }
 .track { fill: #e2e8f0; }
 .filled { fill: #3b82f6; fill-opacity: 0.55; }
 .wanted { stroke: #1e293b; stroke-width: 2; }
+.break { stroke: #94a3b8; stroke-width: 1; stroke-dasharray: 2 5; }
 @media (prefers-color-scheme: dark) {
 .model { fill: #60a5fa; }
 .naive, .worse { stroke: #fb923c; }
@@ -64,12 +65,10 @@ public:
         std::string body;
         double y = 104;
         for (const Block& block : blocks_) {
-            body += draw(block.rows, y);
-            y += 62 + row_height * static_cast<double>(block.rows.size()) + 34;
-            if (block.hidden > 0) {
-                body += svg_text(
-                    margin, y - 18, "small",
-                    count_text(block.hidden) + " more series " + (block.hidden == 1 ? "is" : "are") + " in the CSV");
+            body += draw(block, y);
+            y += head_height + block.height() + 34;
+            if (block.unscored > 0) {
+                body += svg_text(margin, y - 18, "small", not_drawn(block.unscored, "without a ratio"));
                 y += 20;
             }
         }
@@ -85,7 +84,9 @@ public:
 private:
     static constexpr double width = 980;
     static constexpr double margin = 32;
+    static constexpr double head_height = 62;
     static constexpr double row_height = 26;
+    static constexpr double break_height = 34;
     static constexpr double plot_left = 232;
     static constexpr double plot_width = 300;
     static constexpr double numbers_left = plot_left + plot_width;
@@ -94,8 +95,20 @@ private:
     /// One horizon.
     struct Block {
         std::vector<ReportRow> rows;
-        std::int64_t hidden = 0;  ///< Series that are not drawn.
+        std::size_t break_at = 0;   ///< The row above which series are left out; 0: none.
+        std::int64_t between = 0;   ///< Series left out there, between the best and the worst.
+        std::int64_t unscored = 0;  ///< Series without a ratio that are not drawn.
+
+        /// Where a row begins, below the head.
+        [[nodiscard]] double row_top(std::size_t row) const {
+            return row_height * static_cast<double>(row) + (break_at > 0 && row >= break_at ? break_height : 0);
+        }
+        [[nodiscard]] double height() const { return row_top(rows.size()); }
     };
+
+    static std::string not_drawn(std::int64_t count, const std::string& which) {
+        return count_text(count) + " series " + which + (count == 1 ? " is" : " are") + " not drawn; --csv has all";
+    }
 
     /// The mean of all first, then the series, the largest gain first, then those without a ratio. Of very many only
     /// the best and the worst are drawn, and those without a ratio where room is left.
@@ -106,21 +119,20 @@ private:
         const auto first = std::stable_partition(rows.begin(), rows.end(), total);
         const auto end = std::stable_partition(first, rows.end(), scored);
         std::stable_sort(first, end, [](const ReportRow& a, const ReportRow& b) { return a.ratio < b.ratio; });
-        const std::size_t all = rows.size();
         const auto most = static_cast<std::ptrdiff_t>(most_rows);
-        if (rows.end() - first > most) {
-            const std::ptrdiff_t drawn = end - first;
-            rows.erase(drawn < most ? first + most : end, rows.end());
-            if (drawn > most) {
-                rows.erase(first + most / 2, rows.end() - most / 2);
-            }
+        const std::ptrdiff_t ranked = end - first;
+        const auto last = ranked < most ? first + std::min(most, rows.end() - first) : end;
+        block.unscored = rows.end() - last;
+        rows.erase(last, rows.end());
+        if (ranked > most) {
+            block.between = ranked - most;
+            block.break_at = static_cast<std::size_t>(first - rows.begin() + most / 2);
+            rows.erase(first + most / 2, rows.end() - most / 2);
         }
-        block.hidden = static_cast<std::int64_t>(all - rows.size());
     }
 
     [[nodiscard]] std::string legend(double y) const {
-        const std::string baseline =
-            season_ == 1 ? "the last value repeated" : "the value " + plural(season_, "step") + " before";
+        const std::string baseline = naive_words(season_);
         return svg_circle("model", margin + 6, y - 4, 5) + svg_text(margin + 18, y, "small", "Toto") +
                svg_circle("naive", margin + 72, y - 4, 5) + svg_text(margin + 84, y, "small", "baseline: " + baseline) +
                svg_rectangle("filled", margin + 340, y - 10, 22, 12) +
@@ -145,12 +157,13 @@ private:
         return std::max(1e-9, 1.08 * std::min(errors.back(), 4 * errors[errors.size() / 2]));
     }
 
-    [[nodiscard]] std::string draw(const std::vector<ReportRow>& block, double top) const {
-        const double end = axis_end(block);
-        const double first = top + 62;
-        const double bottom = first + row_height * static_cast<double>(block.size());
+    [[nodiscard]] std::string draw(const Block& block, double top) const {
+        const std::vector<ReportRow>& rows = block.rows;
+        const double end = axis_end(rows);
+        const double first = top + head_height;
+        const double bottom = first + block.height();
         const auto x = [&](double error) { return plot_left + std::min(error / end, 1.0) * plot_width; };
-        std::string svg = svg_text(margin, top + 26, "name", plural(block.front().horizon, "step") + " ahead");
+        std::string svg = svg_text(margin, top + 26, "name", plural(rows.front().horizon, "step") + " ahead");
         svg += svg_text(plot_left, top + 26, "small", "mean absolute scaled error (MASE), left is better");
         const std::vector<double> ticks = nice_ticks({0, end}, 6);
         const std::vector<std::string> labels = tick_labels(ticks);
@@ -166,10 +179,21 @@ private:
         for (std::size_t i = 0; i < intervals.size(); ++i) {
             svg += svg_text(interval_left(i), first - 10, "tick", "in " + std::to_string(intervals[i].percent) + "%");
         }
-        for (std::size_t i = 0; i < block.size(); ++i) {
-            svg += row(block[i], first + row_height * (static_cast<double>(i) + 0.5), x);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            if (i > 0 && i == block.break_at) {
+                svg += row_break(block, first + block.row_top(i) - break_height / 2);
+            }
+            svg += row(rows[i], first + block.row_top(i) + row_height / 2, x);
         }
         return svg;
+    }
+
+    /// The mark between the best and the worst: the page shows through the grid, between two broken lines.
+    static std::string row_break(const Block& block, double y) {
+        const double right = interval_left(intervals.size() - 1) + 56;
+        return svg_rectangle("page", margin, y - 12, right - margin, 24) +
+               svg_line("break", margin, y - 12, right, y - 12) + svg_line("break", margin, y + 12, right, y + 12) +
+               svg_text(margin, y + 4, "small", "⋮  " + not_drawn(block.between, "between the best and the worst"));
     }
 
     static double interval_left(std::size_t i) { return numbers_left + 208 + 70 * static_cast<double>(i); }

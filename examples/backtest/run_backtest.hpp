@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -24,21 +23,23 @@
 #include <totograph/core/series.hpp>
 #include <totograph/io/table.hpp>
 
+#include "../common/centre.hpp"
+#include "../common/metrics.hpp"
+#include "../common/require_finite.hpp"
+#include "../common/seasonal_naive.hpp"
 #include "../models/model.hpp"
 #include "journal.hpp"
-#include "metrics.hpp"
 #include "options.hpp"
 #include "plan.hpp"
 #include "score_text.hpp"
-#include "seasonal_naive.hpp"
 
 namespace examples {
 
 /// Scores of all windows: [series][horizon], the windows in the order of time.
 using AllScores = std::vector<std::vector<std::vector<Score>>>;
 
-/// Tells how many tasks are done, and about how many seconds the others will take.
-using TaskReport = std::function<void(std::size_t done, double seconds_left)>;
+/// Tells how many tasks are done.
+using TaskReport = std::function<void(std::size_t done)>;
 
 namespace detail {
 
@@ -63,16 +64,19 @@ public:
                                        .observed = observed_,
                                        .groups = groups_,
                                        .first_series = static_cast<std::uint32_t>(task.first_series)};
-        const totograph::ForecastOptions request{
-            .seed = options_.seed, .horizon = options_.horizons.back(), .samples = options_.samples};
+        const totograph::ForecastOptions request{.seed = options_.seed,
+                                                 .horizon = options_.horizons.back(),
+                                                 .samples = options_.samples,
+                                                 .extend = options_.extend};
         if (forecaster_ == nullptr) {
-            // One for all tasks: should the largest fit no bucket, the first one tells.
+            // One for all tasks, the largest too.
             totograph::Series largest = series;
             largest.variates = static_cast<totograph::Index>(most_series_);
             largest.steps = most_steps_;
             forecaster_ = model.forecaster(largest, request, 1);
         }
         const totograph::Forecast forecast = forecaster_->forecast(series, request);
+        require_finite(forecast);
         for (std::size_t i = 0; i < levels.size(); ++i) {
             quantiles_[i] = forecast.quantile(levels[i]);
         }
@@ -95,16 +99,14 @@ private:
         values_.clear();
         observed_.clear();
         groups_.clear();
+        levels_.clear();
         known_.clear();
         for (std::size_t place = 0; place < task.series; ++place) {
-            const std::vector<float>& column = table_.columns[task.first_series + place];
-            for (std::int64_t row = task.origin - steps; row < task.origin; ++row) {
-                const float value = column[static_cast<std::size_t>(row)];
-                values_.push_back(std::isnan(value) ? 0.0F : value);
-                observed_.push_back(std::isnan(value) ? 0 : 1);
-            }
-            const bool known =
-                std::any_of(observed_.end() - steps, observed_.end(), [](auto seen) { return seen != 0; });
+            const std::span<const double> context =
+                std::span(table_.columns[task.first_series + place])
+                    .subspan(static_cast<std::size_t>(task.origin - steps), static_cast<std::size_t>(steps));
+            levels_.push_back(level_of(context));
+            const bool known = append_centred(context, levels_.back(), values_, observed_);
             if (!known) {
                 observed_.back() = 1;
             }
@@ -114,9 +116,9 @@ private:
     }
 
     void add_scores(const Task& task, std::size_t place, std::vector<Score>& scores) const {
-        const std::vector<float>& column = table_.columns[task.first_series + place];
+        const std::vector<double>& column = table_.columns[task.first_series + place];
         const auto origin = static_cast<std::size_t>(task.origin);
-        const std::span<const float> history(column.data(), origin);
+        const std::span<const double> history(column.data(), origin);
         const SeasonalNaive naive(history, season_);
         const auto longest = static_cast<std::size_t>(options_.horizons.back());
         Score score;
@@ -126,7 +128,7 @@ private:
             if (known_[place] && !std::isnan(truth)) {
                 Quantiles model{};
                 for (std::size_t i = 0; i < levels.size(); ++i) {
-                    model[i] = quantiles_[i][place * longest + step];
+                    model[i] = levels_[place] + quantiles_[i][place * longest + step];
                 }
                 add_step(score.model, model, truth);
                 add_step(score.naive, naive.at(step), truth);
@@ -149,7 +151,8 @@ private:
     std::vector<float> values_;
     std::vector<std::uint8_t> observed_;
     std::vector<std::int32_t> groups_;
-    std::vector<bool> known_;  ///< Whether a series has an observation: both ways need something to start from.
+    std::vector<double> levels_;  ///< What was taken off the values of each series of the task at hand.
+    std::vector<bool> known_;     ///< Whether a series has an observation: both ways need something to start from.
     std::array<std::vector<float>, levels.size()> quantiles_;
 };
 
@@ -177,8 +180,7 @@ inline std::optional<AllScores> run_backtest(const totograph::io::Table& table, 
     std::exception_ptr error;
     std::size_t next = 0;
     std::size_t done = results.size() - open.size();
-    const auto start = std::chrono::steady_clock::now();
-    report(done, -1);
+    report(done);
     const auto work = [&] {
         detail::Scorer scorer(table, options, plan);
         std::unique_lock<std::mutex> lock(mutex);
@@ -200,9 +202,7 @@ inline std::optional<AllScores> run_backtest(const totograph::io::Table& table, 
             }
             results[task] = std::move(scores);
             ++done;
-            const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-            const std::size_t computed = done + open.size() - results.size();
-            report(done, elapsed.count() / static_cast<double>(computed) * static_cast<double>(results.size() - done));
+            report(done);
         }
     };
     const auto wanted = static_cast<std::size_t>(options.threads > 0 ? options.threads : totograph::default_threads());

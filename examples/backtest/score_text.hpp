@@ -11,7 +11,7 @@
 #include <system_error>
 #include <vector>
 
-#include "metrics.hpp"
+#include "../common/metrics.hpp"
 
 namespace examples {
 

@@ -18,6 +18,7 @@ enum ExitCode : int {
     exit_checkpoint = 4,
     exit_no_bucket = 5,
     exit_output = 6,
+    exit_not_finite = 8,  // 7 is what `verify` and `stress` end with when they have something against it
 };
 
 /// The exit code for an error of the library (or of this program, which throws the same type).
@@ -30,7 +31,9 @@ constexpr int exit_code(totograph::ErrorCode code, Stage stage) {
         case ErrorCode::unexpected_tensor:
         case ErrorCode::tensor_mismatch: return exit_checkpoint;
         case ErrorCode::invalid_series: return exit_input;
+        case ErrorCode::not_finite: return exit_not_finite;
         case ErrorCode::invalid_argument:
+        case ErrorCode::position_out_of_bounds:
         case ErrorCode::file_not_found:
         case ErrorCode::io_failure:
         case ErrorCode::invalid_file:

@@ -11,13 +11,15 @@
 
 namespace examples {
 
-/// The shortest decimal text that reads back as the same float; empty for NaN and infinity (a blank CSV field).
-inline std::string exact_number(float value) {
+/// A number for a file: twelve significant digits, without zeros at their end, which is more than a forecast has; empty
+/// for NaN and infinity (a blank CSV field).
+inline std::string exact_number(double value) {
     if (!std::isfinite(value)) {
         return "";
     }
     std::array<char, 32> buffer{};
-    const auto written = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+    const auto written =
+        std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::general, 12);
     return {buffer.data(), written.ptr};
 }
 

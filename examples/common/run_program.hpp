@@ -2,6 +2,7 @@
 #pragma once
 
 #include <csignal>
+#include <cstddef>
 #include <exception>
 #include <iostream>
 #include <new>
@@ -10,11 +11,27 @@
 #include <string_view>
 
 #include <totograph/core/error.hpp>
+#include <totograph/io/text.hpp>
 
 #include "exit_codes.hpp"
 #include "output_files.hpp"
 
 namespace examples {
+
+/// A message as it may be shown, whatever names and arguments it quotes: each line printable and bounded.
+inline std::string printable_lines(std::string_view message) {
+    constexpr std::size_t longest_line = 1000;
+    std::string shown;
+    while (true) {
+        const std::size_t end = message.find('\n');
+        shown += totograph::io::printable(message.substr(0, end), longest_line);
+        if (end == std::string_view::npos) {
+            return shown;
+        }
+        shown += '\n';
+        message.remove_prefix(end + 1);
+    }
+}
 
 /// Writes what went wrong in a line that begins with the program's name. Returns `code`.
 inline int fail(std::string_view program, std::string_view message, int code) {
@@ -23,7 +40,7 @@ inline int fail(std::string_view program, std::string_view message, int code) {
     if (message.starts_with(forecaster)) {
         message.remove_prefix(forecaster.size());
     }
-    std::cerr << program << ": " << message << "\n";
+    std::cerr << program << ": " << printable_lines(message) << "\n";
     return code;
 }
 

@@ -20,10 +20,11 @@ inline constexpr const char* svg_style =
 .axis { stroke: #94a3b8; stroke-width: 1; }
 .start { stroke: #64748b; stroke-width: 1; stroke-dasharray: 3 3; }
 .future { fill: #f8fafc; }
-.history, .forecast, .truth { fill: none; stroke-linecap: round; stroke-linejoin: round; }
+.history, .forecast, .truth, .baseline { fill: none; stroke-linecap: round; stroke-linejoin: round; }
 .history { stroke: #475569; stroke-width: 1.3; }
 .truth { stroke: #ea580c; stroke-width: 1.3; }
 .forecast { stroke: #1d4ed8; stroke-width: 2; }
+.baseline { stroke: #7c3aed; stroke-width: 1.3; stroke-dasharray: 1 4; }
 .outer { fill: #3b82f6; fill-opacity: 0.18; }
 .inner { fill: #3b82f6; fill-opacity: 0.30; }
 .key-outer { fill: #3b82f6; fill-opacity: 0.18; }
@@ -39,10 +40,11 @@ text { fill: #e2e8f0; }
 .future { fill: #131f38; }
 .history { stroke: #cbd5e1; }
 .truth { stroke: #fb923c; }
-.forecast { stroke: #60a5fa; }
-.outer, .key-outer { fill: #60a5fa; fill-opacity: 0.20; }
-.inner { fill: #60a5fa; fill-opacity: 0.30; }
-.key-inner { fill: #60a5fa; fill-opacity: 0.44; }
+.forecast { stroke: #93c5fd; }
+.baseline { stroke: #c4b5fd; }
+.outer, .key-outer { fill: #60a5fa; fill-opacity: 0.32; }
+.inner { fill: #60a5fa; fill-opacity: 0.42; }
+.key-inner { fill: #60a5fa; fill-opacity: 0.61; }
 }
 )";
 

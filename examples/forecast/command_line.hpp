@@ -19,6 +19,11 @@ namespace detail {
 inline constexpr const char* help_footer = R"(
 The file has one row a time step, a header, and at most one column of timestamps. Blank fields are gaps.
 Exogenous columns are known ahead: append rows that hold their future values and leave the targets blank there.
+--holdout puts beside the forecast, in chart, table and CSV, what came (the truth) and a baseline, the value of one
+season before, with the errors of both:
+  MAE   mean absolute error of the median
+  MASE  MAE in units of the mean seasonal difference of the history
+In the CSV, mean and standard_deviation are those of the samples: rare wild ones take them far from the median.
 
 Examples:
   forecast metrics.csv
@@ -27,6 +32,8 @@ Examples:
       forecast two columns, keep the numbers and a picture
   forecast metrics.csv --holdout --quantiles 0.05,0.95 --table --chart
       hide the last 60 rows, forecast them, print and draw both
+  forecast usage.csv --min 0 --max 100
+      forecast percentages
   forecast sales.csv --targets sold --exogenous price,holiday --timestamp day --horizon 28 --table
       use columns whose next 28 values are in the file
   forecast metrics.csv --explain
@@ -38,8 +45,9 @@ Exit codes:
   2  the command line is wrong
   3  the input file cannot be read or used
   4  the checkpoint cannot be read or does not fit the model
-  5  no compiled bucket holds the request
+  5  more is asked for than the model takes
   6  an output cannot be written (none is half written)
+  8  the model gave values that are no finite numbers
 )";
 
 inline void add_data_options(CLI::App& app, Options& options) {
@@ -64,7 +72,15 @@ inline void add_data_options(CLI::App& app, Options& options) {
         ->group(group);
     app.add_flag("--independent", options.independent, "Forecast each target by itself, blind to the others")
         ->group(group);
-    app.add_flag("--holdout", options.holdout, "Hide the last rows, forecast them, and compare")->group(group);
+    app.add_flag("--holdout", options.holdout,
+                 "Hide the last rows, forecast them, and compare with what they\nhold and with a baseline: the value "
+                 "of one season before")
+        ->group(group);
+    app.add_option("--season", options.season,
+                   "Rows in the baseline's season (default: as the timestamps\nsuggest; 1: the last value)")
+        ->type_name("N")
+        ->check(whole_number<std::int64_t>())
+        ->group(group);
 }
 
 inline void add_forecast_options(CLI::App& app, Options& options) {
@@ -73,6 +89,7 @@ inline void add_forecast_options(CLI::App& app, Options& options) {
         ->type_name("N")
         ->check(whole_number<std::int64_t>())
         ->group(group);
+    app.add_flag("--extend", options.extend, "Go on from the medians where the model's horizon ends")->group(group);
     app.add_option("--samples", options.samples, "Futures to draw; 0 forecasts the mean alone (default: 128)")
         ->type_name("N")
         ->check(whole_number<std::int64_t>())
@@ -81,12 +98,20 @@ inline void add_forecast_options(CLI::App& app, Options& options) {
         ->type_name("N")
         ->check(whole_number<std::uint64_t>())
         ->group(group);
-    add_list(app, "--quantiles", options.quantiles, split_numbers, "Quantiles to report (default: 0.1,0.5,0.9)")
+    add_list(app, "--quantiles", options.quantiles, split_numbers,
+             "Quantiles to report beside the median (default: 0.1,0.9)")
         ->type_name("Q,Q,...")
         ->group(group);
+    app.add_option("--min", options.bounds.low, "The series are never below this: clip the forecast (counts: 0)")
+        ->type_name("X")
+        ->group(group);
+    app.add_option("--max", options.bounds.high, "The series are never above this (percentages: 100)")
+        ->type_name("X")
+        ->group(group);
     app.add_option("--checkpoint", options.checkpoint,
-                   "Directory of a Toto Open Base 1.0 checkpoint\n(default: the small model that comes with totograph)")
-        ->type_name("DIR")
+                   "Toto Open Base 1.0: a folder, a file, or the model's folder in\na Hugging Face cache\n(default: "
+                   "the small model that comes with totograph)")
+        ->type_name("PATH")
         ->group(group);
     app.add_option("--threads", options.threads, "Threads to compute with (default: one a core)")
         ->type_name("N")
@@ -105,7 +130,8 @@ inline void add_output_options(CLI::App& app, Options& options) {
         ->type_name("FILE.csv")
         ->group(group);
     app.add_option("--svg", options.svg, "Draw the forecast into an SVG file")->type_name("FILE.svg")->group(group);
-    app.add_flag("--explain", options.explain, "Print the program of the bucket that serves the request")->group(group);
+    app.add_flag("--explain", options.explain, "Print the program that the compiler made for the request")
+        ->group(group);
     app.add_option("--dot", options.dot, "Write that program as a Graphviz graph")->type_name("FILE.dot")->group(group);
     app.add_flag("--quiet", options.quiet, "No progress and no notes")->group(group);
 }

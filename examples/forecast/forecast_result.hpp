@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -11,7 +10,7 @@ namespace examples {
 /// One quantile of the forecast at every step of every series.
 struct QuantileValues {
     double level = 0.5;
-    std::vector<float> values;  ///< [series, horizon]
+    std::vector<double> values;  ///< [series, horizon]
 };
 
 /// What the program shows of a forecast. Without samples there is only the mean.
@@ -19,9 +18,9 @@ struct ForecastResult {
     std::int64_t series = 0;
     std::int64_t horizon = 0;
     std::int64_t samples = 0;
-    std::vector<float> mean;       ///< [series, horizon]
-    std::vector<float> median;     ///< [series, horizon], empty without samples
-    std::vector<float> deviation;  ///< [series, horizon], the samples' standard deviation; empty without samples
+    std::vector<double> mean;       ///< [series, horizon]
+    std::vector<double> median;     ///< [series, horizon], empty without samples
+    std::vector<double> deviation;  ///< [series, horizon], the samples' standard deviation; empty without samples
     std::vector<QuantileValues> quantiles;  ///< those that the user asked for
     std::vector<QuantileValues> edges;      ///< 0.05, 0.25, 0.75, 0.95: the edges of the bands in charts
 
@@ -29,28 +28,14 @@ struct ForecastResult {
         return static_cast<std::size_t>(series_index * horizon + step);
     }
     /// The middle of the forecast: the median, or the mean without samples.
-    [[nodiscard]] const std::vector<float>& line() const { return median.empty() ? mean : median; }
+    [[nodiscard]] const std::vector<double>& line() const { return median.empty() ? mean : median; }
     [[nodiscard]] const char* line_name() const { return median.empty() ? "mean" : "median"; }
 };
 
 /// The values of one series out of a [series, horizon] array.
-inline std::vector<float> series_slice(const std::vector<float>& values, std::int64_t series, std::int64_t horizon) {
+inline std::vector<double> series_slice(const std::vector<double>& values, std::int64_t series, std::int64_t horizon) {
     const auto begin = values.begin() + series * horizon;
     return {begin, begin + horizon};
-}
-
-/// The mean absolute error over the steps where the truth is known; NaN when it is known nowhere.
-inline double mean_absolute_error(const std::vector<float>& forecast, const std::vector<float>& truth) {
-    double sum = 0;
-    std::int64_t count = 0;
-    for (std::size_t i = 0; i < truth.size(); ++i) {
-        if (std::isnan(truth[i])) {
-            continue;
-        }
-        sum += std::abs(static_cast<double>(forecast[i]) - static_cast<double>(truth[i]));
-        ++count;
-    }
-    return sum / static_cast<double>(count);
 }
 
 }  // namespace examples

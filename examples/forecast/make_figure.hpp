@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <string>
 
-#include "../common/format.hpp"
 #include "figure.hpp"
 #include "forecast_result.hpp"
+#include "holdout.hpp"
 #include "series_input.hpp"
 
 namespace examples {
@@ -16,11 +16,14 @@ inline std::int64_t history_tail(std::int64_t steps, std::int64_t horizon) {
     return std::min(steps, std::clamp<std::int64_t>(3 * horizon, 60, 1000));
 }
 
-/// Puts a forecast and the tail of its history together for drawing. Titles are left to the caller.
-inline Figure make_figure(const SeriesInput& input, const ForecastResult& result, const Timeline& timeline) {
+/// Puts a forecast and the tail of its history together for drawing, with what a hold-out compares it with. Titles are
+/// left to the caller.
+inline Figure make_figure(const SeriesInput& input, const ForecastResult& result, const Holdout& holdout,
+                          const Timeline& timeline) {
     Figure figure;
     const std::int64_t tail = history_tail(input.steps, result.horizon);
     figure.line_name = result.line_name();
+    figure.baseline_name = naive_words(holdout.season);
     figure.timeline = timeline;
     figure.first_row = input.forecast_row() - tail;
     figure.history_steps = tail;
@@ -37,9 +40,10 @@ inline Figure make_figure(const SeriesInput& input, const ForecastResult& result
             };
             panel.bands = {{90, edge(0), edge(3)}, {50, edge(1), edge(2)}};
         }
-        if (!input.truth.empty()) {
+        if (!holdout.series.empty()) {
             panel.truth = input.truth[at];
-            panel.note = "MAE " + short_number(mean_absolute_error(panel.line, panel.truth));
+            panel.baseline = holdout.series[at].baseline;
+            panel.note = score_words(holdout.series[at]);
         }
         figure.panels.push_back(std::move(panel));
     }

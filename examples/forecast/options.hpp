@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "../common/checks.hpp"
 #include "../common/format.hpp"
+#include "bounds.hpp"
 
 namespace examples {
 
@@ -21,12 +23,15 @@ struct Options {
     char separator = ',';
     bool independent = false;
     bool holdout = false;
+    std::int64_t season = 0;  ///< Of the baseline of a hold-out; 0: as the timestamps suggest.
 
     std::int64_t context = 0;  ///< 0: as many rows as the model takes
     std::int64_t horizon = 60;
+    bool extend = false;  ///< Go on where the model's horizon ends.
     std::int64_t samples = 128;
     std::uint64_t seed = 0;
-    std::vector<double> quantiles;  ///< Sorted by `check_options`; with samples and none given: 0.1, 0.5, 0.9.
+    std::vector<double> quantiles;  ///< Sorted by `check_options`; with samples and none given: 0.1, 0.9.
+    Bounds bounds;                  ///< What the forecast is clipped to.
     std::filesystem::path checkpoint;
     int threads = 0;  ///< 0: one for each core
 
@@ -86,7 +91,17 @@ inline void check_quantiles(Options& options) {
     std::sort(options.quantiles.begin(), options.quantiles.end());
     options.quantiles.erase(std::unique(options.quantiles.begin(), options.quantiles.end()), options.quantiles.end());
     if (options.samples > 0 && options.quantiles.empty()) {
-        options.quantiles = {0.1, 0.5, 0.9};
+        options.quantiles = {0.1, 0.9};
+    }
+}
+
+inline void check_bounds(const Bounds& bounds) {
+    if (std::isnan(bounds.low) || std::isnan(bounds.high)) {
+        reject("--min and --max are numbers, like 0 and 100, but one is not.");
+    }
+    if (!(bounds.low < bounds.high)) {
+        reject("--min must be below --max, but they are " + short_number(bounds.low, 6) + " and " +
+               short_number(bounds.high, 6) + ".");
     }
 }
 
@@ -120,6 +135,11 @@ inline void check_options(Options& options) {
     detail::check_at_least(options.horizon, 1, "--horizon");
     detail::check_at_least(options.samples, 0, "--samples");
     detail::check_at_least(options.threads, 0, "--threads");
+    detail::check_at_least(options.season, 0, "--season");
+    if (options.season > 0 && !options.holdout) {
+        detail::reject("--season belongs to the baseline of --holdout; ask for that, or leave --season out.");
+    }
+    detail::check_bounds(options.bounds);
     detail::check_columns(options);
     detail::check_quantiles(options);
     detail::check_files(options);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <totograph/core/forecast.hpp>
@@ -14,8 +15,11 @@
 
 #include "../common/exit_codes.hpp"
 #include "../common/format.hpp"
+#include "../common/require_finite.hpp"
 #include "../models/model.hpp"
+#include "bounds.hpp"
 #include "forecast_result.hpp"
+#include "input_groups.hpp"
 #include "options.hpp"
 #include "series_input.hpp"
 
@@ -24,7 +28,8 @@
 namespace examples {
 
 /// Tells the user what is being done, and the program what an error would mean.
-using StageReport = std::function<void(Stage, const std::string&)>;
+/// `share` is how much of the stage is done, negative when it cannot be told.
+using StageReport = std::function<void(Stage, const std::string& words, double share)>;
 
 namespace detail {
 
@@ -40,10 +45,30 @@ inline totograph::Series series_view(const SeriesInput& input) {
             .future_exogenous = input.future_exogenous};
 }
 
-/// The targets' part of [variates, horizon] values; the exogenous variates come last and are not shown.
-inline std::vector<float> targets_of(std::vector<float> values, const SeriesInput& input) {
-    values.resize(input.targets.size() * static_cast<std::size_t>(input.horizon));
-    return values;
+/// The targets' part of [variates, horizon] values, with their level (deviations have none); the exogenous variates
+/// come last and are not shown.
+inline std::vector<double> targets_of(const std::vector<float>& values, const SeriesInput& input,
+                                      bool is_deviation = false) {
+    const auto horizon = static_cast<std::size_t>(input.horizon);
+    std::vector<double> shown(values.begin(),
+                              values.begin() + static_cast<std::ptrdiff_t>(input.targets.size() * horizon));
+    for (std::size_t i = 0; i < shown.size() && !is_deviation; ++i) {
+        shown[i] += input.levels[i / horizon];
+    }
+    return shown;
+}
+
+/// The samples clipped to `bounds`: what the mean and the deviation are taken of.
+inline std::vector<float> clipped_samples(const totograph::Forecast& forecast, const SeriesInput& input,
+                                          const Bounds& bounds) {
+    const auto samples = forecast.samples();
+    std::vector<float> clipped(samples.begin(), samples.end());
+    const auto of_variate = static_cast<std::size_t>(forecast.horizon() * forecast.sample_count());
+    for (std::size_t i = 0; i < clipped.size(); ++i) {
+        const double level = input.levels[i / of_variate];
+        clipped[i] = static_cast<float>(bounds.clip(clipped[i] + level) - level);
+    }
+    return clipped;
 }
 
 inline ForecastResult summary(const totograph::Forecast& forecast, const SeriesInput& input, const Options& options) {
@@ -51,47 +76,100 @@ inline ForecastResult summary(const totograph::Forecast& forecast, const SeriesI
     result.series = static_cast<std::int64_t>(input.targets.size());
     result.horizon = input.horizon;
     result.samples = options.samples;
-    result.mean = targets_of(forecast.mean(), input);
     if (options.samples == 0) {
+        result.mean = targets_of(forecast.mean(), input);
+        clip(result, options.bounds);
         return result;
     }
+    std::vector<float> clipped;
+    totograph::Forecast inside = forecast;
+    if (options.bounds.any()) {
+        clipped = clipped_samples(forecast, input, options.bounds);
+        inside = {clipped, forecast.batch(), forecast.variates(), forecast.horizon(), forecast.sample_count()};
+    }
+    result.mean = targets_of(inside.mean(), input);
     const auto quantile = [&](double level) {
         return QuantileValues{level, targets_of(forecast.quantile(level), input)};
     };
     result.median = targets_of(forecast.median(), input);
     // One sample alone has no deviation; NaN is shown as a blank.
-    result.deviation = options.samples > 1 ? targets_of(forecast.stddev(), input)
-                                           : std::vector<float>(result.mean.size(), std::nanf(""));
+    result.deviation = options.samples > 1 ? targets_of(inside.stddev(), input, true)
+                                           : std::vector<double>(result.mean.size(), std::nan(""));
     for (const double level : options.quantiles) {
         result.quantiles.push_back(quantile(level));
     }
     for (const double level : {0.05, 0.25, 0.75, 0.95}) {
         result.edges.push_back(quantile(level));
     }
+    clip(result, options.bounds);
     return result;
 }
 
 inline totograph::ForecastOptions library_options(const SeriesInput& input, const Options& options) {
-    return {.seed = options.seed, .horizon = input.horizon, .samples = options.samples};
+    return {.seed = options.seed, .horizon = input.horizon, .samples = options.samples, .extend = options.extend};
+}
+
+/// Adds the series of a part behind those of the parts before it.
+inline void append(ForecastResult& to, ForecastResult part) {
+    if (to.series == 0) {
+        to = std::move(part);
+        return;
+    }
+    const auto add = [](std::vector<double>& values, const std::vector<double>& more) {
+        values.insert(values.end(), more.begin(), more.end());
+    };
+    to.series += part.series;
+    add(to.mean, part.mean);
+    add(to.median, part.median);
+    add(to.deviation, part.deviation);
+    for (std::size_t i = 0; i < to.quantiles.size(); ++i) {
+        add(to.quantiles[i].values, part.quantiles[i].values);
+    }
+    for (std::size_t i = 0; i < to.edges.size(); ++i) {
+        add(to.edges[i].values, part.edges[i].values);
+    }
+}
+
+/// Which columns are being forecast, where not all are at once.
+inline std::string part_words(const ColumnGroup& group, const SeriesInput& input, std::size_t groups) {
+    return groups == 1 ? ""
+                       : ", columns from " + count_text(static_cast<std::int64_t>(group.first) + 1) + " of " +
+                             count_text(static_cast<std::int64_t>(input.targets.size()));
 }
 
 }  // namespace detail
 
-/// Forecasts the input with a model whose weights are in `checkpoint`.
+/// Forecasts the input with a model whose weights are in `checkpoint`, group by group where it has more columns than
+/// the model takes at once.
 inline ForecastResult run_forecast(const SeriesInput& input, const Options& options,
                                    const std::filesystem::path& checkpoint, const StageReport& report) {
-    report(Stage::checkpoint, "reading the weights");
+    report(Stage::checkpoint, "reading the weights", -1);
     const std::unique_ptr<AnyModel> model = open_model(checkpoint);
-    const totograph::Series series = detail::series_view(input);
     const totograph::ForecastOptions request = detail::library_options(input, options);
-    const std::unique_ptr<AnyForecaster> forecaster = model->forecaster(series, request, options.threads);
-    report(Stage::forecast, "forecasting " + plural(input.horizon, "step"));
-    return detail::summary(forecaster->forecast(series, request), input, options);
+    const std::vector<ColumnGroup> groups = input_groups(input, model->most());
+    std::unique_ptr<AnyForecaster> forecaster;
+    ForecastResult result;
+    for (const ColumnGroup& group : groups) {
+        const SeriesInput part = columns_of(input, group);
+        totograph::Series series = detail::series_view(part);
+        series.first_series = static_cast<std::uint32_t>(group.first);
+        if (forecaster == nullptr) {
+            forecaster = model->forecaster(series, request, options.threads);  // the first group is the largest
+        }
+        report(Stage::forecast,
+               "forecasting " + plural(input.horizon, "step") + detail::part_words(group, input, groups.size()),
+               groups.size() == 1 ? -1 : static_cast<double>(group.first) / static_cast<double>(input.targets.size()));
+        const totograph::Forecast forecast = forecaster->forecast(series, request);
+        require_finite(forecast);
+        detail::append(result, detail::summary(forecast, part, options));
+    }
+    return result;
 }
 
 /// Describes what would run for this input and these options.
 inline ProgramDescription describe_program(const SeriesInput& input, const Options& options, ModelKind kind) {
-    return describe(kind, detail::series_view(input), detail::library_options(input, options));
+    const SeriesInput first = columns_of(input, input_groups(input, most_of(kind)).front());
+    return describe(kind, detail::series_view(first), detail::library_options(input, options));
 }
 
 }  // namespace examples

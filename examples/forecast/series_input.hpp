@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/io/csv.hpp>
 
+#include "../common/centre.hpp"
 #include "../common/format.hpp"
 #include "../common/text.hpp"
 
@@ -34,13 +36,14 @@ struct SeriesInput {
     totograph::Index first_row = 0;  ///< The table's row of the first context step.
     totograph::Index steps = 0;      ///< Context steps; the forecast begins at row `first_row + steps`.
     totograph::Index horizon = 0;
-    std::vector<float> values;                ///< [variates, steps]; 0 where nothing was observed
-    std::vector<std::uint8_t> observed;       ///< [variates, steps]
-    std::vector<std::int32_t> groups;         ///< [variates]; variates of one group see each other
-    std::vector<float> future_exogenous;      ///< [exogenous, horizon], or empty when it is not known
-    std::vector<std::vector<float>> history;  ///< [targets][steps], NaN at gaps
-    std::vector<std::vector<float>> truth;    ///< [targets][horizon], NaN at gaps; empty without a holdout
-    std::vector<std::string> notes;           ///< Sentences that the user should read.
+    std::vector<double> levels;  ///< [variates]; what was taken off a variate's values, so that floats hold them
+    std::vector<float> values;   ///< [variates, steps] above the level; 0 where nothing was observed
+    std::vector<std::uint8_t> observed;        ///< [variates, steps]
+    std::vector<std::int32_t> groups;          ///< [variates]; variates of one group see each other
+    std::vector<float> future_exogenous;       ///< [exogenous, horizon] above the level, or empty when it is not known
+    std::vector<std::vector<double>> history;  ///< [targets][steps], NaN at gaps
+    std::vector<std::vector<double>> truth;    ///< [targets][horizon], NaN at gaps; empty without a holdout
+    std::vector<std::string> notes;            ///< Sentences that the user should read.
 
     [[nodiscard]] totograph::Index variates() const {
         return static_cast<totograph::Index>(targets.size() + exogenous.size());
@@ -78,8 +81,8 @@ public:
             check_finite(column);
         }
         choose_rows();
-        copy_future();
         copy_context();
+        copy_future();
         return input_;
     }
 
@@ -140,7 +143,7 @@ private:
         }
     }
 
-    [[nodiscard]] float value(std::size_t column, Index row) const {
+    [[nodiscard]] double value(std::size_t column, Index row) const {
         return table_.columns[column][static_cast<std::size_t>(row)];
     }
 
@@ -181,7 +184,7 @@ private:
     }
 
     void copy_rows(const std::vector<std::size_t>& columns, Index first, Index count,
-                   std::vector<std::vector<float>>& to) const {
+                   std::vector<std::vector<double>>& to) const {
         for (const std::size_t column : columns) {
             const auto begin = table_.columns[column].begin() + first;
             to.emplace_back(begin, begin + count);
@@ -207,7 +210,9 @@ private:
                      " after the targets end, but the horizon is " + plural(request_.horizon, "step") +
                      "; append rows, or use --horizon " + std::to_string(known_rows_) + ".");
         }
-        for (const std::size_t column : exogenous_) {
+        for (std::size_t place = 0; place < exogenous_.size(); ++place) {
+            const std::size_t column = exogenous_[place];
+            const double level = input_.levels[targets_.size() + place];
             for (Index row = first; row < first + request_.horizon; ++row) {
                 if (std::isnan(value(column, row))) {
                     fail(totograph::ErrorCode::invalid_series,
@@ -216,7 +221,7 @@ private:
                              ", but its future must be known without gaps; fill the field in, or leave the column out "
                              "of --exogenous.");
                 }
-                input_.future_exogenous.push_back(value(column, row));
+                input_.future_exogenous.push_back(static_cast<float>(value(column, row) - level));
             }
         }
         if (known_rows_ > request_.horizon) {
@@ -230,15 +235,11 @@ private:
         std::vector<std::size_t> columns = targets_;
         columns.insert(columns.end(), exogenous_.begin(), exogenous_.end());
         for (const std::size_t column : columns) {
-            bool any = false;
-            for (Index row = input_.first_row; row < input_.forecast_row(); ++row) {
-                const float number = value(column, row);
-                const bool seen = !std::isnan(number);
-                input_.values.push_back(seen ? number : 0.0F);
-                input_.observed.push_back(seen ? 1 : 0);
-                any = any || seen;
-            }
-            if (!any) {
+            const std::span<const double> context =
+                std::span(table_.columns[column])
+                    .subspan(static_cast<std::size_t>(input_.first_row), static_cast<std::size_t>(input_.steps));
+            input_.levels.push_back(level_of(context));
+            if (!append_centred(context, input_.levels.back(), input_.values, input_.observed)) {
                 fail(totograph::ErrorCode::invalid_series,
                      "Column " + quoted_name(table_.names[column]) + " is blank in all " + plural(input_.steps, "row") +
                          " of the context; leave it out with --targets, or use a longer --context.");

@@ -34,7 +34,7 @@ struct PlotArea {
 };
 
 /// A line through the finite values, broken at gaps; a lone value is a dot (a stroke of no length with round caps).
-inline std::string svg_path(const std::string& style, const PlotArea& area, const std::vector<float>& values,
+inline std::string svg_path(const std::string& style, const PlotArea& area, const std::vector<double>& values,
                             std::int64_t first_step) {
     std::string data;
     for (const auto& [begin, end] : finite_runs(values)) {
@@ -51,7 +51,7 @@ inline std::string svg_path(const std::string& style, const PlotArea& area, cons
 
 /// A filled band, half a step wider than its values at both ends, so that one step alone still has an area.
 inline std::string svg_band(const PlotArea& area, const Band& band, std::int64_t first_step) {
-    std::vector<float> both(band.low.size());
+    std::vector<double> both(band.low.size());
     for (std::size_t i = 0; i < both.size(); ++i) {
         both[i] = band.high[i] - band.low[i];
     }
@@ -87,6 +87,7 @@ public:
         }
         columns_ = figure.panels.size() > 3 ? 2 : 1;
         plot_height_ = columns_ == 1 ? 190 : 124;
+        legend_ = legend_entries();
         panel_width_ = (width() - 2 * margin - (columns_ - 1) * gutter) / columns_;
         plot_width_ = panel_width_ - label_width_ - 10;
         const std::int64_t last_row = figure.first_row + figure.steps() - 1;
@@ -97,7 +98,7 @@ public:
     [[nodiscard]] std::string text() const {
         const std::size_t rows =
             (figure_.panels.size() + static_cast<std::size_t>(columns_) - 1) / static_cast<std::size_t>(columns_);
-        const double top = header_height;
+        const double top = 108 + legend_line * legend_.back().line;
         const double height = top + static_cast<double>(rows) * row_height() + 34;
         const std::string size = pixel(width()) + "\" height=\"" + pixel(height);
         std::string svg =
@@ -111,13 +112,15 @@ public:
             const std::size_t row = i / static_cast<std::size_t>(columns_);
             svg += panel(i, margin + column * (panel_width_ + gutter), top + static_cast<double>(row) * row_height());
         }
-        return svg + svg_text(margin, height - 18, "small", time_.caption) + "</svg>\n";
+        const std::string hidden = hidden_words(figure_);
+        svg += svg_text(margin, height - 18, "small", time_.caption + (hidden.empty() ? "" : " · " + hidden));
+        return svg + "</svg>\n";
     }
 
 private:
     static constexpr double margin = 32;
     static constexpr double gutter = 36;
-    static constexpr double header_height = 108;
+    static constexpr double legend_line = 19;
 
     [[nodiscard]] double width() const { return columns_ == 1 ? 880 : 1160; }
     [[nodiscard]] double row_height() const { return plot_height_ + 66; }
@@ -125,29 +128,58 @@ private:
     [[nodiscard]] std::string header() const {
         std::string svg = svg_text(margin, 42, "title", shortened(printable(figure_.title), 68));
         svg += svg_text(margin, 64, "subtitle", figure_.subtitle);
-        return svg + legend(header_height - 18);
+        return svg + legend();
     }
 
-    [[nodiscard]] std::string legend(double y) const {
-        std::string svg = "<g class=\"legend\">\n";
-        double x = margin;
-        const auto entry = [&](const std::string& style, const std::string& label, bool filled) {
-            svg += filled ? svg_rectangle(style, x, y - 10, 22, 12) : svg_line(style, x, y - 4, x + 22, y - 4);
-            svg += svg_text(x + 29, y, "small", label);
-            x += 29 + 6.6 * static_cast<double>(display_width(label)) + 24;
-        };
-        entry("history", "observed", false);
+    /// A sample of a line or of a band with its name.
+    struct LegendEntry {
+        std::string style;
+        std::string label;
+        bool filled = false;
+        double x = 0;
+        double line = 0;  ///< Counted from 0.
+    };
+
+    /// The legend's entries from left to right, in as many lines as the width asks for.
+    [[nodiscard]] std::vector<LegendEntry> legend_entries() const {
+        std::vector<LegendEntry> entries = {{"history", "observed"}};
         if (figure_.has_truth()) {
-            entry("truth", "observed, hidden from the model", false);
+            entries.push_back({"truth", "observed, hidden from the model"});
         }
-        entry("forecast", "forecast, " + figure_.line_name, false);
+        entries.push_back({"forecast", "forecast, " + figure_.line_name});
         if (!figure_.panels.empty()) {
             const std::vector<Band>& bands = figure_.panels.front().bands;
             for (std::size_t index = bands.size(); index-- > 0;) {
-                const Band& band = bands[index];
-                entry(band.percent <= 50 ? "band key-inner" : "band key-outer", std::to_string(band.percent) + "% band",
-                      true);
+                const bool inner = bands[index].percent <= 50;
+                entries.push_back({inner ? "band key-inner" : "band key-outer",
+                                   std::to_string(bands[index].percent) + "% band", true});
             }
+        }
+        if (figure_.has_baseline()) {
+            entries.push_back({"baseline", "baseline, " + figure_.baseline_name});
+        }
+        double x = margin;
+        double line = 0;
+        for (LegendEntry& entry : entries) {
+            const double length = 29 + 6.6 * static_cast<double>(display_width(entry.label));
+            if (x > margin && x + length > width() - margin) {
+                x = margin;
+                ++line;
+            }
+            entry.x = x;
+            entry.line = line;
+            x += length + 24;
+        }
+        return entries;
+    }
+
+    [[nodiscard]] std::string legend() const {
+        std::string svg = "<g class=\"legend\">\n";
+        for (const LegendEntry& entry : legend_) {
+            const double y = 90 + legend_line * entry.line;
+            svg += entry.filled ? svg_rectangle(entry.style, entry.x, y - 10, 22, 12)
+                                : svg_line(entry.style, entry.x, y - 4, entry.x + 22, y - 4);
+            svg += svg_text(entry.x + 29, y, "small", entry.label);
         }
         return svg + "</g>\n";
     }
@@ -180,6 +212,7 @@ private:
             svg += svg_band(area, band, figure_.history_steps);
         }
         svg += svg_path("history", area, data.history, 0);
+        svg += svg_path("baseline", area, data.baseline, figure_.history_steps);
         svg += svg_path("truth", area, data.truth, figure_.history_steps);
         svg += svg_path("forecast", area, data.line, figure_.history_steps);
         return svg + "</g>\n</g>\n";
@@ -216,6 +249,7 @@ private:
     std::vector<ValueView> views_;
     std::vector<std::vector<double>> ticks_;
     TimeAxis time_;
+    std::vector<LegendEntry> legend_;
     int columns_ = 1;
     double label_width_ = 0;
     double plot_height_ = 0;

@@ -12,8 +12,8 @@
 
 namespace examples {
 
-/// What the terminal behind a file descriptor can show: its width (else that of COLUMNS, else 80), and colour unless it
-/// is no terminal, a dumb one, or the user set NO_COLOR.
+/// What the terminal behind a file descriptor can show: its width (else that of COLUMNS, else 80), and its colours,
+/// none if it is no terminal, a dumb one, or the user set NO_COLOR.
 inline TerminalStyle terminal_style(int descriptor) {
     const auto setting = [](const char* name) -> std::string {
         const char* value = std::getenv(name);
@@ -28,7 +28,11 @@ inline TerminalStyle terminal_style(int descriptor) {
     } else if (columns && *columns > 0) {
         style.width = static_cast<std::size_t>(*columns);
     }
-    style.colour = terminal && setting("NO_COLOR").empty() && setting("TERM") != "dumb";
+    const std::string name = setting("TERM");
+    if (terminal && setting("NO_COLOR").empty() && name != "dumb") {
+        const bool many = name.find("256") != std::string::npos || !setting("COLORTERM").empty();
+        style.colours = many ? Colours::many : Colours::sixteen;
+    }
     return style;
 }
 

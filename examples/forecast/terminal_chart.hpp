@@ -10,6 +10,7 @@
 
 #include "../common/text.hpp"
 #include "../common/time_axis.hpp"
+#include "canvas.hpp"
 #include "figure.hpp"
 
 namespace examples {
@@ -17,109 +18,10 @@ namespace examples {
 /// What the terminal allows.
 struct TerminalStyle {
     std::size_t width = 80;
-    bool colour = false;
+    Colours colours = Colours::none;
 };
 
 namespace detail {
-
-/// What a character cell shows, which decides its colour.
-enum class Ink { none, muted, history, forecast, inner_band, outer_band, truth, strong };
-
-inline const char* escape_of(Ink ink) {
-    switch (ink) {
-        case Ink::none: return "";
-        case Ink::muted: return "\x1b[90m";
-        case Ink::history: return "\x1b[39m";
-        case Ink::forecast: return "\x1b[1;36m";
-        case Ink::inner_band: return "\x1b[36m";
-        case Ink::outer_band: return "\x1b[34m";
-        case Ink::truth: return "\x1b[33m";
-        case Ink::strong: return "\x1b[1m";
-    }
-    return "";
-}
-
-inline std::string inked(const std::string& text, Ink ink, bool colour) {
-    return colour && ink != Ink::none && !text.empty() ? escape_of(ink) + text + "\x1b[0m" : text;
-}
-
-/// A grid of character cells: bands as shades, lines in Braille dots (2 by 4 a cell).
-class Canvas {
-public:
-    Canvas(std::size_t columns, std::size_t rows) : columns_(columns), rows_(rows), cells_(columns * rows) {}
-
-    void shade(std::size_t column, std::size_t row, const char* glyph, Ink ink) {
-        Cell& cell = cells_[row * columns_ + column];
-        cell.glyph = glyph;
-        cell.ink = ink;
-    }
-
-    /// A straight line between two dots; x counts dot columns, y dot rows from the top. Outside dots are left out.
-    void line(std::int64_t x0, std::int64_t y0, std::int64_t x1, std::int64_t y1, Ink ink) {
-        const auto length = std::max<std::int64_t>({std::abs(x1 - x0), std::abs(y1 - y0), 1});
-        for (std::int64_t i = 0; i <= length; ++i) {
-            const double share = static_cast<double>(i) / static_cast<double>(length);
-            dot(std::llround(static_cast<double>(x0) + share * static_cast<double>(x1 - x0)),
-                std::llround(static_cast<double>(y0) + share * static_cast<double>(y1 - y0)), ink);
-        }
-    }
-
-    /// One row of cells; a run of one ink is escaped once.
-    [[nodiscard]] std::string row_text(std::size_t row, bool colour) const {
-        std::string text;
-        std::string run;
-        Ink ink = Ink::none;
-        for (std::size_t column = 0; column < columns_; ++column) {
-            const Cell& cell = cells_[row * columns_ + column];
-            if (cell.ink != ink) {
-                text += inked(run, ink, colour);
-                run.clear();
-                ink = cell.ink;
-            }
-            run += glyph(cell, colour);
-        }
-        return text + inked(run, ink, colour);
-    }
-
-private:
-    struct Cell {
-        const char* glyph = " ";
-        std::uint32_t dots = 0;
-        Ink ink = Ink::none;
-    };
-
-    void dot(std::int64_t x, std::int64_t y, Ink ink) {
-        if (x < 0 || y < 0 || x >= static_cast<std::int64_t>(2 * columns_) ||
-            y >= static_cast<std::int64_t>(4 * rows_)) {
-            return;
-        }
-        static constexpr std::array<std::array<std::uint32_t, 2>, 4> bits = {
-            {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}}};
-        Cell& cell = cells_[static_cast<std::size_t>(y / 4) * columns_ + static_cast<std::size_t>(x / 2)];
-        if (cell.ink != ink) {
-            cell.dots = 0;  // two lines cannot share a cell in two colours
-        }
-        cell.ink = ink;
-        cell.dots |= bits[static_cast<std::size_t>(y % 4)][static_cast<std::size_t>(x % 2)];
-    }
-
-    static std::string glyph(const Cell& cell, bool colour) {
-        if (cell.dots == 0) {
-            return cell.glyph;
-        }
-        // Without colour the truth needs a mark of its own.
-        if (cell.ink == Ink::truth && !colour) {
-            return "•";
-        }
-        const std::uint32_t code = 0x2800 + cell.dots;
-        return {static_cast<char>(0xE2), static_cast<char>(0x80 | (code >> 6 & 0x3F)),
-                static_cast<char>(0x80 | (code & 0x3F))};
-    }
-
-    std::size_t columns_;
-    std::size_t rows_;
-    std::vector<Cell> cells_;
-};
 
 /// Draws the panels of one figure.
 class TerminalDrawing {
@@ -141,7 +43,7 @@ public:
     }
 
     [[nodiscard]] std::string text() const {
-        std::string chart = inked(cut(figure_.title), Ink::strong, style_.colour) + "\n";
+        std::string chart = inked(cut(figure_.title), Ink::strong, style_.colours) + "\n";
         if (!figure_.subtitle.empty()) {
             chart += wrapped(figure_.subtitle);
         }
@@ -149,7 +51,9 @@ public:
         for (std::size_t i = 0; i < figure_.panels.size(); ++i) {
             chart += "\n" + panel(i);
         }
-        return chart + inked(std::string(label_width_ + 2, ' ') + cut(time_.caption), Ink::muted, style_.colour) + "\n";
+        chart += inked(std::string(label_width_ + 2, ' ') + cut(time_.caption), Ink::muted, style_.colours) + "\n";
+        const std::string hidden = hidden_words(figure_);
+        return hidden.empty() ? chart : chart + wrapped(hidden);
     }
 
 private:
@@ -164,29 +68,51 @@ private:
             if (end == std::string::npos || end == 0) {
                 break;
             }
-            lines += inked(rest.substr(0, end), Ink::muted, style_.colour) + "\n";
+            lines += inked(rest.substr(0, end), Ink::muted, style_.colours) + "\n";
             rest.erase(0, end + 1);
         }
-        return lines + inked(shortened(rest, width_), Ink::muted, style_.colour) + "\n";
+        return lines + inked(shortened(rest, width_), Ink::muted, style_.colours) + "\n";
     }
 
+    /// A sample of each line and band with its name, in as many lines as the width asks for.
     [[nodiscard]] std::string legend() const {
-        std::string text = inked("⠒⠒", Ink::history, style_.colour) + " observed  " +
-                           inked("⠒⠒", Ink::forecast, style_.colour) + " " + figure_.line_name;
+        std::string lines;
+        std::size_t used = 0;
+        const auto entry = [&](const std::string& sample, const std::string& name) {
+            const std::size_t length = display_width(name) + 3;
+            const bool fits = used + 2 + length <= width_;
+            lines += used == 0 ? "" : fits ? "  " : "\n";
+            lines += sample + " " + shortened(name, width_ - 3);
+            used = used > 0 && fits ? used + 2 + length : length;
+        };
+        const auto line = [&](Ink ink, const char* mark) {
+            const bool marked = style_.colours == Colours::none && mark != nullptr;
+            return inked(marked ? std::string(mark) + mark : "⠒⠒", ink, style_.colours);
+        };
+        entry(line(Ink::history, nullptr), "observed");
         if (figure_.has_truth()) {
-            text += "  " + inked(style_.colour ? "⠒⠒" : "••", Ink::truth, style_.colour) + " truth";
+            entry(line(Ink::truth, "•"), "truth, hidden from the model");
         }
-        if (figure_.panels.empty()) {
-            return text;
+        entry(line(Ink::forecast, nullptr), figure_.line_name);
+        if (!figure_.panels.empty()) {
+            const std::vector<Band>& bands = figure_.panels.front().bands;
+            for (std::size_t index = bands.size(); index-- > 0;) {
+                entry(band_sample(bands[index]), std::to_string(bands[index].percent) + "%");
+            }
         }
-        const std::vector<Band>& bands = figure_.panels.front().bands;
-        for (std::size_t index = bands.size(); index-- > 0;) {
-            const Band& band = bands[index];
-            const bool inner = band.percent <= 50;
-            text += "  " + inked(inner ? "▒▒" : "░░", inner ? Ink::inner_band : Ink::outer_band, style_.colour) + " " +
-                    std::to_string(band.percent) + "%";
+        if (figure_.has_baseline()) {
+            entry(line(Ink::baseline, "×"), "baseline: " + printable(figure_.baseline_name));
         }
-        return text;
+        return lines;
+    }
+
+    static Shade shade_of(const Band& band) { return band.percent <= 50 ? Shade::inner : Shade::outer; }
+
+    [[nodiscard]] std::string band_sample(const Band& band) const {
+        if (style_.colours == Colours::none) {
+            return shade_of(band) == Shade::inner ? "▒▒" : "░░";
+        }
+        return coloured("  ", shade_colour(shade_of(band), true, style_.colours));
     }
 
     [[nodiscard]] double step_position(std::int64_t step) const {
@@ -206,12 +132,13 @@ private:
         Canvas canvas(columns_, rows_);
         const std::size_t start = start_column();
         for (std::size_t row = 0; row < rows_ && start < columns_; ++row) {
-            canvas.shade(start, row, "┊", Ink::muted);
+            canvas.mark(start, row, "┊");
         }
         for (const Band& band : data.bands) {
             draw_band(canvas, range, band);
         }
         draw_line(canvas, range, data.history, 0, Ink::history);
+        draw_line(canvas, range, data.baseline, figure_.history_steps, Ink::baseline);
         draw_line(canvas, range, data.line, figure_.history_steps, Ink::forecast);
         draw_line(canvas, range, data.truth, figure_.history_steps, Ink::truth);
 
@@ -226,7 +153,7 @@ private:
         std::string text = heading(data, views_[index].band_cut) + "\n";
         for (std::size_t row = 0; row < rows_; ++row) {
             const std::string axis = pad_left(labels[row], label_width_) + (labels[row].empty() ? " │" : " ┤");
-            text += inked(axis, Ink::muted, style_.colour) + canvas.row_text(row, style_.colour) + "\n";
+            text += inked(axis, Ink::muted, style_.colours) + canvas.row_text(row, style_.colours) + "\n";
         }
         return text + time_labels();
     }
@@ -237,9 +164,9 @@ private:
             note += std::string(note.empty() ? "" : ", ") + "outer band cut off";
         }
         const std::size_t room = width_ - std::min(width_ / 2, display_width(note) + 2);
-        std::string text = inked(shortened(printable(data.name), room), Ink::strong, style_.colour);
+        std::string text = inked(shortened(printable(data.name), room), Ink::strong, style_.colours);
         if (!note.empty()) {
-            text += "  " + inked(shortened(note, width_ / 2), Ink::muted, style_.colour);
+            text += "  " + inked(shortened(note, width_ / 2), Ink::muted, style_.colours);
         }
         return text;
     }
@@ -251,7 +178,7 @@ private:
         return static_cast<std::size_t>(share * static_cast<double>(columns_));
     }
 
-    void draw_line(Canvas& canvas, const Range& range, const std::vector<float>& values, std::int64_t first_step,
+    void draw_line(Canvas& canvas, const Range& range, const std::vector<double>& values, std::int64_t first_step,
                    Ink ink) const {
         for (const auto& [begin, end] : finite_runs(values)) {
             for (std::size_t i = begin; i < end; ++i) {
@@ -262,8 +189,13 @@ private:
         }
     }
 
+    /// A half of a cell belongs to a band that covers its middle; a band that covers no middle is as thin as one half.
     void draw_band(Canvas& canvas, const Range& range, const Band& band) const {
-        const bool inner = band.percent <= 50;
+        const auto halves = static_cast<std::int64_t>(2 * rows_);
+        const auto half_at = [&](double value) {
+            const double share = std::clamp((range.high - value) / range.width(), -1.0, 2.0);
+            return share * static_cast<double>(halves) - 0.5;
+        };
         for (std::size_t column = start_column(); column < columns_; ++column) {
             const double middle = (static_cast<double>(column) + 0.5) / static_cast<double>(columns_) *
                                   static_cast<double>(figure_.steps());
@@ -271,18 +203,19 @@ private:
             if (step < 0 || step >= static_cast<std::int64_t>(band.low.size())) {
                 continue;
             }
-            const float low = band.low[static_cast<std::size_t>(step)];
-            const float high = band.high[static_cast<std::size_t>(step)];
+            const double low = band.low[static_cast<std::size_t>(step)];
+            const double high = band.high[static_cast<std::size_t>(step)];
             if (!std::isfinite(low) || !std::isfinite(high)) {
                 continue;
             }
-            for (std::size_t row = 0; row < rows_; ++row) {
-                const double centre =
-                    range.high - (static_cast<double>(row) + 0.5) / static_cast<double>(rows_) * range.width();
-                if (centre < low || centre > high) {
-                    continue;
-                }
-                canvas.shade(column, row, inner ? "▒" : "░", inner ? Ink::inner_band : Ink::outer_band);
+            auto first = static_cast<std::int64_t>(std::ceil(half_at(high)));
+            auto last = static_cast<std::int64_t>(std::floor(half_at(low)));
+            if (first > last) {
+                first = last = std::llround((half_at(high) + half_at(low)) / 2);
+            }
+            for (std::int64_t half = std::max<std::int64_t>(first, 0); half <= std::min(last, halves - 1); ++half) {
+                canvas.shade(column, static_cast<std::size_t>(half / 2), static_cast<std::size_t>(half % 2),
+                             shade_of(band));
             }
         }
     }
@@ -311,8 +244,8 @@ private:
         for (const char* glyph : axis) {
             line += glyph;
         }
-        return inked(line, Ink::muted, style_.colour) + "\n" +
-               inked(std::string(label_width_ + 2, ' ') + labels, Ink::muted, style_.colour) + "\n";
+        return inked(line, Ink::muted, style_.colours) + "\n" +
+               inked(std::string(label_width_ + 2, ' ') + labels, Ink::muted, style_.colours) + "\n";
     }
 
     const Figure& figure_;

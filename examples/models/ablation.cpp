@@ -46,9 +46,9 @@ std::vector<tg::serve::Variant> ablation_variants(const std::filesystem::path& c
     };
     const int most = tg::thread_count(threads);
     const tg::serve::PracticeSeries practice(ablation_bucket);
-    const auto tuning = tg::serve::detail::tune_threads(most, [&](int with) {
+    const auto tuning = tg::serve::detail::tune_threads(most, [&](int with, double too_slow) {
         Forecaster<Options{}> forecaster(weights, with);
-        return tg::serve::detail::median_seconds(forecaster, practice);
+        return tg::serve::detail::median_seconds(forecaster, practice, too_slow);
     });
     const int best = tuning.best;
     add.template operator()<Options{}>("as it is", "", best);

@@ -20,6 +20,11 @@ struct BucketModel {
         totograph::serve::add_cpu_backend<Model, buckets...>(registry, totograph::toto::load<Model>(checkpoint));
     }
 
+    /// Throws `Error` unless all weights of a checkpoint are finite.
+    static void check_weights(const std::filesystem::path& checkpoint) {
+        totograph::toto::check_weights(totograph::toto::load<Model>(checkpoint));
+    }
+
     /// The program of the bucket that serves a request.
     static ProgramDescription describe(const totograph::Series& series, const totograph::ForecastOptions& options) {
         constexpr const auto& by_cost = totograph::toto::buckets_by_cost<Model, buckets...>;

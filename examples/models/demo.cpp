@@ -13,6 +13,10 @@ void add_demo(totograph::serve::BackendRegistry& registry, const std::filesystem
     Compiled::add_backends(registry, checkpoint);
 }
 
+void check_demo_weights(const std::filesystem::path& checkpoint) {
+    Compiled::check_weights(checkpoint);
+}
+
 ProgramDescription describe_demo(const totograph::Series& series, const totograph::ForecastOptions& options) {
     return Compiled::describe(series, options);
 }

@@ -11,6 +11,7 @@
 
 #include <totograph/core/bucket.hpp>
 #include <totograph/core/error.hpp>
+#include <totograph/io/checkpoint_files.hpp>
 #include <totograph/io/model_config.hpp>
 #include <totograph/serve/mode.hpp>
 #include <totograph/toto/bucket_choice.hpp>
@@ -24,9 +25,8 @@ namespace examples {
 namespace fs = std::filesystem;
 
 ModelKind kind_of(const fs::path& checkpoint) {
-    const fs::path config = checkpoint / "config.json";
-    std::error_code ignored;
-    if (!fs::exists(config, ignored)) {
+    const fs::path config = totograph::io::find_checkpoint(checkpoint).config;
+    if (config.empty()) {
         return ModelKind::open_base;
     }
     const totograph::io::ModelConfig file(config);
@@ -35,12 +35,12 @@ ModelKind kind_of(const fs::path& checkpoint) {
     return is_demo ? ModelKind::demo : ModelKind::open_base;
 }
 
-totograph::Index largest_context(ModelKind kind) {
-    return kind == ModelKind::demo ? demo_context : open_base_context;
-}
-
-totograph::Index largest_variates(ModelKind) {
-    return most_variates;
+ModelSizes most_of(ModelKind kind) {
+    const totograph::Bucket& largest = kind == ModelKind::demo ? demo_long : open_base_long;
+    return {.context = largest.context,
+            .horizon = largest.horizon,
+            .variates = largest.variates,
+            .known = largest.exogenous};
 }
 
 totograph::Index variates_at_once(ModelKind kind) {
@@ -85,16 +85,22 @@ void add_backends(totograph::serve::BackendRegistry& registry, const fs::path& c
 #endif
 }
 
+void check_weights(const fs::path& checkpoint) {
+    (kind_of(checkpoint) == ModelKind::demo ? check_demo_weights : check_open_base_weights)(checkpoint);
+}
+
 namespace {
 
 /// A model behind a backend. A forecaster is made for the bucket that a request needs and not for all of them, which
 /// keeps the memory to what is used.
 class BackendModel final : public AnyModel {
 public:
-    BackendModel(totograph::Index patch_size, std::shared_ptr<const totograph::serve::Backend> backend)
-        : patch_size_(patch_size), backend_(std::move(backend)) {}
+    BackendModel(totograph::Index patch_size, const ModelSizes& most,
+                 std::shared_ptr<const totograph::serve::Backend> backend)
+        : patch_size_(patch_size), most_(most), backend_(std::move(backend)) {}
 
     [[nodiscard]] totograph::Index patch_size() const override { return patch_size_; }
+    [[nodiscard]] ModelSizes most() const override { return most_; }
 
     [[nodiscard]] std::unique_ptr<AnyForecaster> forecaster(const totograph::Series& series,
                                                             const totograph::ForecastOptions& options,
@@ -108,6 +114,7 @@ public:
 
 private:
     totograph::Index patch_size_;
+    ModelSizes most_;
     std::shared_ptr<const totograph::serve::Backend> backend_;
 };
 
@@ -116,10 +123,10 @@ private:
 std::unique_ptr<AnyModel> open_model(const fs::path& checkpoint) {
     totograph::serve::BackendRegistry backends;
     add_backends(backends, checkpoint);
-    const totograph::Index patch_size = kind_of(checkpoint) == ModelKind::demo
-                                            ? totograph::toto::demo_1_0::config.patch_size
-                                            : totograph::toto::open_base_1_0::config.patch_size;
-    return std::make_unique<BackendModel>(patch_size, backends.get("cpu"));
+    const ModelKind kind = kind_of(checkpoint);
+    const totograph::Index patch_size = kind == ModelKind::demo ? totograph::toto::demo_1_0::config.patch_size
+                                                                : totograph::toto::open_base_1_0::config.patch_size;
+    return std::make_unique<BackendModel>(patch_size, most_of(kind), backends.get("cpu"));
 }
 
 }  // namespace examples

@@ -10,6 +10,8 @@
 #include <totograph/serve/backend.hpp>
 #include <totograph/serve/backend_registry.hpp>
 
+#include "../common/model_sizes.hpp"
+
 // The programs' models behind plain functions. Each model with its buckets is compiled once, in a source file of its
 // own beside this header, and every program links that: programs that change often then compile in a second or two.
 namespace examples {
@@ -34,8 +36,11 @@ public:
     /// Steps that the model takes at a time: a forecast of up to so many costs one pass.
     [[nodiscard]] virtual totograph::Index patch_size() const = 0;
 
-    /// A forecaster for the cheapest bucket that holds such a request (only its sizes count). It computes with so many
-    /// threads (0: one a core). Throws `Error(no_bucket)`.
+    /// The most that one request may hold.
+    [[nodiscard]] virtual ModelSizes most() const = 0;
+
+    /// A forecaster for the cheapest bucket that serves such a request (only its sizes count); others it takes in parts
+    /// where they are larger. It computes with so many threads (0: one a core). Throws `Error(no_bucket)`.
     [[nodiscard]] virtual std::unique_ptr<AnyForecaster> forecaster(const totograph::Series& series,
                                                                     const totograph::ForecastOptions& options,
                                                                     int threads) const = 0;
@@ -50,11 +55,10 @@ enum class ModelKind {
 /// Which of them a checkpoint is, by its `config.json`; Toto Open Base 1.0 where it has none.
 ModelKind kind_of(const std::filesystem::path& checkpoint);
 
-/// The most steps of history that any bucket of a model holds.
-totograph::Index largest_context(ModelKind kind);
-/// The most variates that any bucket of a model holds, and how many a smaller one holds: unrelated series, which need
-/// not see each other, are best forecast so many at once.
-totograph::Index largest_variates(ModelKind kind);
+/// The most that one request of a model may hold.
+ModelSizes most_of(ModelKind kind);
+/// How many variates a smaller bucket holds: unrelated series, which need not see each other, are best forecast so many
+/// at once.
 totograph::Index variates_at_once(ModelKind kind);
 
 /// What would run for such a request; needs no weights. Throws `Error(no_bucket)`.
@@ -72,6 +76,9 @@ inline std::filesystem::path checkpoint_or_demo(const std::filesystem::path& che
 /// Opens a checkpoint as the model that it is, and adds what runs its buckets: the backend `cpu`, and in builds with
 /// CUDA `cuda`, `cuda-regional` and others. Throws `Error` as `totograph::toto::load` does.
 void add_backends(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint);
+
+/// Reads all weights of a checkpoint. Throws `Error` for one that is not finite, and as `totograph::toto::load` does.
+void check_weights(const std::filesystem::path& checkpoint);
 
 /// Opens a checkpoint as the model that it is. Throws `Error` as `totograph::toto::load` does.
 std::unique_ptr<AnyModel> open_model(const std::filesystem::path& checkpoint);

@@ -11,6 +11,10 @@ void add_open_base(totograph::serve::BackendRegistry& registry, const std::files
     Compiled::add_backends(registry, checkpoint);
 }
 
+void check_open_base_weights(const std::filesystem::path& checkpoint) {
+    Compiled::check_weights(checkpoint);
+}
+
 ProgramDescription describe_open_base(const totograph::Series& series, const totograph::ForecastOptions& options) {
     return Compiled::describe(series, options);
 }

@@ -31,6 +31,8 @@ inline constexpr totograph::Bucket open_base_mean{
 
 void add_demo(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint);
 void add_open_base(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint);
+void check_demo_weights(const std::filesystem::path& checkpoint);
+void check_open_base_weights(const std::filesystem::path& checkpoint);
 // In builds with CUDA.
 void add_demo_cuda(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint);
 void add_open_base_cuda(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint);

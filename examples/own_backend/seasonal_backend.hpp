@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,7 +15,7 @@
 #include <totograph/core/series.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/serve/backend.hpp>
-#include <totograph/toto/request.hpp>
+#include <totograph/toto/request_parts.hpp>
 
 namespace examples {
 
@@ -30,10 +31,19 @@ public:
           result_(static_cast<std::size_t>(bucket.batch * bucket.variates * bucket.horizon * bucket.samples)) {}
 
     totograph::Forecast forecast(const totograph::Series& series, const totograph::ForecastOptions& options) override {
-        // The same checks, with the same sentences, as those of the library's own forecasters.
-        const totograph::Bucket request = totograph::toto::request_sizes(series, options, bucket_);
-        totograph::toto::check_request(series, request);
-        totograph::toto::check_fit(request, bucket_);
+        // The same checks, with the same sentences, and the same parts as those of the library's own forecasters. There
+        // are no patches here: one step is one.
+        return totograph::toto::forecast_in_parts(
+            series, options, bucket_, 1, parts_,
+            [this](const totograph::Series& part, const totograph::Bucket& request, std::uint64_t,
+                   std::uint32_t first) { return repeat_seasons(part, request, static_cast<Index>(first)); });
+    }
+
+    [[nodiscard]] std::size_t memory_bytes() const override { return result_.size() * sizeof(float) + parts_.bytes(); }
+
+private:
+    /// A request that was checked and fits; its samples are numbered from `first` on.
+    totograph::Forecast repeat_seasons(const totograph::Series& series, const totograph::Bucket& request, Index first) {
         const Index seasons = series.steps / season_;
         if (seasons < 1) {
             throw totograph::Error(totograph::ErrorCode::invalid_series,
@@ -45,8 +55,8 @@ public:
         for (Index row = 0; row < request.batch * request.variates; ++row) {
             for (Index step = 0; step < request.horizon; ++step) {
                 for (Index sample = 0; sample < request.samples; ++sample) {
-                    const Index back = (1 + sample % seasons) * season_ - step % season_;
-                    const Index at = row * series.steps + series.steps - back;
+                    const Index back = (1 + (first + sample) % seasons) * season_ - step % season_;
+                    const Index at = series.row_begin(row) + series.steps - back;
                     result_[to++] = series.values[static_cast<std::size_t>(at)];
                 }
             }
@@ -54,12 +64,10 @@ public:
         return {{result_.data(), to}, request.batch, request.variates, request.horizon, request.samples};
     }
 
-    [[nodiscard]] std::size_t memory_bytes() const override { return result_.size() * sizeof(float); }
-
-private:
     totograph::Bucket bucket_;
     Index season_;
     std::vector<float> result_;
+    totograph::toto::PartsMemory parts_;
 };
 
 /// An executor of one's own: it says what it is called, which buckets and modes it has, and makes forecasters.

@@ -40,8 +40,9 @@ Exit codes:
   2  the command line is wrong
   3  the input has no usable header, or too few lines for a forecast
   4  the checkpoint cannot be read or does not fit the model
-  5  no compiled bucket holds the request
+  5  more is asked for than the model takes
   6  standard output cannot be written
+  8  the model gave values that are no finite numbers
 )";
 
 }  // namespace detail
@@ -71,11 +72,13 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
     number("--context", options.context, "Observations that are kept and forecast from (default: 512)");
     number("--every", options.every, "Forecast again after N lines (default: one patch; 1: each line)");
     number("--horizon", options.horizon, "Steps to forecast (default: one patch)");
+    app.add_flag("--extend", options.extend, "Go on from the medians where the model's horizon ends");
     number("--samples", options.samples, "Futures to draw (default: 128)");
     number("--seed", options.seed, "Seed of the random numbers (default: 0)");
     app.add_option("--checkpoint", options.checkpoint,
-                   "Directory of a Toto Open Base 1.0 checkpoint\n(default: the small model that comes with totograph)")
-        ->type_name("DIR");
+                   "Toto Open Base 1.0: a folder, a file, or the model's folder in\na Hugging Face cache\n(default: "
+                   "the small model that comes with totograph)")
+        ->type_name("PATH");
     number("--threads", options.threads, "Threads to compute with (default: one a core)");
     app.add_option("--alarm", options.alarm, "Score from which a value is an alarm (default: 3)")->type_name("SCORE");
     app.add_flag("--scores-only", options.scores_only, "Print no forecasts of steps to come");

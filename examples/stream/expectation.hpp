@@ -49,11 +49,15 @@ private:
 class Expectations {
 public:
     Expectations() = default;
-    explicit Expectations(const totograph::Forecast& forecast)
-        : horizon_(static_cast<std::size_t>(forecast.horizon())),
-          samples_(static_cast<std::size_t>(forecast.sample_count())),
-          sorted_(forecast.samples().begin(), forecast.samples().end()) {
-        for (auto at = sorted_.begin(); at != sorted_.end(); at += static_cast<std::ptrdiff_t>(samples_)) {
+    explicit Expectations(const totograph::Forecast& forecast) { add(forecast); }
+
+    /// Adds further variates behind those that there are, of as many steps and samples.
+    void add(const totograph::Forecast& forecast) {
+        horizon_ = static_cast<std::size_t>(forecast.horizon());
+        samples_ = static_cast<std::size_t>(forecast.sample_count());
+        const auto first = static_cast<std::ptrdiff_t>(sorted_.size());
+        sorted_.insert(sorted_.end(), forecast.samples().begin(), forecast.samples().end());
+        for (auto at = sorted_.begin() + first; at != sorted_.end(); at += static_cast<std::ptrdiff_t>(samples_)) {
             std::sort(at, at + static_cast<std::ptrdiff_t>(samples_));
         }
     }

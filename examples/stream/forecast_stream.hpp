@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,7 +16,10 @@
 #include <totograph/core/error.hpp>
 #include <totograph/core/series.hpp>
 
+#include "../common/column_groups.hpp"
 #include "../common/format.hpp"
+#include "../common/model_sizes.hpp"
+#include "../common/require_finite.hpp"
 #include "../common/text.hpp"
 #include "../models/model.hpp"
 #include "context_ring.hpp"
@@ -31,8 +35,8 @@ namespace examples {
 /// is to print is added to a text. This is the part of the program that uses totograph.
 class ForecastStream {
 public:
-    /// Throws `Error(no_bucket)` when no forecaster holds such a request, and `Error(invalid_argument)` when the
-    /// context is shorter than what the model needs.
+    /// Throws `Error(no_bucket)` when the model does not forecast so far ahead, and `Error(invalid_argument)` when the
+    /// context is shorter than what it needs.
     ForecastStream(const AnyModel& model, const Options& options, std::vector<std::string> names)
         : options_(options),
           names_(std::move(names)),
@@ -40,8 +44,10 @@ public:
           least_steps_(2 * static_cast<std::size_t>(model.patch_size())),
           request_{.seed = options.seed,
                    .horizon = std::max(every_, options.horizon > 0 ? options.horizon : model.patch_size()),
-                   .samples = options.samples},
-          ring_(names_.size(), static_cast<std::size_t>(options.context)),
+                   .samples = options.samples,
+                   .extend = options.extend},
+          ring_(names_.size(), static_cast<std::size_t>(std::min(options.context, model.most().context))),
+          columns_(divide_columns(names_.size(), static_cast<std::size_t>(model.most().variates))),
           gap_(names_.size(), std::nanf("")),
           groups_(names_.size()),
           is_known_(names_.size()) {
@@ -51,11 +57,22 @@ public:
                                        ", two patches of this model, but it is " + std::to_string(options.context) +
                                        ".");
         }
+        const ModelSizes most = model.most();
+        const std::int64_t horizon = request_.horizon.value();
+        check_horizon(horizon, options.extend, most, options.horizon >= every_ ? "--horizon" : "--every");
+        notes_ = {context_note(options.context, most), extend_note(horizon, most)};
+        if (!options.independent) {
+            notes_.push_back(groups_note(columns_, names_, static_cast<std::size_t>(most.variates)));
+        }
+        notes_.erase(std::remove(notes_.begin(), notes_.end(), ""), notes_.end());
         totograph::Series largest;
-        largest.variates = static_cast<totograph::Index>(names_.size());
-        largest.steps = options.context;
+        largest.variates = static_cast<totograph::Index>(columns_.front().count);
+        largest.steps = static_cast<totograph::Index>(ring_.capacity());
         forecaster_ = model.forecaster(largest, request_, options.threads);
     }
+
+    /// Sentences that the user should read.
+    [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
     /// Takes what a line held.
     void take(const Observation& observation, std::int64_t skipped, std::string& out) {
@@ -150,13 +167,20 @@ private:
             expected_ = Expectations();
             return;
         }
-        totograph::Series series;
-        series.variates = static_cast<totograph::Index>(names_.size());
-        series.steps = static_cast<totograph::Index>(ring_.steps());
-        series.values = values_;
-        series.observed = observed_;
-        series.groups = groups_;
-        expected_ = Expectations(forecaster_->forecast(series, request_));
+        expected_ = Expectations();
+        for (const ColumnGroup& columns : columns_) {
+            totograph::Series series;
+            series.variates = static_cast<totograph::Index>(columns.count);
+            series.steps = static_cast<totograph::Index>(ring_.steps());
+            const std::size_t first = columns.first * ring_.steps();
+            series.values = std::span(values_).subspan(first, columns.count * ring_.steps());
+            series.observed = std::span(observed_).subspan(first, columns.count * ring_.steps());
+            series.groups = std::span(groups_).subspan(columns.first, columns.count);
+            series.first_series = static_cast<std::uint32_t>(columns.first);
+            const totograph::Forecast forecast = forecaster_->forecast(series, request_);
+            require_finite(forecast);
+            expected_.add(forecast);
+        }
         age_ = 0;
         latency_.add(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
@@ -194,6 +218,8 @@ private:
     std::size_t least_steps_;
     totograph::ForecastOptions request_;
     ContextRing ring_;
+    std::vector<ColumnGroup> columns_;  // that see each other
+    std::vector<std::string> notes_;
     std::vector<float> gap_;
     std::unique_ptr<AnyForecaster> forecaster_;
     std::vector<std::int32_t> groups_;

@@ -137,7 +137,7 @@ private:
                           " is not a finite number";
                 return std::nullopt;
             }
-            observation.values.push_back(is_gap(text) ? std::nanf("") : number.value);
+            observation.values.push_back(is_gap(text) ? std::nanf("") : static_cast<float>(number.value));
         }
         return observation;
     }

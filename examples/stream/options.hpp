@@ -23,6 +23,7 @@ struct Options {
 
     std::int64_t context = 512;
     std::int64_t horizon = 0;  ///< 0: one patch
+    bool extend = false;       ///< Go on where the model's horizon ends.
     std::int64_t every = 0;    ///< 0: one patch
     std::int64_t samples = 128;
     std::uint64_t seed = 0;

@@ -25,7 +25,7 @@ inline constexpr const char* stress_footer = R"(
 A request is made of the mode under test and, in turns, of mode eager, after both have been warmed up and have made one
 of its size. It is cut from the columns of the files, at other rows each time. These questions are asked:
   requests    no error
-  finite      no NaN, no infinity
+  finite      no NaN, no infinity, and no 0 in place of one
   accuracy    the mean deviation of no variate in no forecast is beyond --mae, in units of the series' scale
   jumps       no more sampled futures drew another component of the mixture than eager's than rounding explains
   repeats     a request that is repeated gives the same bits
@@ -41,9 +41,9 @@ Examples:
   stress
       three rounds of the bundled model on the bundled metrics
   stress metrics.csv --mode production-check --backend cpu --execution-mode default --json report.json
-      twenty rounds of every bucket on a file of one's own, the report kept
-  stress --buckets 1 --vary-context
-      latencies of the first bucket's contexts from 16 on
+      twenty rounds of every compiled size on a file of one's own, the report kept
+  stress --sizes 1 --vary-context
+      latencies of the first size's contexts from 16 on
   stress --save forecasts.safetensors; stress --against forecasts.safetensors
       keep forecasts, and compare those of another build, mode or device with them
 
@@ -53,7 +53,7 @@ Exit codes:
   2  the command line is wrong
   3  an input file cannot be read or used
   4  the checkpoint cannot be read or does not fit the model
-  5  no compiled bucket holds the requests
+  5  more is asked for than anything was compiled for
   6  an output cannot be written
   7  the answer to one of the questions is no, or forecasts have drifted
 )";
@@ -82,7 +82,8 @@ inline void add_requests(CLI::App& app, Options& options) {
     const auto sizes = [&](const char* name, std::vector<std::int64_t>& list, const char* words) {
         group(add_list(app, name, list, split_whole_numbers, words), "N,N,...");
     };
-    sizes("--buckets", options.buckets, "Buckets to use, as --list counts them\n(default: all; for tables the first)");
+    sizes("--sizes", options.buckets,
+          "Compiled sizes to use, as --list counts them\n(default: all; for tables the first)");
     sizes("--batches", options.batches, "Series in a request (these five: as --mode plans)");
     sizes("--variates", options.variates, "Variates of a series");
     sizes("--contexts", options.contexts, "Rows of history");
@@ -135,8 +136,9 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
     app.add_option("--baseline", options.baseline, "The backend of the eager baseline (default: the same)")
         ->type_name("NAME");
     app.add_option("--checkpoint", options.checkpoint,
-                   "Directory of a Toto Open Base 1.0 checkpoint\n(default: the small model that comes with totograph)")
-        ->type_name("DIR");
+                   "Toto Open Base 1.0: a folder, a file, or the model's folder in\na Hugging Face cache\n(default: "
+                   "the small model that comes with totograph)")
+        ->type_name("PATH");
     number("--threads", options.threads, "Threads that a forecast may use (default: all)");
     number("--iterations", options.iterations, "Rounds (default: as --mode says)");
     number("--seed", options.seed, "Seed of samples, rows and columns (default: 0)");
@@ -162,7 +164,7 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
                words)
             ->group(tasks);
     };
-    task("--list", Task::list, "Name backends, modes and buckets");
+    task("--list", Task::list, "Name backends, modes and compiled sizes");
     task("--vary-batch", Task::vary, "A table over the series in a request", &Bucket::batch);
     task("--vary-variates", Task::vary, "A table over the variates of a series", &Bucket::variates);
     task("--vary-context", Task::vary, "A table over the rows of history", &Bucket::context);

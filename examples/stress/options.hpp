@@ -167,7 +167,7 @@ inline void check_stress(const Options& options) {
     for (const auto* list :
          {&options.buckets, &options.batches, &options.variates, &options.contexts, &options.horizons}) {
         for (const std::int64_t value : *list) {
-            check_at_least(value, 1, "A bucket's number, and a size of requests,");
+            check_at_least(value, 1, "The number of a compiled size, and a size of requests,");
         }
     }
     for (const std::int64_t value : options.samples) {

@@ -63,7 +63,7 @@ inline StressResult run_list(const totograph::serve::BackendRegistry& registry, 
         }
         std::int64_t number = 0;
         for (const totograph::Bucket& bucket : backend->buckets()) {
-            result.text += "  bucket " + std::to_string(++number) + ": " + to_string(bucket) + "\n";
+            result.text += "  size " + std::to_string(++number) + ": " + to_string(bucket) + "\n";
         }
     }
     return result;
@@ -162,7 +162,7 @@ inline StressResult run_ablation(const std::vector<totograph::serve::Variant>& v
     const bool agree = std::all_of(results.begin(), results.end(),
                                    [&](const VariantResult& result) { return result.agrees(thresholds); });
     return {
-        "# What each step of the compiler is worth\n\nBucket " + to_string(bucket) + ", " + plural(rounds, "round") +
+        "# What each step of the compiler is worth\n\nSize " + to_string(bucket) + ", " + plural(rounds, "round") +
             " in turns. Built with " + to_string(build) +
             ".\nTime is that of a forecast in units of the first row's; a number above 1 is what the step saves.\n\n" +
             markdown_text(results) + (agree ? "" : "\nFAILED: a variant forecasts something else.\n"),

@@ -45,8 +45,8 @@ inline std::vector<totograph::serve::StressData> read_data(const Options& option
         }
         data.push_back({name, totograph::io::read_csv(file, csv)});
         const auto& columns = data.back().table.columns;
-        const auto is_blank = [](const std::vector<float>& column) {
-            return std::none_of(column.begin(), column.end(), [](float value) { return std::isfinite(value); });
+        const auto is_blank = [](const std::vector<double>& column) {
+            return std::none_of(column.begin(), column.end(), [](double value) { return std::isfinite(value); });
         };
         if (std::all_of(columns.begin(), columns.end(), is_blank)) {
             throw totograph::Error(totograph::ErrorCode::invalid_series,
@@ -66,7 +66,7 @@ inline std::vector<totograph::Bucket> chosen_buckets(const Options& options,
     std::vector<totograph::Bucket> chosen;
     for (const std::int64_t number : options.buckets) {
         if (number > static_cast<std::int64_t>(buckets.size())) {
-            detail::reject("--buckets names number " + std::to_string(number) + ", but there are " +
+            detail::reject("--sizes names number " + std::to_string(number) + ", but there are " +
                            std::to_string(buckets.size()) + "; --list counts them.");
         }
         chosen.push_back(buckets[static_cast<std::size_t>(number - 1)]);
@@ -109,9 +109,9 @@ inline std::vector<totograph::Bucket> named_sizes(const Options& options,
         return std::any_of(buckets.begin(), buckets.end(), [&](const Bucket& bucket) { return bucket.holds(sizes); });
     };
     if (std::none_of(plan.begin(), plan.end(), is_held)) {
-        throw totograph::Error(
-            totograph::ErrorCode::no_bucket,
-            "No bucket holds requests of " + to_string(plan.front()) + "; --list names the buckets. Ask for less.");
+        throw totograph::Error(totograph::ErrorCode::no_bucket, "Nothing was compiled that holds requests of " +
+                                                                    to_string(plan.front()) +
+                                                                    "; --list names the compiled sizes. Ask for less.");
     }
     return plan;
 }

@@ -3,6 +3,8 @@
 
 /// Everything but the CUDA executor.
 
+#include <totograph/exec/cpu/optimize_warning.hpp>
+
 #include <totograph/core/arena.hpp>
 #include <totograph/core/bucket.hpp>
 #include <totograph/core/dtype.hpp>

@@ -14,8 +14,8 @@ struct Model {
 #else
         const Tensor x = r.state("x", {1, 3, 2, 1, 4, 3});
 #endif
-        const Tensor first = r.state("first", {1}, DType::i32);
-        r.tap("y", nn::sample({x, x, x, x}, 5, r.state("seed", {2}, DType::i32), first, first));
+        r.tap("y", nn::sample({x, x, x, x}, 5, r.state("seed", {2}, DType::i32), r.state("first", {2}, DType::i32),
+                              r.state("patch", {1}, DType::i32)));
     }
 };
 

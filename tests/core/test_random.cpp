@@ -251,6 +251,28 @@ TEST_CASE("the component is chosen by weight, never one of weight 0, also when t
     CHECK(single[0] == doctest::Approx(1.0));
 }
 
+TEST_CASE("a draw is NaN where a parameter that it is made of is no finite number") {
+    constexpr float none = std::numeric_limits<float>::quiet_NaN();
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    const Mixture good{.df = {5, 7}, .loc = {1, 2}, .scale = {0.5F, 0.25F}, .probabilities = {0.5F, 0.5F}};
+    const auto draw = [](const Mixture& mixture, std::uint32_t time) {
+        return mixture.sample({.seed = 3, .time = time});
+    };
+    for (std::uint32_t time = 0; time < 50; ++time) {
+        CHECK(std::isfinite(draw(good, time)));
+        Mixture bad = good;
+        bad.probabilities = {none, none};  // the softmax of logits with one that is not finite
+        CHECK(std::isnan(draw(bad, time)));
+        for (const float value : {none, infinity}) {
+            for (std::vector<float> Mixture::*parameter : {&Mixture::df, &Mixture::loc, &Mixture::scale}) {
+                bad = good;
+                bad.*parameter = {value, value};
+                CHECK(!std::isfinite(draw(bad, time)));
+            }
+        }
+    }
+}
+
 TEST_CASE("a block of draws is the draws one by one") {
     for (const std::uint32_t time : {0U, 7U, 123456789U, 0xffffffffU - 10U}) {
         SampleKey key;

@@ -249,14 +249,14 @@ struct Softmax {
 template <Index mixtures>
 struct Sampling {
     static constexpr std::int32_t integer(std::string_view name, Index at) {
-        return name == "seed" ? (at == 0 ? -1640531527 : 77) : name == "first_series" ? 1000003 : 3;
+        return name == "seed" ? (at == 0 ? -1640531527 : 77) : name == "first" ? (at == 0 ? 1000003 : -7) : 3;
     }
     static constexpr void record(Recorder& r) {
         Outputs out(r);
         const Shape shape{2, mixtures, 3, 1, 32, 5};
         const tg::nn::StudentTMixture mixture{r.state("positive.freedom", shape) + 2.0, r.state("location", shape),
                                               r.state("positive.scale", shape), softmax(r.state("logits", shape))};
-        out(tg::nn::sample(mixture, 64, r.state("seed", {2}, DType::i32), r.state("first_series", {1}, DType::i32),
+        out(tg::nn::sample(mixture, 64, r.state("seed", {2}, DType::i32), r.state("first", {2}, DType::i32),
                            r.state("patch", {1}, DType::i32)));
     }
 };

@@ -258,7 +258,7 @@ struct DrawnProducts {
     static constexpr Index samples = 40;
     static constexpr bool draws = true;
     static constexpr std::int32_t integer(std::string_view name, Index at) {
-        return name == "seed" ? (at == 0 ? -1640531527 : 77) : name == "first_series" ? 1000003 : 3;
+        return name == "seed" ? (at == 0 ? -1640531527 : 77) : name == "first" ? (at == 0 ? 1000003 : -7) : 3;
     }
     static constexpr void record(Recorder& r) {
         Outputs out(r);
@@ -268,7 +268,7 @@ struct DrawnProducts {
         const Tensor location = parameter();
         const Tensor scale = softplus(parameter());
         const tg::nn::StudentTMixture mixture{freedom, location, scale, softmax(parameter())};
-        out(tg::nn::sample(mixture, samples, r.state("seed", {2}, DType::i32), r.state("first_series", {1}, DType::i32),
+        out(tg::nn::sample(mixture, samples, r.state("seed", {2}, DType::i32), r.state("first", {2}, DType::i32),
                            r.state("patch", {1}, DType::i32)));
     }
 };

@@ -79,9 +79,8 @@ struct DrawsOfNorm {
         const Tensor location = parameter();
         const Tensor scale = softplus(parameter());
         const tg::nn::StudentTMixture mixture{freedom, location, scale, softmax(parameter())};
-        const Tensor drawn =
-            tg::nn::sample(mixture, 40, r.state("seed", {2}, DType::i32), r.state("first_series", {1}, DType::i32),
-                           r.state("patch", {1}, DType::i32));
+        const Tensor drawn = tg::nn::sample(mixture, 40, r.state("seed", {2}, DType::i32),
+                                            r.state("first", {2}, DType::i32), r.state("patch", {1}, DType::i32));
         out(sums ? cumulative_sum(drawn) : drawn);
     }
 };

@@ -124,15 +124,95 @@ TEST_CASE("requests that do not fit are errors, and leave the forecaster as it w
         CHECK(is_same(expected, forecaster.forecast(request.series(), {.seed = seed})));
     };
     tg::Bucket larger = sampled;
-    larger.batch = 3;
-    fails(larger, {});
-    larger = sampled;
     larger.variates = 4;
     fails(larger, {});
     larger = sampled;
     larger.context = 65;
-    fails(larger, {});
+    fails(larger, {.context = tg::ContextPolicy::error});
     fails(sampled, {.horizon = 25});
-    fails(sampled, {.samples = 13});
     fails(sampled, {.samples = 0});
+    // Results that stay on the device are of one piece.
+    const auto fails_on = [&](tg::Bucket sizes, tg::ForecastOptions options) {
+        const Request wrong = request_for(sizes);
+        CHECK(error_of([&] { (void)forecaster.forecast_on(nullptr, wrong.series(), options); }) == no_bucket);
+        CHECK(is_same(expected, forecaster.forecast(request.series(), {.seed = seed})));
+    };
+    larger = sampled;
+    larger.batch = 3;
+    fails_on(larger, {});
+    fails_on(sampled, {.samples = 13});
+    fails_on(sampled, {.horizon = 25, .extend = true});
+}
+
+TEST_CASE("a context that is longer than the bucket's is that of its newest steps") {
+    Forecaster<sampled> forecaster(weights());
+    tg::Bucket longer = sampled;
+    longer.context = 101;
+    const Request request = request_for(longer);
+    const Request cut = part_of(request, {.batch = 2, .variates = 3, .steps = sampled.context});
+    const auto expected = values_of(forecaster.forecast(cut.series(), {.seed = seed}));
+    const auto found = forecaster.forecast(request.series(), {.seed = seed});
+    CHECK(is_same(expected, found));
+    CHECK(found.context() == sampled.context);
+    const device_test::CallersStream stream;
+    const auto on_device = forecaster.forecast_on(stream.stream, request.series(), {.seed = seed});
+    std::vector<float> values(expected.size());
+    stream.wait();
+    REQUIRE(cudaMemcpy(values.data(), on_device.values, values.size() * sizeof(float), cudaMemcpyDeviceToHost) ==
+            cudaSuccess);
+    CHECK(device_test::is_same(expected, values));
+}
+
+TEST_CASE("series and samples beyond the bucket run in parts, with the draws of one piece") {
+    Forecaster<sampled> forecaster(weights());
+    tg::Bucket larger = sampled;
+    larger.batch = 3;
+    const Request request = request_for(larger);
+    const auto whole = forecaster.forecast(request.series(), {.seed = seed, .samples = 20}).keep();
+    CHECK(forecaster.last_replays() == 4 * forecaster.replays(sampled.horizon));
+    CHECK(whole.view().batch() == 3);
+    CHECK(whole.view().sample_count() == 20);
+    const auto points = static_cast<std::size_t>(3 * sampled.horizon);
+    for (Index series = 0; series < 3; ++series) {
+        CAPTURE(series);
+        const Part alone{.first_series = series, .batch = 1, .variates = 3, .steps = sampled.context};
+        const Request one = part_of(request, alone);
+        const auto first = values_of(forecaster.forecast(one.series(), {.seed = seed}));
+        const auto rest =
+            values_of(forecaster.forecast(one.series(), {.seed = seed, .samples = 8, .first_sample = 12}));
+        // Eight that both of them have, at other places of the bucket.
+        const auto both = values_of(forecaster.forecast(one.series(), {.seed = seed, .samples = 8, .first_sample = 4}));
+        const auto inside = whole.view().samples().subspan(static_cast<std::size_t>(series) * points * 20, points * 20);
+        std::vector<float> found(points * 20);
+        std::vector<float> shifted(points * 8);
+        for (std::size_t point = 0; point < points; ++point) {
+            std::copy_n(first.begin() + static_cast<std::ptrdiff_t>(point * 12), 12,
+                        found.begin() + static_cast<std::ptrdiff_t>(point * 20));
+            std::copy_n(rest.begin() + static_cast<std::ptrdiff_t>(point * 8), 8,
+                        found.begin() + static_cast<std::ptrdiff_t>(point * 20) + 12);
+            std::copy_n(first.begin() + static_cast<std::ptrdiff_t>(point * 12) + 4, 8,
+                        shifted.begin() + static_cast<std::ptrdiff_t>(point * 8));
+        }
+        // Series alone and in a pair take the same kernels, row by row; sums may be cut at other places.
+        fixture::check_close("parts of series " + std::to_string(series), found,
+                             std::vector<float>(inside.begin(), inside.end()), 1e-6);
+        fixture::check_close("shifted samples", both, shifted, 1e-6);
+    }
+}
+
+TEST_CASE("a horizon beyond the bucket's goes on from medians") {
+    Forecaster<sampled> forecaster(weights());
+    const Request request = request_for(sampled);
+    const tg::ForecastOptions options{.seed = seed, .horizon = 60, .samples = 12, .extend = true};
+    const auto extended = forecaster.forecast(request.series(), options).keep();
+    CHECK(extended.view().horizon() == 60);
+    const auto first = values_of(forecaster.forecast(request.series(), {.seed = seed}));
+    for (std::size_t row = 0; row < 6; ++row) {
+        for (std::size_t at = 0; at < 24 * 12; ++at) {
+            REQUIRE(extended.view().samples()[row * 60 * 12 + at] == first[row * 24 * 12 + at]);
+        }
+    }
+    for (const float value : extended.view().samples()) {
+        REQUIRE(std::isfinite(value));
+    }
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Passes when CASE does not compile, and fails with every sentence that its `// expect: ...` lines name.
+# Passes when CASE does not compile, and fails with every sentence that its `// expect: ...` lines name. A mistake that is
+# an option of the compiler stands in a line `// option: ...`.
 include("${CMAKE_CURRENT_LIST_DIR}/compiler_command.cmake")
 totograph_compiler_command(compiler)
 
@@ -8,7 +9,13 @@ if(expectations STREQUAL "")
     message(FATAL_ERROR "${CASE} has no line `// expect: <part of the sentence>`: say what the compiler must print.")
 endif()
 
-execute_process(COMMAND ${compiler} -fsyntax-only "${CASE}"
+set(options "")
+file(STRINGS "${CASE}" option_lines REGEX "^// option: .+")
+foreach(line IN LISTS option_lines)
+    string(REGEX REPLACE "^// option: *" "" option "${line}")
+    list(APPEND options "${option}")
+endforeach()
+execute_process(COMMAND ${compiler} ${options} -fsyntax-only "${CASE}"
     RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
 if(result EQUAL 0)
     message(FATAL_ERROR "${CASE} must not compile, and does.")

@@ -2,15 +2,7 @@
 # Builds and runs a project of its own against the library, in one WAY: the sample ../downstream through find_package,
 # add_subdirectory or pkg_config, or `embed`, the example of that name. All but add_subdirectory use a fresh install tree,
 # which is moved after the install: it must not matter.
-function(run)
-    execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
-    if(NOT result EQUAL 0)
-        list(JOIN ARGV " " command)
-        message("${text}")
-        message(FATAL_ERROR "This failed: ${command}")
-    endif()
-    set(output "${text}" PARENT_SCOPE)
-endfunction()
+include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
 
 load_cache("${BUILD}" READ_WITH_PREFIX "" CMAKE_GENERATOR CMAKE_CXX_COMPILER CMAKE_PREFIX_PATH)
 set(sample "${SOURCE}/tests/downstream")
@@ -25,7 +17,9 @@ file(REMOVE_RECURSE "${SCRATCH}")
 file(MAKE_DIRECTORY "${SCRATCH}")
 
 if(NOT WAY STREQUAL "add_subdirectory")
-    run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${SCRATCH}/first")
+    foreach(component development model)
+        run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${SCRATCH}/first" --component ${component})
+    endforeach()
     set(prefix "${SCRATCH}/prefix")
     file(RENAME "${SCRATCH}/first" "${prefix}")
 endif()

@@ -103,6 +103,23 @@ expect 6 "Standard output cannot be written" sh -c '"$@" > /dev/full' sh "$progr
 refuses 6 "not a regular file" "${forty[@]}" --csv /dev/full
 refuses 6 "cannot be written" "${forty[@]}" --svg missing/report.svg
 
+# Many series: the terminal shows how long it still takes, and memory does not grow with them (but for their values).
+cat > watch.sh << 'END'
+"$1" "$2" --horizon 8 --windows 1 --context 32 --samples 16 --threads 1 > "$2.txt" &
+while peak="$(awk '/VmHWM/ { print $2 }' "/proc/$!/status" 2> /dev/null)" && [[ -n "$peak" ]]; do
+    echo "$peak" > "$2.peak"
+    sleep 0.005
+done
+wait $!
+END
+for series in 10 600; do
+    awk -v series="$series" 'BEGIN { for (row = -1; row < 64; ++row)
+        for (i = 1; i <= series; ++i) printf "%s%s", row < 0 ? "s" i : (row * i) % 7, i < series ? "," : "\n" }' > "$series.csv"
+    script -qec "bash watch.sh '$program' $series.csv" /dev/null < /dev/null > "$series.screen" || fail "$series series"
+done
+grep -q "of 75 forecasts, about [0-9]* s left" 600.screen || fail "the time left is shown"
+[[ "$(cat 600.csv.peak)" -lt $(($(cat 10.csv.peak) + 20000)) ]] || fail "memory grew with the series: $(cat ./*.peak)"
+
 printf 'a,b\n1,2\n3,x\n' > text.csv
 refuses 3 "Line 3 of 'text.csv', column 'b': 'x' is not a number" text.csv
 refuses 2 "has no column 'c'" series.csv --columns wave,c
@@ -112,11 +129,18 @@ awk 'BEGIN { print "a,b"; for (row = 0; row < 100; ++row) print row "," }' > gap
 refuses 3 "Column 'b' holds no value" gaps.csv
 refuses 3 "cannot be opened" nowhere.csv
 refuses 4 "cannot be opened" series.csv --checkpoint nowhere
-refuses 5 "no bucket holds" series.csv --samples 100000
-# What fits no bucket in the last window is said before the first, though that one would fit.
-awk 'BEGIN { print "a"; for (row = 0; row < 3000; ++row) print row % 7 }' > long.csv
-refuses 5 "backtest: no bucket holds a request of 1 x 1 x 1500" long.csv --context 1500 --windows 100 --journal long.journal
-[[ "$(lines long.journal)" -eq 1 ]] || fail "a context that fits no bucket fails at once"
+refuses 5 "at most 336 steps ahead, but --horizon asks for 380" series.csv --horizon 380
+# A context beyond the model's is that of the newest rows; the note is in words that a person knows.
+awk 'BEGIN { print "a"; for (row = 0; row < 3000; ++row) print (row * row) % 7 }' > long.csv
+"$program" long.csv --context 1500 --windows 2 --samples 16 --csv long_scores.csv 2> long.txt > /dev/null
+grep -q 'at most 1,024 rows of history; of --context 1500 the last ones are used' long.txt || fail "$(cat long.txt)"
+"$program" long.csv --context 1024 --windows 2 --samples 16 --csv newest_scores.csv > /dev/null 2>&1
+cmp long_scores.csv newest_scores.csv || fail "a long context is that of its newest rows"
+# Samples beyond what is compiled run in parts, and horizons go on where that is asked for.
+"$program" long.csv --context 64 --windows 1 --samples 200 --horizon 340 --extend > /dev/null 2> long.txt
+grep -q 'at most 336 steps ahead; what lies beyond' long.txt || fail "$(cat long.txt)"
+"$program" --help > help.txt
+grep -i bucket help.txt long.txt message && fail "a person never reads that word"
 refuses 2 "--horizon must be at least 1" series.csv --horizon 0
 "$program" --help | grep -q -- --horizon || fail "--help lists the options"
 echo "backtest behaves."

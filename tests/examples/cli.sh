@@ -4,6 +4,7 @@ program="$(realpath "$1")"
 rm -rf "$2"
 mkdir -p "$2"
 cd "$2"
+umask 022  # what others may write to is not used
 
 fail() {
     echo "failed: $*" >&2

@@ -5,6 +5,7 @@
 #     forecast.sh <forecast> <scratch folder> <folder of the demo model>
 set -euo pipefail
 demo_model="$(realpath "$3")"
+data="$(realpath "$(dirname "$0")/../../examples/data")"
 source "$(dirname "$0")/cli.sh" "$@"
 
 awk 'BEGIN { print "wave,gaps"; for (row = 0; row < 200; ++row) print 10 + 3 * sin(row / 3) "," }' > series.csv
@@ -24,6 +25,26 @@ touch share/totograph/models/demo/model.safetensors
 expect 4 "share/totograph/models/demo/model.safetensors" bin/forecast series.csv --targets wave
 expect 4 "'nowhere" env TOTOGRAPH_DEMO_MODEL=nowhere "$program" series.csv --targets wave
 
+# Two hidden years of carbon dioxide: far nearer than the same month one year before, in all that is shown.
+"$program" "$data/climate.csv" --targets co2_ppm --holdout --horizon 24 --table --output scores.csv > table.txt
+read -r mae mase baseline_mae baseline_mase < <(awk -F, 'NR == 2 { print $8, $9, $10, $11 }' scores.csv)
+[[ "$(head -n 1 scores.csv)" == month,series,median,quantile_0.1,quantile_0.9,truth,baseline,mae,mase,baseline_mae,baseline_mase,mean,standard_deviation ]] ||
+    fail "the columns of a hold-out"
+awk "BEGIN { exit !($mae < 0.3 * $baseline_mae && $mase < 0.3 * $baseline_mase) }" || fail "better than the baseline"
+awk -F, 'NR > 1 { if (last[NR - 12] != "" && $7 != last[NR - 12]) exit 1; last[NR] = $7 }' scores.csv ||
+    fail "the baseline repeats the year"
+grep -q "MAE .* (baseline .*), MASE" table.txt || fail "the table has the scores"
+grep -q "The baseline is the value 12 steps before" table.txt || fail "the table names the baseline"
+
+# Counts are not below zero: a note says so, --min clips them, and what is clipped needs no note.
+awk 'BEGIN { print "count"; for (row = 0; row < 300; ++row) print row % 11 == 3 ? 9 : row % 7 == 2 ? 4 : 0 }' > counts.csv
+"$program" counts.csv --horizon 30 --output free.csv --no-chart 2> note.txt
+grep -q "'count' goes below zero, where the history never was; --min 0 clips it" note.txt || fail "a note on --min 0"
+"$program" counts.csv --horizon 30 --min 0 --max 5 --output clipped.csv --no-chart 2> note.txt
+grep -q "outside of --min and --max" note.txt || fail "a note on a history outside of the limits"
+! grep -q "below zero" note.txt || fail "no note on what is clipped"
+awk -F, 'NR > 1 { for (i = 3; i <= NF - 1; ++i) if ($i < 0 || $i > 5) exit 1 }' clipped.csv || fail "within the limits"
+
 printf 'a,b\n1,2\n3,x\n' > text.csv
 refuses 3 "Line 3 of 'text.csv', column 'b': 'x' is not a number" text.csv
 refuses 2 "has no column 'c'" series.csv --targets wave,c
@@ -35,9 +56,50 @@ refuses 3 "All target columns are blank" blank.csv
 printf 'a\n1\n2\n3\n' > short.csv
 refuses 3 "nothing would be left to forecast from" short.csv --holdout --horizon 3
 refuses 3 "cannot be opened" nowhere.csv
-refuses 4 "cannot be opened" series.csv --targets wave --checkpoint nowhere
-refuses 5 "no bucket holds" series.csv --targets wave --horizon 5000
+refuses 4 "There is no checkpoint at 'nowhere'" series.csv --targets wave --checkpoint nowhere
+refuses 5 "at most 336 steps ahead, but --horizon asks for 5,000" series.csv --targets wave --horizon 5000
 refuses 2 "--horizon must be at least 1" series.csv --horizon 0
+
+# More than the model takes at once is answered in parts, with a note on what that means.
+awk 'BEGIN {
+    for (column = 1; column <= 20; ++column) printf "c%d%s", column, column < 20 ? "," : "\n"
+    for (row = 0; row < 2000; ++row) {
+        for (column = 1; column <= 20; ++column) {
+            printf "%.4f%s", 10 * column + sin(row / (2 + column)), column < 20 ? "," : "\n"
+        }
+    }
+}' > wide.csv
+small=(--no-chart --samples 8 --horizon 20)
+notes() { "$program" "$@" 2> notes > /dev/null || fail "$* ($(cat notes))"; }
+notes wide.csv "${small[@]}" --context 64 --output wide_out.csv
+[[ "$(cat notes)" == "forecast: The model takes 16 columns at once. These saw each other: 'c1' to 'c10'; 'c11' to 'c20'." ]] ||
+    fail "it says which columns saw each other: $(cat notes)"
+[[ "$(wc -l < wide_out.csv)" -eq $((1 + 20 * 20)) ]] || fail "all columns are forecast"
+notes wide.csv "${small[@]}" --context 64 --independent --output alone.csv
+[[ ! -s notes ]] || fail "columns on their own need no note: $(cat notes)"
+notes wide.csv "${small[@]}" --targets c1 --context 64 --independent --output first.csv
+cmp <(grep ',c1,' alone.csv) <(grep ',c1,' first.csv) || fail "a column on its own is what it is among others"
+notes wide.csv "${small[@]}" --targets c1 --context 1500 --output long.csv
+grep -q 'at most 1,024 rows of history; of --context 1500 the last ones are used' notes || fail "a long context: $(cat notes)"
+notes wide.csv "${small[@]}" --targets c1 --output newest.csv
+cmp long.csv newest.csv || fail "a long context is that of its newest rows"
+notes series.csv --targets wave --no-chart --samples 300 --horizon 20 --output many.csv
+notes series.csv --targets wave --no-chart --samples 8 --horizon 340 --extend --output extended.csv
+grep -q 'at most 336 steps ahead; what lies beyond is forecast from its own medians' notes || fail "$(cat notes)"
+[[ "$(wc -l < extended.csv)" -eq 341 ]] || fail "an extended forecast is as long as it should be"
+"$program" series.csv --targets wave --explain > explained.txt
+
+# What is for those who compile models is not for those who run programs.
+"$program" --help > help.txt
+grep -i bucket help.txt explained.txt notes message && fail "a person never reads that word"
+# What is no finite number is said, and not shown as zeros.
+awk 'BEGIN { print "huge"; for (row = 0; row < 100; ++row) print row % 2 ? "3e38" : "-3e38" }' > huge.csv
+expect 8 "of the 5376 values that the model gave are no finite numbers" \
+    "$program" huge.csv --samples 84 --horizon 64
+cp -r "$demo_model" broken
+printf '\xc0\x7f' | dd of=broken/model.safetensors bs=1 conv=notrunc status=none \
+    seek=$(($(stat -c %s broken/model.safetensors) - 2))  # the last number becomes NaN
+refuses 4 "of the checkpoint holds NaN at" series.csv --targets wave --checkpoint broken
 
 # What cannot be written is known before the work, or costs nothing that was there.
 echo "precious" > kept.csv

@@ -100,8 +100,19 @@ expect 3 "ended before a forecast could be made: 5 lines could be used, and 32 a
 expect 3 "could be made: 0 lines" sh -c '"$1" < /dev/null' sh "$program"
 expect 3 "holds numbers where the names" sh -c '"$1" < bare.csv' sh "$program"
 expect 2 "has no column 'missing'" sh -c '"$1" --columns wave,missing < clean.csv' sh "$program"
-expect 4 "cannot be opened" sh -c '"$1" --checkpoint nowhere < clean.csv' sh "$program"
-expect 5 "no bucket holds" sh -c '"$1" --timestamp time --context 100000 < clean.csv' sh "$program"
+expect 4 "There is no checkpoint at 'nowhere'" sh -c '"$1" --checkpoint nowhere < clean.csv' sh "$program"
+expect 5 "at most 336 steps ahead, but --every asks for 400" sh -c '"$1" --every 400 < clean.csv' sh "$program"
+grep -i bucket message && fail "a person never reads that word"
+"$program" --help | grep -i bucket && fail "a person never reads that word"
+# A context beyond the model's is that of its newest lines.
+"$program" "${named[@]}" --context 100000 < clean.csv > long.out 2> long.txt
+cmp clean.out long.out || fail "a context that is longer than what came changes nothing"
+grep -q 'at most 1,024 rows of history; of --context 100000 the last ones are used' long.txt || fail "$(cat long.txt)"
+# More variates than the model takes at once are forecast in groups.
+awk -F, -v OFS=, '{ for (i = 0; i < 17; ++i) $(4 + i) = NR == 1 ? "v" i : $2 + i; print }' clean.csv | head -n 60 > wide.csv
+"$program" "${named[@]}" --samples 20 < wide.csv > wide.out 2> wide.txt
+grep -q "These saw each other: 'wave' to 'v7'; 'v8' to 'v16'" wide.txt || fail "$(cat wide.txt)"
+[[ "$(grep -c '^observed,.*,v16,' wide.out)" -eq $((59 - 32)) ]] || fail "all variates are scored"
 expect 6 "Standard output cannot be written: No space left" sh -c '"$1" < clean.csv > /dev/full' sh "$program"
 # A reader that has seen enough: no advice about room.
 {

@@ -50,11 +50,11 @@ grep -q 'the mode under test is the baseline' eager.md ||
 
 # Tables.
 "$program" --list > list.txt
-grep -q '^backend cpu$' list.txt && grep -q '  max-autotune: ' list.txt && grep -q '  bucket 1: ' list.txt || fail "--list lists"
-"$program" series.csv --timestamp time --vary-context --variates 2 --contexts 40,256 --horizons 20 --iterations 1 --buckets 1 \
+grep -q '^backend cpu$' list.txt && grep -q '  max-autotune: ' list.txt && grep -q '  size 1: ' list.txt || fail "--list lists"
+"$program" series.csv --timestamp time --vary-context --variates 2 --contexts 40,256 --horizons 20 --iterations 1 --sizes 1 \
     --slowest 1000 > contexts.md
 [[ "$(grep -c '^| \(40\|256\) ' contexts.md)" -eq 2 ]] || fail "a row for each context: $(cat contexts.md)"
-answers_no series.csv --timestamp time --vary-context --contexts 40 --horizons 20 --iterations 1 --buckets 1 --slowest 0
+answers_no series.csv --timestamp time --vary-context --contexts 40 --horizons 20 --iterations 1 --sizes 1 --slowest 0
 grep -q '^FAILED: speed: ' said.md || fail "a table says what is wrong, too: $(cat said.md)"
 "$program" --build-latency --iterations 1 --threads 1 --json builds.json > builds.md
 [[ "$(grep -c '| *cpu |' builds.md)" -eq 5 ]] || fail "a row for each mode: $(cat builds.md)"
@@ -71,7 +71,7 @@ refuses 3 "torn.safetensors" --against torn.safetensors
 
 # Files that are hardly any.
 printf 'a,b\n1,2\n' > one_row.csv
-"$program" one_row.csv --buckets 1 --execution-mode default --iterations 1 --slowest 1000 > one_row.md || fail "$(cat one_row.md)"
+"$program" one_row.csv --sizes 1 --execution-mode default --iterations 1 --slowest 1000 > one_row.md || fail "$(cat one_row.md)"
 grep -q '^| 1 x 16 x 1 -> 336' one_row.md || fail "contexts are no longer than the file: $(cat one_row.md)"
 printf 'a,b\n,\n,\n' > blank.csv
 refuses 3 "has no number in any column" blank.csv
@@ -85,6 +85,7 @@ grep -q '"passed": true' unread.json || fail "the report is kept"
 # A damaged file of prepared weights is not used, and told.
 weight="$(find cache/weights -name '*.weight' -size +64k | head -n 1)"
 [[ -n "$weight" ]] || fail "prepared weights are kept in files"
+chmod u+w "$weight"
 printf 'damaged' | dd of="$weight" bs=1 seek=40000 conv=notrunc 2> /dev/null
 says_no "${small[@]}"
 grep -q '^| caches  *| FAILED.*ignored' said.md || fail "the damaged file is told: $(cat said.md)"
@@ -94,11 +95,21 @@ refuses 2 "two tasks" series.csv --vary-context --build-latency
 refuses 2 "expected one of: quick, full, production-check" series.csv --mode thorough
 refuses 2 "--execution-mode is 'fast', expected one of: eager" series.csv --execution-mode fast
 refuses 2 "There is no backend 'tpu'" "${small[@]}" --backend tpu
-refuses 2 "--buckets names number 9" series.csv --buckets 9
+refuses 2 "--sizes names number 9" series.csv --sizes 9
 refuses 2 "has no column 'load'" series.csv --columns load
 refuses 3 "cannot be opened" nowhere.csv
-refuses 4 "cannot be opened" series.csv --checkpoint nowhere
-refuses 5 "No bucket holds requests of" series.csv --contexts 100000
+refuses 4 "There is no checkpoint at 'nowhere'" series.csv --checkpoint nowhere
+# Names that the system itself refuses, and files that never come to an end.
+refuses 4 "File name too long" series.csv --checkpoint "$(printf 'n%.0s' {1..300})"
+ln -s circle circle
+refuses 4 "Too many levels of symbolic links" series.csv --checkpoint circle
+mkdir pipe
+mkfifo pipe/config.json
+touch pipe/model.safetensors
+expect 4 "not a regular file" timeout 60 "$program" series.csv --checkpoint pipe
+expect 3 "steer\\x1b[31m" "$program" --against $'steer\e[31m'
+! grep -q $'\e' message || fail "a name steers the terminal"
+refuses 5 "Nothing was compiled that holds requests of" series.csv --contexts 100000
 refuses 2 "named twice" series.csv ./series.csv
 refuses 2 "would be lost" --against kept.safetensors --json kept.safetensors
 refuses 2 "reads no series" series.csv --build-latency
@@ -111,4 +122,5 @@ refuses 6 "cannot be written" "${small[@]}" --json missing/report.json
 expect 6 "Standard output cannot be written" sh -c '"$1" --list > /dev/full' sh "$program"
 "$program" --help > help.txt
 grep -q -- --vary-batch help.txt || fail "--help lists the options"
+grep -i bucket help.txt list.txt message && fail "a person never reads that word"
 echo "stress behaves."

@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <memory>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "../../examples/backtest/command_line.hpp"
 #include "../../examples/backtest/journal.hpp"
-#include "../../examples/backtest/metrics.hpp"
 #include "../../examples/backtest/plan.hpp"
 #include "../../examples/backtest/report_svg.hpp"
 #include "../../examples/backtest/score_text.hpp"
-#include "../../examples/backtest/seasonal_naive.hpp"
+#include "../../examples/common/metrics.hpp"
+#include "../../examples/common/seasonal_naive.hpp"
 #include "support/refusal.hpp"
 
 using namespace examples;
@@ -23,7 +30,7 @@ using doctest::Approx;
 
 namespace {
 
-constexpr float gap = std::numeric_limits<float>::quiet_NaN();
+constexpr double gap = std::numeric_limits<double>::quiet_NaN();
 
 /// All quantiles of a uniform distribution between 0 and 100.
 Quantiles uniform() {
@@ -44,7 +51,7 @@ totograph::io::Table table_of(std::size_t rows, std::size_t series) {
     totograph::io::Table table;
     for (std::size_t column = 0; column < series; ++column) {
         table.names.push_back("series " + std::to_string(column));
-        table.columns.emplace_back(rows, 1.0F);
+        table.columns.emplace_back(rows, 1.0);
     }
     return table;
 }
@@ -57,7 +64,8 @@ bool has(const std::string& text, const std::string& part) {
 class JournalPath {
 public:
     explicit JournalPath(const std::string& name)
-        : path_(std::filesystem::temp_directory_path() / ("totograph_" + name + ".journal")) {
+        : path_(std::filesystem::temp_directory_path() /
+                ("totograph_" + name + "_" + std::to_string(::getpid()) + ".journal")) {
         std::filesystem::remove(path_);
     }
     JournalPath(const JournalPath&) = delete;
@@ -78,11 +86,11 @@ private:
 }  // namespace
 
 TEST_CASE("the seasonal scale is the mean absolute seasonal difference") {
-    const std::vector<float> history = {1, 3, 2, 4};
+    const std::vector<double> history = {1, 3, 2, 4};
     CHECK(seasonal_scale(history, 1) == Approx(5.0 / 3));  // 2, 1, 2
     CHECK(seasonal_scale(history, 2) == Approx(1));        // 1, 1
     CHECK(std::isnan(seasonal_scale(history, 4)));
-    const std::vector<float> gaps = {1, gap, 2, 5};
+    const std::vector<double> gaps = {1, gap, 2, 5};
     CHECK(seasonal_scale(gaps, 1) == Approx(3));  // 2 to 5 alone
 }
 
@@ -131,7 +139,7 @@ TEST_CASE("windows add up to metrics") {
 }
 
 TEST_CASE("the seasonal naive forecast repeats the last season") {
-    const std::vector<float> history = {1, 2, 3, 1, 2, 3};
+    const std::vector<double> history = {1, 2, 3, 1, 2, 3};
     const SeasonalNaive naive(history, 3);
     for (std::size_t step = 0; step < 7; ++step) {
         const Quantiles quantiles = naive.at(step);
@@ -141,23 +149,23 @@ TEST_CASE("the seasonal naive forecast repeats the last season") {
 }
 
 TEST_CASE("the seasonal naive forecast looks behind gaps") {
-    const std::vector<float> history = {1, 2, 3, gap, 2, 4};
+    const std::vector<double> history = {1, 2, 3, gap, 2, 4};
     CHECK(SeasonalNaive(history, 3).at(0)[median_place] == 1);
-    const std::vector<float> phase_missing = {gap, 2, gap, 5};
+    const std::vector<double> phase_missing = {gap, 2, gap, 5};
     CHECK(SeasonalNaive(phase_missing, 2).at(0)[median_place] == 5);
     CHECK(SeasonalNaive(phase_missing, 2).at(1)[median_place] == 5);
-    const std::vector<float> nothing = {gap, gap};
+    const std::vector<double> nothing = {gap, gap};
     CHECK(std::isnan(SeasonalNaive(nothing, 1).at(0)[median_place]));
 }
 
 TEST_CASE("its limits are quantiles of past differences, and widen with the square root") {
-    const std::vector<float> steady = {0, 2, 0, 2, 0};
+    const std::vector<double> steady = {0, 2, 0, 2, 0};
     for (std::size_t step = 0; step < 4; ++step) {
         const double width = 2 * std::sqrt(static_cast<double>(step + 1));
         CHECK(SeasonalNaive(steady, 1).at(step).front() == Approx(-width));
         CHECK(SeasonalNaive(steady, 1).at(step).back() == Approx(width));
     }
-    const std::vector<float> growing = {0, 0, 1, 3, 6, 10};   // differences 0, 1, 2, 3, 4
+    const std::vector<double> growing = {0, 0, 1, 3, 6, 10};  // differences 0, 1, 2, 3, 4
     CHECK(SeasonalNaive(growing, 1).at(0)[9] == Approx(12));  // 0.75 leaves half of them inside
     CHECK(SeasonalNaive(growing, 1).at(0)[3] == Approx(8));
 }
@@ -181,6 +189,21 @@ TEST_CASE("windows end with the file and begin a stride apart") {
     CHECK(has(refusal([&] { make_plan(table_of(100, 1), Timeline(), options, 2); }), "hold 75 windows"));
     options.windows = 0;
     CHECK(make_plan(table_of(100, 1), Timeline(), options, 2).windows == 20);
+}
+
+TEST_CASE("more series than are forecast at once are divided, and those that should see each other are told") {
+    Options options;
+    options.horizons = {10};
+    options.windows = 1;
+    CHECK(make_plan(table_of(100, 17), Timeline(), options, 16).notes.empty());
+    options.together = true;
+    CHECK(make_plan(table_of(100, 16), Timeline(), options, 16).notes.empty());
+    const Plan plan = make_plan(table_of(100, 17), Timeline(), options, 16);
+    REQUIRE(plan.tasks.size() == 2);
+    CHECK(plan.tasks[0].series == 9);
+    CHECK(plan.tasks[1].first_series == 9);
+    REQUIRE(plan.notes.size() == 1);
+    CHECK(has(plan.notes[0], "These saw each other: 'series 0' to 'series 8'; 'series 9' to 'series 16'."));
 }
 
 TEST_CASE("what cannot be tested is refused in a sentence") {
@@ -233,12 +256,12 @@ TEST_CASE("times that are doubtful are noted") {
     for (const double step : {1.0, 60.0, 3600.0}) {
         CAPTURE(step);
         for (std::size_t row = 0; row < 100; ++row) {
-            table.columns[0][row] = static_cast<float>(1.7e9 + step * static_cast<double>(row));  // as a file is read
+            table.columns[0][row] = 1.7e9 + step * static_cast<double>(row);
         }
         CHECK(notes(table).size() == 1);
     }
     for (std::size_t row = 0; row < 100; ++row) {
-        table.columns[0][row] = static_cast<float>(5 + 2 * row);
+        table.columns[0][row] = static_cast<double>(5 + 2 * row);
     }
     REQUIRE(notes(table).size() == 1);
     CHECK(has(notes(table)[0], "'series 0', rises in equal steps"));
@@ -275,6 +298,65 @@ TEST_CASE("scores survive being text") {
     const auto back = parse_scores(score_text(scores), 2);
     REQUIRE(back);
     CHECK(std::isnan((*back)[0].scale));
+}
+
+TEST_CASE("a journal that another run holds is waited for, and made anew when that run removes it") {
+    const JournalPath file("test_journal_held");
+    auto held = std::make_unique<Journal>(file.path(), "key");
+    held->append(1, "one");
+    std::thread other([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        held->remove();  // as a run does that has finished
+        held.reset();
+    });
+    {
+        Journal journal(file.path(), "key");
+        CHECK(journal.finished().empty());
+        journal.append(2, "two");
+    }
+    other.join();
+    const Journal journal(file.path(), "key");
+    CHECK(journal.finished().size() == 1);
+    CHECK(journal.finished().count(2) == 1);
+}
+
+TEST_CASE("a journal opens again while a child that was begun meanwhile still has its file") {
+    const JournalPath file("test_journal_child");
+    ::pid_t child = 0;
+    {
+        Journal journal(file.path(), "key");
+        journal.append(1, "one");
+        // As any program that is started from another thread, until it closes what it inherits: it holds the lock.
+        child = ::fork();
+        REQUIRE(child >= 0);
+        if (child == 0) {
+            ::usleep(200'000);
+            ::_exit(0);
+        }
+    }
+    CHECK(Journal(file.path(), "key").finished().size() == 1);
+    CHECK(::waitpid(child, nullptr, 0) == child);
+}
+
+TEST_CASE("a journal is a regular file of a size that a journal has") {
+    const auto refused = [](const std::filesystem::path& path) -> std::string {
+        try {
+            const Journal journal(path, "key");
+        } catch (const totograph::Error& error) {
+            CHECK(error.code() == totograph::ErrorCode::io_failure);
+            return error.what();
+        }
+        return "";
+    };
+    CHECK(refused("/dev/null").find("no regular file") != std::string::npos);
+    const JournalPath pipe("test_journal_pipe");
+    REQUIRE(::mkfifo(pipe.path().c_str(), 0600) == 0);
+    CHECK(refused(pipe.path()).find("no regular file") != std::string::npos);
+    const JournalPath huge("test_journal_huge");
+    std::ofstream(huge.path()) << "x";
+    std::filesystem::resize_file(huge.path(), std::uintmax_t{1} << 40U);  // sparse: it must not be read
+    CHECK(refused(huge.path()).find("more than any journal") != std::string::npos);
+    CHECK(refused("/tmp/\x1b[31m/journal").find("\\x1b[31m") != std::string::npos);
 }
 
 TEST_CASE("a journal gives back what was put into it") {
@@ -366,7 +448,7 @@ TEST_CASE("the report has a row for each series and one for all, by horizon") {
     CHECK(rows[2].ratio == Approx(std::sqrt(0.5)));
     const std::string csv = report_csv(rows);
     CHECK(has(csv, "\nseries,\"a,b\",24,1,1,0.1,1,1,1,2,0.2,0,0,0,0.5\n"));
-    CHECK(has(csv, "\ntotal,,96,2,1.5,0.1,1,1,1,2,0.2,0,0,0,0.70710677\n"));
+    CHECK(has(csv, "\ntotal,,96,2,1.5,0.1,1,1,1,2,0.2,0,0,0,0.707106781187\n"));
     CHECK(has(report_table(rows, 24), "96 steps ahead, against the value 24 steps before"));
     const std::string svg = report_svg("t & t", "s", rows, 1);
     CHECK(has(svg, "&lt;c&gt;"));
@@ -382,7 +464,7 @@ TEST_CASE("the drawing stands series without scores, and very many") {
     const std::vector<std::string> names(count, "name");
     const std::string svg = report_svg("t", "s", report_rows(many, names, {1}), 1);
     CHECK(svg.size() < 200'000);
-    CHECK(has(svg, "440 more series are in the CSV"));
+    CHECK(has(svg, "440 series between the best and the worst are not drawn"));
 }
 
 TEST_CASE("of very many series the best and the worst are drawn, whatever has no score") {
@@ -402,9 +484,10 @@ TEST_CASE("of very many series the best and the worst are drawn, whatever has no
     for (int series = 0; series < 8; ++series) {
         add("middle " + std::to_string(series) + ".", 2, 1);
     }
-    CHECK(!has(drawing(), " in the CSV"));
+    CHECK(!has(drawing(), "not drawn"));
     add("middle 8.", 2, 1);
-    CHECK(has(drawing(), "1 more series is in the CSV"));
+    CHECK(has(drawing(), "1 series without a ratio is not drawn"));
+    CHECK(!has(drawing(), "between the best"));
     CHECK(has(drawing(), "middle 8."));
     CHECK(has(drawing(), "unscored 48."));
     CHECK(!has(drawing(), "unscored 49."));
@@ -414,7 +497,22 @@ TEST_CASE("of very many series the best and the worst are drawn, whatever has no
     CHECK(has(drawing(), "best."));
     CHECK(has(drawing(), "worst."));
     CHECK(!has(drawing(), "unscored"));
-    CHECK(has(drawing(), "92 more series are in the CSV"));
+    CHECK(has(drawing(), "50 series without a ratio are not drawn"));
+    // The break stands where series are left out: 30 rows of series above it, 30 below.
+    const std::string svg = drawing();
+    const std::size_t mark = svg.find("42 series between the best and the worst are not drawn");
+    REQUIRE(mark != std::string::npos);
+    const auto rows_in = [](const std::string& part) {
+        std::size_t rows = 0;
+        for (std::size_t at = part.find("<g>"); at != std::string::npos; at = part.find("<g>", at + 1)) {
+            ++rows;
+        }
+        return rows;
+    };
+    CHECK(rows_in(svg.substr(0, mark)) == 31);  // and the mean of all
+    CHECK(rows_in(svg.substr(mark)) == 30);
+    CHECK(svg.find("best.") < mark);
+    CHECK(svg.find("worst.", mark + 60) != std::string::npos);
 }
 
 TEST_CASE("backtest's command line") {

@@ -57,7 +57,8 @@ TEST_CASE("defaults") {
     CHECK(options.horizon == 60);
     CHECK(options.samples == 128);
     CHECK(options.seed == 0);
-    CHECK(options.quantiles == std::vector<double>{0.1, 0.5, 0.9});
+    CHECK(options.quantiles == std::vector<double>{0.1, 0.9});
+    CHECK(!options.bounds.any());
     CHECK(options.checkpoint.empty());
     CHECK(options.wants_chart());
     CHECK(options.wants_forecast());
@@ -117,6 +118,9 @@ TEST_CASE("every option arrives") {
     CHECK(options.dot == "o.dot");
     CHECK((options.table && options.chart && options.explain && options.holdout && options.quiet));
     CHECK(parsed({"a.csv", "--independent"}).independent);
+    CHECK(parsed({"a.csv", "--holdout", "--season", "7"}).season == 7);
+    const Bounds bounds = parsed({"a.csv", "--min", "-1.5", "--max", "100"}).bounds;
+    CHECK((bounds.low == -1.5 && bounds.high == 100));
 }
 
 TEST_CASE("what is shown") {
@@ -164,6 +168,11 @@ TEST_CASE("a command line that cannot be used is refused in a sentence that name
         {{"a.csv", "--quantiles", "nan"}, "--quantiles"},
         {{"a.csv", "--quantiles", "half"}, "got 'half'"},
         {{"a.csv", "--quantiles", "0.5", "--samples", "0"}, "--samples is 0"},
+        {{"a.csv", "--min", "5", "--max", "5"}, "--min must be below --max, but they are 5 and 5"},
+        {{"a.csv", "--min", "nan"}, "--min"},
+        {{"a.csv", "--max", "all"}, "--max"},
+        {{"a.csv", "--season", "12"}, "--season belongs to the baseline of --holdout"},
+        {{"a.csv", "--holdout", "--season", "-1"}, "--season must be at least 0"},
         {{"a.csv", "--targets", "a,,b"}, "empty entry"},
         {{"a.csv", "--targets", "a,a"}, "'a' twice"},
         {{"a.csv", "--targets", "a,b", "--exogenous", "b"}, "'b' is in --targets and in --exogenous"},
@@ -212,6 +221,8 @@ TEST_CASE("exit codes follow the error and what was being done") {
         CHECK(exit_code(code, Stage::checkpoint) == 4);
     }
     CHECK(exit_code(ErrorCode::no_bucket, Stage::forecast) == 5);
+    CHECK(exit_code(ErrorCode::not_finite, Stage::forecast) == 8);
+    CHECK(exit_code(ErrorCode::tensor_mismatch, Stage::forecast) == 4);
     for (const ErrorCode code : {ErrorCode::file_not_found, ErrorCode::io_failure, ErrorCode::invalid_argument}) {
         CHECK(exit_code(code, Stage::output) == 6);
     }

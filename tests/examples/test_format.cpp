@@ -9,10 +9,13 @@
 using namespace examples;
 using Labels = std::vector<std::string>;
 
-TEST_CASE("exact numbers read back as the same float") {
+TEST_CASE("exact numbers have twelve digits, and floats read back") {
     for (const float value : {0.1F, -3.25F, 1e-30F, 3.4e38F, 16777217.0F}) {
-        CHECK(std::stof(exact_number(value)) == value);
+        CHECK(std::stof(exact_number(static_cast<double>(value))) == value);
     }
+    CHECK(exact_number(0.1) == "0.1");
+    CHECK(exact_number(1000000001.25) == "1000000001.25");
+    CHECK(exact_number(-2.0 / 3) == "-0.666666666667");
     CHECK(exact_number(std::numeric_limits<float>::quiet_NaN()).empty());
     CHECK(exact_number(std::numeric_limits<float>::infinity()).empty());
 }

@@ -11,12 +11,13 @@
 using namespace examples;
 using totograph::ErrorCode;
 using totograph::io::Table;
+using Values = std::vector<double>;
 
 namespace {
 
-constexpr float gap = std::numeric_limits<float>::quiet_NaN();
+constexpr double gap = std::numeric_limits<double>::quiet_NaN();
 
-Table table_of(std::vector<std::string> names, std::vector<std::vector<float>> columns) {
+Table table_of(std::vector<std::string> names, std::vector<std::vector<double>> columns) {
     Table table;
     table.names = std::move(names);
     table.columns = std::move(columns);
@@ -31,6 +32,15 @@ std::string refusal(const Table& table, const SeriesRequest& request, ErrorCode 
         return error.what();
     }
     return "";
+}
+
+/// The values with their levels; a gap is its level.
+std::vector<double> uncentred(const SeriesInput& input) {
+    std::vector<double> values(input.values.begin(), input.values.end());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        values[i] += input.levels[i / static_cast<std::size_t>(input.steps)];
+    }
+    return values;
 }
 
 bool has(const std::string& text, const std::string& part) {
@@ -48,7 +58,7 @@ TEST_CASE("columns become variates, gaps become a mask") {
     CHECK(input.first_row == 0);
     CHECK(input.forecast_row() == 3);
     CHECK(input.horizon == 2);
-    CHECK(input.values == std::vector<float>{1, 0, 3, 4, 5, 0});
+    CHECK(uncentred(input) == Values{1, 2, 3, 4, 5, 4.5});
     CHECK(input.observed == std::vector<std::uint8_t>{1, 0, 1, 1, 1, 0});
     CHECK(input.groups == std::vector<std::int32_t>{0, 0});
     CHECK(std::isnan(input.history[0][1]));
@@ -61,17 +71,17 @@ TEST_CASE("columns become variates, gaps become a mask") {
 TEST_CASE("targets come in the order asked for, exogenous columns last") {
     const Table table = table_of({"a", "b", "c"}, {{1, 2}, {3, 4}, {5, 6}});
     const SeriesInput chosen = series_input(table, {.targets = {"c", "a"}});
-    CHECK(chosen.values == std::vector<float>{5, 6, 1, 2});
+    CHECK(uncentred(chosen) == Values{5, 6, 1, 2});
     const SeriesInput rest = series_input(table, {.exogenous = {"a"}});
     CHECK(rest.targets == std::vector<std::string>{"b", "c"});
     CHECK(rest.exogenous == std::vector<std::string>{"a"});
-    CHECK(rest.values == std::vector<float>{3, 4, 5, 6, 1, 2});
+    CHECK(uncentred(rest) == Values{3, 4, 5, 6, 1, 2});
 }
 
 TEST_CASE("the context is the latest rows") {
     const Table table = table_of({"a"}, {{1, 2, 3, 4, 5}});
     const SeriesInput input = series_input(table, {.context = 2});
-    CHECK(input.values == std::vector<float>{4, 5});
+    CHECK(uncentred(input) == Values{4, 5});
     CHECK(input.first_row == 3);
     CHECK(series_input(table, {.context = 99}).steps == 5);
 }
@@ -84,9 +94,9 @@ TEST_CASE("independent targets have groups of their own") {
 TEST_CASE("a holdout hides the last rows and keeps them as the truth") {
     const Table table = table_of({"a", "b"}, {{1, 2, 3, 4}, {5, 6, gap, 8}});
     const SeriesInput input = series_input(table, {.horizon = 2, .holdout = true});
-    CHECK(input.values == std::vector<float>{1, 2, 5, 6});
+    CHECK(uncentred(input) == Values{1, 2, 5, 6});
     CHECK(input.forecast_row() == 2);
-    CHECK(input.truth[0] == std::vector<float>{3, 4});
+    CHECK(input.truth[0] == Values{3, 4});
     CHECK(std::isnan(input.truth[1][0]));
     CHECK(input.truth[1][1] == 8);
     CHECK(has(refusal(table, {.horizon = 4, .holdout = true}, ErrorCode::invalid_series), "smaller --horizon"));
@@ -95,8 +105,8 @@ TEST_CASE("a holdout hides the last rows and keeps them as the truth") {
 TEST_CASE("a holdout knows the future of exogenous columns") {
     const Table table = table_of({"a", "x"}, {{1, 2, 3, 4}, {5, 6, 7, 8}});
     const SeriesInput input = series_input(table, {.exogenous = {"x"}, .horizon = 2, .holdout = true});
-    CHECK(input.values == std::vector<float>{1, 2, 5, 6});
-    CHECK(input.future_exogenous == std::vector<float>{7, 8});
+    CHECK(uncentred(input) == Values{1, 2, 5, 6});
+    CHECK(input.future_exogenous == std::vector<float>{1.5F, 2.5F});
 }
 
 TEST_CASE("rows with blank targets are the exogenous future") {
@@ -104,12 +114,12 @@ TEST_CASE("rows with blank targets are the exogenous future") {
     const SeriesInput input = series_input(table, {.exogenous = {"x", "y"}, .horizon = 2});
     CHECK(input.steps == 2);
     CHECK(input.forecast_row() == 2);
-    CHECK(input.values == std::vector<float>{1, 2, 5, 6, 9, 10});
-    CHECK(input.future_exogenous == std::vector<float>{7, 8, 11, 12});
+    CHECK(uncentred(input) == Values{1, 2, 5, 6, 9, 10});
+    CHECK(input.future_exogenous == std::vector<float>{1.5F, 2.5F, 1.5F, 2.5F});
     CHECK(input.notes.empty());
 
     const SeriesInput shorter = series_input(table, {.exogenous = {"x", "y"}, .horizon = 1});
-    CHECK(shorter.future_exogenous == std::vector<float>{7, 11});
+    CHECK(shorter.future_exogenous == std::vector<float>{1.5F, 1.5F});
     REQUIRE(shorter.notes.size() == 1);
     CHECK(has(shorter.notes[0], "the first 1 row"));
 
@@ -140,7 +150,7 @@ TEST_CASE("trailing rows without targets and without exogenous columns are left 
 }
 
 TEST_CASE("what cannot be forecast is refused with the column and the row") {
-    const float infinite = std::numeric_limits<float>::infinity();
+    const double infinite = std::numeric_limits<double>::infinity();
     CHECK(has(refusal(table_of({"a"}, {{1, -infinite}}), {}, ErrorCode::invalid_series),
               "'a' is infinite in data row 2"));
     CHECK(has(refusal(table_of({"a"}, {{gap, gap}}), {}, ErrorCode::invalid_series), "All target columns are blank"));
@@ -154,4 +164,15 @@ TEST_CASE("what cannot be forecast is refused with the column and the row") {
         refusal(table_of({"a", "b"}, {{1}, {2}}), {.targets = {"c\x1b"}}, ErrorCode::invalid_argument);
     CHECK(has(unknown, "--targets names the column 'c\uFFFD'"));
     CHECK(has(unknown, "a, b"));
+}
+
+TEST_CASE("a counter near 1e9 keeps its steps") {
+    const SeriesInput input = series_input(table_of({"a"}, {{1e9 + 1, 1e9 + 2, gap, 1e9 + 3}}), {});
+    CHECK(input.levels == Values{1e9 + 2});
+    CHECK(input.values == std::vector<float>{-1, 0, 0, 1});  // as floats all four were 1e9
+    CHECK(input.history[0][0] == 1e9 + 1);
+    // Where differences would be beyond float, values stay as they are.
+    const SeriesInput wide = series_input(table_of({"a"}, {{3e38, -3e38}}), {});
+    CHECK(wide.levels == Values{0});
+    CHECK(wide.values == std::vector<float>{3e38F, -3e38F});
 }

@@ -80,6 +80,9 @@ class FakeModel : public AnyModel {
 public:
     explicit FakeModel(totograph::Index patch_size) : patch_size_(patch_size) {}
     [[nodiscard]] totograph::Index patch_size() const override { return patch_size_; }
+    [[nodiscard]] ModelSizes most() const override {
+        return {.context = 1000, .horizon = 336, .variates = 16, .known = 4};
+    }
     [[nodiscard]] std::unique_ptr<AnyForecaster> forecaster(const totograph::Series&, const totograph::ForecastOptions&,
                                                             int) const override {
         return std::make_unique<FakeForecaster>(asked);
@@ -341,6 +344,44 @@ TEST_CASE("a context that the model cannot forecast from is refused") {
     };
     CHECK(has(with_context(127), "--context must be at least 128, two patches of this model, but it is 127."));
     CHECK(with_context(128).empty());
+}
+
+TEST_CASE("what is larger than the model is forecast in parts, with a note") {
+    const FakeModel model(16);
+    Options options;
+    options.context = 5000;
+    options.horizon = 400;
+    CHECK(has(refusal([&] { const ForecastStream stream(model, options, {"a"}); }),
+              "at most 336 steps ahead, but --horizon asks for 400"));
+    options.extend = true;
+    std::vector<std::string> names;
+    std::vector<float> values;
+    for (int i = 0; i < 20; ++i) {
+        names.push_back("v" + std::to_string(i));
+        values.push_back(static_cast<float>(i));
+    }
+    ForecastStream stream(model, options, names);
+    REQUIRE(stream.notes().size() == 3);
+    CHECK(has(stream.notes()[0], "of --context 5000 the last ones"));
+    CHECK(has(stream.notes()[1], "at most 336 steps ahead"));
+    CHECK(has(stream.notes()[2], "'v0' to 'v9'; 'v10' to 'v19'"));
+    std::string out;
+    for (int line = 1; line <= 33; ++line) {
+        stream.take({"", values}, 0, out);
+    }
+    CHECK(model.asked.times == 2);
+    std::vector<float> second;
+    for (int i = 10; i < 20; ++i) {
+        second.insert(second.end(), 32, static_cast<float>(i));
+    }
+    CHECK(model.asked.values == second);
+    CHECK(model.asked.groups.size() == 10);
+    CHECK(rows(out, ",v19,19,") == 1);
+
+    options.independent = true;
+    options.context = 100;
+    options.horizon = 10;
+    CHECK(ForecastStream(model, options, names).notes().empty());
 }
 
 TEST_CASE("lines after a header") {

@@ -202,6 +202,15 @@ TEST_CASE("one panel a series, one and many") {
     checked_document(wave_figure(0, 10, 5));
 }
 
+TEST_CASE("of very many series the first are drawn, and the others counted") {
+    const Figure many = first_panels(wave_figure(500, 20, 5), 60);
+    CHECK(many.panels.size() == 60);
+    CHECK(count(checked_document(many), "440 more series are not drawn; name others with --targets") == 1);
+    CHECK(hidden_words(first_panels(wave_figure(3, 20, 5), 2)) ==
+          "1 more series is not drawn; name others with --targets");
+    CHECK(hidden_words(first_panels(wave_figure(3, 20, 5), 3)).empty());
+}
+
 TEST_CASE("names are escaped, cut and made printable") {
     Figure figure = wave_figure(1, 50, 10);
     figure.title = R"(a<b> & "c")";
@@ -253,11 +262,33 @@ TEST_CASE("the hidden truth is drawn and explained") {
     CHECK(count(svg, "MAE 0.25") == 1);
 }
 
+TEST_CASE("the baseline is drawn, and the legend keeps to the page") {
+    Figure figure = wave_figure(1, 50, 10);
+    figure.panels[0].truth.assign(10, 0.5);
+    figure.panels[0].baseline.assign(10, 0.25);
+    figure.baseline_name = "the value 12 steps before";
+    const std::string svg = checked_document(figure);
+    CHECK(count(svg, "class=\"baseline\"") == 2);
+    CHECK(count(svg, "baseline, the value 12 steps before") == 1);
+    const std::size_t begin = svg.find("<g class=\"legend\">");
+    const std::string legend = svg.substr(begin, svg.find("</g>", begin) - begin);
+    std::set<double> lines;
+    for (std::size_t at = legend.find("<text"); at != std::string::npos; at = legend.find("<text", at + 1)) {
+        const double x = std::stod(legend.substr(legend.find("x=\"", at) + 3));
+        lines.insert(std::stod(legend.substr(legend.find("y=\"", at) + 3)));
+        const std::size_t words = legend.find('>', at) + 1;
+        const std::string label = legend.substr(words, legend.find('<', words) - words);
+        CHECK(x + 6.6 * static_cast<double>(display_width(label)) <= 880 - 32);
+    }
+    CHECK(lines.size() == 2);
+    CHECK(count(checked_document(wave_figure(1, 50, 10)), "baseline, ") == 0);
+}
+
 TEST_CASE("constant series, single steps, huge and tiny values") {
     Figure constant = wave_figure(1, 20, 5);
     constant.panels[0].history.assign(20, 7.0F);
     constant.panels[0].line.assign(5, 7.0F);
-    constant.panels[0].bands = {{90, std::vector<float>(5, 7.0F), std::vector<float>(5, 7.0F)}};
+    constant.panels[0].bands = {{90, std::vector<double>(5, 7.0F), std::vector<double>(5, 7.0F)}};
     checked_document(constant);
     checked_document(wave_figure(1, 1, 1));
     checked_document(wave_figure(1, 0, 1));
@@ -266,7 +297,7 @@ TEST_CASE("constant series, single steps, huge and tiny values") {
     for (const float scale : {3.0e38F, 1e-40F, -1e9F}) {
         Figure figure = wave_figure(1, 50, 10);
         for (Panel& panel : figure.panels) {
-            for (float& value : panel.history) {
+            for (double& value : panel.history) {
                 value *= scale;
             }
         }

@@ -69,7 +69,10 @@ TEST_CASE("no line is wider than the terminal") {
         Figure figure = ramp_figure(3, 120, 60);
         figure.subtitle = "a subtitle with quite a number of words that a narrow terminal cannot hold in one line";
         figure.panels[1].name = std::string(300, 'n');
-        const std::string chart = terminal_chart(figure, {width, false});
+        figure.panels[0].truth.assign(60, 20.0);
+        figure.panels[0].baseline.assign(60, 20.0);
+        figure.baseline_name = "the value 12 steps before, or something that takes more than one line to say";
+        const std::string chart = terminal_chart(figure, {width, Colours::none});
         for (const std::string& line : lines_of(chart)) {
             CHECK(display_width(line) <= width);
         }
@@ -78,7 +81,7 @@ TEST_CASE("no line is wider than the terminal") {
 }
 
 TEST_CASE("one block a series, with bands, lines and the start of the forecast") {
-    const std::string chart = terminal_chart(ramp_figure(4, 120, 60), {100, false});
+    const std::string chart = terminal_chart(ramp_figure(4, 120, 60), {100, Colours::none});
     for (const char* part : {"ramp 0", "ramp 3", "▒", "░", "┊", "50%", "90%", "median", "└", "┬"}) {
         CAPTURE(part);
         CHECK(has(chart, part));
@@ -88,11 +91,18 @@ TEST_CASE("one block a series, with bands, lines and the start of the forecast")
     CHECK(!has(chart, "truth"));
 }
 
+TEST_CASE("series without a panel are counted") {
+    const std::string chart = terminal_chart(first_panels(ramp_figure(4, 120, 60), 3), {100, Colours::none});
+    CHECK(has(chart, "ramp 2"));
+    CHECK(!has(chart, "ramp 3"));
+    CHECK(has(chart, "\n1 more series is not drawn; name others with --targets\n"));
+}
+
 TEST_CASE("a rising series rises in the chart") {
     Figure figure = ramp_figure(1, 200, 0);
     figure.panels[0].bands.clear();
     std::vector<std::string> rows;
-    for (const std::string& line : lines_of(terminal_chart(figure, {80, false}))) {
+    for (const std::string& line : lines_of(terminal_chart(figure, {80, Colours::none}))) {
         if (has(line, "│") || has(line, "┤")) {
             rows.push_back(line);
         }
@@ -115,8 +125,8 @@ TEST_CASE("a rising series rises in the chart") {
 
 TEST_CASE("colour only when asked for, and always switched off again") {
     const Figure figure = ramp_figure(2, 60, 30);
-    CHECK(!has(terminal_chart(figure, {80, false}), "\x1b"));
-    for (const std::string& line : lines_of(terminal_chart(figure, {80, true}))) {
+    CHECK(!has(terminal_chart(figure, {80, Colours::none}), "\x1b"));
+    for (const std::string& line : lines_of(terminal_chart(figure, {80, Colours::many}))) {
         const std::size_t last = line.rfind("\x1b[");
         if (last != std::string::npos) {
             CHECK(line.substr(last, 4) == "\x1b[0m");
@@ -124,13 +134,50 @@ TEST_CASE("colour only when asked for, and always switched off again") {
     }
 }
 
-TEST_CASE("colour changes no character") {
-    Figure figure = ramp_figure(2, 60, 30);
-    std::string coloured = terminal_chart(figure, {80, true});
-    for (std::size_t at = coloured.find('\x1b'); at != std::string::npos; at = coloured.find('\x1b')) {
-        coloured.erase(at, coloured.find('m', at) - at + 1);
+/// A chart without escape sequences, and without what shades bands.
+std::string without_bands(std::string chart) {
+    for (std::size_t at = chart.find('\x1b'); at != std::string::npos; at = chart.find('\x1b')) {
+        chart.erase(at, chart.find('m', at) - at + 1);
     }
-    CHECK(coloured == terminal_chart(figure, {80, false}));
+    for (const std::string shade : {"░", "▒", "▀", "▄"}) {
+        for (std::size_t at = chart.find(shade); at != std::string::npos; at = chart.find(shade)) {
+            chart.replace(at, shade.size(), " ");
+        }
+    }
+    return chart;
+}
+
+TEST_CASE("colour changes no character but those of the bands") {
+    const Figure figure = ramp_figure(2, 60, 30);
+    const std::string plain = without_bands(terminal_chart(figure, {80, Colours::none}));
+    CHECK(without_bands(terminal_chart(figure, {80, Colours::many})) == plain);
+    CHECK(without_bands(terminal_chart(figure, {80, Colours::sixteen})) == plain);
+}
+
+TEST_CASE("in colour a band lies behind the lines, which are bright on it") {
+    const std::string many = terminal_chart(ramp_figure(1, 60, 30), {80, Colours::many});
+    CHECK(has(many, "\x1b[48;5;24m"));       // the outer band
+    CHECK(has(many, "\x1b[1;97;48;5;31m"));  // the median on the inner one
+    const std::string sixteen = terminal_chart(ramp_figure(1, 60, 30), {80, Colours::sixteen});
+    CHECK(has(sixteen, "\x1b[44m"));
+    CHECK(has(sixteen, "\x1b[1;97;46m"));
+    CHECK(!has(sixteen, ";5;"));
+}
+
+TEST_CASE("a band that is thinner than a row is still seen") {
+    Figure figure = ramp_figure(1, 1000, 500);
+    Panel& panel = figure.panels[0];
+    panel.line.assign(500, std::numeric_limits<double>::quiet_NaN());
+    for (const double level : {100.0, 333.0, 480.0, 777.0}) {
+        CAPTURE(level);
+        panel.bands = {{50, std::vector<double>(500, level), std::vector<double>(500, level + 1)}};
+        std::size_t shaded = 0;
+        const std::string chart = terminal_chart(figure, {80, Colours::none});
+        for (std::size_t at = chart.find("▒"); at != std::string::npos; at = chart.find("▒", at + 1)) {
+            ++shaded;
+        }
+        CHECK(shaded > 2 + 20);  // a third of the columns, and the legend
+    }
 }
 
 TEST_CASE("names cannot steer the terminal") {
@@ -138,24 +185,34 @@ TEST_CASE("names cannot steer the terminal") {
     figure.title = "\x1b[2Jtitle";
     figure.panels[0].name = "\x1b]0;owned\x07";
     figure.panels[0].note = "\x1b[1m";
-    CHECK(!has(terminal_chart(figure, {80, false}), "\x1b"));
-    CHECK(!has(terminal_chart(figure, {80, false}), "\x07"));
+    CHECK(!has(terminal_chart(figure, {80, Colours::none}), "\x1b"));
+    CHECK(!has(terminal_chart(figure, {80, Colours::none}), "\x07"));
 }
 
 TEST_CASE("the truth has a mark of its own without colour") {
     Figure figure = ramp_figure(1, 60, 30);
     figure.panels[0].truth.assign(30, 20.0F);
-    CHECK(has(terminal_chart(figure, {80, false}), "••••"));
-    CHECK(has(terminal_chart(figure, {80, false}), "truth"));
+    CHECK(has(terminal_chart(figure, {80, Colours::none}), "••••"));
+    CHECK(has(terminal_chart(figure, {80, Colours::none}), "truth"));
+}
+
+TEST_CASE("a baseline has a mark and a name of its own") {
+    Figure figure = ramp_figure(1, 60, 30);
+    figure.baseline_name = "the value 12 steps before";
+    CHECK(!has(terminal_chart(figure, {80, Colours::none}), "baseline"));
+    figure.panels[0].baseline.assign(30, 20.0);
+    const std::string chart = terminal_chart(figure, {80, Colours::none});
+    CHECK(has(chart, "×× baseline: the value 12 steps before"));
+    CHECK(has(chart, "××××"));
 }
 
 TEST_CASE("gaps stay blank") {
     Figure figure = ramp_figure(1, 100, 0);
     figure.panels[0].bands.clear();
     figure.panels[0].history.assign(100, std::numeric_limits<float>::quiet_NaN());
-    CHECK(!has_dots(terminal_chart(figure, {80, false}).substr(200)));
+    CHECK(!has_dots(terminal_chart(figure, {80, Colours::none}).substr(200)));
     figure.panels[0].history[50] = 3;
-    CHECK(has_dots(terminal_chart(figure, {80, false}).substr(200)));
+    CHECK(has_dots(terminal_chart(figure, {80, Colours::none}).substr(200)));
 }
 
 TEST_CASE("constant series, single steps and huge values give charts without nonsense") {
@@ -165,11 +222,11 @@ TEST_CASE("constant series, single steps and huge values give charts without non
             figure.panels[0].history.assign(static_cast<std::size_t>(history), value);
             figure.panels[0].line = {value};
             figure.panels[0].bands = {{90, {value}, {value}}, {50, {value}, {value}}};
-            const std::string chart = terminal_chart(figure, {80, false});
+            const std::string chart = terminal_chart(figure, {80, Colours::none});
             CHECK(!has(chart, "nan"));
             CHECK(!has(chart, "inf"));
             CHECK(lines_of(chart).size() >= 14);
         }
     }
-    CHECK(!terminal_chart(ramp_figure(0, 5, 5), {80, false}).empty());
+    CHECK(!terminal_chart(ramp_figure(0, 5, 5), {80, Colours::none}).empty());
 }

@@ -39,17 +39,34 @@ TOTOGRAPH_LOGS=captures in_order '^warning +TOTOGRAPH_LOGS'
 TOTOGRAPH_MODUS=eager in_order '^warning +TOTOGRAPH_MODUS'
 TOTOGRAPH_CACHE_DIR='' in_order '^warning +cache folder +TOTOGRAPH_CACHE_DIR is empty'
 TOTOGRAPH_MODE=fast out_of_order "^failed +TOTOGRAPH_MODE +'fast'" "$program"
-out_of_order "^failed +checkpoint +'nowhere' is not a folder" "$program" --checkpoint nowhere
+out_of_order "^failed +checkpoint +There is no checkpoint at 'nowhere'" "$program" --checkpoint nowhere
 mkdir torn
 cp "$demo_model/config.json" torn
 head -c 1000 "$demo_model/model.safetensors" > torn/model.safetensors
 out_of_order '^failed +checkpoint .*torn' "$program" --checkpoint torn
+out_of_order "^failed +checkpoint .*'no\\\\x1b\\[31mwhere'" "$program" --checkpoint $'no\e[31mwhere'
+! grep -q $'\e' found.txt || fail "a name steers the terminal"
+cp -r "$demo_model" shared
+chmod -R u+w,go-w shared
+for open in shared shared/config.json shared/model.safetensors; do
+    chmod g+w "$open"
+    out_of_order '^failed +checkpoint .*may write to it' "$program" --checkpoint shared
+    chmod g-w "$open"
+done
+"$program" --checkpoint shared > /dev/null || fail "nobody else may write there now"
+cp -r "$demo_model" broken
+printf '\xc0\x7f' | dd of=broken/model.safetensors bs=1 conv=notrunc status=none \
+    seek=$(($(stat -c %s broken/model.safetensors) - 2))  # the last number becomes NaN
+out_of_order '^failed +checkpoint +The tensor .* of the checkpoint holds NaN at' "$program" --checkpoint broken
 out_of_order "^failed +backend +'tpu' cannot be used" "$program" --backend tpu
 
 mkdir cache
 printf '\x89tgcache and no more' > cache/tuning.cache
 out_of_order '^failed +cache file .*is ignored' "$program"
 rm cache/tuning.cache
+chmod g+w cache
+out_of_order '^failed +cache folder .*group [0-9]+ may write to it' "$program"
+chmod g-w cache
 printf 'half' > cache/tuning.cache.tmp-1-0
 in_order '^warning +cache file .*left by a process that died'
 TOTOGRAPH_CACHE_DIR="$PWD/report.json" out_of_order '^failed +cache folder .*is not a folder' "$program"

@@ -156,10 +156,6 @@ TEST_CASE("a cast of f64 to i32 saturates, and gives 0 for NaN") {
     check_casts<double>();
 }
 
-// The fused executor allocates nothing, and says so; the eager one does, and may throw.
-static_assert(noexcept(std::declval<Fused<Program<Scalars>>&>().run<0>()));
-static_assert(!noexcept(std::declval<Eager<Program<Scalars, Passes::none()>>&>().run<0>()));
-
 TEST_CASE("states may be scalars") {
     run_on_both<Scalars>(
         [](auto& executor) {

@@ -33,6 +33,8 @@
 #include <totograph/graph/elementwise.hpp>
 #include <totograph/graph/explain_text.hpp>
 #include <totograph/graph/recorder.hpp>
+#include <totograph/io/weight_file.hpp>
+#include <totograph/version.hpp>
 
 #include "io/support.hpp"
 #include "support/tensor_sources.hpp"
@@ -223,7 +225,8 @@ TEST_CASE("prepared cache: other checkpoints and other layouts have files of the
     const auto overwrite = [&](const std::filesystem::path& from) {
         for (const auto& file : files_in(expected.report.folder)) {
             if (file != from) {
-                std::filesystem::copy_file(from, file, std::filesystem::copy_options::overwrite_existing);
+                std::filesystem::remove(file);  // nobody may write to it
+                std::filesystem::copy_file(from, file);
             }
         }
     };
@@ -233,6 +236,19 @@ TEST_CASE("prepared cache: other checkpoints and other layouts have files of the
         CHECK(prepared.bytes == expected.bytes);
         CHECK(prepared.report.ignored >= kept - 1);
         check_counts(prepare<float>("file 1\n"), kept, 0, 0);  // replaced
+    }
+}
+
+TEST_CASE("prepared cache: another version or compiler has files of its own") {
+    const ScratchFolder scratch;
+    const CacheFolderVariable variable(scratch.path());
+    check_counts(prepare<float>(), 0, kept, 0);
+    for (const auto& file : files_in(scratch.path())) {
+        // Another compiler may round a sum of products in another way: what it prepared is not this one's.
+        const std::string head = totograph::test::content_of(file).substr(0, io::weight_file_alignment);
+        CHECK(head.find("totograph " + std::string(version) + "\ncompiler " __VERSION__ "\nlayout ") !=
+              std::string::npos);
+        CHECK(head.find("\nfile 1\n") != std::string::npos);
     }
 }
 

@@ -7,10 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -258,6 +260,70 @@ TEST_CASE("floats are rounded to bfloat16 as one by one") {
         wrong += rounded[i].bits != BFloat16(values[i]).bits ? 1U : 0U;
     }
     CHECK(wrong == 0);
+}
+
+TEST_CASE("values that are not finite are refused, with the tensor and the first bad index") {
+    constexpr Index columns = 250;
+    const auto with = [](float first, float second) {
+        std::vector<float> values(static_cast<std::size_t>(600 * columns), 0.5F);
+        values[300 * columns + 17] = first;
+        values[599 * columns + 3] = second;
+        return values;
+    };
+    constexpr float none = std::numeric_limits<float>::quiet_NaN();
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    /// The tensors of a map, also in parts.
+    class MapInParts final : public TensorSource {
+    public:
+        MapInParts(std::vector<float> values, bool in_parts) : values_(std::move(values)), in_parts_(in_parts) {}
+        void read(const std::string&, const Shape&, std::span<float> values) const override {
+            std::copy(values_.begin(), values_.end(), values.begin());
+        }
+        [[nodiscard]] std::unique_ptr<const TensorReader> reader(const std::string&, const Shape&) const override {
+            struct Reader final : TensorReader {
+                explicit Reader(const std::vector<float>& its_values) : all(its_values) {}
+                void read(std::size_t first, std::span<float> values) const override {
+                    std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(first), values.size(), values.begin());
+                }
+                const std::vector<float>& all;
+            };
+            return in_parts_ ? std::make_unique<const Reader>(values_) : nullptr;
+        }
+
+    private:
+        std::vector<float> values_;
+        bool in_parts_;
+    };
+    const Graph graph = graph_of([](Recorder& r) { r.weight("a.weight", {600, columns}); });
+    const auto message = [&](const TensorSource& source, bool whole) -> std::string {
+        Team team(2);
+        Evaluator evaluator(GraphView{graph.nodes}, source, &team);
+        try {
+            if (whole) {
+                (void)evaluator(0);
+            } else {
+                std::vector<float> buffer(5 * columns);
+                const auto ranges = evaluator.ranges(0);
+                (void)ranges(597 * columns, 3 * columns, buffer.data());  // meets the later one
+            }
+        } catch (const Error& error) {
+            CHECK(error.code() == ErrorCode::tensor_mismatch);
+            return error.what();
+        }
+        return "";
+    };
+    for (const bool in_parts : {true, false}) {
+        for (const bool whole : {true, false}) {
+            CAPTURE(in_parts);
+            CAPTURE(whole);
+            CHECK(message(MapInParts(with(1, 2), in_parts), whole).empty());
+            CHECK(message(MapInParts(with(none, infinity), in_parts), whole)
+                      .find("'a.weight' of the checkpoint holds NaN at [300, 17] of its shape [600, 250]") !=
+                  std::string::npos);
+            CHECK(message(MapInParts(with(1, -infinity), in_parts), whole).find("holds -infinity at [599, 3]") !=
+                  std::string::npos);
+        }
+    }
 }
 
 TEST_CASE("rows of a weight go to a sink in pieces of any size") {

@@ -2,24 +2,19 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "require.hpp"
 #include "totograph/core/error.hpp"
 #include "totograph/io/csv.hpp"
 
 namespace {
 
+using fuzz::require;
 using totograph::io::CsvOptions;
 using totograph::io::Table;
-
-void require(bool condition) {
-    if (!condition) {
-        std::abort();
-    }
-}
 
 void require_same(const Table& a, const Table& b) {
     require(a.timestamp_name == b.timestamp_name && a.timestamps == b.timestamps && a.names == b.names);
@@ -27,8 +22,8 @@ void require_same(const Table& a, const Table& b) {
     for (std::size_t column = 0; column < a.columns.size(); ++column) {
         require(a.columns[column].size() == a.rows() && b.columns[column].size() == a.rows());
         for (std::size_t row = 0; row < a.rows(); ++row) {
-            const float left = a.columns[column][row];
-            const float right = b.columns[column][row];
+            const double left = a.columns[column][row];
+            const double right = b.columns[column][row];
             require(!std::isinf(left) && ((std::isnan(left) && std::isnan(right)) || left == right));
         }
     }

@@ -228,9 +228,8 @@ TEST_CASE("attentions and draws whose inputs do not go together are refused") {
     const auto drawn = [&](const Shape& location, const Shape& scale, Index samples, Index seeds) {
         return kind([&](Recorder& r) {
             const Tensor other = r.state("other", location);
-            const Tensor first = r.state("first", {1}, DType::i32);
             nn::sample({other, other, r.state("scale", scale), other}, samples, r.state("seed", {seeds}, DType::i32),
-                       first, first);
+                       r.state("first", {2}, DType::i32), r.state("patch", {1}, DType::i32));
         });
     };
     CHECK(drawn({2, 1, 3, 1, 4, 5}, {2, 1, 3, 1, 4, 5}, 7, 2) == none);

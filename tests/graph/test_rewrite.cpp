@@ -7,6 +7,7 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/graph.hpp>
+#include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
 #include <totograph/graph/recorder.hpp>
 #include <totograph/graph/rewrite.hpp>
@@ -79,6 +80,21 @@ TEST_CASE("equal nodes are merged, but not reads of a state, for it may change i
     const Graph kept = rewritten(record, Passes::none());
     CHECK(count_nodes(kept, Op::multiply) == 2);
     CHECK(count_nodes(kept, Op::logarithm) == 3);
+}
+
+TEST_CASE("0 and -0 are two constants") {
+    const auto record = [](Recorder& r) {
+        const Tensor x = r.state("x", {4});
+        keep(r, maximum(x, 0.0));
+        keep(r, maximum(x, 0.0));
+        keep(r, maximum(x, -0.0));
+    };
+    CHECK(count_nodes(rewritten(record), Op::constant) == 2);
+    Instruction zero;
+    Instruction negative = zero;
+    negative.immediate = -0.0;
+    CHECK(zero == Instruction{});
+    CHECK(!(zero == negative));
 }
 
 TEST_CASE("what differs in any field is not merged") {

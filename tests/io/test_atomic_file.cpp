@@ -1,12 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
+#include <system_error>
+#include <vector>
 
 #include "support.hpp"
 #include "totograph/io/atomic_file.hpp"
+
+namespace {
+
+/// What was put on the disk, in order, as the system names it.
+std::vector<std::string> flushed;
+
+}  // namespace
+
+/// The system's call, watched.
+// NOLINTNEXTLINE(readability-identifier-naming): the name is the system's.
+extern "C" int fsync(int descriptor) {
+    std::error_code failed;
+    flushed.push_back(std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor), failed).string());
+    return static_cast<int>(::syscall(SYS_fsync, descriptor));
+}
 
 namespace {
 
@@ -129,4 +148,20 @@ TEST_CASE("atomic file: permissions are those of the file that is replaced, or o
     fresh.commit();
     CHECK(mode_of_others() == usual);
     CHECK(content_of(path) == "new");
+}
+
+TEST_CASE("atomic file: first the content is put on the disk, then the name") {
+    const ScratchFolder folder;
+    const auto path = std::filesystem::canonical(folder.path()) / "out.txt";
+    flushed.clear();
+    io::AtomicFile file(path);
+    file.write("content");
+    file.commit();
+    REQUIRE(flushed.size() == 2);
+    CHECK(flushed[0].starts_with(path.string() + ".tmp-"));
+    CHECK(flushed[1] == path.parent_path().string());
+    flushed.clear();
+    io::AtomicFile hurried(path, {.flushes = false});
+    hurried.commit();
+    CHECK(flushed.empty());
 }

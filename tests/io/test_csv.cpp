@@ -18,7 +18,7 @@ using io::CsvOptions;
 using totograph::test::check_error;
 using totograph::test::ScratchFolder;
 using Names = std::vector<std::string>;
-using Values = std::vector<float>;
+using Values = std::vector<double>;
 
 io::Table parse(std::string_view text, const CsvOptions& options = {}) {
     return io::parse_csv(text, "data.csv", options);
@@ -52,8 +52,8 @@ TEST_CASE("csv: timestamps, names and values of a plain file") {
     CHECK(table.timestamps == Names{"2024-01-01T00:00:00Z", "2024-01-01T00:01:00Z"});
     CHECK(table.names == Names{"cpu", "memory"});
     REQUIRE(table.columns.size() == 2);
-    CHECK(table.columns[0] == Values{1.5F, -300.0F});
-    CHECK(table.columns[1] == Values{2.0F, 4.0F});
+    CHECK(table.columns[0] == Values{1.5, -300.0});
+    CHECK(table.columns[1] == Values{2.0, 4.0});
     CHECK(table.rows() == 2);
     CHECK(table.find("memory") == std::size_t{1});
     CHECK_FALSE(table.find("time").has_value());
@@ -65,7 +65,7 @@ TEST_CASE("csv: without text in the first column there are no timestamps") {
     CHECK(table.timestamp_name.empty());
     CHECK(table.timestamps.empty());
     CHECK(table.names == Names{"a", "b"});
-    CHECK(table.columns.at(0) == Values{1.0F, 3.0F});
+    CHECK(table.columns.at(0) == Values{1.0, 3.0});
     CHECK(table.rows() == 2);
     CHECK(io::Table{}.rows() == 0);
 }
@@ -76,14 +76,14 @@ TEST_CASE("csv: gaps are empty or spelled out") {
     for (std::size_t row = 0; row < 8; ++row) {
         CHECK(std::isnan(table.columns.at(0)[row]));
     }
-    CHECK(table.columns.at(0)[8] == 2.0F);
+    CHECK(table.columns.at(0)[8] == 2.0);
     CsvOptions options;
     options.gaps = {"-999", "?"};
     const auto custom = parse("a,b\n-999,1\n?,2\n,3\n4,5\n", options);
     CHECK(std::isnan(custom.columns.at(0)[0]));
     CHECK(std::isnan(custom.columns.at(0)[1]));
     CHECK(std::isnan(custom.columns.at(0)[2]));
-    CHECK(custom.columns.at(0)[3] == 4.0F);
+    CHECK(custom.columns.at(0)[3] == 4.0);
     refuses("a,b\n1,NaN\n", {"Line 2", "'b'", "'NaN' is not a number"}, options);
 }
 
@@ -94,7 +94,7 @@ TEST_CASE("csv: gaps ahead of the first value do not hide what the first column 
     const auto times = parse("a,b\n,1\n,2\nMonday,3\n");
     CHECK(times.timestamps == Names{"", "", "Monday"});
     CHECK(times.names == Names{"b"});
-    CHECK(times.columns.at(0) == Values{1.0F, 2.0F, 3.0F});
+    CHECK(times.columns.at(0) == Values{1.0, 2.0, 3.0});
     const auto unknown = parse("a,b\n,1\n,2\n");
     CHECK(unknown.timestamps.empty());
     CHECK(unknown.names == Names{"a", "b"});
@@ -109,8 +109,8 @@ TEST_CASE("csv: line ends, byte order mark and empty last lines make no differen
         CAPTURE(std::string(text));
         const auto table = parse(text);
         CHECK(table.names == Names{"a", "b"});
-        CHECK(table.columns.at(0) == Values{1.0F, 3.0F});
-        CHECK(table.columns.at(1) == Values{2.0F, 4.0F});
+        CHECK(table.columns.at(0) == Values{1.0, 3.0});
+        CHECK(table.columns.at(1) == Values{2.0, 4.0});
     }
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("csv: quotes hold separators, line ends and doubled quotes") {
     CHECK(table.timestamp_name == "when, exactly");
     CHECK(table.names == Names{"say \"x\"", "two\nlines"});
     CHECK(table.timestamps == Names{"1,\n2", "\""});
-    CHECK(table.columns.at(1) == Values{6.0F, 8.0F});
+    CHECK(table.columns.at(1) == Values{6.0, 8.0});
 }
 
 TEST_CASE("csv: line numbers count the lines inside quotes") {
@@ -133,8 +133,8 @@ TEST_CASE("csv: columns are chosen by name and order, and the others may hold an
     const std::string text = "time,host,cpu,note,memory\nMon,alpha,1,x y,2\nTue,beta,3,inf,4\n";
     const auto table = parse(text, only({"memory", "cpu"}));
     CHECK(table.names == Names{"memory", "cpu"});
-    CHECK(table.columns.at(0) == Values{2.0F, 4.0F});
-    CHECK(table.columns.at(1) == Values{1.0F, 3.0F});
+    CHECK(table.columns.at(0) == Values{2.0, 4.0});
+    CHECK(table.columns.at(1) == Values{1.0, 3.0});
     CHECK(table.timestamps == Names{"Mon", "Tue"});
     refuses(text, {"Line 2", "column 'host'", "'alpha'", "select"});
     refuses(text, {"no column 'disk'", "'time', 'host', 'cpu', 'note', 'memory'"}, only({"cpu", "disk"}),
@@ -162,9 +162,9 @@ TEST_CASE("csv: the timestamp column can be named") {
 }
 
 TEST_CASE("csv: other separators") {
-    CHECK(parse("a;b\n1;2\n", separated_by(';')).columns.at(1) == Values{2.0F});
+    CHECK(parse("a;b\n1;2\n", separated_by(';')).columns.at(1) == Values{2.0});
     CHECK(std::isnan(parse("a\tb\n1\t\n", separated_by('\t')).columns.at(1).at(0)));
-    CHECK(parse("a b\n1 2\n", separated_by(' ')).columns.at(1) == Values{2.0F});
+    CHECK(parse("a b\n1 2\n", separated_by(' ')).columns.at(1) == Values{2.0});
     refuses("a;b\n1,5;2\n", {"Line 2", "column 'a'", "'1,5' is not a number"}, [] {
         CsvOptions options = separated_by(';');
         options.columns = {"a"};
@@ -188,10 +188,10 @@ TEST_CASE("csv: ragged rows are refused by line") {
 TEST_CASE("csv: an empty line is a gap in a single column, except at the end") {
     const auto table = parse("a\n1\n\n\n2\n\n\n");
     REQUIRE(table.rows() == 4);
-    CHECK(table.columns.at(0)[0] == 1.0F);
+    CHECK(table.columns.at(0)[0] == 1.0);
     CHECK(std::isnan(table.columns.at(0)[1]));
     CHECK(std::isnan(table.columns.at(0)[2]));
-    CHECK(table.columns.at(0)[3] == 2.0F);
+    CHECK(table.columns.at(0)[3] == 2.0);
     const auto quoted = parse("a\n1\n\"\"\n");
     CHECK(quoted.rows() == 2);
 }
@@ -212,8 +212,8 @@ TEST_CASE("csv: infinity and overflow are refused by line and column, underflow 
     refuses("a,b\ninf,1\n", {"Line 2", "column 'a'", "infinite"});
     refuses("a,b\n1,2\n1,1e39\n", {"Line 3", "column 'b'", "'1e39' is beyond the range"});
     refuses("a,b\n1,-1e400\n", {"beyond the range"});
-    CHECK(parse("a,b\n1,1e-60\n").columns.at(1) == Values{0.0F});
-    CHECK(parse("a,b\n1,3.4028235e38\n").columns.at(1) == Values{std::numeric_limits<float>::max()});
+    CHECK(parse("a,b\n1,1e-400\n").columns.at(1) == Values{0.0});
+    CHECK(parse("a,b\n1,3.4028235e38\n").columns.at(1) == Values{3.4028235e38});
 }
 
 TEST_CASE("csv: broken headers are refused") {
@@ -263,7 +263,7 @@ TEST_CASE("csv: NUL bytes are refused by line, also in columns that are not read
 
 TEST_CASE("csv: files are read from disk, and errors name them") {
     const ScratchFolder folder;
-    CHECK(io::read_csv(folder.file("good.csv", "a,b\n1,2\n")).columns.at(1) == Values{2.0F});
+    CHECK(io::read_csv(folder.file("good.csv", "a,b\n1,2\n")).columns.at(1) == Values{2.0});
     check_error(ErrorCode::file_not_found, {"absent.csv", "No such file or directory"},
                 [&] { io::read_csv(folder.path() / "absent.csv"); });
     check_error(ErrorCode::file_not_found, {"is a directory"}, [&] { io::read_csv(folder.path()); });
@@ -280,7 +280,7 @@ TEST_CASE("csv: a long file is read whole") {
     }
     const auto table = parse(text);
     REQUIRE(table.rows() == 50'000);
-    CHECK(table.columns.at(0)[49'999] == 49'999.0F);
+    CHECK(table.columns.at(0)[49'999] == 49'999.0);
     CHECK(table.timestamps[49'999] == "t49999");
     refuses(text + "x,y\n", {"Line 50002"});
 }

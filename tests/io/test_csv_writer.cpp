@@ -20,10 +20,10 @@ using totograph::test::check_error;
 using totograph::test::content_of;
 using totograph::test::ScratchFolder;
 
-constexpr float gap = std::numeric_limits<float>::quiet_NaN();
+constexpr double gap = std::numeric_limits<double>::quiet_NaN();
 
 io::Table sample() {
-    return {"time", {"Mon", "Tue", "Wed"}, {"cpu", "memory"}, {{1.5F, gap, -0.1F}, {3e38F, 2.0F, gap}}};
+    return {"time", {"Mon", "Tue", "Wed"}, {"cpu", "memory"}, {{1.5, gap, -0.1}, {3e38, 2.0, gap}}};
 }
 
 /// Reads a table back that was written, asking for its own columns.
@@ -45,8 +45,8 @@ void check_same(const io::Table& a, const io::Table& b) {
     for (std::size_t column = 0; column < a.columns.size(); ++column) {
         REQUIRE(a.columns[column].size() == b.columns[column].size());
         for (std::size_t row = 0; row < a.columns[column].size(); ++row) {
-            const float left = a.columns[column][row];
-            const float right = b.columns[column][row];
+            const double left = a.columns[column][row];
+            const double right = b.columns[column][row];
             CHECK(((std::isnan(left) && std::isnan(right)) || left == right));
         }
     }
@@ -57,7 +57,7 @@ void check_same(const io::Table& a, const io::Table& b) {
 TEST_CASE("csv writer: numbers are short and gaps empty") {
     CHECK(io::format_csv(sample()) == "time,cpu,memory\nMon,1.5,3e+38\nTue,,2\nWed,-0.1,\n");
     CHECK(io::format_csv(sample(), ';') == "time;cpu;memory\nMon;1.5;3e+38\nTue;;2\nWed;-0.1;\n");
-    CHECK(io::format_csv({"", {}, {"a", "b"}, {{1.0F}, {2.0F}}}) == "a,b\n1,2\n");
+    CHECK(io::format_csv({"", {}, {"a", "b"}, {{1.0}, {2.0}}}) == "a,b\n1,2\n");
 }
 
 TEST_CASE("csv writer: tables read back as they were") {
@@ -66,20 +66,20 @@ TEST_CASE("csv writer: tables read back as they were") {
     const io::Table odd{"when, \"exactly\"",
                         {"a\nb", " padded ", "", "plain", "\"", "x\r"},
                         {"two\r\nlines", " blank", "1", "\xef\xbb\xbfmark", "tab\t"},
-                        std::vector<std::vector<float>>(5, {1.0F, gap, -0.0F, 1e-45F, 16777216.0F, 0.1F})};
+                        std::vector<std::vector<double>>(5, {1.0, gap, -0.0, 1e-45, 16777216.0, 0.1})};
     check_same(read_back(odd), odd);
     check_same(read_back(odd, '\t'), odd);
     check_same(read_back(odd, ' '), odd);
 }
 
 TEST_CASE("csv writer: names that look like numbers stay names") {
-    const io::Table table{"", {}, {"1", "-2.5"}, {{1.0F}, {2.0F}}};
+    const io::Table table{"", {}, {"1", "-2.5"}, {{1.0}, {2.0}}};
     CHECK(io::format_csv(table) == "\"1\",\"-2.5\"\n1,2\n");
     check_same(io::parse_csv(io::format_csv(table), "x"), table);
 }
 
 TEST_CASE("csv writer: gaps of a single column survive, at its end too") {
-    const io::Table table{"", {}, {"a"}, {{gap, 1.0F, gap, gap}}};
+    const io::Table table{"", {}, {"a"}, {{gap, 1.0, gap, gap}}};
     CHECK(io::format_csv(table) == "a\n\"\"\n1\n\"\"\n\"\"\n");
     check_same(read_back(table), table);
     const io::Table one{"", {}, {"a"}, {{gap}}};
@@ -102,7 +102,7 @@ TEST_CASE("csv writer: tables that could not be read back are refused") {
     refuses("'cpu' twice", [](io::Table& table) { table.names[1] = "cpu"; });
     refuses("'time' twice", [](io::Table& table) { table.names[1] = "time"; });
     refuses("infinity in the column 'cpu'",
-            [](io::Table& table) { table.columns[0][2] = -std::numeric_limits<float>::infinity(); });
+            [](io::Table& table) { table.columns[0][2] = -std::numeric_limits<double>::infinity(); });
     refuses("NUL byte in the column name", [](io::Table& table) { table.names[0] += '\0'; });
     refuses("NUL byte in the timestamp", [](io::Table& table) { table.timestamps[0] += '\0'; });
     check_error(ErrorCode::invalid_argument, {"separator"}, [] { io::format_csv(sample(), '1'); });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -59,9 +60,49 @@ TEST_CASE("json: a key may stand once in an object and again in others") {
 }
 
 TEST_CASE("json: nesting is accepted up to the limit and no deeper") {
-    CHECK(io::parse_json(nested(io::max_json_depth - 1), "x").size() == 1);
-    refuses(nested(io::max_json_depth), "nests deeper than the 32 levels");
+    CHECK(io::parse_json(nested(31), "x").size() == 1);
+    refuses(nested(32), "nests deeper than the 32 levels");
     refuses(nested(2'000'000), "nests deeper");
+}
+
+TEST_CASE("json: values are accepted up to the limit and no more are kept") {
+    constexpr io::JsonLimits limits{.depth = 2, .values = 4};
+    CHECK(io::parse_json(R"({"a": [1, 2]})", "x", limits).size() == 1);
+    check_error(ErrorCode::invalid_file, {"x holds more than the 4 values"},
+                [&] { io::parse_json(R"({"a": [1, 2, 3]})", "x", limits); });
+    check_error(ErrorCode::invalid_file, {"x nests deeper than the 2 levels"},
+                [&] { io::parse_json(R"({"a": [[]]})", "x", limits); });
+}
+
+// A parser that looks at all earlier values again for each takes hours here; the limit on a test's time notices.
+TEST_CASE("json: the time for a large text grows with its size alone") {
+    std::string objects = "{\"a\":[0";
+    std::string keys = "{\"\":0";
+    for (int i = 0; i < 200'000; ++i) {
+        objects += ",{}";
+        keys += ",\"" + std::to_string(i) + "\":[]";
+    }
+    CHECK(io::parse_json(objects + "]}", "x").at("a").size() == 200'001);
+    CHECK(io::parse_json(keys + "}", "x").size() == 200'001);
+}
+
+TEST_CASE("json: long tokens and open brackets take no more than their length") {
+    constexpr std::size_t size = 4'000'000;
+    CHECK(io::parse_json("{\"a\":\"" + std::string(size, 'x') + "\"}", "x").at("a").get<std::string>().size() == size);
+    refuses("{\"a\":" + std::string(size, '1') + "}", "not JSON");
+    refuses("{\"a\":\"" + std::string(size, 'x'), "not JSON");
+    refuses(std::string(size, '['), "nests deeper");
+}
+
+TEST_CASE("json: what a broken text holds cannot steer a terminal") {
+    refuses("{\"\xc2\x9b\": 1, \"\xc2\x9b\": 2}", "the key '\\xc2\\x9b' twice");
+    try {
+        io::parse_json("{\"\xc2\x9b\": 1, \"\xc2\x9b\x1b[31m\": 1}", "x");
+        FAIL("nothing was thrown");
+    } catch (const Error& error) {
+        CHECK(std::string_view(error.what()).find('\x1b') == std::string_view::npos);
+        CHECK(std::string_view(error.what()).find("\xc2\x9b") == std::string_view::npos);
+    }
 }
 
 TEST_CASE("json: a message stays short however long the broken token is") {

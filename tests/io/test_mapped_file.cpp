@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
-#include <string>
 #include <utility>
 
 #include "support.hpp"
@@ -28,24 +27,6 @@ TEST_CASE("mapped file: the bytes are those of the file and follow a move") {
     assigned = std::move(moved);
     CHECK(assigned.bytes()[0] == std::byte{'a'});
     CHECK(assigned.path().filename() == "a");
-}
-
-TEST_CASE("mapped file: releasing any range keeps every byte readable") {
-    const ScratchFolder folder;
-    const std::string content(20'000, 'z');
-    const io::MappedFile file(folder.file("a", content));
-    for (const std::size_t begin :
-         {std::size_t{0}, std::size_t{1}, std::size_t{4096}, std::size_t{19'999}, ~std::size_t{0}}) {
-        for (const std::size_t end :
-             {std::size_t{0}, std::size_t{4095}, std::size_t{8192}, std::size_t{20'000}, ~std::size_t{0}}) {
-            file.release(begin, end);
-        }
-    }
-    std::size_t count = 0;
-    for (const std::byte byte : file.bytes()) {
-        count += byte == std::byte{'z'} ? 1U : 0U;
-    }
-    CHECK(count == content.size());
 }
 
 TEST_CASE("mapped file: missing, empty and special files are refused") {

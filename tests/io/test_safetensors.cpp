@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <span>
 #include <string>
@@ -59,15 +58,6 @@ std::vector<float> read(const io::SafetensorsFile& file, std::string_view name, 
     return values;
 }
 
-/// Resident memory of this process in bytes, from the second number of /proc/self/statm; 0 where there is none.
-std::size_t resident_bytes() {
-    std::ifstream statm("/proc/self/statm");
-    std::size_t all = 0;
-    std::size_t resident = 0;
-    statm >> all >> resident;
-    return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-}
-
 }  // namespace
 
 TEST_CASE("safetensors: a file written by Python reads back bit for bit") {
@@ -81,8 +71,9 @@ TEST_CASE("safetensors: a file written by Python reads back bit for bit") {
     CHECK(read(file, "f.empty", 0).empty());
     REQUIRE(file.find("e.int") != nullptr);
     CHECK(file.find("e.int")->dtype_name == "I64");
-    CHECK(file.bytes(*file.find("e.int")).size() == 16);
-    CHECK(file.bytes(*file.find("e.int"))[0] == std::byte{7});
+    std::array<std::int64_t, 2> integers{};
+    file.read_bytes(*file.find("e.int"), 0, std::as_writable_bytes(std::span(integers)));
+    CHECK(integers == std::array<std::int64_t, 2>{7, -1});
     CHECK(file.find("nothing") == nullptr);
     CHECK(file.find("") == nullptr);
     CHECK(file.path() == folder.path() / "python.safetensors");
@@ -178,16 +169,22 @@ TEST_CASE("safetensors: information from another file cannot reach outside of th
     const ScratchFolder folder;
     const io::SafetensorsFile file(folder.file("python.safetensors", file_by_python()));
     io::TensorInfo foreign = *file.find("a");
+    std::array<std::byte, 12> bytes{};
+    const auto refuse = [&](std::size_t first, std::size_t count) {
+        check_error(ErrorCode::invalid_argument, {"'a'", "does not lie inside"},
+                    [&] { file.read_bytes(foreign, first, std::span(bytes).first(count)); });
+    };
+    refuse(1, 12);
+    refuse(12, 1);
+    refuse(std::numeric_limits<std::size_t>::max(), 12);
+    file.read_bytes(foreign, 12, {});
     foreign.end += 1000;
-    check_error(ErrorCode::invalid_argument, {"'a'", "does not lie inside"},
-                [&] { static_cast<void>(file.bytes(foreign)); });
-    file.release(foreign);
+    refuse(0, 1);
     foreign.begin = foreign.end + 1;
-    check_error(ErrorCode::invalid_argument, {"does not lie inside"}, [&] { static_cast<void>(file.bytes(foreign)); });
-    file.release(foreign);
+    refuse(0, 1);
     foreign.begin = std::numeric_limits<std::size_t>::max();
     foreign.end = std::numeric_limits<std::size_t>::max();
-    file.release(foreign);
+    refuse(0, 1);
     // A count of bytes that is no multiple of the element's size has no number of elements.
     foreign = *file.find("a");
     foreign.end -= 1;
@@ -198,7 +195,7 @@ TEST_CASE("safetensors: information from another file cannot reach outside of th
 TEST_CASE("safetensors: the file can be moved and not copied") {
     static_assert(!std::is_copy_constructible_v<io::SafetensorsFile>);
     static_assert(!std::is_copy_assignable_v<io::SafetensorsFile>);
-    static_assert(std::is_nothrow_move_assignable_v<io::MappedFile>);
+    static_assert(std::is_nothrow_move_assignable_v<io::RandomAccessFile>);
     const ScratchFolder folder;
     io::SafetensorsFile first(folder.file("python.safetensors", file_by_python()));
     const io::TensorInfo* const info = first.find("a");
@@ -213,37 +210,64 @@ TEST_CASE("safetensors: the file can be moved and not copied") {
     CHECK(third.path().filename() == "python.safetensors");
 }
 
-TEST_CASE("safetensors: release lets resident memory fall and keeps the data readable") {
-    if (resident_bytes() == 0) {
-        MESSAGE("this system does not tell how much memory is resident, so the fall is not measured");
-        return;
-    }
+TEST_CASE("safetensors: parts of a tensor are those of the whole, in every type") {
     const ScratchFolder folder;
-    constexpr std::size_t count = std::size_t{8} << 20U;
-    {
-        std::vector<float> values(count);
-        for (std::size_t index = 0; index < count; ++index) {
-            values[index] = static_cast<float>(index);
-        }
-        const std::array<io::TensorToWrite, 2> tensors{
-            io::TensorToWrite{"large", DType::f32, {static_cast<Index>(count)}, values},
-            io::TensorToWrite{"next", DType::f32, {2}, std::span(values).last(2)}};
-        io::write_safetensors(folder.path() / "large", tensors);
+    constexpr std::size_t count = 20'000;  // several times what is converted at once
+    std::vector<float> values(count);
+    for (std::size_t index = 0; index < count; ++index) {
+        values[index] = static_cast<float>(index % 251) - 100;  // which bf16 has as well
     }
+    std::vector<double> doubles(values.begin(), values.end());
+    const auto extent = static_cast<Index>(count);
+    const std::array<io::TensorToWrite, 3> tensors{
+        io::TensorToWrite{"float", DType::f32, {extent}, values},
+        io::TensorToWrite{"brain", DType::bf16, {extent}, values},
+        io::TensorToWrite{"double", DType::f64, {extent}, {}, std::as_bytes(std::span(doubles))}};
+    io::write_safetensors(folder.path() / "large", tensors);
     const io::SafetensorsFile file(folder.path() / "large");
-    const io::TensorInfo& info = *file.find("large");
-    std::size_t sum = 0;
-    for (const std::byte byte : file.bytes(info)) {
-        sum += std::to_integer<std::size_t>(byte);
+    for (const char* name : {"float", "brain", "double"}) {
+        CAPTURE(name);
+        CHECK(read(file, name, count) == values);
+        for (const std::size_t first : {std::size_t{0}, std::size_t{1}, std::size_t{7001}, count - 3}) {
+            std::vector<float> part(count - first - 2);
+            file.read_floats(*file.find(name), first, part);
+            CHECK(std::equal(part.begin(), part.end(), values.begin() + static_cast<std::ptrdiff_t>(first)));
+        }
+        std::vector<float> beyond(2);
+        check_error(ErrorCode::invalid_argument, {"does not lie inside"},
+                    [&] { file.read_floats(*file.find(name), count - 1, beyond); });
     }
-    CHECK(sum > 0);
-    const std::size_t before = resident_bytes();
-    file.release(info);
-    const std::size_t after = resident_bytes();
-    CAPTURE(before);
-    CAPTURE(after);
-    // 32 MB were resident; the bound leaves room for what else moves in the process.
-    CHECK(after + 24'000'000 < before);
-    CHECK(read(file, "next", 2).at(1) == static_cast<float>(count - 1));
-    CHECK(read(file, "large", count).at(count - 1) == static_cast<float>(count - 1));
+}
+
+TEST_CASE("safetensors: a file that is cut or written to while it is open is an error at the next read") {
+    const ScratchFolder folder;
+    const auto path = folder.file("python.safetensors", file_by_python());
+    const io::SafetensorsFile file(path);
+    CHECK(read(file, "a", 3).size() == 3);
+    std::filesystem::resize_file(path, 40);
+    check_error(ErrorCode::io_failure, {"python.safetensors", "was written to", "has 40 now"},
+                [&] { (void)read(file, "a", 3); });
+    // The name leads to another file now; the one that is open is what it was.
+    const io::SafetensorsFile replaced(folder.file("whole.safetensors", file_by_python()));
+    std::filesystem::rename(path, folder.path() / "whole.safetensors");
+    CHECK(read(replaced, "a", 3) == std::vector<float>{1.5F, -2.0F, 3.25F});
+}
+
+TEST_CASE("safetensors: what is no such file is told by what it is") {
+    const ScratchFolder folder;
+    const auto refuse = [&](std::string_view content, std::string_view what) {
+        const auto path = folder.file("model.safetensors", content);
+        check_error(ErrorCode::invalid_file, {"model.safetensors", what}, [&] { io::SafetensorsFile file(path); });
+    };
+    refuse("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 605239096\n", "run 'git lfs pull'");
+    refuse("{\"error\": \"not found\"}", "is text that begins with '{\"error\": \"not found\"}'");
+    refuse("Access to this model is restricted.", "is text");
+    refuse(std::string("PK\x03\x04\0\0\x08\x08", 8), "tools/convert_checkpoint.py");
+    // Whose header's length begins as a pickle does, or a zip archive.
+    for (const std::string_view start : {"\x80\x02", "PK\x03\x04"}) {
+        std::string file(start);
+        file.resize(8);
+        check_error(ErrorCode::invalid_file, {"may be truncated"},
+                    [&] { io::SafetensorsFile opened(folder.file("cut", file + "{}")); });
+    }
 }

@@ -175,7 +175,7 @@ TEST_CASE("safetensors header: offsets outside of the data or in the wrong order
 
 TEST_CASE("safetensors header: a size that fits not dtype and shape is refused") {
     refuses(one(R"("F32")", "[2]", "[0,4]"), 4, "need 8 bytes");
-    refuses(one(R"("BF16")", "[3]", "[0,4]"), 4, "dtype BF16 and the shape [3], which need 6 bytes");
+    refuses(one(R"("BF16")", "[3]", "[0,4]"), 4, "dtype 'BF16' and the shape [3], which need 6 bytes");
     refuses(one(R"("F32")", "[]", "[0,0]"), 0, "need 4 bytes");
     refuses(one(R"("F32")", "[0]", "[0,4]"), 4, "need 0 bytes");
 }

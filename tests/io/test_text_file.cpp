@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "support.hpp"
-#include "totograph/io/text.hpp"
+#include "totograph/io/model_config.hpp"
 #include "totograph/io/text_file.hpp"
 
 namespace {
@@ -57,18 +57,19 @@ TEST_CASE("text file: files that cannot be read are refused by name and reason")
                 [] { io::read_text_file("/dev/zero", 1'000'000); });
 }
 
-TEST_CASE("text: quoted text is short and harmless") {
-    CHECK(io::in_quotes("plain \xc3\xa4") == "'plain \xc3\xa4'");
-    CHECK(io::in_quotes("\x1b[2J\n\x7f") == "'\\x1b[2J\\x0a\\x7f'");
-    CHECK(io::in_quotes("abcdef", 3) == "'abc...'");
-    CHECK(io::in_quotes("abc", 3) == "'abc'");
-    CHECK(io::in_quotes("") == "''");
-}
-
-TEST_CASE("text: blanks at both ends are removed and others kept") {
-    CHECK(io::without_blanks(" \ta b\t ") == "a b");
-    CHECK(io::without_blanks("a") == "a");
-    CHECK(io::without_blanks(" \t ").empty());
-    CHECK(io::without_blanks("").empty());
-    CHECK(io::without_blanks("\na\n") == "\na\n");
+TEST_CASE("text file: where a regular file is expected, a pipe or a device is refused at once") {
+    const ScratchFolder folder;
+    CHECK(io::read_regular_text_file(folder.file("plain", "content"), 100) == "content");
+    const auto pipe = folder.path() / "pipe";
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);  // nobody ever writes to it
+    check_error(ErrorCode::file_not_found, {"pipe", "regular file was expected"},
+                [&] { io::read_regular_text_file(pipe, 100); });
+    check_error(ErrorCode::file_not_found, {"/dev/zero", "regular file was expected"},
+                [] { io::read_regular_text_file("/dev/zero", 100); });
+    check_error(ErrorCode::file_not_found, {"regular file was expected"}, [&] { const io::ModelConfig config(pipe); });
+    const auto loop = folder.path() / "loop";
+    std::filesystem::create_symlink(loop, loop);
+    check_error(ErrorCode::file_not_found, {"loop"}, [&] { io::read_regular_text_file(loop, 100); });
+    check_error(ErrorCode::file_not_found, {"cannot be opened"},
+                [&] { io::read_regular_text_file(folder.path() / std::string(300, 'n'), 100); });
 }

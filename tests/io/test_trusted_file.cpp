@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "support.hpp"
@@ -21,6 +22,7 @@
 #include "totograph/io/file_system.hpp"
 #include "totograph/io/trusted_file.hpp"
 #include "totograph/io/weight_file.hpp"
+#include "totograph/io/weight_folder.hpp"
 
 namespace {
 
@@ -76,33 +78,82 @@ TEST_CASE("trusted file: the owner and the permissions decide") {
     status.st_mode = S_IFREG | 0644;
     status.st_uid = 1000;
     status.st_gid = 7;
-    const std::vector<::gid_t> groups{5, 6};
-    CHECK(io::reason_to_distrust(status, 1000, groups).empty());
-    CHECK(
-        has(io::reason_to_distrust(status, 1001, groups), "belongs to user 1000, and this process runs as user 1001"));
-    CHECK(has(io::reason_to_distrust(status, 0, groups), "belongs to user 1000"));
+    CHECK(io::reason_to_distrust(status, 1000).empty());
+    CHECK(has(io::reason_to_distrust(status, 1001), "belongs to user 1000, and this process runs as user 1001"));
+    CHECK(has(io::reason_to_distrust(status, 0), "belongs to user 1000"));
     status.st_mode = S_IFREG | 0664;
-    CHECK(has(io::reason_to_distrust(status, 1000, groups), "group 7 may write to it, which this process is not in"));
-    status.st_gid = 6;
-    CHECK(io::reason_to_distrust(status, 1000, groups).empty());
+    CHECK(has(io::reason_to_distrust(status, 1000), "group 7 may write to it"));
     status.st_mode = S_IFREG | 0646;
-    CHECK(has(io::reason_to_distrust(status, 1000, groups), "everybody may write to it"));
+    CHECK(has(io::reason_to_distrust(status, 1000), "everybody may write to it"));
     status.st_mode = S_IFREG | 0600;
     status.st_uid = 0;
-    CHECK(io::reason_to_distrust(status, 1000, groups).empty());
+    CHECK(io::reason_to_distrust(status, 1000).empty());
     status.st_mode = S_IFIFO | 0600;
-    CHECK(has(io::reason_to_distrust(status, 1000, groups), "not a regular file"));
+    CHECK(has(io::reason_to_distrust(status, 1000), "not a regular file"));
+    status.st_mode = S_IFDIR | 0775;
+    CHECK(has(io::reason_to_distrust(status, 1000), "group 7 may write to it"));
+    status.st_mode = S_IFDIR | 01777;  // as /tmp: nobody can replace what is another's
+    CHECK(io::reason_to_distrust(status, 1000).empty());
+    status.st_uid = 1001;
+    CHECK(has(io::reason_to_distrust(status, 1000), "belongs to user 1001"));
 }
 
-TEST_CASE("trusted file: what a group of this process may write to is copied, not mapped") {
+TEST_CASE("trusted file: what a group may write to is neither mapped nor copied, be it this process's own group") {
     const ScratchFolder folder;
     const auto path = folder.path() / "weights";
     write_weights(path);
+    REQUIRE(::chown(path.c_str(), ::geteuid(), ::getegid()) == 0);
     REQUIRE(::chmod(path.c_str(), 0664) == 0);
-    const io::WeightFile file = read_weights(path);
-    CHECK(is_block(file));
-    std::filesystem::resize_file(path, 0);  // as another member could; it would end a process that has mapped it
-    CHECK(is_block(file));
+    for (const io::WeightMemory memory : {io::WeightMemory::automatic, io::WeightMemory::copied}) {
+        const io::WeightFile file = read_weights(path, memory);
+        CHECK(file.owner == nullptr);
+        CHECK(file.block.empty());
+        CHECK(has(file.ignored, "is ignored: group " + std::to_string(::getegid()) + " may write to it."));
+    }
+    write_weights(path);
+    CHECK(is_block(read_weights(path)));
+}
+
+TEST_CASE("trusted file: nothing is read from a folder that others may write to, nor put there") {
+    const ScratchFolder scratch;
+    const auto folder = scratch.path() / "shared";
+    REQUIRE(io::make_own_folders(folder) == std::error_code());
+    const auto weights = folder / "weights";
+    const auto records = folder / "records";
+    write_weights(weights);
+    REQUIRE(io::update_cache_file(records, "identity", {{"a", "1"}}).empty());
+    REQUIRE(is_block(read_weights(weights)));
+    for (const ::mode_t mode : {0775U, 0757U}) {
+        REQUIRE(::chmod(folder.c_str(), mode) == 0);
+        CHECK(has(read_weights(weights).ignored, "of its folder: "));
+        CHECK(has(io::read_cache_file(records, "identity").ignored, "may write to it"));
+        const std::string refused = io::update_cache_file(records, "identity", {{"b", "2"}});
+        CHECK(has(refused, "shared' is not used: "));
+        CHECK(has(refused, "chmod go-w"));
+        io::WeightFolder others(scratch.path(), "shared", {.most_bytes = 10000, .free_bytes = 0});
+        CHECK(has(others.make_room(1), "may write to it"));
+    }
+    REQUIRE(::chmod(folder.c_str(), 0755) == 0);
+    CHECK(is_block(read_weights(weights)));
+    CHECK(io::read_cache_file(records, "identity").records == io::CacheRecords{{"a", "1"}});
+}
+
+TEST_CASE("trusted file: folders that are made are their owner's to write, whatever the umask") {
+    const ScratchFolder scratch;
+    const OpenUmask umask;
+    REQUIRE(io::make_own_folders(scratch.path() / "a" / "b" / "") == std::error_code());
+    CHECK(mode_of(scratch.path() / "a") == 0755U);
+    CHECK(mode_of(scratch.path() / "a" / "b") == 0755U);
+    CHECK(io::make_own_folders(scratch.path() / "a" / ".." / "a") == std::error_code());
+    const auto plain = scratch.file("plain", "content");
+    CHECK(io::make_own_folders(plain));
+    CHECK(io::make_own_folders(plain / "below"));
+    CHECK(io::make_own_folders("/proc/nowhere/at/all"));
+    REQUIRE(io::update_cache_file(scratch.path() / "c" / "records", "identity", {{"a", "1"}}).empty());
+    CHECK(mode_of(scratch.path() / "c") == 0755U);
+    io::WeightFolder folder(scratch.path() / "d", "set", {.most_bytes = 10000, .free_bytes = 0});
+    REQUIRE(folder.make_room(1).empty());
+    CHECK(mode_of(scratch.path() / "d" / "set") == 0755U);
 }
 
 TEST_CASE("trusted file: files that others can write to are ignored and replaced") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,7 +23,9 @@
 
 #include "support.hpp"
 #include "totograph/io/block_checksum.hpp"
+#include "totograph/io/file_descriptor.hpp"
 #include "totograph/io/file_identity.hpp"
+#include "totograph/io/file_system.hpp"
 #include "totograph/io/weight_file.hpp"
 #include "totograph/io/weight_folder.hpp"
 
@@ -129,6 +132,34 @@ TEST_CASE("weight file: what is written is read, aligned") {
     const io::WeightFile missing = read(folder.path() / "missing", 1);
     CHECK_FALSE(missing.exists);
     CHECK(missing.ignored.empty());
+}
+
+TEST_CASE("weight file: what nobody may write to is mapped, and what its owner may write to is copied") {
+    const ScratchFolder folder;
+    const auto path = folder.path() / "weight";
+    const std::vector<std::byte> bytes = some_bytes(50000);
+    io::write_weight_file(path, identity, bytes, in_order);
+    const auto is_mapped = [&] {
+        std::ifstream maps("/proc/self/maps");
+        return has(std::string(std::istreambuf_iterator<char>(maps), {}), path.string());
+    };
+    struct stat status {};
+    REQUIRE(::stat(path.c_str(), &status) == 0);
+    CHECK((status.st_mode & (S_IRUSR | S_IWUSR | S_IWGRP | S_IWOTH)) == S_IRUSR);
+    if (::geteuid() != 0) {
+        CHECK_FALSE(std::ofstream(path).is_open());  // as by cp, which would change what others have mapped
+    }
+    {
+        const io::WeightFile file = read(path, bytes.size());
+        REQUIRE(file.owner != nullptr);
+        CHECK(is_mapped() == io::keeps_mapped_files(io::FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC))));
+    }
+    REQUIRE(::chmod(path.c_str(), 0600) == 0);
+    const io::WeightFile file = read(path, bytes.size());
+    REQUIRE(file.owner != nullptr);
+    CHECK_FALSE(is_mapped());
+    std::filesystem::resize_file(path, 0);
+    CHECK(std::vector<std::byte>(file.block.begin(), file.block.end()) == bytes);
 }
 
 TEST_CASE("weight file: a change of any byte, and any cut, is found") {

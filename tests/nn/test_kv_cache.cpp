@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <string>
 
 #include <doctest/doctest.h>
 
 #include <totograph/core/dtype.hpp>
+#include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/graph/recorder.hpp>
 #include <totograph/nn/kv_cache.hpp>
 
+#include "io/support.hpp"
 #include "support/executors.hpp"
 
 using namespace totograph;
@@ -85,6 +90,67 @@ TEST_CASE("a cache is filled, then grows by what is appended") {
     check_cache(Fused<Program<Begin>, Program<Append>>(made_up_weights(), one_thread()));
     check_cache(
         Eager<Program<Begin, Passes::none()>, Program<Append, Passes::none()>>(made_up_weights(), one_thread()));
+}
+
+namespace {
+
+/// A cache between two states that nothing should touch.
+struct Guarded {
+    static constexpr nn::KvCache::Size size{.series = 1, .samples = 1, .variates = 1, .capacity = 4, .width = 3};
+
+    static constexpr void record(Recorder& r) {
+        nn::KvCache cache(r, {"b.keys", "d.values", "length"}, size);
+        const Tensor before = r.state("a.guard", {64});
+        const Tensor y = r.state("y", {1, 1, 1, 1, 3});
+        cache.append(0, y, -y);
+        const Tensor between = r.state("c.guard", {64});
+        const Tensor after = r.state("e.guard", {64});
+        r.store(r.state("sum", {64}), before + between + after);
+        cache.advance(1);
+    }
+};
+
+template <class Executor>
+void check_overflow(Executor executor) {
+    for (std::size_t i = 0; i < Executor::Layout::count; ++i) {
+        const StateSlot& slot = Executor::Layout::entries[i].slot;
+        std::memset(executor.state(slot.name, slot.layer), 0, Executor::Layout::entries[i].bytes());
+    }
+    const auto y = state_of<float>(executor, "y");
+    std::fill(y.begin(), y.end(), 2.0F);
+    const auto length = state_of<std::int32_t>(executor, "length");
+    for (int step = 0; step < 4; ++step) {
+        executor.template run<0>();  // fills it
+    }
+    const std::string expected = "positions 0 to 3";
+    for (const std::int32_t wrong : {4, 5, 1 << 30, -1, -(1 << 30)}) {
+        CAPTURE(wrong);
+        length[0] = wrong;
+        const auto keys = state_of<float>(executor, "b.keys", 0);
+        std::fill(keys.begin(), keys.end(), 1.0F);
+        check_error(ErrorCode::position_out_of_bounds,
+                    {"Position " + std::to_string(wrong) + " of 'b.keys' of layer 0", "capacity of 4", expected},
+                    [&] { executor.template run<0>(); });
+        for (const char* guard : {"a.guard", "c.guard", "e.guard"}) {
+            for (const float value : state_of<float>(executor, guard)) {
+                CHECK(value == 0.0F);
+            }
+        }
+        // What is written lies inside: at the nearest position, or nowhere.
+        for (std::size_t at = 3; at < 9; ++at) {
+            CHECK(keys[at] == 1.0F);
+        }
+    }
+    length[0] = 3;
+    executor.template run<0>();  // a fault is told once
+    CHECK(length[0] == 4);
+}
+
+}  // namespace
+
+TEST_CASE("a cache that is full in a later run is an error that names it, and nothing beside it is written") {
+    check_overflow(Fused<Program<Guarded>>(made_up_weights(), one_thread()));
+    check_overflow(Eager<Program<Guarded, Passes::none()>>(made_up_weights(), one_thread()));
 }
 
 TEST_CASE("appending writes straight into the cache") {

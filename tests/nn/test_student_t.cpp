@@ -51,13 +51,14 @@ struct Model {
         r.tap("out.mean", nn::mixture_mean(mixture));
         r.tap("out.variance", nn::mixture_variance(mixture));
         r.tap("out.samples", nn::sample(mixture, samples, r.state("seed", {2}, DType::i32),
-                                        r.state("first", {1}, DType::i32), r.state("patch", {1}, DType::i32)));
+                                        r.state("first", {2}, DType::i32), r.state("patch", {1}, DType::i32)));
     }
 };
 
 struct Extremes {
     static constexpr void record(Recorder& r) {
-        r.store(r.state("out", {7}), nn::replace_extreme_values(r.state("x", {7})));
+        r.store(r.state("out", {8}), nn::replace_extreme_values(r.state("x", {8})));
+        r.store(r.state("out.marked", {8}), nn::mark_extreme_values(r.state("x", {8})));
     }
 };
 
@@ -122,7 +123,7 @@ void check_samples(const Executor& executor) {
                     const SampleKey key{.seed = 0xFFFFFFFE00000011ULL,
                                         .series = static_cast<std::uint32_t>(b + 40),
                                         .variate = static_cast<std::uint32_t>(v),
-                                        .sample = static_cast<std::uint32_t>(s),
+                                        .sample = static_cast<std::uint32_t>(s + 1000),
                                         .time = static_cast<std::uint32_t>(6 * patch_size + step)};
                     CHECK(drawn[at++] == sample_student_t_mixture(static_cast<int>(Mixture::count), &df[from],
                                                                   &loc[from], &scale[from], &probability[from], key));
@@ -139,6 +140,7 @@ void check_mixture() {
             state_of<std::int32_t>(executor, "seed")[0] = 17;
             state_of<std::int32_t>(executor, "seed")[1] = -2;
             state_of<std::int32_t>(executor, "first")[0] = 40;
+            state_of<std::int32_t>(executor, "first")[1] = 1000;
             state_of<std::int32_t>(executor, "patch")[0] = 6;
         },
         [](auto& executor) {
@@ -164,6 +166,7 @@ TEST_CASE("values that no forecast should hold become zero") {
             constexpr float infinite = std::numeric_limits<float>::infinity();
             const std::vector<float> values{1.5F,
                                             -0.25F * largest,
+                                            -0.0F,
                                             0.75F * largest,
                                             -0.75F * largest,
                                             infinite,
@@ -175,8 +178,16 @@ TEST_CASE("values that no forecast should hold become zero") {
             const auto out = state_of<float>(executor, "out");
             CHECK(out[0] == 1.5F);
             CHECK(out[1] == -0.25F * std::numeric_limits<float>::max());
-            for (std::size_t at = 2; at < out.size(); ++at) {
+            const auto marked = state_of<float>(executor, "out.marked");
+            CHECK(marked[0] == out[0]);
+            CHECK(marked[1] == out[1]);
+            CHECK(marked[2] == 0.0F);
+            CHECK(!std::signbit(marked[2]));  // a zero of the model's own carries no mark
+            for (std::size_t at = 3; at < out.size(); ++at) {
                 CHECK(out[at] == 0.0F);
+                CHECK(!std::signbit(out[at]));
+                CHECK(marked[at] == 0.0F);
+                CHECK(std::signbit(marked[at]));
             }
         });
 }

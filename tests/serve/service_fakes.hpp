@@ -15,7 +15,7 @@
 #include <totograph/core/error.hpp>
 #include <totograph/serve/backend.hpp>
 #include <totograph/serve/service.hpp>
-#include <totograph/toto/request.hpp>
+#include <totograph/toto/request_parts.hpp>
 
 // Backends that compute nothing and remember what they were asked.
 
@@ -36,6 +36,8 @@ struct Made {
 
 /// Foresees one number for everything; a request with this seed it refuses.
 inline constexpr std::uint64_t refused_seed = 666;
+/// With this seed two values stand in place of what was no finite number.
+inline constexpr std::uint64_t not_finite_seed = 667;
 /// What it claims to hold.
 inline constexpr std::size_t fake_bytes = 1000;
 
@@ -51,14 +53,16 @@ public:
           grows_(grows) {}
 
     tg::Forecast forecast(const tg::Series& series, const tg::ForecastOptions& options) override {
-        const Bucket request = tg::toto::request_sizes(series, options, bucket_);
-        tg::toto::check_request(series, request);
-        tg::toto::check_fit(request, bucket_);
-        if (options.seed == refused_seed) {
-            throw tg::Error(tg::ErrorCode::invalid_series, "The fake refuses this seed.");
-        }
-        bytes_ += std::exchange(grows_, 0);
-        return {values_, request.batch, request.variates, request.horizon, request.samples};
+        return tg::toto::forecast_in_parts(
+            series, options, bucket_, 1, parts_,
+            [this](const tg::Series&, const Bucket& request, std::uint64_t seed, std::uint32_t) -> tg::Forecast {
+                if (seed == refused_seed) {
+                    throw tg::Error(tg::ErrorCode::invalid_series, "The fake refuses this seed.");
+                }
+                bytes_ += std::exchange(grows_, 0);
+                return {values_,         request.batch,   request.variates,
+                        request.horizon, request.samples, seed == not_finite_seed ? 2 : 0};
+            });
     }
     [[nodiscard]] std::size_t memory_bytes() const override {
         if (fails_to_tell_) {
@@ -76,6 +80,7 @@ private:
     bool fails_to_tell_;
     std::size_t grows_;
     std::size_t bytes_ = fake_bytes;
+    tg::toto::PartsMemory parts_;
 };
 
 /// Its forecasts are `number` plus the mode's place in the enumeration, over ten: they tell who made them.

@@ -142,11 +142,11 @@ inline tg::serve::StressData waves() {
     tg::serve::StressData data{"waves", {}};
     for (int column = 0; column < 5; ++column) {
         data.table.names.push_back(std::string(1, static_cast<char>('a' + column)));
-        std::vector<float> values;
+        std::vector<double> values;
         for (int row = 0; row < 400; ++row) {
             const bool is_gap = (column == 2 && row % 7 == 0) || (column == 4 && row < 200);
-            values.push_back(is_gap ? std::numeric_limits<float>::quiet_NaN()
-                                    : 100.0F + 10.0F * static_cast<float>(std::sin(row * 0.314 + column)));
+            values.push_back(is_gap ? std::numeric_limits<double>::quiet_NaN()
+                                    : 100.0 + 10.0 * std::sin(row * 0.314 + column));
         }
         data.table.columns.push_back(values);
     }

@@ -284,6 +284,7 @@ TEST_CASE("what it does not have is refused") {
     check_error(ErrorCode::invalid_argument, {"'cpu'", "taken"},
                 [&] { serve::add_cpu_backend<Model, bucket>(copy, weights()); });
     const auto forecaster = cpu().make(bucket, Mode::eager, {});
-    check_error(ErrorCode::no_bucket, {"41 steps"}, [&] { (void)forecaster->forecast(waves(1, 1, 41).series(), {}); });
+    check_error(ErrorCode::no_bucket, {"41 steps"},
+                [&] { (void)forecaster->forecast(waves(1, 1, 41).series(), {.context = tg::ContextPolicy::error}); });
     CHECK(cpu().buckets() == std::vector<tg::Bucket>{bucket});
 }

@@ -226,7 +226,7 @@ TEST_CASE("counters count each kind of event") {
     counters.add_bytes_held(500);
     counters.subtract_bytes_held(1000);
     counters.add_forecast(std::chrono::milliseconds(4), 6);
-    counters.add_forecast(std::chrono::milliseconds(2));
+    counters.add_forecast(std::chrono::milliseconds(2), 0, false);
     counters.add_failure();
     counters.add_eager_fallback();
     const auto check = [](const Snapshot& snapshot) {
@@ -242,6 +242,7 @@ TEST_CASE("counters count each kind of event") {
         CHECK(entry.all_recaptures() == 3);
         CHECK(entry.bytes_held == 500);
         CHECK(entry.forecasts == 2);
+        CHECK(entry.not_finite == 1);
         CHECK(entry.replays == 6);
         CHECK(entry.failures == 1);
         CHECK(entry.eager_fallbacks == 1);
@@ -254,7 +255,7 @@ TEST_CASE("counters count each kind of event") {
     check(metrics.reset());
     const Snapshot::Entry after = metrics.snapshot().entries.at(0);
     CHECK(after.builds + after.captures + after.all_recaptures() + after.forecasts + after.replays + after.failures +
-              after.eager_fallbacks + after.latency().count ==
+              after.not_finite + after.eager_fallbacks + after.latency().count ==
           0);
     CHECK(after.build_seconds == 0);
     CHECK(after.latency().sum_seconds == 0);

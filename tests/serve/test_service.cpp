@@ -140,13 +140,24 @@ TEST_CASE("the cheapest bucket that holds a request serves it, and sizes do not 
     CHECK(one.entry(small).forecasts == 1);
     (void)one.ask(2);
     CHECK(one.entry(large).forecasts == 1);
-    check_error(ErrorCode::no_bucket, {"'fake'", "1 x 1 x 65", to_string(large), to_string(sampled)},
-                [&] { (void)one.ask(1, 65); });
-    check_error(ErrorCode::no_bucket, {"9 x 1 x 8"}, [&] { (void)one.ask(9); });
+    const auto too_wide = [&] {
+        const Ones wide{.batch = 1, .variates = 3, .steps = 8};
+        (void)one.service.forecast(wide.series(), {.samples = 0});
+    };
+    check_error(ErrorCode::no_bucket, {"'fake'", "1 x 3 x 8", to_string(large), to_string(sampled)}, too_wide);
+    check_error(ErrorCode::no_bucket, {"1 x 3 x 8"}, too_wide);
     // They are counted, though no entry can.
     CHECK(one.service.snapshot().requests_without_bucket == 2);
     CHECK(one.entry(small).failures + one.entry(large).failures + one.entry(sampled).failures == 0);
     one.service.reset_counters();
+    CHECK(one.service.snapshot().requests_without_bucket == 0);
+
+    // What no bucket holds runs in parts, as one forecast.
+    const Ones many{.batch = 9, .variates = 1, .steps = 65};
+    const auto forecast = one.service.forecast(many.series(), {.samples = 0});
+    CHECK(forecast.batch() == 9);
+    CHECK(forecast.context() == large.context);
+    CHECK(one.entry(large).forecasts == 1);
     CHECK(one.service.snapshot().requests_without_bucket == 0);
 
     // Also when only the other backend samples.
@@ -343,6 +354,10 @@ TEST_CASE("nothing is built for a request that is malformed, and failures are co
     CHECK(one.fake->made.size() == 1);
     CHECK(one.entry(small).failures == 4);
     CHECK(one.entry(small).forecasts == 0);
+    CHECK_FALSE(one.service.forecast(good.series(), {.seed = not_finite_seed, .samples = 0}).is_finite());
+    CHECK(one.service.forecast(good.series(), {.samples = 0}).is_finite());
+    CHECK(one.entry(small).forecasts == 2);
+    CHECK(one.entry(small).not_finite == 1);
 }
 
 TEST_CASE("an explanation is that of the backend and mode that serve a bucket") {
@@ -376,7 +391,7 @@ TEST_CASE("a made-up request fills its bucket") {
 TEST_CASE("threads are tuned by halving, and the fewest that are as fast are taken") {
     const auto tune = [](int most, const std::vector<double>& seconds) {
         std::size_t next = 0;
-        auto tuning = serve::detail::tune_threads(most, [&](int) { return seconds.at(next++); });
+        auto tuning = serve::detail::tune_threads(most, [&](int, double) { return seconds.at(next++); });
         CHECK(tuning.trials.size() == next);
         return tuning;
     };
@@ -387,6 +402,28 @@ TEST_CASE("threads are tuned by halving, and the fewest that are as fast are tak
     CHECK(tune(6, {1.2, 1, 1.1}).best == 3);          // 6, 3, 1
     CHECK(tune(8, {1, 1.02, 1.04, 1.06}).best == 4);  // no sliding away in small steps
     CHECK(to_string(tune(2, {0.25, 1})) == "2 threads 250 ms, 1 thread 1.00 s: takes 2");
+}
+
+TEST_CASE("long forecasts are measured a few times only") {
+    const auto measure = [](const std::vector<double>& seconds, double too_slow) {
+        std::size_t next = 0;
+        const double median = serve::detail::median_seconds([&] { return seconds.at(next++); }, too_slow);
+        CHECK(next == seconds.size());
+        return median;
+    };
+    CHECK(measure({0.3, 0.2, 0.1}, 1) == 0.1);                  // not the first one
+    CHECK(measure({9e-3, 4e-3, 1e-3, 2e-3, 8e-3}, 1) == 2e-3);  // until they took 10 ms
+    CHECK(measure({2.0, 1.9}, 2.5) == 1.9);
+    CHECK(measure({1.9, 2.0}, 2.5) == 1.9);
+    CHECK(measure({2.6}, 2.5) == 2.6);  // it cannot be chosen
+    std::vector<double> limits;
+    (void)serve::detail::tune_threads(4, [&](int threads, double too_slow) {
+        limits.push_back(too_slow);
+        return threads == 4 ? 1.0 : 1.2;
+    });
+    REQUIRE(limits.size() == 3);
+    CHECK(limits[0] > 1e300);  // the first is never hopeless
+    CHECK(limits[1] == doctest::Approx(1.3));
 }
 
 TEST_CASE("what a service does is logged when asked for") {

@@ -192,9 +192,9 @@ Snapshot example() {
     counters.add_failure();
     counters.add_eager_fallback();
     counters.add_forecast(std::chrono::microseconds(10), 1);  // below the first written edge
-    counters.add_forecast(std::chrono::milliseconds(3), 1);
+    counters.add_forecast(std::chrono::milliseconds(3), 1, false);
     counters.add_forecast(std::chrono::nanoseconds(1 << 22), 1);  // an edge itself
-    counters.add_forecast(std::chrono::minutes(2), 1);            // beyond the last
+    counters.add_forecast(std::chrono::minutes(2), 1, false);     // beyond the last
     metrics.counters(awkward, {.context = 32, .horizon = 8}, Mode::eager);
     Snapshot snapshot = metrics.snapshot();
     snapshot.caches = {{"tuning", 5, 2, 1, "The file 'x' is torn."}, {std::string(awkward), 0, 0, 0, ""}};
@@ -219,14 +219,14 @@ TEST_CASE("JSON reads back as the snapshot") {
         "entries": [
             {"backend": "", "mode": "eager",
              "bucket": {"batch": 1, "variates": 1, "context": 32, "horizon": 8, "samples": 0, "exogenous": 0},
-             "forecasts": 0, "failures": 0, "builds": 0, "captures": 0, "replays": 0,
+             "forecasts": 0, "not_finite": 0, "failures": 0, "builds": 0, "captures": 0, "replays": 0,
              "recaptures": {"not_warmed_up": 0, "released": 0, "mode_changed": 0},
              "eager_fallbacks": 0, "graph_breaks": 0, "build_seconds": 0.0, "bytes_held": 0,
              "latency": {"count": 0, "sum_seconds": 0.0, "min_seconds": null, "p50_seconds": null,
                          "p90_seconds": null, "p99_seconds": null, "max_seconds": null}},
             {"backend": "cpu", "mode": "max-autotune",
              "bucket": {"batch": 2, "variates": 3, "context": 512, "horizon": 64, "samples": 16, "exogenous": 1},
-             "forecasts": 4, "failures": 1, "builds": 2, "captures": 5, "replays": 4,
+             "forecasts": 4, "not_finite": 2, "failures": 1, "builds": 2, "captures": 5, "replays": 4,
              "recaptures": {"not_warmed_up": 0, "released": 0, "mode_changed": 1},
              "eager_fallbacks": 1, "graph_breaks": 0, "build_seconds": 2.0, "bytes_held": 5000000000,
              "latency": {"count": 4, "min_seconds": 1e-5, "max_seconds": 120.0}}],
@@ -247,20 +247,20 @@ TEST_CASE("JSON reads back as the snapshot") {
 TEST_CASE("keys of the JSON keep their order") {
     const std::string text = json_text(example());
     std::size_t place = 0;
-    for (const char* const key : {"since_seconds", "resets",          "requests_without_bucket",
-                                  "entries",       "backend",         "bucket",
-                                  "batch",         "variates",        "context",
-                                  "horizon",       "samples",         "exogenous",
-                                  "mode",          "forecasts",       "failures",
-                                  "builds",        "captures",        "replays",
-                                  "recaptures",    "not_warmed_up",   "released",
-                                  "mode_changed",  "eager_fallbacks", "graph_breaks",
-                                  "build_seconds", "bytes_held",      "latency",
-                                  "count",         "sum_seconds",     "min_seconds",
-                                  "p50_seconds",   "p90_seconds",     "p99_seconds",
-                                  "max_seconds",   "caches",          "name",
-                                  "hits",          "misses",          "ignored",
-                                  "last_reason"}) {
+    for (const char* const key : {"since_seconds", "resets",        "requests_without_bucket",
+                                  "entries",       "backend",       "bucket",
+                                  "batch",         "variates",      "context",
+                                  "horizon",       "samples",       "exogenous",
+                                  "mode",          "forecasts",     "not_finite",
+                                  "failures",      "builds",        "captures",
+                                  "replays",       "recaptures",    "not_warmed_up",
+                                  "released",      "mode_changed",  "eager_fallbacks",
+                                  "graph_breaks",  "build_seconds", "bytes_held",
+                                  "latency",       "count",         "sum_seconds",
+                                  "min_seconds",   "p50_seconds",   "p90_seconds",
+                                  "p99_seconds",   "max_seconds",   "caches",
+                                  "name",          "hits",          "misses",
+                                  "ignored",       "last_reason"}) {
         CAPTURE(key);
         place = text.find(std::string(1, '"').append(key).append("\": "), place);
         REQUIRE(place != std::string::npos);
@@ -288,6 +288,8 @@ TEST_CASE("Prometheus text has each count under its name") {
     for (const Expected& expected : std::vector<Expected>{
              {"forecasts_total", cpu, 4},
              {"forecasts_total", idle, 0},
+             {"forecasts_not_finite_total", cpu, 2},
+             {"forecasts_not_finite_total", idle, 0},
              {"forecast_failures_total", cpu, 1},
              {"builds_total", cpu, 2},
              {"build_seconds_total", cpu, 2},
@@ -322,7 +324,7 @@ TEST_CASE("Prometheus text has each count under its name") {
     CHECK(reader.families.at("totograph_forecast_latency_seconds").type == "summary");
     CHECK(reader.values.at("totograph_counted_seconds") == 12.25);
     CHECK(reader.values.at("totograph_requests_without_bucket_total") == 17);
-    CHECK(reader.families.size() == 17);
+    CHECK(reader.families.size() == 18);
     CHECK(reader.families.at("totograph_forecast_latency_seconds").samples.size() == 5 + 2);
     // Names come back as they were.
     CHECK(reader.families.at("totograph_forecasts_total").samples.at(0).labels.at("backend") == awkward);
@@ -368,8 +370,8 @@ TEST_CASE("all that is counted stands there at 0, latencies once there can be an
         }
         const ExpositionReader reader(prometheus_text(metrics.snapshot()));
         CHECK(reader.families.size() == 17);
-        for (const char* const counted : {"forecasts_total", "forecast_failures_total", "captures_total",
-                                          "replays_total", "eager_fallbacks_total"}) {
+        for (const char* const counted : {"forecasts_total", "forecasts_not_finite_total", "forecast_failures_total",
+                                          "captures_total", "replays_total", "eager_fallbacks_total"}) {
             CAPTURE(counted);
             CHECK(reader.values.at("totograph_" + std::string(counted) + "{" + idle + "}") == 0);
         }

@@ -90,6 +90,15 @@ TEST_CASE("deviations in units of the scale") {
     const Deviation infinite = compare({1, std::numeric_limits<float>::infinity(), 3, 4}, 0);
     CHECK(infinite.not_finite == 1);
     CHECK(infinite.mae() == 0);
+    // Zeros in place of what was no finite number, on either side.
+    const auto replaced = [&](Index of_found, Index of_expected) {
+        return compare_forecasts({expected, 1, 1, 4, 0, of_found}, {expected, 1, 1, 4, 0, of_expected}, scales, {})
+            .variates[0]
+            .not_finite;
+    };
+    CHECK(replaced(0, 0) == 0);
+    CHECK(replaced(3, 0) == 3);
+    CHECK(replaced(0, 2) == 2);
     CHECK_THROWS_AS(compare_forecasts({expected, 1, 1, 4, 0}, {expected, 1, 1, 2, 2}, scales, {}), Error);
     CHECK_THROWS_AS(compare_forecasts({expected, 1, 2, 2, 0}, {expected, 1, 2, 2, 0}, scales, {}), Error);
 }
@@ -251,7 +260,7 @@ TEST_CASE("requests are cut from data: other rows and columns each time, without
     CHECK_FALSE(make_stress_request(data, {.context = 401, .horizon = 1}, 0, 0, 0));
     StressData blank{"blank", {}};
     blank.table.names = {"a"};
-    blank.table.columns = {std::vector<float>(10, std::numeric_limits<float>::quiet_NaN())};
+    blank.table.columns = {std::vector<double>(10, std::numeric_limits<double>::quiet_NaN())};
     CHECK_FALSE(make_stress_request(blank, {.context = 5, .horizon = 1}, 0, 0, 0));
 }
 
@@ -282,6 +291,15 @@ TEST_CASE("what a level asks for fits the buckets and does not repeat") {
         }
         CHECK_FALSE(plan_stress(buckets, level, 1).empty());
     }
+    // A quick run asks the later, larger buckets for little, but for what only they serve.
+    const std::vector<Bucket> ascending{{.variates = 8, .context = 64, .horizon = 16, .samples = 8},
+                                        {.variates = 16, .context = 128, .horizon = 64, .samples = 64},
+                                        {.variates = 32, .context = 128, .horizon = 64, .samples = 64}};
+    const std::vector<Bucket> quick = plan_stress(ascending, StressLevel::quick);
+    REQUIRE(quick.size() == 4);
+    CHECK(quick[0] == ascending[0]);
+    CHECK(quick[2] == Bucket{.variates = 4, .context = 63, .horizon = 31, .samples = 15});
+    CHECK(quick[3] == Bucket{.variates = 24, .context = 95, .horizon = 47, .samples = 47});
     CHECK(iterations_of(StressLevel::quick) == 3);
     CHECK(iterations_of(StressLevel::full) == 10);
     CHECK(iterations_of(StressLevel::production_check) == 20);
@@ -526,6 +544,16 @@ TEST_CASE("what holds no recorded forecasts is refused with a reason") {
                 [&] { (void)load_forecasts(with("\"cases\":\"2\"", "\"cases\":\"0\"")); });
     check_error(ErrorCode::invalid_file, {"contradict"},
                 [&] { (void)load_forecasts(with("\"shape\":[1,4,64]", "\"shape\":[1,64,4]")); });
+    // A shape may claim any number of elements where the dtype is not known: nothing is asked for before it is checked.
+    for (const std::string dtype : {"X9", "F32"}) {
+        std::string header =
+            R"({"__metadata__":{"format":"totograph forecasts 1","cases":"1","0.seed":"1"},"0.values":)"
+            R"({"dtype":")" +
+            dtype + R"(","shape":[1,1,4611686018427387],"data_offsets":[0,0]}})";
+        const std::uint64_t size = header.size();
+        header.insert(0, reinterpret_cast<const char*>(&size), sizeof size);
+        check_error(ErrorCode::invalid_file, {"0.values"}, [&] { (void)load_forecasts(folder.file("claim", header)); });
+    }
     // Cut anywhere, or with any bit wrong: an error or other numbers, and never more than the file holds.
     for (std::size_t size = 0; size < bytes.size(); size += 1 + size / 40) {
         CHECK_THROWS_AS((void)load_forecasts(folder.file("cut", bytes.substr(0, size))), Error);

@@ -40,7 +40,7 @@ const ThreadQuestion question{.program = "1 x 2 x 16 -> 8, 0123", .subject = "th
 /// Two threads are the fastest; counts how often it was asked.
 struct Measure {
     int* asked;
-    double operator()(int threads) const {
+    double operator()(int threads, double /*too_slow*/) const {
         ++*asked;
         return threads == 2 ? 1.0 : 5.0;
     }
@@ -167,7 +167,7 @@ TEST_CASE("a file that is damaged, foreign, or says what cannot be is not truste
 TEST_CASE("a measurement that fails keeps nothing, and the next one has its turn") {
     const ScratchFolder folder;
     TunedThreads tuned;
-    const auto fail = [](int) -> double { throw std::runtime_error("no memory"); };
+    const auto fail = [](int, double) -> double { throw std::runtime_error("no memory"); };
     CHECK_THROWS_AS((void)tuned.choose(0, 4, place_in(folder), question, fail), std::runtime_error);
     CHECK(tuned.known(0, 4) == 0);
     CHECK(folder.file_count() == 0);
@@ -181,7 +181,7 @@ TEST_CASE("who warms up at the same time measures in turns, and once what they s
     std::atomic<int> measuring{0};
     std::atomic<int> most_at_once{0};
     std::atomic<int> asked{0};
-    const auto measure = [&](int) {
+    const auto measure = [&](int, double) {
         const int now = ++measuring;
         if (now > most_at_once) {
             most_at_once = now;

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -111,7 +112,7 @@ TEST_CASE("in order") {
     }
     CHECK(report.find("backend device")->result == CheckResult::warning);
     CHECK(has(text, "fit to serve, with warnings\n"));
-    CHECK(has(report.find("memory")->found, "14.0 MiB for all buckets"));
+    CHECK(has(report.find("memory")->found, "14.0 MiB for all compiled sizes"));
     CHECK(folder.file_count() == 0);  // it leaves nothing
     const auto document = nlohmann::json::parse(json_text(report));
     CHECK(document["result"] == "warning");
@@ -250,6 +251,9 @@ TEST_CASE("backends and modes") {
 TEST_CASE("checkpoints") {
     const ScratchFolder folder;
     const auto good = [](const std::filesystem::path&) { return std::string("a model"); };
+    CHECK(has(check_checkpoint(folder.path(), good).found, "holds neither model.safetensors"));
+    const auto file = folder.file("model.safetensors", "weights");
+    CHECK(check_checkpoint(file, good).result == CheckResult::ok);
     CHECK(check_checkpoint(folder.path(), good).result == CheckResult::ok);
     CHECK(has(check_checkpoint(folder.path(), good).found, "a model"));
     CHECK(check_checkpoint(folder.path() / "nowhere", good).result == CheckResult::failed);
@@ -287,6 +291,50 @@ TEST_CASE("cache folders and files") {
     CHECK(result("cache file") == CheckResult::warning);
 }
 
+TEST_CASE("what others may write to is not fit to serve") {
+    const ScratchFolder folder;
+    const auto cache = folder.path() / "cache";
+    const auto set = cache / "weights" / "0123456789abcdef";
+    std::filesystem::create_directories(set);
+    const auto checked = [&] { return result_of(check_cache_folder({cache, {}}), "cache folder"); };
+    for (const auto& each : {cache, cache / "weights", set}) {
+        CAPTURE(each.string());
+        CHECK(checked() == CheckResult::ok);
+        REQUIRE(::chmod(each.c_str(), 0775) == 0);
+        const std::vector<Check> checks = check_cache_folder({cache, {}});
+        CHECK(std::any_of(checks.begin(), checks.end(), [](const Check& check) {
+            return check.result == CheckResult::failed && has(check.found, "may write to it");
+        }));
+        REQUIRE(::chmod(each.c_str(), 0755) == 0);
+    }
+    const auto records = cache / "tuning.cache";
+    folder.file("cache/tuning.cache", io::cache_bytes("device 1", {{"key", "value"}}));
+    REQUIRE(::chmod(records.c_str(), 0664) == 0);
+    CHECK(result_of(check_cache_folder({cache, {}}), "cache file") == CheckResult::failed);
+
+    const auto checkpoint = folder.path() / "checkpoint";
+    std::filesystem::create_directories(checkpoint / ".git");
+    folder.file("checkpoint/config.json", "{}");
+    const auto blob = folder.file("blob", "weights");
+    std::filesystem::create_symlink(blob, checkpoint / "model.safetensors");
+    const auto good = [](const std::filesystem::path&) { return std::string("a model"); };
+    REQUIRE(::chmod((checkpoint / ".git").c_str(), 0777) == 0);
+    CHECK(check_checkpoint(checkpoint, good).result == CheckResult::ok);
+    for (const auto& each : {checkpoint, checkpoint / "config.json", blob}) {
+        CAPTURE(each.string());
+        struct stat before {};
+        REQUIRE(::stat(each.c_str(), &before) == 0);
+        for (const ::mode_t writers : {S_IWGRP, S_IWOTH}) {
+            REQUIRE(::chmod(each.c_str(), before.st_mode | writers) == 0);
+            const Check check = check_checkpoint(checkpoint, good);
+            CHECK(check.result == CheckResult::failed);
+            CHECK(has(check.found, "may write to it"));
+        }
+        REQUIRE(::chmod(each.c_str(), before.st_mode) == 0);
+        CHECK(check_checkpoint(checkpoint, good).result == CheckResult::ok);
+    }
+}
+
 TEST_CASE("cached weights") {
     const ScratchFolder folder;
     const auto set = folder.path() / "weights" / "0123456789abcdef";
@@ -303,6 +351,7 @@ TEST_CASE("cached weights") {
     CHECK(result() == CheckResult::ok);
     const std::string bytes = totograph::test::content_of(path);
     const std::string name = "weights/0123456789abcdef/0123456789abcdef.weight";
+    std::filesystem::remove(path);  // nobody may write to it
     for (const std::size_t at : {std::size_t{2}, std::size_t{17}, bytes.size() - 2000, bytes.size() - 1}) {
         std::string damaged = bytes;
         damaged[at] = static_cast<char>(damaged[at] ^ 64);

@@ -118,17 +118,36 @@ TEST_CASE("a request that no bucket holds is told which there are") {
         tg::test::check_error(tg::ErrorCode::no_bucket, parts,
                               [&] { (void)set().forecast(request.series(), options); });
     };
-    refuse(waves(1, 2, 65), {.horizon = 8, .samples = 0},
+    const auto strict = tg::ContextPolicy::error;
+    refuse(waves(1, 2, 65), {.horizon = 8, .samples = 0, .context = strict},
            {"1 x 2 x 65 -> 8, mean", "1 x 2 x 16 -> 8, mean", "1 x 2 x 64 -> 8, mean", "1 x 2 x 32 -> 16, 4 samples",
             "2 x 4 x 32 -> 16, mean"});
-    refuse(waves(1, 2, 65), {}, {"1 x 2 x 65", "larger bucket"});
+    refuse(waves(1, 2, 65), {.context = strict}, {"1 x 2 x 65", "larger bucket"});
     // Held by a bucket, but one of means: never in silence.
-    refuse(waves(2, 1, 8), {}, {"2 x 1 x 8", "samples = 0", "2 x 4 x 32 -> 16, mean"});
-    refuse(waves(3, 1, 8), {}, {"3 x 1 x 8"});
+    refuse(waves(1, 3, 8), {}, {"1 x 3 x 8", "samples = 0", "2 x 4 x 32 -> 16, mean"});
     refuse(waves(1, 5, 8), {}, {"1 x 5 x 8"});
-    refuse(waves(1, 1, 8), {.horizon = 17}, {"-> 17"});
-    refuse(waves(1, 1, 8), {.samples = 5}, {"5 samples"});
-    refuse(waves(2, 1, 8), {.samples = 4}, {"4 samples"});
+    refuse(waves(1, 1, 8), {.horizon = 17}, {"-> 17", "ForecastOptions::extend"});
+    refuse(waves(1, 3, 8), {.samples = 4}, {"4 samples"});
+}
+
+TEST_CASE("what no bucket holds runs in parts, in the bucket that loses least") {
+    constexpr tg::ForecastOptions means{.horizon = 8, .samples = 0};
+    CHECK(chosen(waves(1, 2, 65), means) == long_context);   // uses most of the context
+    CHECK(chosen(waves(5, 2, 16), means) == many_variates);  // in three runs, and not in five
+    CHECK(chosen(waves(5, 2, 64), means) == long_context);   // the context goes before the runs
+    CHECK(chosen(waves(2, 1, 8), {}) == sampled);
+    CHECK(chosen(waves(1, 1, 8), {.samples = 5}) == sampled);
+    // What can be forecast without an extension is.
+    CHECK(chosen(waves(1, 2, 64), {.horizon = 16, .samples = 0, .extend = true}) == many_variates);
+    CHECK(chosen(waves(1, 2, 64), {.horizon = 17, .samples = 0, .extend = true}) == many_variates);
+
+    const auto check = [&]<tg::Bucket bucket>(const Request& request, const tg::ForecastOptions& options) {
+        REQUIRE(chosen(request, options) == bucket);
+        CHECK(different_bits(alone<bucket>(request, options), set().forecast(request.series(), options)) == 0);
+    };
+    check.operator()<long_context>(waves(1, 2, 80), means);
+    check.operator()<sampled>(waves(3, 2, 13), {.seed = 5, .horizon = 13, .samples = 6});
+    CHECK(set().forecast(waves(3, 2, 13).series()).batch() == 3);
 }
 
 TEST_CASE("the forecasters of a set share one team of threads") {

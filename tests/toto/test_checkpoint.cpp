@@ -88,10 +88,36 @@ public:
     }
 
     void write(const ScratchFolder& folder) const {
+        write_tensors(folder.path() / "model.safetensors", [](const std::string&) { return true; });
+        if (!config.empty()) {
+            (void)folder.file("config.json", config);
+        }
+    }
+
+    /// In two files, of which the second holds what comes behind the first layer, and an index.
+    void write_shards(const ScratchFolder& folder) const {
+        const std::string first = "model-00001-of-00002.safetensors";
+        const std::string second = "model-00002-of-00002.safetensors";
+        const auto is_early = [](const std::string& name) { return name < "model.transformer.layers.1."; };
+        write_tensors(folder.path() / first, is_early);
+        write_tensors(folder.path() / second, [&](const std::string& name) { return !is_early(name); });
+        std::string map;
+        for (const auto& [name, tensor] : tensors) {
+            map += (map.empty() ? "\"" : ", \"") + name + "\": \"" + (is_early(name) ? first : second) + "\"";
+        }
+        (void)folder.file("model.safetensors.index.json", "{\"weight_map\": {" + map + "}}");
+        (void)folder.file("config.json", config);
+    }
+
+    template <class IsWanted>
+    void write_tensors(const std::filesystem::path& path, IsWanted&& is_wanted) const {
         std::vector<tg::io::TensorToWrite> list;
         std::vector<std::vector<std::byte>> bytes;
         bytes.reserve(tensors.size());
         for (const auto& [name, tensor] : tensors) {
+            if (!is_wanted(name)) {
+                continue;
+            }
             list.push_back({.name = name, .dtype = tensor.dtype, .shape = tensor.shape});
             if (tensor.dtype == DType::f16 || tensor.dtype == DType::i32) {
                 bytes.emplace_back(tensor.values.size() * tg::size_in_bytes(tensor.dtype));
@@ -104,10 +130,7 @@ public:
                 list.back().values = tensor.values;
             }
         }
-        tg::io::write_safetensors(folder.path() / "model.safetensors", list);
-        if (!config.empty()) {
-            (void)folder.file("config.json", config);
-        }
+        tg::io::write_safetensors(path, list);
     }
 
     std::map<std::string, StoredTensor> tensors;
@@ -117,7 +140,7 @@ public:
 tg::toto::ModelWeights<Model> load(const Checkpoint& checkpoint) {
     const ScratchFolder folder;
     checkpoint.write(folder);
-    return tg::toto::load<Model>(folder.path());  // what is mapped outlives its name
+    return tg::toto::load<Model>(folder.path());  // what is open outlives its name
 }
 
 std::vector<float> forecast(const tg::toto::ModelWeights<Model>& weights) {
@@ -212,8 +235,8 @@ TEST_CASE("a tensor of a type that the library does not know") {
     content += header + std::string(2048, '\0');
     (void)folder.file("model.safetensors", content);
     check_error(ErrorCode::tensor_mismatch, {"model.patch_embed.projection.weight", "I64"}, [&] {
-        const tg::toto::CheckpointFile file(folder.path() / "model.safetensors",
-                                            {{"model.patch_embed.projection.weight", tg::Shape{32, 8}}});
+        const tg::toto::CheckpointSource source(tg::io::find_checkpoint(folder.path()),
+                                                {{"model.patch_embed.projection.weight", tg::Shape{32, 8}}});
     });
 }
 
@@ -272,6 +295,96 @@ TEST_CASE("a folder may come without a configuration, but not without weights") 
     const ScratchFolder empty;
     check_error(ErrorCode::file_not_found, {"model.safetensors"}, [&] { (void)tg::toto::load<Model>(empty.path()); });
     check_error(ErrorCode::file_not_found, {"nowhere"}, [&] { (void)tg::toto::load<Model>(empty.path() / "nowhere"); });
+}
+
+TEST_CASE("a checkpoint by its folder, its file, its shards, and in a Hugging Face cache") {
+    const Checkpoint checkpoint;
+    const ScratchFolder whole;
+    checkpoint.write(whole);
+    CHECK(forecast(tg::toto::load<Model>(whole.path() / "model.safetensors")) == expected());
+    const ScratchFolder shards;
+    checkpoint.write_shards(shards);
+    CHECK(forecast(tg::toto::load<Model>(shards.path())) == expected());
+    const ScratchFolder cache;
+    std::filesystem::create_directories(cache.path() / "snapshots" / "abc");
+    std::filesystem::create_directories(cache.path() / "refs");
+    (void)cache.file("refs/main", "abc");
+    for (const char* name : {"model.safetensors", "config.json"}) {
+        std::filesystem::create_symlink(whole.path() / name, cache.path() / "snapshots" / "abc" / name);
+    }
+    CHECK(forecast(tg::toto::load<Model>(cache.path())) == expected());
+    // Its configuration is the one beside it, wherever that is.
+    (void)whole.file("config.json", "{}");
+    check_error(ErrorCode::config_mismatch, {"config.json"},
+                [&] { (void)tg::toto::load<Model>(whole.path() / "model.safetensors"); });
+    check_error(ErrorCode::config_mismatch, {"config.json"}, [&] { (void)tg::toto::load<Model>(cache.path()); });
+}
+
+TEST_CASE("shards that are not of one checkpoint") {
+    const Checkpoint checkpoint;
+    const auto refuse_changed = [&](std::string_view from, std::string_view to, ErrorCode code,
+                                    std::initializer_list<std::string_view> parts) {
+        const ScratchFolder folder;
+        checkpoint.write_shards(folder);
+        const auto index = folder.path() / "model.safetensors.index.json";
+        std::string text = tg::test::content_of(index);
+        const auto at = text.find(from);
+        REQUIRE(at != std::string::npos);
+        text.replace(at, from.size(), to);
+        (void)folder.file("model.safetensors.index.json", text);
+        check_error(code, parts, [&] { (void)tg::toto::load<Model>(folder.path()); });
+    };
+    const std::string entry = "\"model.unembed.bias\": \"model-0000";
+    refuse_changed(
+        entry + "2", entry + "1", ErrorCode::invalid_file,
+        {"model-00002-of-00002.safetensors", "holds the tensor 'model.unembed.bias'", "different checkpoints"});
+    refuse_changed(entry, "\"model.unembed.other\": \"model-0000", ErrorCode::invalid_file,
+                   {"holds the tensor 'model.unembed.bias'"});
+    refuse_changed("{\"weight_map\": {", "{\"weight_map\": {\"ghost\": \"model-00001-of-00002.safetensors\", ",
+                   ErrorCode::missing_tensor, {"model-00001-of-00002.safetensors", "lacks the tensor 'ghost'"});
+}
+
+TEST_CASE("a checkpoint that is cut or written to after it was opened is an error, and no signal") {
+    const Checkpoint checkpoint;
+    const ScratchFolder folder;
+    checkpoint.write(folder);
+    const auto path = folder.path() / "model.safetensors";
+    const auto weights = tg::toto::load<Model>(folder.path());
+    tg::Forecaster<Model, bucket> before(weights, {.threads = 1});
+    const auto untouched = tg::toto::load<Model>(folder.path());
+    std::filesystem::resize_file(path, 9000);
+    for (const int threads : {1, 2}) {
+        check_error(ErrorCode::io_failure, {"model.safetensors", "was written to", "has 9000 now"},
+                    [&] { tg::Forecaster<Model, bucket>(untouched, {.threads = threads}); });
+    }
+    check_error(ErrorCode::invalid_file, {"truncated"}, [&] { (void)tg::toto::load<Model>(folder.path()); });
+    // A forecaster has all that it needs, and others of its weights share that.
+    CHECK(before.forecast(waves(1, 2, 20).series()).mean() == expected());
+    CHECK(forecast(weights) == expected());
+    // Another content of the same size.
+    checkpoint.write(folder);
+    const auto rewritten = tg::toto::load<Model>(folder.path());
+    std::fstream(path, std::ios::binary | std::ios::in | std::ios::out | std::ios::ate).seekp(-1, std::ios::end) << '?';
+    std::filesystem::last_write_time(path, std::filesystem::last_write_time(path) + std::chrono::seconds(1));
+    check_error(ErrorCode::io_failure, {"was written to"}, [&] { (void)forecast(rewritten); });
+    // Another file in its place.
+    checkpoint.write(folder);
+    const auto replaced = tg::toto::load<Model>(folder.path());
+    std::filesystem::rename(folder.file("other", "something else"), path);
+    CHECK(forecast(replaced) == expected());
+}
+
+TEST_CASE("what is no checkpoint is told by what it is") {
+    const ScratchFolder folder;
+    const auto path = folder.file("last.ckpt", "PK\x03\x04 and so on");
+    check_error(ErrorCode::invalid_file, {"last.ckpt", "tools/convert_checkpoint.py"},
+                [&] { (void)tg::toto::load<Model>(path); });
+    (void)folder.file("model.safetensors", "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 1\n");
+    check_error(ErrorCode::invalid_file, {"model.safetensors", "git lfs pull"},
+                [&] { (void)tg::toto::load<Model>(folder.path()); });
+    Checkpoint exogenous;
+    exogenous.tensors["model.target_variate_label"] = exogenous.tensors.begin()->second;
+    refuse(ErrorCode::unexpected_tensor, {"model.target_variate_label", "variate_labels = true"}, exogenous);
 }
 
 TEST_CASE("forecasters of different buckets share what is prepared") {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <cstddef>
+#include <limits>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -71,6 +73,91 @@ TEST_CASE("quantile levels out of range") {
         check_error(ErrorCode::invalid_argument, {"quantile", "between 0 and 1"},
                     [&] { (void)sampled.quantile(level); });
     }
+}
+
+TEST_CASE("several quantiles at once are those one by one") {
+    const std::vector<double> levels{0.9, 0, 0.5, 0.25, 1, 0.5};
+    Values found(levels.size() * 4, -77);
+    sampled.quantiles(levels, found);
+    for (std::size_t level = 0; level < levels.size(); ++level) {
+        const Values of_level(found.begin() + static_cast<std::ptrdiff_t>(level * 4),
+                              found.begin() + static_cast<std::ptrdiff_t>(level * 4 + 4));
+        CHECK(of_level == sampled.quantile(levels[level]));
+    }
+    Values in_braces(3 * 4);
+    sampled.quantiles({0, 0.5, 1}, in_braces);
+    CHECK(in_braces == Values{1, -1, 0, -0.5F, 2.5F, -1, 15, 0.5F, 4, -1, 30, 1.5F});
+    const Values one{5, 7};
+    Values of_one(2);
+    Forecast(one, 1, 1, 2, 1).quantiles({0.3}, of_one);
+    CHECK(of_one == one);
+    Values many(10001);  // more than have room beside the call
+    for (std::size_t i = 0; i < many.size(); ++i) {
+        many[i] = static_cast<float>(i * 7919 % many.size());
+    }
+    Values of_many(2);
+    Forecast(many, 1, 1, 1, 10001).quantiles({0.25, 0.99}, of_many);
+    CHECK(of_many == Values{2500, 9900});
+    sampled.quantiles({}, {});
+}
+
+TEST_CASE("NaN among samples comes last") {
+    constexpr float none = std::numeric_limits<float>::quiet_NaN();
+    Values some(100, none);
+    for (std::size_t i = 0; i < 40; ++i) {
+        some[i * 2 + 1] = static_cast<float>(40 - i);
+    }
+    const Forecast forecast(some, 1, 1, 1, 100);
+    CHECK(forecast.quantile(0) == Values{1});
+    CHECK(forecast.quantile(38.5 / 99)[0] == doctest::Approx(39.5));
+    CHECK(std::isnan(forecast.quantile(0.9)[0]));
+    Values found(2);
+    forecast.quantiles({0, 0.9}, found);
+    CHECK(found[0] == 1);
+    CHECK(std::isnan(found[1]));
+}
+
+TEST_CASE("several quantiles are refused as one is, and without room for them") {
+    Values room(4);
+    check_error(ErrorCode::invalid_argument, {"quantiles", "between 0 and 1"}, [&] { sampled.quantiles({1.5}, room); });
+    check_error(ErrorCode::invalid_argument, {"quantiles", "2 levels of 4 points", "room for 8 values, found 4"}, [&] {
+        sampled.quantiles({0.1, 0.9}, room);
+    });
+    check_error(ErrorCode::invalid_argument, {"quantiles", "forecast of the mean"},
+                [&] { mean_only.quantiles({0.5}, room); });
+}
+
+TEST_CASE("a forecast tells how many of its values were no finite numbers") {
+    CHECK(sampled.is_finite());
+    CHECK(sampled.not_finite() == 0);
+    const Forecast bad(values, 1, 2, 2, 4, 3);
+    CHECK(!bad.is_finite());
+    CHECK(bad.not_finite() == 3);
+    CHECK(bad.keep().not_finite() == 3);
+    CHECK(!bad.keep().is_finite());
+    CHECK(bad.keep().view().not_finite() == 3);
+    CHECK(OwnedForecast().is_finite());
+}
+
+TEST_CASE("a kept forecast reads like the one that it was kept of") {
+    const OwnedForecast kept = sampled.keep();
+    CHECK(kept.batch() == 1);
+    CHECK(kept.variates() == 2);
+    CHECK(kept.horizon() == 2);
+    CHECK(kept.sample_count() == 4);
+    CHECK(Values(kept.samples().begin(), kept.samples().end()) == values);
+    CHECK(kept.mean() == sampled.mean());
+    CHECK(kept.stddev() == sampled.stddev());
+    CHECK(kept.median() == sampled.median());
+    CHECK(kept.quantile(0.9) == sampled.quantile(0.9));
+    Values room(2 * 4);
+    Values expected(2 * 4);
+    const std::vector<double> levels{0.2, 0.7};
+    kept.quantiles(levels, room);
+    sampled.quantiles(levels, expected);
+    CHECK(room == expected);
+    kept.quantiles({0.2, 0.7}, room);
+    CHECK(room == expected);
 }
 
 TEST_CASE("a forecast of the mean has a mean and no samples") {

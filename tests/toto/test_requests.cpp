@@ -128,15 +128,17 @@ TEST_CASE("horizons and numbers of samples that make no sense") {
 
 TEST_CASE("requests that are too large for the bucket") {
     refuse(ErrorCode::no_bucket, {"context of 33 steps", "bucket's 32", "newest steps"},
-           [](Request& request, auto&) { request = waves(1, 1, 33); });
+           [](Request& request, tg::ForecastOptions& options) {
+               request = waves(1, 1, 33);
+               options.context = tg::ContextPolicy::error;
+           });
     refuse(ErrorCode::no_bucket, {"1 x 5 x 8 -> 11", "2 x 4 x 32 -> 16"},
            [](Request& request, auto&) { request = waves(1, 5, 8); });
-    refuse(ErrorCode::no_bucket, {"3 x 1 x 8", "2 x 4 x 32 -> 16"},
-           [](Request& request, auto&) { request = waves(3, 1, 8); });
-    refuse(ErrorCode::no_bucket, {"-> 17", "-> 16"}, [](Request& request, tg::ForecastOptions& options) {
-        request = waves(1, 1, 8);
-        options.horizon = 17;
-    });
+    refuse(ErrorCode::no_bucket, {"17 steps", "bucket's 16", "extend"},
+           [](Request& request, tg::ForecastOptions& options) {
+               request = waves(1, 1, 8);
+               options.horizon = 17;
+           });
     refuse(ErrorCode::no_bucket, {"3 exogenous", "2 exogenous"}, [](Request& request, auto&) {
         request = waves(1, 4, 8);
         request.exogenous = 3;
@@ -228,5 +230,129 @@ TEST_CASE("a single observed step is enough") {
     }
     for (const float value : forecaster().forecast(waves(1, 1, 1).series(), {.horizon = 1}).mean()) {
         CHECK(std::isfinite(value));
+    }
+}
+
+TEST_CASE("a context that is longer than the bucket is that of its newest steps, to the bit") {
+    Request request = waves(2, 3, 50);
+    make_gaps(request);
+    make_groups(request, 2);
+    const auto cut = part_of(request, {.batch = 2, .variates = 3, .steps = bucket.context});
+    const auto expected_of_cut = forecaster().forecast(cut.series(), good_options).keep();
+    const auto found = forecaster().forecast(request.series(), good_options);
+    CHECK(different_bits(expected_of_cut, found) == 0);
+    CHECK(found.context() == bucket.context);
+    CHECK(forecaster().forecast(part_of(request, {.steps = 7}).series(), good_options).context() == 7);
+    // What is not used may be anything; what is used is named as the caller counts it.
+    request.values[5] = not_a_number;
+    request.observed[5] = 1;
+    CHECK(different_bits(expected_of_cut, forecaster().forecast(request.series(), good_options)) == 0);
+    request.values[4 * 50 + 49] = not_a_number;
+    request.observed[4 * 50 + 49] = 1;
+    tg::test::check_error(ErrorCode::invalid_series, {"series 1, variate 1, step 49"},
+                          [&] { (void)forecaster().forecast(request.series(), good_options); });
+    std::fill_n(request.observed.begin() + 18, 32, std::uint8_t{0});
+    tg::test::check_error(ErrorCode::invalid_series, {"series 0, variate 0", "newest 32 steps"},
+                          [&] { (void)forecaster().forecast(request.series(), good_options); });
+}
+
+TEST_CASE("rows that lie apart are as good as a copy of them") {
+    const Request compact = good();
+    tg::Series apart = compact.series();
+    apart.stride = 27;
+    apart.offset = 4;
+    std::vector<float> values(4 + 6 * 27, not_a_number);
+    std::vector<std::uint8_t> observed(values.size(), 9);
+    std::vector<std::int32_t> groups(values.size(), -5);
+    for (Index row = 0; row < 6; ++row) {
+        std::copy_n(compact.values.begin() + row * 20, 20, values.begin() + 4 + row * 27);
+        std::copy_n(compact.observed.begin() + row * 20, 20, observed.begin() + 4 + row * 27);
+        std::copy_n(compact.groups.begin() + row * 20, 20, groups.begin() + 4 + row * 27);
+    }
+    apart.values = values;
+    apart.observed = observed;
+    apart.groups = groups;
+    CHECK(different_bits(expected(), forecaster().forecast(apart, good_options)) == 0);
+    // All that the last row needs, and no more.
+    const std::size_t least = 4 + 5 * 27 + 20;
+    apart.values = std::span(values).first(least);
+    CHECK(different_bits(expected(), forecaster().forecast(apart, good_options)) == 0);
+    const auto refuse_apart = [&](std::initializer_list<std::string_view> parts) {
+        tg::test::check_error(ErrorCode::invalid_argument, parts,
+                              [&] { (void)forecaster().forecast(apart, good_options); });
+    };
+    apart.values = std::span(values).first(least - 1);
+    refuse_apart({"values", "[2, 3, 20]", "27 elements apart", "element 4", "found 158"});
+    apart.values = values;
+    apart.observed = std::span(observed).first(least - 1);
+    refuse_apart({"observed", "found 158"});
+    apart.observed = observed;
+    apart.groups = std::span(groups).first(least - 1);
+    refuse_apart({"groups", "found 158"});
+    apart.groups = groups;
+    apart.stride = -1;
+    refuse_apart({"stride", "negative", "-1"});
+    apart.stride = std::numeric_limits<Index>::max();
+    refuse_apart({"values", "found 166"});
+    apart.offset = std::numeric_limits<Index>::max();
+    refuse_apart({"values", "found 166"});
+}
+
+TEST_CASE("of a future that is known for longer, the steps of the forecast are used") {
+    Request request = good();
+    tg::Series series = request.series();
+    const std::vector<float> longer = waves(2, 1, 19).values;
+    std::vector<float> first;
+    for (const Index row : {0, 1}) {
+        first.insert(first.end(), longer.begin() + row * 19, longer.begin() + row * 19 + 11);
+    }
+    series.future_exogenous = first;
+    const auto exact = forecaster().forecast(series, good_options).keep();
+    series.future_exogenous = longer;
+    series.future_steps = 19;
+    CHECK(different_bits(exact, forecaster().forecast(series, good_options)) == 0);
+    std::vector<float> open_end = longer;
+    open_end[11] = open_end[37] = not_a_number;  // beyond the horizon
+    series.future_exogenous = open_end;
+    CHECK(different_bits(exact, forecaster().forecast(series, good_options)) == 0);
+    const auto refuse_future = [&](Index steps, std::initializer_list<std::string_view> parts) {
+        series.future_steps = steps;
+        tg::test::check_error(ErrorCode::invalid_argument, parts,
+                              [&] { (void)forecaster().forecast(series, good_options); });
+    };
+    refuse_future(0, {"[2, 1, 11]", "found 38", "future_steps"});
+    refuse_future(18, {"[2, 1, 18]", "found 38"});
+    refuse_future(10, {"known for 10 steps", "11 are to be forecast"});
+}
+
+TEST_CASE("a batch of means beyond the bucket runs in parts, and a horizon goes on where that is asked for") {
+    Request request = waves(5, 3, 20);
+    make_gaps(request);
+    make_groups(request, 2);
+    request.exogenous = 1;
+    request.future = waves(5, 1, 40).values;
+    tg::Series series = request.series();
+    series.future_steps = 40;
+    tg::ForecastOptions options{.horizon = 16};
+    const auto all = forecaster().forecast(series, options).keep();
+    CHECK(all.view().batch() == 5);
+    const auto alone = [&](Index which, const tg::ForecastOptions& wanted) {
+        tg::Series one = series;
+        one.batch = 1;
+        one.values = series.values.subspan(static_cast<std::size_t>(which * 60), 60);
+        one.observed = series.observed.subspan(static_cast<std::size_t>(which * 60), 60);
+        one.groups = series.groups.subspan(static_cast<std::size_t>(which * 60), 60);
+        one.future_exogenous = series.future_exogenous.subspan(static_cast<std::size_t>(which * 40), 40);
+        return forecaster().forecast(one, wanted).keep();
+    };
+    options.horizon = 40;
+    options.extend = true;
+    const auto extended = forecaster().forecast(series, options).keep();
+    for (Index which = 0; which < 5; ++which) {
+        CAPTURE(which);
+        const Part part{.first_series = which, .batch = 1, .variates = 3};
+        CHECK(different_bits(alone(which, {.horizon = 16}), part_of(all.view(), part, 16, 0).view()) == 0);
+        CHECK(different_bits(alone(which, options), part_of(extended.view(), part, 40, 0).view()) == 0);
+        CHECK(different_bits(part_of(all.view(), part, 16, 0), part_of(extended.view(), part, 16, 0).view()) == 0);
     }
 }

@@ -128,3 +128,60 @@ TEST_CASE("samples of one series differ from each other, as do those of equal se
         }
     }
 }
+
+TEST_CASE("samples, series and steps beyond the bucket have the bits that they have in one piece") {
+    tg::Forecaster<Model, exact> small(weights(), {.threads = 1});
+    tg::Forecaster<Model, larger> large(weights(), {.threads = 1});
+    Request three = waves(3, 2, 24);
+    three.first_series = 6;
+    make_gaps(three);
+    const tg::ForecastOptions options{.seed = 42, .horizon = exact.horizon, .samples = larger.samples};
+    const auto whole = large.forecast(three.series(), options).keep();
+    CHECK(whole.view().sample_count() == 9);
+    CHECK(different_bits(whole, small.forecast(three.series(), options)) == 0);
+    // Those from a number on, alone.
+    tg::ForecastOptions later = as_exact;
+    later.first_sample = 4;
+    const auto last = small.forecast(three.series(), later).keep();
+    for (std::size_t point = 0; point < 3 * 2 * 20; ++point) {
+        for (std::size_t sample = 0; sample < 5; ++sample) {
+            REQUIRE(last.view().samples()[point * 5 + sample] == whole.view().samples()[point * 9 + 4 + sample]);
+        }
+    }
+    // A longer context is that of its newest steps.
+    const Request longer = waves(2, 2, 40);
+    const auto cut =
+        small.forecast(part_of(longer, {.batch = 2, .variates = 2, .steps = 24}).series(), as_exact).keep();
+    CHECK(different_bits(cut, small.forecast(longer.series(), as_exact)) == 0);
+}
+
+TEST_CASE("a horizon that is extended is a loop over forecasts and their medians") {
+    tg::Forecaster<Model, exact> forecaster(weights(), {.threads = 1});
+    const tg::ForecastOptions options{.seed = 42, .horizon = 37, .samples = 7, .extend = true};
+    const auto extended = forecaster.forecast(request().series(), options).keep();
+    Request now = request();
+    std::size_t done = 0;
+    for (const Index steps : {16, 16, 5}) {  // whole patches of 8, of the bucket's 20 steps
+        const auto leg = forecaster.forecast(
+            now.series(),
+            {.seed = tg::toto::seed_of_leg(42, static_cast<Index>(done / 16)), .horizon = steps, .samples = 7});
+        for (std::size_t row = 0; row < 4; ++row) {
+            for (std::size_t at = 0; at < static_cast<std::size_t>(steps) * 7; ++at) {
+                REQUIRE(extended.view().samples()[(row * 37 + done) * 7 + at] ==
+                        leg.samples()[row * static_cast<std::size_t>(steps) * 7 + at]);
+            }
+        }
+        const std::vector<float> medians = leg.median();
+        Request next{.batch = 2, .variates = 2, .steps = now.steps + steps};
+        next.first_series = now.first_series;
+        for (Index row = 0; row < 4; ++row) {
+            next.values.insert(next.values.end(), now.values.begin() + row * now.steps,
+                               now.values.begin() + (row + 1) * now.steps);
+            next.values.insert(next.values.end(), medians.begin() + row * steps, medians.begin() + (row + 1) * steps);
+        }
+        now = next;
+        done += static_cast<std::size_t>(steps);
+    }
+    CHECK(extended.view().horizon() == 37);
+    CHECK(extended.view().context() == 24);
+}

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include <totograph/core/exact_math.hpp>
+
 namespace totograph {
 
 /// Element types of tensors. `i32` carries lengths, positions and group ids; `bf16` and `f16` are storage only.

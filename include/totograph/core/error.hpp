@@ -11,17 +11,19 @@ namespace totograph {
 enum class ErrorCode {
     invalid_argument,   ///< A value given by the caller cannot be used.
     invalid_series,     ///< A series is empty, entirely missing, or holds NaN or infinity where it claims observations.
-    no_bucket,          ///< No compiled bucket holds the request.
+    no_bucket,          ///< No compiled bucket serves the request.
     file_not_found,     ///< A file cannot be opened.
     io_failure,         ///< Reading or writing a file failed half way.
     invalid_file,       ///< A file's content breaks its format.
     config_mismatch,    ///< A checkpoint's configuration differs from the compiled one.
     missing_tensor,     ///< A checkpoint lacks a tensor that the model needs.
     unexpected_tensor,  ///< A checkpoint holds a tensor that the model does not know.
-    tensor_mismatch,    ///< A checkpoint's tensor has another shape or an unsupported dtype.
-    device_failure,     ///< There is no usable device, or a call of its driver failed.
-    out_of_memory,      ///< A device has not as much free memory as is needed.
-    recapture,          ///< A request needs what was not built at warm-up, and the stance forbids to build it.
+    tensor_mismatch,  ///< A checkpoint's tensor has another shape, an unsupported dtype, or values that are not finite.
+    not_finite,       ///< A forecast has values that the model gave no finite number for.
+    position_out_of_bounds,  ///< A position that is data reached beyond the axis it counts along, such as a full cache.
+    device_failure,          ///< There is no usable device, or a call of its driver failed.
+    out_of_memory,           ///< A device has not as much free memory as is needed.
+    recapture,               ///< A request needs what was not built at warm-up, and the stance forbids to build it.
 };
 
 /// The name of an error code, as it is spelled in C++.
@@ -37,6 +39,8 @@ constexpr std::string_view name(ErrorCode code) noexcept {
         case ErrorCode::missing_tensor: return "missing_tensor";
         case ErrorCode::unexpected_tensor: return "unexpected_tensor";
         case ErrorCode::tensor_mismatch: return "tensor_mismatch";
+        case ErrorCode::not_finite: return "not_finite";
+        case ErrorCode::position_out_of_bounds: return "position_out_of_bounds";
         case ErrorCode::device_failure: return "device_failure";
         case ErrorCode::out_of_memory: return "out_of_memory";
         case ErrorCode::recapture: return "recapture";

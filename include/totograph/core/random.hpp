@@ -3,6 +3,9 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
+
+#include <totograph/core/exact_math.hpp>
 
 #ifdef __CUDACC__
 #define TOTOGRAPH_HOST_DEVICE __host__ __device__
@@ -75,7 +78,8 @@ TOTOGRAPH_HOST_DEVICE inline double sample_student_t(double df, double u1, doubl
 /// @param loc            locations, one for each component
 /// @param scale          scales, one for each component
 /// @param probabilities  weights, not negative; where they sum to less than the uniform number, the last component of
-///                       positive weight is taken; a component of weight 0 never is
+///                       positive weight is taken; a component of weight 0 never is. Where no weight is positive, as
+///                       where all are NaN, the draw is NaN
 /// @param key            names the draw
 template <class Df, class Loc, class Scale, class Probabilities>
 TOTOGRAPH_HOST_DEVICE inline float sample_student_t_mixture(int components, const Df& df, const Loc& loc,
@@ -99,7 +103,9 @@ TOTOGRAPH_HOST_DEVICE inline float sample_student_t_mixture(int components, cons
     }
     const double variate =
         sample_student_t(static_cast<double>(df[chosen]), uniform_double(bits.word[1]), uniform_double(bits.word[2]));
-    return static_cast<float>(static_cast<double>(loc[chosen]) + static_cast<double>(scale[chosen]) * variate);
+    const auto draw =
+        static_cast<float>(static_cast<double>(loc[chosen]) + static_cast<double>(scale[chosen]) * variate);
+    return cumulative > 0.0 ? draw : std::numeric_limits<float>::quiet_NaN();
 }
 
 }  // namespace totograph

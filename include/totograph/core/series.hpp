@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -16,19 +17,50 @@ struct Series {
     Index variates = 1;  ///< Targets first, then exogenous variates.
     Index steps = 0;
 
-    std::span<const float> values{};  ///< `[batch, variates, steps]`
+    std::span<const float> values{};  ///< `[batch, variates, steps]`, rows as `stride` and `offset` say.
     std::span<const std::uint8_t>
-        observed{};  ///< Same shape, 1 where `values` holds an observation; empty: everywhere.
-    /// `[batch, variates]` or `[batch, variates, steps]`: variates of equal id may attend to each other; not negative.
+        observed{};  ///< Same layout, 1 where `values` holds an observation; empty: everywhere.
+    /// `[batch, variates]`, or the layout of `values`: variates of equal id may attend to each other; not negative.
     /// Empty: all variates belong together.
     std::span<const std::int32_t> groups{};
 
-    Index exogenous = 0;                        ///< How many of the last variates are exogenous.
-    std::span<const float> future_exogenous{};  ///< `[batch, exogenous, horizon]`: their known future; empty: unknown.
+    Index exogenous = 0;  ///< How many of the last variates are exogenous.
+    /// `[batch, exogenous, future_steps]`: their known future, of which the forecast's steps are read; empty: unknown.
+    std::span<const float> future_exogenous{};
 
     /// Number of the first series of the batch among all that the caller forecasts. It names the random numbers of a
     /// series, so that its samples do not depend on how series are put into batches.
     std::uint32_t first_series = 0;
+
+    /// Elements from one row of steps to the next in `values`, `observed` and `groups` by step; 0: `steps`, for rows
+    /// that touch. With another one, the spans may hold more than what is read.
+    Index stride = 0;
+    Index offset = 0;        ///< Elements before the first row.
+    Index future_steps = 0;  ///< Known steps in a row of `future_exogenous`, the horizon or more; 0: the horizon.
+
+    [[nodiscard]] constexpr Index rows() const { return batch * variates; }
+    [[nodiscard]] constexpr Index row_stride() const { return stride == 0 ? steps : stride; }
+    /// Where a row of steps begins in `values` and `observed`, and in `groups` by step.
+    [[nodiscard]] constexpr Index row_begin(Index row) const { return offset + row * row_stride(); }
+    /// Whether there is an id for each step, and not one for each variate.
+    [[nodiscard]] constexpr bool has_groups_by_step() const {
+        return !groups.empty() && groups.size() != static_cast<std::size_t>(rows());
+    }
+
+    /// Its newest steps alone: the same memory, nothing is copied. `count` is at most `steps`.
+    [[nodiscard]] constexpr Series newest(Index count) const {
+        Series result = *this;
+        result.stride = row_stride();
+        result.offset = offset + steps - count;
+        result.steps = count;
+        return result;
+    }
+};
+
+/// What becomes of a context that is longer than the bucket's.
+enum class ContextPolicy : std::uint8_t {
+    newest,  ///< The newest steps are used, as many as fit; `Forecast::context` tells how many.
+    error,   ///< `Error` (`no_bucket`).
 };
 
 /// What may differ from call to call.
@@ -36,6 +68,11 @@ struct ForecastOptions {
     std::uint64_t seed = 0;          ///< The same seed gives the same samples.
     std::optional<Index> horizon{};  ///< Steps to forecast; the bucket's when absent.
     std::optional<Index> samples{};  ///< Futures to sample; 0 for the mean; the bucket's when absent.
+    ContextPolicy context = ContextPolicy::newest;
+    /// A horizon beyond the bucket's goes on from the medians of what was forecast before, as if they had been
+    /// observed: bands are then too narrow, and the futures of a sample are not one path. Otherwise it is an error.
+    bool extend = false;
+    std::uint32_t first_sample = 0;  ///< Number of the first sample, for callers who draw some now and others later.
 };
 
 }  // namespace totograph

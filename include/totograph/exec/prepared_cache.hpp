@@ -63,8 +63,9 @@ inline std::string describe_preparation(std::size_t bytes, std::chrono::steady_c
 /// Prepared weights of one checkpoint in one layout, on disk for other processes, which map them and share the memory.
 ///
 /// A file each: `FOLDER/weights/SET/EXPRESSION.weight`, in which SET and EXPRESSION are hashes; what they are hashes of
-/// stands in the file and must be the same. Anything that is wrong with a file or the folder costs time, nothing else.
-/// One thread at a time may use it.
+/// stands in the file and must be the same. What is kept has been checked to come of finite weights; files, which only
+/// their owner can write, are not checked again. Anything that is wrong with a file or the folder costs time, nothing
+/// else. One thread at a time may use it.
 class PreparedCache {
 public:
     /// Smaller weights are prepared as fast as they are mapped.

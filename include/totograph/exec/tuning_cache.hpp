@@ -118,7 +118,7 @@ public:
         log(LogTopic::tuning, [&] {
             return is_unsaved_ ? report_.not_written
                                : std::to_string(kept) + (kept == 1 ? " choice is" : " choices are") + " kept in " +
-                                     io::in_quotes(path_.string(), 1000);
+                                     io::in_quotes(path_.string(), io::longest_quote);
         });
         if (!is_unsaved_) {
             refused_.clear();

@@ -13,7 +13,9 @@
 #include <totograph/core/arena.hpp>
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/cpu/check_positions.hpp>
 #include <totograph/exec/cpu/tensor_data.hpp>
+#include <totograph/exec/finite_weights.hpp>
 #include <totograph/exec/team.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/graph.hpp>
@@ -36,7 +38,9 @@ inline int layer_of(GraphView graph, int id) {
 ///
 /// A node is computed whole, once, and kept until `forget`; or in ranges of its elements, by many threads, kept
 /// nowhere. Ranges pass through the nodes that only move whole rows or multiply by a vector, so that a weight goes from
-/// the file to its place in pieces that stay in cache. Both ways give the same numbers to the bit.
+/// the file to its place in pieces that stay in cache. Both ways give the same numbers to the bit. Values of the
+/// checkpoint that are not finite are met here: an `Error` (`tensor_mismatch`) names the tensor and the first bad
+/// index.
 ///
 /// `Products` computes what is not done here: `evaluate(node, inputs, out)`, and `compose(team, a, b, out)` for a
 /// `matrix_product`, of which `b` is a `Ranges`. Its `forget()` frees what it has kept of nodes.
@@ -127,7 +131,8 @@ private:
                 return fill(id, out);
             }
             const std::span<float> values(out.floats(), static_cast<std::size_t>(node.shape.size()));
-            return source_.read(full_name(node), node.shape, values);
+            source_.read(full_name(node), node.shape, values);
+            return require_finite(full_name(node), node.shape, values);
         }
         if (node.op == Op::matrix_product) {
             const cpu::TensorData a = (*this)(node.inputs[0]);
@@ -138,6 +143,7 @@ private:
         for (int i = 0; i < node.input_count; ++i) {
             inputs.push_back((*this)(node.inputs[static_cast<std::size_t>(i)]));
         }
+        cpu::check_positions(graph_, node, inputs);
         products_.evaluate(node, inputs, out);
     }
 
@@ -301,7 +307,13 @@ private:
                 const auto* factors = reinterpret_cast<const float*>(results_[static_cast<std::size_t>(other)].data());
                 return scale(values, first, factors, graph_[other].shape.size());
             }
-            default: return readers_[static_cast<std::size_t>(id)]->read(static_cast<std::size_t>(first), values);
+            default: {
+                const TensorReader& reader = *readers_[static_cast<std::size_t>(id)];
+                reader.read(static_cast<std::size_t>(first), values);
+                if (!all_finite(values)) {  // other threads may have found a later one: the error tells the first
+                    require_finite(full_name(node), node.shape, reader);
+                }
+            }
         }
     }
 

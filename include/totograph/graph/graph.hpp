@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -15,6 +17,11 @@
 namespace totograph {
 
 struct CustomOperation;
+
+/// Whether two constants are one: 0 and -0 are two.
+constexpr bool is_same_number(double a, double b) {
+    return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+}
 
 /// The most inputs that one node can have.
 inline constexpr int max_inputs = 8;
@@ -37,8 +44,9 @@ struct Node {
 
     friend constexpr bool operator==(const Node& a, const Node& b) {
         return a.op == b.op && a.dtype == b.dtype && a.shape == b.shape && a.inputs == b.inputs &&
-               a.input_count == b.input_count && a.attributes == b.attributes && a.immediate == b.immediate &&
-               a.layer == b.layer && a.custom == b.custom && a.name == b.name;
+               a.input_count == b.input_count && a.attributes == b.attributes &&
+               is_same_number(a.immediate, b.immediate) && a.layer == b.layer && a.custom == b.custom &&
+               a.name == b.name;
     }
 };
 

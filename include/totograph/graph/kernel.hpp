@@ -8,6 +8,7 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/custom.hpp>
+#include <totograph/graph/graph.hpp>
 #include <totograph/graph/op.hpp>
 
 namespace totograph {
@@ -33,7 +34,10 @@ struct Instruction {
     double immediate = 0;            ///< Of a constant.
     const CustomOperation* custom = nullptr;
 
-    friend constexpr bool operator==(const Instruction&, const Instruction&) = default;
+    friend constexpr bool operator==(const Instruction& a, const Instruction& b) {
+        return a.op == b.op && a.dtype == b.dtype && a.arguments == b.arguments &&
+               is_same_number(a.immediate, b.immediate) && a.custom == b.custom;
+    }
 };
 
 /// A straight-line elementwise program. Its values are numbered: first what it is given (accumulators, then operands),
@@ -79,6 +83,7 @@ struct Kernel {
     int accumulators = 0;    ///< How many values of `chain` come from products or from the reduction.
     Index depth = 0;         ///< Of a product.
     Index input_stride = 0;  ///< Of a product: elements from one row of its input to the next.
+    /// Those of the node; of a `store` at a position, also at place 2: the largest position that it fits at.
     std::array<Index, max_rank> attributes{};
     const CustomOperation* custom = nullptr;
 
@@ -137,6 +142,8 @@ struct Reference {
     Index offset = 0;           ///< In elements.
     int position = -1;          ///< A state that holds one i32, or -1.
     Index position_stride = 0;  ///< Elements to add for each unit of that position.
+    Index last_position = 0;    ///< The largest position at which all that is read or written lies inside.
+    Index capacity = 0;         ///< The extent of the axis along which positions count.
 };
 
 /// One kernel with its operands: one line of the program.

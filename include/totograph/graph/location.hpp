@@ -18,6 +18,8 @@ struct Location {
     Strides strides{};
     int position = -1;  ///< A node that holds one i32 to be multiplied by `position_stride`, or -1.
     Index position_stride = 0;
+    Index last_position = 0;
+    Index capacity = 0;    ///< The extent of the axis of `position`.
     bool is_view = false;  ///< The node has no buffer of its own.
 };
 
@@ -192,6 +194,8 @@ constexpr Locations find_locations(const Graph& graph, const std::vector<char>& 
                        !written_between(stores, node.inputs[1], id, last_use[static_cast<std::size_t>(id)]);
             view.position = node.inputs[1];
             view.position_stride = view.strides[static_cast<std::size_t>(node.attributes[0])];
+            view.capacity = from[static_cast<int>(node.attributes[0])];
+            view.last_position = view.capacity - 1;
         }
         // A reshape that must move elements reads them in the order of its input.
         Location& looks_at = found.source[static_cast<std::size_t>(id)];

@@ -95,7 +95,7 @@ constexpr Tensor concatenate(Tensor a, Tensor b, int axis) {
 }
 
 /// One index of an axis, read from device data: `position` has one element, or one a series (axis 0). The axis stays,
-/// with extent 1. The caller sees to it that the position is inside the axis.
+/// with extent 1. A position outside of the axis is an `Error` of the executor (`position_out_of_bounds`).
 constexpr Tensor take(Tensor x, int axis, Tensor position) {
     const int front = x.recorder().axis_of(x, axis);
     x.recorder().check_position(position, x, "take");

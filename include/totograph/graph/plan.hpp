@@ -250,6 +250,8 @@ private:
         if (store.input_count == 3) {
             output.position = references_.state(store.inputs[2]);
             output.position_stride = strides[axis];
+            output.last_position = last_position(store);
+            output.capacity = state[static_cast<int>(axis)];
         } else {
             output.offset = store.attributes[1] * (state.rank == 0 ? 0 : strides[axis]);
         }
@@ -261,6 +263,12 @@ private:
             kernel.output_strides[last - 1] *= group.shape[-1];
         }
         return output;
+    }
+
+    /// The largest position at which the value of a store lies inside the state.
+    constexpr Index last_position(const Node& store) const {
+        const auto axis = static_cast<int>(store.attributes[0]);
+        return graph_.input(store, 0).shape[axis] - graph_.input(store, 1).shape[axis];
     }
 
     // --- Structural kernels ------------------------------------------------------------------------------------------
@@ -296,6 +304,7 @@ private:
             kernel.output_strides = contiguous_strides(state);
             step.output.space = Space::state;
             step.output.index = references_.state(node.inputs[0]);
+            kernel.attributes[2] = node.input_count == 3 ? last_position(node) : 0;
             for (int axis = 0; axis < state.rank; ++axis) {
                 if (axis != node.attributes[0]) {
                     kernel.iteration[axis] = state[axis];

@@ -59,6 +59,8 @@ public:
         if (location.position >= 0) {
             reference.position = state(location.position);
             reference.position_stride = location.position_stride;
+            reference.last_position = location.last_position;
+            reference.capacity = location.capacity;
         }
         const auto base = static_cast<std::size_t>(location.base);
         if (weight_expression_[base]) {

@@ -106,7 +106,8 @@ public:
     }
 
     /// Writes `value` into a state along `axis`, from a position that is itself device data: an integer state with one
-    /// element, or with one element a series.
+    /// element, or with one element a series. One at which `value` does not lie inside the state is an `Error` of the
+    /// executor (`position_out_of_bounds`), and nothing is written outside.
     constexpr void store_at(Tensor state, Tensor value, int axis, Tensor position) {
         Node node = effect(state, value, axis);
         if (state.shape().rank == 0) {

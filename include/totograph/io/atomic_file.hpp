@@ -27,6 +27,7 @@ struct AtomicFileOptions {
     bool flushes = true;             ///< Without, a crash of the machine soon after may leave a file of any content.
     bool follows_links = true;       ///< Replaces what a symbolic link leads to; else the link itself.
     bool only_owner_writes = false;  ///< Takes the permission to write from all others, whatever the umask.
+    bool read_only = false;          ///< Once it is whole nobody may write to it: it can be replaced, and not changed.
 };
 
 /// Writes a file so that nobody ever sees half of it: bytes go to a temporary file beside it, and `commit` renames that
@@ -36,7 +37,10 @@ public:
     /// Creates the temporary file. Throws `Error(invalid_argument)` when the target exists and is not a regular file,
     /// and `Error(file_not_found)` with the system's reason when the directory is missing or cannot be written.
     explicit AtomicFile(const std::filesystem::path& path, AtomicFileOptions options = {})
-        : shown_(in_quotes(path.string(), 1000)), target_(path), flushes_(options.flushes) {
+        : shown_(in_quotes(path.string(), longest_quote)),
+          target_(path),
+          flushes_(options.flushes),
+          read_only_(options.read_only) {
         std::error_code ignored;
         const auto at_path = std::filesystem::symlink_status(path, ignored);
         const bool is_link = std::filesystem::is_symlink(at_path);
@@ -88,6 +92,10 @@ public:
 
     /// Puts the file in its place. Throws `Error(io_failure)` with the system's reason.
     void commit() {
+        if (struct stat status{}; read_only_ && ::fstat(file_.get(), &status) == 0) {
+            // Where a file system knows no such right, the file is as good without.
+            (void)::fchmod(file_.get(), status.st_mode & (S_IRUSR | S_IRGRP | S_IROTH));
+        }
         // Without the flush a crash after the rename could leave an empty file under the final name.
         if (flushes_ && ::fsync(file_.get()) != 0) {
             fail("flushing failed", errno);
@@ -99,6 +107,11 @@ public:
             fail("renaming the temporary file failed", errno);
         }
         temporary_.clear();
+        if (const int error_number = flushes_ ? flush_name(target_) : 0; error_number != 0) {
+            throw Error(ErrorCode::io_failure,
+                        "The file " + shown_ + " was written, but its name could not be put on the disk: " +
+                            system_reason(error_number) + ". It may be lost when the machine stops.");
+        }
     }
 
 private:
@@ -129,6 +142,7 @@ private:
     std::string shown_;
     std::filesystem::path target_;
     bool flushes_;
+    bool read_only_;
     std::string temporary_;
     FileDescriptor file_;
 };

@@ -110,7 +110,8 @@ inline std::string read_records(std::string_view bytes, std::string_view identit
     Reader reader(body.substr(cache_magic.size() + sizeof format));
     const std::string_view found = reader.take(reader.number<std::uint32_t>());
     if (found != identity) {
-        return "it was written for " + in_quotes(found, 400) + ", expected " + in_quotes(identity, 400);
+        return "it was written for " + in_quotes(found, longest_quote) + ", expected " +
+               in_quotes(identity, longest_quote);
     }
     const auto count = reader.number<std::uint32_t>();
     CacheRecords result;
@@ -159,7 +160,7 @@ inline CacheContent read_cache_file(const std::filesystem::path& path, std::stri
     CacheContent content;
     const auto ignore = [&](const std::string& why) {
         content.records.clear();
-        content.ignored = "The file " + in_quotes(path.string(), 1000) + " is ignored: " + why + ".";
+        content.ignored = "The file " + in_quotes(path.string(), longest_quote) + " is ignored: " + why + ".";
         return content;
     };
     const TrustedFile opened = open_trusted(path);
@@ -199,12 +200,13 @@ inline std::string update_cache_file(const std::filesystem::path& path, std::str
                                      std::chrono::milliseconds patience = std::chrono::seconds(1)) {
     try {
         const std::filesystem::path folder = path.parent_path();
-        std::error_code failed;
-        if (!folder.empty()) {
-            std::filesystem::create_directories(folder, failed);
-        }
+        std::error_code failed = folder.empty() ? std::error_code() : make_own_folders(folder);
         if (failed) {
-            return "The folder " + in_quotes(folder.string(), 1000) + " cannot be made: " + failed.message() + ".";
+            return "The folder " + in_quotes(folder.string(), longest_quote) + " cannot be made: " + failed.message() +
+                   ".";
+        }
+        if (std::string distrusted = distrusted_folder(folder); !distrusted.empty()) {
+            return distrusted;  // no process would read what is put there
         }
         const FileLock lock(path.string() + ".lock", patience);
         CacheContent content = read_cache_file(path, identity);
@@ -225,8 +227,9 @@ inline std::string update_cache_file(const std::filesystem::path& path, std::str
             bytes = cache_bytes(identity, added);  // what is old makes room
         }
         if (bytes.size() > most_cache_bytes) {
-            return "The records for " + in_quotes(path.string(), 1000) + " take " + std::to_string(bytes.size()) +
-                   " bytes, and a cache file holds " + std::to_string(most_cache_bytes) + " at most.";
+            return "The records for " + in_quotes(path.string(), longest_quote) + " take " +
+                   std::to_string(bytes.size()) + " bytes, and a cache file holds " + std::to_string(most_cache_bytes) +
+                   " at most.";
         }
         // The permissions of a file that cannot be read may be what is wrong with it.
         AtomicFile file(

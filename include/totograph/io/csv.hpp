@@ -165,10 +165,10 @@ private:
         }
     }
 
-    [[nodiscard]] float value_of(const CsvField& field, const std::string& column) const {
+    [[nodiscard]] double value_of(const CsvField& field, const std::string& column) const {
         const std::string_view cell = without_blanks(field.text);
         if (is_gap(cell)) {
-            return std::numeric_limits<float>::quiet_NaN();
+            return std::numeric_limits<double>::quiet_NaN();
         }
         const Decimal decimal = parse_decimal(cell);
         if (decimal.kind == DecimalKind::number) {
@@ -231,7 +231,7 @@ private:
     std::optional<std::size_t> timestamp_;  // Position in the header of the timestamps, once it is known.
     bool is_undecided_ = false;             // Whether the first column may still turn out to be timestamps.
     std::vector<std::string> timestamps_;
-    std::vector<std::vector<float>> columns_;
+    std::vector<std::vector<double>> columns_;
     std::size_t rows_ = 0;
 };
 

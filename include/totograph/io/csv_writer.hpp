@@ -75,7 +75,7 @@ inline void check_table(const Table& table) {
             refuse("has " + std::to_string(table.columns[column].size()) + " values in the column " +
                    in_quotes(table.names[column]) + " but " + std::to_string(table.rows()) + " rows");
         }
-        for (const float value : table.columns[column]) {
+        for (const double value : table.columns[column]) {
             if (std::isinf(value)) {
                 refuse("holds infinity in the column " + in_quotes(table.names[column]));
             }
@@ -86,7 +86,7 @@ inline void check_table(const Table& table) {
 }  // namespace detail
 
 /// A table as CSV text: a header, then a line for each row; the timestamps, if there are any, come first. Numbers are
-/// the shortest that read back as the same floats; gaps (NaN) are empty.
+/// the shortest that read back as the same; gaps (NaN) are empty.
 ///
 /// Throws `Error(invalid_argument)` for a table that could not be read back: no rows or columns, lengths that differ,
 /// empty or equal names, infinite values, NUL bytes, or an unusable separator.
@@ -111,7 +111,7 @@ inline std::string format_csv(const Table& table, char separator = ',') {
         }
         for (std::size_t column = 0; column < table.columns.size(); ++column) {
             text.append(column == 0 ? 0 : 1, separator);
-            const float value = table.columns[column][row];
+            const double value = table.columns[column][row];
             if (!std::isnan(value)) {
                 text += format_decimal(value);
             } else if (table.columns.size() == 1 && !has_timestamps) {

@@ -10,11 +10,13 @@
 #include <string_view>
 #include <system_error>
 
+#include <totograph/core/exact_math.hpp>
+
 namespace totograph::io {
 
 /// What a piece of text turned out to be.
 enum class DecimalKind {
-    number,      ///< A finite number that float holds, perhaps as the nearest one.
+    number,      ///< A finite number in the range of float, which is what forecasts are computed in.
     text,        ///< No number.
     infinite,    ///< A spelling of infinity.
     overflowing  ///< A number beyond the range of float.
@@ -23,12 +25,12 @@ enum class DecimalKind {
 /// The outcome of `parse_decimal`.
 struct Decimal {
     DecimalKind kind = DecimalKind::text;
-    float value = 0.0F;  ///< Meaningful for a number only.
+    double value = 0.0;  ///< Meaningful for a number only.
 };
 
 namespace detail {
 
-/// For a decimal that float cannot hold: whether it is too large, rather than too small.
+/// For a decimal that double cannot hold: whether it is too large, rather than too small.
 inline bool is_too_large(std::string_view digits) {
     if (digits.starts_with('-')) {
         digits.remove_prefix(1);
@@ -62,7 +64,7 @@ inline bool is_too_large(std::string_view digits) {
 }  // namespace detail
 
 /// Reads a decimal number, whatever the locale: an optional sign (a leading '+' too), digits, a point, an exponent. The
-/// whole text must belong to it. A number too small for float becomes zero.
+/// whole text must belong to it. A number too small for double becomes zero.
 inline Decimal parse_decimal(std::string_view text) {
     if (text.starts_with('+')) {
         text.remove_prefix(1);
@@ -70,26 +72,31 @@ inline Decimal parse_decimal(std::string_view text) {
             return {};
         }
     }
-    float value = 0.0F;
+    double value = 0.0;
     const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
     if (result.ptr != text.data() + text.size() || result.ec == std::errc::invalid_argument) {
         return {};
     }
     if (result.ec == std::errc::result_out_of_range) {
         if (detail::is_too_large(text)) {
-            return {DecimalKind::overflowing, 0.0F};
+            return {DecimalKind::overflowing, 0.0};
         }
-        return {DecimalKind::number, text.starts_with('-') ? -0.0F : 0.0F};
+        return {DecimalKind::number, text.starts_with('-') ? -0.0 : 0.0};
     }
     if (std::isnan(value)) {
         return {};
     }
-    return {std::isinf(value) ? DecimalKind::infinite : DecimalKind::number, value};
+    if (std::isinf(value)) {
+        return {DecimalKind::infinite, value};
+    }
+    constexpr double beyond_float = 0x1.ffffffp127;  // halfway from the largest float to what would be the next
+    const bool is_too_far = !(std::abs(value) < beyond_float);
+    return {is_too_far ? DecimalKind::overflowing : DecimalKind::number, value};
 }
 
-/// The shortest decimal that reads back as the same float. Precondition: the value is finite.
-inline std::string format_decimal(float value) {
-    char buffer[32];  // The longest float, like -1.17549435e-38, takes 15 characters.
+/// The shortest decimal that reads back as the same double. Precondition: the value is finite.
+inline std::string format_decimal(double value) {
+    char buffer[32];  // The longest double, like -1.7976931348623157e+308, takes 24 characters.
     const auto result = std::to_chars(buffer, buffer + sizeof(buffer), value);
     return std::string(buffer, result.ptr);
 }

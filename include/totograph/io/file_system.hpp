@@ -4,6 +4,7 @@
 #include "totograph/io/file_descriptor.hpp"
 
 #if defined(__linux__)
+#include <sys/stat.h>
 #include <sys/vfs.h>
 
 #include <cstdint>
@@ -11,13 +12,17 @@
 
 namespace totograph::io {
 
-/// Whether a mapped file stays readable for as long as it is mapped, whoever removes or replaces it under its name. On
-/// a local disk it does. The server of a network's file system may forget the file, and the next read of a page that is
-/// not in memory then ends the process with a signal. `false` when it is not known.
+/// Whether a mapped file stays readable and as it is for as long as it is mapped, whoever removes or replaces it under
+/// its name. On a local disk it does, when nobody may write to it, its owner included: a program that opens it to
+/// overwrite it, such as `cp`, or to shorten it, is refused (unless the superuser runs it). The server of a network's
+/// file system may forget the file, and the next read of a page that is not in memory then ends the process with a
+/// signal. `false` when it is not known.
 inline bool keeps_mapped_files([[maybe_unused]] const FileDescriptor& file) noexcept {
 #if defined(__linux__)
+    struct stat status {};
     struct statfs system {};
-    if (::fstatfs(file.get(), &system) != 0) {
+    if (::fstat(file.get(), &status) != 0 || (status.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH)) != 0 ||
+        ::fstatfs(file.get(), &system) != 0) {
         return false;
     }
     // As linux/magic.h numbers them: ext2 to ext4, xfs, btrfs, f2fs, zfs, bcachefs, tmpfs, ramfs, overlayfs, squashfs,

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <filesystem>
@@ -58,33 +57,19 @@ public:
     [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
     [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
 
-    /// Gives back the memory of the whole pages inside the byte range [begin, end); they are read from the file again
-    /// when touched. A range that reaches past the file is cut.
-    void release(std::size_t begin, std::size_t end) const noexcept {
-        const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-        const std::size_t stop = std::min(end, bytes_.size()) / page * page;
-        if (begin >= stop) {
-            return;
-        }
-        const std::size_t start = (begin + page - 1) / page * page;
-        if (start < stop) {
-            ::madvise(address(bytes_.data() + start), stop - start, MADV_DONTNEED);
-        }
-    }
-
 private:
     void map(const FileDescriptor& file, const struct stat& status) {
         if (!S_ISREG(status.st_mode)) {
-            throw Error(ErrorCode::file_not_found, "The path " + in_quotes(path_.string(), 1000) +
+            throw Error(ErrorCode::file_not_found, "The path " + in_quotes(path_.string(), longest_quote) +
                                                        " is not a regular file, so it cannot be memory-mapped.");
         }
         if (status.st_size == 0) {
-            throw Error(ErrorCode::invalid_file, "The file " + in_quotes(path_.string(), 1000) + " is empty.");
+            throw Error(ErrorCode::invalid_file, "The file " + in_quotes(path_.string(), longest_quote) + " is empty.");
         }
         const auto size = static_cast<std::size_t>(status.st_size);
         void* const address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
         if (address == MAP_FAILED) {
-            throw Error(ErrorCode::io_failure, "The file " + in_quotes(path_.string(), 1000) +
+            throw Error(ErrorCode::io_failure, "The file " + in_quotes(path_.string(), longest_quote) +
                                                    " cannot be memory-mapped: " + system_reason(errno) + ".");
         }
         bytes_ = {static_cast<const std::byte*>(address), size};

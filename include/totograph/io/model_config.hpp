@@ -29,13 +29,16 @@ namespace totograph::io {
 /// nothing. A field that is there but null is of another type than any that was asked for.
 class ModelConfig {
 public:
-    /// Reads a file. Throws `Error(file_not_found)` when it cannot be opened, and as `parse` does.
+    /// Reads a file. Throws `Error(file_not_found)` when it cannot be opened or is no regular file, and as `parse`
+    /// does.
     explicit ModelConfig(const std::filesystem::path& path)
-        : ModelConfig(parse(read_text_file(path, largest_file), path.string())) {}
+        : ModelConfig(parse(read_regular_text_file(path, largest_file), path.string())) {}
 
     /// Reads text. Throws `Error(invalid_file)` when it is not one JSON object with unique keys.
     [[nodiscard]] static ModelConfig parse(std::string_view text, std::string_view file_name) {
-        return ModelConfig(parse_json(text, "The configuration " + in_quotes(file_name, 1000)), std::string(file_name));
+        constexpr JsonLimits limits{.values = 100'000};
+        return ModelConfig(parse_json(text, "The configuration " + in_quotes(file_name, longest_quote), limits),
+                           std::string(file_name));
     }
 
     [[nodiscard]] const std::string& file_name() const noexcept { return file_name_; }
@@ -133,11 +136,7 @@ private:
     /// A value as the file spells it, cut when it is long.
     static std::string spelled(const nlohmann::json& value) {
         constexpr std::size_t longest = 120;
-        std::string text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-        if (text.size() > longest) {
-            text = text.substr(0, longest) + "...";
-        }
-        return text;
+        return printable(value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), longest);
     }
 
     /// What stands at a key, for a message.
@@ -157,7 +156,7 @@ private:
     Value require(std::string_view key, std::optional<Value> value, std::string_view kind) const {
         if (!value) {
             throw Error(ErrorCode::config_mismatch, "The field " + in_quotes(key) + " of the configuration " +
-                                                        in_quotes(file_name_, 1000) + " must be of the type " +
+                                                        in_quotes(file_name_, longest_quote) + " must be of the type " +
                                                         std::string(kind) + ", but found " + found(key) + ".");
         }
         return *std::move(value);
@@ -213,7 +212,7 @@ public:
         if (differences_.empty()) {
             return;
         }
-        std::string message = "The configuration " + in_quotes(config_.file_name(), 1000) +
+        std::string message = "The configuration " + in_quotes(config_.file_name(), longest_quote) +
                               " differs from the compiled model in " + std::to_string(differences_.size()) +
                               (differences_.size() == 1 ? " field:" : " fields:");
         for (const std::string& difference : differences_) {
@@ -232,8 +231,8 @@ private:
         if (value && *value == expected) {
             return;
         }
-        std::string line = in_quotes(config_.file_name(), 1000) + ": the field " + in_quotes(key) + ": expected " +
-                           ModelConfig::spelled(expected) + ", found " + config_.found(key);
+        std::string line = in_quotes(config_.file_name(), longest_quote) + ": the field " + in_quotes(key) +
+                           ": expected " + ModelConfig::spelled(expected) + ", found " + config_.found(key);
         if (absent && if_absent) {
             line += ", which means " + ModelConfig::spelled(*if_absent);
         }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -14,7 +17,9 @@
 
 #include "totograph/core/dtype.hpp"
 #include "totograph/core/error.hpp"
-#include "totograph/io/mapped_file.hpp"
+#include "totograph/io/block_checksum.hpp"
+#include "totograph/io/foreign_file.hpp"
+#include "totograph/io/random_access_file.hpp"
 #include "totograph/io/safetensors_header.hpp"
 #include "totograph/io/text.hpp"
 
@@ -58,22 +63,45 @@ inline void decode_to_float(DType dtype, std::span<const std::byte> bytes, std::
     }
 }
 
-/// A safetensors file, memory-mapped read-only, its header fully checked. Move-only.
+/// The length of a safetensors file's header and the header, as they stand in the file; only the length where that
+/// cannot be right, and less where the file ends before.
+inline std::string read_safetensors_head(const RandomAccessFile& file) {
+    std::uint64_t length = 0;
+    std::string head(std::min(file.size(), sizeof length), '\0');
+    file.read(0, std::as_writable_bytes(std::span(head)));
+    if (head.size() == sizeof length) {
+        std::memcpy(&length, head.data(), sizeof length);
+        if (length <= max_safetensors_header && length <= file.size() - sizeof length) {
+            head.resize(sizeof length + static_cast<std::size_t>(length));
+            file.read(sizeof length, std::as_writable_bytes(std::span(head).subspan(sizeof length)));
+        }
+    }
+    return head;
+}
+
+/// A safetensors file that is open, its header fully checked. Move-only.
 ///
-/// Nothing is copied until it is asked for, and `release` gives memory back, so that loading a checkpoint never needs
-/// the file and its converted copy at once. Reading from several threads is safe.
+/// Nothing is read until it is asked for, and then from the file, straight to where it is wanted: a file that shrinks
+/// or is written to meanwhile is an `Error` (see `RandomAccessFile`). Reading from several threads is safe.
 class SafetensorsFile {
 public:
-    /// Maps the file and checks its header. Throws `Error(file_not_found)` when it is missing or a directory, and
-    /// `Error(invalid_file)` when it is empty or breaks the format.
-    explicit SafetensorsFile(const std::filesystem::path& path)
-        : file_(path), tensors_(parse_safetensors_header(file_.bytes(), path.string())) {
+    /// Opens the file and checks its header. Throws `Error(file_not_found)` when it is missing or no regular file, and
+    /// `Error(invalid_file)` when it is empty, of another kind (the message says of which) or breaks the format.
+    explicit SafetensorsFile(const std::filesystem::path& path) : file_(path) {
+        refuse_other_kinds();
+        const std::string head = read_safetensors_head(file_);
+        const std::span<const std::byte> bytes = std::as_bytes(std::span(head));
+        header_checksum_ = fast_checksum(bytes);
+        tensors_ = parse_safetensors_header(bytes, path.string(), file_.size());
         for (std::size_t index = 0; index < tensors_.size(); ++index) {
             positions_.emplace(tensors_[index].name, index);
         }
     }
 
     [[nodiscard]] const std::filesystem::path& path() const noexcept { return file_.path(); }
+
+    /// A number that files with other headers do not have, but for a chance of one in 2^64.
+    [[nodiscard]] std::uint64_t header_checksum() const noexcept { return header_checksum_; }
 
     /// All tensors, in the order of their data in the file.
     [[nodiscard]] std::span<const TensorInfo> tensors() const noexcept { return tensors_; }
@@ -84,42 +112,74 @@ public:
         return position == positions_.end() ? nullptr : &tensors_[position->second];
     }
 
-    /// The raw little-endian bytes of a tensor, at any alignment; they live as long as this object.
-    /// Throws `Error(invalid_argument)` when the information is of another file and reaches outside of this one.
-    [[nodiscard]] std::span<const std::byte> bytes(const TensorInfo& info) const {
-        const auto all = file_.bytes();
-        if (info.begin > info.end || info.end > all.size()) {
-            throw Error(ErrorCode::invalid_argument, "The range of the tensor " + in_quotes(info.name, 300) +
-                                                         " does not lie inside " + in_quotes(path().string(), 1000) +
-                                                         "; take it from the tensors of this file.");
+    /// Reads raw little-endian bytes of a tensor, from its byte `first` on.
+    /// Throws `Error(invalid_argument)` when they do not lie inside the tensor, or the information is of another file
+    /// and reaches outside of this one; `Error(io_failure)` when they cannot be read.
+    void read_bytes(const TensorInfo& info, std::size_t first, std::span<std::byte> to) const {
+        const bool is_inside = info.begin <= info.end && info.end <= file_.size();
+        if (!is_inside || first > info.end - info.begin || to.size() > info.end - info.begin - first) {
+            throw Error(ErrorCode::invalid_argument,
+                        "The range of the tensor " + in_quotes(info.name, longest_quote) + " does not lie inside " +
+                            in_quotes(path().string(), longest_quote) + "; take it from the tensors of this file.");
         }
-        return all.subspan(info.begin, info.end - info.begin);
+        file_.read(info.begin + first, to);
     }
 
-    /// Converts a tensor of f32, f64, bf16 or f16 to float, row-major. `values` must hold exactly its elements.
-    /// Throws `Error(tensor_mismatch)` for another dtype or another number of elements.
-    void copy_to_float(const TensorInfo& info, std::span<float> values) const {
-        const auto stored = bytes(info);
-        const std::string where = "The tensor " + in_quotes(info.name, 300) + " in " + in_quotes(path().string(), 1000);
+    /// Reads elements of a tensor of f32, f64, bf16 or f16 as float, from its element `first` on, row-major. Throws as
+    /// `read_bytes` does, and `Error(tensor_mismatch)` for another dtype.
+    void read_floats(const TensorInfo& info, std::size_t first, std::span<float> values) const {
         if (!info.dtype || !converts_to_float(*info.dtype)) {
-            throw Error(ErrorCode::tensor_mismatch, where + " has the dtype " + in_quotes(info.dtype_name) +
+            throw Error(ErrorCode::tensor_mismatch, described(info) + " has the dtype " + in_quotes(info.dtype_name) +
                                                         ", but F32, F64, BF16 or F16 was expected.");
         }
-        const std::size_t elements = stored.size() / size_in_bytes(*info.dtype);
-        if (elements != values.size() || stored.size() % size_in_bytes(*info.dtype) != 0) {
-            throw Error(ErrorCode::tensor_mismatch, where + " has the shape " + to_string(info.shape) + " of " +
-                                                        std::to_string(elements) + " elements, but " +
-                                                        std::to_string(values.size()) + " elements were expected.");
+        if (*info.dtype == DType::f32) {
+            return read_bytes(info, first * sizeof(float), std::as_writable_bytes(values));
         }
-        decode_to_float(*info.dtype, stored, values);
+        const std::size_t size = size_in_bytes(*info.dtype);
+        // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): filled before it is read, and zeros would cost time.
+        std::array<std::byte, (std::size_t{1} << 14U)> stored;
+        while (!values.empty()) {
+            const std::size_t count = std::min(values.size(), stored.size() / size);
+            const std::span<std::byte> part = std::span(stored).first(count * size);
+            read_bytes(info, first * size, part);
+            decode_to_float(*info.dtype, part, values.first(count));
+            values = values.subspan(count);
+            first += count;
+        }
     }
 
-    /// Gives back the memory of the whole pages inside a tensor, once it has been copied; the bytes stay readable and
-    /// are fetched from the file again when touched.
-    void release(const TensorInfo& info) const noexcept { file_.release(info.begin, info.end); }
+    /// Reads a whole tensor. `values` must hold exactly its elements.
+    /// Throws as `read_floats` does, and `Error(tensor_mismatch)` for another number of elements.
+    void copy_to_float(const TensorInfo& info, std::span<float> values) const {
+        const std::size_t size = info.dtype ? size_in_bytes(*info.dtype) : 1;
+        const std::size_t bytes = info.end - info.begin;
+        if (info.dtype && (bytes / size != values.size() || bytes % size != 0)) {
+            throw Error(ErrorCode::tensor_mismatch, described(info) + " has the shape " + to_string(info.shape) +
+                                                        " of " + std::to_string(bytes / size) + " elements, but " +
+                                                        std::to_string(values.size()) + " elements were expected.");
+        }
+        read_floats(info, 0, values);
+    }
 
 private:
-    MappedFile file_;
+    void refuse_other_kinds() const {
+        const std::string name = "The file " + in_quotes(path().string(), longest_quote);
+        if (file_.size() == 0) {
+            throw Error(ErrorCode::invalid_file, name + " is empty: it was not downloaded or written to its end.");
+        }
+        std::string start(std::min(file_.size(), foreign_content_bytes), '\0');
+        file_.read(0, std::as_writable_bytes(std::span(start)));
+        if (const std::string kind = foreign_content_of_safetensors(start); !kind.empty()) {
+            throw Error(ErrorCode::invalid_file, name + " " + kind);
+        }
+    }
+
+    [[nodiscard]] std::string described(const TensorInfo& info) const {
+        return "The tensor " + in_quotes(info.name, longest_quote) + " in " + in_quotes(path().string(), longest_quote);
+    }
+
+    RandomAccessFile file_;
+    std::uint64_t header_checksum_ = 0;
     std::vector<TensorInfo> tensors_;
     std::map<std::string, std::size_t, std::less<>> positions_;
 };

@@ -41,13 +41,14 @@ struct TensorInfo {
 /// The longest header that is read, in bytes; the format's own limit.
 inline constexpr std::uint64_t max_safetensors_header = 100'000'000;
 
-/// A shape of any rank as text, like `[3, 4]`.
+/// A shape of any rank as text, like `[3, 4]`, or `[3, 4, ... of 1000 axes]` where a file claims more than a model has.
 inline std::string to_string(std::span<const Index> shape) {
+    constexpr std::size_t most_axes = 8;
     std::string text = "[";
-    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    for (std::size_t axis = 0; axis < std::min(shape.size(), most_axes); ++axis) {
         text += (axis == 0 ? "" : ", ") + std::to_string(shape[axis]);
     }
-    return text + "]";
+    return text + (shape.size() > most_axes ? ", ... of " + std::to_string(shape.size()) + " axes]" : "]");
 }
 
 namespace detail {
@@ -80,8 +81,8 @@ constexpr std::optional<std::uint64_t> checked_product(std::uint64_t a, std::uin
 class TensorDescription {
 public:
     TensorDescription(const std::string& tensor, const nlohmann::json& description, std::string_view file_name)
-        : where_("The tensor " + in_quotes(tensor, 300) + " in " + in_quotes(file_name, 1000)),
-          description_(description) {
+        : file_name_(file_name), description_(description) {
+        info_.name = tensor;
         if (!description.is_object()) {
             fail("must be described by an object with 'dtype', 'shape' and 'data_offsets', but its description is " +
                  found(description));
@@ -92,7 +93,6 @@ public:
                      "; only 'dtype', 'shape' and 'data_offsets' were expected");
             }
         }
-        info_.name = tensor;
     }
 
     /// The tensor's information, for data of `data_size` bytes that begin at the file's byte `data_begin`.
@@ -121,7 +121,8 @@ public:
 
 private:
     [[noreturn]] void fail(const std::string& what) const {
-        throw Error(ErrorCode::invalid_file, where_ + " " + what + ".");
+        throw Error(ErrorCode::invalid_file, "The tensor " + in_quotes(info_.name, longest_quote) + " in " +
+                                                 in_quotes(file_name_, longest_quote) + " " + what + ".");
     }
 
     static std::string found(const nlohmann::json& value) {
@@ -194,17 +195,17 @@ private:
             fail("has a shape whose size in bytes overflows");
         }
         if (*total_bits % 8 != 0) {
-            fail("has the dtype " + info_.dtype_name + " and the shape " + to_string(info_.shape) +
+            fail("has the dtype " + in_quotes(info_.dtype_name) + " and the shape " + to_string(info_.shape) +
                  ", which do not fill whole bytes");
         }
         if (*total_bits / 8 != bytes) {
-            fail("has the dtype " + info_.dtype_name + " and the shape " + to_string(info_.shape) + ", which need " +
-                 std::to_string(*total_bits / 8) + " bytes, but its data offsets " + range + " hold " +
-                 std::to_string(bytes));
+            fail("has the dtype " + in_quotes(info_.dtype_name) + " and the shape " + to_string(info_.shape) +
+                 ", which need " + std::to_string(*total_bits / 8) + " bytes, but its data offsets " + range +
+                 " hold " + std::to_string(bytes));
         }
     }
 
-    std::string where_;
+    std::string_view file_name_;
     const nlohmann::json& description_;
     TensorInfo info_;
     std::uint64_t bits_ = 0;
@@ -230,16 +231,18 @@ inline void check_safetensors_cover(const std::vector<TensorInfo>& tensors, std:
                                     std::size_t file_size, std::string_view file_name) {
     std::size_t covered = data_begin;
     const std::string* previous = nullptr;
-    const std::string file = in_quotes(file_name, 1000);
+    const std::string file = in_quotes(file_name, longest_quote);
     for (const TensorInfo& tensor : tensors) {
         if (tensor.begin < covered) {
-            throw Error(ErrorCode::invalid_file, "The tensors " + in_quotes(*previous, 300) + " and " +
-                                                     in_quotes(tensor.name, 300) + " in " + file + " overlap.");
+            throw Error(ErrorCode::invalid_file, "The tensors " + in_quotes(*previous, longest_quote) + " and " +
+                                                     in_quotes(tensor.name, longest_quote) + " in " + file +
+                                                     " overlap.");
         }
         if (tensor.begin > covered) {
-            throw Error(ErrorCode::invalid_file,
-                        "The file " + file + " has a hole of " + std::to_string(tensor.begin - covered) +
-                            " bytes that belong to no tensor before the tensor " + in_quotes(tensor.name, 300) + ".");
+            throw Error(ErrorCode::invalid_file, "The file " + file + " has a hole of " +
+                                                     std::to_string(tensor.begin - covered) +
+                                                     " bytes that belong to no tensor before the tensor " +
+                                                     in_quotes(tensor.name, longest_quote) + ".");
         }
         covered = tensor.end;
         previous = &tensor.name;
@@ -255,33 +258,36 @@ inline void check_safetensors_cover(const std::vector<TensorInfo>& tensors, std:
 /// Reads the header of a safetensors file and checks all of it, so that every range in the result lies inside the file,
 /// fits its dtype and shape, and overlaps no other.
 ///
-/// @param file       the whole file's bytes; only the header is read.
+/// @param head       the file's first bytes, up to the end of the header; those after it are not looked at.
 /// @param file_name  the name that messages give the file.
+/// @param file_size  how many bytes the whole file has. `head` may lack the header where its length says that it does
+///                   not fit the file.
 /// @return the tensors in the order of their data. Element types that this library does not know are no error: their
 ///         `dtype` is empty, and their size is checked where the format defines it.
 /// @throws Error(invalid_file) that names the file, the tensor and the field.
-inline std::vector<TensorInfo> parse_safetensors_header(std::span<const std::byte> file, std::string_view file_name) {
-    const std::string name = in_quotes(file_name, 1000);
+inline std::vector<TensorInfo> parse_safetensors_header(std::span<const std::byte> head, std::string_view file_name,
+                                                        std::size_t file_size) {
+    const std::string name = in_quotes(file_name, longest_quote);
     constexpr std::size_t prefix = sizeof(std::uint64_t);
-    if (file.size() < prefix) {
-        throw Error(ErrorCode::invalid_file, "The file " + name + " holds " + std::to_string(file.size()) +
+    if (file_size < prefix) {
+        throw Error(ErrorCode::invalid_file, "The file " + name + " holds " + std::to_string(file_size) +
                                                  " bytes, which is too short for a safetensors file; it must begin"
                                                  " with 8 bytes that give the length of its header.");
     }
     std::uint64_t length = 0;
-    std::memcpy(&length, file.data(), prefix);
+    std::memcpy(&length, head.data(), prefix);
     if (length > max_safetensors_header) {
         throw Error(ErrorCode::invalid_file, "The file " + name + " claims a header of " + std::to_string(length) +
                                                  " bytes, over the limit of " + std::to_string(max_safetensors_header) +
                                                  "; it is probably not a safetensors file.");
     }
-    if (length > file.size() - prefix) {
+    if (length > file_size - prefix) {
         throw Error(ErrorCode::invalid_file, "The file " + name + " claims a header of " + std::to_string(length) +
-                                                 " bytes, but only " + std::to_string(file.size() - prefix) +
+                                                 " bytes, but only " + std::to_string(file_size - prefix) +
                                                  " follow its length; it may be truncated.");
     }
     const std::string where = "The header of " + name;
-    const std::string_view text(reinterpret_cast<const char*>(file.data()) + prefix, static_cast<std::size_t>(length));
+    const std::string_view text(reinterpret_cast<const char*>(head.data()) + prefix, static_cast<std::size_t>(length));
     if (!text.starts_with('{')) {
         throw Error(ErrorCode::invalid_file, where + " is not a JSON object: it must begin with '{'.");
     }
@@ -294,14 +300,19 @@ inline std::vector<TensorInfo> parse_safetensors_header(std::span<const std::byt
             detail::check_safetensors_metadata(item.value(), where);
         } else {
             tensors.push_back(detail::TensorDescription(item.key(), item.value(), file_name)
-                                  .read(data_begin, file.size() - data_begin));
+                                  .read(data_begin, file_size - data_begin));
         }
     }
     std::sort(tensors.begin(), tensors.end(), [](const TensorInfo& a, const TensorInfo& b) {
         return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
     });
-    detail::check_safetensors_cover(tensors, data_begin, file.size(), file_name);
+    detail::check_safetensors_cover(tensors, data_begin, file_size, file_name);
     return tensors;
+}
+
+/// The same for a file that is in memory as a whole.
+inline std::vector<TensorInfo> parse_safetensors_header(std::span<const std::byte> file, std::string_view file_name) {
+    return parse_safetensors_header(file, file_name, file.size());
 }
 
 }  // namespace totograph::io

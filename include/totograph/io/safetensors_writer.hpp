@@ -132,7 +132,7 @@ inline void write_safetensors(const std::filesystem::path& path, std::span<const
         text = header.dump();
     } catch (const nlohmann::json::exception&) {
         throw Error(ErrorCode::invalid_argument, "A tensor name or metadata entry to write into " +
-                                                     in_quotes(path.string(), 1000) + " is not valid UTF-8.");
+                                                     in_quotes(path.string(), longest_quote) + " is not valid UTF-8.");
     }
     // The format pads the header with blanks, so that the data begins at a multiple of 8 bytes.
     text.resize((text.size() + 7) / 8 * 8, ' ');

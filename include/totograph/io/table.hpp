@@ -12,10 +12,10 @@ namespace totograph::io {
 
 /// Named series of equal length, with or without timestamps.
 struct Table {
-    std::string timestamp_name;               ///< Empty when there is no timestamp column.
-    std::vector<std::string> timestamps;      ///< As the file spells them; empty when there is no timestamp column.
-    std::vector<std::string> names;           ///< One for each column.
-    std::vector<std::vector<float>> columns;  ///< NaN marks a gap.
+    std::string timestamp_name;                ///< Empty when there is no timestamp column.
+    std::vector<std::string> timestamps;       ///< As the file spells them; empty when there is no timestamp column.
+    std::vector<std::string> names;            ///< One for each column.
+    std::vector<std::vector<double>> columns;  ///< NaN marks a gap.
 
     [[nodiscard]] std::size_t rows() const noexcept {
         return columns.empty() ? timestamps.size() : columns.front().size();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,11 +17,10 @@
 
 namespace totograph::io {
 
-/// The whole content of a file, which may be a pipe. Throws `Error(file_not_found)` when it cannot be opened or is a
-/// directory, `Error(io_failure)` when reading fails, and `Error(invalid_file)` when it holds more than `most_bytes`.
-inline std::string read_text_file(const std::filesystem::path& path, std::size_t most_bytes) {
-    struct stat status {};
-    const FileDescriptor file = open_for_reading(path, status);
+namespace detail {
+
+inline std::string read_whole_text(const FileDescriptor& file, const struct stat& status,
+                                   const std::filesystem::path& path, std::size_t most_bytes) {
     std::string text;
     std::size_t used = 0;
     while (true) {
@@ -34,7 +34,7 @@ inline std::string read_text_file(const std::filesystem::path& path, std::size_t
             continue;
         }
         if (count < 0) {
-            throw Error(ErrorCode::io_failure, "Reading " + in_quotes(path.string(), 1000) + " failed after " +
+            throw Error(ErrorCode::io_failure, "Reading " + in_quotes(path.string(), longest_quote) + " failed after " +
                                                    std::to_string(used) + " bytes: " + system_reason(errno) + ".");
         }
         if (count == 0) {
@@ -43,11 +43,34 @@ inline std::string read_text_file(const std::filesystem::path& path, std::size_t
         }
         used += static_cast<std::size_t>(count);
         if (used > most_bytes) {
-            throw Error(ErrorCode::invalid_file, "The file " + in_quotes(path.string(), 1000) +
+            throw Error(ErrorCode::invalid_file, "The file " + in_quotes(path.string(), longest_quote) +
                                                      " holds more than the " + std::to_string(most_bytes) +
                                                      " bytes that are read at most.");
         }
     }
+}
+
+}  // namespace detail
+
+/// The whole content of a file, which may be a pipe. Throws `Error(file_not_found)` when it cannot be opened or is a
+/// directory, `Error(io_failure)` when reading fails, and `Error(invalid_file)` when it holds more than `most_bytes`.
+inline std::string read_text_file(const std::filesystem::path& path, std::size_t most_bytes) {
+    struct stat status {};
+    const FileDescriptor file = open_for_reading(path, status);
+    return detail::read_whole_text(file, status, path, most_bytes);
+}
+
+/// The same for a file that must be a regular one: `Error(file_not_found)` for a pipe or a device, which might never
+/// end, and for a pipe without a writer, which might never begin.
+inline std::string read_regular_text_file(const std::filesystem::path& path, std::size_t most_bytes) {
+    struct stat status {};
+    const FileDescriptor file = open_for_reading(path, status, O_NONBLOCK);
+    if (!S_ISREG(status.st_mode)) {
+        throw Error(ErrorCode::file_not_found,
+                    "The path " + in_quotes(path.string(), longest_quote) +
+                        " is a pipe, a device or the like, but a regular file was expected. Name a file.");
+    }
+    return detail::read_whole_text(file, status, path, most_bytes);
 }
 
 }  // namespace totograph::io

@@ -26,8 +26,9 @@
 #include "totograph/io/trusted_file.hpp"
 
 // One block of bytes that took long to make, to be mapped into the memory of any number of processes. The file saves
-// time and nothing else: whatever is wrong with it, it counts as missing. What may end a process is that the file is
-// cut while it is mapped: only its owner can do that, and this library never does.
+// time and nothing else: whatever is wrong with it, it counts as missing. Nobody may write to it once it is there, and
+// one that somebody may write to is copied, not mapped: what is left is the superuser, and an owner who takes that
+// right back, who end a process that has mapped a file when they cut it.
 //
 // Numbers are in the byte order of the machine; the magic tells it. A header (below); the identity; zeros up to a
 // multiple of 4,096 bytes; the block; u64 checksum of the block. A reader knows all that stands before the block.
@@ -102,6 +103,24 @@ std::string check(std::span<const std::byte> bytes, std::string_view identity, s
     return {};
 }
 
+/// Why bytes are no whole file of whatever they say that they were written for, as the end of a sentence; empty when
+/// they are.
+template <class ForEach>
+std::string check_alone(std::span<const std::byte> bytes, ForEach&& for_each) {
+    Header header;
+    if (bytes.size() < sizeof header) {
+        return "it is cut off";
+    }
+    std::memcpy(&header, bytes.data(), sizeof header);
+    // Before anything is asked for or added up.
+    if (header.identity_bytes > bytes.size() - sizeof header || header.block_bytes > bytes.size()) {
+        return "it is cut off, or damaged";
+    }
+    const std::string_view identity(reinterpret_cast<const char*>(bytes.data()) + sizeof header, header.identity_bytes);
+    std::span<const std::byte> block;
+    return check(bytes, identity, header.block_bytes, for_each, block);
+}
+
 /// Reads a whole file into memory, in parts by `for_each`. Throws `Error`.
 template <class ForEach>
 Arena read_whole(const std::filesystem::path& path, const TrustedFile& opened, ForEach&& for_each) {
@@ -121,8 +140,8 @@ Arena read_whole(const std::filesystem::path& path, const TrustedFile& opened, F
         }
     });
     if (failed != 0) {
-        throw Error(ErrorCode::io_failure,
-                    "The file " + in_quotes(path.string(), 1000) + " cannot be read: " + system_reason(failed) + ".");
+        throw Error(ErrorCode::io_failure, "The file " + in_quotes(path.string(), longest_quote) +
+                                               " cannot be read: " + system_reason(failed) + ".");
     }
     return memory;
 }
@@ -136,7 +155,7 @@ inline std::size_t weight_file_bytes(std::string_view identity, std::size_t bloc
 
 /// How `read_weight_file` takes a block into memory.
 enum class WeightMemory : std::uint8_t {
-    automatic,  ///< Mapped, so that processes share it, where nobody can take away what is mapped; else copied.
+    automatic,  ///< Mapped, so that processes share it, where nobody may change what is mapped; else copied.
     copied,     ///< Read into memory of this process.
 };
 
@@ -162,8 +181,7 @@ WeightFile read_weight_file(const std::filesystem::path& path, std::string_view 
             // What has another size is only looked at: it must not ask for any amount of memory.
             const bool is_whole =
                 static_cast<std::uint64_t>(opened.status.st_size) == weight_file_bytes(identity, block_bytes);
-            const bool may_go = opened.is_shared || !keeps_mapped_files(opened.file);
-            if (is_whole && (memory == WeightMemory::copied || may_go)) {
+            if (is_whole && (memory == WeightMemory::copied || !keeps_mapped_files(opened.file))) {
                 auto copy = std::make_shared<const Arena>(weight_file_detail::read_whole(path, opened, for_each));
                 const std::span<const std::byte> bytes(copy->data(), copy->size());
                 wrong = check(std::move(copy), bytes);
@@ -174,7 +192,7 @@ WeightFile read_weight_file(const std::filesystem::path& path, std::string_view 
             }
         }
         if (!wrong.empty()) {
-            result.ignored = "The file " + in_quotes(path.string(), 1000) + " is ignored: " + wrong + ".";
+            result.ignored = "The file " + in_quotes(path.string(), longest_quote) + " is ignored: " + wrong + ".";
         }
     } catch (const Error& error) {
         result.ignored = error.what();
@@ -194,8 +212,11 @@ void write_weight_file(const std::filesystem::path& path, std::string_view ident
     const std::string head = head_of(identity, block.size());
     const std::uint64_t sum = block_checksum(block, for_each);
     // A file that a crash leaves half written has another checksum: waiting for the disk would gain nothing.
-    AtomicFile file(path,
-                    {.keeps_permissions = false, .flushes = false, .follows_links = false, .only_owner_writes = true});
+    AtomicFile file(path, {.keeps_permissions = false,
+                           .flushes = false,
+                           .follows_links = false,
+                           .only_owner_writes = true,
+                           .read_only = true});
     file.write(head);
     file.write(block);
     file.write(std::as_bytes(std::span(&sum, 1)));

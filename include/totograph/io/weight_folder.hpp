@@ -15,6 +15,7 @@
 
 #include "totograph/io/cache_file.hpp"
 #include "totograph/io/text.hpp"
+#include "totograph/io/trusted_file.hpp"
 
 // Folders of weight files: ROOT/SET/FILE.weight. SET and FILE are sixteen hexadecimal digits, and nothing that has
 // another name is ever touched.
@@ -61,10 +62,12 @@ public:
     /// Makes the folder of the set, and room for so many bytes more: removes other sets where the limits ask for it.
     /// Returns why there is none, as a sentence; empty when there is. Never throws for what is wrong with the folder.
     std::string make_room(std::uintmax_t bytes) {
-        std::error_code failed;
-        std::filesystem::create_directories(set_, failed);
-        if (failed) {
-            return "The folder " + in_quotes(set_.string(), 1000) + " cannot be made: " + failed.message() + ".";
+        if (const std::error_code failed = make_own_folders(set_)) {
+            return "The folder " + in_quotes(set_.string(), longest_quote) + " cannot be made: " + failed.message() +
+                   ".";
+        }
+        if (std::string distrusted = distrusted_folder(set_); !distrusted.empty()) {
+            return distrusted;  // no process would read what is put there
         }
         mark_used();
         if (!std::exchange(is_counted_, true)) {
@@ -74,10 +77,10 @@ public:
             make_room_of_others(bytes);
         }
         if (!has_room(bytes)) {
-            return "Weights of " + std::to_string(bytes) + " bytes are not kept in " + in_quotes(root_.string(), 1000) +
-                   ", which holds " + std::to_string(total_) + " of " + std::to_string(limits_.most_bytes) +
-                   " bytes; its disk has " + std::to_string(available()) + " bytes left, of which " +
-                   std::to_string(limits_.free_bytes) + " stay free.";
+            return "Weights of " + std::to_string(bytes) + " bytes are not kept in " +
+                   in_quotes(root_.string(), longest_quote) + ", which holds " + std::to_string(total_) + " of " +
+                   std::to_string(limits_.most_bytes) + " bytes; its disk has " + std::to_string(available()) +
+                   " bytes left, of which " + std::to_string(limits_.free_bytes) + " stay free.";
         }
         total_ += bytes;
         return {};

@@ -33,9 +33,9 @@ public:
         : recorder_(&recorder), names_(names), size_(size) {}
 
     /// Writes positions after those that the cache holds. `keys` and `values` are
-    /// `[series, samples, variates, positions, width]`; `advance` is to follow when all layers have appended. The
-    /// caller sees to it that the capacity is not exceeded in all runs together; one run that exceeds it does not
-    /// compile.
+    /// `[series, samples, variates, positions, width]`; `advance` is to follow when all layers have appended. One run
+    /// that exceeds the capacity does not compile; several runs that exceed it together are an `Error`
+    /// (`position_out_of_bounds`) of the executor, and write nothing outside of the cache.
     constexpr void append(int layer, Tensor keys, Tensor values) {
         check(keys);
         recorder_->store_at(this->keys(layer), keys, position_axis, length());

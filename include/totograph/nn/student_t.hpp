@@ -66,9 +66,9 @@ constexpr Tensor mixture_variance(const StudentTMixture& mixture) {
 }
 
 /// One draw for each of `samples` (counter-based: see `core/random.hpp`), `[series, samples, variates, patches,
-/// patch_size]`. `seed` is `[2]` i32 (low and high half), `first_series` is `[1]` i32 (added to the index of a series),
-/// `patch` is `[1]` i32: the index of the forecast patch, which counts into the time of a draw.
-constexpr Tensor sample(const StudentTMixture& mixture, Index samples, Tensor seed, Tensor first_series, Tensor patch) {
+/// patch_size]`. `seed` is `[2]` i32 (low and high half), `first` is `[2]` i32 (added to the index of a series and to
+/// that of a sample), `patch` is `[1]` i32: the index of the forecast patch, which counts into the time of a draw.
+constexpr Tensor sample(const StudentTMixture& mixture, Index samples, Tensor seed, Tensor first, Tensor patch) {
     Recorder& recorder = mixture.location.recorder();
     const Shape& parameters = mixture.location.shape();
     const bool is_mixture = parameters.rank == 6 && (parameters[1] == 1 || parameters[1] == samples);
@@ -82,19 +82,31 @@ constexpr Tensor sample(const StudentTMixture& mixture, Index samples, Tensor se
         }
     }
     recorder.check_integers(seed, 2, "sample: the seed");
-    recorder.check_integers(first_series, 1, "sample: the first series");
+    recorder.check_integers(first, 2, "sample: the first series and sample");
     recorder.check_integers(patch, 1, "sample: the patch");
     Shape shape = with_axis(parameters, 1, samples);
     --shape.rank;
     return seed.recorder().add(
         Op::sample_student_t_mixture, DType::f32, shape,
-        {mixture.degrees_of_freedom, mixture.location, mixture.scale, mixture.probability, seed, first_series, patch});
+        {mixture.degrees_of_freedom, mixture.location, mixture.scale, mixture.probability, seed, first, patch});
+}
+
+/// x with 0 in place of -0, which marks what was replaced.
+constexpr Tensor without_marks(Tensor x) {
+    return x + 0.0;
 }
 
 /// 0 in place of NaN, infinities, and values beyond half the range of f32.
 constexpr Tensor replace_extreme_values(Tensor x) {
     constexpr double half_of_largest = 0x1.fffffep126;
     return select(less(absolute(x), half_of_largest), x, x.recorder().constant(0));
+}
+
+/// The same, with a mark that costs nothing to carry: what was replaced is -0, and no other value is. To all that is
+/// computed from it, -0 is 0.
+constexpr Tensor mark_extreme_values(Tensor x) {
+    constexpr double half_of_largest = 0x1.fffffep126;
+    return select(less(absolute(x), half_of_largest), without_marks(x), x.recorder().constant(-0.0));
 }
 
 }  // namespace totograph::nn

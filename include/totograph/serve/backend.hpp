@@ -39,7 +39,8 @@ public:
     virtual ~BucketForecaster() = default;
 
     /// Forecasts the steps after the series, as `totograph::Forecaster::forecast` does: the result is a view of this
-    /// forecaster's memory, valid until its next forecast. Throws `Error` when the request does not fit.
+    /// forecaster's memory, valid until its next forecast. It tells how many of its values are no finite numbers
+    /// (`Forecast::not_finite`), which metrics count. Throws `Error` when the request does not fit.
     virtual Forecast forecast(const Series& series, const ForecastOptions& options) = 0;
 
     /// Bytes that it holds beside the weights.

@@ -203,10 +203,11 @@ private:
         const detail::ThreadQuestion question{
             .program = detail::program_key(compiled.bucket, compiled.facts()),
             .subject = "bucket " + to_string(compiled.bucket) + " of " + io::in_quotes(name_)};
-        const int best = tuned_.choose(which, most, detail::tuning_place(cpu::packet_size), question, [&](int threads) {
+        const auto measure = [&](int threads, double too_slow) {
             const PracticeSeries practice(compiled.bucket);
-            return detail::median_seconds(*make_fused(compiled, threads, resources), practice);
-        });
+            return detail::median_seconds(*make_fused(compiled, threads, resources), practice, too_slow);
+        };
+        const int best = tuned_.choose(which, most, detail::tuning_place(cpu::packet_size), question, measure);
         return make_fused(compiled, best, resources);
     }
 

@@ -57,17 +57,14 @@ public:
 
     Forecast forecast(const Series& series, const ForecastOptions& options) override {
         const cuda::NvtxRange range("totograph forecast");
-        const Forecast result = forecaster_.forecast(series, options);
-        replays_ = forecaster_.replays(result.horizon());
-        return result;
+        return forecaster_.forecast(series, options);
     }
     [[nodiscard]] std::size_t memory_bytes() const override { return Forecaster::device_bytes(); }
     [[nodiscard]] Index captures() const override { return static_cast<Index>(forecaster_.captures()); }
-    [[nodiscard]] Index replays() const noexcept override { return replays_; }
+    [[nodiscard]] Index replays() const noexcept override { return forecaster_.last_replays(); }
 
 private:
     Forecaster forecaster_;
-    Index replays_ = 0;
 };
 
 /// What was compiled for a bucket on a device.

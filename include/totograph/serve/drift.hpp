@@ -19,11 +19,12 @@
 #include <nlohmann/json.hpp>
 
 #include <totograph/core/bucket.hpp>
+#include <totograph/core/dtype.hpp>
 #include <totograph/core/error.hpp>
 #include <totograph/core/forecast.hpp>
 #include <totograph/graph/explain_text.hpp>
 #include <totograph/io/json.hpp>
-#include <totograph/io/mapped_file.hpp>
+#include <totograph/io/random_access_file.hpp>
 #include <totograph/io/safetensors.hpp>
 #include <totograph/io/safetensors_writer.hpp>
 #include <totograph/io/text.hpp>
@@ -117,40 +118,42 @@ inline void save_forecasts(const DriftSet& set, const std::filesystem::path& pat
 namespace detail {
 
 [[noreturn]] inline void reject_forecasts(const std::filesystem::path& path, const std::string& why) {
-    throw Error(ErrorCode::invalid_file, "The file " + io::in_quotes(path.string(), 1000) +
+    throw Error(ErrorCode::invalid_file, "The file " + io::in_quotes(path.string(), io::longest_quote) +
                                              " holds no recorded forecasts: " + why +
                                              ". Record them anew with save_forecasts.");
 }
 
-/// A tensor with all its values, of 3 axes or as many as may be.
+/// A tensor with all its values, of 3 axes or as many as may be. Asks for no more memory than the file has bytes for.
 inline std::vector<float> read_tensor(const io::SafetensorsFile& file, const std::string& tensor, std::size_t most_axes,
                                       std::vector<Index>& shape) {
     const io::TensorInfo* const info = file.find(tensor);
     if (info == nullptr || info->shape.size() < 3 || info->shape.size() > most_axes) {
         reject_forecasts(file.path(), "the tensor " + io::in_quotes(tensor) + " is missing or has another rank");
     }
-    shape.assign(info->shape.begin(), info->shape.end());
-    std::size_t elements = 1;
-    for (const Index extent : shape) {
-        elements *= static_cast<std::size_t>(extent);
+    if (!info->dtype || !io::converts_to_float(*info->dtype)) {
+        reject_forecasts(file.path(),
+                         "the tensor " + io::in_quotes(tensor) + " has the dtype " + io::in_quotes(info->dtype_name));
     }
-    std::vector<float> values(elements);
+    shape.assign(info->shape.begin(), info->shape.end());
+    // The header was checked: for a dtype that is known, these are as many as the shape says.
+    std::vector<float> values((info->end - info->begin) / size_in_bytes(*info->dtype));
     file.copy_to_float(*info, values);
     return values;
 }
 
 /// The metadata of a safetensors file whose header was checked before.
 inline std::map<std::string, std::string> safetensors_metadata(const std::filesystem::path& path) {
-    const io::MappedFile file(path);
+    const std::string head = io::read_safetensors_head(io::RandomAccessFile(path));
     std::uint64_t size = 0;
-    if (file.bytes().size() >= sizeof size) {
-        std::memcpy(&size, file.bytes().data(), sizeof size);
+    if (head.size() >= sizeof size) {
+        std::memcpy(&size, head.data(), sizeof size);
     }
-    if (size == 0 || size > file.bytes().size() - sizeof size) {
+    if (size == 0 || size != head.size() - sizeof size) {
         reject_forecasts(path, "it was changed while it was read");
     }
-    const std::string_view header(reinterpret_cast<const char*>(file.bytes().data()) + sizeof size, size);
-    const nlohmann::json document = io::parse_json(header, "The header of " + io::in_quotes(path.string(), 1000));
+    const std::string_view header = std::string_view(head).substr(sizeof size);
+    const nlohmann::json document =
+        io::parse_json(header, "The header of " + io::in_quotes(path.string(), io::longest_quote));
     std::map<std::string, std::string> metadata;
     if (const auto found = document.find("__metadata__"); found != document.end() && found->is_object()) {
         for (const auto& [key, value] : found->items()) {
@@ -296,10 +299,12 @@ inline std::string markdown_text(const DriftReport& report) {
                                                         : "differ",
                        number(row.deviation.mae()), number(row.deviation.worst_mae), number(row.deviation.worst_step),
                        number(row.deviation.largest), std::to_string(row.jumps.jumped())});
-        failures += row.failure.empty() ? "" : "\n" + row.name + ": " + row.failure + "\n";
+        failures +=
+            row.failure.empty() ? "" : "\n" + io::printable(row.name, io::longest_quote) + ": " + row.failure + "\n";
     }
-    return "# Drift: " + std::string(report.passed() ? "passed" : "FAILED") + "\n\nRecorded: " + report.recorded +
-           ".\nCompared: " + report.found + ".\n\n" + table.text() +
+    return "# Drift: " + std::string(report.passed() ? "passed" : "FAILED") +
+           "\n\nRecorded: " + io::printable(report.recorded, io::longest_quote) + ".\nCompared: " + report.found +
+           ".\n\n" + table.text() +
            (report.jumps_fault.empty() ? "" : "\nFutures that jumped, of all cases: " + report.jumps_fault + ".\n") +
            failures;
 }

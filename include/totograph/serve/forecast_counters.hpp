@@ -37,11 +37,12 @@ constexpr std::string_view name(RecaptureReason reason) noexcept {
 
 /// What was counted for one backend, bucket and mode.
 struct ForecastCounts {
-    std::uint64_t forecasts = 0;  ///< That succeeded; as many as there are latencies.
-    std::uint64_t failures = 0;   ///< Requests for this bucket that ended with an exception.
-    std::uint64_t builds = 0;     ///< Forecasters made, at warm-up or later.
-    std::uint64_t captures = 0;   ///< Graphs captured by them.
-    std::uint64_t replays = 0;    ///< Captured graphs replayed.
+    std::uint64_t forecasts = 0;   ///< That succeeded; as many as there are latencies.
+    std::uint64_t not_finite = 0;  ///< Of these, with values that are no finite numbers (`Forecast::is_finite`).
+    std::uint64_t failures = 0;    ///< Requests for this bucket that ended with an exception.
+    std::uint64_t builds = 0;      ///< Forecasters made, at warm-up or later.
+    std::uint64_t captures = 0;    ///< Graphs captured by them.
+    std::uint64_t replays = 0;     ///< Captured graphs replayed.
     /// Requests after warm-up that needed what was not built, by `RecaptureReason`. The stance decides what followed: a
     /// build, an eager fallback or a failure, which is counted there as well.
     std::array<std::uint64_t, all_recapture_reasons.size()> recaptures{};
@@ -71,9 +72,12 @@ struct ForecastCounts {
 /// nothing is allocated but by `read` and `reset`.
 class ForecastCounters {
 public:
-    /// A forecast that took so long, and replayed so many captured graphs.
-    void add_forecast(std::chrono::nanoseconds latency, Index replays = 0) noexcept {
+    /// A forecast that took so long, and replayed so many captured graphs; whether all its values are finite.
+    void add_forecast(std::chrono::nanoseconds latency, Index replays = 0, bool is_finite = true) noexcept {
         latencies_.record(latency);
+        if (!is_finite) {
+            add(not_finite_, 1);
+        }
         if (replays != 0) {
             add(replays_, static_cast<std::uint64_t>(replays));
         }
@@ -117,6 +121,7 @@ private:
     static ForecastCounts collect(Counters& counters, LatencyCounts latencies, const Take& take) {
         ForecastCounts counts;
         counts.forecasts = latencies.count();
+        counts.not_finite = take(counters.not_finite_);
         counts.failures = take(counters.failures_);
         counts.builds = take(counters.builds_);
         counts.captures = take(counters.captures_);
@@ -133,6 +138,7 @@ private:
 
     LatencyHistogram latencies_;
     Count replays_{0};
+    Count not_finite_{0};
     Count failures_{0};
     Count builds_{0};
     Count captures_{0};

@@ -42,7 +42,7 @@ public:
         return slots_.emplace_back(std::make_unique<Slot>(backend, bucket, mode))->counters;
     }
 
-    /// A request came that no bucket holds, so that it belongs to no `ForecastCounters`. Takes no lock.
+    /// A request came that no bucket serves, so that it belongs to no `ForecastCounters`. Takes no lock.
     void add_request_without_bucket() noexcept { requests_without_bucket_.fetch_add(1, std::memory_order_relaxed); }
 
     /// What was counted until now, by caches since the program began. Forecasts go on meanwhile.

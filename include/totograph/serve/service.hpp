@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,10 +27,12 @@
 #include <totograph/serve/metrics.hpp>
 #include <totograph/serve/mode.hpp>
 #include <totograph/serve/practice_series.hpp>
+#include <totograph/serve/result_pool.hpp>
 #include <totograph/serve/routing.hpp>
 #include <totograph/serve/seconds_text.hpp>
 #include <totograph/serve/service_options.hpp>
 #include <totograph/serve/stance.hpp>
+#include <totograph/serve/turn_lock.hpp>
 #include <totograph/serve/warm_up_report.hpp>
 #include <totograph/toto/bucket_choice.hpp>
 #include <totograph/toto/request.hpp>
@@ -37,8 +40,12 @@
 namespace totograph::serve {
 
 /// Serves forecasts with the buckets of one or several backends: builds what requests need, or all of it ahead
-/// (`warm_up`), counts what happens, and does what the thread's stance says when something was not built ahead. One
-/// thread at a time may use it; services of several threads may share a registry and a `Metrics`.
+/// (`warm_up`), counts what happens, and does what the thread's stance says when something was not built ahead.
+///
+/// Any number of threads may use it at once. They are served one after the other, in the order in which they came, so
+/// requests that are to run side by side want a service for each thread; those may share a registry and a `Metrics`.
+/// `is_ready()`, `waiting()`, `snapshot()`, `metrics()` and `reset_counters()` wait for nobody, all else for its turn.
+/// What a backend or a log sink does while it is called must not come back to the service.
 class ForecastService {
 public:
     /// Builds nothing yet. Throws `Error`: `invalid_argument` for a backend that the registry does not have, one
@@ -78,6 +85,7 @@ public:
     /// none of `buckets()`, both before anything is done; and what building and forecasting meet: the service is not
     /// ready then, until another warm-up succeeds.
     WarmUpReport warm_up(const WarmUpOptions& options = {}) {
+        const std::scoped_lock turn(turn_);
         if (options.forecasts < 0) {
             throw Error(ErrorCode::invalid_argument, "A warm-up cannot make " + std::to_string(options.forecasts) +
                                                          " forecasts of each bucket. Pass 0 or more.");
@@ -114,6 +122,7 @@ public:
         is_warm_ = true;
         was_warm_ = true;
         update_ready();
+        results_.make_room(buckets_);
         report.seconds = seconds_since(start);
         log(LogTopic::capture, [&] { return "warmed up:\n" + to_string(report); });
         return report;
@@ -123,13 +132,19 @@ public:
     /// mode that serves it now. Any thread may ask at any time.
     [[nodiscard]] bool is_ready() const noexcept { return is_ready_.load(std::memory_order_relaxed); }
 
+    /// How many calls wait for their turn. Any thread may ask at any time.
+    [[nodiscard]] std::size_t waiting() const noexcept { return turn_.waiting(); }
+
     /// Forecasts the steps after the series with the cheapest bucket that holds the request, of the backend that serves
-    /// so many series. Samples where `options` leave it open and any bucket samples, as `BucketSet` does. The result is
-    /// a view of this service's memory, valid until its next call of anything but a const function. Allocates nothing
-    /// and takes no lock once it is ready, beyond what the backend does. Throws `Error`: `no_bucket` when no bucket
-    /// holds the request (`Snapshot::requests_without_bucket`), `recapture` when the stance forbids to build what it
+    /// so many series. What none holds runs in parts, which count as one forecast and allocate, and `options` that
+    /// leave it open are sampled when any bucket samples: both as in `BucketSet`. The result is a copy, valid as long
+    /// as it or a copy of it lives; its memory then serves later results. Once the service is ready, and as many
+    /// results as live at a time (up to 8) were there before, this allocates nothing; it makes no system call unless it
+    /// waits for another thread. Both are beyond what the backend does. Throws `Error`: `no_bucket` when no bucket
+    /// serves the request (`Snapshot::requests_without_bucket`), `recapture` when the stance forbids to build what it
     /// needs, and what the backend throws.
     Forecast forecast(const Series& series, const ForecastOptions& options = {}) {
+        const std::scoped_lock turn(turn_);
         const detail::ResolvedRoute& route = routing_.of(series.batch);
         detail::ServedBackend& served = routing_.backends[route.backend];
         const std::size_t which = bucket_for(served, series, options);
@@ -144,17 +159,18 @@ public:
         const auto start = Clock::now();
         try {
             const Forecast result = slot->forecaster->forecast(series, options);
-            slot->counters->add_forecast(Clock::now() - start, slot->forecaster->replays());
-            return result;
+            slot->counters->add_forecast(Clock::now() - start, slot->forecaster->replays(), result.is_finite());
+            return result.keep_in(results_.take());
         } catch (...) {
             slot->counters->add_failure();
             throw;
         }
     }
 
-    /// Frees what serves a bucket, in all modes and backends; its last result goes with it. A request that needs it
-    /// again is a recapture. Throws `Error` (`no_bucket`) when it is none of `buckets()`.
+    /// Frees what serves a bucket, in all modes and backends. A request that needs it again is a recapture. Throws
+    /// `Error` (`no_bucket`) when it is none of `buckets()`.
     void release(const Bucket& bucket) {
+        const std::scoped_lock turn(turn_);
         require_bucket(bucket);
         for (detail::ServedBackend& served : routing_.backends) {
             for (std::size_t i = 0; i < served.buckets.size(); ++i) {
@@ -180,6 +196,7 @@ public:
     /// unless `warm_up` builds it, or the mode is `eager`, for which there is nothing to capture. Throws `Error`
     /// (`invalid_argument`), and changes nothing, when a backend does not have it.
     void set_mode(Mode mode) {
+        const std::scoped_lock turn(turn_);
         std::vector<detail::ResolvedRoute> routes = routing_.routes_in(mode);
         // Counters are there, at 0, before a request is: a monitor that first sees one at 1 has not seen it grow.
         for (const detail::ResolvedRoute& route : routes) {
@@ -195,16 +212,21 @@ public:
     }
 
     /// The mode of requests that no route gives a mode of its own.
-    [[nodiscard]] Mode mode() const noexcept { return routing_.routes.back().mode; }
+    [[nodiscard]] Mode mode() const noexcept {
+        const std::scoped_lock turn(turn_);
+        return routing_.routes.back().mode;
+    }
     /// The name of the backend of requests that no route takes.
     [[nodiscard]] const std::string& backend() const noexcept {
+        const std::scoped_lock turn(turn_);
         return routing_.backends[routing_.routes.back().backend].name;
     }
     /// The buckets of all backends that routes name.
     [[nodiscard]] const std::vector<Bucket>& buckets() const noexcept { return buckets_; }
 
-    /// Bytes that everything built holds beside the weights.
+    /// Bytes that everything built holds beside the weights, without the results.
     [[nodiscard]] std::size_t memory_bytes() const {
+        const std::scoped_lock turn(turn_);
         std::size_t bytes = 0;
         for (const detail::ServedBackend& served : routing_.backends) {
             for (const detail::Place& place : served.places) {
@@ -225,6 +247,7 @@ public:
     /// The bucket that serves requests of these sizes: of the backend that so many series go to, the cheapest that
     /// holds them; nothing when none does.
     [[nodiscard]] std::optional<Bucket> bucket_of(const Bucket& sizes) const {
+        const std::scoped_lock turn(turn_);
         const detail::ServedBackend& served = routing_.backends[routing_.of(sizes.batch).backend];
         const auto found = std::find_if(served.buckets.begin(), served.buckets.end(),
                                         [&](const Bucket& each) { return each.holds(sizes); });
@@ -232,16 +255,21 @@ public:
     }
     /// The name of the backend that requests of so many series go to.
     [[nodiscard]] const std::string& backend_of(Index batch) const noexcept {
+        const std::scoped_lock turn(turn_);
         return routing_.backends[routing_.of(batch).backend].name;
     }
     /// The mode that serves requests of so many series.
-    [[nodiscard]] Mode mode_of(Index batch) const noexcept { return routing_.of(batch).mode; }
+    [[nodiscard]] Mode mode_of(Index batch) const noexcept {
+        const std::scoped_lock turn(turn_);
+        return routing_.of(batch).mode;
+    }
 
     /// What runs for requests of a bucket: on the backend that serves as many series as it has, in the mode that it
     /// does so; or on another backend or in another mode. Builds nothing. Throws `Error`: `no_bucket` for a bucket that
     /// the backend does not have, `invalid_argument` for a backend or mode that this service does not have.
     [[nodiscard]] Explanation explain(const Bucket& bucket, std::optional<Mode> mode = {},
                                       std::string_view backend = {}) const {
+        const std::scoped_lock turn(turn_);
         require_bucket(bucket);
         const detail::ResolvedRoute& route = routing_.to(bucket, backend);
         const Backend& served = *routing_.backends[route.backend].backend;
@@ -358,7 +386,7 @@ private:
         ForecastCounters& counters = counters_of(served, which, mode);
         try {
             // Nothing is built for a request that would be refused.
-            toto::check_request(series, toto::request_sizes(series, options, served.buckets[which]));
+            toto::check_request(series, toto::used_sizes(series, options, served.buckets[which]));
             const Stance stance = current_stance();
             Mode used = stance == Stance::force_eager ? Mode::eager : mode;
             // Mode eager captures nothing: it is built when it is needed, whatever the stance, as for a fallback.
@@ -401,10 +429,12 @@ private:
         }
     }
 
+    mutable detail::TurnLock turn_;  ///< Guards all below, but what any thread may ask at any time.
     detail::Routing routing_;
     BackendResources resources_;
     std::shared_ptr<Metrics> metrics_;
     std::vector<Bucket> buckets_;
+    detail::ResultPool results_;
     bool samples_by_default_ = false;
     bool is_warm_ = false;   ///< The last warm-up succeeded.
     bool was_warm_ = false;  ///< One did: from then on, needing what is not built is a recapture.

@@ -66,6 +66,7 @@ inline LatencyCounts difference(LatencyCounts later, const LatencyCounts& earlie
 
 inline void subtract(ForecastCounts& later, const ForecastCounts& earlier) {
     subtract_count(later.forecasts, earlier.forecasts);
+    subtract_count(later.not_finite, earlier.not_finite);
     subtract_count(later.failures, earlier.failures);
     subtract_count(later.builds, earlier.builds);
     subtract_count(later.captures, earlier.captures);

@@ -35,6 +35,7 @@ inline Json json_of(const Snapshot::Entry& entry) {
             {"bucket", bucket_json(entry.bucket)},
             {"mode", std::string(name(entry.mode))},
             {"forecasts", entry.forecasts},
+            {"not_finite", entry.not_finite},
             {"failures", entry.failures},
             {"builds", entry.builds},
             {"captures", entry.captures},
@@ -54,7 +55,7 @@ inline Json json_of(const Snapshot::Entry& entry) {
 /// - `since_seconds`, `resets`, `requests_without_bucket`: of the `Snapshot`;
 /// - `entries`: a list, by backend, bucket and mode, of objects with
 ///   - `backend`, `bucket` (an object: `batch`, `variates`, `context`, `horizon`, `samples`, `exogenous`), `mode`;
-///   - `forecasts`, `failures`, `builds`, `captures`, `replays`;
+///   - `forecasts`, `not_finite`, `failures`, `builds`, `captures`, `replays`;
 ///   - `recaptures`: an object with a count for each reason, `not_warmed_up`, `released`, `mode_changed`;
 ///   - `eager_fallbacks`, `graph_breaks` (always 0), `build_seconds`, `bytes_held`;
 ///   - `latency`: an object with `count`, `sum_seconds`, `min_seconds`, `p50_seconds`, `p90_seconds`, `p99_seconds`,

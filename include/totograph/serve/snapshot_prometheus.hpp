@@ -139,6 +139,9 @@ inline void write_events(PrometheusText& text, const Snapshot& snapshot) {
     };
     using Entry = Snapshot::Entry;
     write("forecasts_total", "counter", "Forecasts that succeeded.", [](const Entry& e) { return e.forecasts; });
+    write("forecasts_not_finite_total", "counter",
+          "Forecasts with values that are no finite numbers, which succeeded and should not be used.",
+          [](const Entry& e) { return e.not_finite; });
     write("forecast_failures_total", "counter", "Requests that ended with an error, once a bucket was found for them.",
           [](const Entry& e) { return e.failures; });
     write("builds_total", "counter", "Forecasters made.", [](const Entry& e) { return e.builds; });
@@ -164,7 +167,7 @@ inline void write_events(PrometheusText& text, const Snapshot& snapshot) {
 }
 
 inline void write_requests_without_bucket(PrometheusText& text, const Snapshot& snapshot) {
-    text.begin("requests_without_bucket_total", "counter", "Requests that no bucket holds, which are errors.");
+    text.begin("requests_without_bucket_total", "counter", "Requests that no bucket serves, which are errors.");
     text.add("", snapshot.requests_without_bucket);
 }
 
@@ -190,7 +193,8 @@ inline void write_caches(PrometheusText& text, const Snapshot& snapshot) {
 /// - summary `forecast_latency_seconds` with label `quantile` (0, 0.5, 0.9, 0.99, 1: the shortest latency to the
 ///   longest), as in `LatencySummary`; without forecasts there are no quantiles. Histogram and summary, most of the
 ///   text, are left out of what was never built;
-/// - counters `forecasts_total`, `forecast_failures_total`, `builds_total`, `build_seconds_total`, `captures_total`,
+/// - counters `forecasts_total`, `forecasts_not_finite_total`, `forecast_failures_total`, `builds_total`,
+/// `build_seconds_total`, `captures_total`,
 ///   `replays_total`, `eager_fallbacks_total`, `graph_breaks_total`, and `recaptures_total` with label `reason`;
 ///   without labels, `requests_without_bucket_total`;
 /// - gauge `held_bytes`;

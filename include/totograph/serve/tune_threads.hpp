@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -15,19 +16,23 @@
 // With how many threads a forecast is fastest, by measurement.
 namespace totograph::serve::detail {
 
-/// The median of forecasts, after a first one that is slower: of as many as take 10 ms, of two at least (the faster
-/// one) and of 64 at most, for short ones scatter.
-inline double median_seconds(BucketForecaster& forecaster, const PracticeSeries& practice) {
-    using Clock = std::chrono::steady_clock;
+/// Beyond so many times the fastest, a number of threads is no candidate, and fewer need not be tried.
+inline constexpr double hopeless = 1.3;
+
+/// The median of what `timed()` gives, seconds of a forecast, after a first one that is slower: of as many as take 10
+/// ms, of two at least (the faster one) and of 64 at most, for short ones scatter. Of forecasts that take half a second
+/// and more, where the first one is hardly slower, the faster of the first two; of the first alone when it is
+/// `too_slow`.
+template <class Timed>
+double median_seconds(Timed timed, double too_slow) {
+    constexpr double is_long = 0.5;
     constexpr double long_enough = 0.01;
     constexpr std::size_t fewest = 2;
     constexpr std::size_t most = 64;
-    const auto timed = [&] {
-        const auto start = Clock::now();
-        (void)forecaster.forecast(practice.series(), practice.options());
-        return std::chrono::duration<double>(Clock::now() - start).count();
-    };
-    (void)timed();
+    const double first = timed();
+    if (first >= is_long) {
+        return first > too_slow ? first : std::min(first, timed());
+    }
     std::vector<double> seconds;
     double all = 0;
     while (seconds.size() < fewest || (all < long_enough && seconds.size() < most)) {
@@ -37,6 +42,19 @@ inline double median_seconds(BucketForecaster& forecaster, const PracticeSeries&
     const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>((seconds.size() - 1) / 2);
     std::nth_element(seconds.begin(), middle, seconds.end());
     return *middle;
+}
+
+/// The same of forecasts of a request.
+inline double median_seconds(BucketForecaster& forecaster, const PracticeSeries& practice,
+                             double too_slow = std::numeric_limits<double>::infinity()) {
+    using Clock = std::chrono::steady_clock;
+    return median_seconds(
+        [&] {
+            const auto start = Clock::now();
+            (void)forecaster.forecast(practice.series(), practice.options());
+            return std::chrono::duration<double>(Clock::now() - start).count();
+        },
+        too_slow);
 }
 
 /// What was measured, and the number of threads to take.
@@ -49,17 +67,18 @@ struct ThreadTuning {
     int best = 1;
 };
 
-/// Halves the number of threads from `most` on, until a forecast is slower by 30% than the fastest; takes the fewest
-/// that are as fast as any to 2%, and leaves the others to those who need them. `measure(threads)` gives seconds.
+/// Halves the number of threads from `most` on, until a forecast is `hopeless`; takes the fewest that are as fast as
+/// any to 2%, and leaves the others to those who need them. `measure(threads, too_slow)` gives seconds, and need not
+/// look closely at what is beyond `too_slow`.
 template <class Measure>
 ThreadTuning tune_threads(int most, Measure measure) {
     ThreadTuning tuning;
-    double fastest = 0;
+    double fastest = std::numeric_limits<double>::infinity();
     for (int threads = most; threads >= 1; threads /= 2) {
-        const double seconds = measure(threads);
-        fastest = tuning.trials.empty() ? seconds : std::min(fastest, seconds);
+        const double seconds = measure(threads, hopeless * fastest);
+        fastest = std::min(fastest, seconds);
         tuning.trials.push_back({threads, seconds});
-        if (seconds > 1.3 * fastest) {
+        if (seconds > hopeless * fastest) {
             break;
         }
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -56,6 +57,28 @@ constexpr bool samples_by_default(std::span<const Bucket> buckets) {
 
 namespace detail {
 
+/// How well a bucket serves a request in parts; the first of these that differs decides.
+struct PartsCost {
+    Index legs;     ///< That an extended horizon takes.
+    Index dropped;  ///< Steps of context that do not fit.
+    Index runs;     ///< Of a leg: parts of the batch and of the samples.
+
+    friend constexpr auto operator<=>(const PartsCost&, const PartsCost&) = default;
+};
+
+inline PartsCost cost_in_parts(const Bucket& request, const Bucket& bucket) {
+    return {.legs = divide_rounding_up(request.horizon, bucket.horizon),
+            .dropped = std::max<Index>(0, request.context - bucket.context),
+            .runs = divide_rounding_up(request.batch, bucket.batch) *
+                    divide_rounding_up(std::max<Index>(1, request.samples), std::max<Index>(1, bucket.samples))};
+}
+
+/// Whether the horizon alone keeps a request from every bucket.
+inline bool is_beyond_horizon(std::span<const Bucket> buckets, const Bucket& request) {
+    return std::all_of(buckets.begin(), buckets.end(),
+                       [&](const Bucket& bucket) { return bucket.horizon < request.horizon; });
+}
+
 [[noreturn]] inline void reject_request(std::span<const Bucket> buckets, const Series& series,
                                         const ForecastOptions& options, bool must_sample, std::string_view owner) {
     std::string list;
@@ -72,22 +95,40 @@ namespace detail {
                      : !options.samples     ? ""
                      : request.samples == 0 ? ", mean"
                                             : ", " + std::to_string(request.samples) + " samples") +
-                    "; the buckets are: " + list + ". Ask for less, or compile a larger bucket.");
+                    "; the buckets are: " + list + ". Ask for less, or compile a larger bucket." +
+                    (is_beyond_horizon(buckets, request)
+                         ? " ForecastOptions::extend goes on from the medians where the horizon ends."
+                         : ""));
 }
 
 }  // namespace detail
 
-/// The place in `buckets`, the cheapest first, of the first one that holds a request; `samples_by_default` says whether
-/// a request that leaves it open is sampled. An absent horizon or number of samples is the bucket's. Allocates nothing.
-/// Throws `Error` (`no_bucket`) listing the buckets when none holds the request; `owner` tells whose they are.
+/// The place in `buckets`, the cheapest first, of the one that serves a request; `samples_by_default` says whether a
+/// request that leaves it open is sampled. An absent horizon or number of samples is the bucket's. The first that holds
+/// the request; where none does, of those that forecast it in parts (`forecast_in_parts`) the one that extends the
+/// horizon least often, then uses most of the context, then takes the fewest runs. Allocates nothing. Throws `Error`
+/// (`no_bucket`) listing the buckets when none can; `owner` tells whose they are.
 inline std::size_t choose_bucket(std::span<const Bucket> buckets, const Series& series, const ForecastOptions& options,
                                  bool samples_by_default, std::string_view owner = {}) {
     const bool must_sample = samples_by_default && !options.samples;
+    std::size_t best = buckets.size();
+    detail::PartsCost least{};
     for (std::size_t i = 0; i < buckets.size(); ++i) {
+        const Bucket request = request_sizes(series, options, buckets[i]);
         const bool is_of_the_kind = !must_sample || buckets[i].samples > 0;
-        if (is_of_the_kind && buckets[i].holds(request_sizes(series, options, buckets[i]))) {
+        if (is_of_the_kind && buckets[i].holds(request)) {
             return i;
         }
+        if (is_of_the_kind && buckets[i].holds(piece_of(request, options, buckets[i]))) {
+            const detail::PartsCost cost = detail::cost_in_parts(request, buckets[i]);
+            if (best == buckets.size() || cost < least) {
+                best = i;
+                least = cost;
+            }
+        }
+    }
+    if (best < buckets.size()) {
+        return best;
     }
     detail::reject_request(buckets, series, options, must_sample, owner);
 }

@@ -16,8 +16,10 @@
 
 namespace totograph {
 
-/// Several buckets behind one object: a request goes to the cheapest bucket that holds it. One thread at a time may use
-/// a set; its forecasters share their threads.
+/// Several buckets behind one object: a request goes to the cheapest bucket that holds it. What none holds runs in
+/// parts
+/// (`Forecaster::forecast`), with the bucket that uses most of its context, and of those the one that takes the fewest
+/// runs. One thread at a time may use a set; its forecasters share their threads.
 ///
 /// Whether a forecast is sampled does not depend on the sizes of a request. `ForecastOptions::samples` says it; where
 /// that is absent, a set with any sampled bucket samples (as many futures as the chosen bucket has), and one of mean
@@ -39,8 +41,9 @@ public:
         : forecasters_(make_all(weights, {.threads = resources.threads, .pool = thread_pool_of(resources)},
                                 std::make_index_sequence<count>())) {}
 
-    /// Forecasts with the cheapest bucket that holds the request; the result is valid until the next forecast.
-    /// Throws `Error` (`no_bucket`) listing the buckets when none does.
+    /// Forecasts with the cheapest bucket that holds the request, or in parts; the result is valid until the next
+    /// forecast. Throws `Error` (`no_bucket`) listing the buckets when a request has more variates than any of them, a
+    /// longer horizon that is not to be extended, or wants samples where all are of the mean.
     Forecast forecast(const Series& series, const ForecastOptions& request_options = {}) {
         const std::size_t which = find(series, request_options);
         Forecast result;

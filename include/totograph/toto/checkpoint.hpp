@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include <totograph/core/dtype.hpp>
-#include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/finite_weights.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/program.hpp>
-#include <totograph/io/block_checksum.hpp>
-#include <totograph/io/file_identity.hpp>
+#include <totograph/io/checkpoint_files.hpp>
 #include <totograph/io/model_config.hpp>
-#include <totograph/io/safetensors.hpp>
+#include <totograph/toto/checkpoint_source.hpp>
 #include <totograph/toto/config.hpp>
 #include <totograph/toto/programs.hpp>
 #include <totograph/toto/untrained_source.hpp>
@@ -31,12 +26,6 @@ namespace totograph::toto {
 template <Toto1Model Model>
 struct ModelWeights {
     Weights weights;
-};
-
-/// A tensor that the model reads from its checkpoint.
-struct NamedShape {
-    std::string name;
-    Shape shape;
 };
 
 /// Every tensor of an architecture, in the order in which the model reads them. The list is read off a recorded
@@ -55,133 +44,6 @@ std::vector<NamedShape> checkpoint_tensors() {
     }
     return tensors;
 }
-
-/// The name under which the other of the two checkpoint layouts keeps a tensor: fused layers call the products of the
-/// feed-forward `mlp.0.w12` and `mlp.0.w3`, plain ones `mlp.0` and `mlp.2`.
-inline std::string name_in_fused_layout(std::string name) {
-    const std::pair<std::string_view, std::string_view> spellings[] = {{".mlp.0.", ".mlp.0.w12."},
-                                                                       {".mlp.2.", ".mlp.0.w3."}};
-    for (const auto& [plain, fused] : spellings) {
-        if (const auto at = name.find(plain); at != std::string::npos) {
-            name.replace(at, plain.size(), fused);
-            break;
-        }
-    }
-    return name;
-}
-
-/// A checkpoint in a safetensors file.
-class CheckpointFile final : public TensorSource {
-public:
-    /// Opens the file and checks it against the list: each tensor of the list is there with its shape and a dtype that
-    /// can be read, and no other.
-    /// Throws `Error`.
-    CheckpointFile(const std::filesystem::path& path, const std::vector<NamedShape>& wanted)
-        : opened_(io::file_identity(path)), file_(path) {
-        std::map<std::string, bool> known;
-        for (const NamedShape& tensor : wanted) {
-            const io::TensorInfo& info = find(tensor.name);
-            known[info.name] = true;
-            check_shape(info, tensor.shape);
-            check_dtype(info);
-        }
-        for (const io::TensorInfo& info : file_.tensors()) {
-            // Rotary frequencies are a constant of the architecture that older checkpoints stored.
-            const bool is_constant = info.name.ends_with("rotary_emb.freqs");
-            if (!known.contains(info.name) && !is_constant) {
-                throw Error(
-                    ErrorCode::unexpected_tensor,
-                    "'" + file_.path().string() + "' holds a tensor '" + info.name +
-                        "' that this architecture does not have; check that the configuration that was compiled "
-                        "is the checkpoint's.");
-            }
-        }
-    }
-
-    void read(const std::string& name, const Shape& shape, std::span<float> values) const override {
-        const io::TensorInfo& info = find(name);
-        check_shape(info, shape);
-        file_.copy_to_float(info, values);
-        file_.release(info);
-    }
-
-    [[nodiscard]] std::unique_ptr<const TensorReader> reader(const std::string& name,
-                                                             const Shape& shape) const override {
-        const io::TensorInfo& info = find(name);
-        check_shape(info, shape);
-        check_dtype(info);
-        return std::make_unique<const Reader>(file_, info);
-    }
-
-    /// The file and its header; none for a file that was changed just now, or since it was opened.
-    [[nodiscard]] std::string identity() const override {
-        if (opened_.path.empty() || !opened_.is_settled() || io::file_identity(file_.path()) != opened_) {
-            return {};
-        }
-        io::TensorInfo header;  // what stands before the tensors
-        header.end = file_.tensors().empty() ? 0 : file_.tensors().front().begin;
-        return opened_.text() + "header " + std::to_string(io::fast_checksum(file_.bytes(header))) + "\n";
-    }
-
-private:
-    class Reader final : public TensorReader {
-    public:
-        Reader(const io::SafetensorsFile& file, const io::TensorInfo& info)
-            : file_(file), info_(info), bytes_(file.bytes(info)) {}
-        Reader(const Reader&) = delete;
-        Reader& operator=(const Reader&) = delete;
-        ~Reader() override { file_.release(info_); }
-
-        void read(std::size_t first, std::span<float> values) const override {
-            const std::size_t size = size_in_bytes(*info_.dtype);
-            io::decode_to_float(*info_.dtype, bytes_.subspan(first * size, values.size() * size), values);
-        }
-
-    private:
-        const io::SafetensorsFile& file_;
-        const io::TensorInfo& info_;
-        std::span<const std::byte> bytes_;
-    };
-
-    [[nodiscard]] const io::TensorInfo& find(const std::string& name) const {
-        const io::TensorInfo* info = file_.find(name);
-        if (info == nullptr) {
-            info = file_.find(name_in_fused_layout(name));
-        }
-        if (info == nullptr) {
-            throw Error(ErrorCode::missing_tensor,
-                        "'" + file_.path().string() + "' lacks the tensor '" + name +
-                            "'; check that the file is a Toto 1.0 checkpoint and that the configuration that was "
-                            "compiled is the checkpoint's.");
-        }
-        return *info;
-    }
-
-    void check_shape(const io::TensorInfo& info, const Shape& expected) const {
-        bool same = info.shape.size() == static_cast<std::size_t>(expected.rank);
-        std::string found = "[";
-        for (std::size_t axis = 0; axis < info.shape.size(); ++axis) {
-            same = same && info.shape[axis] == expected[static_cast<int>(axis)];
-            found += (axis == 0 ? "" : ", ") + std::to_string(info.shape[axis]);
-        }
-        if (!same) {
-            throw Error(ErrorCode::tensor_mismatch, "'" + file_.path().string() + "': tensor '" + info.name +
-                                                        "' should have shape " + to_string(expected) + ", found " +
-                                                        found + "]; use the configuration of this checkpoint.");
-        }
-    }
-
-    void check_dtype(const io::TensorInfo& info) const {
-        if (!info.dtype || !io::converts_to_float(*info.dtype)) {
-            throw Error(ErrorCode::tensor_mismatch,
-                        "'" + file_.path().string() + "': tensor '" + info.name + "' has the dtype " + info.dtype_name +
-                            ", but F32, F64, BF16 or F16 was expected; convert the checkpoint to one of these.");
-        }
-    }
-
-    io::FileIdentity opened_;  // looked at before the file is opened: the same afterwards is the same file
-    io::SafetensorsFile file_;
-};
 
 /// Compares `config.json` with the compiled configuration. Throws one `Error` that lists each field that differs.
 template <Toto1Model Model>
@@ -216,14 +78,30 @@ void check_config_file(const std::filesystem::path& path) {
     check.finish();
 }
 
-/// Opens a checkpoint: a folder with `model.safetensors` and, if it has one, `config.json`. Both are checked against
-/// the architecture. Throws `Error`.
+/// Opens a checkpoint: a folder, a file, a folder of shards with their index, or a model's folder in a Hugging Face
+/// cache (`io::find_checkpoint` says what is looked for where). Its `config.json`, if it has one, and its tensors are
+/// checked against the architecture.
+///
+/// Weights are read when a forecaster needs them. The files stay open until then and after: removing them, or renaming
+/// others over them, changes nothing; one that was written to or cut is an `Error(io_failure)` of whoever reads it.
+/// Throws `Error`.
 template <Toto1Model Model>
-ModelWeights<Model> load(const std::filesystem::path& folder) {
-    if (const auto config = folder / "config.json"; std::filesystem::exists(config)) {
-        check_config_file<Model>(config);
+ModelWeights<Model> load(const std::filesystem::path& checkpoint) {
+    const io::CheckpointFiles files = io::find_checkpoint(checkpoint);
+    if (!files.config.empty()) {
+        check_config_file<Model>(files.config);
     }
-    return {Weights(std::make_shared<CheckpointFile>(folder / "model.safetensors", checkpoint_tensors<Model>()))};
+    return {Weights(std::make_shared<CheckpointSource>(files, checkpoint_tensors<Model>()))};
+}
+
+/// Reads every tensor of a model. Throws `Error` (`tensor_mismatch`), which names the tensor and the first bad index,
+/// for a value that is not finite; and what reading throws. Forecasters check what they prepare by themselves: this is
+/// for those who want to know before.
+template <Toto1Model Model>
+void check_weights(const ModelWeights<Model>& weights) {
+    for (const NamedShape& tensor : checkpoint_tensors<Model>()) {
+        require_finite(weights.weights.source(), tensor.name, tensor.shape);
+    }
 }
 
 /// Untrained weights, for tests, benchmarks and demonstrations.

@@ -30,10 +30,11 @@
 #include <totograph/exec/cuda/stream.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/toto/checkpoint.hpp>
+#include <totograph/toto/cuda_device_forecast.hpp>
 #include <totograph/toto/cuda_forecast_launches.hpp>
 #include <totograph/toto/input_states.hpp>
 #include <totograph/toto/programs.hpp>
-#include <totograph/toto/request.hpp>
+#include <totograph/toto/request_parts.hpp>
 #include <totograph/toto/rewrites.hpp>
 #include <totograph/toto/states.hpp>
 
@@ -54,23 +55,9 @@ struct ForecasterResources {
     Execution execution{};  ///< How its launches reach the device.
 };
 
-/// A result that stays on the device: `[batch, variates, horizon, samples]` with the sizes of the whole bucket, without
-/// the last axis for a forecast of the mean. What was asked for comes first along each axis; of a smaller request, what
-/// lies beyond it means nothing.
-struct DeviceForecast {
-    const float* values = nullptr;
-    Bucket bucket;   ///< The sizes of the axes.
-    Bucket request;  ///< The part of them that was asked for.
-
-    /// Where an element lies, in elements; `sample` is 0 for a forecast of the mean.
-    [[nodiscard]] constexpr Index offset(Index series, Index variate, Index step, Index sample = 0) const {
-        return ((series * bucket.variates + variate) * bucket.horizon + step) * std::max<Index>(1, bucket.samples) +
-               sample;
-    }
-};
-
-/// Forecasts requests that fit one bucket, on a CUDA device. A forecast is one copy in, one replay of a CUDA graph and
-/// one copy out. One thread at a time may use it; several forecasters may run at the same time, each on its stream.
+/// Forecasts with one bucket on a CUDA device, whatever the batch, samples and context of a request: what is larger
+/// runs in parts. A forecast (or a part) is one copy in, one replay of a CUDA graph and one copy out. One thread at a
+/// time may use it; several forecasters may run at the same time, each on its stream.
 template <toto::Toto1Model Model, Bucket bucket, ForecasterOptions options = ForecasterOptions{}>
 class Forecaster {
     static_assert(toto::check_bucket<Model, bucket>());
@@ -98,17 +85,26 @@ public:
         : Forecaster(weights, resources, CurrentDevice(resources.device), ChoosingAlgorithms()) {}
 
     /// Forecasts the steps after the series and waits for the result, a view of this forecaster's memory, valid until
-    /// its next call of this function. Allocates nothing. Throws `Error` (before anything runs) when the request is
-    /// malformed or does not fit.
+    /// its next call of this function. Of a context that is longer than the bucket's, the newest steps are used; a
+    /// batch and samples beyond the bucket run in parts, with the draws of one piece; the horizon goes beyond it only
+    /// where the options extend it. Allocates nothing for a request that fits. Throws `Error` (before anything runs)
+    /// when the request is malformed, or asks for what parts cannot give; and after it ran, `position_out_of_bounds`
+    /// (see `cuda::Executor::check_positions`), which takes somebody who writes to the states.
     Forecast forecast(const Series& series, const ForecastOptions& request_options = {}) {
         const CurrentDevice current(device_.index);
-        const Bucket request = enqueue(series, request_options, stream_.get());
-        const std::size_t end = end_of(request);
-        check(cudaMemcpyAsync(host_result_.data(), result_.data(), end * sizeof(float), cudaMemcpyDeviceToHost,
-                              stream_.get()),
-              "copying the result");
-        stream_.synchronize();
-        return collect(request);
+        last_replays_ = 0;
+        return toto::forecast_in_parts(
+            series, request_options, bucket, sizes.patch_size, parts_,
+            [this](const Series& part, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample) {
+                enqueue(part, request, seed, first_sample, stream_.get());
+                last_replays_ += replays(request.horizon);
+                check(cudaMemcpyAsync(host_result_.data(), result_.data(), end_of(request) * sizeof(float),
+                                      cudaMemcpyDeviceToHost, stream_.get()),
+                      "copying the result");
+                stream_.synchronize();
+                executor_.check_positions();
+                return collect(request);
+            });
     }
 
     /// Puts a forecast onto a stream of the caller's, which is not being captured, and returns. The series has been
@@ -117,21 +113,32 @@ public:
     /// There is one staging memory and one result. If the forecast before this one, of either kind, has not ended, the
     /// host waits here until it has; otherwise nothing waits. The result before is overwritten: whoever reads it on the
     /// same stream comes first, and readers on other streams must have finished before this call or one of `forecast`.
+    ///
+    /// Of a context that is longer than the bucket's, the newest steps are used. Nothing runs in parts here: the rest
+    /// has to fit the bucket (`Error`, `no_bucket`). A position out of bounds (see `forecast`) is told by the next
+    /// call.
     DeviceForecast forecast_on(cudaStream_t stream, const Series& series, const ForecastOptions& request_options = {}) {
         const CurrentDevice current(device_.index);
-        const Bucket request = enqueue(series, request_options, stream);
+        const Bucket request = toto::check_for(series, request_options, bucket, sizes.patch_size);
+        if (!bucket.holds(request)) {
+            throw Error(ErrorCode::no_bucket, "forecast_on: a request of " + to_string(request) +
+                                                  " does not fit the bucket " + to_string(bucket) +
+                                                  " in one piece; give its parts one by one, or call forecast.");
+        }
+        enqueue(series.newest(request.context), request, request_options.seed, request_options.first_sample, stream);
         pending_.record(stream);
-        return {reinterpret_cast<const float*>(result_.data()), bucket, request};
+        return {reinterpret_cast<const float*>(result_.data()), bucket, request, not_finite()};
     }
 
     /// Writes a request to the staging memory. `forecast` does this, after it has checked the request and waited for
     /// what `forecast_on` has left on streams: here nothing is checked, and nothing waits. Observed values are finite.
-    void fill(const Series& series, const Bucket& request, std::uint64_t seed) noexcept {
+    void fill(const Series& series, const Bucket& request, std::uint64_t seed,
+              std::uint32_t first_sample = 0) noexcept {
         const auto state = [this](std::string_view name) -> void* {
             const std::ptrdiff_t offset = Executor::input_offset(name);
             return offset < 0 ? nullptr : staged_.data() + offset;
         };
-        toto::InputStates(sizes, state).fill(series, request, seed);
+        toto::InputStates(sizes, state).fill(series, request, seed, first_sample);
     }
 
     /// Runs one program alone and waits, for those who look inside: the first after the inputs have been copied.
@@ -145,6 +152,7 @@ public:
         }
         executor_.template launch<which>(work.get());
         work.synchronize();
+        executor_.check_positions();
     }
 
     /// The content of a state, copied to the host. Throws `Error` when no program has a state of this name.
@@ -191,7 +199,8 @@ public:
         report.arena = aligned_size(Executor::Layout::arena_bytes);
         report.workspace = Executor::memory_bytes() - Executor::States::bytes - report.arena;
         report.result = result_size * sizeof(float);
-        report.pinned = Executor::States::input_bytes + report.result;
+        report.pinned =
+            Executor::States::input_bytes + report.result + sizeof(std::uint32_t) + Executor::pinned_bytes();
         return report;
     }
     /// Bytes on the device beside the shared weights: states, intermediates, workspace, result. Known when compiled.
@@ -241,6 +250,8 @@ public:
     [[nodiscard]] Index replays(Index horizon) const noexcept {
         return launches_.replays(divide_rounding_up(horizon, sizes.patch_size));
     }
+    /// Graphs that the last call of `forecast` replayed, of all its parts.
+    [[nodiscard]] Index last_replays() const noexcept { return last_replays_; }
     [[nodiscard]] Executor& executor() noexcept { return executor_; }
 
 private:
@@ -253,6 +264,7 @@ private:
           staged_(Executor::States::input_bytes),
           result_(result_size * sizeof(float)),
           host_result_(result_size * sizeof(float)),
+          not_finite_(sizeof(std::uint32_t)),
           compacted_(result_size) {
         poison();
         copy_noise();
@@ -262,6 +274,7 @@ private:
                                                executor_, recording());
         launches_.launch_each(stream_.get());
         stream_.synchronize();
+        executor_.forget_position_fault();  // what was tried ran parts of forecasts, in any order
         poison();
     }
 
@@ -336,18 +349,18 @@ private:
         collect_kernel<sizes.samples, bucket.variates, sizes.steps * sizes.patch_size, bucket.horizon>
             <<<tiles, block_threads, 0, stream>>>(
                 reinterpret_cast<const float*>(executor_.state(toto::states::forecast)),
-                reinterpret_cast<float*>(result_.data()));
+                reinterpret_cast<float*>(result_.data()),
+                reinterpret_cast<const std::int32_t*>(executor_.state(toto::states::request)), not_finite());
         check(cudaGetLastError(), "launching a kernel");
     }
 
-    /// Checks a request and puts its replay onto a stream. The device is current.
-    Bucket enqueue(const Series& series, const ForecastOptions& request_options, cudaStream_t stream) {
-        const Bucket request = toto::request_sizes(series, request_options, bucket);
-        toto::check_request(series, request);
-        toto::check_groups(series, sizes.patch_size);
-        toto::check_fit(request, bucket);
+    /// Puts the replay of a request, which was checked and fits, onto a stream. The device is current.
+    void enqueue(const Series& series, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample,
+                 cudaStream_t stream) {
         pending_.wait();  // until then the staging memory, the states and the result are in use
-        fill(series, request, request_options.seed);
+        executor_.check_positions();
+        *not_finite() = 0;
+        fill(series, request, seed, first_sample);
         const Index patches = divide_rounding_up(request.horizon, sizes.patch_size);
         try {
             launches_.launch(stream, patches, executor_, recording());
@@ -355,7 +368,10 @@ private:
             cudaStreamSynchronize(stream);  // what was launched before it failed reads the staging memory
             throw;
         }
-        return request;
+    }
+
+    [[nodiscard]] std::uint32_t* not_finite() const noexcept {
+        return reinterpret_cast<std::uint32_t*>(not_finite_.data());
     }
 
     /// Elements of the result up to the last one that was asked for.
@@ -383,7 +399,8 @@ private:
             }
             values = compacted_.data();
         }
-        return {{values, size}, request.batch, request.variates, request.horizon, request.samples};
+        return {{values, size},  request.batch,   request.variates,
+                request.horizon, request.samples, static_cast<Index>(*not_finite())};
     }
 
     Device device_;
@@ -392,7 +409,10 @@ private:
     PinnedMemory staged_;
     DeviceMemory result_;
     PinnedMemory host_result_;
+    PinnedMemory not_finite_;  ///< A number that kernels add to.
     std::vector<float> compacted_;
+    toto::PartsMemory parts_;
+    Index last_replays_ = 0;
     ForecastLaunches<Executor> launches_;
     PendingWork pending_;  // the last: it is waited for before anything else goes
 };

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -25,7 +26,7 @@
 #include <totograph/toto/forecast_sizes.hpp>
 #include <totograph/toto/input_states.hpp>
 #include <totograph/toto/programs.hpp>
-#include <totograph/toto/request.hpp>
+#include <totograph/toto/request_parts.hpp>
 #include <totograph/toto/rewrites.hpp>
 #include <totograph/toto/states.hpp>
 
@@ -79,13 +80,27 @@ public:
 
     /// As `Forecaster::forecast`.
     Forecast forecast(const Series& series, const ForecastOptions& options = {}) {
+        return forecast_in_parts(series, options, recorded_.bucket, recorded_.sizes.patch_size, parts_,
+                                 [this](const Series& part, const Bucket& request, std::uint64_t seed,
+                                        std::uint32_t first_sample) { return run(part, request, seed, first_sample); });
+    }
+
+    /// Bytes that it holds: states, intermediates, the result, and the weights of each program, which are counted as if
+    /// nothing else read them (see `cpu::EagerExecutor::memory_bytes`).
+    [[nodiscard]] std::size_t memory_bytes() const {
+        std::size_t bytes = memory_.size() + result_.size() * sizeof(float) + parts_.bytes();
+        for (const cpu::BoundGraph& bound : bound_) {
+            bytes += bound.intermediate_bytes() + bound.weight_bytes();
+        }
+        return bytes;
+    }
+
+private:
+    /// A request that was checked and fits.
+    Forecast run(const Series& series, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample) {
         const ForecastSizes& sizes = recorded_.sizes;
-        const Bucket request = request_sizes(series, options, recorded_.bucket);
-        check_request(series, request);
-        check_groups(series, sizes.patch_size);
-        check_fit(request, recorded_.bucket);
         const auto memory_of = [this](std::string_view name) { return state(name, -1); };
-        InputStates(sizes, memory_of).fill(series, request, options.seed);
+        InputStates(sizes, memory_of).fill(series, request, seed, first_sample);
         bound_[0].run();
         const Index patches = divide_rounding_up(request.horizon, sizes.patch_size);
         for (Index patch = recorded_.has_cache ? 1 : 0; patch < patches; ++patch) {
@@ -94,17 +109,6 @@ public:
         return collect_forecast(static_cast<const float*>(state(states::forecast, -1)), sizes, request, result_);
     }
 
-    /// Bytes that it holds: states, intermediates, the result, and the weights of each program, which are counted as if
-    /// nothing else read them (see `cpu::EagerExecutor::memory_bytes`).
-    [[nodiscard]] std::size_t memory_bytes() const {
-        std::size_t bytes = memory_.size() + result_.size() * sizeof(float);
-        for (const cpu::BoundGraph& bound : bound_) {
-            bytes += bound.intermediate_bytes() + bound.weight_bytes();
-        }
-        return bytes;
-    }
-
-private:
     [[nodiscard]] void* state(std::string_view name, int layer) const noexcept {
         const auto* entry = states_.find(name, layer);
         return entry == nullptr ? nullptr : memory_.data() + entry->offset;
@@ -115,6 +119,7 @@ private:
     Arena memory_;
     std::array<cpu::BoundGraph, 2> bound_;
     std::vector<float> result_;
+    PartsMemory parts_;
 };
 
 }  // namespace totograph::toto

@@ -24,7 +24,7 @@
 #include <totograph/toto/collect.hpp>
 #include <totograph/toto/input_states.hpp>
 #include <totograph/toto/programs.hpp>
-#include <totograph/toto/request.hpp>
+#include <totograph/toto/request_parts.hpp>
 #include <totograph/toto/resources.hpp>
 #include <totograph/toto/rewrites.hpp>
 #include <totograph/toto/states.hpp>
@@ -50,8 +50,9 @@ struct ForecasterOptions {
     friend constexpr bool operator==(const ForecasterOptions&, const ForecasterOptions&) = default;
 };
 
-/// Forecasts requests that fit one bucket. Cheap to make beside the weights, which all forecasters share. One thread at
-/// a time may use it; several forecasters over the same weights may run at the same time.
+/// Forecasts with one bucket, whatever the batch, samples and context of a request: what is larger runs in parts. Cheap
+/// to make beside the weights, which all forecasters share. One thread at a time may use it; several forecasters over
+/// the same weights may run at the same time.
 template <toto::Toto1Model Model, Bucket bucket, ForecasterOptions options = ForecasterOptions{}>
 class Forecaster {
     static_assert(toto::check_bucket<Model, bucket>());
@@ -98,17 +99,19 @@ public:
         : executor_(weights.weights, threads_of(resources)), result_(toto::result_size(sizes, bucket)) {}
 
     /// Forecasts the steps after the series. The result is a view of this forecaster's memory, valid until its next
-    /// forecast. Allocates nothing (the eager executor does). Throws `Error` (before anything runs) when the request is
-    /// malformed or does not fit.
+    /// forecast. Of a context that is longer than the bucket's, the newest steps are used; a batch and samples beyond
+    /// the bucket run in parts, with the draws of one piece; the horizon goes beyond it only where the options extend
+    /// it. Allocates nothing for a request that fits (the eager executor does). Throws `Error` (before anything runs)
+    /// when the request is malformed, or asks for what parts cannot give.
     Forecast forecast(const Series& series, const ForecastOptions& request_options = {}) {
-        const Bucket request = toto::request_sizes(series, request_options, bucket);
-        toto::check_request(series, request);
-        toto::check_groups(series, sizes.patch_size);
-        toto::check_fit(request, bucket);
-        fill(series, request, request_options.seed);
-        run(divide_rounding_up(request.horizon, sizes.patch_size));
-        return toto::collect_forecast(static_cast<const float*>(executor_.state(toto::states::forecast)), sizes,
-                                      request, result_);
+        return toto::forecast_in_parts(
+            series, request_options, bucket, sizes.patch_size, parts_,
+            [this](const Series& part, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample) {
+                fill(part, request, seed, first_sample);
+                run(divide_rounding_up(request.horizon, sizes.patch_size));
+                return toto::collect_forecast(static_cast<const float*>(executor_.state(toto::states::forecast)), sizes,
+                                              request, result_);
+            });
     }
 
     /// Both programs as tables: memory, steps, kernels. An eager forecaster has no plan to tell of.
@@ -136,16 +139,19 @@ public:
 
     /// Bytes that this forecaster holds beside the shared weights. An eager one counts the weights of its programs as
     /// its own (see `cpu::EagerExecutor::memory_bytes`).
-    [[nodiscard]] std::size_t memory_bytes() const { return executor_.memory_bytes() + result_.size() * sizeof(float); }
+    [[nodiscard]] std::size_t memory_bytes() const {
+        return executor_.memory_bytes() + result_.size() * sizeof(float) + parts_.bytes();
+    }
 
     /// The executor, for those who look inside: states by name, single programs.
     [[nodiscard]] Executor& executor() { return executor_; }
 
     /// Writes a request to the input states, padded to the bucket. `forecast` does this, after it has checked the
     /// request: here nothing is checked.
-    void fill(const Series& series, const Bucket& request, std::uint64_t seed) noexcept {
+    void fill(const Series& series, const Bucket& request, std::uint64_t seed,
+              std::uint32_t first_sample = 0) noexcept {
         const auto state = [this](std::string_view name) { return executor_.state(name); };
-        toto::InputStates(sizes, state).fill(series, request, seed);
+        toto::InputStates(sizes, state).fill(series, request, seed, first_sample);
     }
 
 private:
@@ -164,6 +170,7 @@ private:
 
     Executor executor_;
     std::vector<float> result_;
+    toto::PartsMemory parts_;
 };
 
 }  // namespace totograph

@@ -24,14 +24,19 @@ class InputStates {
 public:
     InputStates(const ForecastSizes& sizes, const State& state) : sizes_(sizes), state_(state) {}
 
-    void fill(const Series& series, const Bucket& request, std::uint64_t seed) const noexcept {
+    /// The draws are those of `seed`, from sample number `first_sample` on.
+    void fill(const Series& series, const Bucket& request, std::uint64_t seed,
+              std::uint32_t first_sample = 0) const noexcept {
         fill_series(series);
         fill_groups(series);
         fill_exogenous(series, request);
+        fill_request(request);
         if (auto* halves = integers(states::seed); halves != nullptr) {
             halves[0] = static_cast<std::int32_t>(static_cast<std::uint32_t>(seed));
             halves[1] = static_cast<std::int32_t>(static_cast<std::uint32_t>(seed >> 32U));
-            *integers(states::first_series) = static_cast<std::int32_t>(series.first_series);
+            std::int32_t* first = integers(states::first_draw);
+            first[0] = static_cast<std::int32_t>(series.first_series);
+            first[1] = static_cast<std::int32_t>(first_sample);
         }
     }
 
@@ -63,7 +68,7 @@ private:
                     std::fill(row + end, row + capacity, 0.0F);
                 }
                 if (is_given) {
-                    fill_row(series, (b * series.variates + v) * series.steps, values + to + begin,
+                    fill_row(series, series.row_begin(b * series.variates + v), values + to + begin,
                              observed + to + begin);
                 }
             }
@@ -94,8 +99,7 @@ private:
         }
         const Index patches = divide_rounding_up(series.steps, sizes_.patch_size);
         const Index padding = patches * sizes_.patch_size - series.steps;
-        const auto rows = static_cast<std::size_t>(series.batch * series.variates);
-        const bool per_step = series.groups.size() != rows && !series.groups.empty();
+        const bool per_step = series.has_groups_by_step();
         for (Index b = 0; b < sizes_.batch; ++b) {
             for (Index v = 0; v < sizes_.variates; ++v) {
                 for (Index p = 0; p < sizes_.context_patches; ++p) {
@@ -107,7 +111,7 @@ private:
                     } else {
                         const Index row = b * series.variates + v;
                         const Index newest = std::min((p + 1) * sizes_.patch_size - padding, series.steps) - 1;
-                        id = series.groups[static_cast<std::size_t>(per_step ? row * series.steps + newest : row)];
+                        id = series.groups[static_cast<std::size_t>(per_step ? series.row_begin(row) + newest : row)];
                     }
                 }
             }
@@ -128,15 +132,24 @@ private:
         }
         float* is_known = floats(states::is_known);
         const Index horizon = sizes_.steps * sizes_.patch_size;
+        const Index known = series.future_steps == 0 ? request.horizon : series.future_steps;
         std::fill_n(future, sizes_.batch * sizes_.variates * horizon, 0.0F);
         std::fill_n(is_known, sizes_.batch * sizes_.variates, 0.0F);
         for (Index b = 0; b < series.batch && !series.future_exogenous.empty(); ++b) {
             for (Index x = 0; x < series.exogenous; ++x) {
                 const Index row = b * sizes_.variates + first + x;
                 is_known[row] = 1.0F;
-                std::copy_n(series.future_exogenous.data() + (b * series.exogenous + x) * request.horizon,
-                            request.horizon, future + row * horizon);
+                std::copy_n(series.future_exogenous.data() + (b * series.exogenous + x) * known, request.horizon,
+                            future + row * horizon);
             }
+        }
+    }
+
+    void fill_request(const Bucket& request) const noexcept {
+        std::int32_t* to = integers(states::request);
+        for (const Index size :
+             {request.batch, request.variates, request.horizon, std::max<Index>(1, request.samples)}) {
+            *to++ = static_cast<std::int32_t>(size);
         }
     }
 

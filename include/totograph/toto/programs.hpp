@@ -141,6 +141,9 @@ public:
         return sizes.prepended == 0 ? x : slice(x, 3, sizes.prepended, x.extent(3) - sizes.prepended);
     }
 
+    /// What of the bucket a request asks for: the programs compute all of it, and the end of a forecast reads this.
+    constexpr void declare_request() const { (void)r.state(states::request, {4}, DType::i32); }
+
     /// The values of one forecast patch, `[batch, samples, variates, 1, patch_size]`, from the head's parameters.
     /// `patch` is the index of the patch in the forecast, `[1]` i32; `known` is its known future where there is one.
     [[nodiscard]] constexpr Tensor next_patch(const nn::StudentTMixture& mixture, Tensor location, Tensor scale,
@@ -150,12 +153,12 @@ public:
         }
         const Tensor standard = sizes.is_sampled
                                     ? nn::sample(mixture, sizes.samples, r.state(states::seed, {2}, DType::i32),
-                                                 r.state(states::first_series, {1}, DType::i32), patch)
+                                                 r.state(states::first_draw, {2}, DType::i32), patch)
                                     : nn::mixture_mean(mixture);
-        Tensor next = nn::replace_extreme_values(standard * scale + location);
+        Tensor next = nn::mark_extreme_values(standard * scale + location);
         if (sizes.known_future) {
             const Tensor is_known = r.state(states::is_known, {sizes.batch, 1, sizes.variates, 1, 1});
-            next = select(is_known, known, next);
+            next = select(is_known, nn::without_marks(known), next);
         }
         const Shape shape{sizes.batch, sizes.samples, sizes.variates, 1, sizes.patch_size};
         return next.shape() == shape ? next : expand(next, shape);
@@ -224,6 +227,7 @@ template <Toto1Model Model, Bucket bucket, Rewrites rewrites>
 struct Prefill {
     static constexpr void record(Recorder& recorder) {
         ForecastRecorder f(recorder, Model::config, ForecastSizes(Model::config, bucket), rewrites);
+        f.declare_request();
         const Tensor x = f.series();
         const auto global = context_statistics(x, f.observed(), f.config);
         nn::RunningMoments running;
@@ -341,6 +345,7 @@ template <Toto1Model Model, Bucket bucket, Rewrites rewrites>
 struct BeginHistory {
     static constexpr void record(Recorder& recorder) {
         ForecastRecorder f(recorder, Model::config, ForecastSizes(Model::config, bucket), rewrites);
+        f.declare_request();
         f.scaler.keep_global(context_statistics(f.series(), f.observed(), f.config));
         Prefill<Model, bucket, rewrites>::keep_history(f);
         recorder.store(f.step(), f.number(0));

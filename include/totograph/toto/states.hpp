@@ -19,12 +19,14 @@ inline constexpr std::string_view observed = "observed";          // f32, same s
 inline constexpr std::string_view groups = "groups";              // i32 [batch, variates, context_patches]
 inline constexpr std::string_view length = "length";              // i32 [batch]: patches of context
 inline constexpr std::string_view seed = "seed";                  // i32 [2]: low and high half
-inline constexpr std::string_view first_series = "first_series";  // i32 [1]
+inline constexpr std::string_view first_draw = "first_draw";      // i32 [2]: numbers of its first series and sample
 inline constexpr std::string_view is_exogenous = "is_exogenous";  // f32 [batch, 1, variates, 1, 1]
 inline constexpr std::string_view future = "future";              // f32 [batch, 1, variates, steps, patch_size]
 inline constexpr std::string_view is_known = "is_known";          // f32 [batch, 1, variates, 1, 1]
+inline constexpr std::string_view request = "request";            // i32 [4]: batch, variates, horizon, samples
 
-// Read by the caller after each forecast.
+// Read by the caller after each forecast. Where the model gave no finite number stands -0, and nowhere else
+// (`nn::mark_extreme_values`).
 inline constexpr std::string_view forecast = "forecast";  // f32 [batch, samples, variates, steps, patch_size]
 
 // Carried from step to step.

@@ -9,6 +9,7 @@
 
 #include <totograph/core/arena.hpp>
 #include <totograph/core/dtype.hpp>
+#include <totograph/exec/cpu/check_positions.hpp>
 #include <totograph/exec/cpu/evaluate_with_eigen.hpp>
 #include <totograph/exec/cpu/shared_tensors.hpp>
 #include <totograph/exec/cpu/tensor_data.hpp>
@@ -67,7 +68,8 @@ public:
         }
     }
 
-    /// Runs all nodes. Allocates, and throws when there is no memory.
+    /// Runs all nodes. Allocates, and throws when there is no memory. Throws `Error` (`position_out_of_bounds`) before
+    /// a node that would use a position beyond its axis; the states are then what the nodes before it left.
     void run() const {
         for (int id = 0; id < graph_.size(); ++id) {
             if (!runs(id)) {
@@ -80,6 +82,7 @@ public:
             for (std::size_t i = 0; i < count; ++i) {
                 inputs[i] = tensors_[static_cast<std::size_t>(node.inputs[i])];
             }
+            check_positions(graph_, node, std::span(inputs.data(), count));
             if (node.op == Op::store) {
                 evaluate(node, std::span(inputs.data() + 1, count - 1), inputs[0]);
             } else if (node.op == Op::opaque) {

@@ -157,7 +157,7 @@ inline void sample_mixture(std::span<const TensorData> inputs, const TensorData&
         key.seed = seed;
         key.series = static_cast<std::uint32_t>(series + inputs[5].integers()[0]);
         key.variate = static_cast<std::uint32_t>(variate);
-        key.sample = static_cast<std::uint32_t>(sample);
+        key.sample = static_cast<std::uint32_t>(sample + inputs[5].integers()[1]);
         key.time = static_cast<std::uint32_t>((inputs[6].integers()[0] + patch) * shape[4] + step);
         out.floats()[at] =
             sample_student_t_mixture(static_cast<int>(components), inputs[0].floats() + from, inputs[1].floats() + from,

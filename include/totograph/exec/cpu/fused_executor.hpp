@@ -18,6 +18,7 @@
 #include <totograph/exec/cpu/prepared_weights.hpp>
 #include <totograph/exec/cpu/structural_kernels.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
+#include <totograph/exec/position_error.hpp>
 #include <totograph/exec/state_layout.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/kernel.hpp>
@@ -73,26 +74,15 @@ public:
         ((prepared_[program++] = store->get(Programs::graph, Programs::weights, weights.source())), ...);
     }
 
-    /// Runs one of the programs.
+    /// Runs one of the programs. Throws `Error` (`position_out_of_bounds`), at the end, when a position that is data
+    /// reached beyond its axis; it was moved inside, so that nothing else was read or written.
     template <std::size_t which>
-    void run() noexcept {
+    void run() {
         using Program = std::tuple_element_t<which, std::tuple<Programs...>>;
-        using Table = KernelTable<Program, Storage>;
-        for (const Step& step : Program::steps) {
-            const Kernel& kernel = Program::kernels[static_cast<std::size_t>(step.kernel)];
-            KernelCall call;
-            for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
-                call.operands[i] = address<Program, which>(step.operands[i], kernel.operands[i].dtype);
-            }
-            if (kernel.kind == KernelKind::product) {
-                call.input = address<Program, which>(step.input, DType::f32);
-                call.packed = prepared_[which][static_cast<std::size_t>(step.weight.index)]->packed.get();
-            }
-            call.output = address<Program, which>(step.output, kernel.dtype);
-            call.pool = pool_.get();
-            call.scratch = reinterpret_cast<float*>(memory_.data() + Layout::bytes + Layout::arena_bytes);
-            call.scratch_floats = scratch_floats;
-            Table::functions[static_cast<std::size_t>(step.kernel)](kernel, call);
+        PositionFault fault;
+        run_steps<which>(fault);
+        if (fault.step >= 0) [[unlikely]] {
+            throw totograph::detail::position_error<Program>(fault.step, fault.position);
         }
     }
 
@@ -107,8 +97,32 @@ public:
     [[nodiscard]] int threads() const noexcept { return pool_->threads(); }
 
 private:
+    template <std::size_t which>
+    void run_steps(PositionFault& fault) noexcept {
+        using Program = std::tuple_element_t<which, std::tuple<Programs...>>;
+        using Table = KernelTable<Program, Storage>;
+        KernelCall call;
+        call.pool = pool_.get();
+        call.scratch = reinterpret_cast<float*>(memory_.data() + Layout::bytes + Layout::arena_bytes);
+        call.scratch_floats = scratch_floats;
+        call.fault = &fault;
+        for (const Step& step : Program::steps) {
+            const Kernel& kernel = Program::kernels[static_cast<std::size_t>(step.kernel)];
+            call.step = static_cast<int>(&step - &Program::steps[0]);
+            for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
+                call.operands[i] = address<Program, which>(step.operands[i], kernel.operands[i].dtype, call);
+            }
+            if (kernel.kind == KernelKind::product) {
+                call.input = address<Program, which>(step.input, DType::f32, call);
+                call.packed = prepared_[which][static_cast<std::size_t>(step.weight.index)]->packed.get();
+            }
+            call.output = address<Program, which>(step.output, kernel.dtype, call);
+            Table::functions[static_cast<std::size_t>(step.kernel)](kernel, call);
+        }
+    }
+
     template <class Program, std::size_t which>
-    [[nodiscard]] void* address(const Reference& reference, DType dtype) const noexcept {
+    [[nodiscard]] void* address(const Reference& reference, DType dtype, const KernelCall& call) const noexcept {
         const auto index = static_cast<std::size_t>(reference.index);
         std::byte* base = nullptr;
         switch (reference.space) {
@@ -122,7 +136,7 @@ private:
             const auto position = static_cast<std::size_t>(reference.position);
             const auto* value =
                 reinterpret_cast<const std::int32_t*>(memory_.data() + Layout::template offsets<Program>[position]);
-            offset += *value * reference.position_stride;
+            offset += call.bounded(*value, reference.last_position) * reference.position_stride;
         }
         return base + offset * static_cast<Index>(size_in_bytes(dtype));
     }

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include <totograph/exec/cpu/thread_pool.hpp>
+#include <totograph/exec/position_error.hpp>
 #include <totograph/graph/kernel.hpp>
 
 namespace totograph::cpu {
@@ -18,6 +19,17 @@ struct KernelCall {
     ThreadPool* pool = nullptr;
     float* scratch = nullptr;  ///< `scratch_floats` for each thread.
     std::size_t scratch_floats = 0;
+    PositionFault* fault = nullptr;
+    int step = 0;  ///< The number of the step that calls.
+
+    /// A position that the kernel has read, from 0 to `last`; reports another one. On the caller's thread.
+    [[nodiscard]] Index bounded(Index position, Index last) const noexcept {
+        const Index inside = bounded_position(position, last);
+        if (inside != position) [[unlikely]] {
+            fault->note(step, position);
+        }
+        return inside;
+    }
 };
 
 /// The code of a kernel. Most know their kernel at compile time; those that need not be fast read it.

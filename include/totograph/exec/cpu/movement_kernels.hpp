@@ -112,8 +112,10 @@ inline void take(const Kernel& kernel, const KernelCall& call) noexcept {
     const auto axis = static_cast<std::size_t>(kernel.attributes[0]);
     const Index step = strides[axis];
     strides[axis] = 0;
+    const Index last = kernel.operands[0].shape[static_cast<int>(axis)] - 1;
     for_each_row(shape, [&](const AxisIndex& index) {
-        copy({call.operands[0], offset_of(index, strides, shape.rank) + step * integer_of(kernel, call, 1, index[0]),
+        const Index position = call.bounded(integer_of(kernel, call, 1, index[0]), last);
+        copy({call.operands[0], offset_of(index, strides, shape.rank) + step * position,
               last_stride(strides, shape.rank), call.output, offset_of(index, kernel.output_strides, shape.rank),
               last_stride(kernel.output_strides, shape.rank), shape[-1]},
              kernel.dtype);
@@ -145,7 +147,9 @@ inline void store(const Kernel& kernel, const KernelCall& call) noexcept {
         totograph::detail::broadcast_strides(kernel.operands[0].shape, kernel.operands[0].strides, shape);
     const Index step = shape.rank == 0 ? 0 : kernel.output_strides[static_cast<std::size_t>(kernel.attributes[0])];
     for_each_row(shape, [&](const AxisIndex& index) {
-        const Index position = kernel.operand_count == 2 ? integer_of(kernel, call, 1, index[0]) : kernel.attributes[1];
+        const Index position = kernel.operand_count == 2
+                                   ? call.bounded(integer_of(kernel, call, 1, index[0]), kernel.attributes[2])
+                                   : kernel.attributes[1];
         copy({call.operands[0], offset_of(index, strides, shape.rank), last_stride(strides, shape.rank), call.output,
               offset_of(index, kernel.output_strides, shape.rank) + position * step,
               last_stride(kernel.output_strides, shape.rank), shape.rank == 0 ? 1 : shape[-1]},

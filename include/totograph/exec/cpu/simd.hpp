@@ -16,6 +16,7 @@
 #endif
 
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/cpu/optimize_warning.hpp>
 
 // Code that depends on the instruction set lives in an inline namespace named after it, so that objects compiled with
 // different flags can be linked into one program without sharing each other's kernels or packed weights. The classes

@@ -103,7 +103,7 @@ void run_causal_attention(const Kernel&, const KernelCall& call) noexcept {
                  .head = head,
                  .head_dim = S::head_dim,
                  .positions = S::positions,
-                 .valid = std::min(S::positions, integer_of<K>(call, 3, series))},
+                 .valid = bounded_position(integer_of<K>(call, 3, series), S::positions)},
                 call.scratch + static_cast<std::size_t>(thread) * call.scratch_floats);
     });
 }
@@ -121,6 +121,12 @@ void run_cached_attention(const Kernel&, const KernelCall& call) noexcept {
     constexpr bool shared = operand<K>(1).shape[1] == 1;
     constexpr Index together = shared ? std::min(S::samples, queries_per_item) : 1;
     constexpr Index blocks = divide_rounding_up(S::samples, together);
+    constexpr Index prefix_capacity = operand<K>(1).shape[3];
+    constexpr Index suffix_capacity = operand<K>(4).shape[3];
+    for (Index series = 0; series < S::series; ++series) {  // on one thread: what follows runs on many
+        (void)call.bounded(integer_of<K>(call, 3, series), prefix_capacity);
+    }
+    const Index suffix_length = call.bounded(integer_of<K>(call, 6, 0), suffix_capacity);
     parallel_for(*call.pool, S::series * S::variates * S::heads * blocks, [&](Index item, int thread) {
         const Index head = item % S::heads;
         const Index variate = item / S::heads % S::variates;
@@ -141,8 +147,8 @@ void run_cached_attention(const Kernel&, const KernelCall& call) noexcept {
                 .head = head,
                 .head_dim = S::head_dim,
                 .queries = std::min(together, S::samples - first),
-                .prefix_length = integer_of<K>(call, 3, series),
-                .suffix_length = integer_of<K>(call, 6, 0)},
+                .prefix_length = bounded_position(integer_of<K>(call, 3, series), prefix_capacity),
+                .suffix_length = suffix_length},
                call.scratch + static_cast<std::size_t>(thread) * call.scratch_floats);
     });
 }
@@ -208,7 +214,7 @@ void run_sample(const Kernel&, const KernelCall& call) noexcept {
             arguments.key.seed = seed;
             arguments.key.series = static_cast<std::uint32_t>(series + integer_of<K>(call, 5, 0));
             arguments.key.variate = static_cast<std::uint32_t>(variate);
-            arguments.key.sample = static_cast<std::uint32_t>(sample);
+            arguments.key.sample = static_cast<std::uint32_t>(sample + integer_of<K>(call, 5, 1));
             arguments.key.time = static_cast<std::uint32_t>((integer_of<K>(call, 6, 0) + patch) * patch_size);
             sample_student_t_mixture(arguments);
         }

@@ -34,6 +34,11 @@ struct QueryPlace {
     int head;
 };
 
+/// How many keys an attention has room for: of its prefix (operand 1), or of its suffix (operand 4).
+template <class K, int which>
+inline constexpr auto key_capacity =
+    static_cast<std::int32_t>(K::kernel.operands[static_cast<std::size_t>(which)].shape[3]);
+
 template <class K>
 __device__ __forceinline__ QueryPlace query_place(Offset<K> item) {
     using S = AttentionSizes<K>;

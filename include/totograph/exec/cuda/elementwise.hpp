@@ -99,7 +99,7 @@ struct OperandPointers {
         [&]<std::size_t... i>(std::index_sequence<i...>) {
             ((base[i] = (which >> i & 1U) == 0 ? nullptr
                                                : call.operands[static_cast<std::size_t>(Source::first_operand) + i]
-                                                     .template get<Element<operand_of<Source>(i).dtype>>()),
+                                                     .template get<Element<operand_of<Source>(i).dtype>>(call.report)),
              ...);
         }
         (std::make_index_sequence<operand_count<Source>>());
@@ -141,7 +141,7 @@ __device__ void run_pointwise(const KernelCall& call) {
         return;
     }
     const OperandPointers<Source> pointers(call);
-    auto* out = call.output.get<Output<K>>();
+    auto* out = call.output.get<Output<K>>(call.report);
     using Values = ChainValues<Source, lanes>;
     const auto read = [&](Offset<K> item) {
         Values values;

@@ -29,6 +29,7 @@
 #include <totograph/exec/cuda/memory.hpp>
 #include <totograph/exec/cuda/mixture_draw.hpp>
 #include <totograph/exec/cuda/placement.hpp>
+#include <totograph/exec/cuda/position_faults.hpp>
 #include <totograph/exec/cuda/row_cluster_launch.hpp>
 #include <totograph/exec/cuda/state_rounding.hpp>
 #include <totograph/exec/cuda/step_kernels.hpp>
@@ -154,8 +155,17 @@ public:
         check(cudaMemsetAsync(memory_.data(), 0xff, memory_.size(), stream), "poisoning memory");
     }
 
+    /// Throws `Error` (`position_out_of_bounds`) when a position that is data has reached beyond its axis in what has
+    /// run since the last call; it was moved inside, so that nothing else was read or written. Waits for nothing: call
+    /// it when the host has waited for the result.
+    void check_positions() const { faults_.check(); }
+    /// Forgets a fault, such as one of a run that nobody reads.
+    void forget_position_fault() const noexcept { faults_.forget(); }
+
     /// Bytes of states, intermediates and workspace together: known when the program is compiled.
     static constexpr std::size_t memory_bytes() noexcept { return memory_bytes_planned; }
+    /// Bytes of page-locked memory of the host.
+    static constexpr std::size_t pinned_bytes() noexcept { return PositionFaults<Programs...>::pinned_bytes; }
     /// Launches of one run. One that the library computes is several kernels.
     template <std::size_t which>
     static constexpr std::size_t launches() {
@@ -252,7 +262,8 @@ private:
         if (reference.position >= 0) {
             address.position = reinterpret_cast<const std::int32_t*>(
                 memory_.data() + States::template offsets<Program>[static_cast<std::size_t>(reference.position)]);
-            address.position_stride = reference.position_stride;
+            address.position_stride = static_cast<std::int32_t>(reference.position_stride);
+            address.last_position = static_cast<std::int32_t>(reference.last_position);
         }
         return address;
     }
@@ -266,6 +277,7 @@ private:
             return Lowering<Program, streams>::is_rounded(reference) ? sizeof(BFloat16) : size_in_bytes(dtype);
         };
         KernelCall call;
+        call.report = faults_.template report_of<which>(index);
         call.output = address<which>(step.output, element(step.output, kernel.dtype));
         if (kernel.kind == KernelKind::product) {
             call.input = address<which>(step.input, element(step.input, DType::f32));
@@ -381,6 +393,7 @@ private:
     Execution execution_;
     KernelLauncher launcher_;
     DeviceMemory memory_;
+    PositionFaults<Programs...> faults_;
     LibraryProducts products_;
     std::array<std::vector<DeviceTensor>, sizeof...(Programs)> prepared_;
 };

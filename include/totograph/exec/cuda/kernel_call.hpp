@@ -33,22 +33,47 @@ struct KernelOf {
     using Key = std::conditional_t<keys, BFloat16, float>;
 };
 
+/// Where kernels report a position that is out of bounds: what a program reads or writes beyond it is none of its own.
+struct PositionReport {
+    /// In memory of the host; 0 for none. The upper half is `step + 1`, the lower half the position. One write keeps
+    /// both together, whichever thread comes last.
+    volatile std::uint64_t* word = nullptr;
+    std::uint32_t step = 0;
+
+    /// A position from 0 to `last`; another one is moved there and reported. In a checked build (`position_error.hpp`),
+    /// it ends the kernel and with it all work of the process on the device.
+    [[nodiscard]] __device__ __forceinline__ std::int32_t bounded(std::int32_t position, std::int32_t last) const {
+        const std::int32_t inside = min(max(position, 0), last);
+        if (inside != position) {
+#ifdef TOTOGRAPH_CHECKED
+            __trap();
+#endif
+            *word = static_cast<std::uint64_t>(step + 1U) << 32U | static_cast<std::uint32_t>(position);
+        }
+        return inside;
+    }
+};
+
 /// Where a tensor lies. A position is read on the device when the kernel runs, so that one recorded launch serves every
 /// step.
 struct Address {
     void* base = nullptr;
     const std::int32_t* position = nullptr;
-    std::int64_t position_stride = 0;  ///< In elements.
+    std::int32_t position_stride = 0;  ///< In elements.
+    std::int32_t last_position = 0;    ///< The largest position at which all that is read or written lies inside.
 
     template <class T>
-    [[nodiscard]] __device__ T* get() const {
+    [[nodiscard]] __device__ T* get(const PositionReport& report) const {
         T* pointer = static_cast<T*>(base);
-        return position == nullptr ? pointer : pointer + *position * position_stride;
+        return position == nullptr
+                   ? pointer
+                   : pointer + static_cast<std::int64_t>(report.bounded(*position, last_position)) * position_stride;
     }
 };
 
 /// What a kernel is launched with.
 struct KernelCall {
+    PositionReport report;
     Address output;
     Address input;                 ///< Of a product.
     const void* weight = nullptr;  ///< Of a product.

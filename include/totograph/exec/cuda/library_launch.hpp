@@ -117,7 +117,7 @@ void launch_rounding(const KernelLauncher& launcher, const Device& device, const
         constexpr auto depth = static_cast<int>(First::kernel.depth);
         launcher.launch(&convert_kernel<depth, First::is_aligned>,
                         {blocks_for(device, divide_rounding_up(rows * depth, Index{4} * block_threads))}, stream,
-                        call.input, First::kernel.input_stride, rows, rounded);
+                        call.input, call.report, First::kernel.input_stride, rows, rounded);
     }
 }
 

@@ -291,10 +291,11 @@ __global__ void __launch_bounds__(block_threads)
 /// Rows of a product's input as bf16, next to each other.
 template <int depth, bool aligned>
 __global__ void __launch_bounds__(block_threads)
-    convert_kernel(const __grid_constant__ Address input, Index input_stride, Index rows, BFloat16* out) {
+    convert_kernel(const __grid_constant__ Address input, const __grid_constant__ PositionReport report,
+                   Index input_stride, Index rows, BFloat16* out) {
     wait_for_predecessor();
     let_successor_begin();
-    const auto* in = input.get<float>();
+    const auto* in = input.get<float>(report);
     constexpr int lanes = depth % 4 == 0 ? 4 : depth % 2 == 0 ? 2 : 1;
     for (Index item = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x; item < rows * (depth / lanes);
          item += static_cast<Index>(gridDim.x) * blockDim.x) {
@@ -315,8 +316,8 @@ __global__ void __launch_bounds__(block_threads)
     constexpr auto depth = static_cast<Offset<K>>(K::kernel.columns());
     constexpr int lanes = depth % 4 == 0 ? 4 : depth % 2 == 0 ? 2 : 1;
     const OperandPointers<Epilogue<K>> after(call);
-    const auto* in = call.operands[0].get<float>();
-    auto* norms = call.output.get<float>();
+    const auto* in = call.operands[0].get<float>(call.report);
+    auto* norms = call.output.get<float>(call.report);
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     for (Offset<K> row = static_cast<Offset<K>>(blockIdx.x * warps + threadIdx.x / warp_size);
          row < static_cast<Offset<K>>(K::kernel.rows()); row += static_cast<Offset<K>>(gridDim.x * warps)) {

@@ -161,14 +161,15 @@ __device__ void run_streaming_product(const KernelCall& call, int block) {
     wait_for_predecessor();
     let_successor_begin();
 
-    auto* const out = call.output.get<Output<K>>();  // may read a position: before there is anything else to wait for
+    auto* const out =
+        call.output.get<Output<K>>(call.report);  // may read a position: before there is anything else to wait for
     if (item < items) {
         const OperandPointers<Source, ~(Member::weight_operands | scale_bit)> pointers(call);
         load_operands<K, Source, lanes, ~(Member::weight_operands | scale_bit)>(pointers, place, values);
     }
     using Input = typename Member::Input;
     static_assert(!has_reduction || std::is_same_v<Input, float>);
-    const auto* input = call.input.get<Input>();
+    const auto* input = call.input.get<Input>(call.report);
     Pack<Input, 8> x[chunks_per_warp][halves];
 #pragma unroll
     for (int j = 0; j < chunks_per_warp; ++j) {

@@ -112,7 +112,7 @@ __device__ void run_streaming_tiles(const KernelCall& call, int block, std::byte
         return place_of<K, IterationOf<K>>(static_cast<Offset<K>>(row) * columns + first_column + own_column);
     };
     constexpr unsigned scale_bit = Member::scale_operand < 0 ? 0U : 1U << Member::scale_operand;
-    auto* const out = call.output.get<Output<K>>();
+    auto* const out = call.output.get<Output<K>>(call.report);
     const OperandPointers<Source, ~scale_bit> pointers(call);
     ChainValues<Source, lanes> values[turns];
 #pragma unroll
@@ -126,7 +126,7 @@ __device__ void run_streaming_tiles(const KernelCall& call, int block, std::byte
     using Input = typename Member::Input;
     static_assert(!has_reduction || std::is_same_v<Input, float>,
                   "totograph: a norm is of inputs that are stored as f32.");
-    const auto* input = call.input.get<Input>();
+    const auto* input = call.input.get<Input>(call.report);
     float sums[accumulators][groups][tiles][4] = {};
     float square[tiles][2] = {};
 #pragma unroll

@@ -125,7 +125,7 @@ inline std::optional<StressRequest> make_stress_request(const StressData& data, 
     std::vector<std::size_t> usable;
     for (std::size_t column = 0; column < data.table.columns.size(); ++column) {
         const auto values = window(column);
-        if (std::any_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); })) {
+        if (std::any_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); })) {
             usable.push_back(column);
         }
     }
@@ -137,9 +137,9 @@ inline std::optional<StressRequest> make_stress_request(const StressData& data, 
     for (std::size_t i = 0; i < series; ++i) {
         const std::size_t column = usable[(first_column + i) % usable.size()];
         request.columns.push_back(column);
-        for (const float value : window(column)) {
+        for (const double value : window(column)) {
             const bool is_there = std::isfinite(value);
-            request.values.push_back(is_there ? value : 0.0F);
+            request.values.push_back(is_there ? static_cast<float>(value) : 0.0F);
             request.observed.push_back(is_there ? 1 : 0);
         }
         request.scales.push_back(series_scale(std::span(request.values).last(context),

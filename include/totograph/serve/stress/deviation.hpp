@@ -31,7 +31,8 @@ struct Deviation {
     double scatter_sum = 0;        ///< Of what medians of so few samples differ by anyway (`Compared::summaries`).
     std::uint64_t futures = 0;     ///< Sampled futures of one variate, compared one by one.
     std::uint64_t jumps = 0;       ///< Of these, those that drew another component, or follow one that did.
-    std::uint64_t not_finite = 0;  ///< Values that are NaN or infinite on one side alone, or on both.
+    std::uint64_t not_finite = 0;  ///< Values that are NaN or infinite on one side alone, or on both, or stand in place
+                                   ///< of such (`Forecast::not_finite`).
     bool is_bitwise_equal = true;  ///< Every value has the same bits.
 
     [[nodiscard]] double mae() const { return values == 0 ? 0 : absolute_sum / static_cast<double>(values); }
@@ -230,6 +231,10 @@ inline ForecastDeviation compare_forecasts(const Forecast& found, const Forecast
             deviation.worst_mae = std::max(0.0, deviation.mae() - 5 * deviation.scatter());
         }
         result.variates.push_back(deviation);
+    }
+    if (!result.variates.empty()) {  // which of them it was is not known
+        result.variates.front().not_finite +=
+            static_cast<std::uint64_t>(found.not_finite()) + static_cast<std::uint64_t>(expected.not_finite());
     }
     return result;
 }

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <totograph/io/text.hpp>
+
 namespace totograph::serve {
 
 /// A Markdown table whose columns stand in line when it is read as plain text, too. The first column is flush left, or
@@ -47,12 +49,11 @@ public:
     }
 
 private:
-    /// A cell cannot end its column or its line.
+    /// A cell cannot end its column or its line, nor steer a terminal.
     static std::string escaped(std::string_view cell) {
         std::string result;
-        for (const char character : cell) {
-            const bool is_control = static_cast<unsigned char>(character) < 0x20U;
-            result += character == '|' ? "\\|" : std::string(1, is_control ? ' ' : character);
+        for (const char character : io::printable(cell, io::longest_quote)) {
+            result += character == '|' ? "\\|" : std::string(1, character);
         }
         return result;
     }

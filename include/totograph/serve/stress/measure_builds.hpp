@@ -110,8 +110,8 @@ inline std::vector<BuildLatency> measure_builds(std::span<const std::shared_ptr<
 
 /// The rows as a Markdown table.
 inline std::string markdown_text(std::span<const BuildLatency> rows) {
-    MarkdownTable table({"bucket", "backend", "mode", "first build", "build again", "captures", "first forecast",
-                         "later p50", "memory"});
+    MarkdownTable table(
+        {"size", "backend", "mode", "first build", "build again", "captures", "first forecast", "later p50", "memory"});
     for (const BuildLatency& row : rows) {
         table.add_row({to_string(row.bucket), row.backend, std::string(name(row.mode)),
                        detail::seconds_text(row.first_build_seconds), detail::seconds_text(row.build.median()),

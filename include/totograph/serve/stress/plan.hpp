@@ -25,7 +25,7 @@ namespace totograph::serve {
 
 /// How thorough a stress run is.
 enum class StressLevel : std::uint8_t {
-    quick,             ///< Each bucket half full, and the first one whole, 3 times.
+    quick,             ///< Each bucket half full or less, and the first one whole, 3 times.
     full,              ///< All of them whole, and each of a request's sizes small in turn, 10 times.
     production_check,  ///< Odd and smallest sizes as well, 20 times.
 };
@@ -107,12 +107,19 @@ inline std::vector<Bucket> plan_stress(std::span<const Bucket> buckets, StressLe
         }
         return bucket;
     };
-    const auto part = [](const Bucket& bucket, Index numerator, Index denominator) {
-        return Bucket{.batch = (bucket.batch * numerator + denominator - 1) / denominator,
-                      .variates = (bucket.variates * numerator + denominator - 1) / denominator,
+    // Of its steps one share; of its series, variates and samples, with which eager's time grows as fast, another.
+    const auto thin_part = [](const Bucket& bucket, Index numerator, Index denominator, Index thinner) {
+        const auto rounded_up = [&](Index extent) {
+            return (extent * numerator + denominator * thinner - 1) / (denominator * thinner);
+        };
+        return Bucket{.batch = rounded_up(bucket.batch),
+                      .variates = rounded_up(bucket.variates),
                       .context = part_of(bucket.context, numerator, denominator),
                       .horizon = part_of(bucket.horizon, numerator, denominator),
-                      .samples = bucket.samples == 0 ? 0 : part_of(bucket.samples, numerator, denominator)};
+                      .samples = bucket.samples == 0 ? 0 : part_of(bucket.samples, numerator, denominator * thinner)};
+    };
+    const auto part = [&](const Bucket& bucket, Index numerator, Index denominator) {
+        return thin_part(bucket, numerator, denominator, 1);
     };
     const auto is_served_before = [&](const Bucket& whole, const Bucket& sizes) {
         const auto first =
@@ -122,10 +129,11 @@ inline std::vector<Bucket> plan_stress(std::span<const Bucket> buckets, StressLe
     for (const Bucket& whole : buckets) {
         const Bucket bucket = within_rows(whole);
         if (level == StressLevel::quick && !plan.empty()) {
-            // Less than all of it, unless a bucket before would serve that.
-            Bucket sizes = part(bucket, 1, 2);
-            sizes = is_served_before(whole, sizes) ? part(bucket, 3, 4) : sizes;
-            detail::add_sizes(plan, bucket, is_served_before(whole, sizes) ? bucket : sizes);
+            // The least of these that no bucket before would serve.
+            const std::array tried{thin_part(bucket, 1, 2, 2), part(bucket, 1, 2), part(bucket, 3, 4), bucket};
+            const auto sizes = std::find_if(tried.begin(), tried.end() - 1,
+                                            [&](const Bucket& each) { return !is_served_before(whole, each); });
+            detail::add_sizes(plan, bucket, *sizes);
             continue;
         }
         detail::add_sizes(plan, bucket, bucket);

@@ -63,7 +63,7 @@ inline std::string variates_markdown(const StressReport& report) {
 }
 
 inline std::string warm_up_markdown(const WarmUpReport& report) {
-    MarkdownTable table({"bucket", "build", "captures", "first forecast", "later", "memory"});
+    MarkdownTable table({"size", "build", "captures", "first forecast", "later", "memory"});
     for (const WarmUpReport::Row& row : report.rows) {
         table.add_row({to_string(row.bucket), seconds_text(row.build_seconds), std::to_string(row.captures),
                        seconds_text(row.first_seconds), seconds_text(row.later_seconds),

@@ -161,7 +161,7 @@ private:
                 if (data.table.rows() < static_cast<std::size_t>(each.context)) {
                     missing = data.name + " has " + totograph::detail::count_text(data.table.rows(), "row", "rows");
                 } else if (!can_serve(tested_, each, {})) {
-                    missing = "no bucket of '" + tested_.backend() + "' holds it";
+                    missing = "nothing compiled for '" + tested_.backend() + "' holds it";
                 } else if (!can_serve(baseline_, each, Mode::eager)) {
                     missing = "'" + baseline_.backend() + "' has no eager baseline for it";
                 }

@@ -8,18 +8,20 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <system_error>
+#include <utility>
 #include <vector>
 
 #include <totograph/core/bucket.hpp>
 #include <totograph/core/error.hpp>
 #include <totograph/graph/explain_text.hpp>
+#include <totograph/io/checkpoint_files.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/serve/backend.hpp>
 #include <totograph/serve/backend_registry.hpp>
 #include <totograph/serve/explanation.hpp>
 #include <totograph/serve/mode.hpp>
 #include <totograph/serve/verify/check.hpp>
+#include <totograph/serve/verify/permissions.hpp>
 
 namespace totograph::serve {
 
@@ -32,7 +34,8 @@ inline std::vector<Check> check_backends(const BackendRegistry& registry, std::s
         const bool is_wanted = wanted.empty() || backend->name() == wanted;
         const std::string reason = backend->unavailable(resources);
         Check check{"backend " + std::string(backend->name()), CheckResult::ok,
-                    "available, " + totograph::detail::count_text(backend->buckets().size(), "bucket", "buckets")};
+                    "available, " +
+                        totograph::detail::count_text(backend->buckets().size(), "compiled size", "compiled sizes")};
         if (!reason.empty()) {
             check.result = is_wanted && !wanted.empty() ? CheckResult::failed : CheckResult::warning;
             check.found = reason;
@@ -76,21 +79,23 @@ inline std::size_t memory_of_buckets(const Backend& backend, Mode mode) {
     return bytes + weights;
 }
 
-/// Whether the checkpoint is there, and `open` (which throws `Error`, and returns what to say of it) takes it.
-inline Check check_checkpoint(const std::filesystem::path& folder,
+/// Whether the checkpoint is there, nobody but its owner may write to it, and `open` (which throws `Error`, and returns
+/// what to say of it) takes it.
+inline Check check_checkpoint(const std::filesystem::path& named,
                               const std::function<std::string(const std::filesystem::path&)>& open) {
-    const std::string shown = io::in_quotes(folder.string(), 400);
-    std::error_code failed;
-    if (!std::filesystem::is_directory(folder, failed)) {
-        return {"checkpoint", CheckResult::failed, shown + " is not a folder",
-                "Name the folder that holds model.safetensors and config.json."};
-    }
+    const std::string shown = io::in_quotes(named.string(), io::longest_quote);
     try {
-        const std::string about = open ? open(folder) : std::string();
+        const io::CheckpointFiles files = io::find_checkpoint(named);
+        const std::string about = open ? open(named) : std::string();
+        if (std::string open_to_others = detail::open_to_others(files); !open_to_others.empty()) {
+            return {"checkpoint", CheckResult::failed, std::move(open_to_others),
+                    "Whoever may write there can change every forecast. Take that right from all but the owner "
+                    "(chmod -R go-w)."};
+        }
         return {"checkpoint", CheckResult::ok, shown + (about.empty() ? "" : ": " + about)};
     } catch (const Error& error) {
         return {"checkpoint", CheckResult::failed, error.what(),
-                "Fetch the checkpoint again, or serve it with a program that is compiled for it."};
+                "Do as it says; or serve the checkpoint with a program that is compiled for it."};
     } catch (const std::exception& error) {
         return {"checkpoint", CheckResult::failed, shown + ": " + error.what(), "Fetch the checkpoint again."};
     }

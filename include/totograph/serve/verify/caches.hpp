@@ -8,11 +8,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -65,24 +63,11 @@ inline std::string wrong_with_weights(const std::filesystem::path& path) {
             return opened.wrong;
         }
         const io::MappedFile file(path, opened.file, opened.status);
-        const std::span<const std::byte> bytes = file.bytes();
-        io::weight_file_detail::Header header;
-        if (bytes.size() < sizeof header) {
-            return "it is cut off";
-        }
-        std::memcpy(&header, bytes.data(), sizeof header);
-        if (header.identity_bytes > bytes.size() - sizeof header || header.block_bytes > bytes.size()) {
-            return "it is cut off, or damaged";
-        }
-        const std::string_view identity(reinterpret_cast<const char*>(bytes.data()) + sizeof header,
-                                        header.identity_bytes);
-        const auto one_by_one = [](std::size_t parts, auto&& function) {
+        return io::weight_file_detail::check_alone(file.bytes(), [](std::size_t parts, auto&& function) {
             for (std::size_t part = 0; part < parts; ++part) {
                 function(part);
             }
-        };
-        std::span<const std::byte> block;
-        return io::weight_file_detail::check(bytes, identity, header.block_bytes, one_by_one, block);
+        });
     } catch (const Error& error) {
         return error.what();
     }
@@ -98,6 +83,12 @@ inline Check left_over(std::string_view file) {
             "Delete it when no process is writing to the folder."};
 }
 
+/// A folder whose files no process believes.
+inline Check open_folder(std::string distrusted) {
+    return {"cache folder", CheckResult::failed, std::move(distrusted),
+            "Without that, each process makes anew what the folder would keep."};
+}
+
 /// Prepared weights in `root`: a check for each file that cannot be used, and one for all others.
 inline std::vector<Check> check_weight_files(const std::filesystem::path& root) {
     std::vector<Check> checks;
@@ -108,6 +99,12 @@ inline std::vector<Check> check_weight_files(const std::filesystem::path& root) 
     for (; !failed && each != std::filesystem::recursive_directory_iterator(); each.increment(failed)) {
         std::error_code ignored;
         const std::string file = each->path().filename().string();
+        if (each->is_directory(ignored)) {
+            if (std::string distrusted = io::distrusted_folder(each->path()); !distrusted.empty()) {
+                checks.push_back(open_folder(std::move(distrusted)));
+            }
+            continue;
+        }
         if (is_left_over(file) && each->is_regular_file(ignored)) {
             checks.push_back(left_over(file));
             continue;
@@ -156,8 +153,8 @@ inline Check check_cache_file(const std::filesystem::path& path) {
 
 }  // namespace detail
 
-/// Whether the folder for caches is there or can be made, can be written and locked, and whether its files are whole.
-/// Makes and deletes a file of its own there.
+/// Whether the folder for caches is there or can be made, can be written by its owner alone, and locked, and whether
+/// its files are whole. Makes and deletes a file of its own there.
 inline std::vector<Check> check_cache_folder(const io::CacheFolder& folder) {
     namespace fs = std::filesystem;
     if (folder.path.empty()) {
@@ -173,11 +170,14 @@ inline std::vector<Check> check_cache_folder(const io::CacheFolder& folder) {
     if (was_there && !fs::is_directory(folder.path, failed)) {
         return {{"cache folder", CheckResult::failed, shown + " is not a folder", remedy}};
     }
-    fs::create_directories(folder.path, failed);
+    failed = io::make_own_folders(folder.path);
     if (failed) {
         return {{"cache folder", CheckResult::failed, shown + " cannot be made: " + failed.message(), remedy}};
     }
     std::vector<Check> checks;
+    if (std::string distrusted = io::distrusted_folder(folder.path); !distrusted.empty()) {
+        checks.push_back(detail::open_folder(std::move(distrusted)));
+    }
     const fs::path probe = folder.path / ("verify-" + std::to_string(::getpid()));
     try {
         io::AtomicFile file(probe);
@@ -207,7 +207,11 @@ inline std::vector<Check> check_cache_folder(const io::CacheFolder& folder) {
     for (const fs::path& path : files) {
         checks.push_back(detail::check_cache_file(path));
     }
-    for (Check& check : detail::check_weight_files(folder.path / "weights")) {
+    const fs::path weights = folder.path / "weights";
+    if (std::string distrusted = io::distrusted_folder(weights); !distrusted.empty()) {
+        checks.push_back(detail::open_folder(std::move(distrusted)));
+    }
+    for (Check& check : detail::check_weight_files(weights)) {
         checks.push_back(std::move(check));
     }
     return checks;

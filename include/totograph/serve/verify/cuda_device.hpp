@@ -64,8 +64,8 @@ inline Check check_cuda_memory(std::size_t wanted) {
     const bool is_enough = wanted <= free / 2;
     return {"device memory", is_enough ? CheckResult::ok : CheckResult::warning,
             totograph::detail::bytes_text(free) + " of " + totograph::detail::bytes_text(total) + " free" +
-                (wanted == 0 ? "" : ", the buckets take " + totograph::detail::bytes_text(wanted)),
-            is_enough ? "" : "Compile smaller buckets, or give the device to fewer programs."};
+                (wanted == 0 ? "" : ", the compiled sizes take " + totograph::detail::bytes_text(wanted)),
+            is_enough ? "" : "Compile for smaller sizes, or give the device to fewer programs."};
 }
 
 inline Check check_cuda_speed(int index) {

@@ -134,11 +134,11 @@ inline std::optional<std::size_t> available_memory(const std::filesystem::path& 
 /// Whether so much memory is there.
 inline Check check_memory(std::size_t needed, std::optional<std::size_t> available) {
     const std::string found =
-        totograph::detail::bytes_text(needed) + " for all buckets and their weights, " +
+        totograph::detail::bytes_text(needed) + " for all compiled sizes and their weights, " +
         (available ? totograph::detail::bytes_text(*available) + " available" : "what is available is not known");
     if (available && needed > *available) {
         return {"memory", CheckResult::failed, found,
-                "Serve fewer or smaller buckets, store weights as bf16, or give the process more memory."};
+                "Serve fewer or smaller sizes, store weights as bf16, or give the process more memory."};
     }
     if (available && static_cast<double>(needed) > 0.8 * static_cast<double>(*available)) {
         return {"memory", CheckResult::warning, found,

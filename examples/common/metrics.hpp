@@ -64,12 +64,11 @@ struct Score {
 };
 
 /// The mean of |value - value one season before| over the pairs of a history where both are known; NaN without any.
-inline double seasonal_scale(std::span<const float> history, std::int64_t season) {
+inline double seasonal_scale(std::span<const double> history, std::int64_t season) {
     double sum = 0;
     std::int64_t pairs = 0;
     for (auto i = static_cast<std::size_t>(season); i < history.size(); ++i) {
-        const double difference =
-            static_cast<double>(history[i]) - static_cast<double>(history[i - static_cast<std::size_t>(season)]);
+        const double difference = history[i] - history[i - static_cast<std::size_t>(season)];
         if (!std::isnan(difference)) {
             sum += std::abs(difference);
             ++pairs;

@@ -18,17 +18,17 @@ namespace examples {
 class SeasonalNaive {
 public:
     /// NaN marks gaps; `history` must outlive this object.
-    SeasonalNaive(std::span<const float> history, std::int64_t season)
+    SeasonalNaive(std::span<const double> history, std::int64_t season)
         : history_(history), season_(static_cast<std::size_t>(season)), last_(std::nan("")) {
         for (std::size_t i = season_; i < history.size(); ++i) {
-            const double difference = static_cast<double>(history[i]) - static_cast<double>(history[i - season_]);
+            const double difference = history[i] - history[i - season_];
             if (!std::isnan(difference)) {
                 differences_.push_back(std::abs(difference));
             }
         }
         std::sort(differences_.begin(), differences_.end());
-        for (const float value : history) {
-            last_ = std::isnan(value) ? last_ : static_cast<double>(value);
+        for (const double value : history) {
+            last_ = std::isnan(value) ? last_ : value;
         }
     }
 
@@ -69,7 +69,7 @@ private:
         return last_;
     }
 
-    std::span<const float> history_;
+    std::span<const double> history_;
     std::size_t season_;
     std::vector<double> differences_;
     double last_;

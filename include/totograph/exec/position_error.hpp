@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include <totograph/core/error.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/graph/graph.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/op.hpp>
+#include <totograph/graph/plan_tables.hpp>
+
+// Positions and lengths that are data: where a store begins, what is taken, how many keys a query sees. Whoever uses
+// one moves it inside its bounds, so that nothing else is read or written, and reports it.
+//
+// With TOTOGRAPH_CHECKED defined, in all files of a program, it ends where the first one is used.
+
+namespace totograph {
+
+#ifdef TOTOGRAPH_CHECKED
+inline constexpr bool is_checked_build = true;
+#else
+inline constexpr bool is_checked_build = false;
+#endif
+
+namespace detail {
+
+/// Ends a checked build; another one goes on.
+inline void stop_checked_build([[maybe_unused]] const std::string& why) {
+    if constexpr (is_checked_build) {
+        std::fprintf(stderr, "totograph: %s\n", why.c_str());
+        std::abort();
+    }
+}
+
+}  // namespace detail
+
+/// The first position of a run that was out of bounds.
+struct PositionFault {
+    int step = -1;  ///< Of the program; -1 for none.
+    Index position = 0;
+
+    /// Notes a fault, unless there is one. In a checked build, ends the program.
+    void note(int at_step, Index at_position) {
+        if constexpr (is_checked_build) {
+            detail::stop_checked_build("Step " + std::to_string(at_step) + " uses position " +
+                                       std::to_string(at_position) + ", which is out of bounds.");
+        }
+        if (step < 0) {
+            step = at_step;
+            position = at_position;
+        }
+    }
+};
+
+/// A position moved to the nearest one from 0 to `last`.
+constexpr Index bounded_position(Index position, Index last) noexcept {
+    return position < 0 ? 0 : position > last ? last : position;
+}
+
+/// The error for a position, or a length, that is none of those from 0 to `last`, of what has this name.
+inline Error position_error(std::string_view name, int layer, Index position, Index last, Index capacity) {
+    return {ErrorCode::position_out_of_bounds,
+            "Position " + std::to_string(position) + " of '" + std::string(name) + "'" +
+                (layer < 0 ? "" : " of layer " + std::to_string(layer)) + " is out of bounds: with its capacity of " +
+                std::to_string(capacity) + ", positions 0 to " + std::to_string(last) +
+                " can be used here. What this run left in the states is of no use. If it is a cache, it is full: reset "
+                "it, or give it a larger capacity; else correct the state that holds the position."};
+}
+
+namespace detail {
+
+/// The operands of a cached attention that tell how many keys and values there are, and those keys.
+struct CountedKeys {
+    std::size_t length;
+    std::size_t keys;
+};
+inline constexpr CountedKeys counted_keys[] = {{3, 1}, {6, 4}};
+
+/// The error for what a step of a planned program used a position for.
+template <class Program>
+Error position_error(int step_index, Index position) {
+    const Step& step = Program::steps[static_cast<std::size_t>(step_index)];
+    const Kernel& kernel = Program::kernels[static_cast<std::size_t>(step.kernel)];
+    const auto is_outside = [&](Index last) { return bounded_position(position, last) != position; };
+    const auto error_of = [&](const Reference& reference, Index last, Index capacity) {
+        if (reference.space != Space::state) {
+            return totograph::position_error("an intermediate", -1, position, last, capacity);
+        }
+        const StateSlot& slot = Program::states[static_cast<std::size_t>(reference.index)];
+        return totograph::position_error(slot.name, slot.layer, position, last, capacity);
+    };
+    const auto is_wrong = [&](const Reference& reference) {
+        return reference.position >= 0 && is_outside(reference.last_position);
+    };
+    if (kernel.kind == KernelKind::structural) {
+        const auto axis = static_cast<int>(kernel.attributes[0]);
+        if (kernel.op == Op::take && is_outside(kernel.operands[0].shape[axis] - 1)) {
+            const Index capacity = kernel.operands[0].shape[axis];
+            return error_of(step.operands[0], capacity - 1, capacity);
+        }
+        if (kernel.op == Op::store && kernel.operand_count == 2 && is_outside(kernel.attributes[2])) {
+            const Shape& state = Program::states[static_cast<std::size_t>(step.output.index)].shape;
+            return error_of(step.output, kernel.attributes[2], state[axis]);
+        }
+        if (kernel.op == Op::cached_attention) {
+            for (const CountedKeys& counted : counted_keys) {
+                const Index capacity = kernel.operands[counted.keys].shape[3];
+                if (is_outside(capacity)) {
+                    return error_of(step.operands[counted.keys], capacity, capacity);
+                }
+            }
+        }
+    }
+    for (const Reference* reference : {&step.output, &step.input}) {
+        if (is_wrong(*reference)) {
+            return error_of(*reference, reference->last_position, reference->capacity);
+        }
+    }
+    for (const Reference& reference : step.operands) {
+        if (is_wrong(reference)) {
+            return error_of(reference, reference.last_position, reference.capacity);
+        }
+    }
+    return totograph::position_error("an intermediate", -1, position, 0, 1);
+}
+
+}  // namespace detail
+}  // namespace totograph

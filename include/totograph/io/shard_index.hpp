@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "totograph/core/error.hpp"
+#include "totograph/io/json.hpp"
+#include "totograph/io/text.hpp"
+
+namespace totograph::io {
+
+/// Which file of a checkpoint in several files (shards) holds each tensor: names of tensors, and of files beside the
+/// index.
+using ShardIndex = std::map<std::string, std::string>;
+
+/// The most files that an index may name.
+inline constexpr std::size_t most_shards = 1000;
+
+/// The names of the shards, in order, each once.
+inline std::vector<std::string> shard_names(const ShardIndex& index) {
+    std::vector<std::string> names;
+    for (const auto& [tensor, file] : index) {
+        names.push_back(file);
+    }
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+}
+
+/// Reads the text of a `model.safetensors.index.json`: a JSON object whose `weight_map` maps tensors to files. The
+/// names lead nowhere but to files beside the index.
+///
+/// `file_name` is what messages call the index. Throws `Error(invalid_file)`.
+inline ShardIndex parse_shard_index(std::string_view text, std::string_view file_name) {
+    const std::string where = "The index " + in_quotes(file_name, longest_quote);
+    const auto fail = [&](const std::string& what) { throw Error(ErrorCode::invalid_file, where + " " + what); };
+    const nlohmann::json document = parse_json(text, where);
+    const auto found = document.find("weight_map");
+    if (found == document.end() || !found->is_object()) {
+        fail("has no object 'weight_map', which tells the file of each tensor; it is no index of safetensors files.");
+    }
+    ShardIndex index;
+    for (const auto& item : found->items()) {
+        if (!item.value().is_string()) {
+            fail("names no file for the tensor " + in_quotes(item.key()) + ": a string was expected.");
+        }
+        const auto& name = item.value().get_ref<const std::string&>();
+        const bool is_beside = !name.empty() && name.size() <= 255 && name != "." && name != ".." &&
+                               name.find_first_of(std::string_view("/\0", 2)) == std::string_view::npos;
+        if (!is_beside) {
+            fail("names the file " + in_quotes(name) + " for the tensor " + in_quotes(item.key()) +
+                 "; the name of a file beside the index was expected.");
+        }
+        index.emplace(item.key(), name);
+    }
+    if (index.empty()) {
+        fail("names no tensors.");
+    }
+    if (const std::size_t shards = shard_names(index).size(); shards > most_shards) {
+        fail("names " + std::to_string(shards) + " files; at most " + std::to_string(most_shards) + " are read.");
+    }
+    return index;
+}
+
+}  // namespace totograph::io

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <totograph/core/bucket.hpp>
+#include <totograph/core/result_memory.hpp>
+#include <totograph/core/shape.hpp>
+
+namespace totograph::serve::detail {
+
+/// Memory of a service's results, used again when nobody holds the result any more. One thread at a time may use it;
+/// results may be let go by any thread at any time.
+class ResultPool {
+public:
+    ResultPool() { memories_.reserve(most); }
+
+    /// Room for a result of the largest of these buckets, so that the first request need not make it.
+    void make_room(std::span<const Bucket> buckets) {
+        Index largest = 0;
+        for (const Bucket& bucket : buckets) {
+            largest =
+                std::max(largest, bucket.batch * bucket.variates * bucket.horizon * std::max<Index>(1, bucket.samples));
+        }
+        if (memories_.empty()) {
+            memories_.emplace_back(static_cast<std::size_t>(largest));
+        }
+    }
+
+    /// Memory whose result nobody holds any more, or new one. No more than 8 are kept for later: a caller who once
+    /// holds many results does not make the service keep as much for good.
+    [[nodiscard]] ResultMemory take() {
+        for (const ResultMemory& memory : memories_) {
+            if (memory.is_alone()) {
+                return memory;
+            }
+        }
+        ResultMemory made(0);
+        if (memories_.size() < most) {
+            memories_.push_back(made);
+        }
+        return made;
+    }
+
+private:
+    static constexpr std::size_t most = 8;
+    std::vector<ResultMemory> memories_;
+};
+
+}  // namespace totograph::serve::detail

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <totograph/core/result_memory.hpp>
+#include <totograph/serve/backend.hpp>
+#include <totograph/serve/backend_registry.hpp>
+#include <totograph/serve/result_pool.hpp>
+#include <totograph/serve/service.hpp>
+
+#include "serve/service_fakes.hpp"
+
+// Several threads in one service.
+
+using namespace service_fakes;
+
+namespace {
+
+/// What forecasters of the backend below tell and are told.
+struct Stage {
+    std::atomic<int> inside{0};
+    std::atomic<int> overlaps{0};  ///< Calls that met another one.
+    std::atomic<bool> gate_is_open{true};
+    std::mutex mutex;
+    std::vector<float> order;  ///< What was asked for, as it was served.
+};
+
+/// Foresees for every step the first value of the series, in memory of its own, slowly enough for another thread to
+/// come in between.
+class Echo final : public serve::BucketForecaster {
+public:
+    Echo(const Bucket& bucket, Stage& stage) : bucket_(bucket), stage_(stage) {}
+
+    tg::Forecast forecast(const tg::Series& series, const tg::ForecastOptions& options) override {
+        {
+            const std::scoped_lock lock(stage_.mutex);
+            stage_.order.push_back(series.values[0]);
+        }
+        stage_.overlaps += stage_.inside++ == 0 ? 0 : 1;
+        while (!stage_.gate_is_open) {
+            std::this_thread::yield();
+        }
+        const Bucket request = tg::toto::request_sizes(series, options, bucket_);
+        values_.resize(static_cast<std::size_t>(request.horizon));
+        for (float& value : values_) {
+            value = series.values[0];
+            std::this_thread::yield();
+        }
+        --stage_.inside;
+        return {values_, 1, 1, request.horizon, 0};
+    }
+    [[nodiscard]] std::size_t memory_bytes() const override { return fake_bytes; }
+
+private:
+    Bucket bucket_;
+    Stage& stage_;
+    std::vector<float> values_;
+};
+
+class EchoBackend final : public serve::Backend {
+public:
+    explicit EchoBackend(Stage& stage) : stage_(stage) {}
+
+    [[nodiscard]] std::string_view name() const override { return "echo"; }
+    [[nodiscard]] std::vector<Bucket> buckets() const override { return {small}; }
+    [[nodiscard]] std::string describe(Mode) const override { return "an echo"; }
+    [[nodiscard]] std::unique_ptr<serve::BucketForecaster> make(const Bucket& bucket, Mode,
+                                                                const serve::BackendResources&) const override {
+        return std::make_unique<Echo>(bucket, stage_);
+    }
+    [[nodiscard]] serve::Explanation explain(const Bucket&, Mode) const override { return {}; }
+
+private:
+    Stage& stage_;
+};
+
+struct EchoService {
+    Stage stage;
+    serve::BackendRegistry registry = [this] {
+        serve::BackendRegistry backends;
+        backends.add(std::make_shared<EchoBackend>(stage));
+        return backends;
+    }();
+    serve::ForecastService service{registry, {.mode = Mode::standard}};
+
+    tg::Forecast ask(float value) {
+        const std::vector<float> values(8, value);
+        return service.forecast({.steps = 8, .values = values}, {.samples = 0});
+    }
+};
+
+bool is_all(const tg::Forecast& forecast, float value) {
+    const std::vector<float> mean = forecast.mean();
+    return !mean.empty() && std::count(mean.begin(), mean.end(), value) == static_cast<std::ptrdiff_t>(mean.size());
+}
+
+}  // namespace
+
+TEST_CASE("threads that share a service are served one after the other, each with its own result") {
+    EchoService one;  // not warmed up: the first two threads need what neither has built
+    constexpr int each = 300;
+    constexpr int threads = 4;
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> workers;
+    for (int worker = 0; worker < threads; ++worker) {
+        workers.emplace_back([&, worker] {
+            tg::Forecast before = one.ask(static_cast<float>(worker));
+            for (int i = 1; i < each; ++i) {
+                const auto value = static_cast<float>(i * threads + worker);
+                const tg::Forecast now = one.ask(value);
+                std::this_thread::yield();  // others forecast meanwhile
+                wrong += is_all(now, value) ? 0 : 1;
+                wrong += is_all(before, i == 1 ? static_cast<float>(worker) : value - threads) ? 0 : 1;
+                before = now;
+                if (i % 50 == 0) {
+                    (void)one.service.mode();
+                    (void)one.service.memory_bytes();
+                }
+            }
+        });
+    }
+    for (std::thread& worker : workers) {
+        worker.join();
+    }
+    CHECK(wrong == 0);
+    CHECK(one.stage.overlaps == 0);
+    CHECK(one.service.waiting() == 0);
+    const serve::Snapshot::Entry entry = entry_of(one.service.snapshot(), "echo", small, Mode::standard);
+    CHECK(entry.forecasts == threads * each);
+    CHECK(entry.builds == 1);
+    CHECK(entry.failures == 0);
+}
+
+TEST_CASE("calls are served in the order in which they came") {
+    EchoService one;
+    (void)one.ask(0);
+    one.stage.order.clear();
+    one.stage.gate_is_open = false;
+    std::thread first([&] {
+        (void)one.ask(1);
+        (void)one.ask(4);  // comes back at once, behind those that wait
+    });
+    std::vector<std::thread> others;
+    const auto wait_for = [&](std::size_t waiting) {
+        while (one.service.waiting() != waiting) {
+            std::this_thread::yield();
+        }
+    };
+    while (one.stage.inside == 0) {
+        std::this_thread::yield();
+    }
+    others.emplace_back([&] { (void)one.ask(2); });
+    wait_for(1);
+    others.emplace_back([&] { (void)one.ask(3); });
+    wait_for(2);
+    others.emplace_back([&] { one.service.release(small); });  // not below a forecast
+    wait_for(3);
+    CHECK(one.stage.order == std::vector<float>{1});
+    one.stage.gate_is_open = true;
+    first.join();
+    for (std::thread& other : others) {
+        other.join();
+    }
+    CHECK(one.stage.order == std::vector<float>{1, 2, 3, 4});
+    CHECK(entry_of(one.service.snapshot(), "echo", small, Mode::standard).builds ==
+          2);  // the fourth, after the release
+}
+
+TEST_CASE("a result stays as it is while it is held") {
+    auto one = std::make_unique<EchoService>();
+    const tg::Forecast first = one->ask(1);
+    const tg::Forecast copy = first;
+    std::vector<tg::Forecast> many;
+    for (int i = 0; i < 20; ++i) {  // more than the service keeps memory for
+        many.push_back(one->ask(static_cast<float>(10 + i)));
+    }
+    one->service.release(small);
+    one.reset();
+    CHECK(is_all(first, 1));
+    CHECK(is_all(copy, 1));
+    for (int i = 0; i < 20; ++i) {
+        CHECK(is_all(many[static_cast<std::size_t>(i)], static_cast<float>(10 + i)));
+    }
+}
+
+TEST_CASE("memory of a result is used again when nobody holds it") {
+    serve::detail::ResultPool pool;
+    const std::vector<float> some(100, 1.0F);
+    tg::ResultMemory first = pool.take();
+    const float* const memory = first.fill(some).data();
+    {
+        const tg::ResultMemory copy = first;
+        first = tg::ResultMemory();
+        CHECK(copy.is_alone() == false);
+        CHECK(pool.take().fill(some).data() != memory);
+    }
+    CHECK(pool.take().fill(some).data() == memory);
+}
