@@ -31,7 +31,8 @@ inline Figure make_figure(const SeriesInput& input, const ForecastResult& result
     for (std::int64_t series = 0; series < result.series; ++series) {
         const auto at = static_cast<std::size_t>(series);
         Panel panel;
-        panel.name = input.targets[at];
+        panel.name = input.targets[at] +
+                     (at >= input.units.size() || input.units[at].empty() ? "" : " [" + input.units[at] + "]");
         panel.history.assign(input.history[at].end() - tail, input.history[at].end());
         panel.line = series_slice(result.line(), series, result.horizon);
         if (result.edges.size() == 4) {

@@ -33,6 +33,7 @@ struct SeriesRequest {
 struct SeriesInput {
     std::vector<std::string> targets;
     std::vector<std::string> exogenous;
+    std::vector<std::string> units;  ///< [targets]; "" without
     totograph::Index first_row = 0;  ///< The table's row of the first context step.
     totograph::Index steps = 0;      ///< Context steps; the forecast begins at row `first_row + steps`.
     totograph::Index horizon = 0;
@@ -127,6 +128,7 @@ private:
         }
         for (const std::size_t column : targets_) {
             input_.targets.push_back(table_.names[column]);
+            input_.units.push_back(table_.units.empty() ? "" : table_.units[column]);
         }
         for (const std::size_t column : exogenous_) {
             input_.exogenous.push_back(table_.names[column]);

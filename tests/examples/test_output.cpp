@@ -91,11 +91,13 @@ TEST_CASE("the forecast as CSV") {
 TEST_CASE("the CSV reads back") {
     const std::string text = forecast_csv(sample_input(), sample_result(true), {}, seconds_timeline(), "time");
     totograph::io::CsvOptions options;
-    options.columns = {"median", "quantile_0.975"};
+    options.series = {"series"};
+    options.value = "median";
     const totograph::io::Table table = totograph::io::parse_csv(text, "forecast.csv", options);
     CHECK(table.timestamps[1] == "2026-11-21T00:00:06Z");
-    CHECK(table.columns[0] == std::vector<double>{6.5F, 7.5F, 65, 75});
-    CHECK(table.columns[1] == std::vector<double>{8, 9, 80, 90});
+    CHECK(table.names == std::vector<std::string>{"cpu", "a,b"});
+    CHECK(table.columns[0] == std::vector<double>{6.5, 7.5});
+    CHECK(table.columns[1] == std::vector<double>{65, 75});
 }
 
 TEST_CASE("values that are not finite are blank in CSV and a dash in the table") {
@@ -178,6 +180,9 @@ TEST_CASE("a figure of the tail of the history and the forecast") {
     CHECK(figure.first_row == 0);
     CHECK(figure.horizon == 2);
     CHECK(figure.line_name == "median");
+    CHECK(figure.panels.at(0).name == "cpu");
+    input.units = {"GiB", ""};
+    CHECK(make_figure(input, sample_result(true), {}, seconds_timeline()).panels.at(0).name == "cpu [GiB]");
     REQUIRE(figure.panels.size() == 2);
     CHECK(figure.panels[0].line == std::vector<double>{6.5F, 7.5F});
     CHECK(figure.panels[1].line == std::vector<double>{65, 75});

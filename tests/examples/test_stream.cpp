@@ -367,10 +367,8 @@ TEST_CASE("what is larger than the model is forecast in parts, with a note") {
               "at most 336 steps ahead, but --horizon asks for 400"));
     options.extend = true;
     std::vector<std::string> names;
-    std::vector<float> values;
     for (int i = 0; i < 20; ++i) {
         names.push_back("v" + std::to_string(i));
-        values.push_back(static_cast<float>(i));
     }
     ForecastStream stream(model, options, names);
     REQUIRE(stream.notes().size() == 3);
@@ -379,12 +377,17 @@ TEST_CASE("what is larger than the model is forecast in parts, with a note") {
     CHECK(has(stream.notes()[2], "'v0' to 'v9'; 'v10' to 'v19'"));
     std::string out;
     for (int line = 1; line <= 33; ++line) {
+        std::vector<double> values;
+        for (int i = 0; i < 20; ++i) {
+            values.push_back(line % 2 == 0 ? 0 : i);
+        }
         stream.take({"", values}, 0, out);
     }
     CHECK(model.asked.times == 2);
-    std::vector<float> second;
-    for (int i = 10; i < 20; ++i) {
-        second.insert(second.end(), 32, static_cast<float>(i));
+    std::vector<float> second;  // above the means
+    for (int step = 0; step < 10 * 32; ++step) {
+        const float half = static_cast<float>(10 + step / 32) / 2;
+        second.push_back(step % 2 == 0 ? half : -half);
     }
     CHECK(model.asked.values == second);
     CHECK(model.asked.groups.size() == 10);

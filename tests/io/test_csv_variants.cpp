@@ -281,6 +281,7 @@ TEST_CASE("csv variants: long form") {
     const std::string text =
         "Time,host,metric,Value\n2024-01-02,a,cpu,3\n2024-01-01,a,cpu,1\n2024-01-01,b,cpu,2\n2024-01-02,a,cpu,9\n";
     refuses(text, {"4 rows at 2 times", "--series host --value Value"});
+    refuses(text, {"--series host --value Value"}, {.columns = {"Value"}});
     const auto table = parse(text, {.series = {"host"}});
     CHECK(table.names == Names{"a", "b"});
     CHECK(table.timestamps == Names{"2024-01-01", "2024-01-02"});

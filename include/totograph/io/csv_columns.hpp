@@ -167,10 +167,12 @@ private:
         }
     }
 
-    void check_asked() const {
-        for (const std::size_t position : values_) {
-            if (!profiles_[position].is_empty()) {
+    void check_asked() {
+        for (std::size_t position = 0; position < names().size(); ++position) {
+            if (is_asked_[position] && position != clock_ && !profiles_[position].is_empty()) {
                 check_numeric(position);
+            } else if (!is_asked_[position] && profiles_[position].texts > 0) {
+                labels_.push_back(position);
             }
         }
     }
@@ -191,7 +193,7 @@ private:
                 is_second_clock(position) ? times.push_back(names()[position]) : values_.push_back(position);
             } else if (profile.is_time()) {
                 times.push_back(names()[position]);
-            } else if (profile.texts > 0 && profile.texts < profile.numbers) {
+            } else if (profile.texts > 0 && profile.texts <= profile.numbers) {
                 check_numeric(position);
             } else {
                 labels_.push_back(position);
