@@ -18,8 +18,8 @@
 #include <string>
 
 #include <totograph/io/checkpoint_files.hpp>
-#include <totograph/io/csv.hpp>
 #include <totograph/io/random_access_file.hpp>
+#include <totograph/io/table.hpp>
 #include <totograph/io/text_file.hpp>
 
 #include "backtest/command_line.hpp"
@@ -31,6 +31,7 @@
 #include "backtest/run_backtest.hpp"
 #include "common/checksum.hpp"
 #include "common/exit_codes.hpp"
+#include "common/intake.hpp"
 #include "common/model_sizes.hpp"
 #include "common/output_files.hpp"
 #include "common/progress.hpp"
@@ -80,8 +81,8 @@ std::string key_of(const Options& options, const std::string& input, const std::
         add(column);
     }
     std::ostringstream settings;
-    settings << options.columns.size() << ' ' << options.timestamp << ' ' << options.separator << ' ' << plan.season
-             << ' ' << plan.windows << ' ' << options.stride << ' ' << options.context << ' ' << options.samples << ' '
+    settings << options.columns.size() << ' ' << intake_text(options.intake) << ' ' << plan.season << ' '
+             << plan.windows << ' ' << options.stride << ' ' << options.context << ' ' << options.samples << ' '
              << options.seed << ' ' << options.together << ' ' << options.extend;
     for (const std::int64_t horizon : options.horizons) {
         settings << ' ' << horizon;
@@ -105,12 +106,11 @@ int run(const Options& given, Stage& stage) {
         }
     }
     stage = Stage::input;
-    const std::string text = totograph::io::read_text_file(options.input, totograph::io::largest_csv_file);
-    totograph::io::CsvOptions csv{.separator = options.separator, .columns = options.columns};
-    if (!options.timestamp.empty()) {
-        csv.timestamp = options.timestamp;
+    const std::string text = read_input_text(options.input);
+    const totograph::io::Table table = read_table(text, options.input, options.intake, options.columns);
+    if (!options.quiet) {
+        print_notes("backtest", table.notes);
     }
-    const totograph::io::Table table = totograph::io::parse_csv(text, options.input.string(), csv);
     stage = Stage::checkpoint;
     const std::filesystem::path checkpoint = checkpoint_or_demo(options.checkpoint);
     const ModelKind kind = kind_of(checkpoint);
@@ -120,14 +120,12 @@ int run(const Options& given, Stage& stage) {
     check_horizon(options.horizons.back(), options.extend, most, "--horizon");
     stage = Stage::input;
     options.context = std::min(options.context, most.context);
-    Plan plan = make_plan(table, Timeline(table.timestamps), options, most_series);
+    Plan plan = make_plan(table, Timeline(table), options, most_series);
     for (const std::string& note : {context_note(given.context, most), extend_note(options.horizons.back(), most)}) {
         plan.notes.push_back(note);
     }
-    for (const std::string& note : plan.notes) {
-        if (!options.quiet && !note.empty()) {
-            std::cerr << "backtest: " << note << "\n";
-        }
+    if (!options.quiet) {
+        print_notes("backtest", plan.notes);
     }
     stage = Stage::checkpoint;
     const std::unique_ptr<AnyModel> model = open_model(checkpoint);
@@ -168,7 +166,7 @@ int run(const Options& given, Stage& stage) {
         files.add(options.csv, report_csv(rows));
     }
     if (!options.svg.empty()) {
-        files.add(options.svg, report_svg("Backtest of " + options.input.filename().string(),
+        files.add(options.svg, report_svg("Backtest of " + input_name(options.input.filename()),
                                           subtitle(options, plan, table), rows, plan.season));
     }
     print(report_table(rows, plan.season));

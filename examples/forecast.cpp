@@ -12,10 +12,12 @@
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include <totograph/io/csv.hpp>
+#include <totograph/io/table.hpp>
 
+#include "common/intake.hpp"
 #include "common/model_sizes.hpp"
 #include "common/output_files.hpp"
 #include "common/progress.hpp"
@@ -39,17 +41,12 @@ namespace {
 using namespace examples;
 
 totograph::io::Table read_table(const Options& options) {
-    totograph::io::CsvOptions csv;
-    csv.separator = options.separator;
     // Without targets all columns are read, and those that are not exogenous become targets.
-    if (!options.targets.empty()) {
-        csv.columns = options.targets;
-        csv.columns.insert(csv.columns.end(), options.exogenous.begin(), options.exogenous.end());
+    std::vector<std::string> columns = options.targets;
+    if (!columns.empty()) {
+        columns.insert(columns.end(), options.exogenous.begin(), options.exogenous.end());
     }
-    if (!options.timestamp.empty()) {
-        csv.timestamp = options.timestamp;
-    }
-    return totograph::io::read_csv(options.input, csv);
+    return read_table(read_input_text(options.input), options.input, options.intake, std::move(columns));
 }
 
 SeriesInput read_input(const totograph::io::Table& table, const Options& options, const ModelSizes& most) {
@@ -72,10 +69,8 @@ std::string in_sizes(std::string table) {
 
 /// Says what the user should know, a line each.
 void tell(const std::vector<std::string>& notes, const Options& options) {
-    for (const std::string& note : notes) {
-        if (!options.quiet && !note.empty()) {
-            std::cerr << "forecast: " << note << "\n";
-        }
+    if (!options.quiet) {
+        print_notes("forecast", notes);
     }
 }
 
@@ -100,10 +95,10 @@ struct Results {
 
 void add_forecast(Results& results, const SeriesInput& input, const ForecastResult& forecast,
                   const totograph::io::Table& table, const Options& options) {
-    const Timeline timeline(table.timestamps);
+    const Timeline timeline(table);
     const Holdout holdout = holdout_scores(input, forecast, holdout_season(options.season, timeline, input.steps));
     Figure figure = make_figure(input, forecast, holdout, timeline);
-    figure.title = "Forecast of " + options.input.filename().string();
+    figure.title = "Forecast of " + input_name(options.input.filename());
     figure.subtitle = subtitle(input, options);
     if (options.table) {
         results.printed += forecast_table(input, forecast, holdout, timeline);
@@ -140,6 +135,7 @@ int run(const Options& options, Stage& stage) {
     check_horizon(options.horizon, options.extend, most, "--horizon");
     stage = Stage::input;
     const totograph::io::Table table = read_table(options);
+    tell(table.notes, options);
     const SeriesInput input = read_input(table, options, most);
     tell(input.notes, options);
     tell({context_note(options.context, most), input_groups_note(input, most, options.independent),

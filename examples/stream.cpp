@@ -15,9 +15,11 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "common/exit_codes.hpp"
 #include "common/format.hpp"
+#include "common/intake.hpp"
 #include "common/output_files.hpp"
 #include "common/run_program.hpp"
 #include "models/model.hpp"
@@ -54,13 +56,20 @@ struct Counts {
     std::int64_t used = 0;
     std::int64_t late = 0;
     std::int64_t malformed = 0;
+    std::int64_t early = 0;     // of the late ones, those with a time before the last
+    std::int64_t repeated = 0;  // and those with the same time
+    std::int64_t pauses = 0;    // places where lines are missing
 };
 
 /// One run: takes line after line and prints what follows from it.
 class Session {
 public:
     Session(const AnyModel& model, const Options& options, Stage& stage)
-        : model_(model), options_(options), stage_(stage), observations_(options) {}
+        : model_(model),
+          options_(options),
+          stage_(stage),
+          observations_(options),
+          clock_(csv_options(options.intake).dates) {}
 
     void take(const std::string& line, bool is_too_long) {
         const auto start = std::chrono::steady_clock::now();
@@ -68,27 +77,10 @@ public:
         if (number_ == 1) {
             out_ = ForecastStream::heading();
         }
-        if (number_ == 1 && observations_.needs_header()) {
-            if (is_too_long) {
-                throw totograph::Error(totograph::ErrorCode::invalid_series,
-                                       std::string("The first line is ") + too_long + ".");
-            }
-            observations_.read_header(line);
-        } else {
-            ++counts_.lines;
-            std::string problem = std::string("it is ") + too_long;
-            std::optional<Observation> observation;
-            if (!is_too_long) {
-                observation = observations_.read(line, problem);
-            }
-            if (!observation) {
-                leave_out(number_, problem);
-            } else if (observations_.has_timestamps()) {
-                take_timed(*observation);
-            } else {
-                use(*observation, 0);
-            }
+        if (!observations_.needs_header() || read_header(line, is_too_long) == FirstLine::data) {
+            take_line(line, is_too_long);
         }
+        tell(observations_.take_notes());
         const bool is_answered = counts_.lines > 0 && !out_.empty();
         if (!out_.empty()) {
             stage_ = Stage::output;
@@ -114,11 +106,42 @@ public:
                 stream_ ? stream_->least_steps() : 2 * static_cast<std::size_t>(model_.patch_size());
             throw totograph::Error(totograph::ErrorCode::invalid_series,
                                    "The input ended before a forecast could be made: " + plural(counts_.used, "line") +
-                                       " could be used, and " + std::to_string(least) + " are needed.");
+                                       " could be used, and " + std::to_string(least) + " are needed." +
+                                       (counts_.early > counts_.used
+                                            ? " Most lines came late: is the newest one first? Sort them, or take them "
+                                              "as they stand (--as-is)."
+                                            : ""));
         }
     }
 
 private:
+    FirstLine read_header(const std::string& line, bool is_too_long) {
+        if (is_too_long) {
+            throw totograph::Error(totograph::ErrorCode::invalid_series,
+                                   std::string("The first line is ") + too_long + ".");
+        }
+        return observations_.read_header(line);
+    }
+
+    void take_line(const std::string& line, bool is_too_long) {
+        ++counts_.lines;
+        std::string problem = std::string("it is ") + too_long;
+        std::optional<Observation> observation;
+        if (!is_too_long) {
+            observation = observations_.read(line, problem);
+        }
+        if (!observation) {
+            leave_out(number_, problem);
+        } else if (!observations_.has_timestamps()) {
+            use(*observation, 0);
+        } else if (options_.intake.as_is) {
+            clock_.advance(observation->timestamp);
+            use(*observation, 0);
+        } else {
+            take_timed(*observation);
+        }
+    }
+
     /// A line that the clock holds back until it knows the next one.
     struct Held {
         Observation observation;
@@ -130,6 +153,7 @@ private:
             if (settled->is_refuted) {
                 refute_held();
             } else {
+                tell_skipped(held_->number, settled->skipped);
                 use(held_->observation, settled->skipped);
                 held_.reset();
             }
@@ -140,11 +164,44 @@ private:
                                    ? "it has no timestamp"
                                    : "'" + printable(shortened(observation.timestamp, 40)) + "' is no timestamp");
         } else if (tick.is_late) {
-            complain(counts_.late, number_, "its timestamp is not after that of the line before");
+            ++counts_.late;
+            const std::string& stamp = printable(shortened(observation.timestamp, 40));
+            if (tick.is_repeated) {
+                tell_once(counts_.repeated, number_, "has the time of the line before, " + stamp + ", and is left out");
+            } else {
+                tell_once(counts_.early, number_,
+                          "is left out: its time, " + stamp +
+                              ", is before that of the line before, and a stream "
+                              "cannot be sorted");
+            }
         } else if (tick.is_held) {
             held_ = Held{observation, number_};
         } else {
+            tell_skipped(number_, tick.skipped);
             use(observation, tick.skipped);
+        }
+    }
+
+    void tell_skipped(std::int64_t number, std::int64_t skipped) {
+        if (skipped > 0) {
+            tell_once(counts_.pauses, number, "comes after " + plural(skipped, "missing step") + ", which become gaps");
+        }
+    }
+
+    /// Tells of a thing when it happens first; with --strict it is the end.
+    void tell_once(std::int64_t& count, std::int64_t number, const std::string& what) {
+        const std::string sentence = "Line " + std::to_string(number) + " " + what;
+        if (options_.intake.strict) {
+            throw totograph::Error(totograph::ErrorCode::invalid_series, sentence + " without --strict.");
+        }
+        if (count++ == 0) {
+            tell({sentence + ". Further ones are only counted."});
+        }
+    }
+
+    void tell(const std::vector<std::string>& notes) const {
+        if (!options_.quiet) {
+            print_notes("stream", notes);
         }
     }
 

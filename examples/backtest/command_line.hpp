@@ -14,6 +14,7 @@
 #include <totograph/version.hpp>
 
 #include "../common/command_line_parts.hpp"
+#include "../common/intake_command_line.hpp"
 #include "options.hpp"
 
 namespace examples {
@@ -21,7 +22,9 @@ namespace examples {
 namespace detail {
 
 inline constexpr const char* backtest_footer = R"(
-The file has one row a time step, a header, and at most one column of timestamps. Blank fields are gaps.
+The file has one row a time step and a column for each series; or a row for each value, with --series and --value.
+Separator, header, clock, dates and numbers are found out, and what was decided is told; blank fields are gaps. Rows
+are put in the order of time, with gaps for missing ones.
 A window is a forecast of one series from one row on. It is compared with what came, and so is the baseline: the value
 of one season before, between limits that held as often as they should in the series' past.
   MASE      mean absolute error of the median, in units of the history's mean seasonal difference
@@ -75,15 +78,14 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
         using Number = std::remove_reference_t<decltype(value)>;
         app.add_option(name, value, words)->type_name("N")->check(whole_number<Number>());
     };
-    app.add_option("file", options.input, "CSV file with the series")->required()->type_name("FILE.csv");
+    app.add_option("file", options.input, "CSV file with the series, perhaps gzipped (-: standard input)")
+        ->required()
+        ->type_name("FILE.csv");
     app.set_version_flag("--version", "backtest " + std::string(totograph::version), "Print the version and stop");
     detail::add_list(app, "--columns", options.columns, detail::split_list, "Series to test (default: all)")
         ->type_name("A,B,...");
-    app.add_option("--timestamp", options.timestamp,
-                   "Column of timestamps (default: the first, if it holds no numbers)")
-        ->type_name("COLUMN");
-    app.add_option("--separator", options.separator, "What stands between the fields of the file (default: a comma)")
-        ->type_name("CHARACTER");
+    add_intake_options(app, options.intake);
+    add_file_options(app, options.intake);
     detail::add_list(app, "--horizon", options.horizons, detail::split_horizons, "Steps to forecast (default: 24)")
         ->type_name("N,N,...");
     app.add_flag("--extend", options.extend, "Go on from the medians where the model's horizon ends");

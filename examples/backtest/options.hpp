@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "../common/checks.hpp"
+#include "../common/intake_options.hpp"
 
 namespace examples {
 
@@ -16,8 +17,7 @@ namespace examples {
 struct Options {
     std::filesystem::path input;
     std::vector<std::string> columns;
-    std::string timestamp;
-    char separator = ',';
+    IntakeOptions intake;
 
     std::vector<std::int64_t> horizons;  ///< Ascending; 24 when none is given.
     bool extend = false;                 ///< Go on where the model's horizon ends.
@@ -45,6 +45,7 @@ inline void check_backtest(Options& options) {
     }
     std::sort(options.horizons.begin(), options.horizons.end());
     options.horizons.erase(std::unique(options.horizons.begin(), options.horizons.end()), options.horizons.end());
+    check_intake(options.intake);
     check_at_least(options.horizons.front(), 1, "--horizon");
     check_at_least(options.windows, 0, "--windows");
     check_at_least(options.stride, 0, "--stride");

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +16,6 @@
 #include "../common/season.hpp"
 #include "../common/text.hpp"
 #include "../common/timeline.hpp"
-#include "../common/timestamp.hpp"
 #include "options.hpp"
 
 namespace examples {
@@ -54,56 +51,6 @@ inline void check_columns_hold_values(const totograph::io::Table& table) {
     }
 }
 
-/// Whether values rise in equal whole steps, up to the rounding of large ones, as a clock or a row number does.
-inline bool counts_up(const std::vector<double>& values) {
-    if (values.size() < 3 || !(values.front() < values.back())) {
-        return false;
-    }
-    const double step = (values.back() - values.front()) / static_cast<double>(values.size() - 1);
-    const double largest = std::max(std::abs(values.front()), std::abs(values.back()));
-    const double rounding = largest * static_cast<double>(std::numeric_limits<float>::epsilon());
-    for (std::size_t row = 0; row < values.size(); ++row) {
-        const double expected = values.front() + step * static_cast<double>(row);
-        // Written so that a gap is not on the line.
-        if (!(std::abs(values[row] - expected) <= rounding) || values[row] != std::floor(values[row])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/// The first row whose timestamp lies before that of the row above it; 0 when there is none, or they cannot be read.
-inline std::size_t first_row_back(const std::vector<std::string>& stamps) {
-    std::size_t found = 0;
-    std::int64_t before = std::numeric_limits<std::int64_t>::min();
-    for (std::size_t row = 0; row < stamps.size(); ++row) {
-        const std::optional<Timestamp> stamp = parse_timestamp(stamps[row]);
-        const std::optional<std::int64_t> now = stamp ? stamp->instant : parse_whole_number(stamps[row]);
-        if (!now) {
-            return 0;
-        }
-        if (*now < before && found == 0) {
-            found = row;
-        }
-        before = *now;
-    }
-    return found;
-}
-
-inline void note_doubtful_time(const totograph::io::Table& table, const Options& options,
-                               std::vector<std::string>& notes) {
-    if (table.timestamps.empty() && options.columns.empty() && counts_up(table.columns.front())) {
-        notes.push_back("The first column, '" + printable(table.names.front()) +
-                        "', rises in equal steps like a clock or a row number, and is tested as a series; name it with "
-                        "--timestamp if it holds the times, or the others with --columns.");
-    }
-    if (const std::size_t row = first_row_back(table.timestamps); row > 0) {
-        notes.push_back("The timestamps do not ascend: '" + printable(table.timestamps[row]) + "' comes after '" +
-                        printable(table.timestamps[row - 1]) +
-                        "'. Rows are taken in the order of the file; sort it if they should not be.");
-    }
-}
-
 }  // namespace detail
 
 /// Lays out the windows: the last ends with the file, each earlier one begins `stride` rows before the next; at most
@@ -115,7 +62,6 @@ inline Plan make_plan(const totograph::io::Table& table, const Timeline& timelin
     const auto rows = static_cast<std::int64_t>(table.rows());
     const std::int64_t horizon = options.horizons.back();
     Plan plan;
-    detail::note_doubtful_time(table, options, plan.notes);
     plan.season = options.season > 0 ? options.season : season_of(timeline);
     const auto least_history = [&] { return std::max<std::int64_t>(2 * plan.season, 16); };
     if (options.season == 0 && least_history() + horizon > rows) {

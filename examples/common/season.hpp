@@ -4,16 +4,18 @@
 #include <cstdint>
 #include <string>
 
+#include <totograph/io/timestamp.hpp>
+
 #include "format.hpp"
 #include "timeline.hpp"
-#include "timestamp.hpp"
 
 namespace examples {
 
 /// Steps in the season that timestamps suggest: a year of months, a week of days, a day of anything down to a minute;
 /// 1 (no season) otherwise.
 inline std::int64_t season_of(const Timeline& timeline) {
-    constexpr std::int64_t day = seconds_per_day * nanoseconds_per_second;
+    using totograph::io::nanoseconds_per_second;
+    constexpr std::int64_t day = totograph::io::seconds_per_day * nanoseconds_per_second;
     if (timeline.kind() == Timeline::Kind::months) {
         return 12 % timeline.step() == 0 ? 12 / timeline.step() : 1;
     }

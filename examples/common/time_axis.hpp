@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <totograph/io/timestamp.hpp>
+
 #include "format.hpp"
 #include "timeline.hpp"
 
@@ -24,6 +26,14 @@ struct TimeAxis {
 };
 
 namespace detail {
+
+using totograph::io::clock_time;
+using totograph::io::ClockTime;
+using totograph::io::date_text;
+using totograph::io::nanoseconds_per_second;
+using totograph::io::seconds_per_day;
+using totograph::io::time_of_day_text;
+using totograph::io::TimestampStyle;
 
 inline constexpr std::array<const char*, 12> month_names = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                             "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};

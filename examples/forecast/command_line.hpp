@@ -10,6 +10,7 @@
 #include <totograph/version.hpp>
 
 #include "../common/command_line_parts.hpp"
+#include "../common/intake_command_line.hpp"
 #include "options.hpp"
 
 namespace examples {
@@ -17,7 +18,9 @@ namespace examples {
 namespace detail {
 
 inline constexpr const char* help_footer = R"(
-The file has one row a time step, a header, and at most one column of timestamps. Blank fields are gaps.
+The file has one row a time step and a column for each series; or a row for each value, with --series and --value.
+Separator, header, clock, dates and numbers are found out, and what was decided is told; blank fields are gaps. Rows
+are put in the order of time, with gaps for missing ones.
 Exogenous columns are known ahead: append rows that hold their future values and leave the targets blank there.
 --holdout puts beside the forecast, in chart, table and CSV, what came (the truth) and a baseline, the value of one
 season before, with the errors of both:
@@ -58,13 +61,6 @@ inline void add_data_options(CLI::App& app, Options& options) {
         ->group(group);
     add_list(app, "--exogenous", options.exogenous, split_list, "Columns that explain the targets and are not forecast")
         ->type_name("C,D,...")
-        ->group(group);
-    app.add_option("--timestamp", options.timestamp,
-                   "Column of timestamps (default: the first, if it holds no numbers)")
-        ->type_name("COLUMN")
-        ->group(group);
-    app.add_option("--separator", options.separator, "What stands between the fields of the file (default: a comma)")
-        ->type_name("CHARACTER")
         ->group(group);
     app.add_option("--context", options.context, "Use the last N rows (default: as many as the model takes)")
         ->type_name("N")
@@ -145,8 +141,12 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
     app.footer(detail::help_footer);
     app.get_formatter()->column_width(30);
     Options options;
-    app.add_option("file", options.input, "CSV file with the series")->required()->type_name("FILE.csv");
+    app.add_option("file", options.input, "CSV file with the series, perhaps gzipped (-: standard input)")
+        ->required()
+        ->type_name("FILE.csv");
     app.set_version_flag("--version", "forecast " + std::string(totograph::version), "Print the version and stop");
+    add_intake_options(app, options.intake);
+    add_file_options(app, options.intake);
     detail::add_data_options(app, options);
     detail::add_forecast_options(app, options);
     detail::add_output_options(app, options);

@@ -10,6 +10,7 @@
 
 #include "../common/checks.hpp"
 #include "../common/format.hpp"
+#include "../common/intake_options.hpp"
 #include "bounds.hpp"
 
 namespace examples {
@@ -19,8 +20,7 @@ struct Options {
     std::filesystem::path input;
     std::vector<std::string> targets;
     std::vector<std::string> exogenous;
-    std::string timestamp;
-    char separator = ',';
+    IntakeOptions intake;
     bool independent = false;
     bool holdout = false;
     std::int64_t season = 0;  ///< Of the baseline of a hold-out; 0: as the timestamps suggest.
@@ -131,6 +131,7 @@ inline void check_files(const Options& options) {
 
 /// Checks what options mean together and fills in the defaults that depend on others. Throws `Error(invalid_argument)`.
 inline void check_options(Options& options) {
+    check_intake(options.intake);
     detail::check_at_least(options.context, 0, "--context");
     detail::check_at_least(options.horizon, 1, "--horizon");
     detail::check_at_least(options.samples, 0, "--samples");

@@ -7,7 +7,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "../common/timestamp.hpp"
+#include <totograph/io/clock.hpp>
+
 #include "terminal_chart.hpp"
 
 namespace examples {
@@ -22,7 +23,7 @@ inline TerminalStyle terminal_style(int descriptor) {
     TerminalStyle style;
     winsize size{};
     const bool terminal = ::isatty(descriptor) == 1;
-    const auto columns = parse_whole_number(setting("COLUMNS"));
+    const auto columns = totograph::io::parse_whole_number(setting("COLUMNS"));
     if (terminal && ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
         style.width = size.ws_col;
     } else if (columns && *columns > 0) {

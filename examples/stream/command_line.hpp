@@ -12,6 +12,7 @@
 #include <totograph/version.hpp>
 
 #include "../common/command_line_parts.hpp"
+#include "../common/intake_command_line.hpp"
 #include "options.hpp"
 
 namespace examples {
@@ -19,10 +20,10 @@ namespace examples {
 namespace detail {
 
 inline constexpr const char* stream_footer = R"(
-Lines come on standard input, one observation of all variates each, as CSV: a header first, or --variates. Blank fields
-are gaps. A first field that is a date or a time orders the lines: late ones are dropped, and steps that were skipped
-become gaps; one far ahead waits for the next, which tells a pause from a wrong time. Lines that cannot be read are
-counted and left out; a summary comes at the end.
+Lines come on standard input, one observation of all variates each, as CSV: a header first, or --variates. Separator,
+clock and numbers are found out as for files; blank fields are gaps. A date, a time or an epoch time orders the lines:
+late and repeated ones are dropped, and steps that were skipped become gaps; one far ahead waits for the next, which
+tells a pause from a wrong time. Lines that cannot be read are counted and left out; a summary comes at the end.
 
 Rows go to standard output, as CSV:
   observed   a value that came, the 5%, 50% and 95% quantiles of what was forecast for it, its position among the
@@ -62,12 +63,8 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
     app.set_version_flag("--version", "stream " + std::string(totograph::version), "Print the version and stop");
     detail::add_list(app, "--columns", options.columns, detail::split_list, "Variates to use (default: all)")
         ->type_name("A,B,...");
-    app.add_option("--timestamp", options.timestamp,
-                   "Column of timestamps (default: the first, if it holds no numbers)")
-        ->type_name("COLUMN");
+    add_intake_options(app, options.intake);
     number("--variates", options.variates, "There is no header; lines hold N values, or a timestamp and N values");
-    app.add_option("--separator", options.separator, "What stands between the fields (default: a comma)")
-        ->type_name("CHARACTER");
     app.add_flag("--independent", options.independent, "Forecast each variate by itself, blind to the others");
     number("--context", options.context, "Observations that are kept and forecast from (default: 512)");
     number("--every", options.every, "Forecast again after N lines (default: one patch; 1: each line)");

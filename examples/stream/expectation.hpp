@@ -5,16 +5,17 @@
 #include <cmath>
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <totograph/core/forecast.hpp>
 
 namespace examples {
 
-/// What was expected of one value: the sampled futures in ascending order.
+/// What was expected of one value: the sampled futures in ascending order, above a level.
 class Expectation {
 public:
-    explicit Expectation(std::span<const float> sorted) : sorted_(sorted) {}
+    explicit Expectation(std::span<const float> sorted, double level = 0) : sorted_(sorted), level_(level) {}
 
     /// Linear between neighbouring samples.
     [[nodiscard]] double quantile(double level) const {
@@ -22,12 +23,12 @@ public:
         const auto low = static_cast<std::size_t>(place);
         const std::size_t high = std::min(low + 1, sorted_.size() - 1);
         const auto value = static_cast<double>(sorted_[low]);
-        return value + (place - static_cast<double>(low)) * (static_cast<double>(sorted_[high]) - value);
+        return level_ + value + (place - static_cast<double>(low)) * (static_cast<double>(sorted_[high]) - value);
     }
 
     /// The share of the samples below a value; those equal to it count half.
-    [[nodiscard]] double position(float value) const {
-        const auto [first, last] = std::equal_range(sorted_.begin(), sorted_.end(), value);
+    [[nodiscard]] double position(double value) const {
+        const auto [first, last] = std::equal_range(sorted_.begin(), sorted_.end(), static_cast<float>(value - level_));
         const auto below = static_cast<double>(first - sorted_.begin());
         const auto not_above = static_cast<double>(last - sorted_.begin());
         return (below + not_above) / 2 / static_cast<double>(sorted_.size());
@@ -43,16 +44,21 @@ public:
 
 private:
     std::span<const float> sorted_;
+    double level_;
 };
 
 /// What is expected of the next steps of all variates.
 class Expectations {
 public:
     Expectations() = default;
-    explicit Expectations(const totograph::Forecast& forecast) { add(forecast); }
+    explicit Expectations(const totograph::Forecast& forecast) {
+        add(forecast, std::vector<double>(static_cast<std::size_t>(forecast.variates())));
+    }
 
-    /// Adds further variates behind those that there are, of as many steps and samples.
-    void add(const totograph::Forecast& forecast) {
+    /// Adds further variates behind those that there are, of as many steps and samples; `levels` were taken off the
+    /// values of each.
+    void add(const totograph::Forecast& forecast, std::span<const double> levels) {
+        levels_.insert(levels_.end(), levels.begin(), levels.end());
         horizon_ = static_cast<std::size_t>(forecast.horizon());
         samples_ = static_cast<std::size_t>(forecast.sample_count());
         const auto first = static_cast<std::ptrdiff_t>(sorted_.size());
@@ -66,10 +72,12 @@ public:
     [[nodiscard]] std::size_t horizon() const { return horizon_; }
 
     [[nodiscard]] Expectation of(std::size_t variate, std::size_t step) const {
-        return Expectation(std::span(sorted_).subspan((variate * horizon_ + step) * samples_, samples_));
+        return Expectation(std::span(sorted_).subspan((variate * horizon_ + step) * samples_, samples_),
+                           levels_[variate]);
     }
 
 private:
+    std::vector<double> levels_;
     std::size_t horizon_ = 0;
     std::size_t samples_ = 0;
     std::vector<float> sorted_;  // [variates, horizon, samples]

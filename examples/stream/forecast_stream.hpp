@@ -48,7 +48,7 @@ public:
                    .extend = options.extend},
           ring_(names_.size(), static_cast<std::size_t>(std::min(options.context, model.most().context))),
           columns_(divide_columns(names_.size(), static_cast<std::size_t>(model.most().variates))),
-          gap_(names_.size(), std::nanf("")),
+          gap_(names_.size(), std::nan("")),
           groups_(names_.size()),
           is_known_(names_.size()) {
         if (ring_.capacity() < least_steps_) {
@@ -85,7 +85,7 @@ public:
             score(observation, out);
         }
         missing_ += std::count_if(observation.values.begin(), observation.values.end(),
-                                  [](float value) { return std::isnan(value); });
+                                  [](double value) { return std::isnan(value); });
         ring_.push(observation.values);
         ++age_;
         if (static_cast<std::int64_t>(age_) >= every_ || expected_.horizon() == 0) {
@@ -148,7 +148,7 @@ private:
             return;
         }
         const auto start = std::chrono::steady_clock::now();
-        ring_.lay_out(values_, observed_);
+        ring_.lay_out(values_, observed_, levels_);
         bool any_known = false;
         for (std::size_t variate = 0; variate < names_.size(); ++variate) {
             const auto begin = observed_.begin() + static_cast<std::ptrdiff_t>(variate * ring_.steps());
@@ -179,7 +179,7 @@ private:
             series.first_series = static_cast<std::uint32_t>(columns.first);
             const totograph::Forecast forecast = forecaster_->forecast(series, request_);
             require_finite(forecast);
-            expected_.add(forecast);
+            expected_.add(forecast, std::span(levels_).subspan(columns.first, columns.count));
         }
         age_ = 0;
         latency_.add(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
@@ -190,7 +190,7 @@ private:
             return;
         }
         for (std::size_t variate = 0; variate < names_.size(); ++variate) {
-            const float value = observation.values[variate];
+            const double value = observation.values[variate];
             if (std::isnan(value) || !is_known_[variate]) {
                 continue;
             }
@@ -220,11 +220,12 @@ private:
     ContextRing ring_;
     std::vector<ColumnGroup> columns_;  // that see each other
     std::vector<std::string> notes_;
-    std::vector<float> gap_;
+    std::vector<double> gap_;
     std::unique_ptr<AnyForecaster> forecaster_;
     std::vector<std::int32_t> groups_;
     std::vector<float> values_;
     std::vector<std::uint8_t> observed_;
+    std::vector<double> levels_;  // of the variates, taken off the values
     std::vector<bool> is_known_;  // variates that have an observation in the context
     Expectations expected_;
     std::size_t age_ = 0;  // steps since the last forecast

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <totograph/core/error.hpp>
@@ -31,11 +32,17 @@ public:
         while (true) {
             if (const Filled filled = begin_ < end_ ? Filled::some : fill(); filled != Filled::some) {
                 const bool is_torn = filled == Filled::interrupted;
-                return is_torn || (line.empty() && !cut) ? Result::end : finish(line, cut);
+                return is_torn || (line.empty() && !cut) ? Result::end : cut ? Result::too_long : Result::line;
             }
             const char byte = block_[begin_++];
-            if (byte == '\n') {
-                return finish(line, cut);
+            // Lines end with LF, CR, or both.
+            const bool is_second = byte == '\n' && std::exchange(after_return_, false);
+            after_return_ = byte == '\r';
+            if (is_second) {
+                continue;
+            }
+            if (byte == '\n' || byte == '\r') {
+                return cut ? Result::too_long : Result::line;
             }
             if (line.size() < longest_line) {
                 line += byte;
@@ -46,13 +53,6 @@ public:
     }
 
 private:
-    static Result finish(std::string& line, bool cut) {
-        if (!line.empty() && line.back() == '\r') {
-            line.pop_back();
-        }
-        return cut ? Result::too_long : Result::line;
-    }
-
     enum class Filled { some, end, interrupted };
 
     Filled fill() {
@@ -73,6 +73,7 @@ private:
     std::vector<char> block_;
     std::size_t begin_ = 0;
     std::size_t end_ = 0;
+    bool after_return_ = false;  // whether the last byte was CR
 };
 
 }  // namespace examples

@@ -8,17 +8,23 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include <totograph/core/error.hpp>
-#include <totograph/io/csv.hpp>
+#include <totograph/io/clock.hpp>
+#include <totograph/io/csv_cells.hpp>
+#include <totograph/io/csv_layout.hpp>
+#include <totograph/io/csv_names.hpp>
+#include <totograph/io/csv_options.hpp>
+#include <totograph/io/csv_profile.hpp>
 #include <totograph/io/csv_records.hpp>
-#include <totograph/io/decimal.hpp>
+#include <totograph/io/text_encoding.hpp>
 
 #include "../common/format.hpp"
+#include "../common/intake_options.hpp"
 #include "../common/text.hpp"
-#include "../common/timestamp.hpp"
 #include "options.hpp"
 
 namespace examples {
@@ -26,70 +32,76 @@ namespace examples {
 /// One line as it was read: a value for each variate, NaN where there is none.
 struct Observation {
     std::string timestamp;  ///< Empty without timestamps.
-    std::vector<float> values;
+    std::vector<double> values;
 };
 
-/// Turns lines into observations. The header, or the number of variates, says what a line holds.
+/// What the first lines of a stream are.
+enum class FirstLine {
+    header,   ///< It names the columns.
+    nothing,  ///< It is a comment or blank; the next line is the first one.
+    data      ///< There is no header: it is an observation already.
+};
+
+/// Turns lines into observations. The header, or the number of variates, says what a line holds. Fields, clock and
+/// header are told apart as in files, by what a line shows.
 class ObservationReader {
     using Record = std::vector<totograph::io::CsvField>;
+    using Kind = totograph::io::CellKind;
 
 public:
-    explicit ObservationReader(const Options& options) : options_(options) {
+    explicit ObservationReader(const Options& options)
+        : options_(options), csv_(csv_options(options.intake)), gaps_(options.intake.gaps) {
         for (std::int64_t variate = 0; variate < options.variates; ++variate) {
-            names_.push_back(std::to_string(variate + 1));
+            all_.push_back(std::to_string(variate + 1));
             fields_.push_back(static_cast<std::size_t>(variate));
         }
-        width_ = names_.size();
+        set_names();
+        width_ = all_.size();
+        needs_header_ = all_.empty();
     }
 
-    [[nodiscard]] bool needs_header() const { return names_.empty(); }
+    [[nodiscard]] bool needs_header() const { return needs_header_; }
     /// The variates; known for sure once a line could be used.
     [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
     /// Whether lines bear timestamps; known for sure once a line could be used.
     [[nodiscard]] bool has_timestamps() const { return timestamp_.has_value(); }
+    /// Sentences about what was decided since the last call.
+    [[nodiscard]] std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
 
-    /// Takes the header. Throws `Error(invalid_series)` when it cannot be one or names no variate, and
-    /// `Error(invalid_argument)` when it lacks a column that was asked for.
-    void read_header(const std::string& line) {
-        using totograph::io::DecimalKind;
-        const Record header = split(line);
-        width_ = header.size();
-        std::vector<std::string> all;
-        bool only_numbers = true;
-        for (const totograph::io::CsvField& field : header) {
-            only_numbers = only_numbers && totograph::io::parse_decimal(field.text).kind != DecimalKind::text;
-            if (field.text.empty() || std::find(all.begin(), all.end(), field.text) != all.end()) {
-                refuse_header("has an empty name or one twice; give each column a name of its own");
-            }
-            all.push_back(field.text);
+    /// Takes the first line. Throws `Error(invalid_file)` when it is no text, `Error(invalid_series)` when it names no
+    /// variate, and `Error(invalid_argument)` when it lacks a column that was asked for.
+    FirstLine read_header(const std::string& line) {
+        using namespace totograph::io;
+        refuse_packed(line, "standard input");
+        const EncodingMark mark = encoding_of(line);
+        if (mark.encoding != TextEncoding::utf8) {
+            throw totograph::Error(totograph::ErrorCode::invalid_file,
+                                   "Standard input is UTF-16; convert it first (iconv -f utf-16 -t utf-8).");
         }
-        if (only_numbers) {
-            refuse_header("holds numbers where the names of the columns should be; say --variates if there is none");
+        const std::string_view text = std::string_view(line).substr(mark.length);
+        const CsvLayout layout = find_layout(text, csv_.separator ? csv_.separator : separator_);
+        check_csv_separator(layout.separator);
+        if (layout.begin == text.size()) {
+            separator_ = text.starts_with("sep=") ? std::optional(layout.separator) : separator_;
+            return FirstLine::nothing;
         }
-        if (!options_.timestamp.empty()) {
-            timestamp_ = place_of(options_.timestamp, all);
-            is_decided_ = true;
+        separator_ = layout.separator;
+        Record header;
+        try {
+            header = split(text);
+        } catch (const totograph::Error&) {
+            throw totograph::Error(totograph::ErrorCode::invalid_series,
+                                   "The first line cannot be read: its quotes do not match, or it holds a NUL byte.");
         }
-        if (timestamp_ && all.size() == 1) {
-            refuse_no_variates(all.front());
-        }
-        for (const std::string& name : options_.columns.empty() ? all : options_.columns) {
-            const std::size_t place = place_of(name, all);
-            if (place != timestamp_ || !options_.columns.empty()) {
-                names_.push_back(name);
-                fields_.push_back(place);
-            }
-        }
-        is_decided_ = is_decided_ || std::find(options_.columns.begin(), options_.columns.end(), all.front()) !=
-                                         options_.columns.end();
-        if (timestamp_ && std::find(fields_.begin(), fields_.end(), *timestamp_) != fields_.end()) {
-            detail::reject("The column '" + options_.timestamp + "' is in --timestamp and in --columns; name it once.");
-        }
+        const bool is_named = is_header(header, {}, gaps_);
+        name_columns(std::move(header), is_named);
+        needs_header_ = false;
+        return is_named ? FirstLine::header : FirstLine::data;
     }
 
     /// Reads a line; a sentence that says what is wrong with it comes back in `problem` instead when it cannot be used.
-    /// The first line that can be used settles whether the first field is a timestamp. Throws `Error(invalid_series)`
-    /// when there is nothing beside it.
+    /// The first line that can be used settles which field is the timestamp. Throws `Error(invalid_series)` when there
+    /// is nothing beside it.
     std::optional<Observation> read(const std::string& line, std::string& problem) {
         problem.clear();
         Record record;
@@ -104,23 +116,78 @@ public:
         }
         // A line that is torn must not say how all others are to be read: what it suggests is kept only when it can be
         // read so.
-        ObservationReader guessed = *this;
-        if (!guessed.guess(record, problem)) {
-            return std::nullopt;
+        drop_labels(record);
+        const std::vector<std::size_t> fields = fields_;
+        const std::size_t width = width_;
+        std::optional<Observation> observation;
+        if (guess(record, problem)) {
+            observation = read_fields(record, problem);
         }
-        std::optional<Observation> observation = guessed.read_fields(record, problem);
-        if (observation) {
-            names_ = std::move(guessed.names_);
-            fields_ = std::move(guessed.fields_);
-            width_ = guessed.width_;
-            timestamp_ = guessed.timestamp_;
-            is_decided_ = true;
+        if (!observation) {
+            fields_ = fields;
+            width_ = width;
+            timestamp_.reset();
+            units_.clear();
+            clock_note_.clear();
+        } else if (!clock_note_.empty()) {
+            notes_.push_back(clock_note_);
         }
+        is_decided_ = observation.has_value();
+        set_names();
         return observation;
     }
 
 private:
-    std::optional<Observation> read_fields(const Record& record, std::string& problem) const {
+    void name_columns(Record header, bool is_named) {
+        std::vector<std::string> given;
+        for (totograph::io::CsvField& field : header) {
+            given.push_back(is_named ? std::move(field.text) : "");
+        }
+        width_ = given.size();
+        has_index_ = is_named && given.front().empty();
+        totograph::io::ColumnNames unique = totograph::io::unique_names(std::move(given));
+        if (!unique.renamed.empty()) {
+            notes_.push_back("Several columns are called '" + printable(unique.renamed) +
+                             "'; repeated names get a number, as '" + printable(unique.new_name) + "' did.");
+        }
+        if (!is_named) {
+            notes_.push_back("There is no header; the columns are called column_1 and so on.");
+        }
+        all_ = std::move(unique.names);
+        std::unordered_map<std::string_view, std::size_t> places;
+        for (std::size_t place = 0; place < all_.size(); ++place) {
+            places.emplace(all_[place], place);
+        }
+        if (csv_.timestamp) {
+            timestamp_ = place_of(*csv_.timestamp, places);
+            is_decided_ = !options_.columns.empty();
+        }
+        if (timestamp_ && all_.size() == 1) {
+            refuse_no_variates(all_.front());
+        }
+        for (const std::string& name : options_.columns) {
+            fields_.push_back(place_of(name, places));
+        }
+        if (timestamp_ && std::find(fields_.begin(), fields_.end(), *timestamp_) != fields_.end()) {
+            detail::reject("The column '" + *csv_.timestamp + "' is in --timestamp and in --columns; name it once.");
+        }
+        for (std::size_t place = 0; place < all_.size() && options_.columns.empty(); ++place) {
+            if (place != timestamp_) {
+                fields_.push_back(place);
+            }
+        }
+        set_names();
+    }
+
+    void set_names() {
+        names_.clear();
+        for (std::size_t variate = 0; variate < fields_.size(); ++variate) {
+            // Without a header a timestamp moves the fields, and not the names.
+            names_.push_back(all_[options_.variates > 0 ? variate : fields_[variate]]);
+        }
+    }
+
+    std::optional<Observation> read_fields(const Record& record, std::string& problem) {
         if (record.size() != width_) {
             problem = field_count(record) + ", not " + std::to_string(width_);
             return std::nullopt;
@@ -129,77 +196,183 @@ private:
         if (timestamp_) {
             observation.timestamp = record[*timestamp_].text;
         }
+        units_.resize(fields_.size());
         for (std::size_t variate = 0; variate < fields_.size(); ++variate) {
             const std::string& text = record[fields_[variate]].text;
-            const totograph::io::Decimal number = totograph::io::parse_decimal(text);
-            if (!is_gap(text) && number.kind != totograph::io::DecimalKind::number) {
-                problem = "'" + printable(shortened(text, 40)) + "' for " + printable(names_[variate]) +
-                          " is not a finite number";
+            const std::optional<double> value = value_of(text, units_[variate]);
+            if (!value) {
+                problem = "'" + printable(shortened(text, 40)) + "' for " +
+                          printable(all_[options_.variates > 0 ? variate : fields_[variate]]) +
+                          " is not a finite number" + (units_[variate].empty() ? "" : " of its unit");
                 return std::nullopt;
             }
-            observation.values.push_back(is_gap(text) ? std::nanf("") : static_cast<float>(number.value));
+            observation.values.push_back(*value);
         }
         return observation;
     }
 
-    /// Guesses by a line whether the first field is a timestamp; says in `problem` why not when it cannot tell.
-    bool guess(const Record& record, std::string& problem) {
-        const std::string& first = record.front().text;
-        const bool is_date = parse_timestamp(first).has_value();
-        if (options_.variates > 0) {
-            // Without a header one field more than there are variates is a timestamp.
-            const bool has_more = record.size() == width_ + 1;
-            if (record.size() != width_ && !has_more) {
-                problem = field_count(record) + ", not " + std::to_string(width_) + ", or one more with a timestamp";
-                return false;
+    /// The value of a field in the unit of its variate, which the first one settles; nothing where it is none.
+    std::optional<double> value_of(std::string_view text, std::string& unit) {
+        using namespace totograph::io;
+        DecimalMark mark = csv_.decimal.value_or(DecimalMark::point);
+        if (parse_decimal(text).kind != DecimalKind::number || uses_comma_) {
+            if (const std::optional<NumberParts> parts = split_number(text)) {
+                unit = unit.empty() ? std::string(parts->unit) : unit;
+                mark = csv_.decimal.value_or(mark_of(parts->digits));
             }
-            if (has_more && !is_date && !parse_whole_number(first)) {
-                problem = "'" + printable(shortened(first, 40)) + "' is no timestamp";
-                return false;
-            }
-            const bool all_gaps = std::all_of(record.begin(), record.end(),
-                                              [](const totograph::io::CsvField& field) { return is_gap(field.text); });
-            if (all_gaps) {
-                problem = "it is blank, and comes before all others";
-                return false;
-            }
-            decide(has_more);
-            width_ += has_more ? 1 : 0;
-            return true;
         }
+        const CellValue cell = read_cell(text, mark, unit, gaps_);
+        return cell.problem == CellProblem::none ? std::optional(cell.value) : std::nullopt;
+    }
+
+    /// A stream cannot look ahead: what is unclear is read as its separator suggests, until a number tells.
+    totograph::io::DecimalMark mark_of(std::string_view digits) {
+        using totograph::io::DecimalMark;
+        const totograph::io::MarkEvidence evidence = totograph::io::evidence_of(digits);
+        const bool is_comma = evidence.is_comma || (evidence.has_unclear_comma && separator_ != ',') ||
+                              (evidence.has_unclear_point && uses_comma_);
+        if (is_comma && !uses_comma_) {
+            notes_.push_back("Numbers are read with decimal commas (--decimal point is the other way).");
+        }
+        uses_comma_ = (uses_comma_ || is_comma) && !evidence.is_point;
+        return is_comma ? DecimalMark::comma : DecimalMark::point;
+    }
+
+    /// Leaves out columns that nobody asked for by name, where two lines that follow each other hold text in them: one
+    /// could be torn.
+    void drop_labels(const Record& record) {
+        if (record.size() != width_ || options_.variates > 0 || !options_.columns.empty()) {
+            return;
+        }
+        std::vector<std::size_t> texts;
+        for (std::size_t place = 0; place < record.size(); ++place) {
+            if (place != timestamp_ && totograph::io::kind_of_cell(record[place].text, gaps_) == Kind::text) {
+                texts.push_back(place);
+            }
+        }
+        if (!texts.empty() && texts == texts_ && texts.size() < fields_.size()) {
+            std::vector<std::string> left_out;
+            std::erase_if(fields_, [&](std::size_t place) {
+                const bool is_text = std::binary_search(texts.begin(), texts.end(), place);
+                if (is_text) {
+                    left_out.push_back(all_[place]);
+                }
+                return is_text;
+            });
+            if (!left_out.empty()) {
+                notes_.push_back("Text is left out: " + totograph::io::name_list(left_out) + ".");
+            }
+        }
+        texts_ = std::move(texts);
+    }
+
+    /// Guesses by a line which field is the timestamp; says in `problem` why not when it cannot tell.
+    bool guess(const Record& record, std::string& problem) {
+        return options_.variates > 0 ? guess_by_count(record, problem) : guess_by_fields(record, problem);
+    }
+
+    /// Without a header one field more than there are variates is a timestamp.
+    bool guess_by_count(const Record& record, std::string& problem) {
+        const std::string& first = record.front().text;
+        const bool has_more = record.size() == width_ + 1;
+        if (record.size() != width_ && !has_more) {
+            problem = field_count(record) + ", not " + std::to_string(width_) + ", or one more with a timestamp";
+            return false;
+        }
+        const bool is_time =
+            kind_of_cell(first, gaps_) == Kind::time || totograph::io::parse_whole_number(first) || is_epoch(first);
+        if (has_more && !is_time) {
+            problem = "'" + printable(shortened(first, 40)) + "' is no timestamp";
+            return false;
+        }
+        const bool all_gaps = std::all_of(record.begin(), record.end(), [&](const totograph::io::CsvField& field) {
+            const Kind kind = totograph::io::kind_of_cell(field.text, gaps_);
+            return kind == Kind::blank || kind == Kind::gap_word;
+        });
+        if (all_gaps) {
+            problem = "it is blank, and comes before all others";
+            return false;
+        }
+        if (has_more) {
+            timestamp_ = 0;
+            ++width_;
+            std::for_each(fields_.begin(), fields_.end(), [](std::size_t& field) { ++field; });
+        }
+        return true;
+    }
+
+    bool guess_by_fields(const Record& record, std::string& problem) {
         if (record.size() != width_) {
             problem = field_count(record) + ", not " + std::to_string(width_);
             return false;
         }
-        if (is_gap(first)) {
+        if (csv_.timestamp) {
+            timestamp_ = static_cast<std::size_t>(std::find(all_.begin(), all_.end(), *csv_.timestamp) - all_.begin());
+            return true;
+        }
+        const auto is_asked = [&](std::size_t place) {
+            return !options_.columns.empty() && std::find(fields_.begin(), fields_.end(), place) != fields_.end();
+        };
+        for (const bool by_number : {false, true}) {
+            for (std::size_t place = 0; place < record.size() && !timestamp_; ++place) {
+                if (is_clock(record[place].text, place, by_number) && !is_asked(place)) {
+                    timestamp_ = place;
+                }
+            }
+        }
+        const std::string& first = record.front().text;
+        const Kind kind = totograph::io::kind_of_cell(first, gaps_);
+        if (!timestamp_ && options_.columns.empty() && (kind == Kind::blank || kind == Kind::gap_word)) {
             problem = "its first field is blank, so it cannot tell if times are there (say --timestamp or --columns)";
             return false;
         }
-        if (!is_date && totograph::io::parse_decimal(first).kind != totograph::io::DecimalKind::number) {
+        if (!timestamp_ && kind == Kind::text && fields_.front() == 0) {
             problem = "'" + printable(shortened(first, 40)) + "' is neither a finite number nor a timestamp";
             return false;
         }
-        if (is_date && width_ == 1) {
-            refuse_no_variates(names_.front());
+        if (timestamp_ && options_.columns.empty()) {
+            std::erase(fields_, *timestamp_);
+            if (fields_.empty()) {
+                refuse_no_variates(all_.front());
+            }
         }
-        decide(is_date);
         return true;
+    }
+
+    /// Whether a field is a date, or, by number, an epoch time in a column that is called as clocks are, or the number
+    /// of a row.
+    bool is_clock(const std::string& text, std::size_t place, bool by_number) {
+        if (!by_number) {
+            return totograph::io::kind_of_cell(text, gaps_) == Kind::time;
+        }
+        const bool is_index = place == 0 && has_index_;
+        const bool is_counted = (totograph::io::is_clock_name(all_[place]) && is_epoch(text)) ||
+                                (is_index && totograph::io::parse_whole_number(text));
+        if (is_counted) {
+            clock_note_ = "Column '" + printable(all_[place]) + "' " +
+                          (is_epoch(text) ? "holds epoch times" : "counts the lines") +
+                          ": it is taken as the clock. Name it in --columns to have it as values.";
+        }
+        return is_counted;
+    }
+
+    static bool is_epoch(std::string_view text) {
+        const totograph::io::Decimal number = totograph::io::parse_decimal(text);
+        return number.kind == totograph::io::DecimalKind::number &&
+               (totograph::io::detail::epoch_power(number.value) >= 0 || totograph::io::parse_compact_date(text));
     }
 
     static std::string field_count(const Record& record) {
         return "it has " + plural(static_cast<std::int64_t>(record.size()), "field");
     }
 
-    [[nodiscard]] Record split(const std::string& line) const {
+    [[nodiscard]] Record split(std::string_view line) const {
         Record record;
-        if (!totograph::io::CsvRecords(line, "standard input", options_.separator).next(record)) {
+        const char separator = csv_.separator.value_or(separator_.value_or(','));
+        if (!totograph::io::CsvRecords(line, "standard input", separator).next(record)) {
             record.emplace_back();  // an empty line is one empty field
         }
         return record;
-    }
-
-    [[noreturn]] static void refuse_header(const std::string& what) {
-        throw totograph::Error(totograph::ErrorCode::invalid_series, "The first line " + what + ".");
     }
 
     [[noreturn]] static void refuse_no_variates(const std::string& timestamps) {
@@ -208,45 +381,32 @@ private:
                                    "', holds timestamps. Give at least one variate beside it.");
     }
 
-    static std::size_t place_of(const std::string& name, const std::vector<std::string>& all) {
-        const auto found = std::find(all.begin(), all.end(), name);
-        if (found == all.end()) {
-            std::string known;
-            for (const std::string& other : all) {
-                known += (known.empty() ? "" : ", ") + printable(other);
-            }
-            detail::reject("The header has no column '" + name + "'; it has: " + known + ".");
+    [[nodiscard]] std::size_t place_of(const std::string& name,
+                                       const std::unordered_map<std::string_view, std::size_t>& places) const {
+        const auto found = places.find(name);
+        if (found == places.end()) {
+            detail::reject("The header has no column '" + name + "'; it has: " + totograph::io::name_list(all_) + ".");
         }
-        return static_cast<std::size_t>(found - all.begin());
-    }
-
-    static bool is_gap(std::string_view text) {
-        static const std::vector<std::string> gaps = totograph::io::CsvOptions().gaps;
-        return text.empty() || std::find(gaps.begin(), gaps.end(), text) != gaps.end();
-    }
-
-    /// Settles whether the first field is a timestamp. Until then it counted as the first variate of a header, and not
-    /// at all without one.
-    void decide(bool is_timestamp) {
-        is_decided_ = true;
-        if (!is_timestamp) {
-            return;
-        }
-        timestamp_ = 0;
-        if (options_.variates > 0) {
-            std::for_each(fields_.begin(), fields_.end(), [](std::size_t& field) { ++field; });
-        } else if (fields_.front() == 0) {
-            names_.erase(names_.begin());
-            fields_.erase(fields_.begin());
-        }
+        return found->second;
     }
 
     const Options& options_;
-    std::vector<std::string> names_;
+    totograph::io::CsvOptions csv_;
+    totograph::io::GapWords gaps_;
+    std::optional<char> separator_;    // as the header tells
+    std::vector<std::string> all_;     // the names of all columns
+    std::vector<std::string> names_;   // and of the variates
     std::vector<std::size_t> fields_;  // where a line holds each variate
+    std::vector<std::string> units_;   // of the variates
     std::size_t width_ = 0;            // fields of a line
     std::optional<std::size_t> timestamp_;
-    bool is_decided_ = false;  // whether it is known if the first field is a timestamp
+    std::vector<std::size_t> texts_;  // the columns of text in the line before, as long as nothing is decided
+    std::vector<std::string> notes_;
+    std::string clock_note_;
+    bool needs_header_ = true;
+    bool has_index_ = false;
+    bool uses_comma_ = false;
+    bool is_decided_ = false;  // whether it is known which field is the timestamp
 };
 
 }  // namespace examples

@@ -7,17 +7,15 @@
 #include <string>
 #include <vector>
 
-#include <totograph/io/csv_records.hpp>
-
 #include "../common/checks.hpp"
+#include "../common/intake_options.hpp"
 
 namespace examples {
 
 /// What the command line asks for.
 struct Options {
     std::vector<std::string> columns;
-    std::string timestamp;
-    char separator = ',';
+    IntakeOptions intake;
     std::int64_t variates = 0;  ///< 0: the first line is a header
     bool independent = false;
 
@@ -44,11 +42,11 @@ inline void check_stream(const Options& options) {
     check_at_least(options.every, 0, "--every");
     check_at_least(options.samples, 20, "--samples");
     check_at_least(options.threads, 0, "--threads");
-    totograph::io::check_csv_separator(options.separator);
+    check_intake(options.intake);
     if (!(options.alarm > 0)) {
         reject("--alarm is a score, which is more than 0 (3 is three times as far out as the 90% band).");
     }
-    if (options.variates > 0 && (!options.columns.empty() || !options.timestamp.empty())) {
+    if (options.variates > 0 && (!options.columns.empty() || !options.intake.timestamp.empty())) {
         reject("--variates says that there is no header, so no column has a name for --columns or --timestamp.");
     }
     std::vector<std::string> names = options.columns;

@@ -9,7 +9,9 @@
 #include <optional>
 #include <string>
 
-#include "../common/timestamp.hpp"
+#include <totograph/core/error.hpp>
+#include <totograph/io/clock.hpp>
+#include <totograph/io/timestamp.hpp>
 
 namespace examples {
 
@@ -20,10 +22,15 @@ public:
     /// A line more steps ahead than this is held back.
     static constexpr double far_steps = 100;
 
+    /// `order` is that of dates that do not begin with their year; by default the first one tells that can be read in
+    /// one way only.
+    explicit StreamClock(std::optional<totograph::io::DateOrder> order = std::nullopt) : order_(order) {}
+
     /// How a line stands to the one before it.
     struct Tick {
         bool is_readable = true;
         bool is_late = false;
+        bool is_repeated = false;  ///< It is late, for its time was there just before.
         bool is_held = false;      ///< Far ahead: `settle` with the next timestamp tells what becomes of the line.
         bool is_refuted = false;   ///< It was held back, and its timestamp is wrong.
         std::int64_t skipped = 0;  ///< Steps between the two that no line came for.
@@ -48,7 +55,8 @@ public:
         return is_confirmed ? accept(held) : Tick{.is_refuted = true};
     }
 
-    /// Takes the next line's timestamp, an ISO-8601 one or a whole number. A late or unreadable one changes nothing.
+    /// Takes the next line's timestamp: a date and time, or a number. A late or unreadable one changes nothing. Throws
+    /// `Error(invalid_series)` for a date whose day and month cannot be told apart.
     Tick advance(const std::string& text) {
         const std::optional<std::int64_t> now = read(text);
         if (!now) {
@@ -59,13 +67,13 @@ public:
             const bool is_restart = taken_ < 2 && late_ && *late_ < *now;
             if (!is_restart) {
                 late_ = now;
-                return {.is_late = true};
+                return {.is_late = true, .is_repeated = *now == *last_};
             }
             last_ = late_;
             held_.reset();
             taken_ = 0;
         } else if (held_ && *now == *held_) {
-            return {.is_late = true};
+            return {.is_late = true, .is_repeated = true};
         } else if (last_ && taken_ > 0 && distance(*last_, *now) > far_steps * interval(1)) {
             held_ = now;
             return {.is_held = true};
@@ -76,12 +84,17 @@ public:
     /// The timestamp `steps` after the last line; "+steps" as long as the rhythm is not known.
     [[nodiscard]] std::string later(std::int64_t steps) const {
         const double usual = interval(3);
-        const double at = static_cast<double>(last_.value_or(0)) + usual * static_cast<double>(steps);
-        if (!(usual > 0) || at > 9e18) {
+        const double ahead = usual * static_cast<double>(steps);
+        std::int64_t value = 0;
+        // What is beyond 64 bits has no name, neither the distance nor the sum.
+        if (!(usual > 0) || !(ahead < 9e18) || __builtin_add_overflow(*last_, std::llround(ahead), &value)) {
             return "+" + std::to_string(steps);
         }
-        const std::int64_t value = *last_ + std::llround(usual * static_cast<double>(steps));
-        return style_ ? timestamp_text(value, *style_) : std::to_string(value);
+        totograph::io::Clock clock;
+        clock.kind = style_ ? totograph::io::Clock::Kind::instants : totograph::io::Clock::Kind::numbers;
+        clock.style = style_.value_or(totograph::io::TimestampStyle());
+        clock.decimals = decimals_;
+        return clock.text(value);
     }
 
 private:
@@ -91,11 +104,50 @@ private:
     }
 
     std::optional<std::int64_t> read(const std::string& text) {
-        if (const std::optional<Timestamp> stamp = parse_timestamp(text)) {
+        using namespace totograph::io;
+        decide_order(text);
+        std::optional<Timestamp> stamp = parse_timestamp(text, order_.value_or(DateOrder::year_first));
+        // Eight digits are a date where the first line's are.
+        if (!stamp && (is_compact_ || !last_)) {
+            stamp = parse_compact_date(text);
+            is_compact_ = stamp.has_value() || is_compact_;
+        }
+        if (stamp) {
             style_ = stamp->style;
             return stamp->instant;
         }
-        return style_ ? std::nullopt : parse_whole_number(text);
+        return style_ ? std::nullopt : read_number(text);
+    }
+
+    void decide_order(const std::string& text) {
+        using namespace totograph::io;
+        const DateReading reading = date_reading(text);
+        if (order_ || last_ || (!reading.can_be_day_first && !reading.can_be_month_first)) {
+            return;
+        }
+        if (reading.can_be_day_first && reading.can_be_month_first) {
+            throw totograph::Error(totograph::ErrorCode::invalid_series,
+                                   "The date '" + text +
+                                       "' could begin with the day or with the month. Say which (--date-format dmy, "
+                                       "--date-format mdy).");
+        }
+        order_ = reading.can_be_day_first ? DateOrder::day_first : DateOrder::month_first;
+    }
+
+    /// A number in units of the last decimal that the first line's number has.
+    std::optional<std::int64_t> read_number(const std::string& text) {
+        using namespace totograph::io;
+        if (!last_) {
+            decimals_ = std::min(decimals_of(text), 9);
+        }
+        const std::optional<std::int64_t> count =
+            decimals_ == 0 && parse_whole_number(text) ? parse_whole_number(text) : parse_count(text, decimals_);
+        const Decimal number = parse_decimal(text);
+        if (count || number.kind != DecimalKind::number || decimals_of(text) <= decimals_) {
+            return count;
+        }
+        const double scaled = std::floor(number.value * std::pow(10.0, decimals_));
+        return std::abs(scaled) < 4e18 ? std::optional(static_cast<std::int64_t>(scaled)) : std::nullopt;
     }
 
     /// Takes a timestamp after the last one.
@@ -145,7 +197,10 @@ private:
     std::optional<std::int64_t> last_;
     std::optional<std::int64_t> held_;  // far ahead of the last
     std::optional<std::int64_t> late_;  // the newest late one since the last
-    std::optional<TimestampStyle> style_;
+    std::optional<totograph::io::TimestampStyle> style_;
+    std::optional<totograph::io::DateOrder> order_;
+    int decimals_ = 0;
+    bool is_compact_ = false;
     std::array<double, 32> gaps_{};
     std::size_t taken_ = 0;
     std::array<double, 8> pauses_{};  // the last gaps, as long as all are pauses

@@ -47,15 +47,23 @@ for report in late_scores late_together; do
         fail "$report: a blank series changes no other"
 done
 
-# Doubtful times are said once, and only then.
+# Epoch times are the clock, which is said; a clock that is named needs no note. Rows out of order are sorted.
 awk -F, 'NR == 1 { print "time,wave" } NR > 1 { print 1700000000 + 60 * NR "," $1 }' series.csv > clock.csv
-"$program" clock.csv "${forty[@]:1}" 2>&1 > /dev/null | grep -q "The first column, 'time', rises in equal steps" ||
+"$program" clock.csv "${forty[@]:1}" 2>&1 > /dev/null | grep -q "Column 'time' holds epoch times: it is taken as the clock" ||
     fail "a clock among the series is noted"
 "$program" clock.csv --timestamp time "${forty[@]:1}" 2> notes.txt > /dev/null
 [[ ! -s notes.txt ]] || fail "a clock that is named needs no note"
 (head -n 1 clock.csv && tail -n +2 clock.csv | tac) > backwards.csv
-"$program" backwards.csv --timestamp time "${forty[@]:1}" 2>&1 > /dev/null | grep -q "The timestamps do not ascend" ||
-    fail "rows that are not sorted are noted"
+"$program" clock.csv --timestamp time "${forty[@]:1}" > forwards.txt
+"$program" backwards.csv --timestamp time "${forty[@]:1}" > backwards.txt 2> notes.txt
+grep -q "has its newest row first: the rows are turned round" notes.txt || fail "rows that are turned round are noted"
+cmp forwards.txt backwards.txt || fail "rows in reverse say the same"
+refuses 3 "has its newest row first" backwards.csv --strict "${forty[@]:1}"
+gzip -c clock.csv > clock.csv.gz
+"$program" clock.csv.gz --timestamp time "${forty[@]:1}" > unpacked.txt
+cmp forwards.txt unpacked.txt || fail "a gzipped file is read"
+"$program" - --timestamp time "${forty[@]:1}" < clock.csv > piped.txt
+cmp forwards.txt piped.txt || fail "standard input is read"
 
 # Ended by a signal in the midst, it goes on where it was, and comes to the same numbers.
 lines() { if [[ -f "$1" ]]; then wc -l < "$1"; else echo 0; fi; }
@@ -120,13 +128,13 @@ done
 grep -q "of 75 forecasts, about [0-9]* s left" 600.screen || fail "the time left is shown"
 [[ "$(cat 600.csv.peak)" -lt $(($(cat 10.csv.peak) + 20000)) ]] || fail "memory grew with the series: $(cat ./*.peak)"
 
-printf 'a,b\n1,2\n3,x\n' > text.csv
+printf 'a,b\n1,2\n3,x\n5,6\n' > text.csv
 refuses 3 "Line 3 of 'text.csv', column 'b': 'x' is not a number" text.csv
 refuses 2 "has no column 'c'" series.csv --columns wave,c
 printf 'a\n1\n2\n3\n' > short.csv
 refuses 3 "has 3 rows, but a window needs at least" short.csv
 awk 'BEGIN { print "a,b"; for (row = 0; row < 100; ++row) print row "," }' > gaps.csv
-refuses 3 "Column 'b' holds no value" gaps.csv
+refuses 3 "Column 'b' holds no value" gaps.csv --columns a,b
 refuses 3 "cannot be opened" nowhere.csv
 refuses 4 "cannot be opened" series.csv --checkpoint nowhere
 refuses 5 "at most 336 steps ahead, but --horizon asks for 380" series.csv --horizon 380

@@ -45,14 +45,17 @@ grep -q "outside of --min and --max" note.txt || fail "a note on a history outsi
 ! grep -q "below zero" note.txt || fail "no note on what is clipped"
 awk -F, 'NR > 1 { for (i = 3; i <= NF - 1; ++i) if ($i < 0 || $i > 5) exit 1 }' clipped.csv || fail "within the limits"
 
-printf 'a,b\n1,2\n3,x\n' > text.csv
+printf 'a,b\n1,2\n3,x\n5,6\n' > text.csv
 refuses 3 "Line 3 of 'text.csv', column 'b': 'x' is not a number" text.csv
 refuses 2 "has no column 'c'" series.csv --targets wave,c
-refuses 3 "Column 'gaps' is blank in all 200 rows of the context" series.csv
+refuses 3 "Column 'gaps' is blank in all 200 rows of the context" series.csv --targets wave,gaps
+"$program" series.csv --horizon 20 --no-chart --output left_out.csv 2> message
+cmp default.csv left_out.csv || fail "an empty column is left out"
+grep -q "Column 'gaps' holds no value and is left out" message || fail "which is told: $(cat message)"
 printf 'a\n' > empty.csv
-refuses 3 "no rows below it" empty.csv
+refuses 3 "has no rows below that" empty.csv
 printf 'a,b\n,\n,\n' > blank.csv
-refuses 3 "All target columns are blank" blank.csv
+refuses 3 "has no column of numbers" blank.csv
 printf 'a\n1\n2\n3\n' > short.csv
 refuses 3 "nothing would be left to forecast from" short.csv --holdout --horizon 3
 refuses 3 "cannot be opened" nowhere.csv

@@ -98,7 +98,23 @@ grep -q 'it is longer than a mebibyte' live.txt || fail "a line without an end i
 expect 3 "ended before a forecast could be made: 5 lines could be used, and 32 are needed" \
     sh -c 'head -n 6 clean.csv | "$1" --timestamp time --quiet' sh "$program"
 expect 3 "could be made: 0 lines" sh -c '"$1" < /dev/null' sh "$program"
-expect 3 "holds numbers where the names" sh -c '"$1" < bare.csv' sh "$program"
+"$program" --every 1 --horizon 1 < bare.csv > headless.out 2> headless.txt
+[[ "$(grep -c '^observed,.*,column_2,' headless.out)" -eq 8 ]] || fail "a stream needs no header"
+grep -q "There is no header" headless.txt || fail "which is told"
+# The clock needs no name, nor do separators and decimal commas. Rows out of order are told once each kind, or refused.
+tr ',.' ';,' < clean.csv > german.csv
+"$program" < german.csv > german.out 2> german.txt
+cmp <(cut -d, -f1-3 clean.out) <(cut -d, -f1-3 german.out) || fail "a stream with decimal commas is the same"
+grep -q "Column 'time' holds epoch times: it is taken as the clock" german.txt || fail "the clock is told"
+awk 'NR == 50 { print "1700000010,1,1"; print "1700000480,1,1" } NR != 60 { print }' clean.csv > disorder.csv
+"$program" "${named[@]}" < disorder.csv 2> disorder.txt > /dev/null
+grep -q "Line 50 is left out: its time, 1700000010, is before" disorder.txt || fail "late: $(cat disorder.txt)"
+grep -q "Line 51 has the time of the line before" disorder.txt || fail "repeated: $(cat disorder.txt)"
+grep -q "comes after 1 missing step, which become gaps" disorder.txt || fail "missing: $(cat disorder.txt)"
+expect 3 "Line 50 is left out" sh -c '"$1" --timestamp time --strict < disorder.csv' sh "$program"
+(head -n 1 clean.csv && tail -n +2 clean.csv | tac) > backwards.csv
+expect 3 "is the newest one first?" sh -c '"$1" --timestamp time < backwards.csv' sh "$program"
+"$program" --as-is "${named[@]}" < backwards.csv 2>&1 > /dev/null | grep -q "200 used" || fail "--as-is takes all"
 expect 2 "has no column 'missing'" sh -c '"$1" --columns wave,missing < clean.csv' sh "$program"
 expect 4 "There is no checkpoint at 'nowhere'" sh -c '"$1" --checkpoint nowhere < clean.csv' sh "$program"
 expect 5 "at most 336 steps ahead, but --every asks for 400" sh -c '"$1" --every 400 < clean.csv' sh "$program"

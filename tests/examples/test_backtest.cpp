@@ -245,47 +245,6 @@ TEST_CASE("a season that the file is too short for is not used, with a note") {
     CHECK(!refusal([&] { make_plan(table, Timeline(table.timestamps), options, 8); }).empty());
 }
 
-TEST_CASE("times that are doubtful are noted") {
-    Options options;
-    options.horizons = {10};
-    const auto notes = [&](const totograph::io::Table& table) {
-        return make_plan(table, Timeline(table.timestamps), options, 8).notes;
-    };
-    totograph::io::Table table = table_of(100, 2);
-    CHECK(notes(table).empty());
-    for (const double step : {1.0, 60.0, 3600.0}) {
-        CAPTURE(step);
-        for (std::size_t row = 0; row < 100; ++row) {
-            table.columns[0][row] = 1.7e9 + step * static_cast<double>(row);
-        }
-        CHECK(notes(table).size() == 1);
-    }
-    for (std::size_t row = 0; row < 100; ++row) {
-        table.columns[0][row] = static_cast<double>(5 + 2 * row);
-    }
-    REQUIRE(notes(table).size() == 1);
-    CHECK(has(notes(table)[0], "'series 0', rises in equal steps"));
-    options.columns = {"series 0", "series 1"};
-    CHECK(notes(table).empty());  // asked for
-    options.columns.clear();
-    table.columns[0][50] = gap;
-    CHECK(notes(table).empty());
-    table.columns[0][50] = 106;
-    CHECK(notes(table).empty());
-
-    for (int row = 0; row < 100; ++row) {
-        table.timestamps.push_back(std::to_string(60 * row));
-    }
-    CHECK(notes(table).empty());
-    table.timestamps[71] = table.timestamps[70];  // twice the same is not unsorted
-    CHECK(notes(table).empty());
-    std::swap(table.timestamps[20], table.timestamps[21]);
-    REQUIRE(notes(table).size() == 1);
-    CHECK(has(notes(table)[0], "do not ascend: '1200' comes after '1260'"));
-    table.timestamps[99] = "later";
-    CHECK(notes(table).empty());
-}
-
 TEST_CASE("scores survive being text") {
     std::vector<Score> scores(2);
     scores[0] = {.steps = 3, .scale = 0.1, .magnitude = 1e300, .model = {1.0 / 3, 2, {1, 2, 3}}, .naive = {4, 5, {}}};

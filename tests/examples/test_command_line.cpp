@@ -104,8 +104,8 @@ TEST_CASE("every option arrives") {
     CHECK(options.input == "a.csv");
     CHECK(options.targets == std::vector<std::string>{"a", "b", "c"});
     CHECK(options.exogenous == std::vector<std::string>{"d", "e"});
-    CHECK(options.timestamp == "when");
-    CHECK(options.separator == ';');
+    CHECK(options.intake.timestamp == "when");
+    CHECK(csv_options(options.intake).separator == ';');
     CHECK(options.context == 512);
     CHECK(options.horizon == 7);
     CHECK(options.samples == 9);
@@ -184,6 +184,9 @@ TEST_CASE("a command line that cannot be used is refused in a sentence that name
         {{"a.csv", "--output", "x", "--svg", "./x"}, "--output and --svg are the same file"},
         {{"a.csv", "--svg", "x", "--dot", "x"}, "--svg and --dot are the same file"},
         {{"a.csv", "--separator", ";;"}, "--separator"},
+        {{"a.csv", "--decimal", "dot"}, "--decimal is point or comma, but it is 'dot'"},
+        {{"a.csv", "--date-format", "us"}, "--date-format is ymd or mdy or dmy"},
+        {{"a.csv", "--strict", "--as-is"}, "contradict"},
     };
     for (const Case& wrong : cases) {
         const std::string sentence = refusal(wrong.arguments);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -29,40 +31,73 @@ void require_same(const Table& a, const Table& b) {
     }
 }
 
+/// The options that two bytes choose.
+CsvOptions chosen_options(std::uint8_t layout, std::uint8_t request) {
+    using namespace totograph::io;
+    constexpr std::string_view separators = ",;\t |";
+    CsvOptions options;
+    if (const std::size_t separator = layout & 7U; separator > 0) {
+        options.separator = separators[separator % separators.size()];
+    }
+    if (layout & 0x08U) {
+        options.header = (layout & 0x10U) != 0;
+    }
+    if (layout & 0x20U) {
+        options.decimal = layout & 0x40U ? DecimalMark::comma : DecimalMark::point;
+    }
+    if (request & 0x01U) {
+        options.columns = {"a"};
+    }
+    if (request & 0x02U) {
+        options.timestamp = "t";
+    }
+    if (request & 0x04U) {
+        options.series = {"s"};
+    }
+    if (request & 0x08U) {
+        options.gaps = {"7", "what"};
+    }
+    options.rows = std::array{RowPolicy::repair, RowPolicy::strict, RowPolicy::as_they_stand,
+                              RowPolicy::repair}[(request >> 6U) & 3U];
+    if (request & 0x20U) {
+        options.dates = request & 0x10U ? DateOrder::day_first : DateOrder::month_first;
+    }
+    return options;
+}
+
 }  // namespace
 
-/// Parses the bytes behind the first, which chooses the options, as CSV. What is accepted must be writable and read
+/// Parses the bytes behind the first two, which choose the options, as CSV. What is accepted must be writable and read
 /// back as the same table.
 // NOLINTNEXTLINE(readability-identifier-naming): the name is libFuzzer's.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    if (size == 0) {
+    if (size < 2) {
         return 0;
     }
-    constexpr std::string_view separators = ",;\t |";
-    CsvOptions options;
-    options.separator = separators[data[0] % separators.size()];
-    if (data[0] & 0x40U) {
-        options.columns = {"a"};
-    }
-    if (data[0] & 0x80U) {
-        options.timestamp = "t";
-    }
-    const std::vector<char> text(reinterpret_cast<const char*>(data) + 1, reinterpret_cast<const char*>(data) + size);
+    const CsvOptions options = chosen_options(data[0], data[1]);
+    const std::vector<char> text(reinterpret_cast<const char*>(data) + 2, reinterpret_cast<const char*>(data) + size);
     try {
         const Table table = totograph::io::parse_csv(std::string_view(text.data(), text.size()), "fuzz.csv", options);
         require(table.rows() > 0 && !table.columns.empty());
-        CsvOptions again;
-        again.separator = options.separator;
-        again.columns = table.names;
+        require(table.units.size() == table.names.size());
+        require(!table.clock.is_known() || table.clock.times.size() == table.rows());
+        if (table.clock.is_known() && options.rows != totograph::io::RowPolicy::as_they_stand) {
+            require(std::is_sorted(table.clock.times.begin(), table.clock.times.end()));
+        }
+        CsvOptions again{.separator = options.separator, .columns = table.names, .header = true};
+        again.decimal = totograph::io::DecimalMark::point;
+        again.rows = totograph::io::RowPolicy::as_they_stand;
         if (!table.timestamps.empty()) {
             again.timestamp = table.timestamp_name;
+            again.dates = table.clock.style.order;
         }
-        require_same(table,
-                     totograph::io::parse_csv(totograph::io::format_csv(table, options.separator), "again.csv", again));
+        const char separator = options.separator.value_or(',');
+        again.separator = separator;
+        require_same(table, totograph::io::parse_csv(totograph::io::format_csv(table, separator), "again.csv", again));
     } catch (const totograph::Error& error) {
-        const bool asks = !options.columns.empty() || options.timestamp;
+        const bool asks = !options.columns.empty() || options.timestamp || !options.series.empty();
         require(error.code() == totograph::ErrorCode::invalid_file ||
-                (asks && error.code() == totograph::ErrorCode::invalid_argument));
+                (error.code() == totograph::ErrorCode::invalid_argument && asks));
     }
     return 0;
 }

@@ -4,252 +4,288 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "totograph/core/error.hpp"
-#include "totograph/io/csv_records.hpp"
+#include "totograph/io/clock.hpp"
+#include "totograph/io/csv_cells.hpp"
+#include "totograph/io/csv_columns.hpp"
+#include "totograph/io/csv_options.hpp"
+#include "totograph/io/csv_profile.hpp"
+#include "totograph/io/csv_source.hpp"
 #include "totograph/io/csv_writer.hpp"
-#include "totograph/io/decimal.hpp"
+#include "totograph/io/gap_words.hpp"
+#include "totograph/io/long_form.hpp"
+#include "totograph/io/regular_rows.hpp"
 #include "totograph/io/table.hpp"
 #include "totograph/io/text.hpp"
+#include "totograph/io/text_encoding.hpp"
 #include "totograph/io/text_file.hpp"
 
 namespace totograph::io {
 
-/// How to read a CSV file.
-struct CsvOptions {
-    char separator = ',';
-    /// The columns of values to read, in this order; empty means all but the timestamps. Others may hold any text.
-    std::vector<std::string> columns{};
-    /// The column of timestamps. By default the first column, unless `columns` names it, when its first cell that is no
-    /// gap is not a number; timestamps that are numbers must be named here.
-    std::optional<std::string> timestamp{};
-    /// Spellings of a missing value, besides an empty cell.
-    std::vector<std::string> gaps{"NaN", "nan", "NAN", "NA", "N/A", "n/a", "<NA>", "null", "NULL", "Null", "None"};
-};
-
-/// The largest CSV file that is read, in bytes.
-inline constexpr std::size_t largest_csv_file = std::size_t{1} << 30U;
-
 namespace detail {
 
-/// Reads one CSV text into a table.
+/// Reads one CSV text into a table, in two passes: the first looks at all cells, so that the second knows what each
+/// column is.
 class CsvReader {
 public:
     CsvReader(std::string_view text, std::string_view file_name, const CsvOptions& options)
-        : file_(in_quotes(file_name, 1000)), options_(options), records_(text, file_name, options.separator) {}
+        : options_(options), gaps_(options.gaps), file_name_(file_name), source_(text, file_name, options, gaps_) {}
 
     Table read() {
-        read_header();
-        choose_columns();
-        std::vector<CsvField> record;
-        std::size_t blank_lines = 0;  // Ignored at the end of the text, but rows elsewhere.
-        while (records_.next(record)) {
-            if (record.size() == 1 && record[0].text.empty() && !record[0].is_quoted) {
-                ++blank_lines;
-                continue;
-            }
-            for (; blank_lines > 0; --blank_lines) {
-                add_row({CsvField{"", false, record[0].line - blank_lines}});
-            }
-            add_row(record);
+        profile();
+        const ColumnChoice choice(source_, profiles_, options_);
+        decide_marks(choice);
+        read_rows(choice);
+        read_times(choice);
+        tell(choice);
+        if (!options_.series.empty()) {
+            table_ = pivot(std::move(table_), series_, file_name_);
+        } else {
+            refuse_long_form(choice);
         }
-        return finish();
+        make_regular(table_, file_name_, options_.rows);
+        choose_series();
+        return std::move(table_);
     }
 
 private:
-    [[noreturn]] void fail(ErrorCode code, const std::string& what) const { throw Error(code, what); }
-
-    [[nodiscard]] std::string at_line(std::size_t line) const {
-        return "Line " + std::to_string(line) + " of " + file_;
-    }
-
-    void read_header() {
-        std::vector<CsvField> record;
-        const bool is_missing = !records_.next(record);
-        if (is_missing) {
-            fail(ErrorCode::invalid_file,
-                 "The file " + file_ + " is empty; line 1 should be a header with the names of the columns.");
+    void profile() {
+        profiles_.resize(source_.names().size());
+        std::vector<char> may_count;
+        for (std::size_t position = 0; position < profiles_.size(); ++position) {
+            may_count.push_back(position == 0 || is_clock_name(source_.names()[position]) ? 1 : 0);
         }
-        const bool holds_only_numbers = std::all_of(record.begin(), record.end(), [](const CsvField& field) {
-            return !field.is_quoted && parse_decimal(field.text).kind != DecimalKind::text;
+        const ColumnProfiler profiler(gaps_);
+        source_.each_row([&](const CsvSource::Record& record) {
+            ++rows_;
+            for (std::size_t position = 0; position < profiles_.size(); ++position) {
+                profiler.add(profiles_[position], record[position], may_count[position] != 0);
+            }
         });
-        if (holds_only_numbers) {
-            fail(ErrorCode::invalid_file, at_line(1) +
-                                              " holds numbers where the header with the names of the columns"
-                                              " should be. Add a header; if these are the names, quote them.");
-        }
-        std::unordered_set<std::string_view> taken;
-        for (const CsvField& field : record) {
-            const std::string position = std::to_string(taken.size() + 1);
-            if (field.text.empty()) {
-                fail(ErrorCode::invalid_file,
-                     at_line(field.line) + " gives column " + position + " an empty name. Name every column.");
-            }
-            if (!taken.insert(field.text).second) {
-                fail(ErrorCode::invalid_file, at_line(field.line) + " names the column " + in_quotes(field.text) +
-                                                  " twice, the second time as column " + position +
-                                                  ". Give each column a name of its own.");
-            }
-        }
-        for (CsvField& field : record) {
-            header_.push_back(std::move(field.text));
-        }
-    }
-
-    [[nodiscard]] std::size_t position_of(const std::string& name) const {
-        const auto position = std::find(header_.begin(), header_.end(), name);
-        if (position == header_.end()) {
-            std::string existing;
-            for (const std::string& column : header_) {
-                existing += (existing.empty() ? "" : ", ") + in_quotes(column);
-            }
-            fail(ErrorCode::invalid_argument, "The file " + file_ + " has no column " + in_quotes(name) +
-                                                  ". The columns that line 1 names are: " + existing + ".");
-        }
-        return static_cast<std::size_t>(position - header_.begin());
-    }
-
-    void choose_columns() {
-        if (options_.timestamp) {
-            timestamp_ = position_of(*options_.timestamp);
-        }
-        for (const std::string& name : options_.columns) {
-            const std::size_t position = position_of(name);
-            if (std::find(selected_.begin(), selected_.end(), position) != selected_.end() || position == timestamp_) {
-                fail(ErrorCode::invalid_argument,
-                     "The column " + in_quotes(name) + " of " + file_ + " is asked for twice" +
-                         (position == timestamp_ ? ", as values and as timestamps." : ".") + " Ask for it once.");
-            }
-            selected_.push_back(position);
-        }
-        if (options_.columns.empty()) {
-            for (std::size_t position = 0; position < header_.size(); ++position) {
-                if (position != timestamp_) {
-                    selected_.push_back(position);
-                }
-            }
-        }
-        const bool asks_for_first =
-            std::find(options_.columns.begin(), options_.columns.end(), header_[0]) != options_.columns.end();
-        is_undecided_ = !options_.timestamp && !asks_for_first;
-        columns_.resize(selected_.size());
-    }
-
-    [[nodiscard]] bool is_gap(std::string_view cell) const {
-        return cell.empty() || std::find(options_.gaps.begin(), options_.gaps.end(), cell) != options_.gaps.end();
-    }
-
-    /// Looks at a cell of the first column to learn whether that column holds timestamps.
-    void decide_timestamp(const CsvField& field) {
-        timestamps_.push_back(field.text);
-        const std::string_view cell = without_blanks(field.text);
-        if (is_gap(cell)) {
-            return;
-        }
-        is_undecided_ = false;
-        if (parse_decimal(cell).kind != DecimalKind::text) {
-            timestamps_.clear();
-            return;
-        }
-        timestamp_ = 0;
-        if (options_.columns.empty()) {  // Until now the first column was among the values, as gaps only.
-            selected_.erase(selected_.begin());
-            columns_.erase(columns_.begin());
-        }
-    }
-
-    [[nodiscard]] double value_of(const CsvField& field, const std::string& column) const {
-        const std::string_view cell = without_blanks(field.text);
-        if (is_gap(cell)) {
-            return std::numeric_limits<double>::quiet_NaN();
-        }
-        const Decimal decimal = parse_decimal(cell);
-        if (decimal.kind == DecimalKind::number) {
-            return decimal.value;
-        }
-        const std::string where = at_line(field.line) + ", column " + in_quotes(column) + ": " + in_quotes(field.text);
-        if (decimal.kind == DecimalKind::infinite) {
-            fail(ErrorCode::invalid_file, where + " is infinite. Leave the cell empty for a missing value.");
-        }
-        if (decimal.kind == DecimalKind::overflowing) {
-            fail(ErrorCode::invalid_file, where + " is beyond the range of a float, about 3.4e38. Rescale the column.");
-        }
-        fail(ErrorCode::invalid_file, where +
-                                          " is not a number. Leave the cell empty for a missing value, or select"
-                                          " the columns to read.");
-    }
-
-    void add_row(const std::vector<CsvField>& record) {
-        if (record.size() != header_.size()) {
-            fail(ErrorCode::invalid_file, at_line(record[0].line) + " has " + std::to_string(record.size()) +
-                                              (record.size() == 1 ? " field" : " fields") + ", but the header has " +
-                                              std::to_string(header_.size()) + ". Give each row as many.");
-        }
-        if (is_undecided_) {
-            decide_timestamp(record[0]);
-        } else if (timestamp_) {
-            timestamps_.push_back(record[*timestamp_].text);
-        }
-        for (std::size_t column = 0; column < selected_.size(); ++column) {
-            columns_[column].push_back(value_of(record[selected_[column]], header_[selected_[column]]));
-        }
-        ++rows_;
-    }
-
-    Table finish() {
         if (rows_ == 0) {
-            fail(ErrorCode::invalid_file, "The file " + file_ + " has a header in line 1 but no rows below it.");
+            throw Error(ErrorCode::invalid_file,
+                        "The file " + source_.file() + " names its columns but has no rows below that.");
         }
-        if (selected_.empty()) {
-            fail(ErrorCode::invalid_file, "The file " + file_ + " has only the column of timestamps " +
-                                              in_quotes(header_[*timestamp_]) + " in line 1, and none of values.");
-        }
-        Table table;
-        if (timestamp_) {
-            table.timestamp_name = header_[*timestamp_];
-            table.timestamps = std::move(timestamps_);
-        }
-        for (const std::size_t position : selected_) {
-            table.names.push_back(header_[position]);
-        }
-        table.columns = std::move(columns_);
-        return table;
     }
 
-    std::string file_;
+    void decide_marks(const ColumnChoice& choice) {
+        MarkEvidence file;
+        for (const ColumnProfile& column : profiles_) {
+            file.add(column.marks);
+        }
+        for (const std::size_t position : choice.values()) {
+            const MarkEvidence& column = profiles_[position].marks;
+            const std::optional<DecimalMark> mark =
+                options_.decimal ? options_.decimal : decide_mark(column, file, source_.separator());
+            if (!mark) {
+                throw Error(ErrorCode::invalid_file,
+                            "In " + source_.file() + ", column " + in_quotes(source_.names()[position]) +
+                                " has numbers whose decimal mark could be a point or a comma. Say which it is "
+                                "(--decimal point, --decimal comma).");
+            }
+            marks_.push_back(*mark);
+            const bool has_comma = column.is_comma || (*mark == DecimalMark::comma && column.has_unclear_comma);
+            uses_comma_ = uses_comma_ || (*mark == DecimalMark::comma && has_comma);
+        }
+    }
+
+    void read_rows(const ColumnChoice& choice) {
+        const std::vector<std::size_t>& values = choice.values();
+        table_.columns.resize(values.size());
+        for (std::vector<double>& column : table_.columns) {
+            column.reserve(rows_);
+        }
+        source_.each_row([&](const CsvSource::Record& record) {
+            for (std::size_t i = 0; i < values.size(); ++i) {
+                table_.columns[i].push_back(value_of(record[values[i]], values[i], marks_[i]));
+            }
+            if (choice.clock()) {
+                table_.timestamps.push_back(record[*choice.clock()].text);
+            }
+            if (!choice.series().empty()) {
+                series_.push_back(series_name(record, choice));
+            }
+        });
+    }
+
+    static std::string series_name(const CsvSource::Record& record, const ColumnChoice& choice) {
+        std::string name;
+        for (const std::size_t position : choice.series()) {
+            name += (name.empty() ? "" : " ") + record[position].text;
+        }
+        return name.empty() ? "(blank)" : name;
+    }
+
+    [[nodiscard]] double value_of(const CsvField& field, std::size_t position, DecimalMark mark) {
+        const ColumnProfile& column = profiles_[position];
+        const CellValue cell = read_cell(without_blanks(field.text), mark, column.unit, gaps_);
+        words_ += cell.is_word ? 1 : 0;
+        if (cell.problem == CellProblem::none) {
+            return cell.value;
+        }
+        const std::string where = source_.at_line(field.line) + ", column " + in_quotes(source_.names()[position]) +
+                                  ": " + in_quotes(field.text);
+        if (cell.problem == CellProblem::overflowing) {
+            throw Error(ErrorCode::invalid_file, where +
+                                                     " is beyond the range of a float, about 3.4e38. If it means a "
+                                                     "missing value, say so (--gap WORD).");
+        }
+        if (cell.problem == CellProblem::unit) {
+            throw Error(ErrorCode::invalid_file,
+                        where + " is not in the unit of the column, " + in_quotes(column.unit) + ".");
+        }
+        throw Error(ErrorCode::invalid_file,
+                    where + " is not a number where decimals stand behind a " +
+                        (mark == DecimalMark::comma ? "comma" : "point") +
+                        ". Say if it is the other one (--decimal), or if this means a missing value (--gap WORD).");
+    }
+
+    void read_times(const ColumnChoice& choice) {
+        for (const std::size_t position : choice.values()) {
+            table_.names.push_back(source_.names()[position]);
+            table_.units.push_back(profiles_[position].unit);
+        }
+        if (!choice.clock()) {
+            return;
+        }
+        table_.timestamp_name = source_.names()[*choice.clock()];
+        std::vector<std::string> stamps;
+        stamps.reserve(table_.timestamps.size());
+        for (const std::string& text : table_.timestamps) {
+            const std::string_view stamp = without_blanks(text);
+            stamps.emplace_back(!stamp.empty() && gaps_.hold(stamp) ? std::string_view() : stamp);
+        }
+        DateOrder order = options_.dates.value_or(DateOrder::year_first);
+        if (!options_.dates && profiles_[*choice.clock()].times > 0) {
+            order = order_of(stamps);
+        }
+        table_.clock = read_clock(stamps, order);
+        if (table_.clock.kind == Clock::Kind::labels) {
+            table_.notes.push_back("The timestamps in column " + in_quotes(table_.timestamp_name) +
+                                   " cannot be read as times; the rows are taken in the order of the file.");
+        }
+    }
+
+    [[nodiscard]] DateOrder order_of(const std::vector<std::string>& stamps) const {
+        const DateDecision dates = decide_dates(stamps);
+        if (dates.is_unclear) {
+            const auto first = std::find_if(stamps.begin(), stamps.end(), [](const std::string& stamp) {
+                return date_reading(stamp).can_be_day_first;
+            });
+            throw Error(ErrorCode::invalid_file,
+                        "The dates of " + source_.file() + ", such as " + in_quotes(*first) +
+                            ", could begin with the day or with the month, and none of them tells. Say which "
+                            "(--date-format dmy, --date-format mdy).");
+        }
+        return dates.order.value_or(DateOrder::year_first);
+    }
+
+    void tell(const ColumnChoice& choice) {
+        std::vector<std::string>& notes = table_.notes;
+        notes.insert(notes.begin(), choice.notes().begin(), choice.notes().end());
+        notes.insert(notes.begin(), source_.notes().begin(), source_.notes().end());
+        if (words_ > 0) {
+            std::string word;
+            for (const std::size_t position : choice.values()) {
+                word = word.empty() ? profiles_[position].first_gap_word : word;
+            }
+            notes.push_back(std::to_string(words_) + (words_ == 1 ? " cell" : " cells") + " of " + source_.file() +
+                            " hold" + (words_ == 1 ? "s" : "") + " a word for a missing value (" + in_quotes(word) +
+                            "): a gap.");
+        }
+        if (uses_comma_) {
+            notes.push_back("The numbers of " + source_.file() +
+                            " are read with decimal commas (--decimal point is "
+                            "the other way).");
+        }
+    }
+
+    /// Rows that share their times, told apart by text, are not repeated rows: dropping them would lose series.
+    void refuse_long_form(const ColumnChoice& choice) const {
+        if (!table_.clock.is_known() || choice.labels().empty() || options_.rows == RowPolicy::as_they_stand) {
+            return;
+        }
+        std::vector<std::int64_t> times = table_.clock.times;
+        std::sort(times.begin(), times.end());
+        const auto distinct = static_cast<std::size_t>(std::unique(times.begin(), times.end()) - times.begin());
+        if (2 * distinct > times.size()) {
+            return;
+        }
+        const std::string& label = source_.names()[choice.labels().front()];
+        throw Error(ErrorCode::invalid_file,
+                    "The file " + source_.file() + " has " + std::to_string(times.size()) + " rows at " +
+                        std::to_string(distinct) + (distinct == 1 ? " time" : " times") +
+                        ": several series stand below each other. Say which column names them, and which one holds "
+                        "the values (--series " +
+                        label + " --value " + table_.names.front() + ").");
+    }
+
+    /// In long form the columns asked for are series.
+    void choose_series() {
+        if (options_.series.empty() || options_.columns.empty()) {
+            return;
+        }
+        Table chosen;
+        for (const std::string& name : options_.columns) {
+            const std::optional<std::size_t> position = table_.find(name);
+            if (!position) {
+                throw Error(ErrorCode::invalid_argument, "The file " + source_.file() + " has no series " +
+                                                             in_quotes(name) +
+                                                             ". Its series are: " + name_list(table_.names) + ".");
+            }
+            chosen.names.push_back(name);
+            chosen.units.push_back(table_.units[*position]);
+            chosen.columns.push_back(table_.columns[*position]);
+        }
+        table_.names = std::move(chosen.names);
+        table_.units = std::move(chosen.units);
+        table_.columns = std::move(chosen.columns);
+    }
+
     const CsvOptions& options_;
-    CsvRecords records_;
-    std::vector<std::string> header_;
-    std::vector<std::size_t> selected_;     // Positions in the header of the columns of values.
-    std::optional<std::size_t> timestamp_;  // Position in the header of the timestamps, once it is known.
-    bool is_undecided_ = false;             // Whether the first column may still turn out to be timestamps.
-    std::vector<std::string> timestamps_;
-    std::vector<std::vector<double>> columns_;
+    GapWords gaps_;
+    std::string file_name_;
+    CsvSource source_;
+    std::vector<ColumnProfile> profiles_;
+    std::vector<DecimalMark> marks_;  // of the columns of values
+    Table table_;
+    std::vector<std::string> series_;  // of each row, in long form
     std::size_t rows_ = 0;
+    std::size_t words_ = 0;
+    bool uses_comma_ = false;
 };
 
 }  // namespace detail
 
-/// Reads CSV text: a header, then rows of as many fields, quoted as RFC 4180 says; empty lines at the end are ignored.
-/// Values are decimal numbers, with a point whatever the locale; gaps become NaN; a number too small for float becomes
-/// 0.
+/// Reads CSV text: fields quoted as RFC 4180 says, in UTF-8 or UTF-16, with or without a header, comments or titles
+/// before it. What `options` do not tell is found out (see there). Numbers may have units, which the table keeps,
+/// thousands separators, and decimal commas where the separator allows; `true` and `false` are 1 and 0; gaps become
+/// NaN. Columns of text and empty ones are left out. Rows are put in the order of time, with gaps for missing ones.
+/// What was decided and repaired stands in `Table::notes`.
 ///
 /// @param file_name  the name that messages give the text.
-/// @throws Error(invalid_file) that names the file, the line, and the column where there is one: ragged rows, text or
-///         infinity or an overflow in place of a number, missing header or rows, empty or equal names, broken quotes,
-///         NUL.
-/// @throws Error(invalid_argument) for options that ask for an unknown column (all existing ones are listed), for a
-///         column twice, or for an unusable separator.
+/// @throws Error(invalid_file) that names the file, the line, and the column where there is one: what cannot be read,
+///         and what could be read in two ways; with the option of the command lines that helps, where there is one.
+/// @throws Error(invalid_argument) for options that ask for an unknown column, for a column twice, or for an unusable
+///         separator.
 inline Table parse_csv(std::string_view text, std::string_view file_name, const CsvOptions& options = {}) {
-    check_csv_separator(options.separator);
-    return detail::CsvReader(text, file_name, options).read();
+    if (options.separator) {
+        check_csv_separator(*options.separator);
+    }
+    refuse_packed(text, file_name);
+    const EncodingMark mark = encoding_of(text);
+    const std::string_view bytes = text.substr(mark.length);
+    if (mark.encoding == TextEncoding::utf8) {
+        return detail::CsvReader(bytes, file_name, options).read();
+    }
+    const std::string decoded = utf8_of_utf16(bytes, mark.encoding);
+    return detail::CsvReader(decoded, file_name, options).read();
 }
 
 /// Reads a CSV file, which may be a pipe. Throws what `parse_csv` throws, `Error(file_not_found)` when the file cannot

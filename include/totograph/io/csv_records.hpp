@@ -31,29 +31,39 @@ struct CsvField {
 };
 
 /// Splits CSV text into records as RFC 4180 says: fields in double quotes may hold separators, line ends and doubled
-/// quotes. Line ends are `\n`, `\r\n` or `\r`. A UTF-8 byte order mark at the start is skipped.
+/// quotes. A quote inside a field that does not begin with one is a letter. Line ends are `\n`, `\r\n` or `\r`. A UTF-8
+/// byte order mark at the start is skipped.
 class CsvRecords {
 public:
-    /// `text` must outlive this object; `file_name` is the name that messages give it.
-    CsvRecords(std::string_view text, std::string_view file_name, char separator)
-        : text_(text), file_(in_quotes(file_name, 1000)), separator_(separator) {
+    /// `text` must outlive this object; `file_name` is the name that messages give it, `first_line` the number of its
+    /// first line.
+    CsvRecords(std::string_view text, std::string_view file_name, char separator, std::size_t first_line = 1)
+        : text_(text), file_(in_quotes(file_name, longest_quote)), separator_(separator), line_(first_line) {
         constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
         if (text_.starts_with(byte_order_mark)) {
             position_ = byte_order_mark.size();
         }
     }
 
+    /// The most fields that a record may have.
+    static constexpr std::size_t most_fields = 1'000'000;
+
     /// Reads the next record; false at the end of the text. An empty line is a record of one empty field.
-    /// Throws `Error(invalid_file)` for quotes out of place, a quote that is never closed, and NUL bytes.
+    /// Throws `Error(invalid_file)` for text behind a closing quote, a quote that is never
+    /// closed, NUL bytes, and more than `most_fields` fields.
     bool next(std::vector<CsvField>& record) {
         record.clear();
         if (position_ == text_.size()) {
             return false;
         }
         while (true) {
+            if (record.size() == most_fields) {
+                fail(line_, "has more than " + std::to_string(most_fields) + " fields, so it is no table.");
+            }
             CsvField& field = record.emplace_back();
             field.line = line_;
-            if (peek() == '"') {
+            skip_blanks();
+            if (position_ < text_.size() && text_[position_] == '"') {
                 read_quoted(field);
             } else {
                 read_plain(field);
@@ -72,7 +82,23 @@ public:
         }
     }
 
+    /// Whether the last record that was read ends with the text, not with a line end.
+    [[nodiscard]] bool is_torn() const {
+        return position_ == text_.size() && position_ > 0 && text_.back() != '\n' && text_.back() != '\r';
+    }
+    /// Where the next record begins, in bytes.
+    [[nodiscard]] std::size_t position() const { return position_; }
+    /// The line that the next record begins on.
+    [[nodiscard]] std::size_t line() const { return line_; }
+
 private:
+    void skip_blanks() {
+        while (position_ < text_.size() && text_[position_] != separator_ &&
+               (text_[position_] == ' ' || text_[position_] == '\t')) {
+            ++position_;
+        }
+    }
+
     [[nodiscard]] char peek() const { return position_ < text_.size() ? text_[position_] : ' '; }
 
     [[nodiscard]] bool at_field_end() const {
@@ -94,11 +120,6 @@ private:
         const std::size_t begin = position_;
         for (; !at_field_end(); ++position_) {
             check_byte(text_[position_]);
-            if (text_[position_] == '"') {
-                fail(line_,
-                     "has a quote inside a field that does not begin with one. Put the whole field in quotes, and"
-                     " double the quotes inside it.");
-            }
         }
         field.text = without_blanks(text_.substr(begin, position_ - begin));
     }
@@ -123,6 +144,7 @@ private:
             }
             field.text += character;
         }
+        skip_blanks();
         if (!at_field_end()) {
             check_byte(text_[position_]);
             fail(line_, "has text behind a closing quote. Double the quotes inside a field.");
@@ -133,7 +155,7 @@ private:
     std::string file_;
     char separator_;
     std::size_t position_ = 0;
-    std::size_t line_ = 1;
+    std::size_t line_;
 };
 
 }  // namespace totograph::io

@@ -21,10 +21,12 @@ namespace totograph::io {
 namespace detail {
 
 inline void append_csv_text(std::string& text, std::string_view cell, char separator, bool is_name) {
-    // A name in quotes is a name even where it looks like a number or begins like a byte order mark.
-    const bool needs_quotes = cell.find_first_of("\"\r\n") != std::string_view::npos ||
-                              cell.find(separator) != std::string_view::npos || without_blanks(cell) != cell ||
-                              (is_name && (parse_decimal(cell).kind != DecimalKind::text || cell[0] == '\xef'));
+    // A name in quotes is a name even where it looks like a number, or like a comment or a byte order mark.
+    const bool needs_quotes =
+        cell.find_first_of("\"\r\n") != std::string_view::npos || cell.find(separator) != std::string_view::npos ||
+        without_blanks(cell) != cell ||
+        (is_name && (parse_decimal(cell).kind != DecimalKind::text ||
+                     std::string_view("\xef#%/").find(cell[0]) != std::string_view::npos || cell.starts_with("sep=")));
     if (!needs_quotes) {
         text += cell;
         return;

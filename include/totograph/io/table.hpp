@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "totograph/io/clock.hpp"
+
 namespace totograph::io {
 
 /// Named series of equal length, with or without timestamps.
@@ -16,6 +18,9 @@ struct Table {
     std::vector<std::string> timestamps;       ///< As the file spells them; empty when there is no timestamp column.
     std::vector<std::string> names;            ///< One for each column.
     std::vector<std::vector<double>> columns;  ///< NaN marks a gap.
+    std::vector<std::string> units{};          ///< One for each column, "" without; may be empty when none has any.
+    Clock clock{};                             ///< What the timestamps say.
+    std::vector<std::string> notes{};          ///< Sentences about what the reader decided and repaired.
 
     [[nodiscard]] std::size_t rows() const noexcept {
         return columns.empty() ? timestamps.size() : columns.front().size();

@@ -17,24 +17,24 @@
 
 namespace totograph::io {
 
-namespace detail {
-
-inline std::string read_whole_text(const FileDescriptor& file, const struct stat& status,
-                                   const std::filesystem::path& path, std::size_t most_bytes) {
+/// All that an open file holds from where it stands; `name` is the name that messages give it, `expected` how many
+/// bytes it probably has. Throws `Error(io_failure)` when reading fails, and `Error(invalid_file)` when it holds more
+/// than `most_bytes`.
+inline std::string read_descriptor(int descriptor, const std::string& name, std::size_t most_bytes,
+                                   std::size_t expected = 0) {
     std::string text;
     std::size_t used = 0;
     while (true) {
         // One byte more than is allowed tells a file of exactly `most_bytes` from a longer one.
         if (used == text.size()) {
-            const std::size_t expected = S_ISREG(status.st_mode) ? static_cast<std::size_t>(status.st_size) + 1 : 0;
             text.resize(std::min(most_bytes + 1, std::max({expected, used * 2, std::size_t{65536}})));
         }
-        const ::ssize_t count = ::read(file.get(), text.data() + used, text.size() - used);
+        const ::ssize_t count = ::read(descriptor, text.data() + used, text.size() - used);
         if (count < 0 && errno == EINTR) {
             continue;
         }
         if (count < 0) {
-            throw Error(ErrorCode::io_failure, "Reading " + in_quotes(path.string(), longest_quote) + " failed after " +
+            throw Error(ErrorCode::io_failure, "Reading " + in_quotes(name, longest_quote) + " failed after " +
                                                    std::to_string(used) + " bytes: " + system_reason(errno) + ".");
         }
         if (count == 0) {
@@ -43,21 +43,20 @@ inline std::string read_whole_text(const FileDescriptor& file, const struct stat
         }
         used += static_cast<std::size_t>(count);
         if (used > most_bytes) {
-            throw Error(ErrorCode::invalid_file, "The file " + in_quotes(path.string(), longest_quote) +
+            throw Error(ErrorCode::invalid_file, "The file " + in_quotes(name, longest_quote) +
                                                      " holds more than the " + std::to_string(most_bytes) +
                                                      " bytes that are read at most.");
         }
     }
 }
 
-}  // namespace detail
-
 /// The whole content of a file, which may be a pipe. Throws `Error(file_not_found)` when it cannot be opened or is a
 /// directory, `Error(io_failure)` when reading fails, and `Error(invalid_file)` when it holds more than `most_bytes`.
 inline std::string read_text_file(const std::filesystem::path& path, std::size_t most_bytes) {
     struct stat status {};
     const FileDescriptor file = open_for_reading(path, status);
-    return detail::read_whole_text(file, status, path, most_bytes);
+    const std::size_t expected = S_ISREG(status.st_mode) ? static_cast<std::size_t>(status.st_size) + 1 : 0;
+    return read_descriptor(file.get(), path.string(), most_bytes, expected);
 }
 
 /// The same for a file that must be a regular one: `Error(file_not_found)` for a pipe or a device, which might never
@@ -70,7 +69,7 @@ inline std::string read_regular_text_file(const std::filesystem::path& path, std
                     "The path " + in_quotes(path.string(), longest_quote) +
                         " is a pipe, a device or the like, but a regular file was expected. Name a file.");
     }
-    return detail::read_whole_text(file, status, path, most_bytes);
+    return read_descriptor(file.get(), path.string(), most_bytes, static_cast<std::size_t>(status.st_size) + 1);
 }
 
 }  // namespace totograph::io
