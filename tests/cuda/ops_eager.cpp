@@ -8,8 +8,8 @@
 
 namespace ops {
 
-std::vector<StateContent> eager_states(std::size_t model) {
-    return run_eager<Models>(model);
+std::vector<StateContent> eager_states(std::size_t row) {
+    return run_eager_row<Rows>(row);
 }
 
 }  // namespace ops

@@ -41,14 +41,14 @@ std::vector<StateContent> run_eager() {
     return states;
 }
 
-/// The states after one run of a model of `Models`, a tuple.
-template <class Models>
-std::vector<StateContent> run_eager(std::size_t model) {
+/// The states after a run of the model of a row of `Rows`, a tuple.
+template <class Rows>
+std::vector<StateContent> run_eager_row(std::size_t row) {
     return [&]<std::size_t... i>(std::index_sequence<i...>) {
-        std::vector<StateContent> (*const runs[])() = {&run_eager<std::tuple_element_t<i, Models>>...};
-        return runs[model]();
+        std::vector<StateContent> (*const runs[])() = {&run_eager<typename std::tuple_element_t<i, Rows>::Model>...};
+        return runs[row]();
     }
-    (std::make_index_sequence<std::tuple_size_v<Models>>());
+    (std::make_index_sequence<std::tuple_size_v<Rows>>());
 }
 
 }  // namespace ops

@@ -261,24 +261,57 @@ struct Sampling {
     }
 };
 
-/// In the order of the table.
-using Models =
-    std::tuple<RoundedOnce<DType::f32>, RoundedOnce<DType::f64>, RoundedOnce<DType::i32>, Functions<DType::f32>,
-               Functions<DType::f64>, LargeFunction<0>, LargeFunction<1>, LargeFunction<2>, LargeFunction<3>,
-               LargeFunction<4>, LargeFunction<5>, Broadcasts, CastsAndPairs, LongChains, Custom, Views<DType::f32>,
-               Views<DType::f64>, Views<DType::i32>, Takes<DType::f32>, Takes<DType::f64>, Takes<DType::i32>,
-               Stores<DType::f32>, Stores<DType::f64>, Stores<DType::i32>, LargePermute, LargeConcatenate,
-               LargeTakeAndStore, WeightViews, Reductions<DType::f32>, Reductions<DType::f64>, ReductionsOfViews,
-               LargeReduction<4096, 256>, LargeReduction<8, 131072>, LargeReduction<300, 60>, LargeReduction<700, 28>,
-               RunningSum<DType::f32, 5, 77>, RunningSum<DType::f64, 5, 77>, RunningSum<DType::f32, 128, 4096>,
-               RunningSum<DType::f64, 128, 4096>, RunningSum<DType::f32, 3, 5001>, RunningSum<DType::f64, 2, 700>,
-               Softmax<7, 5>, Softmax<4096, 256>, Softmax<5, 700>, Softmax<9, 33>, Softmax<300, 12>, SmallSteps,
-               TurnsOfSteps<DType::f64, 300>, TurnsOfSteps<DType::f32, 5000>, TurnsOfSteps<DType::f64, 5000>,
-               RowSteps<DType::f32, 60>, RowSteps<DType::f32, 61>, RowSteps<DType::f64, 160>,
-               RowSteps<DType::f64, 4096, 7>, RowSteps<DType::f32, 2999, 9>, RowStepsAndOthers<60, 701>,
-               RowStepsAndOthers<3000, 8>, RowParts<DType::f32>, RowParts<DType::f64>, Sampling<1>, Sampling<64>>;
+using Rows = std::tuple<
+    Row<"rounded once, f32", RoundedOnce<DType::f32>, Agreement::to_the_bit>,
+    Row<"rounded once, f64", RoundedOnce<DType::f64>, Agreement::to_the_bit>,
+    Row<"rounded once, i32", RoundedOnce<DType::i32>, Agreement::to_the_bit>,
+    Row<"functions, f32", Functions<DType::f32>>, Row<"functions, f64", Functions<DType::f64>>,
+    Row<"add a number, large", LargeFunction<0>, Agreement::to_the_bit>, Row<"exponential, large", LargeFunction<1>>,
+    Row<"silu, multiply, add, large", LargeFunction<2>>,
+    Row<"rotate_pairs, large", LargeFunction<3>, Agreement::to_the_bit>,
+    Row<"select, large", LargeFunction<4>, Agreement::to_the_bit>,
+    Row<"cast to f64 and back, large", LargeFunction<5>, Agreement::to_the_bit>, Row<"broadcasts", Broadcasts>,
+    Row<"casts and pairs", CastsAndPairs>, Row<"long chains", LongChains>, Row<"operations of the user", Custom>,
+    Row<"views, f32", Views<DType::f32>, Agreement::to_the_bit>,
+    Row<"views, f64", Views<DType::f64>, Agreement::to_the_bit>,
+    Row<"views, i32", Views<DType::i32>, Agreement::to_the_bit>,
+    Row<"take, f32", Takes<DType::f32>, Agreement::to_the_bit>,
+    Row<"take, f64", Takes<DType::f64>, Agreement::to_the_bit>,
+    Row<"take, i32", Takes<DType::i32>, Agreement::to_the_bit>,
+    Row<"store, f32", Stores<DType::f32>, Agreement::to_the_bit>,
+    Row<"store, f64", Stores<DType::f64>, Agreement::to_the_bit>,
+    Row<"store, i32", Stores<DType::i32>, Agreement::to_the_bit>,
+    Row<"permute, large", LargePermute, Agreement::to_the_bit>,
+    Row<"concatenate, large", LargeConcatenate, Agreement::to_the_bit>,
+    Row<"take and store, large", LargeTakeAndStore, Agreement::to_the_bit>, Row<"views of weights", WeightViews>,
+    Row<"sum and mean, f32", Reductions<DType::f32>>, Row<"sum and mean, f64", Reductions<DType::f64>>,
+    Row<"sums of views", ReductionsOfViews>, Row<"mean of squares, many rows", LargeReduction<4096, 256>>,
+    Row<"mean of squares, long rows", LargeReduction<8, 131072>>,
+    Row<"mean of squares, rows of 60", LargeReduction<300, 60>>,
+    Row<"mean of squares, rows of 28", LargeReduction<700, 28>>,
+    Row<"cumulative_sum, f32", RunningSum<DType::f32, 5, 77>>,
+    Row<"cumulative_sum, f64", RunningSum<DType::f64, 5, 77>>,
+    Row<"cumulative_sum, f32, long rows", RunningSum<DType::f32, 128, 4096>>,
+    Row<"cumulative_sum, f64, long rows", RunningSum<DType::f64, 128, 4096>>,
+    Row<"cumulative_sum, f32, rows of 5001", RunningSum<DType::f32, 3, 5001>>,
+    Row<"cumulative_sum, f64, rows of 700", RunningSum<DType::f64, 2, 700>>, Row<"softmax", Softmax<7, 5>>,
+    Row<"softmax, large", Softmax<4096, 256>>, Row<"softmax, rows of 700", Softmax<5, 700>>,
+    Row<"softmax, rows of 33", Softmax<9, 33>>, Row<"softmax, rows of 12", Softmax<300, 12>>,
+    Row<"small steps together", SmallSteps>, Row<"steps of several turns, one block", TurnsOfSteps<DType::f64, 300>>,
+    Row<"steps of several turns, a cluster", TurnsOfSteps<DType::f32, 5000>>,
+    Row<"steps of several turns, a cluster, f64", TurnsOfSteps<DType::f64, 5000>>,
+    Row<"steps of 701 rows, f32", RowSteps<DType::f32, 60>>,
+    Row<"steps of 701 rows, f32, odd", RowSteps<DType::f32, 61>>,
+    Row<"steps of 701 rows, f64, long", RowSteps<DType::f64, 160>>,
+    Row<"steps of 7 rows of 4096, f64", RowSteps<DType::f64, 4096, 7>>,
+    Row<"steps of 9 rows of 2999, f32", RowSteps<DType::f32, 2999, 9>>,
+    Row<"steps of 701 rows, and others", RowStepsAndOthers<60, 701>>,
+    Row<"steps of 8 rows of 3000, and others", RowStepsAndOthers<3000, 8>>,
+    Row<"parts of 2804 rows, f32", RowParts<DType::f32>>, Row<"parts of 2804 rows, f64", RowParts<DType::f64>>,
+    Row<"samples of one mixture", Sampling<1>, Agreement::mostly>,
+    Row<"samples of a mixture each", Sampling<64>, Agreement::mostly>>;
 
-/// The states of a model after a run on the CPU, by its place in `Models`.
-std::vector<StateContent> eager_states(std::size_t model);
+/// The states of a model after a run on the CPU, by its place in `Rows`.
+std::vector<StateContent> eager_states(std::size_t row);
 
 }  // namespace ops

@@ -8,8 +8,8 @@
 
 namespace ops {
 
-std::vector<StateContent> eager_states_of_products(std::size_t model) {
-    return run_eager<ProductModels>(model);
+std::vector<StateContent> eager_states_of_products(std::size_t row) {
+    return run_eager_row<ProductRows>(row);
 }
 
 }  // namespace ops

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -29,6 +30,30 @@ using tg::Shape;
 using tg::Tensor;
 
 using Bytes = std::vector<std::byte>;
+
+/// How a device's results agree with the eager executor's.
+enum class Agreement {
+    to_the_bit,   ///< It only moves elements, or is rounded once.
+    to_rounding,  ///< It rounds in another order, or has other approximations of functions.
+    mostly,       ///< Few elements may be others altogether.
+};
+
+/// A text as an argument of a template.
+template <std::size_t size>
+struct Text {
+    char characters[size]{};
+
+    // NOLINTNEXTLINE(google-explicit-constructor): a literal is what it is written as
+    constexpr Text(const char (&literal)[size]) { std::copy_n(literal, size, characters); }
+};
+
+/// A model, the name of its results, and how they agree.
+template <Text text, class ModelType, Agreement expected = Agreement::to_rounding>
+struct Row {
+    using Model = ModelType;
+    static constexpr const char* name = text.characters;
+    static constexpr Agreement agreement = expected;
+};
 
 /// What a state holds.
 struct StateContent {

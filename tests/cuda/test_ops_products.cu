@@ -2,7 +2,6 @@
 // Products and attentions in every precision, on the device against the eager executor on the CPU.
 #include <cstddef>
 #include <cstdlib>
-#include <iterator>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -15,103 +14,6 @@ using namespace ops;
 
 namespace {
 
-constexpr const char* table[] = {
-    "linear, one row",
-    "linear, 7 rows",
-    "linear, 16 rows",
-    "linear, 300 rows",
-    "linear, narrow",
-    "linear of views, and what follows",
-    "norm and pair, one row",
-    "norm and pair, 13 rows",
-    "norm and pair, 300 rows",
-    "bias and residual, 5 rows",
-    "bias and residual, 300 rows",
-    "norms and residuals, 3 rows",
-    "norms and residuals, 70 rows",
-    "rotated into caches, 3 rows",
-    "rotated into caches, 35 rows",
-    "linear, 17 rows",
-    "norm and pair, 33 rows",
-    "norm and pair, 64 rows",
-    "product, chain and operands, 50 rows",
-    "bias and residual, 64 rows",
-    "norms and residuals, 40 rows",
-    "rotated into caches, 63 rows",
-    "norm and pair, 65 rows",
-    "product, chain and operands, 24 rows",
-    "linear, 40 rows",
-    "product and chain, 20 rows",
-    "product and chain of fives, 30 rows",
-    "products of two widths, 45 rows",
-    "product and chain, 700 rows",
-    "product, chain and operands, 701 rows",
-    "product, chain and operands, 9 rows",
-    "norm and pair, 527 rows",
-    "feed-forward, 1100 rows",
-    "product, chain and operands, 1101 rows",
-    "rotated into caches, 1029 rows",
-    "feed-forward, 1213 rows",
-    "feed-forward, 1280 rows",
-    "rotated into caches, 1280 rows",
-    "rotated into caches, 2051 rows",
-    "feed-forward, 1750 rows",
-    "feed-forward, 1792 rows",
-    "scaled, 1700 rows",
-    "bilinear, 1750 rows",
-    "scaled, 1100 rows",
-    "bilinear, 1280 rows",
-    "residual and norm, 1756 rows",
-    "residual and norm, 1664 rows",
-    "residual and norm, 1793 rows",
-    "residual and norm, two products, 1700 rows",
-    "residual and norm, shallow, 1756 rows",
-    "residual and rounding, 1792 rows",
-    "residual and rounding, 1793 rows",
-    "embedding and norm, 1761 rows",
-    "two residuals, 1700 rows",
-    "residual just made, 1700 rows",
-    "elementwise, then linear, 5 rows",
-    "elementwise, then linear, 40 rows",
-    "elementwise, then linear, 300 rows",
-    "elementwise of sums, then linear, 3 rows",
-    "elementwise of sums, then linear, 100 rows",
-    "elementwise of sums, then linear, 600 rows",
-    "draws from products, shared mixtures",
-    "draws from products, a mixture each",
-    "causal attention",
-    "causal attention, odd heads",
-    "causal attention, large",
-    "causal attention, few queries",
-    "causal attention, a series without values",
-    "cached attention, few queries",
-    "cached attention, a series without a prefix",
-    "variate attention, few queries",
-    "cached attention, shared prefix",
-    "cached attention, own prefix",
-    "cached attention, shared, large",
-    "cached attention, suffix of one",
-    "cached attention, no suffix",
-    "cached attention, own, large",
-    "attention of the last position",
-    "variate attention",
-    "variate attention, NaN in one sample",
-    "variate attention, large",
-    "causal attention, heads of 48",
-    "causal attention, heads of 80",
-    "causal attention, heads of 128",
-    "cached attention, parts of longer rows",
-    "cached attention, one sample, many queries",
-    "caches filled by products, heads of 16",
-    "caches filled by products, heads of 32",
-    "caches filled by products, heads of 48",
-    "caches filled by products, heads of 64",
-    "caches filled by products, NaN in one sample",
-    "caches filled by products, heads of 80",
-    "caches filled by products, heads of 96",
-    "caches filled by products, heads of 112",
-    "caches filled by products, heads of 128",
-};
 // Models that are made for a kernel reach it.
 template <class Model, std::size_t launch = 0>
 using LaunchOf = tg::cuda::LaunchAt<tg::Program<Model>, true, launch>;
@@ -329,8 +231,6 @@ static_assert(positions_on_the_way<64>(228) == 2 && positions_on_the_way<96>(228
 static_assert(positions_on_the_way<112>(228) == 1 && positions_on_the_way<128>(228) == 1);
 static_assert(positions_on_the_way<64>(100) == 1);
 
-static_assert(std::size(table) == std::tuple_size_v<ProductModels>, "a row of the table for each model");
-
 /// A draw takes another component where its uniform number lies between two weights' sums that rounding moved: errors
 /// of the weights, of 24 bits, 11 or 8, are shares of the draws. Twice and more what such errors can move.
 template <class Model>
@@ -344,19 +244,20 @@ constexpr Bound bound_for(Precision precision) {
 
 template <std::size_t place>
 void check_place() {
-    check_row(table[place], [] {
-        using Model = std::tuple_element_t<place, ProductModels>;
+    using Tested = std::tuple_element_t<place, ProductRows>;
+    check_row(Tested::name, [] {
+        using Model = typename Tested::Model;
         const std::vector<StateContent> expected = eager_states_of_products(place);
         // For a tool that breaks on cuBLASLt's kernels, which the rest needs.
         if (std::getenv("TOTOGRAPH_TESTS_ONLY_BF16") != nullptr) {
-            check_on_device<Precision::bf16, Model>(table[place], expected, bound_for<Model>(Precision::bf16));
+            check_on_device<Precision::bf16, Model>(Tested::name, expected, bound_for<Model>(Precision::bf16));
             return;
         }
-        check_on_device<Precision::f32, Model>(table[place], expected, bound_for<Model>(Precision::f32));
-        check_on_device<Precision::tf32, Model>(table[place], expected, bound_for<Model>(Precision::tf32));
-        check_on_device<Precision::bf16, Model>(table[place], expected, bound_for<Model>(Precision::bf16));
+        check_on_device<Precision::f32, Model>(Tested::name, expected, bound_for<Model>(Precision::f32));
+        check_on_device<Precision::tf32, Model>(Tested::name, expected, bound_for<Model>(Precision::tf32));
+        check_on_device<Precision::bf16, Model>(Tested::name, expected, bound_for<Model>(Precision::bf16));
         // Products of many rows by cuBLASLt, and their chains apart.
-        check_on_device<Precision::bf16, Model>(table[place], expected, bound_for<Model>(Precision::bf16),
+        check_on_device<Precision::bf16, Model>(Tested::name, expected, bound_for<Model>(Precision::bf16),
                                                 {.tunes = false, .fuses = false});
     });
 }
@@ -367,7 +268,7 @@ TEST_CASE("clusters that take whole rows") {
     const tg::cuda::Device device = tg::cuda::describe_device(0);
     CHECK((device.row_clusters > 0) == device.has_warpgroups);
     CHECK(device.row_clusters * tg::cuda::row_cluster_blocks <= device.multiprocessors);
-    // Else cuBLASLt computes what the rows of the table are to reach them with.
+    // Else cuBLASLt computes what rows of the table are to reach them with.
     WARN((!device.has_warpgroups || takes_rows(device.row_clusters)));
 }
 
@@ -375,5 +276,5 @@ TEST_CASE("every product and attention") {
     []<std::size_t... place>(std::index_sequence<place...>) {
         (check_place<place>(), ...);
     }
-    (std::make_index_sequence<std::size(table)>());
+    (std::make_index_sequence<std::tuple_size_v<ProductRows>>());
 }

@@ -2,6 +2,7 @@
 # Each header of the CUDA part compiles alone with nvcc, on a machine with or without a device.
 include("${CMAKE_CURRENT_LIST_DIR}/compiler_command.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/nvcc_command.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/header_chains.cmake")
 totograph_nvcc_command()
 
 file(GLOB_RECURSE headers RELATIVE "${SOURCE}/include" "${SOURCE}/include/totograph/*.hpp")
@@ -10,13 +11,15 @@ list(LENGTH headers count)
 if(count LESS 20)
     message(FATAL_ERROR "Found ${count} CUDA headers, expected 20 or more.")
 endif()
-foreach(header IN LISTS headers)
-    file(WRITE "${SCRATCH}/alone.cu" "#include <${header}>\n#include <${header}>  // again: it must guard itself\n")
+totograph_header_chains(chains "${SOURCE}/include" ${headers})
+foreach(chain IN LISTS chains)
+    totograph_chain_text(text "${chain}")
+    file(WRITE "${SCRATCH}/alone.cu" "${text}")
     # The device's half of the compiler reads all of the code, the host's too.
     execute_process(COMMAND ${nvcc} -arch=compute_90a --ptx "${SCRATCH}/alone.cu" -o "${SCRATCH}/alone.ptx"
         RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
     if(NOT result EQUAL 0)
         message("${text}")
-        message(FATAL_ERROR "${header} does not compile alone with ${NVCC}.")
+        message(FATAL_ERROR "One of these headers does not compile alone with ${NVCC}: ${chain}.")
     endif()
 endforeach()

@@ -30,6 +30,7 @@ public:
         for (int i = 0; i < 3; ++i) {
             states_.push_back(r_.state("x", {4, 6}, DType::f32, i));
         }
+        factor_ = r_.state("factor", {4, 1});
         caches_ = r_.state("cache", {4, 5, 6});
         position_ = r_.state("at", {1}, DType::i32);
         each_ = r_.state("at.each", {4}, DType::i32);
@@ -122,7 +123,7 @@ private:
     void add_effect() {
         const Tensor x = any();
         const Tensor state = states_[draw(states_.size())];
-        switch (draw(12)) {
+        switch (draw(13)) {
             case 0: r_.store(state, x); break;
             case 1: r_.store(state, slice(x, 0, 1, 3), 0, index(2)); break;
             case 2: r_.store(state, slice(x, 1, index(3), 3) * 0.5, 1, index(4)); break;
@@ -155,6 +156,12 @@ private:
                 values_.push_back(reader);
                 break;
             }
+            case 11: {  // the factor of a layer's input is stored before the layer
+                const Tensor scaled = (draw(2) == 0 ? softmax(x) : x) * factor_;
+                r_.store(factor_, mean(any()));
+                values_.push_back(layer(scaled, 6) * 0.3);
+                break;
+            }
             default: r_.store(caches_, slice(caches_, 1, 0, 4), 1, 1); break;
         }
     }
@@ -164,6 +171,7 @@ private:
     std::uint64_t draws_ = 0;
     std::vector<Tensor> states_;
     std::vector<Tensor> values_;
+    Tensor factor_;
     Tensor caches_;
     Tensor position_;
     Tensor each_;
@@ -192,7 +200,7 @@ TEST_CASE("plans of made-up graphs compute what the graphs compute") {
     for (std::uint64_t seed = 0; seed < 1500 && failures < 5; ++seed) {
         CAPTURE(seed);
         const Graph graph = Author(seed).write(8 + static_cast<int>(seed % 40));
-        REQUIRE_MESSAGE(graph.error.kind == ModelErrorKind::none, std::string(graph.error.message()));
+        require_recorded(graph);
         const States before = first_states(graph, seed);
         States expected = before;
         run_graph(graph, weights, expected);

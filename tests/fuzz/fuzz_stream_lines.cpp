@@ -31,13 +31,13 @@ totograph::io::FileDescriptor pipe_with(const std::uint8_t* data, std::size_t si
 }
 
 examples::Options options_of(std::uint8_t choice) {
-    constexpr char separators[] = {',', ';', '\t', '|'};
+    constexpr const char* separators[] = {"", ";", "tab", "|"};
     examples::Options options;
-    options.separator = separators[choice & 3U];
+    options.intake.separator = separators[choice & 3U];
     if ((choice & 4U) != 0) {
         options.variates = 2;  // no header
     } else {
-        options.timestamp = (choice & 8U) != 0 ? "t" : "";
+        options.intake.timestamp = (choice & 8U) != 0 ? "t" : "";
         if ((choice & 16U) != 0) {
             options.columns = {"a", "b"};
         }
@@ -65,16 +65,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try {
         for (auto result = lines.next(line); result != LineReader::Result::end; result = lines.next(line)) {
             require(line.size() <= LineReader::longest_line && line.find('\n') == std::string::npos);
-            if (observations.needs_header()) {
-                observations.read_header(line);
+            if (observations.needs_header() && observations.read_header(line) != FirstLine::data) {
                 continue;
             }
             const std::optional<Observation> observation = observations.read(line, problem);
             require(observation ? observation->values.size() == observations.names().size() : !problem.empty());
-            for (const float value : observation ? observation->values : std::vector<float>()) {
+            for (const double value : observation ? observation->values : std::vector<double>()) {
                 require(!std::isinf(value));
             }
             require(totograph::io::printable(problem) == problem);
+            for (const std::string& note : observations.take_notes()) {
+                require(totograph::io::printable(note) == note);
+            }
         }
     } catch (const totograph::Error& error) {
         require(error.code() == totograph::ErrorCode::invalid_series ||

@@ -25,7 +25,7 @@ template <class Record>
 Planned planned(Record&& record, Passes passes = Passes{}) {
     Recorder r;
     record(r);
-    REQUIRE_MESSAGE(r.graph().error.kind == ModelErrorKind::none, std::string(r.graph().error.message()));
+    require_recorded(r.graph());
     Planned result = plan_of(r.take_graph(), passes);
     check_plan(result);
     return result;

@@ -23,7 +23,7 @@ template <class Record>
 Graph rewritten(Record&& record, Passes passes = Passes{}) {
     Recorder r;
     record(r);
-    REQUIRE(r.graph().error.kind == ModelErrorKind::none);
+    require_recorded(r.graph());
     return rewrite(r.take_graph(), passes);
 }
 
@@ -153,6 +153,16 @@ TEST_CASE("scales stay where a store comes in between") {
         const Tensor x = r.state("x", {5, 6});
         const Tensor scaled = x * r.weight("scale", {6});
         r.store(x, r.state("y", {5, 6}));
+        keep(r, linear(scaled, r.weight("w", {3, 6}), r.weight("b", {3})));
+    });
+    CHECK(graph.input(only(graph, Op::linear), 0).op == Op::multiply);
+}
+
+TEST_CASE("a factor of rows that is stored after it was used stays before the layer") {
+    const Graph graph = rewritten([](Recorder& r) {
+        const Tensor factor = r.state("factor", {5, 1});
+        const Tensor scaled = softmax(r.state("y", {5, 6})) * factor;  // what the softmax gives shows no state
+        r.store(factor, r.state("next", {5, 1}));
         keep(r, linear(scaled, r.weight("w", {3, 6}), r.weight("b", {3})));
     });
     CHECK(graph.input(only(graph, Op::linear), 0).op == Op::multiply);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -31,10 +32,15 @@ inline Planned plan_of(const Graph& recorded, Passes passes = Passes{}) {
     return {std::move(graph), std::move(plan)};
 }
 
+/// Fails with what is wrong with a model, where something is.
+inline void require_recorded(const Graph& graph) {
+    REQUIRE_MESSAGE(graph.error.kind == ModelErrorKind::none, std::string(graph.error.message()));
+}
+
 template <class Model>
 Planned plan_of(Passes passes = Passes{}) {
     const Graph recorded = record<Model>();
-    REQUIRE(recorded.error.kind == ModelErrorKind::none);
+    require_recorded(recorded);
     return plan_of(recorded, passes);
 }
 

@@ -146,6 +146,8 @@ TEST_CASE("a kept forecast reads like the one that it was kept of") {
     CHECK(kept.horizon() == 2);
     CHECK(kept.sample_count() == 4);
     CHECK(Values(kept.samples().begin(), kept.samples().end()) == values);
+    CHECK(Values(kept.values().begin(), kept.values().end()) == values);
+    CHECK(sampled.with_context(9).keep().context() == 9);
     CHECK(kept.mean() == sampled.mean());
     CHECK(kept.stddev() == sampled.stddev());
     CHECK(kept.median() == sampled.median());

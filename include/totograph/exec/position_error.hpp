@@ -43,9 +43,10 @@ inline void stop_checked_build([[maybe_unused]] const std::string& why) {
 struct PositionFault {
     int step = -1;  ///< Of the program; -1 for none.
     Index position = 0;
+    Index last = -1;  ///< The largest one that was possible; -1 where it is not known.
 
     /// Notes a fault, unless there is one. In a checked build, ends the program.
-    void note(int at_step, Index at_position) {
+    void note(int at_step, Index at_position, Index at_most) {
         if constexpr (is_checked_build) {
             detail::stop_checked_build("Step " + std::to_string(at_step) + " uses position " +
                                        std::to_string(at_position) + ", which is out of bounds.");
@@ -53,6 +54,7 @@ struct PositionFault {
         if (step < 0) {
             step = at_step;
             position = at_position;
+            last = at_most;
         }
     }
 };
@@ -83,10 +85,13 @@ inline constexpr CountedKeys counted_keys[] = {{3, 1}, {6, 4}};
 
 /// The error for what a step of a planned program used a position for.
 template <class Program>
-Error position_error(int step_index, Index position) {
-    const Step& step = Program::steps[static_cast<std::size_t>(step_index)];
+Error position_error(const PositionFault& fault) {
+    const Index position = fault.position;
+    const Step& step = Program::steps[static_cast<std::size_t>(fault.step)];
     const Kernel& kernel = Program::kernels[static_cast<std::size_t>(step.kernel)];
-    const auto is_outside = [&](Index last) { return bounded_position(position, last) != position; };
+    const auto is_outside = [&](Index last) {
+        return bounded_position(position, last) != position && (fault.last < 0 || fault.last == last);
+    };
     const auto error_of = [&](const Reference& reference, Index last, Index capacity) {
         if (reference.space != Space::state) {
             return totograph::position_error("an intermediate", -1, position, last, capacity);
@@ -125,6 +130,9 @@ Error position_error(int step_index, Index position) {
         if (is_wrong(reference)) {
             return error_of(reference, reference.last_position, reference.capacity);
         }
+    }
+    if (fault.last >= 0) {  // of something else that the step uses
+        return position_error<Program>({fault.step, position, -1});
     }
     return totograph::position_error("an intermediate", -1, position, 0, 1);
 }

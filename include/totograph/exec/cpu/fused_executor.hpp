@@ -82,7 +82,7 @@ public:
         PositionFault fault;
         run_steps<which>(fault);
         if (fault.step >= 0) [[unlikely]] {
-            throw totograph::detail::position_error<Program>(fault.step, fault.position);
+            throw totograph::detail::position_error<Program>(fault);
         }
     }
 

@@ -26,7 +26,7 @@ struct KernelCall {
     [[nodiscard]] Index bounded(Index position, Index last) const noexcept {
         const Index inside = bounded_position(position, last);
         if (inside != position) [[unlikely]] {
-            fault->note(step, position);
+            fault->note(step, position, last);
         }
         return inside;
     }

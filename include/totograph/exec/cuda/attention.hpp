@@ -75,7 +75,7 @@ __device__ void run_cached_attention(const KernelCall& call) {
     const auto* suffix_length = call.operands[6].get<std::int32_t>(call.report);
     attend<K>(call, [&](const QueryPlace& place) {
         const int prefix = call.report.bounded(integer_of<K, 3>(prefix_length, place.series), key_capacity<K, 1>);
-        const int suffix = call.report.bounded(integer_of<K, 6>(suffix_length, place.series), key_capacity<K, 4>);
+        const int suffix = call.report.bounded(integer_of<K, 6>(suffix_length, place.series), key_capacity<K, 4>, 1);
         return QueryKeys{prefix + suffix, K::prefix_is_settled ? prefix : 0,
                          [&, prefix](int i) {
                              return i < prefix ? prefix_key + row_of<K, 1>(place, place.variate, i)

@@ -35,20 +35,22 @@ struct KernelOf {
 
 /// Where kernels report a position that is out of bounds: what a program reads or writes beyond it is none of its own.
 struct PositionReport {
-    /// In memory of the host; 0 for none. The upper half is `step + 1`, the lower half the position. One write keeps
-    /// both together, whichever thread comes last.
+    /// In memory of the host; 0 for none. The upper half is `step + 1`, and a bit for the second of two lengths of one
+    /// step; the lower half is the position. One write keeps all together, whichever thread comes last.
     volatile std::uint64_t* word = nullptr;
     std::uint32_t step = 0;
 
     /// A position from 0 to `last`; another one is moved there and reported. In a checked build (`position_error.hpp`),
     /// it ends the kernel and with it all work of the process on the device.
-    [[nodiscard]] __device__ __forceinline__ std::int32_t bounded(std::int32_t position, std::int32_t last) const {
+    [[nodiscard]] __device__ __forceinline__ std::int32_t bounded(std::int32_t position, std::int32_t last,
+                                                                  std::uint32_t second = 0) const {
         const std::int32_t inside = min(max(position, 0), last);
         if (inside != position) {
 #ifdef TOTOGRAPH_CHECKED
             __trap();
 #endif
-            *word = static_cast<std::uint64_t>(step + 1U) << 32U | static_cast<std::uint32_t>(position);
+            *word =
+                static_cast<std::uint64_t>(second << 31U | (step + 1U)) << 32U | static_cast<std::uint32_t>(position);
         }
         return inside;
     }

@@ -13,6 +13,7 @@
 #include <totograph/exec/cuda/memory.hpp>
 #include <totograph/exec/position_error.hpp>
 #include <totograph/graph/kernel.hpp>
+#include <totograph/graph/op.hpp>
 
 namespace totograph::cuda {
 
@@ -38,10 +39,11 @@ public:
             return;
         }
         forget();
-        const auto step = static_cast<int>((found >> 32U) - 1U);
+        const auto step = static_cast<int>((found >> 32U & 0x7fffffffU) - 1U);
+        const bool is_second = found >> 63U != 0;
         const auto position = static_cast<std::int32_t>(static_cast<std::uint32_t>(found));
         [&]<std::size_t... which>(std::index_sequence<which...>) {
-            (throw_if_of<which>(step, position), ...);
+            (throw_if_of<which>(step, position, is_second), ...);
         }
         (std::index_sequence_for<Programs...>());
     }
@@ -61,11 +63,14 @@ private:
     }();
 
     template <std::size_t which>
-    static void throw_if_of(int step, Index position) {
+    static void throw_if_of(int step, Index position, bool is_second) {
         using Program = std::tuple_element_t<which, std::tuple<Programs...>>;
         const int of_program = step - first_step<which>;
         if (of_program >= 0 && of_program < static_cast<int>(Program::steps.size())) {
-            throw totograph::detail::position_error<Program>(of_program, position);
+            const int kernel = Program::steps[static_cast<std::size_t>(of_program)].kernel;
+            const auto& keys = Program::kernels[static_cast<std::size_t>(kernel)].operands[is_second ? 4 : 1].shape;
+            const bool counts_keys = Program::kernels[static_cast<std::size_t>(kernel)].op == Op::cached_attention;
+            throw totograph::detail::position_error<Program>({of_program, position, counts_keys ? keys[3] : Index{-1}});
         }
     }
 

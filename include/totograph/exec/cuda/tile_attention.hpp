@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
     if constexpr (op == Op::cached_attention) {
         end = call.report.bounded(integer_of<K, 3>(integers, place.series), key_capacity<K, 1>);
         suffix_end = call.report.bounded(
-            integer_of<K, 6>(call.operands[6].get<std::int32_t>(call.report), place.series), key_capacity<K, 4>);
+            integer_of<K, 6>(call.operands[6].get<std::int32_t>(call.report), place.series), key_capacity<K, 4>, 1);
     }
     if constexpr (prefix_is_settled) {
         store_tile(0, end);
