@@ -159,6 +159,12 @@ private:
             }
         }
         const StreamClock::Tick tick = clock_.advance(observation.timestamp);
+        if (tick.is_unclear) {
+            throw totograph::Error(totograph::ErrorCode::invalid_series,
+                                   "The date '" + printable(shortened(observation.timestamp, 40)) +
+                                       "' could begin with the day or with the month. Say which (--date-format dmy, "
+                                       "--date-format mdy).");
+        }
         if (!tick.is_readable) {
             leave_out(number_, observation.timestamp.empty()
                                    ? "it has no timestamp"

@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 
-#include <totograph/core/error.hpp>
 #include <totograph/io/clock.hpp>
 #include <totograph/io/timestamp.hpp>
 
@@ -29,6 +28,7 @@ public:
     /// How a line stands to the one before it.
     struct Tick {
         bool is_readable = true;
+        bool is_unclear = false;  ///< Not readable, for day and month could change places.
         bool is_late = false;
         bool is_repeated = false;  ///< It is late, for its time was there just before.
         bool is_held = false;      ///< Far ahead: `settle` with the next timestamp tells what becomes of the line.
@@ -55,12 +55,13 @@ public:
         return is_confirmed ? accept(held) : Tick{.is_refuted = true};
     }
 
-    /// Takes the next line's timestamp: a date and time, or a number. A late or unreadable one changes nothing. Throws
-    /// `Error(invalid_series)` for a date whose day and month cannot be told apart.
+    /// Takes the next line's timestamp: a date and time, or a number. A late or unreadable one changes nothing.
     Tick advance(const std::string& text) {
         const std::optional<std::int64_t> now = read(text);
         if (!now) {
-            return {.is_readable = false};
+            const totograph::io::DateReading reading = totograph::io::date_reading(text);
+            return {.is_readable = false,
+                    .is_unclear = !order_ && !last_ && reading.can_be_day_first && reading.can_be_month_first};
         }
         if (last_ && *now <= *last_) {
             // The first lines may be wrong, and all others right: two that ascend are believed then.
@@ -122,14 +123,8 @@ private:
     void decide_order(const std::string& text) {
         using namespace totograph::io;
         const DateReading reading = date_reading(text);
-        if (order_ || last_ || (!reading.can_be_day_first && !reading.can_be_month_first)) {
+        if (order_ || last_ || reading.can_be_day_first == reading.can_be_month_first) {
             return;
-        }
-        if (reading.can_be_day_first && reading.can_be_month_first) {
-            throw totograph::Error(totograph::ErrorCode::invalid_series,
-                                   "The date '" + text +
-                                       "' could begin with the day or with the month. Say which (--date-format dmy, "
-                                       "--date-format mdy).");
         }
         order_ = reading.can_be_day_first ? DateOrder::day_first : DateOrder::month_first;
     }

@@ -140,6 +140,7 @@ expect 6 "Standard output cannot be written: No space left" sh -c '"$1" < clean.
 grep -q 'Standard output cannot be written: Broken pipe\.$' message || fail "a closed pipe is named: $(cat message)"
 expect 3 "the only column, 'time', holds timestamps" \
     sh -c 'printf "time\n2026-01-01\n2026-01-02\n" | "$1"' sh "$program"
+expect 3 "--date-format" sh -c 'printf "d,a\n01/02/2026,1\n" | "$1"' sh "$program"
 expect 2 "--every" "$program" --every -1
 "$program" --help | grep -q -- --every || fail "--help lists the options"
 echo "stream behaves."

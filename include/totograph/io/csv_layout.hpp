@@ -114,7 +114,8 @@ inline CsvLayout find_layout(std::string_view text, std::optional<char> separato
     while (layout.begin < text.size()) {
         const std::size_t end = std::min(text.find_first_of("\r\n", layout.begin), text.size());
         const std::string_view line = text.substr(layout.begin, end - layout.begin);
-        const bool names_separator = line.size() == 5 && line.starts_with("sep=");
+        const bool names_separator =
+            line.size() == 5 && line.starts_with("sep=") && guessed_separators.find(line[4]) != std::string_view::npos;
         if (!detail::is_blank_line(line) && !detail::is_comment(line) && !names_separator) {
             break;
         }
