@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -28,7 +29,9 @@ public:
 
     /// The share of the samples below a value; those equal to it count half.
     [[nodiscard]] double position(double value) const {
-        const auto [first, last] = std::equal_range(sorted_.begin(), sorted_.end(), static_cast<float>(value - level_));
+        constexpr double most = std::numeric_limits<float>::max();
+        const auto above = static_cast<float>(std::clamp(value - level_, -most, most));
+        const auto [first, last] = std::equal_range(sorted_.begin(), sorted_.end(), above);
         const auto below = static_cast<double>(first - sorted_.begin());
         const auto not_above = static_cast<double>(last - sorted_.begin());
         return (below + not_above) / 2 / static_cast<double>(sorted_.size());
