@@ -308,7 +308,10 @@ TEST_CASE("prepared cache: damaged files are ignored with a reason, and replaced
     (void)prepare<float>();
     const auto path = files_in(scratch.path())[0];
     const std::string good = content_of(path);
-    const auto write = [&](const std::string& content) { std::ofstream(path, std::ios::binary) << content; };
+    const auto write = [&](const std::string& content) {
+        std::filesystem::remove(path);  // nobody may write to it
+        std::ofstream(path, std::ios::binary) << content;
+    };
     const auto check_ignored = [&](std::string_view reason) {
         const Prepared prepared = prepare<float>();
         CHECK(prepared.bytes == expected.bytes);
