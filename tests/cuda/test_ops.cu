@@ -54,7 +54,8 @@ template <std::size_t place>
 void check_place() {
     using Tested = std::tuple_element_t<place, Rows>;
     check_row(Tested::name, [] {
-        check_on_device<Precision::f32, typename Tested::Model>(Tested::name, eager_states(place), bound_of(Tested::agreement));
+        check_on_device<Precision::f32, typename Tested::Model>(Tested::name, eager_states(place),
+                                                                bound_of(Tested::agreement));
     });
 }
 

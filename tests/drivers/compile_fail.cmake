@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Passes when CASE does not compile, and fails with every sentence that its `// expect: ...` lines name. A mistake that is
-# an option of the compiler stands in a line `// option: ...`.
+# Passes when CASE does not compile, and fails with every sentence that its `// expect: ...` lines name. A mistake that
+# is an option of the compiler stands in a line `// option: ...`.
 include("${CMAKE_CURRENT_LIST_DIR}/compiler_command.cmake")
 totograph_compiler_command(compiler)
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 cmake_policy(VERSION 3.25)  # this file is included by scripts, too
 
-# totograph_header_chains(<variable> <folder> <header>...): headers below a folder as chains, `a.hpp|b.hpp|c.hpp`, in each
-# of which every header is included, directly or not, by the next one.
+# totograph_header_chains(<variable> <folder> <header>...): headers below a folder as chains, `a.hpp|b.hpp|c.hpp`, in
+# each of which every header is included, directly or not, by the next one.
 #
-# A file that includes a chain in this order shows that each of its headers compiles alone: what comes before a header is
-# what it includes itself, and includes come before code. That takes the time of the chain's last header.
+# A file that includes a chain in this order shows that each of its headers compiles alone: what comes before a header
+# is what it includes itself, and includes come before code. That takes the time of the chain's last header.
 function(totograph_header_chains output folder)
     foreach(header IN LISTS ARGN)
         file(STRINGS "${folder}/${header}" includes REGEX "^#include <[^>]+>")
