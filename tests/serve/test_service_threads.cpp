@@ -52,7 +52,9 @@ public:
         values_.resize(static_cast<std::size_t>(request.horizon));
         for (float& value : values_) {
             value = series.values[0];
-            std::this_thread::yield();
+            if (&value == values_.data()) {
+                std::this_thread::yield();
+            }
         }
         --stage_.inside;
         return {values_, 1, 1, request.horizon, 0};
@@ -106,7 +108,7 @@ bool is_all(const tg::Forecast& forecast, float value) {
 
 TEST_CASE("threads that share a service are served one after the other, each with its own result") {
     EchoService one;  // not warmed up: the first two threads need what neither has built
-    constexpr int each = 300;
+    constexpr int each = 100;
     constexpr int threads = 4;
     std::atomic<int> wrong{0};
     std::vector<std::thread> workers;
@@ -120,7 +122,7 @@ TEST_CASE("threads that share a service are served one after the other, each wit
                 wrong += is_all(now, value) ? 0 : 1;
                 wrong += is_all(before, i == 1 ? static_cast<float>(worker) : value - threads) ? 0 : 1;
                 before = now;
-                if (i % 50 == 0) {
+                if (i % 25 == 0) {
                     (void)one.service.mode();
                     (void)one.service.memory_bytes();
                 }

@@ -298,7 +298,7 @@ TEST_CASE("what a level asks for fits the buckets and does not repeat") {
     const std::vector<Bucket> quick = plan_stress(ascending, StressLevel::quick);
     REQUIRE(quick.size() == 4);
     CHECK(quick[0] == ascending[0]);
-    CHECK(quick[2] == Bucket{.variates = 4, .context = 63, .horizon = 31, .samples = 15});
+    CHECK(quick[2] == Bucket{.variates = 3, .context = 63, .horizon = 31, .samples = 9});
     CHECK(quick[3] == Bucket{.variates = 24, .context = 95, .horizon = 47, .samples = 47});
     CHECK(iterations_of(StressLevel::quick) == 3);
     CHECK(iterations_of(StressLevel::full) == 10);

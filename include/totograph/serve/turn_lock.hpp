@@ -21,7 +21,7 @@ public:
     }
 
     void unlock() noexcept {
-        turn_.fetch_add(1, std::memory_order_release);
+        turn_.fetch_add(1);  // ordered before the look for waiters in the next line
         turn_.notify_all();
     }
 

@@ -130,7 +130,7 @@ inline std::vector<Bucket> plan_stress(std::span<const Bucket> buckets, StressLe
         const Bucket bucket = within_rows(whole);
         if (level == StressLevel::quick && !plan.empty()) {
             // The least of these that no bucket before would serve.
-            const std::array tried{thin_part(bucket, 1, 2, 2), part(bucket, 1, 2), part(bucket, 3, 4), bucket};
+            const std::array tried{thin_part(bucket, 1, 2, 3), part(bucket, 1, 2), part(bucket, 3, 4), bucket};
             const auto sizes = std::find_if(tried.begin(), tried.end() - 1,
                                             [&](const Bucket& each) { return !is_served_before(whole, each); });
             detail::add_sizes(plan, bucket, *sizes);
