@@ -48,8 +48,10 @@ void check_positions() {
             CAPTURE(wrong);
             at.back() = wrong;
             check_error(ErrorCode::position_out_of_bounds,
-                        {"Position " + std::to_string(wrong), std::string("of '") + expected.name + "'",
-                         "capacity of " + std::to_string(expected.capacity), "positions 0 to " + std::to_string(last)},
+                        {std::string("Position ").append(std::to_string(wrong)),
+                         std::string("of '").append(expected.name).append("'"),
+                         std::string("capacity of ").append(std::to_string(expected.capacity)),
+                         std::string("positions 0 to ").append(std::to_string(last))},
                         [&] { executor.template run<0>(); });
         }
         at.back() = last;
