@@ -369,7 +369,7 @@ TEST_CASE("all that is counted stands there at 0, latencies once there can be an
             counters.add_build(0.25, 0);
         }
         const ExpositionReader reader(prometheus_text(metrics.snapshot()));
-        CHECK(reader.families.size() == 17);
+        CHECK(reader.families.size() == 18);
         for (const char* const counted : {"forecasts_total", "forecasts_not_finite_total", "forecast_failures_total",
                                           "captures_total", "replays_total", "eager_fallbacks_total"}) {
             CAPTURE(counted);
