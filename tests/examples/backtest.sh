@@ -136,7 +136,7 @@ refuses 3 "has 3 rows, but a window needs at least" short.csv
 awk 'BEGIN { print "a,b"; for (row = 0; row < 100; ++row) print row "," }' > gaps.csv
 refuses 3 "Column 'b' holds no value" gaps.csv --columns a,b
 refuses 3 "cannot be opened" nowhere.csv
-refuses 4 "cannot be opened" series.csv --checkpoint nowhere
+refuses 4 "There is no checkpoint at 'nowhere'" series.csv --checkpoint nowhere
 refuses 5 "at most 336 steps ahead, but --horizon asks for 380" series.csv --horizon 380
 # A context beyond the model's is that of the newest rows; the note is in words that a person knows.
 awk 'BEGIN { print "a"; for (row = 0; row < 3000; ++row) print (row * row) % 7 }' > long.csv

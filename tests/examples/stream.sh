@@ -125,7 +125,7 @@ grep -i bucket message && fail "a person never reads that word"
 cmp clean.out long.out || fail "a context that is longer than what came changes nothing"
 grep -q 'at most 1,024 rows of history; of --context 100000 the last ones are used' long.txt || fail "$(cat long.txt)"
 # More variates than the model takes at once are forecast in groups.
-awk -F, -v OFS=, '{ for (i = 0; i < 17; ++i) $(4 + i) = NR == 1 ? "v" i : $2 + i; print }' clean.csv | head -n 60 > wide.csv
+awk -F, -v OFS=, 'NR <= 60 { for (i = 0; i < 17; ++i) $(4 + i) = NR == 1 ? "v" i : $2 + i; print }' clean.csv > wide.csv
 "$program" "${named[@]}" --samples 20 < wide.csv > wide.out 2> wide.txt
 grep -q "These saw each other: 'wave' to 'v7'; 'v8' to 'v16'" wide.txt || fail "$(cat wide.txt)"
 [[ "$(grep -c '^observed,.*,v16,' wide.out)" -eq $((59 - 32)) ]] || fail "all variates are scored"
