@@ -41,6 +41,7 @@ constexpr tg::Index most = std::numeric_limits<tg::Index>::max();
 constexpr auto largest = tg::toto::detail::cost_in_parts({.batch = most, .horizon = most, .samples = most}, sampled);
 static_assert(largest.legs == most / sampled.horizon + 1);
 static_assert(largest.runs > static_cast<double>(most));
+static_assert(tg::toto::detail::cost_in_parts({.context = -most - 1}, sampled).dropped == 0);
 
 const auto& weights() {
     static const auto loaded = tg::toto::load<Model>(fixture::folder("mixture"));

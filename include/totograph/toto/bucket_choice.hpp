@@ -71,7 +71,7 @@ constexpr PartsCost cost_in_parts(const Bucket& request, const Bucket& bucket) {
     const auto parts = [](Index all, Index most) { return all / most + (all % most > 0 ? 1 : 0); };
     return {
         .legs = parts(request.horizon, bucket.horizon),
-        .dropped = std::max<Index>(0, request.context - bucket.context),
+        .dropped = std::max(request.context, bucket.context) - bucket.context,
         .runs = static_cast<double>(parts(request.batch, bucket.batch)) *
                 static_cast<double>(parts(std::max<Index>(1, request.samples), std::max<Index>(1, bucket.samples)))};
 }
