@@ -205,4 +205,5 @@ TEST_CASE("memory of a result is used again when nobody holds it") {
         CHECK(pool.take().fill(some).data() != memory);
     }
     CHECK(pool.take().fill(some).data() == memory);
+    CHECK(tg::Forecast(some, 1, 1, 100, 0).keep_in({}).mean() == some);  // none to begin with
 }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <iterator>
+#include <limits>
 #include <memory>
 
 #include "io/support.hpp"
@@ -34,6 +35,13 @@ constexpr tg::Bucket one_variate{.variates = 1, .context = 40, .horizon = 8};  /
 static_assert(tg::toto::bucket_cost<Model>(tiny) == tg::toto::bucket_cost<Model>(one_variate));
 static_assert(tg::toto::buckets_by_cost<Model, sampled, tiny, one_variate>[0] == tiny);
 static_assert(tg::toto::buckets_by_cost<Model, sampled, one_variate, tiny>[0] == one_variate);
+
+// The numbers of a request that nobody has checked overflow nothing.
+constexpr tg::Index most = std::numeric_limits<tg::Index>::max();
+constexpr auto largest = tg::toto::detail::cost_in_parts({.batch = most, .horizon = most, .samples = most}, sampled);
+static_assert(largest.legs == most / sampled.horizon + 1);
+static_assert(largest.runs > static_cast<double>(most));
+static_assert(tg::toto::detail::cost_in_parts({.context = -most - 1}, sampled).dropped == 0);
 
 const auto& weights() {
     static const auto loaded = tg::toto::load<Model>(fixture::folder("mixture"));

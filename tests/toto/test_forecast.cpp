@@ -117,6 +117,20 @@ TEST_CASE("NaN among samples comes last") {
     CHECK(std::isnan(found[1]));
 }
 
+TEST_CASE("a quantile that is a sample is that sample, whatever lies behind it") {
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    const Values some{infinity, 2, -infinity, infinity, std::numeric_limits<float>::quiet_NaN()};
+    const Forecast forecast(some, 1, 1, 1, 5);
+    const std::vector<double> levels{0, 0.25, 0.5, 0.6, 0.75};
+    const Values expected{-infinity, 2, infinity, infinity, infinity};
+    Values found(levels.size());
+    forecast.quantiles(levels, found);
+    CHECK(found == expected);
+    for (std::size_t level = 0; level < levels.size(); ++level) {
+        CHECK(forecast.quantile(levels[level]) == Values{expected[level]});
+    }
+}
+
 TEST_CASE("several quantiles are refused as one is, and without room for them") {
     Values room(4);
     check_error(ErrorCode::invalid_argument, {"quantiles", "between 0 and 1"}, [&] { sampled.quantiles({1.5}, room); });

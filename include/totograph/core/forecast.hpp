@@ -118,7 +118,7 @@ public:
             if (fraction > 0) {
                 upper = static_cast<double>(*std::min_element(sorted.begin() + low + 1, sorted.end(), is_before));
             }
-            result[point] = static_cast<float>(lower + fraction * (upper - lower));
+            result[point] = between(lower, upper, fraction);
         }
         return result;
     }
@@ -154,7 +154,7 @@ public:
                 const auto lower = static_cast<double>(sorted[low]);
                 const auto upper = static_cast<double>(sorted[std::min(low + 1, count - 1)]);
                 const double fraction = position - static_cast<double>(low);
-                result[i * points() + point] = static_cast<float>(lower + fraction * (upper - lower));
+                result[i * points() + point] = between(lower, upper, fraction);
             }
         }
     }
@@ -203,6 +203,11 @@ private:
 
     /// An order of all floats, NaN last: a forecast of somebody else's backend may hold some, and sorting must end.
     static bool is_before(float a, float b) { return a < b || (std::isnan(b) && !std::isnan(a)); }
+
+    /// A part of the way from one sample to the next, which counts only where one goes there: it may be no number.
+    static float between(double lower, double upper, double fraction) {
+        return static_cast<float>(fraction == 0 || lower == upper ? lower : lower + fraction * (upper - lower));
+    }
 
     static void require_level(const char* what, double level) {
         if (!(level >= 0.0 && level <= 1.0)) {

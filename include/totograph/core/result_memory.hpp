@@ -48,6 +48,9 @@ public:
 
     /// Copies values into this memory, which no other holder may read. Allocates when it has no room for them.
     std::span<const float> fill(std::span<const float> values) {
+        if (block_ == nullptr) {
+            *this = ResultMemory(values.size());
+        }
         block_->values.assign(values.begin(), values.end());
         return block_->values;
     }

@@ -40,7 +40,9 @@ public:
 
     /// Forecasts the steps after the series, as `totograph::Forecaster::forecast` does: the result is a view of this
     /// forecaster's memory, valid until its next forecast. It tells how many of its values are no finite numbers
-    /// (`Forecast::not_finite`), which metrics count. Throws `Error` when the request does not fit.
+    /// (`Forecast::not_finite`), which metrics count. The request is as the caller made it: nothing has been checked,
+    /// and it may be larger than the bucket. `toto::forecast_in_parts` checks it, and divides what is too large. Throws
+    /// `Error` for what it cannot forecast.
     virtual Forecast forecast(const Series& series, const ForecastOptions& options) = 0;
 
     /// Bytes that it holds beside the weights.

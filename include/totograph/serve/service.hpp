@@ -119,10 +119,10 @@ public:
                 served.places[i].is_warm = true;
             }
         }
+        results_.make_room(buckets_);
         is_warm_ = true;
         was_warm_ = true;
         update_ready();
-        results_.make_room(buckets_);
         report.seconds = seconds_since(start);
         log(LogTopic::capture, [&] { return "warmed up:\n" + to_string(report); });
         return report;
@@ -159,8 +159,10 @@ public:
         const auto start = Clock::now();
         try {
             const Forecast result = slot->forecaster->forecast(series, options);
-            slot->counters->add_forecast(Clock::now() - start, slot->forecaster->replays(), result.is_finite());
-            return result.keep_in(results_.take());
+            const auto latency = Clock::now() - start;
+            Forecast kept = result.keep_in(results_.take());  // before it is counted: this may find no memory
+            slot->counters->add_forecast(latency, slot->forecaster->replays(), kept.is_finite());
+            return kept;
         } catch (...) {
             slot->counters->add_failure();
             throw;

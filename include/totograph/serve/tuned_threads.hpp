@@ -100,9 +100,10 @@ public:
         return found == choices_.end() ? 0 : found->second;
     }
 
-    /// The same, or what the file says, or what is the fastest by `measure(threads, too_slow)` (see `tune_threads`), which is then kept.
-    /// Measures for one caller at a time in this process. Look-ups of the file are counted as `tuning` (see
-    /// `cache_counts`); a file that cannot be used is ignored. Throws what `measure` throws, and keeps nothing then.
+    /// The same, or what the file says, or what is the fastest by `measure(threads, too_slow)` (see `tune_threads`),
+    /// which is then kept. Measures for one caller at a time in this process. Look-ups of the file are counted as
+    /// `tuning` (see `cache_counts`); a file that cannot be used is ignored. Throws what `measure` throws, and keeps
+    /// nothing then.
     template <class Measure>
     int choose(std::size_t bucket, int most, const TuningPlace& place, const ThreadQuestion& question,
                Measure&& measure) {

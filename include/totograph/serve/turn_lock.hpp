@@ -27,7 +27,8 @@ public:
 
     /// How many threads wait for their turn.
     [[nodiscard]] std::uint32_t waiting() const noexcept {
-        const std::uint32_t turn = turn_.load(std::memory_order_relaxed);  // first: it never passes the other
+        // First, and with an order: a turn that is seen is of a thread whose coming is seen, too.
+        const std::uint32_t turn = turn_.load(std::memory_order_acquire);
         const std::uint32_t taken = next_.load(std::memory_order_relaxed) - turn;
         return taken > 0 ? taken - 1 : 0;
     }

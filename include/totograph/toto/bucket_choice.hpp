@@ -61,16 +61,19 @@ namespace detail {
 struct PartsCost {
     Index legs;     ///< That an extended horizon takes.
     Index dropped;  ///< Steps of context that do not fit.
-    Index runs;     ///< Of a leg: parts of the batch and of the samples.
+    double runs;    ///< Of a leg: parts of the batch and of the samples.
 
     friend constexpr auto operator<=>(const PartsCost&, const PartsCost&) = default;
 };
 
-inline PartsCost cost_in_parts(const Bucket& request, const Bucket& bucket) {
-    return {.legs = divide_rounding_up(request.horizon, bucket.horizon),
-            .dropped = std::max<Index>(0, request.context - bucket.context),
-            .runs = divide_rounding_up(request.batch, bucket.batch) *
-                    divide_rounding_up(std::max<Index>(1, request.samples), std::max<Index>(1, bucket.samples))};
+/// Of a request that nobody has checked: no number of it may overflow.
+constexpr PartsCost cost_in_parts(const Bucket& request, const Bucket& bucket) {
+    const auto parts = [](Index all, Index most) { return all / most + (all % most > 0 ? 1 : 0); };
+    return {
+        .legs = parts(request.horizon, bucket.horizon),
+        .dropped = std::max(request.context, bucket.context) - bucket.context,
+        .runs = static_cast<double>(parts(request.batch, bucket.batch)) *
+                static_cast<double>(parts(std::max<Index>(1, request.samples), std::max<Index>(1, bucket.samples)))};
 }
 
 /// Whether the horizon alone keeps a request from every bucket.

@@ -17,9 +17,8 @@
 namespace totograph {
 
 /// Several buckets behind one object: a request goes to the cheapest bucket that holds it. What none holds runs in
-/// parts
-/// (`Forecaster::forecast`), with the bucket that uses most of its context, and of those the one that takes the fewest
-/// runs. One thread at a time may use a set; its forecasters share their threads.
+/// parts (`Forecaster::forecast`), with the bucket that uses most of its context, and of those the one that takes the
+/// fewest runs. One thread at a time may use a set; its forecasters share their threads.
 ///
 /// Whether a forecast is sampled does not depend on the sizes of a request. `ForecastOptions::samples` says it; where
 /// that is absent, a set with any sampled bucket samples (as many futures as the chosen bucket has), and one of mean
