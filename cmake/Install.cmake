@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Install tree, in components: `development` (headers, the CMake package and the pkg-config file; all of it is text, so it
-# goes below share/), `model` (the demo model and sample data), and `programs`, which examples/ adds.
+# goes below share/), `model` (the demo model, sample data, and the tools that get other checkpoints), and `programs`,
+# which examples/ adds.
 include(CMakePackageConfigHelpers)
 
 if(totograph_fetched)
@@ -42,3 +43,5 @@ install(FILES "${PROJECT_BINARY_DIR}/totograph.pc" DESTINATION "${pkgconfig_dire
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT development)
 install(DIRECTORY models/demo/ DESTINATION "${demo_model_directory}" COMPONENT model)
 install(DIRECTORY examples/data/ DESTINATION "${CMAKE_INSTALL_DATADIR}/totograph/data" COMPONENT model)
+install(PROGRAMS tools/get_checkpoint tools/convert_checkpoint.py
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/totograph/tools" COMPONENT model)

@@ -35,6 +35,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_NAME totograph)
 set(CPACK_DEBIAN_PROGRAMS_FILE_NAME "totograph_${PROJECT_VERSION}${native}_${architecture}.deb")
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_RECOMMENDS python3)  # for the tools that get checkpoints
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_CONFLICTS stress)  # which has a program of that name, too
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libtotograph-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_FILE_NAME "libtotograph-dev_${PROJECT_VERSION}_all.deb")

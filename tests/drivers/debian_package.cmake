@@ -29,7 +29,8 @@ output_says(1 "/usr/share/cmake/totograph/processor_levels/choose_level.hpp\n")
 output_says(0 "/usr/bin/")
 run(dpkg-deb --contents "${programs_package}")
 foreach(part bin/forecast bin/backtest bin/stream bin/stress bin/verify share/totograph/models/demo/model.safetensors
-        share/totograph/data/machine_metrics.csv share/doc/totograph/copyright)
+        share/totograph/data/machine_metrics.csv share/totograph/data/climate.csv share/totograph/tools/get_checkpoint
+        share/totograph/tools/convert_checkpoint.py share/doc/totograph/copyright)
     output_says(1 "/usr/${part}\n")
 endforeach()
 run(dpkg-deb --field "${programs_package}" Depends)

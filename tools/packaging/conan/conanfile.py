@@ -39,7 +39,8 @@ class TotographRecipe(ConanFile):
         self.version = ".".join(parts)
 
     def export_sources(self):
-        for pattern in ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "models/*", "examples/data/*"):
+        for pattern in ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "models/*", "examples/data/*",
+                        "tools/get_checkpoint", "tools/convert_checkpoint.py"):
             copy(self, pattern, src=ROOT, dst=self.export_sources_folder)
 
     def requirements(self):
