@@ -23,11 +23,13 @@ import struct
 import sys
 import tempfile
 import zipfile
+import zlib
 
 DTYPES = {  # torch's name: safetensors' name, bytes
     "Float": ("F32", 4), "Double": ("F64", 8), "Half": ("F16", 2), "BFloat16": ("BF16", 2), "Long": ("I64", 8),
     "Int": ("I32", 4), "Short": ("I16", 2), "Char": ("I8", 1), "Byte": ("U8", 1), "Bool": ("BOOL", 1),
 }
+MOST_REPEATED = 1 << 20  # elements of a tensor that has more of them than its storage
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
 PARTS = ("patch_embed.", "transformer.", "unembed.", "output_distribution.", "target_variate_label",
          "exogenous_variate_label")
@@ -78,6 +80,8 @@ class Tensor:
         entry = archive.getinfo(self.storage.entry)
         if elements and last >= entry.file_size // size:
             raise Failure(f"a tensor reaches beyond its {entry.file_size} bytes in the archive")
+        if elements > max(entry.file_size // size, MOST_REPEATED):
+            raise Failure(f"a tensor repeats its {entry.file_size} bytes in the archive {elements:,} times over")
         content = memoryview(archive.read(entry))
         dense, expected = [], 1
         for extent, step in zip(reversed(self.shape), reversed(self.stride)):
@@ -290,8 +294,8 @@ def convert(arguments):
         tensors, others = weights_of(content)
         config, source = config_of(content, tensors, arguments.config)
         folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(folder / CONFIG, lambda stream: stream.write(config.encode()))
         write_atomically(folder / WEIGHTS, lambda stream: write_safetensors(stream, tensors, archive))
+        write_atomically(folder / CONFIG, lambda stream: stream.write(config.encode()))
     numbers = sum(math.prod(tensor.shape) for tensor in tensors.values())
     print(f"{folder} holds {len(tensors)} tensors, {numbers:,} numbers; {CONFIG} is of {source}.")
     if others:
@@ -312,8 +316,8 @@ def main():
     except Failure as failure:
         print(f"{arguments.input}: {failure}.", file=sys.stderr)
         return 1
-    except (pickle.UnpicklingError, zipfile.BadZipFile, EOFError, KeyError, ValueError, TypeError, AttributeError,
-            IndexError, RecursionError, NotImplementedError) as error:
+    except (pickle.UnpicklingError, zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, TypeError,
+            AttributeError, IndexError, OverflowError, RuntimeError) as error:
         print(f"{arguments.input}: it is damaged, or of a kind that is not known ({type(error).__name__}: {error}).",
               file=sys.stderr)
         return 1

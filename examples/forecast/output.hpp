@@ -90,7 +90,7 @@ public:
 
     /// Call when all are added.
     void choose_decimals() {
-        is_plain_ = largest_ == 0 || (largest_ >= 1e-4 && largest_ < 1e7);
+        is_plain_ = largest_ == 0 || (largest_ >= 1e-4 && largest_ < 1e7) || is_far_from_zero();
         if (!is_plain_ || largest_ == 0) {
             return;
         }
@@ -106,6 +106,12 @@ public:
     }
 
 private:
+    /// Whether a few digits could not tell the numbers apart, as those of a counter.
+    [[nodiscard]] bool is_far_from_zero() const {
+        const auto [low, high] = std::minmax_element(values_.begin(), values_.end());
+        return largest_ >= 1e7 && largest_ < 1e15 && *high - *low < largest_ / 1000;
+    }
+
     std::vector<double> values_;
     double largest_ = 0;
     bool is_plain_ = true;

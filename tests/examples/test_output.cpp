@@ -168,6 +168,8 @@ TEST_CASE("the numbers of a block of the table stand below each other") {
     CHECK(texts({gap, 1.5}) == Words{"–", "1.5"});
     CHECK(texts({123456.7, 1}) == Words{"123457", "1"});
     CHECK(texts({1e9, 0.25}) == Words{"1e9", "0.25"});
+    // A counter keeps its steps.
+    CHECK(texts({1000000423.76, 1000000430.98}) == Words{"1000000424", "1000000431"});
     CHECK(texts({}).empty());
 }
 

@@ -153,6 +153,10 @@ TEST_CASE("csv variants: epoch times are the clock") {
     CHECK(fraction.clock.text(17'000'000'015) == "1700000001.5");
     // A counter of bytes is none, however large.
     CHECK(parse("bytes,cpu\n1500000123,1\n1500430000,2\n1600000000,4\n1700000000,1\n").names == Names{"bytes", "cpu"});
+    // Nor is one that grows at almost the same rate, or stands alone.
+    CHECK(parse("bytes,cpu\n1700000000,1\n1700000750,2\n1700001520,4\n1700002240,1\n1700003000,1\n").names ==
+          Names{"bytes", "cpu"});
+    CHECK(parse("bytes\n1700000000\n1700000010\n1700000020\n1700000030\n").names == Names{"bytes"});
 }
 
 TEST_CASE("csv variants: dates in the order that the column decides") {
@@ -255,7 +259,17 @@ TEST_CASE("csv variants: rows in the order of time") {
     CHECK(months.timestamps == Names{"2023-10-31", "2023-11-30", "2023-12-31", "2024-01-31", "2024-02-29"});
     const auto timeless = parse("t,v\n2024-01-01,1\n,7\n2024-01-02,2\n");
     CHECK(holds(timeless, 0, {1, 2}));
-    CHECK(notes(timeless, "1 row without a time"));
+    CHECK(notes(timeless, "1 row without a time: it is left out"));
+    std::string days = "t,v\n";
+    for (int day = 1; day <= 9; ++day) {
+        days += "2024-01-0" + std::to_string(day) + ",1\n";
+    }
+    const auto summed = parse(days + "Total,9\n");
+    CHECK(summed.clock.kind == io::Clock::Kind::instants);
+    CHECK(holds(summed, 0, {1, 1, 1, 1, 1, 1, 1, 1, 1}));
+    CHECK(notes(summed, "1 row without a time: it is left out"));
+    CHECK(parse(days + "Total,9\n", {.columns = {"v"}}).rows() == 9);
+    CHECK(notes(parse("date,v\nthe third,3\nthe second,2\n"), "'date' has no times that can be read"));
     CHECK(notes(parse("t,v\n2024-01-01,1\n2024-01-03,2\n2024-01-09,2\n2024-02-28,2\n"), "uneven intervals"));
 }
 
@@ -321,6 +335,11 @@ TEST_CASE("csv variants: many columns and long lines take linear time") {
     // A cell of 2 MB.
     CHECK(parse("a,b\n1," + std::string(2'000'000, '0') + "5\n2,2\n").columns[1][0] == 5);
     refuses("a,b\n1,2\n3,4\n2," + std::string(2'000'000, ',') + "5\n", {"more than 1000000 fields"});
+    std::string groups = "1";
+    for (int group = 0; group < 200'000; ++group) {
+        groups += " 000";
+    }
+    refuses("a,b\n1,2\n2," + groups + "\n", {"beyond the range of a float"});
     std::string comments;
     for (int line = 0; line < 100'000; ++line) {
         comments += "# \"\n";

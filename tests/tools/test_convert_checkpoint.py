@@ -6,6 +6,7 @@ import io
 import json
 import pathlib
 import pickle
+import re
 import struct
 import subprocess
 import sys
@@ -51,7 +52,8 @@ class ConvertCheckpoint(unittest.TestCase):
         self.assertNotIn("Traceback", done.stderr)
         for word in words:
             self.assertIn(word, done.stderr)
-        self.assertFalse((self.folder / "model.safetensors").exists())
+        for name in ("model.safetensors", "config.json"):
+            self.assertFalse((self.folder / name).exists())
 
     def file(self, name, content):
         path = self.scratch / name
@@ -130,6 +132,18 @@ class ConvertCheckpoint(unittest.TestCase):
         # A tensor that claims more than its storage has: an attention's last weights, 8 rows of 8.
         grown = self.tampered(lambda content: content.replace(b"K\x08K\x08\x86", b"K\xffK\x08\x86", 1))
         self.refuse(grown, "a tensor reaches beyond its 256 bytes")
+        # And one of 2^32 rows, which are all the same.
+        endless = self.tampered(lambda content: re.sub(
+            rb"K\x08K\x08\x86(q.|r....|\x94|)K\x08K\x01\x86",
+            lambda found: b"\x8a\x05\0\0\0\0\x01K\x08\x86" + found[1] + b"K\0K\x01\x86",
+            content, count=1, flags=re.DOTALL))
+        self.refuse(endless, "a tensor repeats its 256 bytes")
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("archive/data.pkl", foreign)
+        packed = bytearray(buffer.getvalue())
+        packed[30 + len("archive/data.pkl")] = 0xFF  # behind the entry's head, where what is compressed begins
+        self.refuse(self.file("a.zip", packed), "damaged")
 
     def test_files_that_torch_writes_now(self):
         try:

@@ -157,12 +157,15 @@ private:
         table_.timestamp_name = source_.names()[*choice.clock()];
         std::vector<std::string> stamps;
         stamps.reserve(table_.timestamps.size());
+        const ColumnProfile& profile = profiles_[*choice.clock()];
+        const bool has_others = profile.is_time() && profile.times < profile.filled();
         for (const std::string& text : table_.timestamps) {
             const std::string_view stamp = without_blanks(text);
-            stamps.emplace_back(!stamp.empty() && gaps_.hold(stamp) ? std::string_view() : stamp);
+            const bool is_none = gaps_.hold(stamp) || (has_others && kind_of_cell(stamp, gaps_) != CellKind::time);
+            stamps.emplace_back(is_none ? std::string_view() : stamp);
         }
         DateOrder order = options_.dates.value_or(DateOrder::year_first);
-        if (!options_.dates && profiles_[*choice.clock()].times > 0) {
+        if (!options_.dates && profile.times > 0) {
             order = order_of(stamps);
         }
         table_.clock = read_clock(stamps, order);

@@ -125,13 +125,24 @@ private:
                 set_counting(position, column.is_epoch, is_date);
                 return;
             }
-            if (column.is_epoch && column.is_regular && !other) {
+            // Counters of events pass through the same numbers. Their steps vary, and one by itself is what is asked
+            // about.
+            if (column.is_epoch && column.is_even && !other && has_other_numbers(position)) {
                 other = position;
             }
         }
         if (other) {
             set_counting(*other, true, false);
         }
+    }
+
+    [[nodiscard]] bool has_other_numbers(std::size_t position) const {
+        for (std::size_t other = 0; other < profiles_.size(); ++other) {
+            if (other != position && profiles_[other].is_numeric()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     void set_counting(std::size_t position, bool is_epoch, bool is_date) {
@@ -171,7 +182,7 @@ private:
         for (std::size_t position = 0; position < names().size(); ++position) {
             if (is_asked_[position] && position != clock_ && !profiles_[position].is_empty()) {
                 check_numeric(position);
-            } else if (!is_asked_[position] && profiles_[position].texts > 0) {
+            } else if (!is_asked_[position] && position != clock_ && profiles_[position].texts > 0) {
                 labels_.push_back(position);
             }
         }
@@ -202,6 +213,7 @@ private:
         }
         tell_doubtful();
         tell_left_out(texts, "hold text");
+        tell_unread_clock(texts);
         tell_left_out(empty, "hold no value");
         tell_left_out(times, "hold further times");
         if (values_.empty()) {
@@ -229,6 +241,17 @@ private:
 
     [[nodiscard]] bool is_second_clock(std::size_t position) const {
         return clock_ && is_clock_name(names()[position]) && counting(profiles_[position]).is_epoch;
+    }
+
+    /// Rows that are newest first go unnoticed where their times cannot be read.
+    void tell_unread_clock(const std::vector<std::string>& texts) {
+        const auto clock =
+            std::find_if(texts.begin(), texts.end(), [](const std::string& name) { return is_clock_name(name); });
+        if (!clock_ && clock != texts.end()) {
+            notes_.push_back("Column " + in_quotes(*clock) +
+                             " has no times that can be read; the rows are taken in the order of the file, the oldest "
+                             "first.");
+        }
     }
 
     void tell_left_out(const std::vector<std::string>& left_out, const std::string& why) {

@@ -44,7 +44,8 @@ struct ColumnProfile {
     [[nodiscard]] std::size_t filled() const { return numbers + times + texts; }
     /// Whether all that is there are numbers of one unit.
     [[nodiscard]] bool is_numeric() const { return numbers > 0 && numbers == filled() && !has_other_unit; }
-    [[nodiscard]] bool is_time() const { return times > 0 && times == filled(); }
+    /// Whether nine of ten cells are times: below a table, or between its parts, may stand a word such as "Total".
+    [[nodiscard]] bool is_time() const { return times > 0 && times >= 9 * (filled() - times); }
     [[nodiscard]] bool is_empty() const { return filled() == 0; }
 };
 
@@ -80,9 +81,9 @@ inline int epoch_power(double value) {
     return -1;
 }
 
-/// Whether at least half of the intervals between ascending values are the same, to a tenth: three at least, or all
-/// where there are fewer (two of three random intervals prove nothing).
-inline bool is_regular(const std::vector<double>& ascending) {
+/// Whether at least half of the intervals between ascending values are the same, to `tolerance` of one: three at least,
+/// or all where there are fewer (two of three random intervals prove nothing).
+inline bool is_regular(const std::vector<double>& ascending, double tolerance) {
     std::vector<double> differences;
     for (std::size_t i = 1; i < ascending.size(); ++i) {
         differences.push_back(ascending[i] - ascending[i - 1]);
@@ -94,7 +95,7 @@ inline bool is_regular(const std::vector<double>& ascending) {
     std::nth_element(differences.begin(), middle, differences.end());
     const double median = *middle;
     const auto agreeing = std::count_if(differences.begin(), differences.end(), [&](double difference) {
-        return std::abs(difference - median) <= median / 10;
+        return std::abs(difference - median) <= median * tolerance;
     });
     const auto size = static_cast<std::ptrdiff_t>(differences.size());
     return median > 0 && 2 * agreeing >= size && agreeing >= std::min<std::ptrdiff_t>(size, 3);
@@ -193,6 +194,7 @@ private:
 struct CountingColumn {
     bool is_epoch = false;    ///< All lie where epoch times do.
     bool is_regular = false;  ///< In order, they come at equal intervals, but for a few.
+    bool is_even = false;     ///< Regular without jitter, as counts of events hardly ever are.
     bool is_rising = false;   ///< They stand in order, upwards or downwards, and none twice.
 };
 
@@ -211,7 +213,8 @@ inline CountingColumn counting(const ColumnProfile& profile) {
     column.is_rising = std::adjacent_find(values.begin(), values.end(), std::greater_equal<>()) == values.end();
     std::sort(values.begin(), values.end());
     values.erase(std::unique(values.begin(), values.end()), values.end());
-    column.is_regular = detail::is_regular(values);
+    column.is_regular = detail::is_regular(values, 0.1);
+    column.is_even = detail::is_regular(values, 0.001);
     return column;
 }
 

@@ -75,6 +75,7 @@ inline bool is_unit(std::string_view text) {
 /// Takes the digits and marks of a number without its exponent.
 inline bool take_mantissa(std::string_view& text, std::string& digits) {
     bool any_digit = false;
+    bool any_mark = false;  // , or .
     char last = '\0';
     while (!text.empty()) {
         const char next = text.front();
@@ -83,6 +84,7 @@ inline bool take_mantissa(std::string_view& text, std::string& digits) {
                 return false;
             }
             any_digit = any_digit || is_digit(next);
+            any_mark = any_mark || !is_digit(next);
             digits += next;
             last = next;
             text.remove_prefix(1);
@@ -93,7 +95,7 @@ inline bool take_mantissa(std::string_view& text, std::string& digits) {
         const std::string_view group = text.substr(std::min(blank, text.size()));
         const bool is_group = group.size() >= 3 && std::all_of(group.begin(), group.begin() + 3, is_digit) &&
                               (group.size() == 3 || !is_digit(group[3]));
-        if (blank == 0 || !is_group || !is_digit(last) || digits.find_first_of(".,") != std::string::npos) {
+        if (blank == 0 || !is_group || !is_digit(last) || any_mark) {
             break;
         }
         text.remove_prefix(blank);

@@ -95,7 +95,7 @@ private:
         const std::vector<std::size_t> rows =
             rows_where([&](std::size_t row) { return times()[row] != Clock::unknown; });
         if (const std::size_t lost = times().size() - rows.size(); lost > 0) {
-            tell("has " + rows_text(lost) + " without a time", "they are left out");
+            tell("has " + rows_text(lost) + " without a time", lost == 1 ? "it is left out" : "they are left out");
             keep(rows);
         }
     }
