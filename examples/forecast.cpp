@@ -137,6 +137,7 @@ int run(const Options& options, Stage& stage) {
     const totograph::io::Table table = read_table(options);
     tell(table.notes, options);
     const SeriesInput input = read_input(table, options, most);
+    check_season(options.season, input.steps);
     tell(input.notes, options);
     tell({context_note(options.context, most), input_groups_note(input, most, options.independent),
           extend_note(options.horizon, most)},

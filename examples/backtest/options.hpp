@@ -39,6 +39,9 @@ struct Options {
 
 namespace detail {
 
+/// More rows than any file has; twice as many can be added up.
+inline constexpr std::int64_t most_rows = 1'000'000'000'000;
+
 inline void check_backtest(Options& options) {
     if (options.horizons.empty()) {
         options.horizons = {24};
@@ -50,6 +53,8 @@ inline void check_backtest(Options& options) {
     check_at_least(options.windows, 0, "--windows");
     check_at_least(options.stride, 0, "--stride");
     check_at_least(options.season, 0, "--season");
+    check_at_most(options.horizons.back(), most_rows, "--horizon");
+    check_at_most(options.season, most_rows, "--season");
     check_at_least(options.context, 1, "--context");
     check_at_least(options.samples, 2, "--samples");
     check_at_least(options.threads, 0, "--threads");

@@ -19,4 +19,10 @@ inline void check_at_least(std::int64_t value, std::int64_t least, const std::st
     }
 }
 
+inline void check_at_most(std::int64_t value, std::int64_t most, const std::string& option) {
+    if (value > most) {
+        reject(option + " must be at most " + std::to_string(most) + ", but it is " + std::to_string(value) + ".");
+    }
+}
+
 }  // namespace examples::detail

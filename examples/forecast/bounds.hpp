@@ -29,8 +29,8 @@ inline void clip(std::vector<double>& values, const Bounds& bounds) {
 
 }  // namespace detail
 
-/// Clips a forecast: quantiles of clipped samples are clipped quantiles. The mean of clipped samples is not the clipped
-/// mean, and lies between the bounds already.
+/// Clips a forecast. For quantiles this is the same as clipping the samples. For a mean it is not: one of samples must
+/// have been taken of clipped ones, and only rounding can be left to clip.
 inline void clip(ForecastResult& result, const Bounds& bounds) {
     for (std::vector<double>* values : {&result.mean, &result.median}) {
         detail::clip(*values, bounds);

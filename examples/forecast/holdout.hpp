@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "../common/checks.hpp"
 #include "../common/format.hpp"
 #include "../common/metrics.hpp"
 #include "../common/season.hpp"
@@ -69,6 +70,15 @@ inline Holdout holdout_scores(const SeriesInput& input, const ForecastResult& re
         holdout.series.push_back(std::move(score));
     }
     return holdout;
+}
+
+/// Checks that a season asked for (0: none was) is no longer than the history, in which the baseline looks for it.
+/// Throws `Error(invalid_argument)`.
+inline void check_season(std::int64_t wanted, std::int64_t history_steps) {
+    if (wanted > history_steps) {
+        detail::reject("--season is " + count_text(wanted) + " rows, but the history has " +
+                       plural(history_steps, "row") + "; use a smaller one.");
+    }
 }
 
 /// The season to compare with: the one asked for, or what the timestamps suggest where the history holds two of it.

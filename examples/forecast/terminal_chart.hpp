@@ -164,9 +164,10 @@ private:
             note += std::string(note.empty() ? "" : ", ") + "outer band cut off";
         }
         const std::size_t room = width_ - std::min(width_ / 2, display_width(note) + 2);
-        std::string text = inked(shortened(printable(data.name), room), Ink::strong, style_.colours);
+        const std::string name = shortened(printable(data.name), room);
+        std::string text = inked(name, Ink::strong, style_.colours);
         if (!note.empty()) {
-            text += "  " + inked(shortened(note, width_ / 2), Ink::muted, style_.colours);
+            text += "  " + inked(shortened(note, width_ - 2 - display_width(name)), Ink::muted, style_.colours);
         }
         return text;
     }

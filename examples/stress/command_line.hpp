@@ -74,10 +74,11 @@ inline std::vector<std::int64_t> split_whole_numbers(const std::string& text, co
 inline void add_requests(CLI::App& app, Options& options) {
     const auto group = [&](CLI::Option* option, const char* type) { option->group("Requests")->type_name(type); };
     group(add_list(app, "--columns", options.columns, split_list, "Columns to use (default: all)"), "A,B,...");
-    group(app.add_option("--timestamp", options.timestamp,
-                         "Column of timestamps (default: the first, if it holds no numbers)"),
+    group(app.add_option("--timestamp", options.intake.timestamp,
+                         "Column of timestamps (default: the first of dates, times or\nepoch times)"),
           "COLUMN");
-    group(app.add_option("--separator", options.separator, "What stands between fields (default: a comma)"),
+    group(app.add_option("--separator", options.intake.separator,
+                         "What stands between fields: a character, tab or space\n(default: as the first lines tell)"),
           "CHARACTER");
     const auto sizes = [&](const char* name, std::vector<std::int64_t>& list, const char* words) {
         group(add_list(app, name, list, split_whole_numbers, words), "N,N,...");

@@ -18,6 +18,7 @@
 
 #include "../common/checks.hpp"
 #include "../common/format.hpp"
+#include "../common/intake_options.hpp"
 
 namespace examples {
 
@@ -37,8 +38,7 @@ struct Options {
     Task task = Task::stress;
     std::vector<std::filesystem::path> inputs;  ///< Empty: the bundled metrics.
     std::vector<std::string> columns;
-    std::string timestamp;
-    char separator = ',';
+    IntakeOptions intake;
 
     totograph::serve::StressLevel level = totograph::serve::StressLevel::quick;
     totograph::serve::Mode mode = totograph::serve::Mode::max_autotune;

@@ -13,10 +13,10 @@
 
 #include <totograph/core/bucket.hpp>
 #include <totograph/core/error.hpp>
-#include <totograph/io/csv.hpp>
 #include <totograph/serve/stress/data.hpp>
 #include <totograph/serve/stress/plan.hpp>
 
+#include "../common/intake.hpp"
 #include "options.hpp"
 
 namespace examples {
@@ -33,17 +33,13 @@ inline std::vector<totograph::serve::StressData> read_data(const Options& option
         }
         files.push_back(bundled);
     }
-    totograph::io::CsvOptions csv{.separator = options.separator, .columns = options.columns};
-    if (!options.timestamp.empty()) {
-        csv.timestamp = options.timestamp;
-    }
     std::vector<totograph::serve::StressData> data;
     for (const std::filesystem::path& file : files) {
         std::string name = file.filename().string();
         for (const auto& other : data) {
             name = other.name == name ? file.string() : name;
         }
-        data.push_back({name, totograph::io::read_csv(file, csv)});
+        data.push_back({name, read_table(read_input_text(file), file, options.intake, options.columns)});
         const auto& columns = data.back().table.columns;
         const auto is_blank = [](const std::vector<double>& column) {
             return std::none_of(column.begin(), column.end(), [](double value) { return std::isfinite(value); });

@@ -97,6 +97,8 @@ refuses 2 "--execution-mode is 'fast', expected one of: eager" series.csv --exec
 refuses 2 "There is no backend 'tpu'" "${small[@]}" --backend tpu
 refuses 2 "--sizes names number 9" series.csv --sizes 9
 refuses 2 "has no column 'load'" series.csv --columns load
+tr , ';' < series.csv | gzip > semicolons.csv.gz
+refuses 2 "Its columns are: 'time', 'wave', 'gaps', 'ramp'." semicolons.csv.gz --columns load
 refuses 3 "cannot be opened" nowhere.csv
 refuses 4 "There is no checkpoint at 'nowhere'" series.csv --checkpoint nowhere
 # Names that the system itself refuses, and files that never come to an end.

@@ -490,6 +490,9 @@ TEST_CASE("backtest's command line") {
     CHECK(has(refusal([&] { parse({}); }), "Name the CSV file"));
     CHECK(has(refusal([&] { parse({"a.csv", "--horizon", "2x"}); }), "expects whole numbers"));
     CHECK(has(refusal([&] { parse({"a.csv", "--horizon", "0"}); }), "at least 1"));
+    const std::string endless = std::to_string(std::numeric_limits<std::int64_t>::max());
+    CHECK(has(refusal([&] { parse({"a.csv", "--horizon", endless.c_str()}); }), "--horizon must be at most"));
+    CHECK(has(refusal([&] { parse({"a.csv", "--season", endless.c_str()}); }), "--season must be at most"));
     CHECK(has(refusal([&] { parse({"a.csv", "--csv", "./a.csv"}); }), "input file itself"));
     CHECK(has(refusal([&] { parse({"a.csv", "--csv", "b", "--svg", "b"}); }), "same file"));
     CHECK(has(refusal([&] { parse({"a.csv", "--windows", "-1"}); }), "--windows"));

@@ -10,6 +10,7 @@
 
 #include "../../examples/forecast/bounds_notes.hpp"
 #include "../../examples/forecast/run_forecast.hpp"
+#include "support/refusal.hpp"
 
 using namespace examples;
 using doctest::Approx;
@@ -78,6 +79,12 @@ TEST_CASE("the season of a hold-out fits into its history twice, unless it was a
     CHECK(holdout_season(0, Timeline(), 100) == 1);
     CHECK(naive_words(1) == "the last value");
     CHECK(naive_words(12) == "the value 12 steps before");
+}
+
+TEST_CASE("a season that is longer than the history is refused") {
+    CHECK_NOTHROW(check_season(0, 5));
+    CHECK_NOTHROW(check_season(5, 5));
+    CHECK(refusal([] { check_season(6, 5); }) == "--season is 6 rows, but the history has 5 rows; use a smaller one.");
 }
 
 TEST_CASE("bounds clip quantiles, and the samples that the mean is taken of") {

@@ -189,6 +189,15 @@ TEST_CASE("names cannot steer the terminal") {
     CHECK(!has(terminal_chart(figure, {80, Colours::none}), "\x07"));
 }
 
+TEST_CASE("a note has the room that the name leaves") {
+    Figure figure = ramp_figure(1, 60, 30);
+    figure.panels[0].name = "co2_ppm";
+    figure.panels[0].note = "MAE 0.245 (baseline 1.88), MASE 0.186 (1.43)";
+    CHECK(has(terminal_chart(figure, {80, Colours::none}), "co2_ppm  " + figure.panels[0].note + "\n"));
+    figure.panels[0].name.assign(100, 'n');
+    CHECK(has(terminal_chart(figure, {80, Colours::none}), "nnn…  MAE 0.245 (baseline 1.88), MASE 0.186"));
+}
+
 TEST_CASE("the truth has a mark of its own without colour") {
     Figure figure = ramp_figure(1, 60, 30);
     figure.panels[0].truth.assign(30, 20.0F);
