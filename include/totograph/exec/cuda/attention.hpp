@@ -50,9 +50,9 @@ struct QueryKeys {
 template <class K>
 __device__ void run_causal_attention(const KernelCall& call) {
     static_assert(widths_are_contiguous<K>(3), "totograph: attention needs heads that are contiguous in memory.");
-    const auto* key = call.operands[1].get<typename K::Key>(call.report);
-    const auto* value = call.operands[2].get<typename K::Key>(call.report);
-    const auto* valid = call.operands[3].get<std::int32_t>(call.report);
+    const auto* key = call.operands[1].get<typename K::Key>(positions_of<K>(call));
+    const auto* value = call.operands[2].get<typename K::Key>(positions_of<K>(call));
+    const auto* valid = call.operands[3].get<std::int32_t>(positions_of<K>(call));
     attend<K>(call, [&](const QueryPlace& place) {
         // Positions from `valid` on attend to nothing: their result is 0, as on the CPU.
         return QueryKeys{place.position < integer_of<K, 3>(valid, place.series) ? place.position + 1 : 0, 0,
@@ -67,12 +67,12 @@ template <class K>
 __device__ void run_cached_attention(const KernelCall& call) {
     static_assert(widths_are_contiguous<K>(6), "totograph: attention needs heads that are contiguous in memory.");
     using Key = typename K::Key;
-    const auto* prefix_key = call.operands[1].get<Key>(call.report);
-    const auto* prefix_value = call.operands[2].get<Key>(call.report);
-    const auto* suffix_key = call.operands[4].get<Key>(call.report);
-    const auto* suffix_value = call.operands[5].get<Key>(call.report);
-    const auto* prefix_length = call.operands[3].get<std::int32_t>(call.report);
-    const auto* suffix_length = call.operands[6].get<std::int32_t>(call.report);
+    const auto* prefix_key = call.operands[1].get<Key>(positions_of<K>(call));
+    const auto* prefix_value = call.operands[2].get<Key>(positions_of<K>(call));
+    const auto* suffix_key = call.operands[4].get<Key>(positions_of<K>(call));
+    const auto* suffix_value = call.operands[5].get<Key>(positions_of<K>(call));
+    const auto* prefix_length = call.operands[3].get<std::int32_t>(positions_of<K>(call));
+    const auto* suffix_length = call.operands[6].get<std::int32_t>(positions_of<K>(call));
     attend<K>(call, [&](const QueryPlace& place) {
         const int prefix = call.report.bounded(integer_of<K, 3>(prefix_length, place.series), key_capacity<K, 1>);
         const int suffix = call.report.bounded(integer_of<K, 6>(suffix_length, place.series), key_capacity<K, 4>, 1);
@@ -93,9 +93,9 @@ __device__ void run_cached_attention(const KernelCall& call) {
 template <class K>
 __device__ void run_variate_attention(const KernelCall& call) {
     static_assert(widths_are_contiguous<K>(3), "totograph: attention needs heads that are contiguous in memory.");
-    const auto* key = call.operands[1].get<typename K::Key>(call.report);
-    const auto* value = call.operands[2].get<typename K::Key>(call.report);
-    const auto* groups = call.operands[3].get<std::int32_t>(call.report);
+    const auto* key = call.operands[1].get<typename K::Key>(positions_of<K>(call));
+    const auto* value = call.operands[2].get<typename K::Key>(positions_of<K>(call));
+    const auto* groups = call.operands[3].get<std::int32_t>(positions_of<K>(call));
     const auto group = [&](const QueryPlace& place, int variate) {
         constexpr Strides strides = K::kernel.operands[3].strides;
         return groups[place.series * static_cast<Offset<K>>(strides[0]) + variate * static_cast<Offset<K>>(strides[1]) +

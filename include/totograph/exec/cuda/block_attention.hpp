@@ -61,8 +61,8 @@ __device__ __forceinline__ void attend_by_block(const KernelCall& call, KeysAt&&
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const int slot = static_cast<int>(threadIdx.x) / 4;
     const int first_dimension = lane % 4 * width;
-    const auto* query = call.operands[0].get<typename K::Query>(call.report);
-    auto* out = call.output.get<Output<K>>(call.report);
+    const auto* query = call.operands[0].get<typename K::Query>(positions_of<K>(call));
+    auto* out = call.output.get<Output<K>>(positions_of<K>(call));
     const float factor = rsqrtf(static_cast<float>(S::head_dim));
     for (auto item = static_cast<Offset<K>>(blockIdx.x); item < static_cast<Offset<K>>(S::queries);
          item += static_cast<Offset<K>>(gridDim.x)) {

@@ -26,6 +26,7 @@ struct Epilogue {
     static constexpr int accumulators = K::kernel.accumulators;
     static constexpr int first_operand = K::kernel.prologue_operands;
     static constexpr bool rounds = K::is_rounded;
+    static constexpr bool has_positions = K::has_positions;
     /// What a reduction or product hands to the chain.
     static constexpr DType accumulator_dtype =
         K::kernel.kind != KernelKind::reduction ? DType::f32
@@ -43,6 +44,7 @@ struct Prologue {
     static constexpr int accumulators = 0;
     static constexpr int first_operand = 0;
     static constexpr bool rounds = false;
+    static constexpr bool has_positions = K::has_positions;
     static constexpr DType accumulator_dtype = DType::f32;
 };
 
@@ -95,11 +97,16 @@ template <class Source, unsigned which = ~0U>
 struct OperandPointers {
     const void* base[operand_count<Source> == 0 ? 1 : operand_count<Source>];
 
-    __device__ __forceinline__ explicit OperandPointers(const KernelCall& call) {
+    __device__ __forceinline__ explicit OperandPointers(const KernelCall& call)
+        : OperandPointers(call, positions_of<Source>(call)) {}
+
+    /// `positions` is `positions_of<Source>(call)`, or the report of the call, which has each operand tested.
+    template <class Positions>
+    __device__ __forceinline__ OperandPointers(const KernelCall& call, const Positions& positions) {
         [&]<std::size_t... i>(std::index_sequence<i...>) {
             ((base[i] = (which >> i & 1U) == 0 ? nullptr
                                                : call.operands[static_cast<std::size_t>(Source::first_operand) + i]
-                                                     .template get<Element<operand_of<Source>(i).dtype>>(call.report)),
+                                                     .template get<Element<operand_of<Source>(i).dtype>>(positions)),
              ...);
         }
         (std::make_index_sequence<operand_count<Source>>());
@@ -141,7 +148,7 @@ __device__ void run_pointwise(const KernelCall& call) {
         return;
     }
     const OperandPointers<Source> pointers(call);
-    auto* out = call.output.get<Output<K>>(call.report);
+    auto* out = call.output.get<Output<K>>(positions_of<K>(call));
     using Values = ChainValues<Source, lanes>;
     const auto read = [&](Offset<K> item) {
         Values values;

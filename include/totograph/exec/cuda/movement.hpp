@@ -61,9 +61,9 @@ __device__ void run_take(const KernelCall& call) {
     constexpr auto last = static_cast<std::int32_t>(
         K::kernel.operands[0].shape.extents[static_cast<std::size_t>(K::kernel.attributes[0])] - 1);
     using T = Element<K::kernel.dtype>;
-    const auto* in = call.operands[0].get<T>(call.report);
-    const auto* positions = call.operands[1].get<std::int32_t>(call.report);
-    auto* out = call.output.get<T>(call.report);
+    const auto* in = call.operands[0].get<T>(positions_of<K>(call));
+    const auto* positions = call.operands[1].get<std::int32_t>(positions_of<K>(call));
+    auto* out = call.output.get<T>(positions_of<K>(call));
     for_each_place<K, IterationOf<K>, Threads>(
         [&](const auto& place) {
             const std::int32_t position = call.report.bounded(integer_of<K, 1>(positions, place.at[0]), last);
@@ -92,8 +92,8 @@ __device__ void copy_part(const KernelCall& call) {
         }
         return total * K::kernel.output_strides[axis];
     }();
-    const auto* in = call.operands[which].template get<T>(call.report);
-    auto* out = call.output.get<T>(call.report) + begin;
+    const auto* in = call.operands[which].template get<T>(positions_of<K>(call));
+    auto* out = call.output.get<T>(positions_of<K>(call)) + begin;
     for_each_place<K, OperandShapeOf<K, which>, Threads>(
         [&](const auto& place) { return in[offset_of<K, StridesOfOperand<K, static_cast<int>(which)>>(place)]; },
         [&](const auto& place, const T& value) { out[offset_of<K, StridesOfOutput<K>>(place)] = value; });
@@ -124,11 +124,11 @@ __device__ void run_store(const KernelCall& call) {
     constexpr auto step = static_cast<Offset<K>>(
         K::kernel.iteration.rank == 0 ? 0
                                       : K::kernel.output_strides[static_cast<std::size_t>(K::kernel.attributes[0])]);
-    const auto* in = call.operands[0].get<T>(call.report);
-    auto* out = call.output.get<T>(call.report);
+    const auto* in = call.operands[0].get<T>(positions_of<K>(call));
+    auto* out = call.output.get<T>(positions_of<K>(call));
     const std::int32_t* positions = nullptr;
     if constexpr (K::kernel.operand_count == 2) {
-        positions = call.operands[1].get<std::int32_t>(call.report);
+        positions = call.operands[1].get<std::int32_t>(positions_of<K>(call));
     }
     for_each_place<K, IterationOf<K>, Threads>(
         [&](const auto& place) { return in[offset_of<K, StridesOfStored<K>>(place)]; },

@@ -79,7 +79,7 @@ public:
     using Operands = ChainValues<Source, lanes>;
 
     __device__ __forceinline__ explicit RowsEpilogue(const KernelCall& call)
-        : pointers_(call), out_(call.output.get<Output<K>>(call.report)) {}
+        : pointers_(call), out_(call.output.get<Output<K>>(positions_of<K>(call))) {}
 
     /// Rows, and what the chain reads of them.
     class Rows {

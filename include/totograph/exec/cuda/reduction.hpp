@@ -169,7 +169,7 @@ __device__ void run_reduction(const KernelCall& call) {
     }
     const OperandPointers<Prologue<K>> before(call);
     const OperandPointers<Epilogue<K>> after(call);
-    auto* out = call.output.get<Element<K::kernel.dtype>>(call.report);
+    auto* out = call.output.get<Element<K::kernel.dtype>>(positions_of<K>(call));
     if constexpr (takes_block<K>()) {
         Threads::template for_each_of_blocks<rows>([&](Offset<K> row) {
             const auto place = place_of<K, RowsOf<K>>(row);
@@ -228,8 +228,8 @@ __device__ void run_cumulative_sum(const KernelCall& call) {
             return;
         }
     }
-    const auto* in = call.operands[0].get<T>(call.report);
-    auto* out = call.output.get<T>(call.report);
+    const auto* in = call.operands[0].get<T>(positions_of<K>(call));
+    auto* out = call.output.get<T>(positions_of<K>(call));
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const auto value_at = [&](Offset<K> column, Offset<K> from) {
@@ -337,8 +337,8 @@ __device__ void run_softmax(const KernelCall& call) {
     if (!Threads::template group_has_item<threads, rows>()) {
         return;
     }
-    const auto* in = call.operands[0].get<float>(call.report);
-    auto* out = call.output.get<float>(call.report);
+    const auto* in = call.operands[0].get<float>(positions_of<K>(call));
+    auto* out = call.output.get<float>(positions_of<K>(call));
     const int lane = static_cast<int>(threadIdx.x) % threads;
     Threads::template for_each_of_groups<threads, rows>([&](Offset<K> row) {
         const auto place = place_of<K, LeadingOf<K>>(row);

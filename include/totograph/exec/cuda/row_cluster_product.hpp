@@ -235,7 +235,7 @@ struct RowClusterRunner {
                 total += shared.squares[block][own];
             }
             const auto place = place_of<Norm, RowsOf<Norm>>(static_cast<Offset<Norm>>(row));
-            call.output.get<float>(call.report)[offset_of<Norm, StridesOfOutput<Norm>>(place)] =
+            call.output.get<float>(positions_of<Norm>(call))[offset_of<Norm, StridesOfOutput<Norm>>(place)] =
                 finish_row<Norm>(after, place, total);
         }
     }

@@ -17,14 +17,14 @@ template <class K, class Draw>
 __device__ __forceinline__ void for_each_draw(const KernelCall& call, const Draw& draw) {
     // The iteration is [series, samples, variates, patches, patch_size].
     constexpr auto patch_size = static_cast<std::uint32_t>(K::kernel.iteration[4]);
-    const auto* halves = call.operands[4].get<std::int32_t>(call.report);
-    const auto* first = call.operands[5].get<std::int32_t>(call.report);
+    const auto* halves = call.operands[4].get<std::int32_t>(positions_of<K>(call));
+    const auto* first = call.operands[5].get<std::int32_t>(positions_of<K>(call));
     const auto first_series = static_cast<std::uint32_t>(first[0]);
     const auto first_sample = static_cast<std::uint32_t>(first[1]);
-    const auto first_patch = static_cast<std::uint32_t>(*call.operands[6].get<std::int32_t>(call.report));
+    const auto first_patch = static_cast<std::uint32_t>(*call.operands[6].get<std::int32_t>(positions_of<K>(call)));
     const std::uint64_t seed = static_cast<std::uint32_t>(halves[0]) |
                                static_cast<std::uint64_t>(static_cast<std::uint32_t>(halves[1])) << 32U;
-    auto* out = call.output.get<float>(call.report);
+    auto* out = call.output.get<float>(positions_of<K>(call));
     const auto draw_at = [&](const auto& place) {
         auto parameters = place;
         if constexpr (K::kernel.operands[0].shape[1] == 1) {
@@ -54,10 +54,10 @@ __device__ void run_sample(const KernelCall& call) {
                       (K::kernel.operands[0].strides[5] == 1 && K::kernel.operands[1].strides[5] == 1 &&
                        K::kernel.operands[2].strides[5] == 1 && K::kernel.operands[3].strides[5] == 1),
                   "totograph: sampling needs the parameters of the components to be contiguous in memory.");
-    const auto* df = call.operands[0].get<float>(call.report);
-    const auto* loc = call.operands[1].get<float>(call.report);
-    const auto* scale = call.operands[2].get<float>(call.report);
-    const auto* probabilities = call.operands[3].get<float>(call.report);
+    const auto* df = call.operands[0].get<float>(positions_of<K>(call));
+    const auto* loc = call.operands[1].get<float>(positions_of<K>(call));
+    const auto* scale = call.operands[2].get<float>(positions_of<K>(call));
+    const auto* probabilities = call.operands[3].get<float>(positions_of<K>(call));
     for_each_draw<K>(call, [&](const auto& place, const SampleKey& key) {
         return sample_student_t_mixture(components_of<K>, df + offset_of<K, StridesOfOperand<K, 0>>(place),
                                         loc + offset_of<K, StridesOfOperand<K, 1>>(place),

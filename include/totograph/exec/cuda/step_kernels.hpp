@@ -316,8 +316,8 @@ __global__ void __launch_bounds__(block_threads)
     constexpr auto depth = static_cast<Offset<K>>(K::kernel.columns());
     constexpr int lanes = depth % 4 == 0 ? 4 : depth % 2 == 0 ? 2 : 1;
     const OperandPointers<Epilogue<K>> after(call);
-    const auto* in = call.operands[0].get<float>(call.report);
-    auto* norms = call.output.get<float>(call.report);
+    const auto* in = call.operands[0].get<float>(positions_of<K>(call));
+    auto* norms = call.output.get<float>(positions_of<K>(call));
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     for (Offset<K> row = static_cast<Offset<K>>(blockIdx.x * warps + threadIdx.x / warp_size);
          row < static_cast<Offset<K>>(K::kernel.rows()); row += static_cast<Offset<K>>(gridDim.x * warps)) {

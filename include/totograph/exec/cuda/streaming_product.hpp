@@ -154,7 +154,7 @@ __device__ void run_streaming_product(const KernelCall& call, int block) {
     constexpr unsigned scale_bit = Member::scale_operand < 0 ? 0U : 1U << Member::scale_operand;
     ChainValues<Source, lanes> values;
     if (item < items) {
-        const OperandPointers<Source, Member::weight_operands> pointers(call);
+        const OperandPointers<Source, Member::weight_operands> pointers(call, call.report);
         load_operands<K, Source, lanes, Member::weight_operands>(pointers, place, values);
     }
 
@@ -164,7 +164,7 @@ __device__ void run_streaming_product(const KernelCall& call, int block) {
     auto* const out =
         call.output.get<Output<K>>(call.report);  // may read a position: before there is anything else to wait for
     if (item < items) {
-        const OperandPointers<Source, ~(Member::weight_operands | scale_bit)> pointers(call);
+        const OperandPointers<Source, ~(Member::weight_operands | scale_bit)> pointers(call, call.report);
         load_operands<K, Source, lanes, ~(Member::weight_operands | scale_bit)>(pointers, place, values);
     }
     using Input = typename Member::Input;
@@ -253,7 +253,7 @@ __device__ void run_streaming_product(const KernelCall& call, int block) {
             for (int other = 0; other < warps; ++other) {
                 total += squares[other][own_row];
             }
-            const float scale = finish_row<Reduction>(OperandPointers<Epilogue<Reduction>>(call),
+            const float scale = finish_row<Reduction>(OperandPointers<Epilogue<Reduction>>(call, call.report),
                                                       place_of<Reduction, RowsOf<Reduction>>(own_row), total);
 #pragma unroll
             for (int i = 0; i < lanes; ++i) {

@@ -113,7 +113,7 @@ __device__ void run_streaming_tiles(const KernelCall& call, int block, std::byte
     };
     constexpr unsigned scale_bit = Member::scale_operand < 0 ? 0U : 1U << Member::scale_operand;
     auto* const out = call.output.get<Output<K>>(call.report);
-    const OperandPointers<Source, ~scale_bit> pointers(call);
+    const OperandPointers<Source, ~scale_bit> pointers(call, call.report);
     ChainValues<Source, lanes> values[turns];
 #pragma unroll
     for (int turn = 0; turn < turns; ++turn) {
@@ -228,7 +228,7 @@ __device__ void run_streaming_tiles(const KernelCall& call, int block, std::byte
             for (int other = 0; other < warps; ++other) {
                 total += shared.squares[other][row];
             }
-            const float scale = finish_row<Reduction>(OperandPointers<Epilogue<Reduction>>(call),
+            const float scale = finish_row<Reduction>(OperandPointers<Epilogue<Reduction>>(call, call.report),
                                                       place_of<Reduction, RowsOf<Reduction>>(row), total);
 #pragma unroll
             for (int i = 0; i < lanes; ++i) {

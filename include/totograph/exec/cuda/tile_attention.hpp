@@ -100,11 +100,11 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
         wait_for_predecessor();
         let_successor_begin();
     }
-    const auto* query = call.operands[0].get<typename K::Query>(call.report);
-    const auto* key = call.operands[1].get<Key>(call.report);
-    const auto* value = call.operands[2].get<Key>(call.report);
-    const auto* integers = call.operands[3].get<std::int32_t>(call.report);
-    auto* out = call.output.get<Output<K>>(call.report);
+    const auto* query = call.operands[0].get<typename K::Query>(positions_of<K>(call));
+    const auto* key = call.operands[1].get<Key>(positions_of<K>(call));
+    const auto* value = call.operands[2].get<Key>(positions_of<K>(call));
+    const auto* integers = call.operands[3].get<std::int32_t>(positions_of<K>(call));
+    auto* out = call.output.get<Output<K>>(positions_of<K>(call));
 
     constexpr int packs = head_dim / 4;
     constexpr int items = (tile_keys * packs + tile_threads - 1) / tile_threads;
@@ -158,7 +158,8 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
     if constexpr (op == Op::cached_attention) {
         end = call.report.bounded(integer_of<K, 3>(integers, place.series), key_capacity<K, 1>);
         suffix_end = call.report.bounded(
-            integer_of<K, 6>(call.operands[6].get<std::int32_t>(call.report), place.series), key_capacity<K, 4>, 1);
+            integer_of<K, 6>(call.operands[6].get<std::int32_t>(positions_of<K>(call)), place.series),
+            key_capacity<K, 4>, 1);
     }
     if constexpr (prefix_is_settled) {
         store_tile(0, end);
@@ -199,8 +200,8 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
     const Key* suffix_key = nullptr;
     const Key* suffix_value = nullptr;
     if constexpr (op == Op::cached_attention) {
-        suffix_key = call.operands[4].get<Key>(call.report);
-        suffix_value = call.operands[5].get<Key>(call.report);
+        suffix_key = call.operands[4].get<Key>(positions_of<K>(call));
+        suffix_value = call.operands[5].get<Key>(positions_of<K>(call));
     }
     static_assert(most_own_positions == 2, "totograph: one position or two are on their way.");
     auto* const own_of_warp = reinterpret_cast<Own<K>*>(&tile + 1) + static_cast<int>(threadIdx.x) / warp_size * ahead;

@@ -128,8 +128,8 @@ __device__ __forceinline__ void attend_by_warp(const KernelCall& call, KeysAt&& 
     __shared__ alignas(16) float queries[warps][(S::head_dim + 3) / 4 * 4];
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    const auto* query = call.operands[0].get<typename K::Query>(call.report);
-    auto* out = call.output.get<Output<K>>(call.report);
+    const auto* query = call.operands[0].get<typename K::Query>(positions_of<K>(call));
+    auto* out = call.output.get<Output<K>>(positions_of<K>(call));
     for (auto item = static_cast<Offset<K>>(blockIdx.x * warps + static_cast<unsigned>(warp));
          item < static_cast<Offset<K>>(S::queries); item += static_cast<Offset<K>>(gridDim.x * warps)) {
         const QueryPlace place = query_place<K>(item);
