@@ -140,7 +140,7 @@ private:
         const Ink ink = here.dots != 0                                   ? here.ink
                         : here.glyph != nullptr && behind == Shade::none ? Ink::muted
                                                                          : Ink::none;
-        const std::string front = foreground(ink, behind != Shade::none, colours);
+        std::string front = foreground(ink, behind != Shade::none, colours);
         if (behind == Shade::none) {
             return front;
         }

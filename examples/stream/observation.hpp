@@ -158,7 +158,7 @@ private:
                              "'; repeated names get a number, as '" + printable(unique.new_name) + "' did.");
         }
         if (!is_named) {
-            notes_.push_back("There is no header; the columns are called column_1 and so on.");
+            notes_.emplace_back("There is no header; the columns are called column_1 and so on.");
         }
         all_ = std::move(unique.names);
         std::unordered_map<std::string_view, std::size_t> places;

@@ -74,9 +74,9 @@ printf 'a,b\n1,2\n' > one_row.csv
 "$program" one_row.csv --sizes 1 --execution-mode default --iterations 1 --slowest 1000 > one_row.md || fail "$(cat one_row.md)"
 grep -q '^| 1 x 16 x 1 -> 336' one_row.md || fail "contexts are no longer than the file: $(cat one_row.md)"
 printf 'a,b\n,\n,\n' > blank.csv
-refuses 3 "has no number in any column" blank.csv
+refuses 3 "has no column of numbers" blank.csv
 printf 'a,b\n' > header.csv
-refuses 3 "no rows below it" header.csv
+refuses 3 "has no rows below that" header.csv
 
 # Reports are kept when nobody reads what is printed.
 expect 6 "Standard output cannot be written" sh -c 'p="$1"; shift; "$p" "$@" > /dev/full' sh "$program" "${small[@]}" --json unread.json

@@ -137,7 +137,7 @@ public:
                                                          std::to_string(levels.size() * points()) + " values, found " +
                                                          std::to_string(result.size()) + ".");
         }
-        std::array<float, 4096> near;
+        std::array<float, 4096> near{};
         std::vector<float> far;
         const auto count = static_cast<std::size_t>(samples_);
         if (count > near.size()) {

@@ -30,14 +30,15 @@ public:
         }
     }
     ResultMemory(ResultMemory&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
-    ResultMemory& operator=(ResultMemory other) noexcept {
+    ResultMemory& operator=(const ResultMemory& other) noexcept { return *this = ResultMemory(other); }
+    ResultMemory& operator=(ResultMemory&& other) noexcept {
         std::swap(block_, other.block_);
         return *this;
     }
     ~ResultMemory() {
         // What this holder read has been read before another one overwrites or frees it.
         if (block_ != nullptr && block_->holders.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-            delete block_;
+            delete block_;  // NOLINT(clang-analyzer-cplusplus.NewDelete): it ignores the count
         }
     }
 

@@ -63,7 +63,7 @@ struct PartsCost {
     Index dropped;  ///< Steps of context that do not fit.
     double runs;    ///< Of a leg: parts of the batch and of the samples.
 
-    friend constexpr auto operator<=>(const PartsCost&, const PartsCost&) = default;
+    friend constexpr auto operator<=>(const PartsCost&, const PartsCost&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// Of a request that nobody has checked: no number of it may overflow.

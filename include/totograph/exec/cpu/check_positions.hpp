@@ -24,10 +24,12 @@ inline void check_positions(GraphView graph, const Node& node, std::span<const T
         for (Index i = 0; i < inputs[positions].shape.size(); ++i) {
             if (bounded_position(values[i], last) != values[i]) {
                 const Node& named = graph.input(node, of);
-                const Error error = position_error(named.name.empty() ? name(named.op) : named.name, named.layer,
-                                                   values[i], last, capacity);
-                totograph::detail::stop_checked_build(error.what());
-                throw error;
+                const auto error = [&] {
+                    return position_error(named.name.empty() ? name(named.op) : named.name, named.layer, values[i],
+                                          last, capacity);
+                };
+                totograph::detail::stop_checked_build(error().what());
+                throw error();
             }
         }
     };
