@@ -324,7 +324,7 @@ TEST_CASE("what others may write to is not fit to serve") {
         CAPTURE(each.string());
         struct stat before {};
         REQUIRE(::stat(each.c_str(), &before) == 0);
-        for (const ::mode_t writers : {S_IWGRP, S_IWOTH}) {
+        for (const ::mode_t writers : {::mode_t{S_IWGRP}, ::mode_t{S_IWOTH}}) {
             REQUIRE(::chmod(each.c_str(), before.st_mode | writers) == 0);
             const Check check = check_checkpoint(checkpoint, good);
             CHECK(check.result == CheckResult::failed);
