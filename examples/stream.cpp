@@ -190,7 +190,9 @@ private:
 
     void tell_skipped(std::int64_t number, std::int64_t skipped) {
         if (skipped > 0) {
-            tell_once(counts_.pauses, number, "comes after " + plural(skipped, "missing step") + ", which become gaps");
+            tell_once(counts_.pauses, number,
+                      "comes after " + plural(skipped, "missing step") +
+                          (skipped == 1 ? ", which becomes a gap" : ", which become gaps"));
         }
     }
 

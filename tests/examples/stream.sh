@@ -110,7 +110,7 @@ awk 'NR == 50 { print "1700000010,1,1"; print "1700000480,1,1" } NR != 60 { prin
 "$program" "${named[@]}" < disorder.csv 2> disorder.txt > /dev/null
 grep -q "Line 50 is left out: its time, 1700000010, is before" disorder.txt || fail "late: $(cat disorder.txt)"
 grep -q "Line 51 has the time of the line before" disorder.txt || fail "repeated: $(cat disorder.txt)"
-grep -q "comes after 1 missing step, which become gaps" disorder.txt || fail "missing: $(cat disorder.txt)"
+grep -q "comes after 1 missing step, which becomes a gap" disorder.txt || fail "missing: $(cat disorder.txt)"
 expect 3 "Line 50 is left out" sh -c '"$1" --timestamp time --strict < disorder.csv' sh "$program"
 (head -n 1 clean.csv && tail -n +2 clean.csv | tac) > backwards.csv
 expect 3 "is the newest one first?" sh -c '"$1" --timestamp time < backwards.csv' sh "$program"
