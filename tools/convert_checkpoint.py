@@ -29,6 +29,7 @@ DTYPES = {  # torch's name: safetensors' name, bytes
     "Float": ("F32", 4), "Double": ("F64", 8), "Half": ("F16", 2), "BFloat16": ("BF16", 2), "Long": ("I64", 8),
     "Int": ("I32", 4), "Short": ("I16", 2), "Char": ("I8", 1), "Byte": ("U8", 1), "Bool": ("BOOL", 1),
 }
+MOST_DESCRIBED = 64 << 20  # bytes of the pickle, which holds names and shapes alone
 MOST_REPEATED = 1 << 20  # elements of a tensor that has more of them than its storage
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
 PARTS = ("patch_embed.", "transformer.", "unembed.", "output_distribution.", "target_variate_label",
@@ -148,6 +149,8 @@ def read_checkpoint(path, archive):
     folder = names[0].removesuffix("data.pkl")
     if f"{folder}byteorder" in archive.namelist() and archive.read(f"{folder}byteorder").strip() != b"little":
         raise Failure("it was written on a machine of the other byte order: load and save it with torch on this one")
+    if archive.getinfo(names[0]).file_size > MOST_DESCRIBED:
+        raise Failure(f"its data.pkl claims more than {MOST_DESCRIBED >> 20} MiB, which names and shapes never take")
     with archive.open(names[0]) as stream:
         return Reader(stream, folder).load()
 

@@ -144,6 +144,10 @@ class ConvertCheckpoint(unittest.TestCase):
         packed = bytearray(buffer.getvalue())
         packed[30 + len("archive/data.pkl")] = 0xFF  # behind the entry's head, where what is compressed begins
         self.refuse(self.file("a.zip", packed), "damaged")
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("archive/data.pkl", bytes(65 << 20))
+        self.refuse(self.file("a.zip", buffer.getvalue()), "claims more than 64 MiB")
 
     def test_files_that_torch_writes_now(self):
         try:
