@@ -17,7 +17,7 @@
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
-#include <totograph/graph/location.hpp>
+#include <totograph/graph/passes/location.hpp>
 #include <totograph/graph/op.hpp>
 
 namespace totograph::cpu {

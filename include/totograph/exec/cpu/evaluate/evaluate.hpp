@@ -17,9 +17,9 @@
 #include <totograph/exec/cpu/evaluate/evaluate_attention.hpp>
 #include <totograph/exec/cpu/evaluate/evaluate_movement.hpp>
 #include <totograph/exec/cpu/evaluate/tensor_data.hpp>
-#include <totograph/graph/custom.hpp>
+#include <totograph/graph/record/custom.hpp>
 #include <totograph/graph/graph.hpp>
-#include <totograph/graph/location.hpp>
+#include <totograph/graph/passes/location.hpp>
 #include <totograph/graph/op.hpp>
 
 // The reference implementation of every op: one node at a time, one number at a time, in double where that costs

@@ -15,7 +15,7 @@
 #include <totograph/exec/cpu/kernels/movement_kernels.hpp>
 #include <totograph/exec/cpu/kernels/student_t.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
-#include <totograph/graph/custom.hpp>
+#include <totograph/graph/record/custom.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
 

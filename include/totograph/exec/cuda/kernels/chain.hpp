@@ -10,7 +10,7 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
-#include <totograph/graph/custom.hpp>
+#include <totograph/graph/record/custom.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
 

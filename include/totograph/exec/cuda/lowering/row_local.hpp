@@ -11,7 +11,7 @@
 #include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/step_relations.hpp>
 #include <totograph/graph/kernel.hpp>
-#include <totograph/graph/location.hpp>
+#include <totograph/graph/passes/location.hpp>
 #include <totograph/graph/op.hpp>
 
 // Which steps can run one after the other without waiting for the whole device: those that compute a row of what they

@@ -10,7 +10,7 @@
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
 #include <totograph/graph/recorder.hpp>
-#include <totograph/graph/rewrite.hpp>
+#include <totograph/graph/passes/rewrite.hpp>
 
 #include "support/plans.hpp"
 
