@@ -2,7 +2,7 @@
 // Prints docs/pictures/prefill.svg as Graphviz text; `make pictures` makes the image of it.
 #include <cstdio>
 
-#include <totograph/graph/explain_dot.hpp>
+#include <totograph/graph/explain/dot.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/toto/programs.hpp>
 

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include <totograph/graph/custom.hpp>
+#include <totograph/graph/record/custom.hpp>
 #include <totograph/graph/recorder.hpp>
 #include <totograph/nn/student_t.hpp>
 

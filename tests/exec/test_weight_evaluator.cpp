@@ -26,8 +26,8 @@
 #include <totograph/exec/team.hpp>
 #include <totograph/exec/weight_evaluator.hpp>
 #include <totograph/exec/weights.hpp>
-#include <totograph/graph/elementwise.hpp>
-#include <totograph/graph/movement.hpp>
+#include <totograph/graph/record/elementwise.hpp>
+#include <totograph/graph/record/movement.hpp>
 #include <totograph/graph/recorder.hpp>
 
 #include "support/tensor_sources.hpp"

@@ -7,7 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <totograph/exec/shared_states.hpp>
-#include <totograph/graph/group_lines.hpp>
+#include <totograph/graph/explain/group_lines.hpp>
 #include <totograph/graph/node_facts.hpp>
 #include <totograph/serve/explain_text.hpp>
 #include <totograph/serve/measure_cpu_speed.hpp>

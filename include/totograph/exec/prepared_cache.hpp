@@ -15,7 +15,7 @@
 #include <totograph/exec/team.hpp>
 #include <totograph/exec/weight_expression.hpp>
 #include <totograph/exec/weights.hpp>
-#include <totograph/graph/explain_text.hpp>
+#include <totograph/graph/explain/text.hpp>
 #include <totograph/io/cache_folder.hpp>
 #include <totograph/io/weight_file.hpp>
 #include <totograph/io/weight_folder.hpp>

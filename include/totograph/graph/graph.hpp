@@ -11,8 +11,8 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/graph/model_error.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/record/model_error.hpp>
 
 namespace totograph {
 

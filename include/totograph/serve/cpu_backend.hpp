@@ -17,8 +17,8 @@
 #include <totograph/exec/cpu/simd.hpp>
 #include <totograph/exec/cpu/thread_pools.hpp>
 #include <totograph/exec/weights.hpp>
+#include <totograph/graph/explain/group_lines.hpp>
 #include <totograph/graph/facts.hpp>
-#include <totograph/graph/group_lines.hpp>
 #include <totograph/io/cache_file.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/serve/backend.hpp>

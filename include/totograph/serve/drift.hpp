@@ -22,7 +22,7 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/error.hpp>
 #include <totograph/core/forecast.hpp>
-#include <totograph/graph/explain_text.hpp>
+#include <totograph/graph/explain/text.hpp>
 #include <totograph/io/json.hpp>
 #include <totograph/io/random_access_file.hpp>
 #include <totograph/io/safetensors.hpp>

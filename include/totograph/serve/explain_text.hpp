@@ -10,7 +10,7 @@
 
 #include <totograph/core/bucket.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/graph/explain_text.hpp>
+#include <totograph/graph/explain/text.hpp>
 #include <totograph/serve/explanation.hpp>
 #include <totograph/serve/seconds_text.hpp>
 

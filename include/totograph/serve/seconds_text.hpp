@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include <totograph/graph/explain_text.hpp>
+#include <totograph/graph/explain/text.hpp>
 
 namespace totograph::serve::detail {
 

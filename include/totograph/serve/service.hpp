@@ -19,7 +19,7 @@
 #include <totograph/core/log.hpp>
 #include <totograph/core/series.hpp>
 #include <totograph/exec/cpu/thread_pools.hpp>
-#include <totograph/graph/explain_text.hpp>
+#include <totograph/graph/explain/text.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/serve/backend.hpp>
 #include <totograph/serve/backend_registry.hpp>

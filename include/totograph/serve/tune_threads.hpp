@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <totograph/graph/explain_text.hpp>
+#include <totograph/graph/explain/text.hpp>
 #include <totograph/serve/backend.hpp>
 #include <totograph/serve/practice_series.hpp>
 #include <totograph/serve/seconds_text.hpp>

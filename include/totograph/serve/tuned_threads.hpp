@@ -18,7 +18,7 @@
 #include <totograph/core/processors.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/tuning_cache.hpp>
-#include <totograph/graph/explain_text.hpp>
+#include <totograph/graph/explain/text.hpp>
 #include <totograph/io/cache_folder.hpp>
 #include <totograph/serve/tune_threads.hpp>
 #include <totograph/version.hpp>

@@ -18,8 +18,8 @@
 #include <totograph/exec/shared_states.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/graph.hpp>
+#include <totograph/graph/passes/rewrite.hpp>
 #include <totograph/graph/program.hpp>
-#include <totograph/graph/rewrite.hpp>
 #include <totograph/toto/checkpoint.hpp>
 #include <totograph/toto/collect.hpp>
 #include <totograph/toto/config.hpp>

@@ -17,7 +17,7 @@
 #include <totograph/exec/cpu/eager_executor.hpp>
 #include <totograph/exec/cpu/fused_executor.hpp>
 #include <totograph/graph/explain.hpp>
-#include <totograph/graph/explain_dot.hpp>
+#include <totograph/graph/explain/dot.hpp>
 #include <totograph/graph/facts.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/toto/checkpoint.hpp>

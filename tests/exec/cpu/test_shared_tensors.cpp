@@ -11,7 +11,7 @@
 #include <totograph/exec/cpu/bound_graph.hpp>
 #include <totograph/exec/cpu/shared_tensors.hpp>
 #include <totograph/exec/weights.hpp>
-#include <totograph/graph/elementwise.hpp>
+#include <totograph/graph/record/elementwise.hpp>
 #include <totograph/graph/recorder.hpp>
 
 #include "support/tensor_sources.hpp"

@@ -17,8 +17,8 @@
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
-#include <totograph/graph/location.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/passes/location.hpp>
 
 namespace totograph::cpu {
 inline namespace TOTOGRAPH_SIMD_NAMESPACE {

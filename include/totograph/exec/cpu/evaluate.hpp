@@ -17,10 +17,10 @@
 #include <totograph/exec/cpu/evaluate_attention.hpp>
 #include <totograph/exec/cpu/evaluate_movement.hpp>
 #include <totograph/exec/cpu/tensor_data.hpp>
-#include <totograph/graph/custom.hpp>
 #include <totograph/graph/graph.hpp>
-#include <totograph/graph/location.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/passes/location.hpp>
+#include <totograph/graph/record/custom.hpp>
 
 // The reference implementation of every op: one node at a time, one number at a time, in double where that costs
 // nothing. The eager executor runs models with it; the fused executor prepares weights with it and is tested against

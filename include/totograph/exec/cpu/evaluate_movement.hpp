@@ -8,7 +8,7 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cpu/tensor_data.hpp>
 #include <totograph/graph/graph.hpp>
-#include <totograph/graph/location.hpp>
+#include <totograph/graph/passes/location.hpp>
 
 // The reference implementation of what moves elements to places that are data.
 

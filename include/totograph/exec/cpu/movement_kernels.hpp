@@ -15,7 +15,7 @@
 #include <totograph/exec/cpu/thread_pool.hpp>
 #include <totograph/exec/cpu/vector.hpp>
 #include <totograph/graph/kernel.hpp>
-#include <totograph/graph/location.hpp>
+#include <totograph/graph/passes/location.hpp>
 
 // Copies, scans and softmax: bound by memory, or small. They read their kernel at run time, so that one function serves
 // all programs.

@@ -15,9 +15,9 @@
 #include <totograph/exec/cpu/movement_kernels.hpp>
 #include <totograph/exec/cpu/student_t.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
-#include <totograph/graph/custom.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/record/custom.hpp>
 
 // Kernels of the ops that are not chains: attention, scans, copies, sampling, and operations of the user.
 

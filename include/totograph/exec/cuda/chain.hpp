@@ -10,9 +10,9 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/exec/cuda/kernel_call.hpp>
-#include <totograph/graph/custom.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/record/custom.hpp>
 
 // Chains as straight-line device code: every instruction is known to the compiler, values live in registers.
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include <totograph/exec/cuda/explain_words.hpp>
-#include <totograph/graph/explain_text.hpp>
+#include <totograph/graph/explain/text.hpp>
 
 namespace totograph::cuda {
 

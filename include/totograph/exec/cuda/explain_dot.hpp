@@ -8,8 +8,8 @@
 #include <vector>
 
 #include <totograph/exec/cuda/explain_words.hpp>
-#include <totograph/graph/explain_dot.hpp>
-#include <totograph/graph/explain_text.hpp>
+#include <totograph/graph/explain/dot.hpp>
+#include <totograph/graph/explain/text.hpp>
 
 namespace totograph::cuda {
 

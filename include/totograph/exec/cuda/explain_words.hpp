@@ -14,9 +14,9 @@
 #include <totograph/exec/cuda/lowering.hpp>
 #include <totograph/exec/cuda/row_cluster_launch.hpp>
 #include <totograph/exec/cuda/warpgroup_launch.hpp>
-#include <totograph/graph/explain_names.hpp>
-#include <totograph/graph/explain_steps.hpp>
-#include <totograph/graph/explain_text.hpp>
+#include <totograph/graph/explain/names.hpp>
+#include <totograph/graph/explain/steps.hpp>
+#include <totograph/graph/explain/text.hpp>
 #include <totograph/graph/facts.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/program.hpp>

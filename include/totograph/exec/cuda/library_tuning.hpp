@@ -25,7 +25,7 @@
 #include <totograph/exec/cuda/library_product.hpp>
 #include <totograph/exec/cuda/stream.hpp>
 #include <totograph/exec/tuning_cache.hpp>
-#include <totograph/graph/explain_text.hpp>
+#include <totograph/graph/explain/text.hpp>
 #include <totograph/io/cache_folder.hpp>
 
 namespace totograph::cuda {

@@ -9,7 +9,7 @@
 
 #include <totograph/core/arena.hpp>
 #include <totograph/core/dtype.hpp>
-#include <totograph/graph/explain_text.hpp>
+#include <totograph/graph/explain/text.hpp>
 #include <totograph/graph/facts.hpp>
 #include <totograph/graph/kernel.hpp>
 

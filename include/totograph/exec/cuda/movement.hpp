@@ -10,7 +10,7 @@
 #include <totograph/exec/cuda/elementwise.hpp>
 #include <totograph/exec/cuda/kernel_call.hpp>
 #include <totograph/graph/kernel.hpp>
-#include <totograph/graph/location.hpp>
+#include <totograph/graph/passes/location.hpp>
 
 // Copies, element by element.
 

@@ -11,8 +11,8 @@
 #include <totograph/exec/cuda/launch.hpp>
 #include <totograph/exec/cuda/step_relations.hpp>
 #include <totograph/graph/kernel.hpp>
-#include <totograph/graph/location.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/passes/location.hpp>
 
 // Which steps can run one after the other without waiting for the whole device: those that compute a row of what they
 // make from the same row of what the others make. Each block then has rows of its own and waits for itself alone. Small

@@ -11,7 +11,7 @@
 #include <totograph/core/log.hpp>
 #include <totograph/exec/cuda/check.hpp>
 #include <totograph/exec/cuda/idle_streams.hpp>
-#include <totograph/graph/explain_text.hpp>
+#include <totograph/graph/explain/text.hpp>
 
 namespace totograph::cuda {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <totograph/core/forecast.hpp>
-#include <totograph/graph/explain_text.hpp>
+#include <totograph/graph/explain/text.hpp>
 #include <totograph/serve/backend.hpp>
 #include <totograph/serve/seconds_text.hpp>
 #include <totograph/serve/stress/data.hpp>

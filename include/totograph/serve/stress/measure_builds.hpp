@@ -13,7 +13,7 @@
 #include <totograph/core/bucket.hpp>
 #include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/graph/explain_text.hpp>
+#include <totograph/graph/explain/text.hpp>
 #include <totograph/serve/backend.hpp>
 #include <totograph/serve/mode.hpp>
 #include <totograph/serve/practice_series.hpp>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <totograph/core/bucket.hpp>
-#include <totograph/graph/explain_text.hpp>
+#include <totograph/graph/explain/text.hpp>
 #include <totograph/serve/build_identity.hpp>
 #include <totograph/serve/mode.hpp>
 #include <totograph/serve/seconds_text.hpp>

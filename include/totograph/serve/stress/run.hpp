@@ -15,7 +15,7 @@
 #include <totograph/core/bucket.hpp>
 #include <totograph/core/error.hpp>
 #include <totograph/core/forecast.hpp>
-#include <totograph/graph/explain_text.hpp>
+#include <totograph/graph/explain/text.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/serve/mode.hpp>
 #include <totograph/serve/service.hpp>

@@ -5,7 +5,7 @@
 
 #include <totograph/core/bucket.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/graph/explain_text.hpp>
+#include <totograph/graph/explain/text.hpp>
 #include <totograph/serve/seconds_text.hpp>
 #include <totograph/serve/stress/markdown.hpp>
 #include <totograph/serve/stress/report.hpp>

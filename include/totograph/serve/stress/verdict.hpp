@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <totograph/core/bucket.hpp>
-#include <totograph/graph/explain_text.hpp>
+#include <totograph/graph/explain/text.hpp>
 #include <totograph/serve/forecast_counters.hpp>
 #include <totograph/serve/mode.hpp>
 #include <totograph/serve/stress/deviation.hpp>

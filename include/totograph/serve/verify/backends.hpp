@@ -13,7 +13,7 @@
 
 #include <totograph/core/bucket.hpp>
 #include <totograph/core/error.hpp>
-#include <totograph/graph/explain_text.hpp>
+#include <totograph/graph/explain/text.hpp>
 #include <totograph/io/checkpoint_files.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/serve/backend.hpp>

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include <totograph/core/error.hpp>
-#include <totograph/graph/explain_text.hpp>
+#include <totograph/graph/explain/text.hpp>
 #include <totograph/io/atomic_file.hpp>
 #include <totograph/io/cache_file.hpp>
 #include <totograph/io/cache_folder.hpp>

@@ -12,7 +12,7 @@
 #include <totograph/core/error.hpp>
 #include <totograph/exec/cuda/check.hpp>
 #include <totograph/exec/cuda/device.hpp>
-#include <totograph/graph/explain_text.hpp>
+#include <totograph/graph/explain/text.hpp>
 #include <totograph/serve/explanation.hpp>
 #include <totograph/serve/measure_cuda_speed.hpp>
 #include <totograph/serve/verify/check.hpp>

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include <totograph/graph/explain_text.hpp>
+#include <totograph/graph/explain/text.hpp>
 #include <totograph/serve/build_identity.hpp>
 #include <totograph/serve/seconds_text.hpp>
 #include <totograph/serve/verify/check.hpp>

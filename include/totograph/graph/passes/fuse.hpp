@@ -8,9 +8,9 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
-#include <totograph/graph/location.hpp>
 #include <totograph/graph/op.hpp>
-#include <totograph/graph/rewrite.hpp>
+#include <totograph/graph/passes/location.hpp>
+#include <totograph/graph/passes/rewrite.hpp>
 
 namespace totograph::detail {
 

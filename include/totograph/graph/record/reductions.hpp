@@ -3,7 +3,7 @@
 
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/op.hpp>
-#include <totograph/graph/tensor.hpp>
+#include <totograph/graph/record/tensor.hpp>
 
 namespace totograph {
 

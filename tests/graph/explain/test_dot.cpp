@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <totograph/graph/explain_dot.hpp>
+#include <totograph/graph/explain/dot.hpp>
 
 #include <algorithm>
 #include <cstddef>

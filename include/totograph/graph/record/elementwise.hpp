@@ -5,10 +5,10 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/graph/custom.hpp>
-#include <totograph/graph/model_error.hpp>
 #include <totograph/graph/op.hpp>
-#include <totograph/graph/tensor.hpp>
+#include <totograph/graph/record/custom.hpp>
+#include <totograph/graph/record/model_error.hpp>
+#include <totograph/graph/record/tensor.hpp>
 
 namespace totograph {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/graph/explain_text.hpp>
+#include <totograph/graph/explain/text.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>

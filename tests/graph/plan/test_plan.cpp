@@ -12,8 +12,8 @@
 #include <totograph/core/bucket.hpp>
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/graph/passes/rewrite.hpp>
 #include <totograph/graph/recorder.hpp>
-#include <totograph/graph/rewrite.hpp>
 #include <totograph/toto/config.hpp>
 #include <totograph/toto/programs.hpp>
 #include <totograph/toto/rewrites.hpp>

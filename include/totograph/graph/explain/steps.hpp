@@ -10,13 +10,13 @@
 #include <vector>
 
 #include <totograph/core/shape.hpp>
-#include <totograph/graph/explain_chain.hpp>
-#include <totograph/graph/explain_text.hpp>
+#include <totograph/graph/explain/chain.hpp>
+#include <totograph/graph/explain/text.hpp>
 #include <totograph/graph/facts.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
-#include <totograph/graph/rewrite.hpp>
+#include <totograph/graph/passes/rewrite.hpp>
 
 namespace totograph::detail {
 

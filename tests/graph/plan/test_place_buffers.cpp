@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <totograph/graph/place_buffers.hpp>
+#include <totograph/graph/plan/place_buffers.hpp>
 
 #include <cstddef>
 #include <initializer_list>

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include <totograph/graph/explain_text.hpp>
+#include <totograph/graph/explain/text.hpp>
 #include <totograph/graph/facts.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
