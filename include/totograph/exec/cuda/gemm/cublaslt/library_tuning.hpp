@@ -26,7 +26,7 @@
 #include <totograph/exec/cuda/runtime/stream.hpp>
 #include <totograph/exec/tuning_cache.hpp>
 #include <totograph/graph/explain/text.hpp>
-#include <totograph/io/cache_folder.hpp>
+#include <totograph/io/cache/cache_folder.hpp>
 
 namespace totograph::cuda {
 
