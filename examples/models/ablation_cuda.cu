@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/exec/cuda/execution.hpp>
+#include <totograph/exec/cuda/runtime/execution.hpp>
 
 #include "ablation.hpp"
 #include "device_variants.hpp"

@@ -3,8 +3,8 @@
 
 #include <filesystem>
 
-#include <totograph/exec/cuda/execution.hpp>
-#include <totograph/exec/cuda/library_product.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/library_product.hpp>
+#include <totograph/exec/cuda/runtime/execution.hpp>
 #include <totograph/serve/backend_registry.hpp>
 #include <totograph/serve/cuda_backend.hpp>
 #include <totograph/toto/checkpoint.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <totograph/toto/demo_1_0.hpp>
 
-#include "cuda/cuda_fixture.hpp"
+#include "cuda/parity/cuda_fixture.hpp"
 
 // The bundled trained checkpoint against what the reference made of it (tools/demo_model/make_fixture.py).
 

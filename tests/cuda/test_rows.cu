@@ -7,9 +7,9 @@
 #include <doctest/doctest.h>
 
 #include <totograph/cuda.hpp>
-#include <totograph/exec/cuda/row_local.hpp>
+#include <totograph/exec/cuda/lowering/row_local.hpp>
 
-#include "cuda/ops_models.hpp"
+#include "cuda/ops/ops_models.hpp"
 #include "cuda/replay_requests.hpp"
 #include "cuda/row_touches.hpp"
 

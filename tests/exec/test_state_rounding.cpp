@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <totograph/core/bucket.hpp>
-#include <totograph/exec/cuda/state_rounding.hpp>
+#include <totograph/exec/cuda/lowering/state_rounding.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/toto/config.hpp>
 #include <totograph/toto/programs.hpp>

@@ -20,7 +20,7 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cpu/evaluate.hpp>
+#include <totograph/exec/cpu/evaluate/evaluate.hpp>
 #include <totograph/exec/row_major_weights.hpp>
 #include <totograph/exec/store_elements.hpp>
 #include <totograph/exec/team.hpp>

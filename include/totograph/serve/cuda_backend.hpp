@@ -13,11 +13,11 @@
 #include <totograph/core/forecast.hpp>
 #include <totograph/core/series.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cuda/device.hpp>
-#include <totograph/exec/cuda/execution.hpp>
-#include <totograph/exec/cuda/explain_words.hpp>
-#include <totograph/exec/cuda/memory_report.hpp>
-#include <totograph/exec/cuda/nvtx.hpp>
+#include <totograph/exec/cuda/explain/explain_words.hpp>
+#include <totograph/exec/cuda/runtime/device.hpp>
+#include <totograph/exec/cuda/runtime/execution.hpp>
+#include <totograph/exec/cuda/runtime/memory_report.hpp>
+#include <totograph/exec/cuda/runtime/nvtx.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/serve/backend.hpp>

@@ -9,8 +9,8 @@
 
 #include <totograph/core/arena.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cpu/packed_matrix.hpp>
-#include <totograph/exec/cpu/product.hpp>
+#include <totograph/exec/cpu/gemm/packed_matrix.hpp>
+#include <totograph/exec/cpu/gemm/product.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
 #include <totograph/serve/explanation.hpp>
 #include <totograph/toto/resources.hpp>

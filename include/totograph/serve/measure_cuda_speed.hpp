@@ -10,11 +10,11 @@
 #include <cuda_runtime.h>
 
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cuda/check.hpp>
-#include <totograph/exec/cuda/device.hpp>
-#include <totograph/exec/cuda/library_product.hpp>
-#include <totograph/exec/cuda/memory.hpp>
-#include <totograph/exec/cuda/stream.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/library_product.hpp>
+#include <totograph/exec/cuda/runtime/check.hpp>
+#include <totograph/exec/cuda/runtime/device.hpp>
+#include <totograph/exec/cuda/runtime/memory.hpp>
+#include <totograph/exec/cuda/runtime/stream.hpp>
 #include <totograph/serve/explanation.hpp>
 
 namespace totograph::serve {

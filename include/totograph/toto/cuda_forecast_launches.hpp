@@ -9,10 +9,10 @@
 #include <cuda_runtime.h>
 
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cuda/device_loop.hpp>
-#include <totograph/exec/cuda/execution.hpp>
-#include <totograph/exec/cuda/memory.hpp>
-#include <totograph/exec/cuda/stream.hpp>
+#include <totograph/exec/cuda/runtime/device_loop.hpp>
+#include <totograph/exec/cuda/runtime/execution.hpp>
+#include <totograph/exec/cuda/runtime/memory.hpp>
+#include <totograph/exec/cuda/runtime/stream.hpp>
 
 namespace totograph::cuda {
 

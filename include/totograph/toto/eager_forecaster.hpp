@@ -14,7 +14,7 @@
 #include <totograph/core/forecast.hpp>
 #include <totograph/core/series.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cpu/bound_graph.hpp>
+#include <totograph/exec/cpu/evaluate/bound_graph.hpp>
 #include <totograph/exec/shared_states.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/graph.hpp>

@@ -15,9 +15,9 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/log.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cpu/evaluate.hpp>
-#include <totograph/exec/cpu/evaluate_with_eigen.hpp>
-#include <totograph/exec/cpu/packed_matrix.hpp>
+#include <totograph/exec/cpu/evaluate/evaluate.hpp>
+#include <totograph/exec/cpu/evaluate/evaluate_with_eigen.hpp>
+#include <totograph/exec/cpu/gemm/packed_matrix.hpp>
 #include <totograph/exec/cpu/simd.hpp>
 #include <totograph/exec/prepared_cache.hpp>
 #include <totograph/exec/team.hpp>

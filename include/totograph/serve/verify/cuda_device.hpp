@@ -10,8 +10,8 @@
 #include <cuda_runtime.h>
 
 #include <totograph/core/error.hpp>
-#include <totograph/exec/cuda/check.hpp>
-#include <totograph/exec/cuda/device.hpp>
+#include <totograph/exec/cuda/runtime/check.hpp>
+#include <totograph/exec/cuda/runtime/device.hpp>
 #include <totograph/graph/explain/text.hpp>
 #include <totograph/serve/explanation.hpp>
 #include <totograph/serve/measure_cuda_speed.hpp>
