@@ -228,7 +228,7 @@ template <Index rows, Index depth, Index columns>
 struct PointwiseOfSums {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
-        out(layer(silu(cumulative_sum(r.state("x", {rows, depth}))), columns));
+        out(layer(silu(cumsum(r.state("x", {rows, depth}))), columns));
     }
 };
 
