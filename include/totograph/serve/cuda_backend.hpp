@@ -59,7 +59,9 @@ public:
         const cuda::NvtxRange range("totograph forecast");
         return forecaster_.forecast(series, options);
     }
-    [[nodiscard]] std::size_t memory_bytes() const override { return Forecaster::device_bytes(); }
+    [[nodiscard]] std::size_t memory_bytes() const override {
+        return Forecaster::device_bytes() + forecaster_.parts_bytes();
+    }
     [[nodiscard]] Index captures() const override { return static_cast<Index>(forecaster_.captures()); }
     [[nodiscard]] Index replays() const noexcept override { return forecaster_.last_replays(); }
 
@@ -189,7 +191,7 @@ private:
             }
             list += (list.empty() ? "" : "; ") + to_string(one.bucket);
         }
-        throw Error(ErrorCode::no_bucket, "The backend " + io::in_quotes(name_) + " has no bucket " +
+        throw Error(ErrorCode::no_bucket, "The backend " + io::in_quotes(name_) + " has no compiled size " +
                                               to_string(bucket) + "; it has: " + list + ". Compile it as well.");
     }
 

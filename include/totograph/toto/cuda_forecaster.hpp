@@ -122,7 +122,7 @@ public:
         const Bucket request = toto::check_for(series, request_options, bucket, sizes.patch_size);
         if (!bucket.holds(request)) {
             throw Error(ErrorCode::no_bucket, "forecast_on: a request of " + to_string(request) +
-                                                  " does not fit the bucket " + to_string(bucket) +
+                                                  " does not fit the compiled size " + to_string(bucket) +
                                                   " in one piece; give its parts one by one, or call forecast.");
         }
         enqueue(series.newest(request.context), request, request_options.seed, request_options.first_sample, stream);
@@ -205,10 +205,12 @@ public:
     }
     /// Bytes on the device beside the shared weights: states, intermediates, workspace, result. Known when compiled.
     static constexpr std::size_t device_bytes() { return Executor::memory_bytes() + result_size * sizeof(float); }
+    /// Bytes of the host that requests larger than the bucket have made it take, beside `memory()`.
+    [[nodiscard]] std::size_t parts_bytes() const { return parts_.bytes(); }
     /// What both programs launch, as tables.
     static std::string explain() {
         constexpr bool streams = Executor::streams;
-        return "bucket " + to_string(bucket) + "\n" + "  device memory  " + to_string(memory()) + "\n\n" +
+        return "sizes " + to_string(bucket) + "\n" + "  device memory  " + to_string(memory()) + "\n\n" +
                explain_launches<typename Executor::template ProgramAt<0>, streams>(has_cache ? "prefill" : "begin") +
                "\n" +
                explain_launches<typename Executor::template ProgramAt<1>, streams>(has_cache ? "decode" : "recompute");
