@@ -20,11 +20,11 @@
 #include <vector>
 
 #include <totograph/core/log.hpp>
-#include <totograph/serve/metrics.hpp>
+#include <totograph/serve/metrics/metrics.hpp>
 
 #ifdef TOTOGRAPH_BENCH_HAS_MODELS
-#include <totograph/serve/backend_registry.hpp>
-#include <totograph/serve/practice_series.hpp>
+#include <totograph/serve/backends/backend_registry.hpp>
+#include <totograph/serve/synthetic_request.hpp>
 
 #include "models/model.hpp"
 #endif
@@ -65,10 +65,10 @@ double measure_forecast() {
     const auto backend = registry.all().front();
     const tg::Bucket bucket = backend->buckets().front();
     const auto forecaster = backend->make(bucket, tg::serve::Mode::standard, {});
-    const tg::serve::PracticeSeries practice(bucket);
-    tg::ForecastOptions options = practice.options();
+    const tg::serve::SyntheticRequest request(bucket);
+    tg::ForecastOptions options = request.options();
     options.horizon = 1;
-    tg::Series series = practice.series();
+    tg::Series series = request.series();
     series.exogenous = 0;
     series.future_exogenous = {};
     std::vector<double> times;

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/io/table.hpp>
+#include <totograph/io/csv/table.hpp>
 
 #include "common/intake.hpp"
 #include "common/model_sizes.hpp"

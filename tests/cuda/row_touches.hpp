@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 
 #include <totograph/cuda.hpp>
-#include <totograph/exec/cuda/row_local.hpp>
+#include <totograph/exec/cuda/lowering/row_local.hpp>
 
 // What steps that run by rows touch, element by element.
 

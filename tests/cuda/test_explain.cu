@@ -10,7 +10,7 @@
 #include <totograph/cuda.hpp>
 
 #include "cuda/device_test.hpp"
-#include "cuda/ops_products_models.hpp"
+#include "cuda/ops/ops_products_models.hpp"
 #include "cuda/replay_requests.hpp"
 
 using namespace device_test;

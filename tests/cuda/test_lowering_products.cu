@@ -9,7 +9,7 @@
 #include <totograph/cuda.hpp>
 #include <totograph/graph/program.hpp>
 
-#include "cuda/ops_products_models.hpp"
+#include "cuda/ops/ops_products_models.hpp"
 
 using namespace ops;
 

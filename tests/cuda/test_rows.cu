@@ -7,9 +7,9 @@
 #include <doctest/doctest.h>
 
 #include <totograph/cuda.hpp>
-#include <totograph/exec/cuda/row_local.hpp>
+#include <totograph/exec/cuda/lowering/row_local.hpp>
 
-#include "cuda/ops_models.hpp"
+#include "cuda/ops/ops_models.hpp"
 #include "cuda/replay_requests.hpp"
 #include "cuda/row_touches.hpp"
 
@@ -215,7 +215,7 @@ static_assert(LoweringOf<Ring>::at(LoweringOf<Ring>::count - 1).kind == LaunchKi
 // The decode program begins with running statistics of each sample's patch.
 
 struct Full {
-    using Model = tg::toto::open_base_1_0;
+    using Model = tg::toto1::open_base_1_0;
     static constexpr tg::Bucket bucket{.variates = 7, .context = 4096, .horizon = 336, .samples = 256};
 };
 struct Small {

@@ -20,14 +20,14 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cpu/evaluate.hpp>
+#include <totograph/exec/cpu/evaluate/evaluate.hpp>
 #include <totograph/exec/row_major_weights.hpp>
 #include <totograph/exec/store_elements.hpp>
 #include <totograph/exec/team.hpp>
 #include <totograph/exec/weight_evaluator.hpp>
 #include <totograph/exec/weights.hpp>
-#include <totograph/graph/elementwise.hpp>
-#include <totograph/graph/movement.hpp>
+#include <totograph/graph/record/elementwise.hpp>
+#include <totograph/graph/record/movement.hpp>
 #include <totograph/graph/recorder.hpp>
 
 #include "support/tensor_sources.hpp"

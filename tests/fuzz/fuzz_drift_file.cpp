@@ -9,9 +9,9 @@
 
 #include "require.hpp"
 #include "scratch_file.hpp"
-#include "totograph/core/bucket.hpp"
 #include "totograph/core/error.hpp"
-#include "totograph/serve/drift_file.hpp"
+#include "totograph/diagnostics/drift_file.hpp"
+#include "totograph/forecast/bucket.hpp"
 
 using fuzz::require;
 

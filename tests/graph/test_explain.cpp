@@ -10,7 +10,7 @@
 #include <doctest/doctest.h>
 
 #include <totograph/core/dtype.hpp>
-#include <totograph/graph/custom.hpp>
+#include <totograph/graph/record/custom.hpp>
 #include <totograph/graph/recorder.hpp>
 #include <totograph/nn/feed_forward.hpp>
 #include <totograph/nn/rotary.hpp>

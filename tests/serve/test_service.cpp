@@ -9,10 +9,10 @@
 #include <doctest/doctest.h>
 
 #include <totograph/core/log.hpp>
-#include <totograph/serve/backend_registry.hpp>
-#include <totograph/serve/explain_text.hpp>
+#include <totograph/serve/backends/backend_registry.hpp>
+#include <totograph/serve/explain/explain_text.hpp>
 #include <totograph/serve/service.hpp>
-#include <totograph/serve/tune_threads.hpp>
+#include <totograph/serve/tuning/tune_threads.hpp>
 
 #include "io/support.hpp"
 #include "serve/service_fakes.hpp"
@@ -382,10 +382,10 @@ TEST_CASE("an explanation is that of the backend and mode that serve a bucket") 
 
 TEST_CASE("a made-up request fills its bucket") {
     constexpr Bucket bucket{.batch = 2, .variates = 3, .context = 16, .horizon = 8, .samples = 4, .exogenous = 1};
-    const serve::PracticeSeries practice(bucket);
-    const tg::Bucket request = tg::toto::request_sizes(practice.series(), practice.options(), Bucket{});
+    const serve::SyntheticRequest made(bucket);
+    const tg::Bucket request = tg::request_sizes(made.series(), made.options(), Bucket{});
     CHECK(request == bucket);
-    CHECK_NOTHROW(tg::toto::check_request(practice.series(), request));
+    CHECK_NOTHROW(tg::check_request(made.series(), request));
 }
 
 TEST_CASE("threads are tuned by halving, and the fewest that are as fast are taken") {

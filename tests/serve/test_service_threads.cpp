@@ -14,9 +14,9 @@
 
 #include <totograph/core/error.hpp>
 #include <totograph/core/log.hpp>
-#include <totograph/core/result_memory.hpp>
-#include <totograph/serve/backend.hpp>
-#include <totograph/serve/backend_registry.hpp>
+#include <totograph/forecast/result_memory.hpp>
+#include <totograph/serve/backends/backend.hpp>
+#include <totograph/serve/backends/backend_registry.hpp>
 #include <totograph/serve/result_pool.hpp>
 #include <totograph/serve/service.hpp>
 
@@ -56,7 +56,7 @@ public:
         while (!stage_.gate_is_open) {
             std::this_thread::yield();
         }
-        const Bucket request = tg::toto::request_sizes(series, options, bucket_);
+        const Bucket request = tg::request_sizes(series, options, bucket_);
         values_.resize(static_cast<std::size_t>(request.horizon));
         for (float& value : values_) {
             value = series.values[0];

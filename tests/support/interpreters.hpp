@@ -14,12 +14,12 @@
 #include <totograph/core/arena.hpp>
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cpu/evaluate.hpp>
+#include <totograph/exec/cpu/evaluate/evaluate.hpp>
 #include <totograph/exec/cpu/prepared_weights.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
-#include <totograph/graph/plan.hpp>
+#include <totograph/graph/plan/plan.hpp>
 
 #include "plans.hpp"
 

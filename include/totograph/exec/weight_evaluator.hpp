@@ -13,8 +13,8 @@
 #include <totograph/core/arena.hpp>
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cpu/check_positions.hpp>
-#include <totograph/exec/cpu/tensor_data.hpp>
+#include <totograph/exec/cpu/evaluate/check_positions.hpp>
+#include <totograph/exec/cpu/evaluate/tensor_data.hpp>
 #include <totograph/exec/finite_weights.hpp>
 #include <totograph/exec/team.hpp>
 #include <totograph/exec/weights.hpp>

@@ -12,7 +12,7 @@
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
-#include <totograph/graph/plan.hpp>
+#include <totograph/graph/plan/plan.hpp>
 
 namespace totograph {
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include <totograph/core/bucket.hpp>
-#include <totograph/core/result_memory.hpp>
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/result_memory.hpp>
 #include <totograph/core/shape.hpp>
 
 namespace totograph::serve::detail {

@@ -12,13 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/core/bucket.hpp>
+#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/io/text.hpp>
-#include <totograph/serve/backend.hpp>
-#include <totograph/serve/backend_registry.hpp>
-#include <totograph/serve/metrics.hpp>
+#include <totograph/serve/backends/backend.hpp>
+#include <totograph/serve/backends/backend_registry.hpp>
+#include <totograph/serve/metrics/metrics.hpp>
 #include <totograph/serve/mode.hpp>
 #include <totograph/serve/service_options.hpp>
 

@@ -13,29 +13,29 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/core/bucket.hpp>
+#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/error.hpp>
-#include <totograph/core/forecast.hpp>
+#include <totograph/forecast/forecast.hpp>
 #include <totograph/core/log.hpp>
-#include <totograph/core/series.hpp>
+#include <totograph/forecast/series.hpp>
 #include <totograph/exec/cpu/thread_pools.hpp>
-#include <totograph/graph/explain_text.hpp>
+#include <totograph/graph/explain/text.hpp>
 #include <totograph/io/text.hpp>
-#include <totograph/serve/backend.hpp>
-#include <totograph/serve/backend_registry.hpp>
-#include <totograph/serve/explanation.hpp>
-#include <totograph/serve/metrics.hpp>
+#include <totograph/serve/backends/backend.hpp>
+#include <totograph/serve/backends/backend_registry.hpp>
+#include <totograph/serve/explain/explanation.hpp>
+#include <totograph/serve/metrics/metrics.hpp>
 #include <totograph/serve/mode.hpp>
-#include <totograph/serve/practice_series.hpp>
+#include <totograph/serve/synthetic_request.hpp>
 #include <totograph/serve/result_pool.hpp>
 #include <totograph/serve/routing.hpp>
-#include <totograph/serve/seconds_text.hpp>
+#include <totograph/serve/metrics/seconds_text.hpp>
 #include <totograph/serve/service_options.hpp>
 #include <totograph/serve/stance.hpp>
 #include <totograph/serve/turn_lock.hpp>
 #include <totograph/serve/warm_up_report.hpp>
-#include <totograph/toto/bucket_choice.hpp>
-#include <totograph/toto/request.hpp>
+#include <totograph/forecast/bucket_choice.hpp>
+#include <totograph/forecast/request.hpp>
 
 namespace totograph::serve {
 
@@ -66,7 +66,7 @@ public:
                 }
             }
         }
-        samples_by_default_ = toto::samples_by_default(buckets_);
+        samples_by_default_ = samples_by_default(buckets_);
     }
     ForecastService(const ForecastService&) = delete;
     ForecastService& operator=(const ForecastService&) = delete;
@@ -316,7 +316,7 @@ private:
     /// The cheapest bucket that holds a request; counts those that none holds.
     std::size_t bucket_for(const detail::ServedBackend& served, const Series& series, const ForecastOptions& options) {
         try {
-            return toto::choose_bucket(served.buckets, series, options, samples_by_default_, served.name);
+            return choose_bucket(served.buckets, series, options, samples_by_default_, served.name);
         } catch (...) {
             metrics_->add_request_without_bucket();
             throw;
@@ -371,10 +371,10 @@ private:
             row.build_seconds = build(served, which, mode);
             row.captures = slot.forecaster->captures();
         }
-        const PracticeSeries practice(row.bucket);
+        const SyntheticRequest request(row.bucket);
         for (int i = 0; i < forecasts; ++i) {
             const auto start = Clock::now();
-            (void)slot.forecaster->forecast(practice.series(), practice.options());
+            (void)slot.forecaster->forecast(request.series(), request.options());
             const double seconds = seconds_since(start);
             (i == 0 ? row.first_seconds : row.later_seconds) = i < 2 ? seconds : std::min(row.later_seconds, seconds);
         }
@@ -389,7 +389,7 @@ private:
         ForecastCounters& counters = counters_of(served, which, mode);
         try {
             // Nothing is built for a request that would be refused.
-            toto::check_request(series, toto::used_sizes(series, options, served.buckets[which]));
+            check_request(series, used_sizes(series, options, served.buckets[which]));
             const Stance stance = current_stance();
             Mode used = stance == Stance::force_eager ? Mode::eager : mode;
             // Mode eager captures nothing: it is built when it is needed, whatever the stance, as for a fallback.
