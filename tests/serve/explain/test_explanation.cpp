@@ -92,7 +92,7 @@ TEST_CASE("a forecast is the sum of its programs' runs, and its floor that of th
 TEST_CASE("an explanation as text") {
     Explanation explanation = example();
     const std::string text = to_string(explanation);
-    CHECK(holds(text, "cpu in mode default, bucket 1 x 2 x 16 -> 24, 4 samples\n"));
+    CHECK(holds(text, "cpu in mode default, size 1 x 2 x 16 -> 24, 4 samples\n"));
     CHECK(holds(squeezed(text), "program runs recorded nodes kernels steps launches work moved weights\n"));
     CHECK(holds(text, "decode      2        30     20        5      6         5  1.00 kFLOP  1.91 MiB  2.00 KiB\n"));
     CHECK(holds(text, "a forecast   20 launches, 4.00 MFLOP, 4.77 MiB moved\n"));

@@ -78,7 +78,7 @@ public:
     static std::string explain() requires(!is_eager) {
         ExplainOptions explain_options;
         explain_options.storage = options.weights;
-        std::string text = "bucket " + to_string(bucket) + "\n" + "  weights    " + detail::bytes_text(weight_bytes) +
+        std::string text = "sizes " + to_string(bucket) + "\n" + "  weights    " + detail::bytes_text(weight_bytes) +
                            " (" + std::string(name(options.weights)) + " products, shared by all forecasters)\n" +
                            "  states     " + detail::bytes_text(state_bytes) + ", of which KV cache " +
                            detail::bytes_text(kv_cache_bytes) + "\n" + "  arena      " +

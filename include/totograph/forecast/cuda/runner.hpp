@@ -71,7 +71,7 @@ public:
         const Bucket request = check_for(series, request_options, bucket, plan.sizes.patch_size);
         if (!bucket.holds(request)) {
             throw Error(ErrorCode::no_bucket, "forecast_on: a request of " + to_string(request) +
-                                                  " does not fit the bucket " + to_string(bucket) +
+                                                  " does not fit the compiled size " + to_string(bucket) +
                                                   " in one piece; give its parts one by one, or call forecast.");
         }
         enqueue(series.newest(request.context), request, request_options.seed, request_options.first_sample, stream);
@@ -153,7 +153,7 @@ public:
 
     /// What the programs launch, as tables.
     static std::string explain() {
-        std::string text = "bucket " + to_string(bucket) + "\n" + "  device memory  " + to_string(memory()) + "\n";
+        std::string text = "sizes " + to_string(bucket) + "\n" + "  device memory  " + to_string(memory()) + "\n";
         Programs::for_each([&]<std::size_t which>() {
             text += "\n" + explain_launches<typename Executor::template ProgramAt<which>, Executor::streams>(
                                std::string(plan.names[which]));
