@@ -16,8 +16,8 @@ inline constexpr int collect_tile = 32;
 /// that both sides are read and written in order. Blocks: (tiles of steps, tiles of samples, batch * variates).
 ///
 /// Takes the marks off values that stand for what was no finite number (`nn::mark_extreme_values`), and adds how many
-/// there are to `not_finite`, in memory of the host: of those that `request` asks for, `[batch, variates, horizon,
-/// samples]`.
+/// there are to `not_finite`, in memory of the host, which looks once the kernel has ended: of those that `request`
+/// asks for, `[batch, variates, horizon, samples]`.
 template <Index samples, Index variates, Index steps, Index horizon>
 __global__ void __launch_bounds__(block_threads)
     collect_kernel(const float* in, float* out, const std::int32_t* request, std::uint32_t* not_finite) {
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(block_threads)
         }
         count = __reduce_add_sync(0xffffffffU, count);
         if (threadIdx.x % warp_size == 0 && count != 0) {
-            atomicAdd_system(not_finite, count);
+            atomicAdd(not_finite, count);  // of this device alone: over PCIe, none is atomic for the host as well
         }
     }
     for (int row = static_cast<int>(threadIdx.x) / collect_tile; row < collect_tile; row += rows_at_once) {
