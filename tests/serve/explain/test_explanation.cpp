@@ -193,7 +193,7 @@ TEST_CASE("states that graphs share are one buffer") {
     CHECK(states.find("output", -1)->bytes == 64);
     CHECK(states.find("output", 3) == nullptr);
     CHECK(states.bytes() == 128 + 64);
-    CHECK(states.bytes("in") == 128);
+    CHECK(states.bytes_of([](std::string_view name) { return name.starts_with("in"); }) == 128);
     CHECK(states.find("input", -1)->offset != states.find("output", -1)->offset);
 }
 
