@@ -17,10 +17,10 @@
 #include <totograph/exec/cpu/evaluate/evaluate_attention.hpp>
 #include <totograph/exec/cpu/evaluate/evaluate_movement.hpp>
 #include <totograph/exec/cpu/evaluate/tensor_data.hpp>
-#include <totograph/graph/record/custom.hpp>
 #include <totograph/graph/graph.hpp>
-#include <totograph/graph/passes/location.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/passes/location.hpp>
+#include <totograph/graph/record/custom.hpp>
 
 // The reference implementation of every op: one node at a time, one number at a time, in double where that costs
 // nothing. The eager executor runs models with it; the fused executor prepares weights with it and is tested against
@@ -147,7 +147,7 @@ inline void linear(const TensorData& x, const TensorData& weight, const TensorDa
 }
 
 /// A B for each B of a batch, accumulated in double: weights are composed once, and exactly.
-inline void matrix_product(const TensorData& a, const TensorData& b, const TensorData& out) {
+inline void matmul(const TensorData& a, const TensorData& b, const TensorData& out) {
     const Index outer = a.shape[0];
     const Index inner = a.shape[1];
     const Index depth = b.shape[-1];
@@ -236,10 +236,10 @@ inline void evaluate(const Node& node, std::span<const TensorData> inputs, const
         case Op::take: return take(node, inputs, out);
         case Op::sum:
         case Op::mean: return reduce(node, inputs[0], out);
-        case Op::cumulative_sum: return scan(inputs[0], out);
+        case Op::cumsum: return scan(inputs[0], out);
         case Op::softmax: return softmax_rows(inputs[0], out);
         case Op::linear: return linear(inputs[0], inputs[1], out);
-        case Op::matrix_product: return matrix_product(inputs[0], inputs[1], out);
+        case Op::matmul: return matmul(inputs[0], inputs[1], out);
         case Op::causal_attention: return causal_attention(node, inputs, out);
         case Op::cached_attention: return cached_attention(node, inputs, out);
         case Op::variate_attention: return variate_attention(node, inputs, out);

@@ -97,22 +97,22 @@ inline double apply_elementwise(Op op, double a, double b, double c) {
         case Op::divide: return a / b;
         case Op::maximum: return a > b || std::isnan(a) ? a : b;
         case Op::minimum: return a < b || std::isnan(a) ? a : b;
-        case Op::negate: return -a;
-        case Op::absolute: return std::abs(a);
+        case Op::negative: return -a;
+        case Op::abs: return std::abs(a);
         case Op::floor: return std::floor(a);
-        case Op::exponential: return std::exp(a);
-        case Op::logarithm: return std::log(a);
-        case Op::sine: return std::sin(a);
-        case Op::cosine: return std::cos(a);
-        case Op::square_root: return std::sqrt(a);
-        case Op::reciprocal_square_root: return 1.0 / std::sqrt(a);
+        case Op::exp: return std::exp(a);
+        case Op::log: return std::log(a);
+        case Op::sin: return std::sin(a);
+        case Op::cos: return std::cos(a);
+        case Op::sqrt: return std::sqrt(a);
+        case Op::rsqrt: return 1.0 / std::sqrt(a);
         case Op::sigmoid: return 1.0 / (1.0 + std::exp(-a));
         case Op::silu: return a / (1.0 + std::exp(-a));
         case Op::softplus: return softplus_of(a);
-        case Op::hyperbolic_tangent: return std::tanh(a);
+        case Op::tanh: return std::tanh(a);
         case Op::less: return a < b ? 1.0 : 0.0;
         case Op::equal: return a == b ? 1.0 : 0.0;
-        case Op::select: return a != 0.0 ? b : c;
+        case Op::where: return a != 0.0 ? b : c;
         default: return a;  // cast: the result is rounded where it is stored
     }
 }
