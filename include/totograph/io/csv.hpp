@@ -56,18 +56,7 @@ public:
 
 private:
     void profile() {
-        profiles_.resize(source_.names().size());
-        std::vector<char> may_count;
-        for (std::size_t position = 0; position < profiles_.size(); ++position) {
-            may_count.push_back(position == 0 || is_clock_name(source_.names()[position]) ? 1 : 0);
-        }
-        const ColumnProfiler profiler(gaps_);
-        source_.each_row([&](const CsvSource::Record& record) {
-            ++rows_;
-            for (std::size_t position = 0; position < profiles_.size(); ++position) {
-                profiler.add(profiles_[position], record[position], may_count[position] != 0);
-            }
-        });
+        profiles_ = profile_columns(source_, gaps_, &rows_);
         if (rows_ == 0) {
             throw Error(ErrorCode::invalid_file,
                         "The file " + source_.file() + " names its columns but has no rows below that.");

@@ -13,6 +13,7 @@
 #include "totograph/io/csv_layout.hpp"
 #include "totograph/io/csv_names.hpp"
 #include "totograph/io/csv_options.hpp"
+#include "totograph/io/csv_profile.hpp"
 #include "totograph/io/csv_records.hpp"
 #include "totograph/io/gap_words.hpp"
 #include "totograph/io/text.hpp"
@@ -184,5 +185,27 @@ private:
     bool has_index_ = false;
     bool has_told_ = false;
 };
+
+/// What the columns of a text hold; `rows`, where given, becomes the number of its rows.
+inline std::vector<ColumnProfile> profile_columns(CsvSource& source, const GapWords& gaps,
+                                                  std::size_t* rows = nullptr) {
+    std::vector<ColumnProfile> profiles(source.names().size());
+    std::size_t count = 0;
+    std::vector<char> may_count;
+    for (std::size_t position = 0; position < profiles.size(); ++position) {
+        may_count.push_back(position == 0 || is_clock_name(source.names()[position]) ? 1 : 0);
+    }
+    const ColumnProfiler profiler(gaps);
+    source.each_row([&](const CsvSource::Record& record) {
+        ++count;
+        for (std::size_t position = 0; position < profiles.size(); ++position) {
+            profiler.add(profiles[position], record[position], may_count[position] != 0);
+        }
+    });
+    if (rows != nullptr) {
+        *rows = count;
+    }
+    return profiles;
+}
 
 }  // namespace totograph::io::detail
