@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include <totograph/exec/cpu/product.hpp>
+#include <totograph/exec/cpu/gemm/product.hpp>
 
 namespace {
 

@@ -7,9 +7,9 @@
 #include <cuda_runtime.h>
 
 #include <totograph/core/error.hpp>
-#include <totograph/exec/cuda/check.hpp>
 #include <totograph/exec/cuda/executor.hpp>
-#include <totograph/exec/cuda/stream.hpp>
+#include <totograph/exec/cuda/runtime/check.hpp>
+#include <totograph/exec/cuda/runtime/stream.hpp>
 
 #include "custom_block/mixer.hpp"
 #include "custom_block/run_on_cpu.hpp"

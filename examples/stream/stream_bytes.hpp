@@ -12,9 +12,9 @@
 #include <vector>
 
 #include <totograph/core/error.hpp>
+#include <totograph/io/csv/text_encoding.hpp>
 #include <totograph/io/gzip.hpp>
 #include <totograph/io/text.hpp>
-#include <totograph/io/text_encoding.hpp>
 
 namespace examples {
 

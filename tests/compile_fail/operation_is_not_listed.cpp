@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: totograph: the model records an operation of its own that its `operations` do not list
-#include <totograph/graph/custom.hpp>
+#include <totograph/graph/record/custom.hpp>
 #include <type_traits>
 
 using namespace totograph;

@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 
 #include <totograph/cuda.hpp>
-#include <totograph/exec/cuda/row_local.hpp>
+#include <totograph/exec/cuda/lowering/row_local.hpp>
 
 // What steps that run by rows touch, element by element.
 
@@ -87,7 +87,7 @@ private:
         const bool is_reduction = kernel.kind == tg::KernelKind::reduction;
         const bool is_structural = kernel.kind == tg::KernelKind::structural;
         const bool is_store = is_structural && kernel.op == tg::Op::store;
-        REQUIRE((!is_structural || is_store || kernel.op == tg::Op::take || kernel.op == tg::Op::cumulative_sum ||
+        REQUIRE((!is_structural || is_store || kernel.op == tg::Op::take || kernel.op == tg::Op::cumsum ||
                  kernel.op == tg::Op::concatenate));
         const tg::Shape row_shape = leading(kernel.iteration, kernel.row_rank);
         if (is_store && has_positions(kernel)) {

@@ -8,8 +8,8 @@
 #include <cuda_runtime.h>
 #include <doctest/doctest.h>
 
-#include <totograph/exec/cuda/chain.hpp>
-#include <totograph/exec/cuda/memory.hpp>
+#include <totograph/exec/cuda/kernels/chain.hpp>
+#include <totograph/exec/cuda/runtime/memory.hpp>
 #include <totograph/graph/op.hpp>
 
 namespace tg = totograph;

@@ -8,7 +8,7 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/graph/custom.hpp>
+#include <totograph/graph/record/custom.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/graph/recorder.hpp>
 

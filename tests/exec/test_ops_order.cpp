@@ -6,7 +6,7 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/recorder.hpp>
-#include <totograph/graph/rewrite.hpp>
+#include <totograph/graph/passes/rewrite.hpp>
 
 #include "support/executors.hpp"
 #include "support/outputs.hpp"

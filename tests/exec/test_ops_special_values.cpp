@@ -13,7 +13,7 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/graph/recorder.hpp>
-#include <totograph/graph/rewrite.hpp>
+#include <totograph/graph/passes/rewrite.hpp>
 
 #include "support/executors.hpp"
 

@@ -13,7 +13,7 @@
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/graph/recorder.hpp>
-#include <totograph/graph/rewrite.hpp>
+#include <totograph/graph/passes/rewrite.hpp>
 #include <totograph/nn/rms_norm.hpp>
 
 #include "support/plans.hpp"

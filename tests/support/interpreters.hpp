@@ -14,12 +14,12 @@
 #include <totograph/core/arena.hpp>
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cpu/evaluate.hpp>
+#include <totograph/exec/cpu/evaluate/evaluate.hpp>
 #include <totograph/exec/cpu/prepared_weights.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
-#include <totograph/graph/plan.hpp>
+#include <totograph/graph/plan/plan.hpp>
 
 #include "plans.hpp"
 
@@ -202,7 +202,7 @@ private:
         const double a = argument(0, index);
         const bool has_second = instruction.op != Op::cast && argument_count(instruction.op) > 1;
         const double b = has_second ? argument(1, index) : 0.0;
-        const double c = instruction.op == Op::select ? argument(2, index) : 0.0;
+        const double c = instruction.op == Op::where ? argument(2, index) : 0.0;
         return rounded(instruction.dtype, cpu::apply_elementwise(instruction.op, a, b, c));
     }
 
@@ -216,7 +216,7 @@ private:
             case Op::minimum:
             case Op::less:
             case Op::equal: return 2;
-            case Op::select: return 3;
+            case Op::where: return 3;
             default: return 1;
         }
     }

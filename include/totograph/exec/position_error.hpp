@@ -12,7 +12,7 @@
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
-#include <totograph/graph/plan_tables.hpp>
+#include <totograph/graph/plan/tables.hpp>
 
 // Positions and lengths that are data: where a store begins, what is taken, how many keys a query sees. Whoever uses
 // one moves it inside its bounds, so that nothing else is read or written, and reports it.

@@ -9,7 +9,7 @@
 #include <totograph/core/arena.hpp>
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/graph/plan.hpp>
+#include <totograph/graph/plan/plan.hpp>
 
 namespace totograph {
 

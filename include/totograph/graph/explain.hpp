@@ -9,9 +9,9 @@
 #include <vector>
 
 #include <totograph/core/dtype.hpp>
-#include <totograph/graph/explain_names.hpp>
-#include <totograph/graph/explain_steps.hpp>
-#include <totograph/graph/explain_text.hpp>
+#include <totograph/graph/explain/names.hpp>
+#include <totograph/graph/explain/steps.hpp>
+#include <totograph/graph/explain/text.hpp>
 #include <totograph/graph/facts.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>

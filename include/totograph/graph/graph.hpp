@@ -11,7 +11,7 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/graph/model_error.hpp>
+#include <totograph/graph/record/model_error.hpp>
 #include <totograph/graph/op.hpp>
 
 namespace totograph {

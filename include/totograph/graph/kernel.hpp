@@ -7,7 +7,7 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/graph/custom.hpp>
+#include <totograph/graph/record/custom.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/op.hpp>
 

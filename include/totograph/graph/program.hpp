@@ -7,12 +7,12 @@
 #include <string_view>
 
 #include <totograph/core/shape.hpp>
-#include <totograph/graph/custom.hpp>
+#include <totograph/graph/record/custom.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
-#include <totograph/graph/plan.hpp>
+#include <totograph/graph/plan/plan.hpp>
 #include <totograph/graph/recorder.hpp>
-#include <totograph/graph/rewrite.hpp>
+#include <totograph/graph/passes/rewrite.hpp>
 
 namespace totograph {
 

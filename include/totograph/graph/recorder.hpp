@@ -4,8 +4,8 @@
 /// @file
 /// All that the code of a model is written with: the recorder, its tensors, and the operations on them.
 
-#include <totograph/graph/elementwise.hpp>
-#include <totograph/graph/linear.hpp>
-#include <totograph/graph/movement.hpp>
-#include <totograph/graph/reductions.hpp>
-#include <totograph/graph/tensor.hpp>
+#include <totograph/graph/record/elementwise.hpp>
+#include <totograph/graph/record/linear.hpp>
+#include <totograph/graph/record/movement.hpp>
+#include <totograph/graph/record/reductions.hpp>
+#include <totograph/graph/record/tensor.hpp>

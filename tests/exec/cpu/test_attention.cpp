@@ -8,7 +8,7 @@
 #include <doctest/doctest.h>
 
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cpu/attention.hpp>
+#include <totograph/exec/cpu/attention/attention.hpp>
 
 #include "exec/cpu/attention_reference.hpp"
 

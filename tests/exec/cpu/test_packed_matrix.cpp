@@ -12,7 +12,7 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cpu/packed_matrix.hpp>
+#include <totograph/exec/cpu/gemm/packed_matrix.hpp>
 #include <totograph/exec/cpu/simd.hpp>
 
 using totograph::BFloat16;

@@ -12,8 +12,8 @@
 #include <doctest/doctest.h>
 
 #include <totograph/core/dtype.hpp>
-#include <totograph/exec/cpu/packed_matrix.hpp>
-#include <totograph/exec/cpu/product.hpp>
+#include <totograph/exec/cpu/gemm/packed_matrix.hpp>
+#include <totograph/exec/cpu/gemm/product.hpp>
 #include <totograph/exec/cpu/simd.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
 

@@ -8,10 +8,10 @@
 
 #include <totograph/core/arena.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cpu/bound_graph.hpp>
+#include <totograph/exec/cpu/evaluate/bound_graph.hpp>
 #include <totograph/exec/cpu/shared_tensors.hpp>
 #include <totograph/exec/weights.hpp>
-#include <totograph/graph/elementwise.hpp>
+#include <totograph/graph/record/elementwise.hpp>
 #include <totograph/graph/recorder.hpp>
 
 #include "support/tensor_sources.hpp"

@@ -9,7 +9,7 @@
 
 #include <totograph/core/random.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cpu/student_t.hpp>
+#include <totograph/exec/cpu/kernels/student_t.hpp>
 
 using totograph::Index;
 using totograph::SampleKey;

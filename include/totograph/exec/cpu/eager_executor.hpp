@@ -8,16 +8,16 @@
 #include <utility>
 
 #include <totograph/core/arena.hpp>
-#include <totograph/exec/cpu/bound_graph.hpp>
-#include <totograph/exec/cpu/kernel_call.hpp>
-#include <totograph/exec/cpu/structural_kernels.hpp>
-#include <totograph/exec/cpu/tensor_data.hpp>
+#include <totograph/exec/cpu/evaluate/bound_graph.hpp>
+#include <totograph/exec/cpu/evaluate/tensor_data.hpp>
+#include <totograph/exec/cpu/kernels/kernel_call.hpp>
+#include <totograph/exec/cpu/kernels/structural_kernels.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
 #include <totograph/exec/state_layout.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
-#include <totograph/graph/location.hpp>
+#include <totograph/graph/passes/location.hpp>
 #include <totograph/graph/op.hpp>
 
 namespace totograph::cpu {

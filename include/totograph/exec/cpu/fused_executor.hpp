@@ -13,10 +13,10 @@
 
 #include <totograph/core/arena.hpp>
 #include <totograph/core/dtype.hpp>
-#include <totograph/exec/cpu/fused_kernels.hpp>
-#include <totograph/exec/cpu/kernel_call.hpp>
+#include <totograph/exec/cpu/kernels/fused_kernels.hpp>
+#include <totograph/exec/cpu/kernels/kernel_call.hpp>
+#include <totograph/exec/cpu/kernels/structural_kernels.hpp>
 #include <totograph/exec/cpu/prepared_weights.hpp>
-#include <totograph/exec/cpu/structural_kernels.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
 #include <totograph/exec/position_error.hpp>
 #include <totograph/exec/state_layout.hpp>

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/random.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cpu/evaluate/evaluate_attention.hpp>
+#include <totograph/exec/cpu/evaluate/evaluate_movement.hpp>
+#include <totograph/exec/cpu/evaluate/tensor_data.hpp>
+#include <totograph/graph/graph.hpp>
+#include <totograph/graph/op.hpp>
+#include <totograph/graph/passes/location.hpp>
+#include <totograph/graph/record/custom.hpp>
+
+// The reference implementation of every op: one node at a time, one number at a time, in double where that costs
+// nothing. The eager executor runs models with it; the fused executor prepares weights with it and is tested against
+// it.
+
+namespace totograph::cpu {
+
+namespace evaluate_detail {
+
+/// An op of up to three arguments, `most` elements at a time: every number is computed as it would be alone.
+inline void elementwise_in_blocks(Op op, std::span<const TensorData> inputs, std::span<const Strides> strides,
+                                  const TensorData& out) {
+    constexpr Index most = 256;
+    std::array<std::array<double, static_cast<std::size_t>(most)>, 3> arguments{};
+    std::array<double, static_cast<std::size_t>(most)> results;
+    // The last axes that each input walks through in even steps are one run; the others are looped over.
+    Shape outer = out.shape;
+    Index run = 1;
+    std::array<Index, max_inputs> steps{};
+    for (; outer.rank > 0; --outer.rank) {
+        const Index extent = outer[-1];
+        const auto axis = static_cast<std::size_t>(outer.rank) - 1;
+        bool is_even = true;
+        for (std::size_t i = 0; i < strides.size() && extent > 1; ++i) {
+            steps[i] = run == 1 ? strides[i][axis] : steps[i];
+            is_even = is_even && strides[i][axis] == steps[i] * run;
+        }
+        if (!is_even) {
+            break;
+        }
+        run *= extent;
+    }
+    for_each_element(outer, strides, [&](Index at, const auto& in) {
+        for (Index done = 0; done < run; done += most) {
+            const Index count = std::min(most, run - done);
+            for (std::size_t i = 0; i < inputs.size(); ++i) {
+                load_each(inputs[i].data, inputs[i].dtype, in[i] + done * steps[i], steps[i], count,
+                          arguments[i].data());
+            }
+            apply_elementwise(op, arguments[0].data(), arguments[1].data(), arguments[2].data(), count, results.data());
+            out.set_each(at * run + done, count, results.data());
+        }
+    });
+}
+
+inline void elementwise(const Node& node, std::span<const TensorData> inputs, const TensorData& out) {
+    std::array<Strides, max_inputs> strides{};
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        strides[i] =
+            totograph::detail::broadcast_strides(inputs[i].shape, contiguous_strides(inputs[i].shape), out.shape);
+    }
+    const std::span<const Strides> used(strides.data(), inputs.size());
+    if (node.op == Op::rotate_pairs) {
+        for_each_element(out.shape, used, [&](Index at, const auto& in) {
+            out.set(at, at % 2 == 0 ? -inputs[0].get(in[0] + 1) : inputs[0].get(in[0] - 1));
+        });
+    } else if (node.op == Op::custom_elementwise) {
+        for_each_element(out.shape, used, [&](Index at, const auto& in) {
+            std::array<float, 3> arguments{};
+            for (std::size_t i = 0; i < inputs.size(); ++i) {
+                arguments[i] = static_cast<float>(inputs[i].get(in[i]));
+            }
+            out.set(at, node.custom->scalar(arguments.data()));
+        });
+    } else {
+        elementwise_in_blocks(node.op, inputs, used, out);
+    }
+}
+
+inline void reduce(const Node& node, const TensorData& x, const TensorData& out) {
+    const Index columns = x.shape[-1];
+    for (Index row = 0; row < x.shape.rows(); ++row) {
+        double total = 0;
+        for (Index column = 0; column < columns; ++column) {
+            total += x.get(row * columns + column);
+        }
+        out.set(row, node.op == Op::mean ? total / static_cast<double>(columns) : total);
+    }
+}
+
+inline void scan(const TensorData& x, const TensorData& out) {
+    const Index columns = x.shape[-1];
+    for (Index row = 0; row < x.shape.rows(); ++row) {
+        double total = 0;
+        for (Index column = 0; column < columns; ++column) {
+            total += x.get(row * columns + column);
+            out.set(row * columns + column, total);
+        }
+    }
+}
+
+inline void softmax_rows(const TensorData& x, const TensorData& out) {
+    const Index columns = x.shape[-1];
+    for (Index row = 0; row < x.shape.rows(); ++row) {
+        double largest = -std::numeric_limits<double>::infinity();
+        for (Index column = 0; column < columns; ++column) {
+            largest = std::max(largest, x.get(row * columns + column));
+        }
+        double total = 0;
+        for (Index column = 0; column < columns; ++column) {
+            total += std::exp(x.get(row * columns + column) - largest);
+        }
+        for (Index column = 0; column < columns; ++column) {
+            out.set(row * columns + column, std::exp(x.get(row * columns + column) - largest) / total);
+        }
+    }
+}
+
+/// x W^T, accumulated in double.
+inline void linear(const TensorData& x, const TensorData& weight, const TensorData& out) {
+    const Index depth = weight.shape[1];
+    const Index columns = weight.shape[0];
+    const Index rows = x.shape.size() / depth;
+    for (Index row = 0; row < rows; ++row) {
+        for (Index column = 0; column < columns; ++column) {
+            double total = 0;
+            for (Index k = 0; k < depth; ++k) {
+                total += static_cast<double>(x.floats()[row * depth + k]) *
+                         static_cast<double>(weight.floats()[column * depth + k]);
+            }
+            out.set(row * columns + column, total);
+        }
+    }
+}
+
+/// A B for each B of a batch, accumulated in double: weights are composed once, and exactly.
+inline void matmul(const TensorData& a, const TensorData& b, const TensorData& out) {
+    const Index outer = a.shape[0];
+    const Index inner = a.shape[1];
+    const Index depth = b.shape[-1];
+    std::vector<double> row(static_cast<std::size_t>(depth));
+    for (Index part = 0; part < b.shape[0]; ++part) {
+        for (Index i = 0; i < outer; ++i) {
+            std::fill(row.begin(), row.end(), 0.0);
+            for (Index k = 0; k < inner; ++k) {
+                const auto factor = static_cast<double>(a.floats()[i * inner + k]);
+                const float* values = b.floats() + (part * inner + k) * depth;
+                for (Index column = 0; column < depth; ++column) {
+                    row[static_cast<std::size_t>(column)] += factor * static_cast<double>(values[column]);
+                }
+            }
+            std::transform(row.begin(), row.end(), out.floats() + (part * outer + i) * depth,
+                           [](double value) { return static_cast<float>(value); });
+        }
+    }
+}
+
+inline void sample_mixture(std::span<const TensorData> inputs, const TensorData& out) {
+    const Shape& parameters = inputs[1].shape;  // [series, 1 or samples, variates, patches, steps, components]
+    const Shape& shape = out.shape;
+    const Index components = parameters[5];
+    const std::uint64_t seed = static_cast<std::uint32_t>(inputs[4].integers()[0]) |
+                               static_cast<std::uint64_t>(static_cast<std::uint32_t>(inputs[4].integers()[1])) << 32U;
+    for (Index at = 0; at < shape.size(); ++at) {
+        const Index step = at % shape[4];
+        const Index patch = at / shape[4] % shape[3];
+        const Index variate = at / shape[4] / shape[3] % shape[2];
+        const Index sample = at / shape[4] / shape[3] / shape[2] % shape[1];
+        const Index series = at / shape[4] / shape[3] / shape[2] / shape[1];
+        const Index shared = parameters[1] == 1 ? 0 : sample;
+        const Index from =
+            ((((series * parameters[1] + shared) * shape[2] + variate) * shape[3] + patch) * shape[4] + step) *
+            components;
+        SampleKey key;
+        key.seed = seed;
+        key.series = static_cast<std::uint32_t>(series + inputs[5].integers()[0]);
+        key.variate = static_cast<std::uint32_t>(variate);
+        key.sample = static_cast<std::uint32_t>(sample + inputs[5].integers()[1]);
+        key.time = static_cast<std::uint32_t>((inputs[6].integers()[0] + patch) * shape[4] + step);
+        out.floats()[at] =
+            sample_student_t_mixture(static_cast<int>(components), inputs[0].floats() + from, inputs[1].floats() + from,
+                                     inputs[2].floats() + from, inputs[3].floats() + from, key);
+    }
+}
+
+}  // namespace evaluate_detail
+
+/// Computes one node. For a `store`, `out` is the state and `inputs` begin with the value.
+inline void evaluate(const Node& node, std::span<const TensorData> inputs, const TensorData& out) {
+    using namespace evaluate_detail;
+    switch (node.op) {
+        case Op::constant: out.set(0, node.immediate); return;
+        case Op::iota:
+            for (Index i = 0; i < out.shape.size(); ++i) {
+                out.set(i, static_cast<double>(i));
+            }
+            return;
+        case Op::reshape:
+            std::memcpy(out.data, inputs[0].data,
+                        static_cast<std::size_t>(out.shape.size()) * size_in_bytes(out.dtype));
+            return;
+        case Op::slice: {
+            Strides strides = contiguous_strides(inputs[0].shape);
+            auto& stride = strides[static_cast<std::size_t>(node.attributes[0])];
+            const Index offset = node.attributes[1] * stride;
+            stride *= node.attributes[2];
+            return copy_strided(inputs[0], strides, offset, out);
+        }
+        case Op::permute: {
+            const Strides from = contiguous_strides(inputs[0].shape);
+            Strides strides{};
+            for (std::size_t axis = 0; axis < static_cast<std::size_t>(out.shape.rank); ++axis) {
+                strides[axis] = from[static_cast<std::size_t>(node.attributes[axis])];
+            }
+            return copy_strided(inputs[0], strides, 0, out);
+        }
+        case Op::expand:
+            return copy_strided(
+                inputs[0],
+                totograph::detail::broadcast_strides(inputs[0].shape, contiguous_strides(inputs[0].shape), out.shape),
+                0, out);
+        case Op::concatenate: return concatenate(node, inputs, out);
+        case Op::take: return take(node, inputs, out);
+        case Op::sum:
+        case Op::mean: return reduce(node, inputs[0], out);
+        case Op::cumsum: return scan(inputs[0], out);
+        case Op::softmax: return softmax_rows(inputs[0], out);
+        case Op::linear: return linear(inputs[0], inputs[1], out);
+        case Op::matmul: return matmul(inputs[0], inputs[1], out);
+        case Op::causal_attention: return causal_attention(node, inputs, out);
+        case Op::cached_attention: return cached_attention(node, inputs, out);
+        case Op::variate_attention: return variate_attention(node, inputs, out);
+        case Op::sample_student_t_mixture: return sample_mixture(inputs, out);
+        case Op::store: return store(node, inputs, out);
+        default: return elementwise(node, inputs, out);
+    }
+}
+
+}  // namespace totograph::cpu

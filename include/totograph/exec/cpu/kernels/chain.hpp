@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cpu/simd.hpp>
+#include <totograph/exec/cpu/vector.hpp>
+#include <totograph/graph/record/custom.hpp>
+#include <totograph/graph/kernel.hpp>
+
+// Chains as straight-line code: every instruction is known to the compiler, values live in registers.
+
+namespace totograph::cpu {
+inline namespace TOTOGRAPH_SIMD_NAMESPACE {
+
+/// Whether a chain can run on packets of floats: nothing in it is of another type.
+constexpr bool is_vectorizable(const Chain& chain) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(chain.count); ++i) {
+        if (chain.instructions[i].dtype != DType::f32 || chain.instructions[i].op == Op::cast) {
+            return false;
+        }
+    }
+    return true;
+}
+
+namespace chain_detail {
+
+/// One instruction on vectors.
+template <class Source, std::size_t which, class Values>
+Vector execute(const Values& values) {
+    constexpr Instruction instruction = Source::chain.instructions[which];
+    constexpr Op op = instruction.op;
+    const auto& a = values[static_cast<std::size_t>(instruction.arguments[0])];
+    const auto& b = values[static_cast<std::size_t>(instruction.arguments[1])];
+    const auto& c = values[static_cast<std::size_t>(instruction.arguments[2])];
+    if constexpr (op == Op::constant) {
+        return Vector(static_cast<float>(instruction.immediate));
+    } else if constexpr (op == Op::add) {
+        return a + b;
+    } else if constexpr (op == Op::subtract) {
+        return a - b;
+    } else if constexpr (op == Op::multiply) {
+        return a * b;
+    } else if constexpr (op == Op::divide) {
+        return a / b;
+    } else if constexpr (op == Op::maximum) {
+        return max(a, b);
+    } else if constexpr (op == Op::minimum) {
+        return min(a, b);
+    } else if constexpr (op == Op::negative) {
+        return -a;
+    } else if constexpr (op == Op::abs) {
+        return abs(a);
+    } else if constexpr (op == Op::floor) {
+        return floor(a);
+    } else if constexpr (op == Op::exp) {
+        return exp(a);
+    } else if constexpr (op == Op::log) {
+        return log(a);
+    } else if constexpr (op == Op::sin) {
+        return sin(a);
+    } else if constexpr (op == Op::cos) {
+        return cos(a);
+    } else if constexpr (op == Op::sqrt) {
+        return sqrt(a);
+    } else if constexpr (op == Op::rsqrt) {
+        return Vector(1.0F) / sqrt(a);
+    } else if constexpr (op == Op::sigmoid) {
+        return Vector(1.0F) / (Vector(1.0F) + exp(-a));
+    } else if constexpr (op == Op::silu) {
+        return a / (Vector(1.0F) + exp(-a));
+    } else if constexpr (op == Op::softplus) {
+        return Eigen::internal::pmax(a.lanes, zero_packet()) + log1p(exp(-abs(a)));  // the other summand keeps NaN
+    } else if constexpr (op == Op::tanh) {
+        return tanh(a);
+    } else if constexpr (op == Op::less) {
+        return less(a, b);
+    } else if constexpr (op == Op::equal) {
+        return equal(a, b);
+    } else if constexpr (op == Op::where) {
+        return where(a, b, c);
+    } else if constexpr (op == Op::rotate_pairs) {
+        return rotate_pairs(a);
+    } else {
+        static_assert(op == Op::custom_elementwise, "totograph: the CPU executor has no code for this elementwise op.");
+        using Operation = typename FindOperation<typename Source::Operations, instruction.custom>::type;
+        if constexpr (requires { Operation::apply(a); }) {
+            return Operation::apply(a);
+        } else if constexpr (requires { Operation::apply(a, b); }) {
+            return Operation::apply(a, b);
+        } else {
+            return Operation::apply(a, b, c);
+        }
+    }
+}
+
+}  // namespace chain_detail
+
+/// Runs the chain of `Source` on packets. `values` holds what the chain is given, and room for its results; the last
+/// one is returned.
+template <class Source, std::size_t size>
+Vector run_chain(std::array<Vector, size>& values) {
+    constexpr auto given = static_cast<std::size_t>(Source::chain.given);
+    constexpr auto count = static_cast<std::size_t>(Source::chain.count);
+    static_assert(size == given + count);
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+        ((values[given + i] = chain_detail::execute<Source, i>(values)), ...);
+    }
+    (std::make_index_sequence<count>());
+    return values[size - 1];
+}
+
+}  // namespace TOTOGRAPH_SIMD_NAMESPACE
+}  // namespace totograph::cpu

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/attention/attention_sizes.hpp>
+#include <totograph/exec/cuda/attention/attention_tile.hpp>
+#include <totograph/exec/cuda/attention/block_attention.hpp>
+#include <totograph/exec/cuda/attention/own_rows.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/library_product.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/op.hpp>
+
+// Which attentions run on tiles, what a block of them takes, and how many there are.
+
+namespace totograph::cuda {
+
+/// Whether an attention can run on tiles.
+template <class K>
+constexpr bool can_tile(Precision precision) {
+    constexpr Op op = K::kernel.op;
+    if constexpr (K::kernel.kind != KernelKind::structural ||
+                  (op != Op::causal_attention && op != Op::cached_attention && op != Op::variate_attention)) {
+        return false;
+    } else {
+        constexpr Index head_dim = K::kernel.iteration[4] / K::kernel.attributes[0];
+        const bool fits =
+            precision != Precision::f32 && head_dim % 16 == 0 && head_dim <= (precision == Precision::bf16 ? 128 : 80);
+        return fits && !query_takes_block<K>() && (op != Op::cached_attention || K::kernel.operands[1].shape[1] == 1);
+    }
+}
+
+namespace tile_detail {
+
+/// Positions of samples whose variates one tile holds: several where variates are few. They do not see each other.
+template <class K>
+inline constexpr int slices = [] {
+    constexpr auto variates = static_cast<int>(K::kernel.iteration[2]);
+    return K::kernel.op == Op::variate_attention && variates <= tile_queries ? tile_queries / variates : 1;
+}();
+
+/// What the queries of a block are.
+template <class K>
+inline constexpr int queries = static_cast<int>(K::kernel.op == Op::causal_attention   ? K::kernel.iteration[3]
+                                                : K::kernel.op == Op::cached_attention ? K::kernel.iteration[1]
+                                                                                       : K::kernel.iteration[2]) *
+                               slices<K>;
+
+/// Keys that a block may attend to.
+template <class K>
+inline constexpr int keys = K::kernel.op == Op::variate_attention ? queries<K>
+                                                                  : static_cast<int>(K::kernel.operands[1].shape[3]);
+
+template <class K>
+inline constexpr int query_tiles = (queries<K> + tile_queries - 1) / tile_queries;
+
+/// Whether queries have keys of their own, beside those that they share.
+template <class K>
+inline constexpr bool has_own_keys = (K::kernel.op == Op::cached_attention) && (AttentionSizes<K>::samples > 1);
+
+template <class K>
+using Own = OwnRows<AttentionSizes<K>::head_dim, typename K::Key>;
+
+template <class K, Precision precision>
+using TileOf = Tile<AttentionSizes<K>::head_dim, precision == Precision::bf16>;
+
+/// Positions of samples' own keys that are on their way at a time, at most: more were no faster.
+inline constexpr int most_own_positions = 2;
+
+/// Shared memory of a tiled attention when so many positions of own keys are on their way.
+template <class K, Precision precision>
+constexpr std::size_t tile_shared_bytes(int own_positions) {
+    const std::size_t own = has_own_keys<K> ? static_cast<std::size_t>(tile_warps * own_positions) * sizeof(Own<K>) : 0;
+    return sizeof(TileOf<K, precision>) + own;
+}
+
+/// How many are, where a multiprocessor has so much shared memory: as many as leave as many blocks there as one would.
+template <class K, Precision precision>
+constexpr int own_positions(std::size_t shared_bytes) {
+    constexpr std::size_t of_system = 1024;  // of each block
+    const auto blocks = [&](int positions) {
+        const std::size_t bytes = tile_shared_bytes<K, precision>(positions) + of_system;
+        return std::min<std::size_t>(shared_bytes / bytes, tile_blocks_together);
+    };
+    int positions = 1;
+    while (positions < most_own_positions && blocks(positions + 1) == blocks(1)) {
+        ++positions;
+    }
+    return positions;
+}
+
+}  // namespace tile_detail
+
+/// Blocks of a tiled attention.
+template <class K>
+inline constexpr Index tile_blocks = [] {
+    using S = AttentionSizes<K>;
+    constexpr Index groups =
+        K::kernel.op == Op::variate_attention
+            ? S::shape[0] * S::heads *
+                  divide_rounding_up(Index{S::samples} * S::positions, Index{tile_detail::slices<K>})
+            : S::queries / tile_detail::queries<K>;
+    return groups * tile_detail::query_tiles<K>;
+}();
+
+}  // namespace totograph::cuda

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/gemm/sm90/row_cluster_launch.hpp>
+#include <totograph/exec/cuda/gemm/sm90/warpgroup_launch.hpp>
+#include <totograph/exec/cuda/lowering/launch.hpp>
+#include <totograph/exec/cuda/lowering/lowering.hpp>
+#include <totograph/graph/explain/names.hpp>
+#include <totograph/graph/explain/steps.hpp>
+#include <totograph/graph/explain/text.hpp>
+#include <totograph/graph/facts.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/program.hpp>
+
+namespace totograph::cuda::explain_detail {
+
+/// A launch in words.
+struct LaunchWords {
+    Launch launch;
+    int layer = -1;
+    std::vector<std::string> steps;  ///< What each of its steps computes.
+    std::string weights;             ///< Names of the tensors of the checkpoint that products read.
+    bool rounds = false;             ///< A result is stored as bf16.
+    StepFacts facts;
+    int main_kernel = 0;    ///< The kernel of the plan that says what it is about.
+    bool may_fuse = false;  ///< Warpgroups can compute its products with what follows.
+
+    /// What launches it.
+    [[nodiscard]] const char* kind() const {
+        switch (launch.kind) {
+            case LaunchKind::step: return "kernel";
+            case LaunchKind::segment: return "segment";
+            case LaunchKind::rows: return "rows";
+            case LaunchKind::streamed: return "streamed";
+            case LaunchKind::library: return "cuBLASLt";
+        }
+        return "";
+    }
+    /// Of steps one after the other: `29 small steps, 19 barriers`, `31 small steps, 11 barriers, 14.2 KiB shared`,
+    /// `11 steps of 1792 rows, 8 barriers`, or `5 steps of 1792 rows and 12 aside, 4 barriers`.
+    [[nodiscard]] std::string sequence_title() const {
+        const auto barriers = std::count(launch.barriers.begin(), launch.barriers.end(), true);
+        const auto aside = std::count(launch.aside.begin(), launch.aside.end(), true);
+        const auto own = launch.count - aside;
+        const std::string plural = own == 1 ? "" : "s";
+        return std::to_string(own) +
+               (launch.kind == LaunchKind::rows ? " step" + plural + " of " + std::to_string(launch.rows) + " rows"
+                                                : " small step" + plural) +
+               (aside > 0 ? " and " + std::to_string(aside) + " aside, " : ", ") + std::to_string(barriers) +
+               (barriers == 1 ? " barrier" : " barriers") +
+               (launch.local_bytes > 0 ? ", " + totograph::detail::bytes_text(launch.local_bytes) + " shared" : "");
+    }
+    /// The numbers of its steps in the plan.
+    [[nodiscard]] std::string step_range() const {
+        const std::string first = std::to_string(launch.first);
+        return launch.count == 1 ? first : first + "-" + std::to_string(launch.first + launch.count - 1);
+    }
+    /// What is launched beside a product of the library, if it is one.
+    [[nodiscard]] std::string extra() const {
+        if (launch.kind != LaunchKind::library) {
+            return {};
+        }
+        if (launch.feeds != Feeds::nothing && may_fuse) {
+            return std::string("all of it inside, and ") + (launch.feeds == Feeds::norm ? "the norm" : "the rounding") +
+                   " that follows where clusters that have whole rows fill the device";
+        }
+        return launch.direct.is_possible  ? "all of it inside"
+               : launch.draws.is_possible ? "chains where draws need them"
+               : may_fuse ? "chains inside, where the device has warpgroups, or in a kernel of their own"
+                          : "chains in a kernel of their own";
+    }
+    /// What follows `as` in words, " bf16" or " bf16 in part", where results are stored as bf16; nothing where they are
+    /// stored as planned.
+    [[nodiscard]] std::string rounding(std::string_view as) const {
+        return !rounds ? "" : std::string(as) + " bf16" + (launch.is_sequence() ? " in part" : "");
+    }
+    /// Whether two do the same for different layers.
+    [[nodiscard]] bool is_like(const LaunchWords& other) const {
+        return launch.kind == other.launch.kind && steps == other.steps && rounds == other.rounds &&
+               facts == other.facts && extra() == other.extra();
+    }
+};
+
+/// Launches of one layer in a row, or of several equal layers, of which the first is told.
+struct LaunchGroup {
+    std::size_t first = 0;
+    std::size_t count = 0;
+    int repeats = 1;
+    int layer = -1;
+};
+
+/// What a captured program launches, in words.
+class LaunchList {
+public:
+    template <class Program, bool streams>
+    static LaunchList of() {
+        using Lowered = Lowering<Program, streams>;
+        LaunchList list(tables_of<Program>(), streams ? DType::bf16 : DType::f32);
+        [&]<std::size_t... i>(std::index_sequence<i...>) {
+            (list.add(Lowered::at(i), Lowered::is_rounded,
+                      fits_warpgroups<LaunchAt<Program, streams, i>, streams>() ||
+                          RowClusterGroupOf<Program, streams, i>::fits),
+             ...);
+        }
+        (std::make_index_sequence<Lowered::count>());
+        list.find_groups();
+        return list;
+    }
+
+    [[nodiscard]] const std::vector<LaunchWords>& launches() const { return launches_; }
+    [[nodiscard]] const std::vector<LaunchGroup>& groups() const { return groups_; }
+    [[nodiscard]] const ProgramTables& tables() const { return tables_; }
+
+    /// `63 launches for 146 steps`.
+    [[nodiscard]] std::string summary() const {
+        return std::to_string(launches_.size()) + (launches_.size() == 1 ? " launch" : " launches") + " for " +
+               std::to_string(tables_.steps.size()) + " steps";
+    }
+    /// Of the prepared weights that the program reads.
+    [[nodiscard]] std::size_t weight_bytes() const { return totograph::weight_bytes(tables_, storage_); }
+    /// Of all launches together.
+    [[nodiscard]] StepFacts facts() const {
+        StepFacts total;
+        for (const LaunchWords& launch : launches_) {
+            total += launch.facts;
+        }
+        return total;
+    }
+
+private:
+    LaunchList(const ProgramTables& tables, DType storage)
+        : tables_(tables), storage_(storage), words_(tables), names_(tables) {}
+
+    void add(const Launch& launch, bool (*is_rounded)(const Reference&), bool may_fuse) {
+        LaunchWords result;
+        result.launch = launch;
+        result.may_fuse = may_fuse;
+        const int last = launch.first + launch.count - 1;
+        const int main = launch.end_of_products() - 1;
+        result.layer = words_.step(main).layer;
+        result.main_kernel = tables_.steps[static_cast<std::size_t>(main)].kernel;
+        std::vector<totograph::detail::NameAndLayer> weights;
+        for (int step = launch.first; step <= last; ++step) {
+            const auto& words = words_.step(step);
+            result.steps.push_back(words.line());
+            for (const auto& weight : words.weights) {
+                if (std::find(weights.begin(), weights.end(), weight) == weights.end()) {
+                    weights.push_back(weight);
+                }
+            }
+            result.facts += facts_of_step(tables_.steps[static_cast<std::size_t>(step)], is_rounded);
+        }
+        if (launch.kind == LaunchKind::streamed || launch.kind == LaunchKind::library) {
+            result.weights = names_.weights(weights, result.layer);
+        }
+        for (int i = 0; i < launch.count; ++i) {
+            result.rounds = result.rounds || launch.rounds[static_cast<std::size_t>(i)];
+        }
+        launches_.push_back(std::move(result));
+    }
+
+    /// The plan counts f32: what the launches store as bf16 takes half of that.
+    [[nodiscard]] StepFacts facts_of_step(const Step& step, bool (*is_rounded)(const Reference&)) const {
+        Kernel kernel = tables_.kernels[static_cast<std::size_t>(step.kernel)];
+        kernel.dtype = is_rounded(step.output) ? DType::bf16 : kernel.dtype;
+        for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
+            kernel.operands[i].dtype = is_rounded(step.operands[i]) ? DType::bf16 : kernel.operands[i].dtype;
+        }
+        StepFacts facts = facts_of(kernel, storage_);
+        if (kernel.kind == KernelKind::product && is_rounded(step.input)) {
+            const Index input = kernel.input_stride == 0 ? kernel.depth : kernel.rows() * kernel.depth;
+            facts.bytes_read -= input * static_cast<Index>(size_in_bytes(DType::f32) - size_in_bytes(DType::bf16));
+        }
+        return facts;
+    }
+
+    void find_groups() {
+        for (std::size_t i = 0; i < launches_.size();) {
+            LaunchGroup group{i, 0, 1, launches_[i].layer};
+            while (i < launches_.size() && launches_[i].layer == group.layer) {
+                ++i;
+                ++group.count;
+            }
+            if (!groups_.empty() && are_alike(groups_.back(), group)) {
+                ++groups_.back().repeats;
+            } else {
+                groups_.push_back(group);
+            }
+        }
+    }
+
+    [[nodiscard]] bool are_alike(const LaunchGroup& left, const LaunchGroup& right) const {
+        bool same = left.count == right.count && left.layer >= 0 && right.layer >= 0;
+        for (std::size_t i = 0; same && i < left.count; ++i) {
+            same = launches_[left.first + i].is_like(launches_[right.first + i]);
+        }
+        return same;
+    }
+
+    ProgramTables tables_;
+    DType storage_;
+    totograph::detail::ProgramWords words_;
+    totograph::detail::ProgramNames names_;
+    std::vector<LaunchWords> launches_;
+    std::vector<LaunchGroup> groups_;
+};
+
+}  // namespace totograph::cuda::explain_detail

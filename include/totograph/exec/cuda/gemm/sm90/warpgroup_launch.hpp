@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#include <cuda_runtime.h>
+
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/gemm/sm90/warpgroup.hpp>
+#include <totograph/exec/cuda/gemm/sm90/warpgroup_group.hpp>
+#include <totograph/exec/cuda/gemm/sm90/warpgroup_product.hpp>
+#include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/lowering/launch.hpp>
+#include <totograph/exec/cuda/runtime/device.hpp>
+#include <totograph/exec/cuda/runtime/kernel_launcher.hpp>
+
+// What a launch of products asks of warpgroups.
+
+namespace totograph::cuda {
+
+/// The products of a launch, `LaunchAt`, as a group.
+template <class At, class Indices = std::make_integer_sequence<int, At::launch.products()>>
+struct WarpgroupGroupOf;
+template <class At, int... i>
+struct WarpgroupGroupOf<At, std::integer_sequence<int, i...>> {
+    using type = WarpgroupGroup<typename At::template KernelAt<At::launch.norms() + i>...>;
+    static constexpr bool fits = (fits_warpgroups<typename At::template KernelAt<At::launch.norms() + i>>() && ...);
+};
+
+/// Whether warpgroups can compute the products of a launch with their chains; `is_bf16` says what its weights are.
+template <class At, bool is_bf16>
+constexpr bool fits_warpgroups() {
+    if constexpr (is_bf16 && At::launch.kind == LaunchKind::library && !At::launch.direct.is_possible &&
+                  !At::launch.draws.is_possible) {
+        return WarpgroupGroupOf<At>::fits;
+    } else {
+        return false;
+    }
+}
+
+/// Launches the products of a launch with their chains.
+/// @param input    bf16, rows next to each other
+/// @param weights  of each product
+/// @param calls    what each product's chain reads and writes
+template <class At>
+void launch_warpgroups(const KernelLauncher& launcher, const Device& device, const void* input,
+                       const std::array<const std::byte*, At::launch.products()>& weights,
+                       const std::array<KernelCall, At::launch.products()>& calls, cudaStream_t stream) {
+    using Group = typename WarpgroupGroupOf<At>::type;
+    using Tile = typename Group::Tile;
+    const auto parameters = [&]<int... i>(std::integer_sequence<int, i...>) {
+        return typename Group::Parameters{describe_tiles(input, Group::rows, Group::depth, Tile::rows),
+                                          {describe_tiles(weights[i], Group::template weight_rows<i>, Group::depth,
+                                                          Tile::columns / Tile::cluster)...},
+                                          {calls[i]...}};
+    }
+    (std::make_integer_sequence<int, Group::count>());
+    const Index clusters = std::min<Index>(Group::items, Index{device.multiprocessors} / Tile::cluster);
+    launcher.launch(&warpgroup_kernel<Group>,
+                    {clusters * Tile::cluster, Tile::threads, Tile::cluster, Tile::shared_bytes}, stream, parameters);
+}
+
+}  // namespace totograph::cuda

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/op.hpp>
+#include <totograph/graph/record/custom.hpp>
+
+// Chains as straight-line device code: every instruction is known to the compiler, values live in registers.
+
+namespace totograph::cuda {
+
+/// Neighbouring elements of a row, which one thread computes.
+template <class T, int lanes>
+struct Pack {
+    T lane[lanes];
+};
+
+namespace chain_detail {
+
+template <std::size_t index, class T>
+struct Slot {
+    T value;
+};
+
+template <class Indices, class... T>
+struct Slots;
+template <std::size_t... index, class... T>
+struct Slots<std::index_sequence<index...>, T...> : Slot<index, T>... {};
+
+template <std::size_t index, class T>
+__device__ __forceinline__ const T& at(const Slot<index, T>& slot) {
+    return slot.value;
+}
+template <std::size_t index, class T>
+__device__ __forceinline__ T& at(Slot<index, T>& slot) {
+    return slot.value;
+}
+
+/// The dtype of a value of a chain: what it is given, then what its instructions make.
+template <class Source, std::size_t index>
+constexpr DType value_dtype() {
+    constexpr auto given = static_cast<std::size_t>(Source::chain.given);
+    constexpr auto accumulators = static_cast<std::size_t>(Source::accumulators);
+    if constexpr (index < accumulators) {
+        return Source::accumulator_dtype;
+    } else if constexpr (index < given) {
+        return Source::kernel.operands[static_cast<std::size_t>(Source::first_operand) + index - accumulators].dtype;
+    } else {
+        return Source::chain.instructions[index - given].dtype;
+    }
+}
+
+template <class Source, int lanes, class Indices>
+struct ValuesOf;
+template <class Source, int lanes, std::size_t... index>
+struct ValuesOf<Source, lanes, std::index_sequence<index...>> {
+    using type = Slots<std::index_sequence<index...>, Pack<Element<value_dtype<Source, index>()>, lanes>...>;
+};
+
+template <class T>
+__device__ __forceinline__ T softplus(T x) {
+    return std::fmax(x, T(0)) + std::log1p(std::exp(-std::fabs(x)));
+}
+
+/// The larger; NaN if either is.
+template <class T>
+__device__ __forceinline__ T maximum(T a, T b) {
+    return a > b || a != a ? a : b;
+}
+template <class T>
+__device__ __forceinline__ T minimum(T a, T b) {
+    return a < b || a != a ? a : b;
+}
+
+/// A cast; to an integer, NaN becomes 0 and what is out of range the nearest integer, as the device has it.
+template <class To, class From>
+__device__ __forceinline__ To convert(From value) {
+    if constexpr (std::is_same_v<To, std::int32_t> && std::is_same_v<From, float>) {
+        return __float2int_rz(value);
+    } else if constexpr (std::is_same_v<To, std::int32_t> && std::is_same_v<From, double>) {
+        return value != value ? 0 : __double2int_rz(value);
+    } else {
+        return static_cast<To>(value);
+    }
+}
+
+/// Whether what an instruction of a chain makes goes into the result by multiplications alone. (A sum could cancel all
+/// but its error, and a function magnify it.)
+constexpr bool is_factor(const Chain& chain, std::size_t instruction) {
+    std::array<bool, max_instructions> derives{};
+    derives[instruction] = true;
+    for (std::size_t i = instruction + 1; i < static_cast<std::size_t>(chain.count); ++i) {
+        for (const int argument : chain.instructions[i].arguments) {
+            const int maker = argument - chain.given;
+            derives[i] = derives[i] || (maker >= 0 && derives[static_cast<std::size_t>(maker)]);
+        }
+        if (derives[i] && chain.instructions[i].op != Op::multiply) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// One elementwise op on numbers of one type.
+///
+/// @tparam rounds     the chain's result is rounded to bf16, of 8 bits: a quotient and a power of e of 21 bits are
+///                    enough
+/// @tparam is_factor  what it makes goes into that result by multiplications alone
+template <Op op, bool rounds, bool is_factor, class T>
+__device__ __forceinline__ T apply(T a, T b) {
+    if constexpr (op == Op::add) {
+        return a + b;
+    } else if constexpr (op == Op::subtract) {
+        return a - b;
+    } else if constexpr (op == Op::multiply) {
+        return a * b;
+    } else if constexpr (op == Op::divide) {
+        return a / b;
+    } else if constexpr (op == Op::maximum) {
+        return maximum(a, b);
+    } else if constexpr (op == Op::minimum) {
+        return minimum(a, b);
+    } else if constexpr (op == Op::negative) {
+        return -a;
+    } else if constexpr (op == Op::abs) {
+        return a < T(0) ? -a : a;
+    } else if constexpr (op == Op::floor) {
+        return std::floor(a);
+    } else if constexpr (op == Op::exp) {
+        return std::exp(a);
+    } else if constexpr (op == Op::log) {
+        return std::log(a);
+    } else if constexpr (op == Op::sin) {
+        return std::sin(a);
+    } else if constexpr (op == Op::cos) {
+        return std::cos(a);
+    } else if constexpr (op == Op::sqrt) {
+        return std::sqrt(a);
+    } else if constexpr (op == Op::rsqrt) {
+        return T(1) / std::sqrt(a);
+    } else if constexpr (op == Op::silu && rounds && is_factor && std::is_same_v<T, float>) {
+        // a / (1 + exp(-a)) = a/2 (1 + tanh(a/2)), in one instruction of the unit for such functions in place of two.
+        // It errs by up to |a| / 4096: for positive a, by at most a quarter of what rounding can lose; below about -2.4
+        // it can be more than rounding loses, and from about -8 on all of the result, which is at most 0.003 there.
+        const float half = 0.5F * a;
+        float tangent;
+        asm("tanh.approx.f32 %0, %1;" : "=f"(tangent) : "f"(half));
+        return half + half * tangent;
+    } else if constexpr (op == Op::sigmoid || op == Op::silu) {
+        const T numerator = op == Op::silu ? a : T(1);
+        if constexpr (rounds && std::is_same_v<T, float>) {
+            // As instructions: what is too small for a normal number becomes 0, which is all that bf16 needs of it; the
+            // functions of the library spend code on such cases.
+            constexpr float log2_of_e = 1.4426950408889634F;
+            float power;
+            float quotient;
+            asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(a * -log2_of_e));
+            asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(quotient) : "f"(1.0F + power));
+            return numerator * quotient;
+        } else {
+            return numerator / (T(1) + std::exp(-a));
+        }
+    } else if constexpr (op == Op::softplus) {
+        return softplus(a);
+    } else {
+        static_assert(op == Op::tanh, "totograph: the CUDA executor has no code for this elementwise op.");
+        return std::tanh(a);
+    }
+}
+
+/// An instruction without what points to the host's memory, which device code cannot name.
+struct DeviceInstruction {
+    Op op = Op::add;
+    DType dtype = DType::f32;
+    std::array<int, 3> arguments{};
+    double immediate = 0;
+
+    constexpr explicit DeviceInstruction(const Instruction& instruction)
+        : op(instruction.op), dtype(instruction.dtype), immediate(instruction.immediate) {
+        for (std::size_t i = 0; i < arguments.size(); ++i) {
+            arguments[i] = static_cast<int>(instruction.arguments[i]);
+        }
+    }
+};
+
+/// The user's operation that an instruction calls.
+template <class Source, std::size_t which>
+using OperationAt = typename FindOperation<typename Source::Operations, Source::chain.instructions[which].custom>::type;
+
+template <class Source, std::size_t which, int lanes, class Values>
+__device__ __forceinline__ void execute(Values& values) {
+    constexpr auto given = static_cast<std::size_t>(Source::chain.given);
+    constexpr DeviceInstruction instruction(Source::chain.instructions[which]);
+    constexpr Op op = instruction.op;
+    constexpr auto first = static_cast<std::size_t>(instruction.arguments[0]);
+    constexpr auto second = static_cast<std::size_t>(instruction.arguments[1]);
+    constexpr auto third = static_cast<std::size_t>(instruction.arguments[2]);
+    using T = Element<instruction.dtype>;
+    auto& result = at<given + which>(values);
+#pragma unroll
+    for (int lane = 0; lane < lanes; ++lane) {
+        if constexpr (op == Op::constant) {
+            result.lane[lane] = static_cast<T>(instruction.immediate);
+        } else if constexpr (op == Op::cast) {
+            result.lane[lane] = convert<T>(at<first>(values).lane[lane]);
+        } else if constexpr (op == Op::less) {
+            result.lane[lane] = at<first>(values).lane[lane] < at<second>(values).lane[lane] ? T(1) : T(0);
+        } else if constexpr (op == Op::equal) {
+            result.lane[lane] = at<first>(values).lane[lane] == at<second>(values).lane[lane] ? T(1) : T(0);
+        } else if constexpr (op == Op::where) {
+            result.lane[lane] =
+                at<first>(values).lane[lane] != 0 ? at<second>(values).lane[lane] : at<third>(values).lane[lane];
+        } else if constexpr (op == Op::rotate_pairs) {
+            static_assert(lanes % 2 == 0, "totograph: pairs are rotated two elements at a time.");
+            result.lane[lane] = lane % 2 == 0 ? -at<first>(values).lane[lane | 1] : at<first>(values).lane[lane & ~1];
+        } else if constexpr (op == Op::custom_elementwise) {
+            using Operation = OperationAt<Source, which>;
+            const auto a = at<first>(values).lane[lane];
+            const auto b = at<second>(values).lane[lane];
+            const auto c = at<third>(values).lane[lane];
+            if constexpr (requires { Operation::apply(a); }) {
+                result.lane[lane] = Operation::apply(a);
+            } else if constexpr (requires { Operation::apply(a, b); }) {
+                result.lane[lane] = Operation::apply(a, b);
+            } else {
+                result.lane[lane] = Operation::apply(a, b, c);
+            }
+        } else {
+            // An op of one argument does not read the second, which may be of any type.
+            result.lane[lane] = apply<op, Source::rounds, is_factor(Source::chain, which), T>(
+                static_cast<T>(at<first>(values).lane[lane]), static_cast<T>(at<second>(values).lane[lane]));
+        }
+    }
+}
+
+}  // namespace chain_detail
+
+/// The values of a chain, for `lanes` neighbouring elements.
+template <class Source, int lanes>
+using ChainValues = typename chain_detail::ValuesOf<
+    Source, lanes, std::make_index_sequence<static_cast<std::size_t>(Source::chain.given + Source::chain.count)>>::type;
+
+/// Runs the chain of `Source`, whose given values are set, and gives the last value.
+template <class Source, int lanes>
+__device__ __forceinline__ auto run_chain(ChainValues<Source, lanes>& values) {
+    constexpr auto given = static_cast<std::size_t>(Source::chain.given);
+    constexpr auto count = static_cast<std::size_t>(Source::chain.count);
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+        (chain_detail::execute<Source, i, lanes>(values), ...);
+    }
+    (std::make_index_sequence<count>());
+    return chain_detail::at<given + count - 1>(values);
+}
+
+/// Whether a chain needs neighbouring pairs.
+constexpr bool rotates_pairs(const Chain& chain) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(chain.count); ++i) {
+        if (chain.instructions[i].op == Op::rotate_pairs) {
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace totograph::cuda

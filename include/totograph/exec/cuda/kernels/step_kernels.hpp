@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/attention/attention.hpp>
+#include <totograph/exec/cuda/gemm/product_epilogue.hpp>
+#include <totograph/exec/cuda/kernels/elementwise.hpp>
+#include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/kernels/movement.hpp>
+#include <totograph/exec/cuda/kernels/reduction.hpp>
+#include <totograph/exec/cuda/kernels/sample.hpp>
+#include <totograph/exec/cuda/lowering/row_local.hpp>
+#include <totograph/exec/cuda/runtime/dependent_launch.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/op.hpp>
+
+// The kernels that are launched: one step, several small ones, several of the same rows, the chain after a library's
+// product.
+
+namespace totograph::cuda {
+
+/// Runs a step on threads that share it.
+template <class K, class Threads = Blocks<>>
+__device__ void run_step(const KernelCall& call) {
+    if constexpr (K::kernel.kind == KernelKind::pointwise) {
+        run_pointwise<K, Threads>(call);
+    } else if constexpr (K::kernel.kind == KernelKind::reduction) {
+        run_reduction<K, Threads>(call);
+    } else if constexpr (K::kernel.op == Op::take) {
+        run_take<K, Threads>(call);
+    } else if constexpr (K::kernel.op == Op::concatenate) {
+        run_concatenate<K, Threads>(call);
+    } else if constexpr (K::kernel.op == Op::store) {
+        run_store<K, Threads>(call);
+    } else if constexpr (K::kernel.op == Op::cumsum) {
+        run_cumsum<K, Threads>(call);
+    } else if constexpr (K::kernel.op == Op::softmax) {
+        run_softmax<K, Threads>(call);
+    } else if constexpr (K::kernel.op == Op::causal_attention) {
+        run_causal_attention<K>(call);
+    } else if constexpr (K::kernel.op == Op::cached_attention) {
+        run_cached_attention<K>(call);
+    } else if constexpr (K::kernel.op == Op::variate_attention) {
+        run_variate_attention<K>(call);
+    } else {
+        static_assert(K::kernel.op == Op::sample_student_t_mixture,
+                      "totograph: the CUDA executor has no kernel for an op that this model records.");
+        run_sample<K>(call);
+    }
+}
+
+/// Blocks that keep a step busy, before the device's size is known.
+template <class K>
+constexpr Index blocks_wanted() {
+    constexpr Index warps = block_threads / warp_size;
+    const auto over = [](Index items, Index per_block) {
+        return std::max<Index>(1, divide_rounding_up(items, per_block));
+    };
+    if constexpr (K::kernel.kind == KernelKind::pointwise || K::kernel.kind == KernelKind::product) {
+        return over(K::kernel.iteration.size() / lanes_of<K>(K::kernel.iteration.size() < 65536), block_threads);
+    } else if constexpr (K::kernel.kind == KernelKind::reduction) {
+        return takes_block<K>() ? K::kernel.rows() : over(K::kernel.rows(), block_threads / row_threads<K>());
+    } else if constexpr (K::kernel.op == Op::cumsum) {
+        constexpr Index rows = K::kernel.iteration.size() / K::kernel.iteration[-1];
+        return K::kernel.iteration[-1] <= 4 * warp_size ? over(rows, warps) : rows;
+    } else if constexpr (K::kernel.op == Op::softmax) {
+        constexpr Index columns = K::kernel.iteration[-1];
+        return over(K::kernel.iteration.size() / columns, block_threads / softmax_threads(columns));
+    } else if constexpr (K::kernel.op == Op::causal_attention || K::kernel.op == Op::cached_attention ||
+                         K::kernel.op == Op::variate_attention) {
+        return query_takes_block<K>() ? AttentionSizes<K>::queries : over(AttentionSizes<K>::queries, warps);
+    } else {
+        return over(K::kernel.iteration.size(), block_threads);
+    }
+}
+
+template <class K>
+__global__ void __launch_bounds__(block_threads) step_kernel(const __grid_constant__ KernelCall call) {
+    if constexpr (!waits_for_itself<K>()) {
+        wait_for_predecessor();
+        let_successor_begin();
+    }
+    run_step<K>(call);
+}
+
+/// Waits for all blocks of a segment; what they wrote can be read afterwards.
+template <int blocks>
+__device__ __forceinline__ void synchronize_segment() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    if constexpr (blocks > 1) {
+        __syncwarp();
+        asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+        return;
+    }
+#endif
+    __syncthreads();
+}
+
+/// What a kernel of several steps is launched with.
+template <std::size_t steps>
+struct StepCalls {
+    KernelCall call[steps];
+    /// A bit for each step's output, then one for each of its operands: it lies in the block's shared memory, and its
+    /// address is counted from there.
+    std::uint32_t local[steps];
+    static_assert(sizeof(call) + sizeof(local) <= 32764,
+                  "totograph: steps have more operands than a kernel has parameters.");
+};
+
+/// Where in a block each of several steps begins, of so many elements: behind those since the last barrier, so that
+/// steps of few elements run beside each other on warps of their own.
+template <std::uint64_t barriers, std::size_t steps>
+constexpr std::array<int, steps> first_threads(const std::array<Index, steps>& sizes) {
+    std::array<int, steps> result{};
+    Index next = 0;
+    for (std::size_t i = 0; i < steps; ++i) {
+        next = barriers >> i & 1U ? 0 : next;
+        result[i] = static_cast<int>(next % block_threads);
+        next += round_up(std::min<Index>(sizes[i], block_threads), warp_size);
+    }
+    return result;
+}
+
+/// Steps one after the other. `barriers` has a bit for each step that must wait for those before it.
+template <int blocks, std::uint64_t barriers, class... K>
+struct Segment {
+    using Calls = StepCalls<sizeof...(K)>;
+    static constexpr auto begins = first_threads<barriers, sizeof...(K)>({K::kernel.iteration.size()...});
+
+    static __device__ void run(const Calls& calls) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+        constexpr int count = blocks;
+#else
+        constexpr int count = 1;  // without clusters
+#endif
+        [&]<std::size_t... i>(std::index_sequence<i...>) {
+            ((barriers >> i & 1U ? synchronize_segment<blocks>() : void(),
+              run_step<K, Blocks<count, begins[i]>>(calls.call[i])),
+             ...);
+        }
+        (std::make_index_sequence<sizeof...(K)>());
+    }
+};
+
+/// Steps of so many rows one after the other, of which each block has rows of its own: nothing that it reads is written
+/// by another. `aside` has a bit for each step that has nothing to do with the rows: the first block has those, if
+/// there are any.
+template <Index rows, std::uint64_t barriers, std::uint64_t aside, class... K>
+struct RowSegment {
+    using Calls = StepCalls<sizeof...(K)>;
+    static constexpr std::size_t steps = sizeof...(K);
+
+private:
+    static constexpr std::array<Index, steps> sizes{K::kernel.iteration.size()...};
+    static constexpr std::array<Index, steps> sizes_where(bool is_aside) {
+        std::array<Index, steps> result = sizes;
+        for (std::size_t i = 0; i < steps; ++i) {
+            result[i] = ((aside >> i & 1U) != 0) == is_aside ? result[i] : 0;
+        }
+        return result;
+    }
+    static constexpr std::array<Index, steps> sizes_of_rows = sizes_where(false);
+    static constexpr auto begins = first_threads<barriers, steps>(sizes_where(true));
+
+    /// As many as give each thread a pair of the widest step; fewer where the device would have too few blocks.
+    static constexpr Index widest = *std::max_element(sizes_of_rows.begin(), sizes_of_rows.end()) / rows;
+    static_assert(widest > 0, "totograph: steps by rows are not all aside.");
+    static constexpr Index rows_each =
+        std::clamp<Index>(2 * block_threads / widest, 1, std::max<Index>(1, rows / fewest_rows));
+    static constexpr unsigned first_block = aside != 0 ? 1 : 0;
+
+public:
+    static constexpr Index blocks = first_block + divide_rounding_up(rows, rows_each);
+
+    static __device__ void run(const Calls& calls) {
+        if (aside != 0 && blockIdx.x == 0) {
+            run_some<true>(calls, std::index_sequence_for<K...>());
+        } else {
+            run_some<false>(calls, std::index_sequence_for<K...>());
+        }
+    }
+
+private:
+    template <bool is_aside, std::size_t... i>
+    static __device__ __forceinline__ void run_some(const Calls& calls, std::index_sequence<i...>) {
+        (run_one<is_aside, i, K>(calls.call[i]), ...);
+    }
+    template <bool is_aside, std::size_t i, class Kernel>
+    static __device__ __forceinline__ void run_one(const KernelCall& call) {
+        if constexpr ((barriers >> i & 1U) != 0) {
+            __syncthreads();
+        }
+        if constexpr (((aside >> i & 1U) != 0) == is_aside) {
+            using Threads =
+                std::conditional_t<is_aside, Blocks<1, begins[i]>, BlocksOfRows<rows, rows_each, first_block>>;
+            run_step<Kernel, Threads>(call);
+        }
+    }
+};
+
+/// Copies the parameters of a kernel to shared memory with all threads of a block. Those of several steps are many,
+/// each read once: one after the other, through the cache for constants, steps would wait for each of them.
+template <class Parameters>
+__device__ __forceinline__ void copy_parameters(Parameters& to, const Parameters& from) {
+    using Word = std::uint64_t;
+    static_assert(sizeof(Parameters) % sizeof(Word) == 0 && alignof(Parameters) == alignof(Word));
+    const Word* source = reinterpret_cast<const Word*>(&from);
+    asm volatile("" : "+l"(source));  // or the compiler would see constants, and take them from there
+    for (unsigned i = threadIdx.x; i < sizeof(Parameters) / sizeof(Word); i += block_threads) {
+        reinterpret_cast<Word*>(&to)[i] = source[i];
+    }
+    __syncthreads();
+}
+
+static_assert(block_elements == 4 * block_threads);
+
+/// Points what lies in shared memory to it.
+template <std::size_t steps>
+__device__ __forceinline__ void place_local(StepCalls<steps>& calls, std::byte* memory) {
+    constexpr unsigned places = 1 + max_operands;
+    for (unsigned i = threadIdx.x; i < steps * places; i += block_threads) {
+        const unsigned place = i % places;
+        KernelCall& call = calls.call[i / places];
+        if ((calls.local[i / places] >> place & 1U) != 0) {
+            Address& address = place == 0 ? call.output : call.operands[place - 1];
+            address.base = memory + reinterpret_cast<std::uintptr_t>(address.base);
+        }
+    }
+    __syncthreads();
+}
+
+template <class SegmentType, bool has_local>
+__global__ void __launch_bounds__(block_threads)
+    segment_kernel(const __grid_constant__ typename SegmentType::Calls parameters) {
+    // As words: what lies in shared memory has no initializers, and members of these parameters do.
+    __shared__ std::uint64_t words[sizeof(typename SegmentType::Calls) / sizeof(std::uint64_t)];
+    auto& calls = reinterpret_cast<typename SegmentType::Calls&>(words);
+    copy_parameters(calls, parameters);
+    if constexpr (has_local) {
+        extern __shared__ uint4 local_memory[];
+        place_local(calls, reinterpret_cast<std::byte*>(local_memory));
+    }
+    wait_for_predecessor();
+    let_successor_begin();
+    SegmentType::run(calls);
+}
+
+/// What follows products that a library computed side by side: the chain of each.
+template <class Sum, class... K>
+struct EpilogueGroup {
+    struct Calls {
+        KernelCall call[sizeof...(K)];
+    };
+    /// Columns of one row of sums.
+    static constexpr int row_stride = (static_cast<int>(K::kernel.columns() * K::kernel.accumulators) + ...);
+    /// A block for each member of a round; rounds are so many as the largest member wants.
+    static constexpr int members = sizeof...(K);
+    static constexpr Index blocks = std::max({divide_rounding_up(epilogue_items<K, Sum>(), Index{block_threads})...});
+
+    static __device__ void run(const Calls& calls, const Sum* sums) {
+        const int own = static_cast<int>(blockIdx.x) % members;
+        const int block = static_cast<int>(blockIdx.x) / members;
+        const int count = static_cast<int>(gridDim.x) / members;
+        int index = 0;
+        const auto member = [&]<class Kernel>(Kernel*) {
+            if (index == own) {
+                run_epilogue<Kernel>(calls.call[index], sums, row_stride, block, count);
+            }
+            sums += Kernel::kernel.columns() * Kernel::kernel.accumulators;
+            ++index;
+        };
+        (member(static_cast<K*>(nullptr)), ...);
+    }
+};
+
+template <class Group, class Sum>
+__global__ void __launch_bounds__(block_threads)
+    epilogue_kernel(const __grid_constant__ typename Group::Calls calls, const Sum* sums) {
+    wait_for_predecessor();
+    let_successor_begin();
+    Group::run(calls, sums);
+}
+
+/// Rows of a product's input as bf16, next to each other.
+template <int depth, bool aligned>
+__global__ void __launch_bounds__(block_threads)
+    convert_kernel(const __grid_constant__ Address input, const __grid_constant__ PositionReport report,
+                   Index input_stride, Index rows, BFloat16* out) {
+    wait_for_predecessor();
+    let_successor_begin();
+    const auto* in = input.get<float>(report);
+    constexpr int lanes = depth % 4 == 0 ? 4 : depth % 2 == 0 ? 2 : 1;
+    for (Index item = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x; item < rows * (depth / lanes);
+         item += static_cast<Index>(gridDim.x) * blockDim.x) {
+        const Index row = item / (depth / lanes);
+        const Index column = item % (depth / lanes) * lanes;
+        store_pack<1, aligned>(out + row * depth + column,
+                               stored_as<BFloat16>(load_pack<1, lanes, aligned>(in + row * input_stride + column)));
+    }
+}
+
+/// The same, with a norm of the rows; a warp a row.
+template <class K>
+__global__ void __launch_bounds__(block_threads)
+    norm_and_convert_kernel(const __grid_constant__ KernelCall call, BFloat16* out) {
+    wait_for_predecessor();
+    let_successor_begin();
+    constexpr int warps = block_threads / warp_size;
+    constexpr auto depth = static_cast<Offset<K>>(K::kernel.columns());
+    constexpr int lanes = depth % 4 == 0 ? 4 : depth % 2 == 0 ? 2 : 1;
+    const OperandPointers<Epilogue<K>> after(call);
+    const auto* in = call.operands[0].get<float>(positions_of<K>(call));
+    auto* norms = call.output.get<float>(positions_of<K>(call));
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    for (Offset<K> row = static_cast<Offset<K>>(blockIdx.x * warps + threadIdx.x / warp_size);
+         row < static_cast<Offset<K>>(K::kernel.rows()); row += static_cast<Offset<K>>(gridDim.x * warps)) {
+        const auto place = place_of<K, RowsOf<K>>(row);
+        const float* from = in + offset_of<K, StridesOfOperand<K, 0>>(place);
+        // All loads before the first store, so that they overlap.
+        constexpr int packs = static_cast<int>((depth + warp_size * lanes - 1) / (warp_size * lanes));
+        Pack<float, lanes> values[packs];
+#pragma unroll
+        for (int i = 0; i < packs; ++i) {
+            const Offset<K> column = (i * warp_size + lane) * lanes;
+            values[i] = column < depth ? load_pack<1, lanes, K::is_aligned>(from + column) : Pack<float, lanes>{};
+        }
+        float total = 0;
+#pragma unroll
+        for (int i = 0; i < packs; ++i) {
+            const Offset<K> column = (i * warp_size + lane) * lanes;
+#pragma unroll
+            for (int j = 0; j < lanes; ++j) {
+                total += values[i].lane[j] * values[i].lane[j];
+            }
+            if (column < depth) {
+                store_pack<1, K::is_aligned>(out + row * depth + column, stored_as<BFloat16>(values[i]));
+            }
+        }
+        total = warp_sum(total);
+        if (lane == 0) {
+            norms[offset_of<K, StridesOfOutput<K>>(place)] = finish_row<K>(after, place, total);
+        }
+    }
+}
+
+}  // namespace totograph::cuda

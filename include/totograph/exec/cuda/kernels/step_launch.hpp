@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include <cuda_runtime.h>
+
+#include <totograph/exec/cuda/attention/tile_attention.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/library_product.hpp>
+#include <totograph/exec/cuda/gemm/skinny/streaming_group.hpp>
+#include <totograph/exec/cuda/gemm/skinny/streaming_product.hpp>
+#include <totograph/exec/cuda/kernels/blocks.hpp>
+#include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/kernels/step_kernels.hpp>
+#include <totograph/exec/cuda/lowering/launch.hpp>
+#include <totograph/exec/cuda/lowering/lowering.hpp>
+#include <totograph/exec/cuda/runtime/device.hpp>
+#include <totograph/exec/cuda/runtime/kernel_launcher.hpp>
+
+// Launches that ask nothing of a library: a step, several in one kernel, streamed products.
+
+namespace totograph::cuda {
+
+/// Launches one step on the whole device.
+template <class K, Precision precision>
+void launch_step(const KernelLauncher& launcher, const Device& device, const KernelCall& call, cudaStream_t stream) {
+    if constexpr (can_tile<K>(precision)) {
+        launch_tile_attention<K, precision>(launcher, device, call, stream);
+    } else {
+        launcher.launch(&step_kernel<K>, {blocks_for(device, blocks_wanted<K>())}, stream, call);
+    }
+}
+
+/// Launches the steps of a segment or of rows, as one kernel.
+/// @param call_of  gives what a step of the program is launched with
+template <class Lowered, class At, class CallOf>
+void launch_sequence(const KernelLauncher& launcher, const Device& device, const CallOf& call_of, cudaStream_t stream) {
+    [&]<int... i>(std::integer_sequence<int, i...>) {
+        constexpr std::uint64_t barriers =
+            ((std::uint64_t{At::launch.barriers[static_cast<std::size_t>(i)] ? 1U : 0U} << i) | ...);
+        constexpr int steps[] = {At::launch.first + At::launch.order[static_cast<std::size_t>(i)]...};
+        const StepCalls<sizeof...(i)> calls{{call_of(steps[i])...}, {Lowered::local_bits(steps[i])...}};
+        if constexpr (At::launch.kind == LaunchKind::rows) {
+            constexpr std::uint64_t aside =
+                ((std::uint64_t{At::launch.aside[static_cast<std::size_t>(i)] ? 1U : 0U} << i) | ...);
+            using Steps = RowSegment<At::launch.rows, barriers, aside, typename At::template KernelAt<i>...>;
+            launcher.launch(&segment_kernel<Steps, false>, {Steps::blocks}, stream, calls);
+        } else {
+            using Steps = Segment<At::launch.blocks, barriers, typename At::template KernelAt<i>...>;
+            const int blocks = device.has_clusters ? At::launch.blocks : 1;
+            launcher.launch(&segment_kernel<Steps, (At::launch.local_bytes > 0)>,
+                            {blocks, block_threads, blocks, At::launch.local_bytes}, stream, calls);
+        }
+    }
+    (std::make_integer_sequence<int, At::launch.count>());
+}
+
+/// Launches products of few rows with one input, and the norm before them.
+/// @param call_of  gives what a step of the program is launched with
+template <class At, class CallOf>
+void launch_streamed(const KernelLauncher& launcher, const CallOf& call_of, cudaStream_t stream) {
+    [&]<int... i>(std::integer_sequence<int, i...>) {
+        using Group =
+            StreamingGroup<typename ReductionAt<At>::type,
+                           StreamedProduct<typename At::template KernelAt<At::launch.norms() + i>,
+                                           At::launch.input_is_rounded, At::launch.scales[static_cast<std::size_t>(i)],
+                                           At::launch.weights[static_cast<std::size_t>(i)]>...>;
+        const typename Group::Calls calls{{call_of(At::launch.first_product() + i)...}};
+        launcher.launch(&streaming_kernel<Group>, Group::spread, stream, calls);
+    }
+    (std::make_integer_sequence<int, At::launch.products()>());
+}
+
+}  // namespace totograph::cuda

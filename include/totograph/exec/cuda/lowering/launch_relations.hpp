@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include <totograph/exec/cuda/lowering/launch.hpp>
+#include <totograph/exec/cuda/lowering/step_relations.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/op.hpp>
+
+// What launches are to the layers of a model, and to those before and after them.
+
+namespace totograph::cuda::lowering_detail {
+
+/// The layer whose weights a product reads; -1 when they belong to none.
+template <class Program>
+constexpr int layer_of_weight(int product) {
+    int node = Program::weights[static_cast<std::size_t>(step_of<Program>(product).weight.index)].node;
+    while (Program::graph[node].layer < 0 && Program::graph[node].input_count > 0) {
+        node = Program::graph[node].inputs[0];
+    }
+    return Program::graph[node].layer;
+}
+
+/// Whether the launch before a cached attention writes neither the attention's prefix nor what tells its keys' number.
+/// What earlier launches write can be read as soon as the kernel begins: the one before began after they had ended.
+template <class Program>
+constexpr bool has_settled_prefix(int attention, const Launch& before) {
+    const Step& step = step_of<Program>(attention);
+    bool settled = kernel_of<Program>(attention).op == Op::cached_attention;
+    for (int i = before.first; settled && i < before.first + before.count; ++i) {
+        settled = !reads_position<Program>(attention, step_of<Program>(i).output);
+        for (const std::size_t operand : {1, 2, 3, 6}) {
+            settled = settled && step.operands[operand].position < 0 &&
+                      !may_overlap<Program>(step_of<Program>(i).output, step.operands[operand]);
+        }
+    }
+    return settled;
+}
+
+/// Whether nothing that a launch touches, but for the result of one of its steps, lies where that result does: then it
+/// may have elements of another size than planned, which changes what rows of memory are to each other.
+template <class Program>
+constexpr bool is_alone_at_output(const Launch& launch, int step) {
+    const Reference& output = step_of<Program>(step).output;
+    bool alone = true;
+    for (int i = launch.first; i < launch.first + launch.count; ++i) {
+        alone = alone && !reads<Program>(i, output) &&
+                (i == step || !may_overlap<Program>(step_of<Program>(i).output, output));
+    }
+    return alone;
+}
+
+/// Whether the launch before a lone product does not write the residual that the product adds, which then can be read
+/// as soon as the kernel begins, like such a prefix.
+template <class Program>
+constexpr bool has_settled_residual(const Launch& launch, const Launch& before) {
+    if (!launch.direct.is_possible || launch.direct.residual < 0) {
+        return false;
+    }
+    const auto operand = static_cast<std::size_t>(launch.direct.residual);
+    const Reference& residual = step_of<Program>(launch.first_product()).operands[operand];
+    bool settled = true;
+    for (int i = before.first; i < before.first + before.count; ++i) {
+        settled = settled && !may_overlap<Program>(step_of<Program>(i).output, residual);
+    }
+    return settled;
+}
+
+/// What of the next launch can run with a lone product and its bias: the rounding of all that it makes, and a norm
+/// whose result lies where the product touches nothing.
+template <class Program>
+constexpr Feeds feeds(const Launch& launch, const Launch& next) {
+    if (!launch.direct.is_possible || launch.direct.bias < 0 || launch.norms() > 0 || !launch.input_is_rounded ||
+        next.kind != LaunchKind::library || next.input_is_rounded) {
+        return Feeds::nothing;
+    }
+    const Kernel& product = kernel_of<Program>(launch.first);
+    const Reference& made = step_of<Program>(launch.first).output;
+    const Kernel& reader = kernel_of<Program>(next.first_product());
+    if (!is_same(step_of<Program>(next.first_product()).input, made) || reader.rows() != product.rows() ||
+        reader.depth != product.columns() || reader.input_stride != product.columns()) {
+        return Feeds::nothing;
+    }
+    if (!next.has_reduction) {
+        return Feeds::rounding;
+    }
+    const Reference& norms = step_of<Program>(next.first).output;
+    return !reads<Program>(launch.first, norms) && !may_overlap<Program>(norms, made) ? Feeds::norm : Feeds::nothing;
+}
+
+}  // namespace totograph::cuda::lowering_detail

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/gemm/skinny/streaming_product.hpp>
+#include <totograph/exec/cuda/kernels/elementwise.hpp>
+#include <totograph/exec/cuda/kernels/step_kernels.hpp>
+#include <totograph/exec/cuda/lowering/direct_product.hpp>
+#include <totograph/exec/cuda/lowering/draw_relations.hpp>
+#include <totograph/exec/cuda/lowering/launch.hpp>
+#include <totograph/exec/cuda/lowering/launch_relations.hpp>
+#include <totograph/exec/cuda/lowering/row_local.hpp>
+#include <totograph/exec/cuda/lowering/segment_order.hpp>
+#include <totograph/exec/cuda/lowering/state_rounding.hpp>
+#include <totograph/exec/cuda/lowering/step_relations.hpp>
+#include <totograph/graph/kernel.hpp>
+
+// From the steps of a plan to launches: what can run in one kernel does.
+
+namespace totograph::cuda {
+
+namespace lowering_detail {
+
+/// Products from `step` on that read one input and can run together, all streamed or all by the library.
+template <class Program>
+constexpr int products_together(int step, int steps, bool streams) {
+    const bool streamed = streams && can_stream(kernel_of<Program>(step));
+    int end = step;
+    while (end < steps && end - step < group_products && kernel_of<Program>(end).kind == KernelKind::product &&
+           (streams && can_stream(kernel_of<Program>(end))) == streamed &&
+           kernel_of<Program>(end).input_stride == kernel_of<Program>(step).input_stride &&
+           kernel_of<Program>(end).rows() == kernel_of<Program>(step).rows() &&
+           is_same(step_of<Program>(end).input, step_of<Program>(step).input)) {
+        for (int other = step; other < end; ++other) {
+            if (!are_independent<Program>(other, end)) {
+                return end - step;
+            }
+        }
+        ++end;
+    }
+    return end - step;
+}
+
+/// Whether nothing after the group reads what the norm made.
+template <class Program>
+constexpr bool norm_ends_with(int norm, int end, int steps) {
+    const Step& made = step_of<Program>(norm);
+    for (int step = end; step < steps; ++step) {
+        const Step& other = step_of<Program>(step);
+        const Kernel& kernel = kernel_of<Program>(step);
+        for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
+            if (is_same(other.operands[i], made.output)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/// Whether a norm and the product after it begin a group: a streamed product computes the norm itself, for the library
+/// the kernel that rounds its input does.
+template <class Program>
+constexpr bool begins_with_norm(int step, int steps, bool streams) {
+    if (!streams || step + 1 >= steps || kernel_of<Program>(step + 1).kind != KernelKind::product ||
+        !is_norm_of<Program>(step, step + 1)) {
+        return false;
+    }
+    if (!can_stream(kernel_of<Program>(step + 1))) {
+        return true;
+    }
+    const int products = products_together<Program>(step + 1, steps, streams);
+    bool absorbs = step_of<Program>(step).output.space == Space::arena &&
+                   norm_ends_with<Program>(step, step + 1 + products, steps);
+    for (int i = 0; i < products; ++i) {
+        absorbs = absorbs && scale_operand<Program>(step + 1 + i, step_of<Program>(step).output) >= 0;
+    }
+    return absorbs;
+}
+
+template <class Program>
+constexpr Launch next_launch(int step, int steps, bool streams) {
+    const int norm = begins_with_norm<Program>(step, steps, streams) ? 1 : 0;
+    if (norm == 1 || kernel_of<Program>(step).kind == KernelKind::product) {
+        const Kernel& product = kernel_of<Program>(step + norm);
+        Launch launch;
+        launch.kind = streams && can_stream(product) ? LaunchKind::streamed : LaunchKind::library;
+        launch.first = step;
+        launch.count = norm + products_together<Program>(step + norm, steps, streams);
+        launch.has_reduction = norm == 1;
+        // Where draws take their parameters from the library's sums, one component's chains run in place of all, and
+        // no softmax is launched: worth more than streaming, by estimate, but of the fewest rows.
+        if (launch.kind == LaunchKind::library || product.rows() > most_streamed_rows_of_draws) {
+            launch.draws = mixture_draws<Program>(launch);
+            launch.count += launch.others();
+            launch.kind = launch.draws.is_possible ? LaunchKind::library : launch.kind;
+        }
+        return launch;
+    }
+    int end = step;
+    while (end < steps && end - step < segment_steps && is_small<Program>(end) &&
+           !begins_with_norm<Program>(end, steps, streams)) {
+        ++end;
+    }
+    Launch launch;
+    launch.first = step;
+    launch.kind = end - step > 1 ? LaunchKind::segment : LaunchKind::step;
+    launch.count = end - step > 1 ? end - step : 1;
+    RowRun run;
+    if (launch.kind == LaunchKind::step) {
+        int limit = step;
+        while (limit < steps && row_axes(kernel_of<Program>(limit)) > 0 &&
+               !begins_with_norm<Program>(limit, steps, streams)) {
+            ++limit;
+        }
+        run = longest_run_of_rows<Program>(step, limit, fewest_rows, widest_row);
+    } else if (takes_cluster<Program>(launch)) {
+        run = longest_run_of_rows<Program>(step, end, fewest_small_rows, segment_elements);
+    }
+    // A part of a segment becomes a launch of its own, and so does the rest: it must be most of it.
+    if (run.kept > 1 && 2 * run.kept > launch.count) {
+        launch.kind = LaunchKind::rows;
+        launch.count = run.count;
+        launch.rows = run.rows;
+        launch.aside = run.aside;
+    }
+    return launch;
+}
+
+}  // namespace lowering_detail
+
+/// The launches of a program. `streams` says whether products of few rows may be streamed (their weights are bf16).
+///
+/// All that templates need to know of a launch is in one small table: a constant expression that reads the program's
+/// own tables costs nvcc megabytes each time.
+template <class Program, bool streams>
+struct Lowering {
+private:
+    static constexpr std::size_t steps = Program::steps.size();
+    static constexpr std::size_t buffers = Program::buffers.size() == 0 ? 1 : Program::buffers.size();
+
+    struct Table {
+        std::array<Launch, steps> launches{};
+        std::size_t count = 0;
+        std::array<bool, buffers> rounded{};
+        std::array<int, buffers> local{};  ///< Where a segment has it in shared memory; -1 elsewhere.
+    };
+
+    using Flags = std::array<bool, buffers>;
+
+    /// Looks at how one step uses intermediates: `wanted` are those that something reads that would round them anyway,
+    /// `refused` those that something else reads, or that are made by what cannot round.
+    static constexpr void look(const Launch& launch, int index, Flags& wanted, Flags& refused) {
+        using namespace lowering_detail;
+        const Step& step = step_of<Program>(index);
+        const Kernel& kernel = kernel_of<Program>(index);
+        const bool is_attention = launch.kind == LaunchKind::step && is_key_or_value(kernel, 1);
+        const auto arena = [](const Reference& reference) {
+            return reference.space == Space::arena ? static_cast<std::size_t>(reference.index) : buffers;
+        };
+        // Keys and values of one attention are all stored alike.
+        bool refuses_keys = false;
+        for (int i = 0; i < kernel.operand_count; ++i) {
+            const std::size_t buffer = arena(step.operands[static_cast<std::size_t>(i)]);
+            refuses_keys = refuses_keys || (is_key_or_value(kernel, i) && (buffer == buffers || refused[buffer]));
+        }
+        for (int i = 0; i < kernel.operand_count; ++i) {
+            const std::size_t buffer = arena(step.operands[static_cast<std::size_t>(i)]);
+            if (buffer == buffers) {
+                continue;
+            }
+            const bool fits = is_attention && (i == 0 || (is_key_or_value(kernel, i) && !refuses_keys));
+            wanted[buffer] = wanted[buffer] || fits;
+            refused[buffer] = refused[buffer] || !fits;
+        }
+        if (kernel.kind == KernelKind::product && arena(step.input) != buffers) {
+            const std::size_t buffer = arena(step.input);
+            const auto bytes = static_cast<std::size_t>(kernel.rows() * kernel.depth) * sizeof(float);
+            const bool whole = step.input.offset == 0 && step.input.position < 0 &&
+                               kernel.input_stride == kernel.depth && kernel.depth % 8 == 0 &&
+                               Program::buffers[buffer].bytes == bytes;
+            wanted[buffer] = true;
+            refused[buffer] = refused[buffer] || launch.has_reduction || !whole;
+        }
+        if (arena(step.output) != buffers) {
+            const std::size_t buffer = arena(step.output);
+            const bool is_epilogue = kernel.kind == KernelKind::product && !launch.direct.is_possible;
+            const bool is_pointwise = kernel.kind == KernelKind::pointwise && kernel.dtype == DType::f32 &&
+                                      is_alone_at_output<Program>(launch, index);
+            refused[buffer] = refused[buffer] || !(is_attention || is_epilogue || is_pointwise) ||
+                              step.output.offset != 0 || step.output.position >= 0;
+        }
+    }
+
+    /// For each buffer, whether it is stored as bf16.
+    static constexpr Flags find_rounded(const Table& table) {
+        Flags wanted{};
+        Flags refused{};
+        Flags before{};
+        bool goes_on = streams;
+        while (goes_on) {  // what one step refuses, an earlier one may share
+            before = refused;
+            for (std::size_t l = 0; l < table.count; ++l) {
+                const Launch& launch = table.launches[l];
+                for (int i = launch.first; i < launch.first + launch.count; ++i) {
+                    look(launch, i, wanted, refused);
+                }
+            }
+            goes_on = before != refused;
+        }
+        Flags result{};
+        for (std::size_t i = 0; i < buffers; ++i) {
+            result[i] = wanted[i] && !refused[i];
+        }
+        return result;
+    }
+
+    /// For each state, whether it is stored as bf16: what the programs that run together agreed on.
+    static constexpr bool state_is_rounded(int state) {
+        if constexpr (requires { Program::rounded_states; }) {
+            return Program::rounded_states[static_cast<std::size_t>(state)];
+        } else {
+            return StateRounding<streams, Program>::template of<Program>[static_cast<std::size_t>(state)];
+        }
+    }
+
+    static constexpr bool is_rounded(const Table& table, const Reference& reference) {
+        return reference.space == Space::arena   ? table.rounded[static_cast<std::size_t>(reference.index)]
+               : reference.space == Space::state ? state_is_rounded(reference.index)
+                                                 : false;
+    }
+
+    static constexpr Table make_table() {
+        using namespace lowering_detail;
+        Table table{};
+        table.local.fill(-1);
+        for (int step = 0; step < static_cast<int>(steps);) {
+            Launch launch = next_launch<Program>(step, static_cast<int>(steps), streams);
+            if (launch.kind == LaunchKind::library && launch.products() == 1) {
+                const Reference& output = step_of<Program>(launch.first_product()).output;
+                if (output.space != Space::state || !state_is_rounded(output.index)) {
+                    launch.direct = direct_product<Program>(launch.first_product());
+                }
+            }
+            table.launches[table.count++] = launch;
+            step += launch.count;
+        }
+        table.rounded = find_rounded(table);
+        const auto rounds = [&](const Reference& reference) { return is_rounded(table, reference); };
+        for (std::size_t l = 0; l < table.count; ++l) {
+            Launch& launch = table.launches[l];
+            if (launch.kind == LaunchKind::segment) {
+                order_segment<Program>(launch, table.local);
+            } else {
+                order_steps<Program>(launch, &may_overlap<Program>);
+                const auto aside = launch.aside;
+                for (std::size_t i = 0; i < static_cast<std::size_t>(launch.count); ++i) {
+                    launch.aside[i] = aside[static_cast<std::size_t>(launch.order[i])];
+                }
+            }
+            for (int i = 0; i < launch.count; ++i) {
+                const auto place = static_cast<std::size_t>(i);
+                const int index = launch.first + launch.order[place];
+                const Step& step = step_of<Program>(index);
+                launch.kernels[place] = step.kernel;
+                launch.rounds[place] = rounds(step.output);
+                launch.aligned[place] = is_aligned<Program>(index);
+            }
+            if (launch.kind == LaunchKind::library) {
+                // Sums of several products lie side by side: one that is not aligned moves the others.
+                bool all = true;
+                for (int i = launch.norms(); i < launch.norms() + launch.products(); ++i) {
+                    all = all && launch.aligned[static_cast<std::size_t>(i)];
+                }
+                for (int i = launch.norms(); i < launch.norms() + launch.products(); ++i) {
+                    launch.aligned[static_cast<std::size_t>(i)] = all;
+                }
+            }
+            if (launch.kind == LaunchKind::step && is_key_or_value(kernel_of<Program>(launch.first), 1)) {
+                launch.query_is_rounded = rounds(step_of<Program>(launch.first).operands[0]);
+                launch.keys_are_rounded = rounds(step_of<Program>(launch.first).operands[1]);
+                launch.prefix_is_settled = l > 0 && has_settled_prefix<Program>(launch.first, table.launches[l - 1]);
+            }
+            if (launch.kind != LaunchKind::streamed && launch.kind != LaunchKind::library) {
+                continue;
+            }
+            launch.layer = layer_of_weight<Program>(launch.first_product());
+            const Reference& input = step_of<Program>(launch.first_product()).input;
+            launch.input_is_rounded = rounds(input);
+            launch.input_moves = input.position >= 0;
+            for (int i = 0; i < launch.products(); ++i) {
+                const auto place = static_cast<std::size_t>(i);
+                const int step = launch.first_product() + i;
+                launch.weights[place] = weight_operands<Program>(step);
+                launch.scales[place] =
+                    launch.has_reduction ? scale_operand<Program>(step, step_of<Program>(launch.first).output) : -1;
+            }
+        }
+        for (std::size_t l = 0; l + 1 < table.count; ++l) {
+            table.launches[l].feeds = feeds<Program>(table.launches[l], table.launches[l + 1]);
+            table.launches[l + 1].residual_is_settled =
+                has_settled_residual<Program>(table.launches[l + 1], table.launches[l]);
+        }
+        return table;
+    }
+
+    static constexpr Table table = make_table();
+
+public:
+    static constexpr std::size_t count = table.count;
+    static constexpr const Launch& at(std::size_t index) { return table.launches[index]; }
+
+    /// Where regions begin, as numbers of launches: what comes before the first layer, each layer, and what comes after
+    /// the last one. The first is 0.
+    static std::vector<std::size_t> regions() {
+        std::vector<std::size_t> begins{0};
+        int layer = -1;
+        std::size_t last_of_layers = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            const int own = at(i).layer;
+            if (own > layer) {
+                layer = own;
+                if (i > 0) {
+                    begins.push_back(i);
+                }
+            }
+            last_of_layers = own >= 0 ? i : last_of_layers;
+        }
+        if (layer >= 0 && last_of_layers + 1 < count) {
+            begins.push_back(last_of_layers + 1);
+        }
+        return begins;
+    }
+
+    /// Whether an intermediate or a state is stored as bf16.
+    static constexpr bool is_rounded(const Reference& reference) { return is_rounded(table, reference); }
+
+    /// Where in the shared memory of its segment's block an intermediate begins; -1 for what lies elsewhere.
+    static constexpr int local_offset(const Reference& reference) {
+        return reference.space == Space::arena ? table.local[static_cast<std::size_t>(reference.index)] : -1;
+    }
+    /// A bit for the output of a step, then one for each of its operands: it lies in shared memory.
+    static constexpr std::uint32_t local_bits(int index) {
+        const Step& step = lowering_detail::step_of<Program>(index);
+        std::uint32_t bits = local_offset(step.output) >= 0 ? 1U : 0U;
+        for (std::size_t i = 0; i < max_operands; ++i) {
+            bits |= local_offset(step.operands[i]) >= 0 ? 2U << i : 0U;
+        }
+        return bits;
+    }
+};
+
+/// A launch of a program as a type: templates read this small constant and nothing else of the program.
+template <class Program, bool streams, std::size_t index>
+struct LaunchAt {
+    static constexpr Launch launch = Lowering<Program, streams>::at(index);
+
+    /// The kernel of one of its steps.
+    template <int step>
+    using KernelAt =
+        KernelOf<Program, static_cast<std::size_t>(launch.kernels[static_cast<std::size_t>(step)]),
+                 launch.rounds[static_cast<std::size_t>(step)], launch.aligned[static_cast<std::size_t>(step)],
+                 launch.query_is_rounded, launch.keys_are_rounded, launch.prefix_is_settled>;
+};
+
+/// The norm of a group of products as a type.
+template <class At, bool has_reduction = At::launch.has_reduction>
+struct ReductionAt {
+    using type = NoReduction;
+};
+template <class At>
+struct ReductionAt<At, true> {
+    using type = typename At::template KernelAt<0>;
+};
+
+}  // namespace totograph::cuda

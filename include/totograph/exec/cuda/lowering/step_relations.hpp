@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/lowering/state_rounding.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/op.hpp>
+
+// What steps of a plan are to each other, and what each touches.
+
+namespace totograph::cuda {
+
+/// Elements of a step that is small enough for a segment: a few for each thread of a cluster.
+inline constexpr Index segment_elements = 32768;
+
+namespace lowering_detail {
+
+template <class Program>
+constexpr const Kernel& kernel_of(int step) {
+    return Program::kernels[static_cast<std::size_t>(Program::steps[static_cast<std::size_t>(step)].kernel)];
+}
+
+template <class Program>
+constexpr const Step& step_of(int step) {
+    return Program::steps[static_cast<std::size_t>(step)];
+}
+
+/// Whether two references can name the same memory.
+template <class Program>
+constexpr bool may_overlap(const Reference& a, const Reference& b) {
+    if (a.space != b.space || a.space == Space::none || a.space == Space::weight) {
+        return false;
+    }
+    if (a.space == Space::state) {
+        return a.index == b.index;
+    }
+    const Buffer& left = Program::buffers[static_cast<std::size_t>(a.index)];
+    const Buffer& right = Program::buffers[static_cast<std::size_t>(b.index)];
+    return left.offset < right.offset + right.bytes && right.offset < left.offset + left.bytes;
+}
+
+/// Whether a step reads what a reference names; `overlaps(a, b)` tells whether two can name the same memory.
+template <class Program, class Overlaps>
+constexpr bool reads(int step, const Reference& reference, const Overlaps& overlaps) {
+    const Step& s = step_of<Program>(step);
+    const Kernel& kernel = kernel_of<Program>(step);
+    bool result = kernel.kind == KernelKind::product && overlaps(s.input, reference);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
+        result = result || overlaps(s.operands[i], reference);
+    }
+    return result;
+}
+template <class Program>
+constexpr bool reads(int step, const Reference& reference) {
+    return reads<Program>(step, reference, &may_overlap<Program>);
+}
+
+/// Whether a step can run at the same time as another.
+template <class Program>
+constexpr bool are_independent(int a, int b) {
+    const Reference& left = step_of<Program>(a).output;
+    const Reference& right = step_of<Program>(b).output;
+    return !reads<Program>(a, right) && !reads<Program>(b, left) &&
+           (!may_overlap<Program>(left, right) || left.space == Space::state);
+}
+
+/// Whether the place of something that a step touches depends on what a reference names.
+template <class Program>
+constexpr bool reads_position(int step, const Reference& written) {
+    const Step& s = step_of<Program>(step);
+    bool result = false;
+    const auto look = [&](const Reference& reference) {
+        result = result || (written.space == Space::state && reference.position == written.index);
+    };
+    look(s.output);
+    for (int i = 0; i < kernel_of<Program>(step).operand_count; ++i) {
+        look(s.operands[static_cast<std::size_t>(i)]);
+    }
+    return result;
+}
+
+/// Whether a step can run at the same time as another, wherever their results lie in a state, and whatever positions
+/// they read.
+template <class Program, class Overlaps>
+constexpr bool are_apart(int a, int b, const Overlaps& overlaps) {
+    const Reference& left = step_of<Program>(a).output;
+    const Reference& right = step_of<Program>(b).output;
+    return !reads<Program>(a, right, overlaps) && !reads<Program>(b, left, overlaps) && !overlaps(left, right) &&
+           !reads_position<Program>(a, right) && !reads_position<Program>(b, left);
+}
+
+constexpr bool is_same(const Reference& a, const Reference& b) {
+    return a.space == b.space && a.index == b.index && a.offset == b.offset && a.position == b.position &&
+           a.position_stride == b.position_stride;
+}
+
+template <class Program>
+constexpr bool is_small(int step) {
+    const Kernel& kernel = kernel_of<Program>(step);
+    return !stands_alone(kernel) && kernel.iteration.size() <= segment_elements;
+}
+
+/// Whether a step sums the squares of the rows that a product reads.
+template <class Program>
+constexpr bool is_norm_of(int step, int product) {
+    const Kernel& kernel = kernel_of<Program>(step);
+    const Kernel& after = kernel_of<Program>(product);
+    if (kernel.kind != KernelKind::reduction || kernel.dtype != DType::f32 || kernel.prologue_operands != 1 ||
+        kernel.operand_count != 1 || kernel.prologue.count != 1 || kernel.operands[0].dtype != DType::f32 ||
+        kernel.rows() != after.rows() || kernel.columns() != after.depth ||
+        !is_same(step_of<Program>(step).operands[0], step_of<Program>(product).input)) {
+        return false;
+    }
+    const Instruction& square = kernel.prologue.instructions[0];
+    // Rows of the norm and of the product must be the same: one even stride from each to the next.
+    Index stride = 0;
+    Index expected = 0;
+    for (int axis = kernel.row_rank - 1; axis >= 0; --axis) {
+        const Index own = kernel.operands[0].strides[static_cast<std::size_t>(axis)];
+        if (kernel.iteration[axis] != 1 && expected != 0 && own != expected) {
+            return false;
+        }
+        if (kernel.iteration[axis] != 1) {
+            stride = expected == 0 ? own : stride;
+            expected = own * kernel.iteration[axis];
+        }
+    }
+    return square.op == Op::multiply && square.arguments[0] == 0 && square.arguments[1] == 0 &&
+           (kernel.rows() == 1 || stride == after.input_stride) && kernel.iteration.rank == kernel.row_rank + 1 &&
+           kernel.operands[0].strides[static_cast<std::size_t>(kernel.row_rank)] == 1;
+}
+
+/// Which operand of a product's chain is what a norm made; -1 when none is, -2 when it is used in another way.
+template <class Program>
+constexpr int scale_operand(int product, const Reference& norm) {
+    const Step& step = step_of<Program>(product);
+    const Kernel& kernel = kernel_of<Program>(product);
+    int found = -1;
+    for (int i = 0; i < kernel.operand_count; ++i) {
+        const auto place = static_cast<std::size_t>(i);
+        if (!may_overlap<Program>(step.operands[place], norm)) {
+            continue;
+        }
+        bool columns_repeat = true;
+        for (int axis = kernel.row_rank; axis < kernel.iteration.rank; ++axis) {
+            columns_repeat = columns_repeat && kernel.operands[place].strides[static_cast<std::size_t>(axis)] == 0;
+        }
+        if (found != -1 || !is_same(step.operands[place], norm) || !columns_repeat) {
+            return -2;
+        }
+        found = i;
+    }
+    return found;
+}
+
+/// A bit for each operand of a step that is a weight.
+template <class Program>
+constexpr unsigned weight_operands(int step) {
+    unsigned bits = 0;
+    for (int i = 0; i < kernel_of<Program>(step).operand_count; ++i) {
+        const Reference& reference = step_of<Program>(step).operands[static_cast<std::size_t>(i)];
+        bits |= reference.space == Space::weight && reference.position < 0 ? 1U << i : 0U;
+    }
+    return bits;
+}
+
+/// Whether several neighbours of what a step reads are loaded at once: an attention's queries, keys and values, and
+/// operands of a chain whose innermost axis is the tensor's own.
+constexpr bool is_read_wide(const Kernel& kernel, int operand) {
+    if (kernel.kind == KernelKind::structural) {
+        return operand == 0 || is_key_or_value(kernel, operand);
+    }
+    const int inner = kernel.iteration.rank - 1;
+    return inner >= 0 &&
+           kernel.operands[static_cast<std::size_t>(operand)].strides[static_cast<std::size_t>(inner)] == 1;
+}
+
+/// Whether all wide accesses of a step are at multiples of 16 bytes, in f32 and in bf16; the sums that a library leaves
+/// for it count in `make_table`.
+template <class Program>
+constexpr bool is_aligned(int index) {
+    constexpr Index unit = 8;
+    const Step& step = step_of<Program>(index);
+    const Kernel& kernel = kernel_of<Program>(index);
+    const auto begins_aligned = [](const Reference& reference) {
+        return reference.offset % unit == 0 && reference.position_stride % unit == 0;
+    };
+    const auto goes_on_aligned = [](const Shape& shape, const Strides& strides) {
+        bool result = true;
+        for (int axis = 0; axis + 1 < shape.rank; ++axis) {
+            result = result && (shape[axis] == 1 || strides[static_cast<std::size_t>(axis)] % unit == 0);
+        }
+        return result;
+    };
+    const int inner = kernel.iteration.rank - 1;
+    const bool is_written_wide = kernel.kind != KernelKind::reduction &&  // that writes one number a row
+                                 inner >= 0 && kernel.output_strides[static_cast<std::size_t>(inner)] == 1;
+    bool result =
+        !is_written_wide || (begins_aligned(step.output) && goes_on_aligned(kernel.iteration, kernel.output_strides));
+    for (int i = 0; i < kernel.operand_count; ++i) {
+        const auto place = static_cast<std::size_t>(i);
+        const Shape& own = kernel.operands[place].shape;
+        const Shape& shape = kernel.kind == KernelKind::structural && own.rank != 0 ? own : kernel.iteration;
+        result = result && (!is_read_wide(kernel, i) || (begins_aligned(step.operands[place]) &&
+                                                         goes_on_aligned(shape, kernel.operands[place].strides)));
+    }
+    if (kernel.kind == KernelKind::product) {
+        result = result && begins_aligned(step.input) && kernel.input_stride % unit == 0 &&
+                 kernel.columns() % unit == 0 && kernel.depth % unit == 0;
+    }
+    switch (kernel.kind == KernelKind::structural ? kernel.op : Op::add) {
+        case Op::causal_attention:
+        case Op::cached_attention:
+        case Op::variate_attention: return result && kernel.iteration[-1] / kernel.attributes[0] % unit == 0;
+        default: return result;
+    }
+}
+
+}  // namespace lowering_detail
+
+}  // namespace totograph::cuda

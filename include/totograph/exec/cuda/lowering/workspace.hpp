@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include <totograph/core/arena.hpp>
+#include <totograph/core/dtype.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/library_launch.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/library_product.hpp>
+#include <totograph/exec/cuda/lowering/launch.hpp>
+#include <totograph/exec/cuda/lowering/lowering.hpp>
+#include <totograph/exec/cuda/lowering/step_relations.hpp>
+#include <totograph/graph/kernel.hpp>
+
+namespace totograph::cuda {
+
+/// What the library's products need beside a program's own memory: room for the largest of each.
+struct Workspace {
+    std::size_t sums = 0;    ///< Bytes for what the library computes and a chain goes on with.
+    std::size_t inputs = 0;  ///< Bytes for its input as bf16.
+    bool has_library = false;
+};
+
+/// Adds the needs of a program.
+template <Precision precision, class Program>
+constexpr void add_workspace(Workspace& workspace) {
+    constexpr bool is_bf16 = precision == Precision::bf16;
+    using Lowered = Lowering<Program, is_bf16>;
+    for (std::size_t i = 0; i < Lowered::count; ++i) {
+        const Launch& launch = Lowered::at(i);
+        if (launch.kind != LaunchKind::library) {
+            continue;
+        }
+        const Kernel& kernel = lowering_detail::kernel_of<Program>(launch.first_product());
+        const auto sums = static_cast<std::size_t>(kernel.rows() * sum_columns<Program>(launch)) *
+                          (is_bf16 ? sizeof(BFloat16) : sizeof(float));
+        const auto inputs = static_cast<std::size_t>(kernel.rows() * kernel.depth) * sizeof(BFloat16);
+        workspace.sums = std::max(workspace.sums, aligned_size(launch.direct.is_possible ? 0 : sums));
+        workspace.inputs = std::max(workspace.inputs, aligned_size(is_bf16 ? inputs : 0));
+        workspace.has_library = true;
+    }
+}
+
+}  // namespace totograph::cuda

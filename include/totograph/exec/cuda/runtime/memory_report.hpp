@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <totograph/core/arena.hpp>
+#include <totograph/core/dtype.hpp>
+#include <totograph/graph/explain/text.hpp>
+#include <totograph/graph/facts.hpp>
+#include <totograph/graph/kernel.hpp>
+
+namespace totograph::cuda {
+
+/// The memory that a forecaster takes, in bytes. All of it is known when the forecaster is compiled, but for what the
+/// CUDA runtime and cuBLASLt keep for themselves.
+struct MemoryReport {
+    std::size_t weights = 0;  ///< On the device; forecasters of the same weights share those that both use.
+    std::size_t caches = 0;   ///< Keys and values.
+    std::size_t states = 0;   ///< All other states: inputs, and what is carried from step to step.
+    std::size_t arena = 0;    ///< Intermediates.
+    std::size_t workspace = 0;
+    std::size_t result = 0;
+    std::size_t pinned = 0;  ///< Of the host: staging memory, its copy of the result, two words that kernels report in.
+
+    /// Bytes on the device that this forecaster has for itself.
+    [[nodiscard]] constexpr std::size_t own() const { return caches + states + arena + workspace + result; }
+    /// Bytes on the device with the weights, when no other forecaster shares them.
+    [[nodiscard]] constexpr std::size_t device() const { return weights + own(); }
+
+    friend constexpr bool operator==(const MemoryReport&, const MemoryReport&) = default;
+};
+
+/// The report in a line.
+inline std::string to_string(const MemoryReport& report) {
+    const auto part = [](std::size_t bytes) { return totograph::detail::bytes_text(bytes); };
+    return part(report.own()) + " beside the weights: caches " + part(report.caches) + ", other states " +
+           part(report.states) + ", intermediates " + part(report.arena) + ", workspace " + part(report.workspace) +
+           ", result " + part(report.result) + "; weights " + part(report.weights) + "; pinned on the host " +
+           part(report.pinned);
+}
+
+/// Bytes that the weights of programs take together, each distinct one once, in blocks of 256; those of products as
+/// `storage`.
+template <class... Programs>
+constexpr std::size_t shared_weight_bytes(DType storage) {
+    std::vector<std::uint64_t> counted;
+    std::size_t bytes = 0;
+    const auto count = [&](const ProgramTables& tables) {
+        for (const PreparedWeight& weight : tables.weights) {
+            bool is_known = false;
+            for (const std::uint64_t other : counted) {
+                is_known = is_known || other == weight.identity;
+            }
+            if (is_known) {
+                continue;
+            }
+            counted.push_back(weight.identity);
+            const Node& node = tables.nodes[static_cast<std::size_t>(weight.node)];
+            const std::size_t one =
+                static_cast<std::size_t>(node.shape.size()) * size_in_bytes(weight.packed ? storage : node.dtype);
+            bytes += (one * (weight.second_node < 0 ? 1U : 2U) + 255) / 256 * 256;
+        }
+    };
+    (count(tables_of<Programs>()), ...);
+    return bytes;
+}
+
+}  // namespace totograph::cuda

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include <totograph/core/shape.hpp>
+#include <totograph/graph/graph.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/passes/location.hpp>
+#include <totograph/graph/op.hpp>
+#include <totograph/graph/passes/rewrite.hpp>
+
+namespace totograph::detail {
+
+/// Nodes that become one kernel. Only the root's value is seen by others.
+struct Group {
+    int root = -1;
+    Shape shape;   ///< Of the root: the loop of the chain.
+    Shape merged;  ///< `shape` with its last two axes as one, where the group spans such a reshape; else rank 0.
+    bool is_prologue = false;            ///< Feeds the reduction of another group; is no kernel of its own.
+    int prologue = -1;                   ///< The group that feeds this group's reduction.
+    std::array<int, 2> anchors{-1, -1};  ///< Products, or one reduction, whose results the chain starts from.
+    int anchor_count = 0;
+    std::vector<int> members;  ///< Elementwise nodes and inner reshapes, last first.
+    int operand_estimate = 0;
+    int instruction_estimate = 0;
+    bool needs_floats = false;     ///< Holds what runs on f32 alone: a product, a pair rotation, a custom operation.
+    bool has_other_types = false;  ///< Holds values that are not f32.
+    int partner = -1;              ///< Of a reduction: the prologue; of a prologue: the group that it feeds.
+};
+
+/// What each node became.
+struct Fusion {
+    std::vector<Group> groups;
+    std::vector<int> group_of;        ///< By node: the group that it belongs to, or -1.
+    std::vector<int> consumer_count;  ///< By node.
+};
+
+constexpr bool splits_last_axis(const Shape& from, const Shape& to) {
+    if (from.rank == 0 || to.rank != from.rank + 1) {
+        return false;
+    }
+    for (int axis = 0; axis + 1 < from.rank; ++axis) {
+        if (from[axis] != to[axis]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Groups elementwise nodes with the products and reductions that they follow. Walks backwards, so that what uses a
+/// node is known when the node is reached: a node joins a group when everything that uses it is in that group.
+class Fuser {
+public:
+    constexpr Fuser(const Graph& graph, const std::vector<char>& weight_expression,
+                    const std::vector<Location>& locations, const std::vector<StoreEvent>& stores, bool fuse)
+        : graph_(graph),
+          weight_expression_(weight_expression),
+          locations_(locations),
+          stores_(stores),
+          fuse_(fuse),
+          tag_(graph.nodes.size(), untagged) {}
+
+    constexpr Fusion run() {
+        fusion_.group_of.assign(graph_.nodes.size(), -1);
+        fusion_.consumer_count.assign(graph_.nodes.size(), 0);
+        for (int id = graph_.size() - 1; id >= 0; --id) {
+            if (!weight_expression_[static_cast<std::size_t>(id)] && graph_[id].op != Op::state) {
+                visit(id);
+            }
+        }
+        return static_cast<Fusion&&>(fusion_);
+    }
+
+private:
+    static constexpr int untagged = -1;
+    static constexpr int shared = -2;
+
+    constexpr void visit(int id) {
+        const Node& node = graph_[id];
+        const Location& location = locations_[static_cast<std::size_t>(id)];
+        if (location.is_view) {
+            if (!join_as_split(id)) {
+                tag_inputs(node, shared);
+            }
+        } else if (is_elementwise(node.op)) {
+            int group = tag_[static_cast<std::size_t>(id)];
+            if (!can_join(group, id)) {
+                group = open_group(id);
+            }
+            add_member(group, id);
+            tag_inputs(node, group);
+        } else if (node.op == Op::linear || node.op == Op::sum || node.op == Op::mean) {
+            visit_anchor(id);
+        } else {
+            if (is_view(node.op)) {  // a view that must move elements after all
+                add_member(open_group(id), id);
+            }
+            tag_inputs(node, shared);
+        }
+    }
+
+    constexpr void visit_anchor(int id) {
+        const Node& node = graph_[id];
+        int group = tag_[static_cast<std::size_t>(id)];
+        if (!can_anchor(group, id)) {
+            group = open_group(id);
+        }
+        Group& target = fusion_.groups[static_cast<std::size_t>(group)];
+        target.anchors[static_cast<std::size_t>(target.anchor_count++)] = id;
+        note_types(target, node);
+        fusion_.group_of[static_cast<std::size_t>(id)] = group;
+        if (node.op == Op::linear || !fuse_) {
+            tag_inputs(node, shared);
+            return;
+        }
+        const int prologue = open_group(target.root);
+        fusion_.groups[static_cast<std::size_t>(prologue)].is_prologue = true;
+        fusion_.groups[static_cast<std::size_t>(prologue)].shape = graph_.input(node, 0).shape;
+        fusion_.groups[static_cast<std::size_t>(prologue)].partner = group;
+        fusion_.groups[static_cast<std::size_t>(group)].prologue = prologue;
+        fusion_.groups[static_cast<std::size_t>(group)].partner = prologue;
+        fusion_.group_of[static_cast<std::size_t>(id)] = group;
+        tag_inputs(node, prologue);
+    }
+
+    /// A reshape that splits the last axis may lie inside a group: the chain then runs over the split shape.
+    constexpr bool join_as_split(int id) {
+        const int group = tag_[static_cast<std::size_t>(id)];
+        const Node& node = graph_[id];
+        if (!fuse_ || group < 0 || node.op != Op::reshape) {
+            return false;
+        }
+        Group& target = fusion_.groups[static_cast<std::size_t>(group)];
+        const int source = node.inputs[0];
+        const bool computed = is_elementwise(graph_[source].op) || graph_[source].op == Op::linear;
+        if (target.is_prologue || target.merged.rank != 0 || target.anchor_count != 0 || !computed ||
+            weight_expression_[static_cast<std::size_t>(source)] || !(node.shape == target.shape) ||
+            !splits_last_axis(graph_[source].shape, node.shape)) {
+            return false;
+        }
+        target.merged = graph_[source].shape;
+        add_member(group, id);
+        tag_inputs(node, group);
+        return true;
+    }
+
+    [[nodiscard]] constexpr bool can_join(int group, int id) const {
+        if (!fuse_ || group < 0) {
+            return false;
+        }
+        const Group& target = fusion_.groups[static_cast<std::size_t>(group)];
+        const Shape& shape = graph_[id].shape;
+        const bool is_merged = target.merged.rank != 0 && shape == target.merged;
+        const bool parts_pairs = is_merged && graph_[id].op == Op::rotate_pairs && target.shape[-1] % 2 != 0;
+        const int operands = target.operand_estimate + operands_of_partner(target) + graph_[id].input_count;
+        return (shape == target.shape || is_merged) && !parts_pairs && types_agree(target, graph_[id]) &&
+               target.instruction_estimate + 4 < max_instructions && operands < max_operands &&
+               reads_the_same_later(id, target.root);
+    }
+
+    [[nodiscard]] constexpr int operands_of_partner(const Group& group) const {
+        return group.partner < 0 ? 0 : fusion_.groups[static_cast<std::size_t>(group.partner)].operand_estimate;
+    }
+
+    [[nodiscard]] static constexpr bool needs_floats(const Node& node) {
+        return node.op == Op::linear || node.op == Op::rotate_pairs || node.op == Op::custom_elementwise;
+    }
+
+    [[nodiscard]] constexpr bool has_other_types(const Node& node) const {
+        bool other = node.dtype != DType::f32;
+        for (int i = 0; i < node.input_count; ++i) {
+            other = other || graph_.input(node, i).dtype != DType::f32;
+        }
+        return other;
+    }
+
+    /// Whether a kernel with the members of a group and another node is all f32, or needs not be.
+    [[nodiscard]] constexpr bool types_agree(const Group& group, const Node& node) const {
+        bool floats = group.needs_floats || needs_floats(node);
+        bool others = group.has_other_types || has_other_types(node);
+        if (group.partner >= 0) {
+            const Group& partner = fusion_.groups[static_cast<std::size_t>(group.partner)];
+            floats = floats || partner.needs_floats;
+            others = others || partner.has_other_types;
+        }
+        return !floats || !others;
+    }
+
+    constexpr void note_types(Group& group, const Node& node) const {
+        group.needs_floats = group.needs_floats || needs_floats(node);
+        group.has_other_types = group.has_other_types || has_other_types(node);
+    }
+
+    [[nodiscard]] constexpr bool can_anchor(int group, int id) const {
+        if (!fuse_ || group < 0) {
+            return false;
+        }
+        const Group& target = fusion_.groups[static_cast<std::size_t>(group)];
+        const Node& node = graph_[id];
+        const bool whole = node.shape == (target.merged.rank != 0 ? target.merged : target.shape);
+        if (target.is_prologue || !whole || !types_agree(target, node) || !reads_the_same_later(id, target.root)) {
+            return false;
+        }
+        if (target.anchor_count == 0) {
+            return node.op == Op::linear || target.merged.rank == 0;
+        }
+        // Two products of one input, of equal size, whose results meet in this chain: a gated layer.
+        const Node& other = graph_[target.anchors[0]];
+        return target.anchor_count == 1 && node.op == Op::linear && other.op == Op::linear && target.merged.rank == 0 &&
+               node.inputs[0] == other.inputs[0] && graph_.input(node, 1).shape == graph_.input(other, 1).shape &&
+               weight_expression_[static_cast<std::size_t>(node.inputs[1])] &&
+               weight_expression_[static_cast<std::size_t>(other.inputs[1])];
+    }
+
+    /// Whether the states that a node reads are still the same where the root of its group runs.
+    [[nodiscard]] constexpr bool reads_the_same_later(int id, int root) const {
+        const Node& node = graph_[id];
+        for (int i = 0; i < node.input_count; ++i) {
+            const Location& location = locations_[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(i)])];
+            if (location.base >= 0 && graph_[location.base].op == Op::state &&
+                written_between(stores_, location.base, id, root)) {
+                return false;
+            }
+            if (location.position >= 0 && written_between(stores_, location.position, id, root)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    constexpr int open_group(int root) {
+        Group group;
+        group.root = root;
+        group.shape = graph_[root].shape;
+        fusion_.groups.push_back(group);
+        return static_cast<int>(fusion_.groups.size()) - 1;
+    }
+
+    constexpr void add_member(int group, int id) {
+        Group& target = fusion_.groups[static_cast<std::size_t>(group)];
+        target.members.push_back(id);
+        note_types(target, graph_[id]);
+        target.operand_estimate += graph_[id].input_count - 1;
+        ++target.instruction_estimate;
+        for (int i = 0; i < graph_[id].input_count; ++i) {
+            target.instruction_estimate += graph_.input(graph_[id], i).op == Op::constant ? 1 : 0;
+        }
+        fusion_.group_of[static_cast<std::size_t>(id)] = group;
+    }
+
+    constexpr void tag_inputs(const Node& node, int group) {
+        for (int i = 0; i < node.input_count; ++i) {
+            const auto input = static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(i)]);
+            tag_[input] = tag_[input] == untagged || tag_[input] == group ? group : shared;
+            ++fusion_.consumer_count[input];
+        }
+    }
+
+    const Graph& graph_;
+    const std::vector<char>& weight_expression_;
+    const std::vector<Location>& locations_;
+    const std::vector<StoreEvent>& stores_;
+    bool fuse_;
+    std::vector<int> tag_;
+    Fusion fusion_;
+};
+
+}  // namespace totograph::detail

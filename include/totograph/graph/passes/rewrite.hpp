@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <vector>
+
+#include <totograph/core/shape.hpp>
+#include <totograph/graph/graph.hpp>
+#include <totograph/graph/op.hpp>
+
+namespace totograph {
+
+/// Which passes run between recording and planning. All of them keep the result, to rounding.
+struct Passes {
+    bool merge_equal_nodes = true;  ///< Nodes that compute the same thing are computed once.
+    bool fold_scales = true;        ///< linear(x * scale) with a weight for a scale: the scale goes into the weights.
+    bool defer_row_scales = true;   ///< linear(x * r) with one r for each row becomes linear(x) * r, an epilogue.
+    bool compose_linears = true;    ///< linear after linear becomes one, where that is less work.
+    bool fuse_elementwise = true;   ///< Elementwise chains become one kernel, or the epilogue of a product.
+
+    friend constexpr bool operator==(const Passes&, const Passes&) = default;
+
+    /// Nothing but the removal of dead nodes: the program as recorded.
+    static constexpr Passes none() { return {false, false, false, false, false}; }
+};
+
+namespace detail {
+
+/// Whether a node only tells where elements of its input are.
+constexpr bool is_view(Op op) {
+    return op == Op::reshape || op == Op::slice || op == Op::permute || op == Op::expand;
+}
+
+constexpr std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
+    return (hash ^ value) * 0x9E3779B97F4A7C15ULL + (hash >> 29U);
+}
+
+constexpr std::uint64_t hash_of(const Node& node) {
+    std::uint64_t hash = mix(static_cast<std::uint64_t>(node.op), static_cast<std::uint64_t>(node.dtype));
+    for (int i = 0; i < node.input_count; ++i) {
+        hash = mix(hash, static_cast<std::uint64_t>(node.inputs[static_cast<std::size_t>(i)]));
+    }
+    hash = mix(hash, static_cast<std::uint64_t>(node.attributes[0] + 64 * node.attributes[1]));
+    hash = mix(hash, static_cast<std::uint64_t>(node.layer + 1) + node.name.size());
+    const Shape& shape = node.shape;
+    return mix(hash, static_cast<std::uint64_t>(shape.rank < 2 ? shape.rank : shape[-1] + 4096 * shape[-2]));
+}
+
+/// Copies a graph node by node; a pass decides what to emit in place of a node. What is emitted twice is kept once,
+/// unless it reads a state, for a store may come in between.
+class Rewriter {
+public:
+    constexpr Rewriter(const Graph& source, bool merge_equal) : source_(source), merge_equal_(merge_equal) {
+        const std::size_t expected = source.nodes.size() + source.nodes.size() / 4;
+        place_.assign(source.nodes.size(), -1);
+        result.nodes.reserve(expected);
+        notes_.reserve(expected);
+        if (merge_equal) {
+            newest_.assign(buckets, -1);
+        }
+        result.error = source.error;
+    }
+
+    /// Emits a node of the source with its inputs renumbered to the new graph.
+    constexpr int emit_translated(int id) {
+        result.nodes.push_back(source_[id]);
+        Node& node = result.nodes.back();
+        for (int i = 0; i < node.input_count; ++i) {
+            auto& input = node.inputs[static_cast<std::size_t>(i)];
+            input = place_[static_cast<std::size_t>(input)];
+        }
+        return keep_or_merge();
+    }
+
+    constexpr int emit(Op op, DType dtype, const Shape& shape, std::initializer_list<int> inputs) {
+        result.nodes.emplace_back();
+        Node& node = result.nodes.back();
+        node.op = op;
+        node.dtype = dtype;
+        node.shape = shape;
+        for (const int input : inputs) {
+            node.inputs[static_cast<std::size_t>(node.input_count++)] = input;
+        }
+        return keep_or_merge();
+    }
+
+    [[nodiscard]] constexpr int place(int old_id) const { return place_[static_cast<std::size_t>(old_id)]; }
+    constexpr void set_place(int old_id, int new_id) { place_[static_cast<std::size_t>(old_id)] = new_id; }
+    [[nodiscard]] constexpr bool is_weight_expression(int id) const {
+        return notes_[static_cast<std::size_t>(id)].is_weight_expression;
+    }
+
+    /// Whether a reader that was recorded as node `reader` can read `id` now instead: not when it shows a state, for
+    /// there was a store since.
+    [[nodiscard]] constexpr bool can_read_now(int id, int reader) const {
+        return !notes_[static_cast<std::size_t>(id)].shows_state ||
+               notes_[static_cast<std::size_t>(reader)].stores_before == stores_;
+    }
+
+    Graph result;
+
+private:
+    static constexpr std::size_t buckets = 512;
+
+    /// What is known of a node of the new graph.
+    struct Note {
+        bool is_weight_expression = false;
+        bool shows_state = false;
+        int stores_before = 0;
+        int older = -1;  ///< The node before it in its bucket.
+    };
+
+    constexpr int keep_or_merge() {
+        const Node& node = result.nodes.back();
+        const bool effect = node.op == Op::state || node.op == Op::store || node.op == Op::opaque;
+        Note note{.is_weight_expression = !effect, .stores_before = stores_};
+        bool reads_state = effect;
+        for (int i = 0; i < node.input_count; ++i) {
+            const Note& input = notes_[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(i)])];
+            note.is_weight_expression = note.is_weight_expression && input.is_weight_expression;
+            reads_state = reads_state || input.shows_state;
+        }
+        const int id = result.size() - 1;
+        if (merge_equal_ && !reads_state) {
+            int& newest = newest_[static_cast<std::size_t>(hash_of(node) % buckets)];
+            for (int twin = newest; twin >= 0; twin = notes_[static_cast<std::size_t>(twin)].older) {
+                if (result[twin] == node) {
+                    result.nodes.pop_back();
+                    return twin;
+                }
+            }
+            note.older = newest;
+            newest = id;
+        }
+        note.shows_state = node.op == Op::state || (reads_state && is_view(node.op));
+        stores_ += node.op == Op::store ? 1 : 0;
+        notes_.push_back(note);
+        return id;
+    }
+
+    const Graph& source_;
+    bool merge_equal_;
+    std::vector<int> place_;
+    std::vector<int> newest_;  ///< By bucket of equal hashes.
+    std::vector<Note> notes_;  ///< By node of the new graph.
+    int stores_ = 0;
+};
+
+/// linear(x, weight) with the rewrites that `passes` asks for; ids are of the rewriter's new graph.
+constexpr int emit_linear(Rewriter& rewriter, Passes passes, int x, int weight, const Shape& shape) {
+    std::array<int, 4> row_scales{};
+    std::size_t row_scale_count = 0;
+    bool changed = true;
+    while (changed) {
+        changed = false;
+        const Node input = rewriter.result[x];
+        if (input.op != Op::multiply) {
+            continue;
+        }
+        for (std::size_t side = 0; side < 2 && !changed; ++side) {
+            const int factor = input.inputs[side];
+            const int rest = input.inputs[1 - side];
+            const Shape factor_shape = rewriter.result[factor].shape;
+            if (!(rewriter.result[rest].shape == input.shape) || factor_shape.rank == 0 ||
+                !rewriter.can_read_now(rest, x) || !rewriter.can_read_now(factor, x)) {
+                continue;
+            }
+            if (passes.fold_scales && rewriter.is_weight_expression(factor) && factor_shape.rows() == 1 &&
+                factor_shape[-1] == input.shape[-1]) {
+                const Shape weight_shape = rewriter.result[weight].shape;
+                const int row = rewriter.emit(Op::reshape, DType::f32, Shape{factor_shape[-1]}, {factor});
+                weight = rewriter.emit(Op::multiply, DType::f32, weight_shape, {weight, row});
+                x = rest;
+                changed = true;
+            } else if (passes.defer_row_scales && factor_shape.rank == input.shape.rank && factor_shape[-1] == 1 &&
+                       input.shape[-1] != 1 && row_scale_count < row_scales.size()) {
+                row_scales[row_scale_count++] = factor;
+                x = rest;
+                changed = true;
+            }
+        }
+    }
+    int result = rewriter.emit(Op::linear, DType::f32, shape, {x, weight});
+    while (row_scale_count > 0) {
+        result = rewriter.emit(Op::multiply, DType::f32, shape, {result, row_scales[--row_scale_count]});
+    }
+    return result;
+}
+
+/// Two linear layers in a row, with or without a bias after the first and a split of its columns between them.
+struct ComposablePair {
+    bool found = false;
+    int x = -1;       ///< Input of the first.
+    int weight = -1;  ///< Of the first, `[parts * inner, depth]`.
+    int bias = -1;    ///< Of the first, `[parts * inner]`, or -1.
+    Index parts = 1;  ///< How many groups of columns the second layer is applied to.
+};
+
+constexpr ComposablePair find_composable(const Rewriter& rewriter, int input, int second_weight) {
+    ComposablePair pair;
+    const Graph& graph = rewriter.result;
+    int at = input;
+    if (graph[at].op == Op::reshape) {
+        const Node& split = graph[at];
+        const Shape& whole = graph.input(split, 0).shape;
+        bool splits_last = split.shape.rank == whole.rank + 1;
+        for (int axis = 0; splits_last && axis + 1 < whole.rank; ++axis) {
+            splits_last = split.shape[axis] == whole[axis];
+        }
+        if (!splits_last) {
+            return pair;
+        }
+        pair.parts = split.shape[-2];
+        at = split.inputs[0];
+    }
+    if (graph[at].op == Op::add && rewriter.is_weight_expression(graph[at].inputs[1])) {
+        pair.bias = graph[at].inputs[1];
+        at = graph[at].inputs[0];
+    }
+    if (graph[at].op != Op::linear || !rewriter.is_weight_expression(graph[at].inputs[1]) ||
+        !rewriter.can_read_now(graph[at].inputs[0], at)) {
+        return pair;
+    }
+    pair.x = graph[at].inputs[0];
+    pair.weight = graph[at].inputs[1];
+    const Index depth = graph[pair.weight].shape[1];
+    const Index inner = graph[second_weight].shape[1];
+    const Index outer = graph[second_weight].shape[0];
+    const bool bias_fits = pair.bias < 0 || graph[pair.bias].shape == Shape{pair.parts * inner};
+    pair.found = bias_fits && outer * depth < inner * depth + outer * inner;
+    return pair;
+}
+
+constexpr int emit_composed(Rewriter& rewriter, Passes passes, const ComposablePair& pair, int second_weight,
+                            const Shape& shape) {
+    const Shape second = rewriter.result[second_weight].shape;
+    const Index outer = second[0];
+    const Index inner = second[1];
+    const Index depth = rewriter.result[pair.weight].shape[1];
+    const Index columns = pair.parts * outer;
+    const int first = rewriter.emit(Op::reshape, DType::f32, Shape{pair.parts, inner, depth}, {pair.weight});
+    const int product = rewriter.emit(Op::matmul, DType::f32, Shape{pair.parts, outer, depth}, {second_weight, first});
+    const int weight = rewriter.emit(Op::reshape, DType::f32, Shape{columns, depth}, {product});
+    const Shape flat = with_axis(rewriter.result[pair.x].shape, -1, columns);
+    int result = emit_linear(rewriter, passes, pair.x, weight, flat);
+    if (pair.bias >= 0) {
+        const int rows = rewriter.emit(Op::reshape, DType::f32, Shape{pair.parts, inner, 1}, {pair.bias});
+        const int bias = rewriter.emit(Op::matmul, DType::f32, Shape{pair.parts, outer, 1}, {second_weight, rows});
+        const int row = rewriter.emit(Op::reshape, DType::f32, Shape{columns}, {bias});
+        result = rewriter.emit(Op::add, DType::f32, flat, {result, row});
+    }
+    return shape == flat ? result : rewriter.emit(Op::reshape, DType::f32, shape, {result});
+}
+
+/// For each node, whether an effect depends on it. States stay: the caller may write to one that is never read.
+constexpr std::vector<char> find_live_nodes(const Graph& graph) {
+    std::vector<char> live(graph.nodes.size(), 0);
+    for (int id = graph.size() - 1; id >= 0; --id) {
+        const Node& node = graph[id];
+        auto& here = live[static_cast<std::size_t>(id)];
+        here = here != 0 || node.op == Op::store || node.op == Op::state ? 1 : 0;
+        for (int i = 0; here != 0 && i < node.input_count; ++i) {
+            live[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(i)])] = 1;
+        }
+    }
+    return live;
+}
+
+}  // namespace detail
+
+/// Keeps only nodes that an effect depends on.
+constexpr Graph remove_dead_nodes(const Graph& graph) {
+    const std::vector<char> live = detail::find_live_nodes(graph);
+    detail::Rewriter rewriter(graph, false);
+    for (int id = 0; id < graph.size(); ++id) {
+        if (live[static_cast<std::size_t>(id)] != 0) {
+            rewriter.set_place(id, rewriter.emit_translated(id));
+        }
+    }
+    return static_cast<Graph&&>(rewriter.result);
+}
+
+/// Runs the passes: merges equal nodes, moves scales out of the inputs of products, composes products (see `Passes`),
+/// and drops what is not needed any more.
+constexpr Graph rewrite(const Graph& recorded, Passes passes) {
+    detail::Rewriter rewriter(recorded, passes.merge_equal_nodes);
+    for (int id = 0; id < recorded.size(); ++id) {
+        const Node& node = recorded[id];
+        int result = -1;
+        if (node.op == Op::linear && rewriter.is_weight_expression(rewriter.place(node.inputs[1]))) {
+            const int x = rewriter.place(node.inputs[0]);
+            const int weight = rewriter.place(node.inputs[1]);
+            const auto pair =
+                passes.compose_linears ? detail::find_composable(rewriter, x, weight) : detail::ComposablePair{};
+            result = pair.found ? detail::emit_composed(rewriter, passes, pair, weight, node.shape)
+                                : detail::emit_linear(rewriter, passes, x, weight, node.shape);
+        } else {
+            result = rewriter.emit_translated(id);
+        }
+        rewriter.set_place(id, result);
+    }
+    return remove_dead_nodes(rewriter.result);
+}
+
+}  // namespace totograph

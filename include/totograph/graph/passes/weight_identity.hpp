@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <totograph/core/shape.hpp>
+#include <totograph/graph/record/custom.hpp>
+#include <totograph/graph/graph.hpp>
+#include <totograph/graph/passes/rewrite.hpp>
+
+namespace totograph::detail {
+
+/// A number for each weight expression that depends on what it computes alone: equal expressions have equal numbers.
+/// The reverse is likely, not certain (and operations of the user count by their names), so whoever finds two equal
+/// numbers compares the expressions.
+constexpr std::vector<std::uint64_t> find_identities(const Graph& graph, const std::vector<char>& weight_expression) {
+    std::vector<std::uint64_t> identities(graph.nodes.size(), 0);
+    for (int id = 0; id < graph.size(); ++id) {
+        if (!weight_expression[static_cast<std::size_t>(id)]) {
+            continue;
+        }
+        const Node& node = graph[id];
+        std::uint64_t hash = mix(static_cast<std::uint64_t>(node.op) + 1, static_cast<std::uint64_t>(node.dtype));
+        for (int i = 0; i < node.input_count; ++i) {
+            hash = mix(hash, identities[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(i)])]);
+        }
+        for (int axis = 0; axis < node.shape.rank; ++axis) {
+            hash = mix(hash, static_cast<std::uint64_t>(node.shape[axis]));
+        }
+        for (const Index attribute : node.attributes) {
+            hash = mix(hash, static_cast<std::uint64_t>(attribute));
+        }
+        for (const char character : node.custom == nullptr ? node.name : node.custom->name) {
+            hash = mix(hash, static_cast<std::uint64_t>(static_cast<unsigned char>(character)));
+        }
+        hash = mix(hash, static_cast<std::uint64_t>(node.layer + 1));
+        identities[static_cast<std::size_t>(id)] = mix(hash, std::bit_cast<std::uint64_t>(node.immediate));
+    }
+    return identities;
+}
+
+/// Whether two weight expressions are the same, node by node.
+constexpr bool is_same_expression(const Graph& graph, int a, int b) {
+    if (a == b) {
+        return true;
+    }
+    if (a < 0 || b < 0) {
+        return false;
+    }
+    const Node& left = graph[a];
+    Node right = graph[b];
+    right.inputs = left.inputs;
+    bool same = left == right;
+    for (int i = 0; same && i < left.input_count; ++i) {
+        const auto place = static_cast<std::size_t>(i);
+        same = is_same_expression(graph, left.inputs[place], graph[b].inputs[place]);
+    }
+    return same;
+}
+
+}  // namespace totograph::detail

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include <totograph/core/shape.hpp>
+#include <totograph/graph/plan/chain_builder.hpp>
+#include <totograph/graph/plan/collapse.hpp>
+#include <totograph/graph/passes/fuse.hpp>
+#include <totograph/graph/passes/fused_stores.hpp>
+#include <totograph/graph/graph.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/passes/location.hpp>
+#include <totograph/graph/op.hpp>
+#include <totograph/graph/plan/place_buffers.hpp>
+#include <totograph/graph/plan/tables.hpp>
+#include <totograph/graph/plan/references.hpp>
+#include <totograph/graph/passes/rewrite.hpp>
+
+namespace totograph {
+
+namespace detail {
+
+class Planner {
+public:
+    constexpr Planner(const Graph& graph, Passes passes)
+        : graph_(graph),
+          weight_expression_(find_weight_expressions(graph)),
+          stores_(find_stores(graph)),
+          found_(find_locations(graph, weight_expression_, stores_)),
+          locations_(found_.seen),
+          fusion_(Fuser(graph, weight_expression_, locations_, stores_, passes.fuse_elementwise).run()),
+          fused_stores_(graph, fusion_, locations_, stores_),
+          references_(graph, weight_expression_, locations_, plan_) {}
+
+    Planner(const Planner&) = delete;
+    Planner& operator=(const Planner&) = delete;
+    constexpr ~Planner() = default;
+
+    constexpr Plan run() {
+        std::vector<int> group_at(graph_.nodes.size(), -1);
+        for (std::size_t group = 0; group < fusion_.groups.size(); ++group) {
+            if (!fusion_.groups[group].is_prologue) {
+                group_at[static_cast<std::size_t>(fusion_.groups[group].root)] = static_cast<int>(group);
+            }
+        }
+        for (int id = 0; id < graph_.size(); ++id) {
+            const auto place = static_cast<std::size_t>(id);
+            if (group_at[place] >= 0) {
+                emit_group(fusion_.groups[static_cast<std::size_t>(group_at[place])]);
+            } else if (!weight_expression_[place] && graph_[id].op != Op::state && !locations_[place].is_view &&
+                       fusion_.group_of[place] < 0 && !fused_stores_.is_fused(id)) {
+                emit_structural(id);
+            }
+        }
+        plan_.arena_bytes = place_buffers(plan_.buffers, plan_.steps, plan_.kernels);
+        return static_cast<Plan&&>(plan_);
+    }
+
+private:
+    // --- Groups ------------------------------------------------------------------------------------------------------
+
+    /// Strides of a tensor for the loop of a group.
+    constexpr Strides loop_strides(int input, const Shape& member_shape, const Group& group) {
+        const Location& location = locations_[static_cast<std::size_t>(input)];
+        Strides strides = broadcast_strides(graph_[input].shape, location.strides, member_shape);
+        if (group.merged.rank != 0 && member_shape == group.merged) {
+            const auto last = static_cast<std::size_t>(group.shape.rank - 1);
+            strides[last] = strides[last - 1];
+            strides[last - 1] *= group.shape[-1];
+        }
+        return strides;
+    }
+
+    constexpr bool is_scalar_constant(int id) const { return graph_[id].op == Op::constant; }
+
+    /// What a chain calls an operand. A group that spans a split walks through one tensor in two ways, which are two
+    /// operands.
+    static constexpr int operand_key(int input, const Shape& member_shape, const Group& group) {
+        return group.merged.rank != 0 && member_shape == group.merged ? -2 - input : input;
+    }
+
+    constexpr void collect_operand(ChainBuilder& builder, Kernel& kernel, Step& step, int input,
+                                   const Shape& member_shape, const Group& group) {
+        const int key = operand_key(input, member_shape, group);
+        if (builder.find(key) >= 0 || is_anchor(group, input) || is_scalar_constant(input)) {
+            return;
+        }
+        const auto place = static_cast<std::size_t>(kernel.operand_count++);
+        kernel.operands[place].dtype = graph_[input].dtype;
+        kernel.operands[place].strides = loop_strides(input, member_shape, group);
+        step.operands[place] = references_.to(input);
+        builder.define(key, builder.chain.given++);
+    }
+
+    static constexpr bool is_anchor(const Group& group, int id) {
+        return (group.anchor_count > 0 && group.anchors[0] == id) || (group.anchor_count > 1 && group.anchors[1] == id);
+    }
+
+    /// The value of an input of a member; -1 for a constant that is met for the first time.
+    static constexpr int find_input(const ChainBuilder& builder, int input, const Shape& member_shape,
+                                    const Group& group) {
+        const int walked = builder.find(operand_key(input, member_shape, group));
+        return walked >= 0 ? walked : builder.find(input);
+    }
+
+    constexpr void add_instruction(ChainBuilder& builder, int id, const Group& group) {
+        const Node& node = graph_[id];
+        if (is_view(node.op)) {  // the split of an axis, or a copy: the value itself
+            builder.define(id, find_input(builder, node.inputs[0], graph_.input(node, 0).shape, group));
+            return;
+        }
+        Instruction instruction;
+        instruction.op = node.op;
+        instruction.dtype = node.dtype;
+        instruction.immediate = node.immediate;
+        instruction.custom = node.custom;
+        for (int i = 0; i < node.input_count; ++i) {
+            const int input = node.inputs[static_cast<std::size_t>(i)];
+            if (find_input(builder, input, node.shape, group) < 0) {
+                add_instruction(builder, input, group);
+            }
+            instruction.arguments[static_cast<std::size_t>(i)] = find_input(builder, input, node.shape, group);
+        }
+        builder.define(id, builder.chain.given + builder.chain.count);
+        builder.chain.instructions[static_cast<std::size_t>(builder.chain.count++)] = instruction;
+    }
+
+    constexpr void build_chain(ChainBuilder& builder, Kernel& kernel, Step& step, const Group& group) {
+        for (std::size_t i = group.members.size(); i-- > 0;) {
+            const Node& member = graph_[group.members[i]];
+            for (int which = 0; which < member.input_count; ++which) {
+                const int input = member.inputs[static_cast<std::size_t>(which)];
+                bool inner = false;
+                for (const int other : group.members) {
+                    inner = inner || other == input;
+                }
+                if (!inner) {
+                    const bool moves = is_view(member.op);
+                    collect_operand(builder, kernel, step, input, moves ? graph_[input].shape : member.shape, group);
+                }
+            }
+        }
+        for (std::size_t i = group.members.size(); i-- > 0;) {
+            add_instruction(builder, group.members[i], group);
+        }
+    }
+
+    constexpr void emit_group(const Group& group) {
+        Kernel kernel;
+        Step step;
+        step.node = group.root;
+        kernel.dtype = graph_[group.root].dtype;
+        kernel.iteration = group.shape;
+        kernel.row_rank = group.shape.rank;
+        kernel.kind = KernelKind::pointwise;
+        ChainBuilder builder;
+        if (group.members.size() == 1 && is_view(graph_[group.root].op)) {
+            begin_copy(kernel, step, builder, group);
+        }
+        if (group.anchor_count > 0 && graph_[group.anchors[0]].op == Op::linear) {
+            begin_product(kernel, step, builder, group);
+        } else if (group.anchor_count > 0) {
+            begin_reduction(kernel, step, builder, group);
+        }
+        build_chain(builder, kernel, step, group);
+        kernel.chain = builder.chain;
+        kernel.output_strides = contiguous_strides(kernel.iteration);
+        if (kernel.kind == KernelKind::reduction) {
+            kernel.output_strides = broadcast_strides(group.shape, contiguous_strides(group.shape), kernel.iteration);
+        }
+        const int store = fused_stores_.store_of(group.root);
+        step.output = store < 0 ? references_.new_buffer(group.root) : store_output(kernel, graph_[store], group);
+        if (kernel.kind == KernelKind::reduction) {
+            kernel.output_strides[static_cast<std::size_t>(kernel.iteration.rank - 1)] = 0;
+        }
+        collapse(kernel);
+        emit(kernel, step);
+    }
+
+    /// A view that needs elements of its own.
+    constexpr void begin_copy(Kernel& kernel, Step& step, ChainBuilder& builder, const Group& group) {
+        const Location& source = found_.source[static_cast<std::size_t>(group.root)];
+        const int input = graph_[group.root].inputs[0];
+        if (!source.is_view) {
+            kernel.iteration = graph_[input].shape;  // a reshape: same order of elements
+            kernel.row_rank = kernel.iteration.rank;
+        }
+        kernel.operand_count = 1;
+        kernel.operands[0].dtype = graph_[input].dtype;
+        kernel.operands[0].strides = source.strides;
+        step.operands[0] = references_.at(source);
+        builder.define(input, builder.chain.given++);
+    }
+
+    constexpr void begin_product(Kernel& kernel, Step& step, ChainBuilder& builder, const Group& group) {
+        const Node& anchor = graph_[group.anchors[0]];
+        kernel.kind = KernelKind::product;
+        kernel.row_rank = anchor.shape.rank - 1;
+        kernel.accumulators = group.anchor_count;
+        kernel.depth = graph_.input(anchor, 0).shape[-1];
+        step.input = references_.to(anchor.inputs[0]);
+        const Location& location = locations_[static_cast<std::size_t>(anchor.inputs[0])];
+        kernel.input_stride = row_stride(graph_.input(anchor, 0).shape, location.strides);
+        const int second = group.anchor_count == 2 ? graph_[group.anchors[1]].inputs[1] : -1;
+        step.weight.space = Space::weight;
+        step.weight.index = references_.weight(anchor.inputs[1], second, true);
+        for (int i = 0; i < group.anchor_count; ++i) {
+            builder.define(group.anchors[static_cast<std::size_t>(i)], builder.chain.given++);
+        }
+    }
+
+    constexpr void begin_reduction(Kernel& kernel, Step& step, ChainBuilder& builder, const Group& group) {
+        const Node& anchor = graph_[group.anchors[0]];
+        kernel.kind = KernelKind::reduction;
+        kernel.op = anchor.op;
+        kernel.accumulators = 1;
+        kernel.iteration = graph_.input(anchor, 0).shape;
+        kernel.row_rank = kernel.iteration.rank - 1;
+        ChainBuilder prologue;
+        if (group.prologue >= 0 && !fusion_.groups[static_cast<std::size_t>(group.prologue)].members.empty()) {
+            build_chain(prologue, kernel, step, fusion_.groups[static_cast<std::size_t>(group.prologue)]);
+        } else {
+            collect_operand(prologue, kernel, step, anchor.inputs[0], kernel.iteration, group);
+        }
+        kernel.prologue = prologue.chain;
+        kernel.prologue_operands = kernel.operand_count;
+        builder.define(group.anchors[0], builder.chain.given++);
+    }
+
+    /// The distance between rows that lie evenly; 0 for a single row.
+    static constexpr Index row_stride(const Shape& shape, const Strides& strides) {
+        for (int axis = shape.rank - 2; axis >= 0; --axis) {
+            if (shape[axis] != 1) {
+                return strides[static_cast<std::size_t>(axis)];
+            }
+        }
+        return shape[-1];
+    }
+
+    /// The group writes straight into the state.
+    constexpr Reference store_output(Kernel& kernel, const Node& store, const Group& group) {
+        const Shape& state = graph_[store.inputs[0]].shape;
+        const Strides strides = contiguous_strides(state);
+        const auto axis = static_cast<std::size_t>(store.attributes[0]);
+        Reference output;
+        output.space = Space::state;
+        output.index = references_.state(store.inputs[0]);
+        if (store.input_count == 3) {
+            output.position = references_.state(store.inputs[2]);
+            output.position_stride = strides[axis];
+            output.last_position = last_position(store);
+            output.capacity = state[static_cast<int>(axis)];
+        } else {
+            output.offset = store.attributes[1] * (state.rank == 0 ? 0 : strides[axis]);
+        }
+        kernel.output_strides = strides;
+        const Shape& value = graph_[store.inputs[1]].shape;
+        if (value.rank + 1 == group.shape.rank) {  // the state has the last two axes as one
+            const auto last = static_cast<std::size_t>(group.shape.rank - 1);
+            kernel.output_strides[last] = kernel.output_strides[last - 1];
+            kernel.output_strides[last - 1] *= group.shape[-1];
+        }
+        return output;
+    }
+
+    /// The largest position at which the value of a store lies inside the state.
+    constexpr Index last_position(const Node& store) const {
+        const auto axis = static_cast<int>(store.attributes[0]);
+        return graph_.input(store, 0).shape[axis] - graph_.input(store, 1).shape[axis];
+    }
+
+    // --- Structural kernels ------------------------------------------------------------------------------------------
+
+    constexpr void emit_structural(int id) {
+        const Node& node = graph_[id];
+        Kernel kernel;
+        Step step;
+        step.node = id;
+        kernel.kind = KernelKind::structural;
+        kernel.op = node.op;
+        kernel.dtype = node.dtype;
+        kernel.iteration = node.shape;
+        kernel.row_rank = node.shape.rank == 0 ? 0 : node.shape.rank - 1;
+        kernel.attributes = node.attributes;
+        kernel.custom = node.custom;
+        const int first = node.op == Op::store ? 1 : 0;
+        const bool overlaps =
+            node.op == Op::store && locations_[static_cast<std::size_t>(node.inputs[1])].base == node.inputs[0];
+        const Reference copied = overlaps ? emit_copy(node.inputs[1], id) : Reference{};
+        for (int i = first; i < node.input_count; ++i) {
+            const int input = node.inputs[static_cast<std::size_t>(i)];
+            const bool is_copied = overlaps && i == 1;
+            const auto place = static_cast<std::size_t>(kernel.operand_count++);
+            kernel.operands[place].dtype = graph_[input].dtype;
+            kernel.operands[place].shape = graph_[input].shape;
+            kernel.operands[place].strides = is_copied ? contiguous_strides(graph_[input].shape)
+                                                       : locations_[static_cast<std::size_t>(input)].strides;
+            step.operands[place] = is_copied ? copied : references_.to(input);
+        }
+        if (node.op == Op::store) {
+            const Shape& state = graph_[node.inputs[0]].shape;
+            kernel.output_strides = contiguous_strides(state);
+            step.output.space = Space::state;
+            step.output.index = references_.state(node.inputs[0]);
+            kernel.attributes[2] = node.input_count == 3 ? last_position(node) : 0;
+            for (int axis = 0; axis < state.rank; ++axis) {
+                if (axis != node.attributes[0]) {
+                    kernel.iteration[axis] = state[axis];
+                }
+            }
+        } else {
+            kernel.output_strides = contiguous_strides(node.shape);
+            step.output = references_.new_buffer(id);
+        }
+        emit(kernel, step);
+    }
+
+    /// Copies a view of a state that a store is about to change, into a buffer of the store's.
+    constexpr Reference emit_copy(int view, int store) {
+        Kernel kernel;
+        Step step;
+        step.node = view;
+        kernel.kind = KernelKind::pointwise;
+        kernel.dtype = graph_[view].dtype;
+        kernel.iteration = graph_[view].shape;
+        kernel.row_rank = kernel.iteration.rank;
+        kernel.output_strides = contiguous_strides(kernel.iteration);
+        kernel.operand_count = 1;
+        kernel.operands[0].dtype = kernel.dtype;
+        kernel.operands[0].strides = locations_[static_cast<std::size_t>(view)].strides;
+        kernel.chain.given = 1;
+        step.operands[0] = references_.to(view);
+        step.output = references_.new_buffer(store);
+        collapse(kernel);
+        emit(kernel, step);
+        plan_.buffers.back().last_step = static_cast<int>(plan_.steps.size());
+        return step.output;
+    }
+
+    constexpr void emit(const Kernel& kernel, Step& step) {
+        step.kernel = -1;
+        for (std::size_t i = 0; i < plan_.kernels.size() && step.kernel < 0; ++i) {
+            if (plan_.kernels[i] == kernel) {
+                step.kernel = static_cast<int>(i);
+            }
+        }
+        if (step.kernel < 0) {
+            step.kernel = static_cast<int>(plan_.kernels.size());
+            plan_.kernels.push_back(kernel);
+        }
+        plan_.steps.push_back(step);
+    }
+
+    const Graph& graph_;
+    std::vector<char> weight_expression_;
+    std::vector<StoreEvent> stores_;
+    Locations found_;
+    const std::vector<Location>& locations_;
+    Fusion fusion_;
+    FusedStores fused_stores_;
+    Plan plan_;
+    References references_;
+};
+
+}  // namespace detail
+
+/// Plans a rewritten graph: kernels, steps, prepared weights, and one arena for all intermediates.
+constexpr Plan make_plan(const Graph& graph, Passes passes) {
+    return detail::Planner(graph, passes).run();
+}
+
+}  // namespace totograph

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <totograph/core/arena.hpp>
+#include <totograph/core/dtype.hpp>
+#include <totograph/graph/graph.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/passes/location.hpp>
+#include <totograph/graph/op.hpp>
+#include <totograph/graph/plan/tables.hpp>
+#include <totograph/graph/passes/rewrite.hpp>
+#include <totograph/graph/passes/weight_identity.hpp>
+
+namespace totograph::detail {
+
+/// Where the operands of steps lie: gives weights, states and intermediates their numbers in the plan as steps come to
+/// need them.
+class References {
+public:
+    /// Lists the states of the graph in the plan.
+    constexpr References(const Graph& graph, const std::vector<char>& weight_expression,
+                         const std::vector<Location>& locations, Plan& plan)
+        : graph_(graph),
+          weight_expression_(weight_expression),
+          locations_(locations),
+          plan_(plan),
+          identities_(find_identities(graph, weight_expression)),
+          buffer_of_(graph.nodes.size(), -1),
+          weight_of_(graph.nodes.size(), -1),
+          state_of_(graph.nodes.size(), -1) {
+        plan_.states = list_states(graph).states;
+        for (std::size_t i = 0; i < plan_.states.size(); ++i) {
+            state_of_[static_cast<std::size_t>(plan_.states[i].node)] = static_cast<int>(i);
+        }
+    }
+
+    /// The place of a state in the plan.
+    [[nodiscard]] constexpr int state(int id) const { return state_of_[static_cast<std::size_t>(id)]; }
+
+    /// Where the value of a node lies, for the step that comes next.
+    constexpr Reference to(int id) {
+        if (weight_expression_[static_cast<std::size_t>(id)]) {
+            Reference reference;
+            reference.space = Space::weight;
+            reference.index = weight(id, -1, false);
+            return reference;
+        }
+        return at(locations_[static_cast<std::size_t>(id)]);
+    }
+
+    /// The same for a place.
+    constexpr Reference at(const Location& location) {
+        Reference reference;
+        reference.offset = location.offset;
+        if (location.position >= 0) {
+            reference.position = state(location.position);
+            reference.position_stride = location.position_stride;
+            reference.last_position = location.last_position;
+            reference.capacity = location.capacity;
+        }
+        const auto base = static_cast<std::size_t>(location.base);
+        if (weight_expression_[base]) {
+            reference.space = Space::weight;
+            reference.index = weight(location.base, -1, false);
+        } else if (graph_[location.base].op == Op::state) {
+            reference.space = Space::state;
+            reference.index = state(location.base);
+        } else {
+            reference.space = Space::arena;
+            reference.index = buffer_of_[base];
+            plan_.buffers[static_cast<std::size_t>(reference.index)].last_step = static_cast<int>(plan_.steps.size());
+        }
+        return reference;
+    }
+
+    /// The place of a prepared weight in the plan, new or found again. `second` is packed with it, unless -1.
+    constexpr int weight(int id, int second, bool packed) {
+        const std::uint64_t identity = mix(mix(identities_[static_cast<std::size_t>(id)],
+                                               second < 0 ? 1 : identities_[static_cast<std::size_t>(second)]),
+                                           packed ? 2 : 3);
+        if (!packed && weight_of_[static_cast<std::size_t>(id)] >= 0) {
+            return weight_of_[static_cast<std::size_t>(id)];
+        }
+        for (std::size_t i = 0; packed && i < plan_.weights.size(); ++i) {
+            const PreparedWeight& other = plan_.weights[i];
+            if (other.identity == identity && other.packed && is_same_expression(graph_, other.node, id) &&
+                is_same_expression(graph_, other.second_node, second)) {
+                return static_cast<int>(i);
+            }
+        }
+        plan_.weights.push_back({id, second, packed, identity});
+        const int index = static_cast<int>(plan_.weights.size()) - 1;
+        if (!packed) {
+            weight_of_[static_cast<std::size_t>(id)] = index;
+        }
+        return index;
+    }
+
+    /// An intermediate for the value of a node, which the step that comes next writes.
+    constexpr Reference new_buffer(int id) {
+        Buffer buffer;
+        buffer.node = id;
+        buffer.bytes =
+            aligned_size(static_cast<std::size_t>(graph_[id].shape.size()) * size_in_bytes(graph_[id].dtype));
+        buffer.first_step = static_cast<int>(plan_.steps.size());
+        buffer.last_step = buffer.first_step;
+        buffer_of_[static_cast<std::size_t>(id)] = static_cast<int>(plan_.buffers.size());
+        plan_.buffers.push_back(buffer);
+        Reference reference;
+        reference.space = Space::arena;
+        reference.index = buffer_of_[static_cast<std::size_t>(id)];
+        return reference;
+    }
+
+private:
+    const Graph& graph_;
+    const std::vector<char>& weight_expression_;
+    const std::vector<Location>& locations_;
+    Plan& plan_;
+    std::vector<std::uint64_t> identities_;
+    std::vector<int> buffer_of_;
+    std::vector<int> weight_of_;
+    std::vector<int> state_of_;
+};
+
+}  // namespace totograph::detail

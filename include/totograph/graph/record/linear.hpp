@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/graph/record/elementwise.hpp>
+#include <totograph/graph/record/model_error.hpp>
+#include <totograph/graph/op.hpp>
+#include <totograph/graph/record/tensor.hpp>
+
+namespace totograph {
+
+/// x W^T + b, all f32. x is `[..., depth]`, `weight` is `[columns, depth]` as PyTorch stores it, `bias` is `[columns]`.
+/// `weight` may be an expression, but of weights and constants alone: it is packed once, before the first run.
+constexpr Tensor linear(Tensor x, Tensor weight, Tensor bias) {
+    if (x.dtype() != DType::f32 || weight.dtype() != DType::f32) {
+        x.recorder().fail(ModelErrorKind::dtypes_differ)
+            << "linear: x is " << name(x.dtype()) << ", the weight " << name(weight.dtype()) << "; both must be f32";
+        return x;
+    }
+    if (!weight.recorder().is_weight_expression(weight)) {
+        x.recorder().fail(ModelErrorKind::linear_weight_varies)
+            << "linear: the weight of shape " << weight.shape() << " depends on a state or on an operation of the user";
+        return x;
+    }
+    if (weight.shape().rank != 2 || x.shape().rank < 1 || x.extent(-1) != weight.extent(1)) {
+        x.recorder().fail(ModelErrorKind::linear_depth_differs)
+            << "linear: x of shape " << x.shape() << " needs a weight of shape [columns, depth] whose depth is x's "
+            << "last extent, found " << weight.shape();
+        return x;
+    }
+    if (!(bias.shape() == Shape{weight.extent(0)})) {
+        x.recorder().fail(ModelErrorKind::linear_depth_differs)
+            << "linear: a weight of shape " << weight.shape() << " needs a bias of shape [" << weight.extent(0)
+            << "], found " << bias.shape();
+        return x;
+    }
+    const Shape shape = with_axis(x.shape(), -1, weight.extent(0));
+    return x.recorder().add(Op::linear, DType::f32, shape, {x, weight}) + bias;
+}
+
+}  // namespace totograph

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <totograph/core/shape.hpp>
+#include <totograph/graph/op.hpp>
+#include <totograph/graph/record/tensor.hpp>
+
+namespace totograph {
+
+/// The sum over the last axis, which stays with extent 1.
+constexpr Tensor sum(Tensor x) {
+    x.recorder().axis_of(x, -1);
+    return x.recorder().add(Op::sum, x.dtype(), with_axis(x.shape(), -1, 1), {x});
+}
+
+/// The mean over the last axis, which stays with extent 1.
+constexpr Tensor mean(Tensor x) {
+    x.recorder().axis_of(x, -1);
+    return x.recorder().add(Op::mean, x.dtype(), with_axis(x.shape(), -1, 1), {x});
+}
+
+/// Running sums along the last axis.
+constexpr Tensor cumsum(Tensor x) {
+    x.recorder().axis_of(x, -1);
+    return x.recorder().add(Op::cumsum, x.dtype(), x.shape(), {x});
+}
+
+/// exp(x) / sum(exp(x)) over the last axis.
+constexpr Tensor softmax(Tensor x) {
+    x.recorder().axis_of(x, -1);
+    return x.recorder().add(Op::softmax, x.dtype(), x.shape(), {x});
+}
+
+}  // namespace totograph

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/graph/record/custom.hpp>
+#include <totograph/graph/graph.hpp>
+#include <totograph/graph/record/model_error.hpp>
+#include <totograph/graph/op.hpp>
+
+namespace totograph {
+
+class Recorder;
+
+/// A handle on a recorded node. It is what model code computes with; it holds no data.
+class Tensor {
+public:
+    constexpr Tensor() = default;
+    /// The node of this number.
+    constexpr Tensor(Recorder* recorder, int id) : recorder_(recorder), id_(id) {}
+
+    /// Who recorded the node.
+    [[nodiscard]] constexpr Recorder& recorder() const { return *recorder_; }
+    /// The number of the node.
+    [[nodiscard]] constexpr int id() const { return id_; }
+    /// The node.
+    [[nodiscard]] constexpr const Node& node() const;
+    /// The shape of its value.
+    [[nodiscard]] constexpr const Shape& shape() const { return node().shape; }
+    /// The dtype of its value.
+    [[nodiscard]] constexpr DType dtype() const { return node().dtype; }
+    /// The extent of an axis; negative axes count from the end. 1, after noting a mistake, when there is no such axis.
+    [[nodiscard]] constexpr Index extent(int axis) const;
+
+private:
+    Recorder* recorder_ = nullptr;
+    int id_ = -1;
+};
+
+/// Records what model code does, as a graph. After the first mistake it keeps that mistake and goes on with harmless
+/// tensors, so that one error is reported, and it is the first.
+class Recorder {
+public:
+    constexpr Recorder() {
+        graph_.nodes.reserve(2048);
+        is_weight_expression_.reserve(2048);
+    }
+
+    /// A tensor of the checkpoint. In `name`, `{}` stands for `layer`.
+    constexpr Tensor weight(std::string_view name, const Shape& shape, int layer = -1) {
+        Node node = leaf(Op::weight, DType::f32, shape);
+        node.name = name;
+        node.layer = layer;
+        return add(node);
+    }
+
+    /// A scalar.
+    constexpr Tensor constant(double value, DType dtype = DType::f32) {
+        Node node = leaf(Op::constant, dtype, Shape{});
+        node.immediate = value;
+        return add(node);
+    }
+
+    /// 0, 1, ..., count - 1.
+    constexpr Tensor iota(Index count, DType dtype = DType::f32) { return add(leaf(Op::iota, dtype, Shape{count})); }
+
+    /// A buffer that outlives a run, by name. Two programs that name the same state share it. Declaring it again gives
+    /// the same state. A state that each layer has its own of takes the layer's number beside its name.
+    constexpr Tensor state(std::string_view name, const Shape& shape, DType dtype = DType::f32, int layer = -1) {
+        for (const int id : states_) {
+            if (graph_[id].layer == layer && graph_[id].name == name) {
+                if (is_usable(shape, "state") && (!(graph_[id].shape == shape) || graph_[id].dtype != dtype)) {
+                    fail(ModelErrorKind::state_declared_twice)
+                        << "state '" << name << "': declared as " << totograph::name(graph_[id].dtype) << " "
+                        << graph_[id].shape << ", then as " << totograph::name(dtype) << " " << shape;
+                }
+                return {this, id};
+            }
+        }
+        Node node = leaf(Op::state, dtype, shape);
+        node.name = name;
+        node.layer = layer;
+        states_.push_back(graph_.size());
+        return add(node);
+    }
+
+    /// Writes `value` into a state along `axis`, from index `begin`; all other axes must agree (extents of 1 repeat).
+    constexpr void store(Tensor state, Tensor value, int axis = 0, Index begin = 0) {
+        Node node = effect(state, value, axis);
+        node.attributes[1] = begin;
+        const auto front = static_cast<int>(node.attributes[0]);
+        const Index count = front < value.shape().rank ? value.extent(front) : 1;  // a scalar is one position
+        const Index capacity = front < state.shape().rank ? state.extent(front) : 1;
+        if (begin < 0 || begin + count > capacity) {
+            fail(ModelErrorKind::cache_overflows) << "store into '" << state.node().name << "': writing " << count
+                                                  << " positions from " << begin << " into a capacity of " << capacity;
+        }
+        add(node);
+    }
+
+    /// Writes `value` into a state along `axis`, from a position that is itself device data: an integer state with one
+    /// element, or with one element a series. One at which `value` does not lie inside the state is an `Error` of the
+    /// executor (`position_out_of_bounds`), and nothing is written outside.
+    constexpr void store_at(Tensor state, Tensor value, int axis, Tensor position) {
+        Node node = effect(state, value, axis);
+        if (state.shape().rank == 0) {
+            fail(ModelErrorKind::axis_out_of_range)
+                << "store_at: '" << state.node().name << "' is a scalar and has no positions";
+        }
+        check_position(position, state, "store_at");
+        check_recorder(position, Op::store);
+        node.inputs[2] = position.id();
+        node.input_count = 3;
+        add(node);
+    }
+
+    /// Keeps a tensor for inspection as a state of this name.
+    constexpr void tap(std::string_view name, Tensor value, int layer = -1) {
+        store(state(name, value.shape(), value.dtype(), layer), value);
+    }
+
+    /// Adds a node of any op. Blocks use the functions of models; this is for those who write new ops. Every node
+    /// passes through here, so what holds for all of them is checked here: dtypes that executors compute in, shapes of
+    /// at most `max_rank` axes of at least one element, and inputs that come before.
+    constexpr Tensor add(const Node& node) {
+        graph_.nodes.push_back(node);
+        Node& added = graph_.nodes.back();
+        if (added.dtype == DType::bf16 || added.dtype == DType::f16) {
+            fail(ModelErrorKind::dtype_is_storage_only) << name(added.op) << ": a tensor of " << name(added.dtype);
+        }
+        if (!is_usable(added.shape, name(added.op))) {
+            added.shape = usable(added.shape);
+        }
+        const int id = graph_.size() - 1;
+        bool is_known = added.op != Op::state && added.op != Op::store && added.op != Op::opaque;
+        for (int i = 0; i < added.input_count; ++i) {
+            int& input = added.inputs[static_cast<std::size_t>(i)];
+            if (input < 0 || input >= id) {
+                fail(ModelErrorKind::different_recorders) << name(added.op) << ": input " << i << " is not recorded";
+                added.input_count = i;
+                break;
+            }
+            is_known = is_known && is_weight_expression_[static_cast<std::size_t>(input)] != 0;
+        }
+        is_weight_expression_.push_back(is_known ? 1 : 0);
+        return {this, id};
+    }
+
+    /// Whether a tensor is made of weights and constants alone, so that it can be computed before the first run.
+    [[nodiscard]] constexpr bool is_weight_expression(Tensor tensor) const {
+        return is_weight_expression_[static_cast<std::size_t>(tensor.id())] != 0;
+    }
+
+    /// Adds a node with inputs.
+    constexpr Tensor add(Op op, DType dtype, const Shape& shape, std::initializer_list<Tensor> inputs,
+                         std::initializer_list<Index> attributes = {}) {
+        Node node = leaf(op, dtype, shape);
+        for (const Tensor& input : inputs) {
+            if (!check_recorder(input, op)) {
+                continue;
+            }
+            if (node.input_count == max_inputs) {
+                fail(ModelErrorKind::too_many_inputs) << name(op) << ": more than " << max_inputs << " inputs";
+                break;
+            }
+            node.inputs[static_cast<std::size_t>(node.input_count++)] = input.id();
+        }
+        std::size_t place = 0;
+        for (const Index attribute : attributes) {
+            if (place < node.attributes.size()) {
+                node.attributes[place++] = attribute;
+            }
+        }
+        return add(node);
+    }
+
+    /// Adds a node for an operation of the user.
+    constexpr Tensor add_custom(Op op, const CustomOperation& operation, const Shape& shape,
+                                std::initializer_list<Tensor> inputs) {
+        const Tensor result = add(op, DType::f32, shape, inputs);
+        graph_[result.id()].custom = &operation;
+        return result;
+    }
+
+    /// Notes a mistake; only the first one is kept. Returns where to write what was found and expected.
+    constexpr ModelError& fail(ModelErrorKind kind) {
+        if (graph_.error.kind == ModelErrorKind::none) {
+            graph_.error.kind = kind;
+            return graph_.error;
+        }
+        ignored_ = ModelError{};
+        return ignored_;
+    }
+
+    /// What has been recorded so far.
+    [[nodiscard]] constexpr const Graph& graph() const { return graph_; }
+    /// The recorded graph, moved out.
+    [[nodiscard]] constexpr Graph take_graph() { return static_cast<Graph&&>(graph_); }
+
+    /// Notes a mistake unless a tensor can have this shape: at most `max_rank` axes, of at least one element each.
+    constexpr bool is_usable(const Shape& shape, std::string_view what) {
+        if (shape.rank < 0 || shape.rank > max_rank) {
+            fail(ModelErrorKind::shape_is_not_usable)
+                << what << ": a shape of " << Index{shape.rank} << " axes; the most is " << Index{max_rank};
+            return false;
+        }
+        for (int axis = 0; axis < shape.rank; ++axis) {
+            if (shape[axis] < 1) {
+                fail(ModelErrorKind::shape_is_not_usable)
+                    << what << ": axis " << Index{axis} << " of shape " << shape << " is empty";
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// The axis counted from the front, 0 after noting a mistake when there is no such axis.
+    constexpr int axis_of(Tensor tensor, int axis) {
+        const int rank = tensor.shape().rank;
+        const int front = axis < 0 ? axis + rank : axis;
+        if (front < 0 || front >= rank) {
+            fail(ModelErrorKind::axis_out_of_range) << "axis " << axis << " of a tensor of shape " << tensor.shape();
+            return 0;
+        }
+        return front;
+    }
+
+    /// Notes a mistake unless `position` is an i32 tensor with one element, or `[n]` with one for each index of axis 0.
+    constexpr void check_position(Tensor position, Tensor of, std::string_view what) {
+        if (position.dtype() != DType::i32 ||
+            (position.shape().size() != 1 && !(position.shape() == Shape{of.extent(0)}))) {
+            fail(ModelErrorKind::position_is_not_an_integer_state)
+                << what << ": the position must be i32 with one element, or of shape [" << of.extent(0) << "], found "
+                << name(position.dtype()) << " of shape " << position.shape();
+        }
+    }
+
+    /// Notes a mistake unless `value` is an i32 tensor of so many elements.
+    constexpr void check_integers(Tensor value, Index count, std::string_view what) {
+        if (value.dtype() != DType::i32 || value.shape().size() != count) {
+            fail(ModelErrorKind::position_is_not_an_integer_state)
+                << what << " must be i32 with " << count << " elements, found " << name(value.dtype()) << " of shape "
+                << value.shape();
+        }
+    }
+
+private:
+    constexpr bool check_recorder(Tensor input, Op op) {
+        if (&input.recorder() != this) {
+            fail(ModelErrorKind::different_recorders) << name(op) << ": an input belongs to another recorder";
+            return false;
+        }
+        return true;
+    }
+
+    /// A shape to go on with after a mistake in `shape`.
+    static constexpr Shape usable(Shape shape) {
+        shape.rank = shape.rank < 0 ? 0 : shape.rank > max_rank ? max_rank : shape.rank;
+        for (int axis = 0; axis < shape.rank; ++axis) {
+            shape[axis] = shape[axis] < 1 ? 1 : shape[axis];
+        }
+        return shape;
+    }
+
+    static constexpr Node leaf(Op op, DType dtype, const Shape& shape) {
+        Node node;
+        node.op = op;
+        node.dtype = dtype;
+        node.shape = shape;
+        return node;
+    }
+
+    constexpr Node effect(Tensor state, Tensor value, int axis) {
+        Node node = leaf(Op::store, value.dtype(), value.shape());
+        node.inputs[0] = state.id();
+        node.inputs[1] = value.id();
+        node.input_count = 2;
+        check_recorder(state, Op::store);
+        check_recorder(value, Op::store);
+        const int front = state.shape().rank == 0 && axis == 0 ? 0 : axis_of(state, axis);
+        node.attributes[0] = front;
+        bool fits = state.node().op == Op::state && state.shape().rank == value.shape().rank;
+        for (int i = 0; fits && i < state.shape().rank; ++i) {
+            fits = i == front ? value.extent(i) <= state.extent(i)
+                              : value.extent(i) == state.extent(i) || value.extent(i) == 1;
+        }
+        if (!fits) {
+            fail(ModelErrorKind::store_does_not_fit)
+                << "store into '" << state.node().name << "' of shape " << state.shape() << ": the value has shape "
+                << value.shape() << ", axis " << front;
+        }
+        if (state.dtype() != value.dtype()) {
+            fail(ModelErrorKind::dtypes_differ) << "store into '" << state.node().name << "': the state is "
+                                                << name(state.dtype()) << ", the value " << name(value.dtype());
+        }
+        return node;
+    }
+
+    Graph graph_;
+    std::vector<char> is_weight_expression_;  ///< By node.
+    std::vector<int> states_;
+    ModelError ignored_;
+};
+
+constexpr const Node& Tensor::node() const {
+    return recorder_->graph()[id_];
+}
+
+constexpr Index Tensor::extent(int axis) const {
+    const Shape& own = shape();
+    const int front = axis < 0 ? axis + own.rank : axis;
+    if (front < 0 || front >= own.rank) {
+        recorder_->axis_of(*this, axis);
+        return 1;
+    }
+    return own[front];
+}
+
+}  // namespace totograph

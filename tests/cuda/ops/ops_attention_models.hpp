@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include <totograph/graph/recorder.hpp>
+#include <totograph/nn/attention.hpp>
+
+#include "cuda/ops/ops_layers.hpp"
+#include "cuda/ops/ops_states.hpp"
+
+// Models of attentions, in sizes that take each way there is to run them.
+
+namespace ops {
+
+/// The size of rows `[series, samples, variates, positions, heads * head_dim]`.
+struct AttentionSize {
+    Index series = 1;
+    Index samples = 1;
+    Index variates = 1;
+    Index positions = 1;
+    Index heads = 4;
+    Index head_dim = 16;
+
+    [[nodiscard]] constexpr Shape rows(Index of_samples, Index of_positions) const {
+        return {series, of_samples, variates, of_positions, heads * head_dim};
+    }
+};
+
+/// Which position a place in a tensor of such rows belongs to, and which series.
+struct RowPlace {
+    Index series = 0;
+    Index position = 0;
+};
+constexpr RowPlace place_of(const Shape& rows, Index at) {
+    return {at / (rows[1] * rows[2] * rows[3] * rows[4]), at / rows[4] % rows[3]};
+}
+
+/// Nothing but the valid positions of a series was written. The last series has fewer of them, or none.
+template <AttentionSize size, Index fewer = size.positions * 2 / 3>
+struct Causal {
+    static constexpr Index capacity = size.positions + 2;
+    static constexpr std::int32_t integer(std::string_view, Index series) {
+        return static_cast<std::int32_t>(series + 1 == size.series ? fewer : size.positions);
+    }
+    static constexpr bool is_written(std::string_view name, Index at) {
+        const RowPlace place = place_of(size.rows(size.samples, capacity), at);
+        return name == "q" || place.position < integer(name, place.series);
+    }
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Shape keys = size.rows(size.samples, capacity);
+        out(tg::nn::causal_attention(r.state("q", size.rows(size.samples, size.positions)), r.state("k", keys),
+                                     r.state("v", keys), r.state("valid", {size.series}, DType::i32), size.heads));
+    }
+};
+
+/// One position; `positions` is the capacity of the prefix. It is shared by all samples or each sample's own. The last
+/// series has fewer positions of it.
+template <AttentionSize size, bool shared, Index suffix_length, Index fewer = size.positions * 2 / 3>
+struct Cached {
+    static constexpr Index suffix_capacity = 5;
+    static constexpr Index prefix_samples = shared ? 1 : size.samples;
+    static constexpr std::int32_t integer(std::string_view name, Index series) {
+        return static_cast<std::int32_t>(name == "suffix.length"     ? suffix_length
+                                         : series + 1 == size.series ? fewer
+                                                                     : size.positions);
+    }
+    static constexpr bool is_written(std::string_view name, Index at) {
+        const bool is_suffix = begins_with(name, "suffix");
+        const RowPlace place = place_of(
+            is_suffix ? size.rows(size.samples, suffix_capacity) : size.rows(prefix_samples, size.positions), at);
+        return name == "q" || place.position < (is_suffix ? suffix_length : integer("prefix.length", place.series));
+    }
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Shape prefix = size.rows(prefix_samples, size.positions);
+        const Shape suffix = size.rows(size.samples, suffix_capacity);
+        out(tg::nn::cached_attention(
+            r.state("q", size.rows(size.samples, 1)), r.state("prefix.key", prefix), r.state("prefix.value", prefix),
+            r.state("prefix.length", {size.series}, DType::i32), r.state("suffix.key", suffix),
+            r.state("suffix.value", suffix), r.state("suffix.length", {1}, DType::i32), size.heads));
+    }
+};
+
+/// Keys and values that begin at an odd place of longer rows.
+template <AttentionSize size>
+struct CachedInLongerRows {
+    static constexpr Index suffix_capacity = 3;
+    static constexpr std::int32_t integer(std::string_view name, Index) {
+        return static_cast<std::int32_t>(name == "suffix.length" ? suffix_capacity : size.positions);
+    }
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Index width = size.heads * size.head_dim;
+        const auto rows = [&](std::string_view name, Index samples, Index positions) {
+            return slice(r.state(name, {size.series, samples, size.variates, positions, width + 3}), 4, 1, width);
+        };
+        out(tg::nn::cached_attention(
+            r.state("q", size.rows(size.samples, 1)), rows("prefix.key", 1, size.positions),
+            rows("prefix.value", 1, size.positions), r.state("prefix.length", {size.series}, DType::i32),
+            rows("suffix.key", size.samples, suffix_capacity), rows("suffix.value", size.samples, suffix_capacity),
+            r.state("suffix.length", {1}, DType::i32), size.heads));
+    }
+};
+
+/// Caches that products fill and one attention reads: in bf16 they are stored so. The newest position is written by the
+/// launch that makes the query. The last series has no prefix; and what one sample wrote at its first position may be
+/// NaN, and all that another one reads, which is their own affair. Inputs are small, so that scores are of the order of
+/// 1: a softmax of large ones takes another key where rounding moves them.
+template <AttentionSize size, Index suffix_length, bool torn = false>
+struct FilledCaches {
+    static constexpr Index depth = 64;
+    static constexpr Index earlier = suffix_length - 1;
+    static constexpr std::int32_t integer(std::string_view name, Index series) {
+        return static_cast<std::int32_t>(name == "suffix.length"     ? suffix_length
+                                         : name == "at"              ? earlier
+                                         : series + 1 == size.series ? 0
+                                                                     : size.positions);
+    }
+    static constexpr bool is_written(std::string_view name, Index at) {
+        const Index sample = at / (size.variates * (name == "x.earlier" ? earlier : 1) * depth) % size.samples;
+        const bool is_torn =
+            (name == "x.earlier" && sample == 3 && at / depth % earlier == 0) || (name == "x.newest" && sample == 5);
+        return !torn || !is_torn;
+    }
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Index width = size.heads * size.head_dim;
+        const Tensor keys = r.state("out.prefix.key", size.rows(1, size.positions));
+        const Tensor values = r.state("out.prefix.value", size.rows(1, size.positions));
+        const Tensor own_keys = r.state("out.suffix.key", size.rows(size.samples, suffix_length));
+        const Tensor own_values = r.state("out.suffix.value", size.rows(size.samples, suffix_length));
+        const auto input = [&](std::string_view name, Index samples, Index positions) {
+            constexpr double small = 0.15;
+            return r.state(name, {size.series, samples, size.variates, positions, depth}) * small;
+        };
+        const Tensor context = input("context", 1, size.positions);
+        r.store(keys, layer(context, width));
+        r.store(values, layer(context, width));
+        const Tensor x = input("x.earlier", size.samples, earlier);
+        r.store(own_keys, layer(x, width), 3, 0);
+        r.store(own_values, layer(x, width), 3, 0);
+        const Tensor newest = input("x.newest", size.samples, 1);
+        const Tensor query = layer(newest, width);
+        const Tensor at = r.state("at", {1}, DType::i32);
+        r.store_at(own_keys, layer(newest, width), 3, at);
+        r.store_at(own_values, layer(newest, width), 3, at);
+        out(tg::nn::cached_attention(query, keys, values, r.state("prefix.length", {size.series}, DType::i32), own_keys,
+                                     own_values, r.state("suffix.length", {1}, DType::i32), size.heads));
+    }
+};
+
+/// The newest position alone, as the last layer's attention needs.
+template <AttentionSize size>
+struct LastPosition {
+    static constexpr std::int32_t integer(std::string_view, Index series) {
+        return static_cast<std::int32_t>(series + 1 == size.series ? size.positions * 2 / 3 : size.positions);
+    }
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Shape keys = size.rows(size.samples, size.positions);
+        out(tg::nn::last_position_attention(r.state("q", size.rows(size.samples, 1)), r.state("k", keys),
+                                            r.state("v", keys), r.state("valid", {size.series}, DType::i32),
+                                            size.heads));
+    }
+};
+
+/// Variates of three groups that change from position to position. Where it is `torn`, a sample's values at one
+/// position are NaN: what that spoils ends there.
+template <AttentionSize size, bool torn = false>
+struct AcrossVariates {
+    static constexpr bool is_written(std::string_view name, Index at) {
+        const Index sample = at / (size.variates * size.positions * size.heads * size.head_dim) % size.samples;
+        const RowPlace place = place_of(size.rows(size.samples, size.positions), at);
+        return !torn || name != "v" || sample != 1 || place.position != 2;
+    }
+    static constexpr std::int32_t integer(std::string_view, Index at) {
+        return static_cast<std::int32_t>(at * 7 / 3 % 3);
+    }
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Shape rows = size.rows(size.samples, size.positions);
+        out(tg::nn::variate_attention(r.state("q", rows), r.state("k", rows), r.state("v", rows),
+                                      r.state("groups", {size.series, size.variates, size.positions}, DType::i32),
+                                      size.heads));
+    }
+};
+
+inline constexpr AttentionSize small_causal{
+    .series = 2, .samples = 1, .variates = 3, .positions = 41, .heads = 4, .head_dim = 16};
+inline constexpr AttentionSize odd_causal{
+    .series = 2, .samples = 1, .variates = 3, .positions = 9, .heads = 2, .head_dim = 6};
+inline constexpr AttentionSize large_causal{
+    .series = 1, .samples = 1, .variates = 2, .positions = 300, .heads = 4, .head_dim = 64};
+inline constexpr AttentionSize few_causal{
+    .series = 3, .samples = 1, .variates = 1, .positions = 40, .heads = 2, .head_dim = 32};
+inline constexpr AttentionSize few_cached{
+    .series = 2, .samples = 2, .variates = 2, .positions = 60, .heads = 4, .head_dim = 64};
+inline constexpr AttentionSize few_queries{
+    .series = 1, .samples = 1, .variates = 20, .positions = 3, .heads = 4, .head_dim = 64};
+inline constexpr AttentionSize small_cached{
+    .series = 2, .samples = 5, .variates = 3, .positions = 45, .heads = 4, .head_dim = 8};
+inline constexpr AttentionSize large_cached{
+    .series = 2, .samples = 33, .variates = 2, .positions = 130, .heads = 4, .head_dim = 64};
+/// Two blocks of samples, the second one of six.
+constexpr AttentionSize own_keys_of(Index head_dim, Index positions = 37) {
+    return {.series = 2, .samples = 70, .variates = 2, .positions = positions, .heads = 2, .head_dim = head_dim};
+}
+inline constexpr AttentionSize one_sample{
+    .series = 2, .samples = 1, .variates = 40, .positions = 70, .heads = 16, .head_dim = 48};
+inline constexpr AttentionSize last{
+    .series = 2, .samples = 1, .variates = 3, .positions = 130, .heads = 4, .head_dim = 64};
+inline constexpr AttentionSize narrow_causal{
+    .series = 2, .samples = 1, .variates = 3, .positions = 70, .heads = 2, .head_dim = 48};
+inline constexpr AttentionSize wide_causal{
+    .series = 2, .samples = 1, .variates = 3, .positions = 70, .heads = 2, .head_dim = 80};
+inline constexpr AttentionSize widest_causal{
+    .series = 2, .samples = 1, .variates = 3, .positions = 70, .heads = 2, .head_dim = 128};
+inline constexpr AttentionSize few_variates{
+    .series = 2, .samples = 3, .variates = 7, .positions = 5, .heads = 4, .head_dim = 16};
+inline constexpr AttentionSize many_variates{
+    .series = 1, .samples = 9, .variates = 40, .positions = 4, .heads = 4, .head_dim = 64};
+
+}  // namespace ops

@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "cuda/many_forecasts.hpp"
-
-TEST_CASE("10,000 forecasts in bf16 give the same bits, and no memory goes") {
-    replay::check_many_forecasts<totograph::cuda::Precision::bf16>();
-}

@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "cuda/cuda_fixture.hpp"
-
-TEST_CASE("exogenous") {
-    fixture::check_cuda(fixture::exogenous);
-}

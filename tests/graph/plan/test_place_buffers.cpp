@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <totograph/graph/plan/place_buffers.hpp>
+
+#include <cstddef>
+#include <initializer_list>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace {
+
+namespace tg = totograph;
+
+/// A buffer of so many bytes, alive from one step to another.
+struct Life {
+    std::size_t bytes;
+    int first_step;
+    int last_step;
+};
+
+constexpr auto small = tg::KernelKind::pointwise;
+constexpr auto reduction = tg::KernelKind::reduction;
+constexpr auto product = tg::KernelKind::product;
+constexpr auto opaque = tg::KernelKind::structural;
+
+/// Where buffers lie among steps of these kinds.
+struct Placed {
+    std::vector<tg::Buffer> buffers;
+    std::size_t bytes = 0;
+
+    Placed(std::initializer_list<Life> lives, std::initializer_list<tg::KernelKind> kinds) {
+        for (const Life& life : lives) {
+            buffers.push_back({0, life.bytes, 0, life.first_step, life.last_step});
+        }
+        std::vector<tg::Kernel> kernels;
+        std::vector<tg::Step> steps;
+        for (const tg::KernelKind kind : kinds) {
+            steps.emplace_back().kernel = static_cast<int>(kernels.size());
+            kernels.emplace_back().kind = kind;
+            kernels.back().op = tg::Op::opaque;  // what counts of structural ones
+        }
+        bytes = tg::detail::place_buffers(buffers, steps, kernels);
+    }
+
+    [[nodiscard]] bool share(std::size_t a, std::size_t b) const {
+        return buffers[a].offset < buffers[b].offset + buffers[b].bytes &&
+               buffers[b].offset < buffers[a].offset + buffers[a].bytes;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("steps between products use no memory twice") {
+    // Small buffers of steps 0 to 3, each read by the next step; a large one from the product on.
+    const Placed placed({{64, 0, 1}, {64, 1, 2}, {64, 2, 3}, {64, 3, 4}, {4096, 4, 5}},
+                        {small, small, small, small, product, small});
+    for (std::size_t a = 0; a < 4; ++a) {
+        for (std::size_t b = 0; b < a; ++b) {
+            CHECK(!placed.share(a, b));
+        }
+    }
+    CHECK(placed.bytes == 4096 + 4 * 64);  // what step 3 makes, the product reads while it writes
+}
+
+TEST_CASE("the arena grows by an eighth for it, and no more") {
+    // Apart they take 4 x 512 bytes, else 2 x 512; a buffer of the product decides how much that is.
+    const auto place = [](std::size_t large) {
+        return Placed({{512, 0, 1}, {512, 1, 2}, {512, 2, 3}, {512, 3, 3}, {large, 4, 5}},
+                      {small, small, small, small, product, product});
+    };
+    const Placed grows = place(1824);
+    CHECK(grows.bytes == 2048);
+    CHECK(!grows.share(0, 2));
+    const Placed refuses = place(1024);
+    CHECK(refuses.bytes == 1024);
+    CHECK(refuses.share(0, 2));
+}
+
+TEST_CASE("a norm of what a product makes uses no memory of the product's input") {
+    // The input of the product, what it makes, and the norm of that, which the next product reads.
+    const auto place = [](tg::KernelKind kind) {
+        return Placed({{512, 0, 1}, {512, 1, 3}, {64, 2, 3}, {512, 3, 4}}, {product, product, kind, product, product});
+    };
+    const Placed norm = place(reduction);
+    CHECK(!norm.share(0, 2));
+    CHECK(norm.share(0, 3));
+    CHECK(norm.bytes == 2 * 512 + 64);
+    CHECK(place(small).share(0, 2));  // no product computes that
+
+    // After the norm the memory is free: for a small step, too.
+    const Placed small_after({{512, 0, 1}, {512, 1, 4}, {64, 2, 3}, {64, 3, 4}},
+                             {product, product, reduction, small, product});
+    CHECK(!small_after.share(0, 2));
+    CHECK(small_after.share(0, 3));
+    // Nothing but a product computes a norm.
+    CHECK(Placed({{512, 0, 1}, {512, 1, 3}, {64, 2, 3}}, {product, opaque, reduction, product}).share(0, 2));
+}
+
+TEST_CASE("memory is used again after a product") {
+    const Placed placed({{512, 0, 1}, {512, 1, 2}, {512, 2, 3}, {512, 3, 4}},
+                        {product, product, product, product, product});
+    CHECK(placed.bytes == 2 * 512);
+    CHECK(placed.share(0, 2));
+    CHECK(placed.share(1, 3));
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every plan must keep: buffers that live at once do not overlap, kernels stay inside their tensors, and every
+// store happens once.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <totograph/core/arena.hpp>
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/graph/recorder.hpp>
+#include <totograph/graph/passes/rewrite.hpp>
+#include <totograph/models/toto1/config.hpp>
+#include <totograph/models/toto1/programs.hpp>
+#include <totograph/models/toto1/rewrites.hpp>
+
+#include "support/plans.hpp"
+#include "support/tensor_sources.hpp"
+
+using namespace totograph;
+using namespace totograph::test;
+
+namespace {
+
+struct SmallToto {
+    static constexpr toto1::Toto1Config config{.patch_size = 4,
+                                              .embed_dim = 24,
+                                              .num_layers = 4,
+                                              .num_heads = 2,
+                                              .mlp_hidden_dim = 32,
+                                              .spacewise_every_n_layers = 2,
+                                              .k_components = 3};
+};
+struct LabelledToto {
+    static constexpr toto1::Toto1Config config{.patch_size = 8,
+                                              .embed_dim = 16,
+                                              .num_layers = 2,
+                                              .num_heads = 4,
+                                              .mlp_hidden_dim = 24,
+                                              .spacewise_every_n_layers = 2,
+                                              .spacewise_first = true,
+                                              .scaler = toto1::Scaler::causal,
+                                              .head = toto1::Head::student_t,
+                                              .variate_labels = true};
+};
+
+constexpr Bucket sampled{.batch = 2, .variates = 3, .context = 30, .horizon = 9, .samples = 5};
+constexpr Bucket lone_mean{.variates = 1, .context = 16, .horizon = 4};
+constexpr Bucket exogenous{.batch = 1, .variates = 3, .context = 17, .horizon = 20, .samples = 2, .exogenous = 1};
+
+template <class Program>
+void check_with_all_passes() {
+    check_plan(plan_of<Program>());
+    check_plan(plan_of<Program>(Passes::none()));
+    Passes unfused;
+    unfused.fuse_elementwise = false;
+    check_plan(plan_of<Program>(unfused));
+    Passes fused = Passes::none();
+    fused.fuse_elementwise = true;
+    check_plan(plan_of<Program>(fused));
+}
+
+/// A graph of made-up operations: elementwise chains, reductions, products, views and stores in any order.
+Graph made_up_graph(std::uint64_t seed) {
+    Recorder r;
+    std::uint64_t draws = 0;
+    const auto draw = [&](std::size_t below) {
+        return static_cast<std::size_t>((uniform(seed * 977 + draws++) + 1.0) * 0.4999999 * static_cast<double>(below));
+    };
+    std::vector<Tensor> values{r.state("a", {4, 6}), r.state("b", {4, 6}), r.state("c", {4, 6})};
+    const Tensor position = r.state("at", {1}, DType::i32);
+    int names = 0;
+    for (int i = 0; i < 40; ++i) {
+        const Tensor x = values[draw(values.size())];
+        const Tensor y = values[draw(values.size())];
+        switch (draw(13)) {
+            case 0: values.push_back(x + y); break;
+            case 1: values.push_back(x * y - 1.0); break;
+            case 2: values.push_back(x - mean(x * y)); break;
+            case 3: values.push_back(sum(x) * y); break;
+            case 4:
+                values.push_back(linear(x, r.weight("w", {6, 6}, names), r.weight("b", {6}, names)));
+                ++names;
+                break;
+            case 5: values.push_back(reshape(permute(reshape(x, {6, 4}), {1, 0}), {4, 6})); break;
+            case 6: values.push_back(concatenate(slice(x, 0, 2, 2), slice(y, 0, 1, 2), 0)); break;
+            case 7: values.push_back(expand(slice(x, 0, static_cast<Index>(draw(4)), 1), {4, 6}) + y); break;
+            case 8: values.push_back(softmax(x)); break;
+            case 9: values.push_back(expand(take(x, 0, position), {4, 6})); break;
+            case 10: r.store(values[draw(3)], x); break;
+            case 11: r.store(values[draw(3)], slice(x, 0, 1, 3) * 2.0, 0, static_cast<Index>(draw(2))); break;
+            default: r.store_at(values[draw(3)], slice(y, 0, 3, 1), 0, position); break;
+        }
+    }
+    for (std::size_t i = values.size() - 3; i < values.size(); ++i) {
+        r.store(r.state("out", {4, 6}, DType::f32, static_cast<int>(i)), values[i]);
+    }
+    return r.take_graph();
+}
+
+/// Long chains of one size: two buffers are enough, however many values there are.
+struct Softmaxes {
+    static constexpr void record(Recorder& r) {
+        Tensor x = r.state("x", {4, 16});
+        for (int i = 0; i < 10; ++i) {
+            x = softmax(x);
+        }
+        r.store(r.state("out", {4, 16}), x);
+    }
+};
+
+/// Layers of equal shapes are equal kernels.
+struct Layers {
+    static constexpr void record(Recorder& r) {
+        Tensor x = r.state("x", {4, 16});
+        for (int i = 0; i < 10; ++i) {
+            x = silu(linear(x, r.weight("w{}", {16, 16}, i), r.weight("b{}", {16}, i)));
+        }
+        r.store(r.state("out", {4, 16}), x);
+    }
+};
+
+/// Parts of one weight are weights of their own.
+struct Parts {
+    static constexpr void record(Recorder& r) {
+        const Tensor bias = r.weight("b", {12});
+        const Tensor x = r.state("x", {4});
+        for (int i = 0; i < 3; ++i) {
+            r.store(r.state("out", {4}, DType::f32, i), x + slice(bias, 0, i, 4, 2));
+        }
+    }
+};
+
+}  // namespace
+
+TEST_CASE("plans of Toto's programs") {
+    check_with_all_passes<toto1::Prefill<SmallToto, sampled, toto1::Rewrites{}>>();
+    check_with_all_passes<toto1::Decode<SmallToto, sampled, toto1::Rewrites{}>>();
+    check_with_all_passes<toto1::Prefill<SmallToto, lone_mean, toto1::Rewrites{}>>();
+    check_with_all_passes<toto1::Prefill<LabelledToto, exogenous, toto1::Rewrites{}>>();
+    check_with_all_passes<toto1::Decode<LabelledToto, exogenous, toto1::Rewrites{}>>();
+}
+
+TEST_CASE("plans of Toto's programs without rewrites of the algorithm") {
+    constexpr toto1::Rewrites none{false, false, false, false, false, true};
+    check_with_all_passes<toto1::BeginHistory<SmallToto, sampled, none>>();
+    check_with_all_passes<toto1::Recompute<SmallToto, sampled, none>>();
+}
+
+TEST_CASE("plans of made-up graphs") {
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        CAPTURE(seed);
+        const Graph graph = made_up_graph(seed);
+        require_recorded(graph);
+        check_plan(plan_of(graph));
+        check_plan(plan_of(graph, Passes::none()));
+    }
+}
+
+TEST_CASE("buffers are used again") {
+    const Planned planned = plan_of<Softmaxes>();
+    CHECK(planned.plan.buffers.size() == 10);
+    CHECK(planned.plan.arena_bytes == 2 * aligned_size(4 * 16 * sizeof(float)));
+    check_plan(planned);
+}
+
+TEST_CASE("equal steps share their kernel") {
+    const Planned planned = plan_of<Layers>();
+    CHECK(planned.plan.steps.size() == 10);
+    CHECK(planned.plan.kernels.size() == 1);
+    CHECK(planned.plan.weights.size() == 20);
+    check_plan(planned);
+}
+
+TEST_CASE("different weights have different identities, and equal ones equal identities in other programs") {
+    const Planned planned = plan_of<Parts>();
+    REQUIRE(planned.plan.weights.size() == 3);
+    const auto& weights = planned.plan.weights;
+    CHECK(weights[0].identity != weights[1].identity);
+    CHECK(weights[1].identity != weights[2].identity);
+    CHECK(weights[0].identity != weights[2].identity);
+
+    const Planned prefill = plan_of<toto1::Prefill<SmallToto, sampled, toto1::Rewrites{}>>();
+    const Planned decode = plan_of<toto1::Decode<SmallToto, sampled, toto1::Rewrites{}>>();
+    std::size_t packed = 0;
+    std::size_t shared = 0;
+    for (const PreparedWeight& weight : decode.plan.weights) {
+        const bool is_known =
+            std::any_of(prefill.plan.weights.begin(), prefill.plan.weights.end(),
+                        [&](const PreparedWeight& other) { return other.identity == weight.identity; });
+        packed += weight.packed ? 1 : 0;
+        shared += weight.packed && is_known ? 1 : 0;
+    }
+    CHECK(packed > 20);
+    CHECK(shared == packed);  // all matrices; small tables differ
+}
