@@ -184,8 +184,7 @@ private:
         }
         const auto count = static_cast<std::size_t>(missing);
         tell("lacks " + rows_text(count) + " between its times, the first behind " + stamp(first - 1),
-             count == 1 ? "it becomes a gap" : "they become gaps",
-             " (--as-is takes the rows as they stand, such as those of weekdays)");
+             count == 1 ? "it becomes a gap" : "they become gaps", " (--as-is takes the rows as they stand)");
         insert(step, count);
     }
 
