@@ -32,10 +32,10 @@ constexpr std::size_t cached_attention_of() {
 }
 
 template <class Program>
-constexpr bool prefix_is_settled() {
+constexpr bool prefix_is_early() {
     constexpr std::size_t launch = cached_attention_of<Program>();
     static_assert(launch < tg::cuda::Lowering<Program, true>::count, "the program has a cached attention");
-    return tg::cuda::Lowering<Program, true>::at(launch).prefix_is_settled;
+    return tg::cuda::Lowering<Program, true>::at(launch).prefix_is_early;
 }
 
 inline constexpr AttentionSize size{
@@ -273,14 +273,14 @@ TEST_CASE("draws do not go where chains of products still read") {
 TEST_CASE("a prefix is settled when the launch right before the attention does not write it") {
     constexpr tg::Bucket bucket{.variates = 7, .context = 4096, .horizon = 336, .samples = 256};
     using Model = tg::toto::open_base_1_0;
-    CHECK(prefix_is_settled<tg::Program<tg::toto::Decode<Model, bucket, tg::toto::Rewrites{}>>>());
-    CHECK(prefix_is_settled<tg::Program<AfterStore<Written::suffix>>>());
-    CHECK(!prefix_is_settled<tg::Program<AfterStore<Written::prefix_key>>>());
-    CHECK(!prefix_is_settled<tg::Program<AfterStore<Written::prefix_value>>>());
-    CHECK(!prefix_is_settled<tg::Program<AfterStore<Written::prefix_length>>>());
-    CHECK(!prefix_is_settled<tg::Program<AfterStore<Written::suffix_length>>>());
+    CHECK(prefix_is_early<tg::Program<tg::toto::Decode<Model, bucket, tg::toto::Rewrites{}>>>());
+    CHECK(prefix_is_early<tg::Program<AfterStore<Written::suffix>>>());
+    CHECK(!prefix_is_early<tg::Program<AfterStore<Written::prefix_key>>>());
+    CHECK(!prefix_is_early<tg::Program<AfterStore<Written::prefix_value>>>());
+    CHECK(!prefix_is_early<tg::Program<AfterStore<Written::prefix_length>>>());
+    CHECK(!prefix_is_early<tg::Program<AfterStore<Written::suffix_length>>>());
     // Nothing is known of what ran before a program.
-    CHECK(!prefix_is_settled<tg::Program<Cached<small_cached, true, 3>>>());
+    CHECK(!prefix_is_early<tg::Program<Cached<small_cached, true, 3>>>());
 }
 
 TEST_CASE("a segment of one block has its intermediates in shared memory, each at a place of its own") {

@@ -206,12 +206,15 @@ public:
     /// Bytes on the device beside the shared weights: states, intermediates, workspace, result. Known when compiled.
     static constexpr std::size_t device_bytes() { return Executor::memory_bytes() + result_size * sizeof(float); }
     /// What both programs launch, as tables.
-    static std::string explain() {
+    /// @param device  where they are to run (`describe_device`); else the one that programs are cut for
+    static std::string explain(const DeviceTraits& device = compiled_for) {
         constexpr bool streams = Executor::streams;
         return "bucket " + to_string(bucket) + "\n" + "  device memory  " + to_string(memory()) + "\n\n" +
-               explain_launches<typename Executor::template ProgramAt<0>, streams>(has_cache ? "prefill" : "begin") +
+               explain_launches<typename Executor::template ProgramAt<0>, streams>(has_cache ? "prefill" : "begin",
+                                                                                   device) +
                "\n" +
-               explain_launches<typename Executor::template ProgramAt<1>, streams>(has_cache ? "decode" : "recompute");
+               explain_launches<typename Executor::template ProgramAt<1>, streams>(has_cache ? "decode" : "recompute",
+                                                                                   device);
     }
 
     /// Graphs that a forecast of the bucket's horizon replays when they are captured in this way.
@@ -229,17 +232,17 @@ public:
 
     /// What one of the programs launches, as data: 0 begins a forecast, 1 is each further patch.
     template <std::size_t which>
-    static explain_detail::LaunchList launch_list() {
-        return explain_detail::LaunchList::of<typename Executor::template ProgramAt<which>, Executor::streams>();
+    static explain_detail::LaunchList launch_list(const DeviceTraits& device = compiled_for) {
+        return explain_detail::LaunchList::of<typename Executor::template ProgramAt<which>, Executor::streams>(device);
     }
 
     /// What one of the programs launches, as a Graphviz picture: 0 begins a forecast, 1 is each further patch.
     template <std::size_t which>
-    static std::string explain_dot() {
+    static std::string explain_dot(const DeviceTraits& device = compiled_for) {
         static_assert(which < 2);
         using Shown = typename Executor::template ProgramAt<which>;
         const char* const title = which == 0 ? has_cache ? "prefill" : "begin" : has_cache ? "decode" : "recompute";
-        return explain_launches_dot<Shown, Executor::streams>(std::string(title) + " of " + to_string(bucket));
+        return explain_launches_dot<Shown, Executor::streams>(std::string(title) + " of " + to_string(bucket), device);
     }
 
     /// Copies and kernels in the graphs, of all of them together; what a loop repeats counts as one.

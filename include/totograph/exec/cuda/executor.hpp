@@ -19,13 +19,16 @@
 #include <totograph/exec/cuda/gemm/cublaslt/library_product.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/library_products.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/library_tuning.hpp>
+#include <totograph/exec/cuda/gemm/select.hpp>
 #include <totograph/exec/cuda/gemm/sm90/row_cluster_launch.hpp>
 #include <totograph/exec/cuda/gemm/sm90/warpgroup_launch.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/mixture_draw.hpp>
 #include <totograph/exec/cuda/kernels/step_kernels.hpp>
 #include <totograph/exec/cuda/kernels/step_launch.hpp>
+#include <totograph/exec/cuda/lowering/gemm_choices.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
+#include <totograph/exec/cuda/lowering/launch_at.hpp>
 #include <totograph/exec/cuda/lowering/lowering.hpp>
 #include <totograph/exec/cuda/lowering/state_rounding.hpp>
 #include <totograph/exec/cuda/lowering/workspace.hpp>
@@ -76,6 +79,10 @@ public:
           execution_(execution),
           launcher_(device.has_clusters, execution.overlaps),
           memory_(memory_bytes_planned) {
+        [&]<std::size_t... which>(std::index_sequence<which...>) {
+            (choose_gemms<which>(), ...);
+        }
+        (std::index_sequence_for<Programs...>());
         auto store = weights.prepared<DeviceWeights<Storage>>();
         std::size_t program = 0;
         ((prepared_[program++] = store->get(Programs::graph, Programs::weights, weights.source())), ...);
@@ -186,12 +193,12 @@ private:
 
     template <std::size_t which>
     [[nodiscard]] ProductPointers pointers_of(const Launch& launch, int step, Index first_column) const {
-        const KernelCall call = call_of<which>(launch.first_product());
+        const KernelCall call = call_of<which>(launch.first_gemm());
         const auto operand = [&](int index) {
             return index < 0 ? nullptr : static_cast<const float*>(call.operands[static_cast<std::size_t>(index)].base);
         };
         ProductPointers pointers;
-        pointers.input = streams && !launch.input_is_rounded ? memory_.data() + inputs_offset : call.input.base;
+        pointers.input = streams && !launch.gemm.input_is_bf16 ? memory_.data() + inputs_offset : call.input.base;
         pointers.weight = weight_of<which>(step);
         if (launch.direct.is_possible) {
             pointers.output = call.output.base;
@@ -216,19 +223,21 @@ private:
             .data;
     }
 
+    /// Selects how each launch of a program computes its GEMMs on this device.
+    template <std::size_t which>
+    void choose_gemms() {
+        const auto choices = gemm_choices<ProgramAt<which>, streams>(device_, execution_.fuses);
+        choices_[which].assign(choices.begin(), choices.end());
+    }
+
     /// Prepares what a program needs of the library, so that nothing is looked up or built while launching.
     template <std::size_t which>
     void add_products(bool tunes) {
         using Program = ProgramAt<which>;
         using Lowered = Lowering<Program, streams>;
-        const auto fused = [&]<std::size_t... i>(std::index_sequence<i...>) {
-            return std::array<bool, sizeof...(i)>{
-                (fuses<LaunchAt<Program, streams, i>>() || runs_on_row_clusters<which, i>())...};
-        }
-        (std::make_index_sequence<Lowered::count>());
         for (std::size_t i = 0; i < Lowered::count; ++i) {
             const Launch& launch = Lowered::at(i);
-            if (launch.kind != LaunchKind::library || fused[i]) {
+            if (choices_[which][i].kernel != GemmKernel::cublaslt) {
                 continue;
             }
             for (const ProductPart& part : parts_of<which>(launch)) {
@@ -299,91 +308,81 @@ private:
                                                                       stream);
         } else if constexpr (At::launch.is_sequence()) {
             launch_sequence<Lowering<ProgramAt<which>, streams>, At>(launcher_, device_, call, stream);
-        } else if constexpr (kind == LaunchKind::streamed) {
+        } else if constexpr (kind == LaunchKind::skinny) {
             launch_streamed<At>(launcher_, call, stream);
         } else {
-            launch_library<which, index>(stream, std::make_integer_sequence<int, At::launch.products()>());
+            launch_gemms<which, index>(stream, std::make_integer_sequence<int, At::launch.gemms()>());
         }
     }
 
-    /// Whether warpgroups compute the products of a launch and their chains, on this device.
-    template <class At>
-    [[nodiscard]] bool fuses() const {
-        if constexpr (fits_warpgroups<At, streams>()) {
-            return execution_.fuses && device_.has_warpgroups &&
-                   WarpgroupGroupOf<At>::type::fills(device_.multiprocessors);
-        } else {
-            return false;
-        }
-    }
-
-    /// Whether clusters that have whole rows compute the product of a launch and what rounds its result for the next
-    /// one, on this device.
-    template <std::size_t which, std::size_t index>
-    [[nodiscard]] bool runs_on_row_clusters() const {
-        using Group = RowClusterGroupOf<ProgramAt<which>, streams, index>;
-        if constexpr (Group::fits) {
-            return execution_.fuses && Group::type::fills(device_.row_clusters);
-        } else {
-            return false;
-        }
-    }
-
+    /// Launches GEMMs of one input as `select_gemm` chose.
     template <std::size_t which, std::size_t index, int... i>
-    void launch_library(cudaStream_t stream, std::integer_sequence<int, i...>) const {
-        using Program = ProgramAt<which>;
-        using At = LaunchAt<Program, streams, index>;
-        constexpr int norms = At::launch.norms();
-        auto* const rounded = reinterpret_cast<BFloat16*>(memory_.data() + inputs_offset);
-        if constexpr (streams && !At::launch.input_is_rounded) {
-            bool is_done = false;
-            if constexpr (index > 0) {
-                is_done = runs_on_row_clusters<which, index - 1>();
-            }
-            if (!is_done) {
-                launch_rounding<At>(launcher_, device_, call_of<which>(At::launch.first), rounded, stream);
+    void launch_gemms(cudaStream_t stream, std::integer_sequence<int, i...>) const {
+        using At = LaunchAt<ProgramAt<which>, streams, index>;
+        constexpr const GemmGroup& group = At::launch.gemm;
+        const GemmChoice& choice = choices_[which][index];
+        auto* const stored = reinterpret_cast<BFloat16*>(memory_.data() + inputs_offset);
+        if constexpr (streams && !group.input_is_bf16) {
+            if (choice.converts_input) {
+                launch_rounding<At>(launcher_, device_, call_of<which>(At::launch.first), stored, stream);
             }
         } else {
             static_assert(!At::launch.input_moves,
-                          "totograph: the input of a product lies at a place that is known before the run.");
+                          "totograph: the input of a GEMM lies at a place that is known before the run.");
         }
-        if constexpr (fits_warpgroups<At, streams>()) {
-            if (fuses<At>()) {
-                const int first = At::launch.first_product();
+        if constexpr (may_choose(GemmKernel::sm90, group)) {
+            if (choice.kernel == GemmKernel::sm90) {
+                const int first = At::launch.first_gemm();
                 return launch_warpgroups<At>(launcher_, device_, pointers_of<which>(At::launch, first, 0).input,
                                              {weight_of<which>(first + i)...}, {call_of<which>(first + i)...}, stream);
             }
         }
-        if constexpr (RowClusterGroupOf<Program, streams, index>::fits) {
-            if (runs_on_row_clusters<which, index>()) {
-                using Group = typename RowClusterGroupOf<Program, streams, index>::type;
+        if constexpr (may_choose(GemmKernel::sm90_cluster, group)) {
+            if (choice.kernel == GemmKernel::sm90_cluster) {
+                using Group = typename RowClusterGroupOf<ProgramAt<which>, streams, index>::type;
                 const KernelCall call = call_of<which>(At::launch.first);
                 const KernelCall norm =
                     Group::has_norm ? call_of<which>(At::launch.first + At::launch.count) : KernelCall{};
                 return launch_row_clusters<Group>(launcher_, call.input.base, weight_of<which>(At::launch.first), call,
-                                                  norm, rounded, stream);
+                                                  norm, stored, stream);
             }
         }
+        launch_cublaslt<which, index>(stream);
+        launch_epilogue<which, index>(stream, std::integer_sequence<int, i...>());
+    }
+
+    /// Launches what cuBLASLt computes of a launch: GEMMs whose weights are neighbours as one.
+    template <std::size_t which, std::size_t index>
+    void launch_cublaslt(cudaStream_t stream) const {
+        using Program = ProgramAt<which>;
+        using At = LaunchAt<Program, streams, index>;
         for (const ProductPart& part : parts_of<which>(At::launch)) {
             const ProductPointers pointers = pointers_of<which>(At::launch, part.first, part.begin);
             products_.find(product_shape<precision, Program>(At::launch, part.columns, pointers))
                 ->launch(pointers.input, pointers.weight, pointers.output, pointers.residual, pointers.bias,
                          memory_.data() + library_offset, stream);
         }
+    }
+
+    /// Launches what follows GEMMs of cuBLASLt: draws from their accumulators, or a kernel for their epilogues.
+    template <std::size_t which, std::size_t index, int... i>
+    void launch_epilogue(cudaStream_t stream, std::integer_sequence<int, i...>) const {
+        using At = LaunchAt<ProgramAt<which>, streams, index>;
+        constexpr int norms = At::launch.norms();
         auto* const sums = reinterpret_cast<Sum*>(memory_.data() + sums_offset);
         if constexpr (At::launch.draws.is_possible) {
             constexpr int draw = At::launch.count - 1;
             using Draw = typename At::template KernelAt<draw>;
-            constexpr std::array<int, 4> from = At::launch.draws.products;
+            constexpr std::array<int, 4> from = At::launch.draws.gemms;
             using Draws = MixtureDraw<Sum, Draw, std::integer_sequence<int, from[0], from[1], from[2], from[3]>,
                                       typename At::template KernelAt<norms + i>...>;
             const typename Draws::Calls calls{call_of<which>(At::launch.first + draw),
-                                              {call_of<which>(At::launch.first_product() + i)...}};
+                                              {call_of<which>(At::launch.first_gemm() + i)...}};
             launcher_.launch(&mixture_draw_kernel<Draws, Sum>, {blocks_for(device_, blocks_wanted<Draw>())}, stream,
                              calls, static_cast<const Sum*>(sums));
         } else if constexpr (!At::launch.direct.is_possible) {
             using Group = EpilogueGroup<Sum, typename At::template KernelAt<norms + i>...>;
-            const typename Group::Calls calls{{call_of<which>(At::launch.first_product() + i)...}};
+            const typename Group::Calls calls{{call_of<which>(At::launch.first_gemm() + i)...}};
             launcher_.launch(&epilogue_kernel<Group, Sum>, {Group::blocks * Group::members}, stream, calls,
                              static_cast<const Sum*>(sums));
         }
@@ -395,6 +394,7 @@ private:
     DeviceMemory memory_;
     PositionFaults<Programs...> faults_;
     LibraryProducts products_;
+    std::array<std::vector<GemmChoice>, sizeof...(Programs)> choices_;  ///< Of each launch of each program.
     std::array<std::vector<DeviceTensor>, sizeof...(Programs)> prepared_;
 };
 

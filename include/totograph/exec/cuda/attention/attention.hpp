@@ -30,7 +30,7 @@ __device__ __forceinline__ void attend(const KernelCall& call, KeysAt&& keys_at)
 template <class K>
 constexpr bool waits_for_itself() {
     if constexpr (K::kernel.kind == KernelKind::structural && K::kernel.op == Op::cached_attention) {
-        return K::prefix_is_settled && query_takes_block<K>();
+        return K::prefix_is_early && query_takes_block<K>();
     } else {
         return false;
     }
@@ -76,7 +76,7 @@ __device__ void run_cached_attention(const KernelCall& call) {
     attend<K>(call, [&](const QueryPlace& place) {
         const int prefix = call.report.bounded(integer_of<K, 3>(prefix_length, place.series), key_capacity<K, 1>);
         const int suffix = call.report.bounded(integer_of<K, 6>(suffix_length, place.series), key_capacity<K, 4>, 1);
-        return QueryKeys{prefix + suffix, K::prefix_is_settled ? prefix : 0,
+        return QueryKeys{prefix + suffix, K::prefix_is_early ? prefix : 0,
                          [&, prefix](int i) {
                              return i < prefix ? prefix_key + row_of<K, 1>(place, place.variate, i)
                                                : suffix_key + row_of<K, 4>(place, place.variate, i - prefix);

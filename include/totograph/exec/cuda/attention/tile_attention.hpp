@@ -95,8 +95,8 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
         }
     };
 
-    constexpr bool prefix_is_settled = op == Op::cached_attention && K::prefix_is_settled;
-    if constexpr (!prefix_is_settled) {
+    constexpr bool prefix_is_early = op == Op::cached_attention && K::prefix_is_early;
+    if constexpr (!prefix_is_early) {
         wait_for_predecessor();
         let_successor_begin();
     }
@@ -161,7 +161,7 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
             integer_of<K, 6>(call.operands[6].get<std::int32_t>(positions_of<K>(call)), place.series),
             key_capacity<K, 4>, 1);
     }
-    if constexpr (prefix_is_settled) {
+    if constexpr (prefix_is_early) {
         store_tile(0, end);
         wait_for_predecessor();
         let_successor_begin();
@@ -232,7 +232,7 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
             ask_own(position);
         }
     }
-    if constexpr (!prefix_is_settled) {
+    if constexpr (!prefix_is_early) {
         store_tile(0, end);
     }
     const auto suffix_capacity = [] {

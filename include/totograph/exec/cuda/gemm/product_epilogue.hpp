@@ -9,6 +9,7 @@
 #include <totograph/exec/cuda/kernels/chain.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/kernels/kernel_facts.hpp>
 #include <totograph/exec/cuda/kernels/packs.hpp>
 #include <totograph/exec/cuda/kernels/places.hpp>
 #include <totograph/graph/kernel.hpp>
@@ -47,31 +48,15 @@ constexpr Index epilogue_items() {
            (K::kernel.columns() / epilogue_lanes<K, Sum>());
 }
 
-/// A bit for each operand of a product's chain that is the same along all axes from `first` to before `end`.
-template <class K>
-constexpr unsigned operands_that_repeat(int first, int end) {
-    unsigned bits = 0;
-    for (int i = 0; i < K::kernel.operand_count; ++i) {
-        bool is_same = true;
-        for (int axis = first; axis < end; ++axis) {
-            const bool moves =
-                K::kernel.operands[static_cast<std::size_t>(i)].strides[static_cast<std::size_t>(axis)] != 0;
-            is_same = is_same && (!moves || K::kernel.iteration[axis] == 1);
-        }
-        bits |= is_same ? 1U << i : 0U;
-    }
-    return bits;
-}
-
 /// The chain of a product on `lanes` neighbouring columns of `each` rows: what it reads is asked for first, and what
 /// belongs to columns or rows alone once.
 template <class K, int lanes, int each>
 class RowsEpilogue {
     using Source = Epilogue<K>;
     /// Operands that are the same in all rows; of the others, those that are the same in all columns; and the rest.
-    static constexpr unsigned of_columns = operands_that_repeat<K>(0, K::kernel.row_rank);
+    static constexpr unsigned of_columns = operands_that_repeat(K::kernel, 0, K::kernel.row_rank);
     static constexpr unsigned of_rows =
-        operands_that_repeat<K>(K::kernel.row_rank, K::kernel.iteration.rank) & ~of_columns;
+        operands_that_repeat(K::kernel, K::kernel.row_rank, K::kernel.iteration.rank) & ~of_columns;
     static constexpr unsigned of_both = ~(of_columns | of_rows);
 
 public:

@@ -43,7 +43,7 @@ struct KernelOf {
     static constexpr Kernel kernel = ProgramType::kernels[index];
     static constexpr bool is_rounded = rounds;
     static constexpr bool is_aligned = aligned;
-    static constexpr bool prefix_is_settled = settled;
+    static constexpr bool prefix_is_early = settled;
     static constexpr bool has_positions = uses_positions<ProgramType, index>();
     using Query = std::conditional_t<query, BFloat16, float>;
     using Key = std::conditional_t<keys, BFloat16, float>;

@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cuda/kernels/chain.hpp>
+#include <totograph/exec/cuda/kernels/kernel_facts.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/step_relations.hpp>
 #include <totograph/graph/kernel.hpp>
@@ -71,7 +71,7 @@ template <class Program>
 constexpr MixtureDraws mixture_draws(const Launch& launch) {
     const int softmax = launch.first + launch.count;
     const int draw = softmax + 1;
-    if (launch.products() != 4 || draw >= static_cast<int>(Program::steps.size()) ||
+    if (launch.gemms() != 4 || draw >= static_cast<int>(Program::steps.size()) ||
         kernel_of<Program>(softmax).kind != KernelKind::structural || kernel_of<Program>(softmax).op != Op::softmax ||
         kernel_of<Program>(draw).kind != KernelKind::structural ||
         kernel_of<Program>(draw).op != Op::sample_student_t_mixture) {
@@ -96,15 +96,15 @@ constexpr MixtureDraws mixture_draws(const Launch& launch) {
             return {};
         }
         for (int i = 0; i < 4; ++i) {
-            const int product = launch.first_product() + i;
+            const int product = launch.first_gemm() + i;
             const Kernel& kernel = kernel_of<Program>(product);
             if (is_same(wanted, step_of<Program>(product).output) && reads_alone<Program>(reader, product) &&
                 kernel.accumulators == 1 && !rotates_pairs(kernel.chain) &&
                 kernel.iteration.size() == operand.shape.size() && outlives_draw<Program>(product, draw)) {
-                result.products[place] = i;
+                result.gemms[place] = i;
             }
         }
-        if (result.products[place] < 0) {
+        if (result.gemms[place] < 0) {
             return {};
         }
     }

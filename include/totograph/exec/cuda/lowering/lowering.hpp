@@ -7,10 +7,9 @@
 #include <vector>
 
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cuda/gemm/skinny/streaming_product.hpp>
-#include <totograph/exec/cuda/kernels/elementwise.hpp>
-#include <totograph/exec/cuda/kernels/step_kernels.hpp>
-#include <totograph/exec/cuda/lowering/direct_product.hpp>
+#include <totograph/exec/cuda/gemm/gemm_group.hpp>
+#include <totograph/exec/cuda/gemm/select.hpp>
+#include <totograph/exec/cuda/lowering/direct_epilogue.hpp>
 #include <totograph/exec/cuda/lowering/draw_relations.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/launch_relations.hpp>
@@ -29,10 +28,10 @@ namespace lowering_detail {
 /// Products from `step` on that read one input and can run together, all streamed or all by the library.
 template <class Program>
 constexpr int products_together(int step, int steps, bool streams) {
-    const bool streamed = streams && can_stream(kernel_of<Program>(step));
+    const bool streamed = streams && takes_skinny(kernel_of<Program>(step));
     int end = step;
-    while (end < steps && end - step < group_products && kernel_of<Program>(end).kind == KernelKind::product &&
-           (streams && can_stream(kernel_of<Program>(end))) == streamed &&
+    while (end < steps && end - step < most_gemms_together && kernel_of<Program>(end).kind == KernelKind::product &&
+           (streams && takes_skinny(kernel_of<Program>(end))) == streamed &&
            kernel_of<Program>(end).input_stride == kernel_of<Program>(step).input_stride &&
            kernel_of<Program>(end).rows() == kernel_of<Program>(step).rows() &&
            is_same(step_of<Program>(end).input, step_of<Program>(step).input)) {
@@ -70,7 +69,7 @@ constexpr bool begins_with_norm(int step, int steps, bool streams) {
         !is_norm_of<Program>(step, step + 1)) {
         return false;
     }
-    if (!can_stream(kernel_of<Program>(step + 1))) {
+    if (!takes_skinny(kernel_of<Program>(step + 1))) {
         return true;
     }
     const int products = products_together<Program>(step + 1, steps, streams);
@@ -88,16 +87,16 @@ constexpr Launch next_launch(int step, int steps, bool streams) {
     if (norm == 1 || kernel_of<Program>(step).kind == KernelKind::product) {
         const Kernel& product = kernel_of<Program>(step + norm);
         Launch launch;
-        launch.kind = streams && can_stream(product) ? LaunchKind::streamed : LaunchKind::library;
+        launch.kind = streams && takes_skinny(product) ? LaunchKind::skinny : LaunchKind::gemm;
         launch.first = step;
         launch.count = norm + products_together<Program>(step + norm, steps, streams);
         launch.has_reduction = norm == 1;
-        // Where draws take their parameters from the library's sums, one component's chains run in place of all, and
-        // no softmax is launched: worth more than streaming, by estimate, but of the fewest rows.
-        if (launch.kind == LaunchKind::library || product.rows() > most_streamed_rows_of_draws) {
+        // Where draws take their parameters from the accumulators, one component's chains run in place of all, and no
+        // softmax is launched.
+        if (may_draw_from(product.rows(), launch.kind == LaunchKind::skinny)) {
             launch.draws = mixture_draws<Program>(launch);
             launch.count += launch.others();
-            launch.kind = launch.draws.is_possible ? LaunchKind::library : launch.kind;
+            launch.kind = launch.draws.is_possible ? LaunchKind::gemm : launch.kind;
         }
         return launch;
     }
@@ -240,10 +239,10 @@ private:
         table.local.fill(-1);
         for (int step = 0; step < static_cast<int>(steps);) {
             Launch launch = next_launch<Program>(step, static_cast<int>(steps), streams);
-            if (launch.kind == LaunchKind::library && launch.products() == 1) {
-                const Reference& output = step_of<Program>(launch.first_product()).output;
+            if (launch.kind == LaunchKind::gemm && launch.gemms() == 1) {
+                const Reference& output = step_of<Program>(launch.first_gemm()).output;
                 if (output.space != Space::state || !state_is_rounded(output.index)) {
-                    launch.direct = direct_product<Program>(launch.first_product());
+                    launch.direct = direct_epilogue<Program>(launch.first_gemm());
                 }
             }
             table.launches[table.count++] = launch;
@@ -270,40 +269,40 @@ private:
                 launch.rounds[place] = rounds(step.output);
                 launch.aligned[place] = is_aligned<Program>(index);
             }
-            if (launch.kind == LaunchKind::library) {
+            if (launch.kind == LaunchKind::gemm) {
                 // Sums of several products lie side by side: one that is not aligned moves the others.
                 bool all = true;
-                for (int i = launch.norms(); i < launch.norms() + launch.products(); ++i) {
+                for (int i = launch.norms(); i < launch.norms() + launch.gemms(); ++i) {
                     all = all && launch.aligned[static_cast<std::size_t>(i)];
                 }
-                for (int i = launch.norms(); i < launch.norms() + launch.products(); ++i) {
+                for (int i = launch.norms(); i < launch.norms() + launch.gemms(); ++i) {
                     launch.aligned[static_cast<std::size_t>(i)] = all;
                 }
             }
             if (launch.kind == LaunchKind::step && is_key_or_value(kernel_of<Program>(launch.first), 1)) {
-                launch.query_is_rounded = rounds(step_of<Program>(launch.first).operands[0]);
-                launch.keys_are_rounded = rounds(step_of<Program>(launch.first).operands[1]);
-                launch.prefix_is_settled = l > 0 && has_settled_prefix<Program>(launch.first, table.launches[l - 1]);
+                launch.query_is_bf16 = rounds(step_of<Program>(launch.first).operands[0]);
+                launch.keys_are_bf16 = rounds(step_of<Program>(launch.first).operands[1]);
+                launch.prefix_is_early = l > 0 && has_early_prefix<Program>(launch.first, table.launches[l - 1]);
             }
-            if (launch.kind != LaunchKind::streamed && launch.kind != LaunchKind::library) {
+            if (launch.kind != LaunchKind::skinny && launch.kind != LaunchKind::gemm) {
                 continue;
             }
-            launch.layer = layer_of_weight<Program>(launch.first_product());
-            const Reference& input = step_of<Program>(launch.first_product()).input;
-            launch.input_is_rounded = rounds(input);
+            launch.layer = layer_of_weight<Program>(launch.first_gemm());
+            const Reference& input = step_of<Program>(launch.first_gemm()).input;
+            launch.gemm = gemm_group<Program>(launch, streams, rounds(input));
             launch.input_moves = input.position >= 0;
-            for (int i = 0; i < launch.products(); ++i) {
+            for (int i = 0; i < launch.gemms(); ++i) {
                 const auto place = static_cast<std::size_t>(i);
-                const int step = launch.first_product() + i;
+                const int step = launch.first_gemm() + i;
                 launch.weights[place] = weight_operands<Program>(step);
                 launch.scales[place] =
                     launch.has_reduction ? scale_operand<Program>(step, step_of<Program>(launch.first).output) : -1;
             }
         }
         for (std::size_t l = 0; l + 1 < table.count; ++l) {
-            table.launches[l].feeds = feeds<Program>(table.launches[l], table.launches[l + 1]);
-            table.launches[l + 1].residual_is_settled =
-                has_settled_residual<Program>(table.launches[l + 1], table.launches[l]);
+            table.launches[l].gemm.tail = tail_fusion<Program>(table.launches[l], table.launches[l + 1]);
+            table.launches[l + 1].residual_is_early =
+                has_early_residual<Program>(table.launches[l + 1], table.launches[l]);
         }
         return table;
     }
@@ -352,29 +351,6 @@ public:
         }
         return bits;
     }
-};
-
-/// A launch of a program as a type: templates read this small constant and nothing else of the program.
-template <class Program, bool streams, std::size_t index>
-struct LaunchAt {
-    static constexpr Launch launch = Lowering<Program, streams>::at(index);
-
-    /// The kernel of one of its steps.
-    template <int step>
-    using KernelAt =
-        KernelOf<Program, static_cast<std::size_t>(launch.kernels[static_cast<std::size_t>(step)]),
-                 launch.rounds[static_cast<std::size_t>(step)], launch.aligned[static_cast<std::size_t>(step)],
-                 launch.query_is_rounded, launch.keys_are_rounded, launch.prefix_is_settled>;
-};
-
-/// The norm of a group of products as a type.
-template <class At, bool has_reduction = At::launch.has_reduction>
-struct ReductionAt {
-    using type = NoReduction;
-};
-template <class At>
-struct ReductionAt<At, true> {
-    using type = typename At::template KernelAt<0>;
 };
 
 }  // namespace totograph::cuda

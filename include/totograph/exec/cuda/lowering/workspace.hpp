@@ -29,10 +29,10 @@ constexpr void add_workspace(Workspace& workspace) {
     using Lowered = Lowering<Program, is_bf16>;
     for (std::size_t i = 0; i < Lowered::count; ++i) {
         const Launch& launch = Lowered::at(i);
-        if (launch.kind != LaunchKind::library) {
+        if (launch.kind != LaunchKind::gemm) {
             continue;
         }
-        const Kernel& kernel = lowering_detail::kernel_of<Program>(launch.first_product());
+        const Kernel& kernel = lowering_detail::kernel_of<Program>(launch.first_gemm());
         const auto sums = static_cast<std::size_t>(kernel.rows() * sum_columns<Program>(launch)) *
                           (is_bf16 ? sizeof(BFloat16) : sizeof(float));
         const auto inputs = static_cast<std::size_t>(kernel.rows() * kernel.depth) * sizeof(BFloat16);

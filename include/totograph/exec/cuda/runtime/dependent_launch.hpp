@@ -5,7 +5,7 @@ namespace totograph::cuda {
 
 // Programmatic dependent launch: a kernel may begin while the one before it still runs. What it reads before
 // `wait_for_predecessor` must not be written by the kernel right before it: weights, and what earlier launches wrote
-// (`Launch::prefix_is_settled`, `residual_is_settled`). Those have ended when it begins, because every kernel lets the
+// (`Launch::prefix_is_early`, `residual_is_early`). Those have ended when it begins, because every kernel lets the
 // next one begin after its own wait, and never before; kernels of a library are launched without the attribute, and
 // begin when all before ended.
 

@@ -14,7 +14,7 @@
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/step_kernels.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
-#include <totograph/exec/cuda/lowering/lowering.hpp>
+#include <totograph/exec/cuda/lowering/launch_at.hpp>
 #include <totograph/exec/cuda/lowering/step_relations.hpp>
 #include <totograph/exec/cuda/runtime/device.hpp>
 #include <totograph/exec/cuda/runtime/kernel_launcher.hpp>
@@ -37,7 +37,7 @@ struct ProductPointers {
 template <class Program>
 constexpr Index sum_columns(const Launch& launch) {
     Index total = 0;
-    for (int step = launch.first_product(); step < launch.end_of_products(); ++step) {
+    for (int step = launch.first_gemm(); step < launch.end_of_gemms(); ++step) {
         const Kernel& kernel = lowering_detail::kernel_of<Program>(step);
         total += kernel.columns() * kernel.accumulators;
     }
@@ -48,7 +48,7 @@ constexpr Index sum_columns(const Launch& launch) {
 template <Precision precision, class Program>
 ProductShape product_shape(const Launch& launch, Index columns, const ProductPointers& pointers) {
     constexpr bool is_bf16 = precision == Precision::bf16;
-    const int last = launch.end_of_products() - 1;
+    const int last = launch.end_of_gemms() - 1;
     const Kernel& kernel = lowering_detail::kernel_of<Program>(last);
     ProductShape shape;
     shape.rows = kernel.rows();
@@ -87,7 +87,7 @@ std::vector<ProductPart> parts_of_products(const Launch& launch, std::size_t ele
     std::vector<ProductPart> parts;
     const std::byte* expected = nullptr;
     Index begin = 0;
-    for (int step = launch.first_product(); step < launch.end_of_products(); ++step) {
+    for (int step = launch.first_gemm(); step < launch.end_of_gemms(); ++step) {
         const Kernel& kernel = lowering_detail::kernel_of<Program>(step);
         const Index columns = kernel.columns() * kernel.accumulators;
         const std::byte* weight = weight_of(step);

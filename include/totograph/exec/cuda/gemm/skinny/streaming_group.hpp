@@ -10,11 +10,22 @@
 #include <totograph/exec/cuda/gemm/skinny/streaming_product.hpp>
 #include <totograph/exec/cuda/gemm/skinny/streaming_tiles.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/exec/cuda/runtime/kernel_launcher.hpp>
 
 // Streamed products of one input, in one launch.
 
 namespace totograph::cuda {
+
+/// The norm of a launch of skinny GEMMs as a type.
+template <class At, bool has_reduction = At::launch.has_reduction>
+struct ReductionAt {
+    using type = NoReduction;
+};
+template <class At>
+struct ReductionAt<At, true> {
+    using type = typename At::template KernelAt<0>;
+};
 
 /// Products of one input in one launch: blocks of the first, then of the next.
 template <class Reduction, class... Members>
@@ -36,9 +47,10 @@ private:
 
 public:
     /// Groups of columns that a block computes: of few rows one. Of more, all rows travel to each block: so many groups
-    /// that an H100 or H200 has no multiprocessor with two blocks, or as many as registers and shared memory hold.
+    /// that the device a program is cut for has no multiprocessor with two blocks, or as many as registers and shared
+    /// memory hold.
     static constexpr int groups = [] {
-        constexpr int multiprocessors = 132;
+        constexpr int multiprocessors = compiled_for.multiprocessors;
         constexpr int most_groups = 8;  // more fit with few rows alone, which then hardly matter
         int best = 1;
         if constexpr (is_tiled) {

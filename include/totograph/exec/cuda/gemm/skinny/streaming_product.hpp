@@ -9,6 +9,7 @@
 
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/gemm/tensor_core.hpp>
+#include <totograph/exec/cuda/gemm/tiles.hpp>
 #include <totograph/exec/cuda/kernels/chain.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
@@ -23,22 +24,12 @@
 namespace totograph::cuda {
 
 /// Rows that one tensor core instruction takes.
-inline constexpr int streamed_rows = 16;
-/// Rows up to which products are streamed: a decode step of 32 rows takes 0.30 ms where it took 0.43 with the library
-/// and kernels for norms and chains, a prefill of 64 rows 0.38 ms for 0.41 (docs/performance.md).
-inline constexpr int most_streamed_rows = 64;
-/// The same of products whose sums could be drawn from, as they come from the library.
-inline constexpr int most_streamed_rows_of_draws = streamed_rows;
+inline constexpr int streamed_rows = SkinnyTile::m;
 /// Columns that one tensor core instruction takes.
-inline constexpr int streamed_columns = 8;
+inline constexpr int streamed_columns = SkinnyTile::n;
 /// Elements of depth that a warp takes at a time: eight a lane, four lanes a column.
-inline constexpr int streamed_depth = 32;
-
-constexpr bool can_stream(const Kernel& kernel) {
-    return kernel.kind == KernelKind::product && kernel.rows() <= most_streamed_rows &&
-           kernel.columns() % streamed_columns == 0 && kernel.depth % streamed_depth == 0 &&
-           kernel.depth <= 16 * streamed_depth * (block_threads / warp_size) && kernel.input_stride % 4 == 0;
-}
+inline constexpr int streamed_depth = SkinnyTile::k;
+static_assert(SkinnyTile::most_k == 16 * streamed_depth * (block_threads / warp_size));
 
 /// Stands for "no norm before the products".
 struct NoReduction {};

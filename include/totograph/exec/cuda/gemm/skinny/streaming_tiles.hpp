@@ -15,6 +15,7 @@
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
+#include <totograph/exec/cuda/runtime/device_traits.hpp>
 
 // Streamed products of more rows than one tensor core instruction takes, by blocks that know nothing of each other.
 
@@ -48,9 +49,7 @@ struct StreamedTiles {
 
     static constexpr std::size_t shared_bytes =
         sizeof(float) * warps * rows * (static_cast<std::size_t>(accumulators) * stride + 1);
-    /// What a block can have on devices of compute capability 8.6, 8.9 and 12.0, which have the least.
-    static constexpr std::size_t most_shared_bytes = std::size_t{99} * 1024;
-    static constexpr bool fits = registers <= most_registers && shared_bytes <= most_shared_bytes;
+    static constexpr bool fits = registers <= most_registers && shared_bytes <= least_shared_bytes_of_block;
 };
 
 /// Some columns of one product of more than `streamed_rows` rows, by one block.

@@ -12,23 +12,23 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/gemm/sm90/warpgroup.hpp>
+#include <totograph/exec/cuda/gemm/tiles.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
-#include <totograph/exec/cuda/kernels/places.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
 
-// Which products clusters compute together with what rounds their results, a norm among it, and how they are cut into
+// GEMMs that clusters compute together with what stores their results as bf16, a norm among it, and the sizes of their
 // tiles.
 
 namespace totograph::cuda {
 
-/// The sizes of what a block computes. A cluster has whole rows.
+/// The sizes of what a block computes, so many columns of results of eight times as many.
+template <int block_columns>
 struct RowClusterTile {
-    static constexpr int rows = 128;
-    static constexpr int columns = 96;
-    static constexpr int depth = 64;
-    /// More than six were slower.
-    static constexpr int stages = 6;
-    static constexpr int cluster = row_cluster_blocks;
+    static constexpr int rows = Sm90ClusterTile::m;
+    static constexpr int columns = block_columns;
+    static constexpr int depth = Sm90ClusterTile::k;
+    static constexpr int stages = Sm90ClusterTile::stages(columns);
+    static constexpr int cluster = Sm90ClusterTile::cluster;
     static constexpr int row_columns = cluster * columns;                ///< Of a whole row.
     static constexpr int consumers = 2;                                  ///< Warpgroups that multiply.
     static constexpr int multipliers = consumers * warpgroup_size / 32;  ///< Their warps.
@@ -48,12 +48,12 @@ struct RowClusterTile {
 ///
 /// @tparam K        the product
 /// @tparam direct   its bias, and its residual, if it has one
-/// @tparam settled  the residual can be read while the kernel before this one still runs
+/// @tparam early    the residual can be read while the kernel before this one still runs
 /// @tparam N        the norm; void for none
-template <class K, DirectProduct direct, bool settled, class N>
+template <class K, DirectEpilogue direct, bool early, class N>
 struct RowClusterGroup {
     using Norm = N;
-    using Tile = RowClusterTile;
+    using Tile = RowClusterTile<Sm90ClusterTile::n_of(K::kernel.columns())>;
 
     struct Parameters {
         CUtensorMap input;
@@ -72,7 +72,7 @@ struct RowClusterGroup {
 
     static constexpr bool has_norm = !std::is_void_v<N>;
     static constexpr bool has_residual = direct.residual >= 0;
-    static constexpr bool residual_is_settled = settled;
+    static constexpr bool residual_is_early = early;
     static constexpr Index stride_of_residual = direct.residual_stride;
     static constexpr int rows = static_cast<int>(K::kernel.rows());
     static constexpr int depth = static_cast<int>(K::kernel.depth);
@@ -80,16 +80,6 @@ struct RowClusterGroup {
     static constexpr int stages_used = std::min(steps, Tile::stages);
     static constexpr int clusters = (rows + Tile::rows - 1) / Tile::rows;
     static constexpr bool tiles_are_whole = rows % Tile::rows == 0;
-
-    /// Whether sizes and places allow it, and it can pay: fewer rows do not fill the clusters of a whole device.
-    static constexpr bool fits = K::kernel.rows() >= 1024 && K::kernel.columns() == Tile::row_columns &&
-                                 depth % Tile::depth == 0 && K::is_aligned && fits_in_32_bits<K>();
-
-    /// Whether all clusters run at once, where so many can, and few multiprocessors are idle: with fewer rows a
-    /// library's smaller tiles fill the device better.
-    static constexpr bool fills(int clusters_at_once) {
-        return clusters <= clusters_at_once && clusters * 10 >= clusters_at_once * 8;
-    }
 };
 
 }  // namespace totograph::cuda

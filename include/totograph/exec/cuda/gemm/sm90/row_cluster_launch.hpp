@@ -11,7 +11,7 @@
 #include <totograph/exec/cuda/gemm/sm90/warpgroup.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
-#include <totograph/exec/cuda/lowering/lowering.hpp>
+#include <totograph/exec/cuda/lowering/launch_at.hpp>
 #include <totograph/exec/cuda/runtime/kernel_launcher.hpp>
 
 // What a launch of a product asks of clusters that have whole rows.
@@ -26,23 +26,16 @@ struct RowClusterGroupOf {
 
     template <class Product>
     static constexpr auto find() {
-        constexpr DirectProduct direct = At::launch.direct;
-        constexpr bool is_settled = At::launch.residual_is_settled;
-        if constexpr (At::launch.feeds == Feeds::norm) {
+        constexpr DirectEpilogue direct = At::launch.direct;
+        constexpr bool is_early = At::launch.residual_is_early;
+        if constexpr (At::launch.gemm.tail == TailFusion::norm) {
             using Next = LaunchAt<Program, streams, index + 1>;
-            return RowClusterGroup<Product, direct, is_settled, typename Next::template KernelAt<0>>{};
-        } else if constexpr (At::launch.feeds == Feeds::rounding) {
-            return RowClusterGroup<Product, direct, is_settled, void>{};
+            return RowClusterGroup<Product, direct, is_early, typename Next::template KernelAt<0>>{};
+        } else if constexpr (At::launch.gemm.tail == TailFusion::bf16) {
+            return RowClusterGroup<Product, direct, is_early, void>{};
         }
     }
     using type = decltype(find<typename At::template KernelAt<0>>());
-    static constexpr bool fits = [] {
-        if constexpr (At::launch.feeds != Feeds::nothing) {
-            return type::fits;
-        } else {
-            return false;
-        }
-    }();
 };
 
 /// Launches a product with its bias and residual, and what rounds what it makes.
@@ -54,7 +47,7 @@ struct RowClusterGroupOf {
 template <class Group>
 void launch_row_clusters(const KernelLauncher& launcher, const void* input, const std::byte* weight,
                          const KernelCall& product, const KernelCall& norm, BFloat16* rounded, cudaStream_t stream) {
-    using Tile = RowClusterTile;
+    using Tile = typename Group::Tile;
     const typename Group::Parameters parameters{describe_tiles(input, Group::rows, Group::depth, Tile::rows_copied),
                                                 describe_tiles(weight, Tile::row_columns, Group::depth, Tile::columns),
                                                 product, norm, rounded};

@@ -19,12 +19,12 @@
 
 // A product of many rows in bf16 with its bias and residual, the sums rounded, and their norm, in one kernel.
 //
-// A cluster of eight blocks has 128 whole rows, each block 96 of their columns. One warp of a block copies tiles of 64
-// elements of depth to shared memory, six ahead: the weights of its columns, and its share of the rows to all blocks.
-// Two warpgroups multiply them, 64 rows each; a thread keeps its sums, adds bias and residual to them, which it asked
-// for before, and stores them, as f32 and as bf16. Of each row a block sends the sum of its squares to the block that
-// adds up the eight of that row, always in the same order, and runs the chain of the norm on the total. (The kernel for
-// a norm alone adds them up in another order: which of the two it is depends on the rows and on the device.)
+// A cluster of eight blocks has 128 whole rows, each block an eighth of their columns. One warp of a block copies tiles
+// of 64 elements of depth to shared memory, some ahead: the weights of its columns, and its share of the rows to all
+// blocks. Two warpgroups multiply them, 64 rows each; a thread keeps its sums, adds bias and residual to them, which it
+// asked for before, and stores them, as f32 and as bf16. Of each row a block sends the sum of its squares to the block
+// that adds up the eight of that row, always in the same order, and runs the chain of the norm on the total. (The
+// kernel for a norm alone adds them up in another order: which of the two it is depends on the rows and on the device.)
 
 namespace totograph::cuda {
 
@@ -32,7 +32,7 @@ namespace totograph::cuda {
 template <class Group>
 struct RowClusterRunner {
     using Norm = typename Group::Norm;
-    using Tile = RowClusterTile;
+    using Tile = typename Group::Tile;
     using Parameters = typename Group::Parameters;
 
 #if defined(TOTOGRAPH_HAS_WARPGROUPS)
@@ -180,7 +180,7 @@ struct RowClusterRunner {
         for (int group = 0; group < sixteens; ++group) {
             biases[group] = *reinterpret_cast<const float4*>(parameters.bias_base() + place.column + 16 * group);
         }
-        if constexpr (!Group::residual_is_settled) {
+        if constexpr (!Group::residual_is_early) {
             wait_for_predecessor();
         }
         if constexpr (Group::has_residual) {
@@ -192,7 +192,7 @@ struct RowClusterRunner {
                     16 * (i / 2)));
             }
         }
-        if constexpr (Group::residual_is_settled) {
+        if constexpr (Group::residual_is_early) {
             wait_for_predecessor();  // what is stored below may lie where the kernel before this one reads
         }
         float sums[4 * chunks];
@@ -286,7 +286,7 @@ struct RowClusterRunner {
 };
 
 template <class Group>
-__global__ void __launch_bounds__(RowClusterTile::threads, 1)
+__global__ void __launch_bounds__(Group::Tile::threads, 1)
     row_cluster_kernel(const __grid_constant__ typename Group::Parameters parameters) {
     RowClusterRunner<Group>::run(parameters);
 }

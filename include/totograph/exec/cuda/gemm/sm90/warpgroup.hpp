@@ -22,8 +22,6 @@ namespace totograph::cuda {
 
 /// Threads that issue one product together.
 inline constexpr int warpgroup_size = 128;
-/// Blocks that have whole rows together.
-inline constexpr int row_cluster_blocks = 8;
 
 /// Never launched: its attributes tell whether this program's code for a device has these instructions.
 template <class Unused = void>
@@ -35,7 +33,7 @@ __global__ void warpgroup_probe() {
 }
 
 /// Whether the code that the current device runs has them.
-inline bool has_warpgroups() {
+inline bool has_wgmma_code() {
     cudaFuncAttributes attributes{};
     check(cudaFuncGetAttributes(&attributes, &warpgroup_probe<>), "looking for device code for this device");
     return attributes.sharedSizeBytes > 0;

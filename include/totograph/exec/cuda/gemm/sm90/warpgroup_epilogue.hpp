@@ -92,8 +92,8 @@ class TileEpilogue {
     static constexpr int each = turn_rows / rows_at_once;  ///< Rows of a lane in a turn.
     static constexpr bool columns_are_whole = chunks == lanes_of_row && all_columns % (chunks * 8) == 0;
     static_assert(turn_rows % rows_at_once == 0);
-    static_assert((operands_that_repeat<K>(0, K::kernel.row_rank) |
-                   operands_that_repeat<K>(K::kernel.row_rank, K::kernel.iteration.rank)) ==
+    static_assert((operands_that_repeat(K::kernel, 0, K::kernel.row_rank) |
+                   operands_that_repeat(K::kernel, K::kernel.row_rank, K::kernel.iteration.rank)) ==
                       (1U << K::kernel.operand_count) - 1,
                   "totograph: what a chain on tiles reads belongs to rows or to columns alone: it is read once.");
     using Epilogues = RowsEpilogue<K, 8, each>;

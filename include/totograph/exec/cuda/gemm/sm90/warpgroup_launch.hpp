@@ -22,24 +22,12 @@
 namespace totograph::cuda {
 
 /// The products of a launch, `LaunchAt`, as a group.
-template <class At, class Indices = std::make_integer_sequence<int, At::launch.products()>>
+template <class At, class Indices = std::make_integer_sequence<int, At::launch.gemms()>>
 struct WarpgroupGroupOf;
 template <class At, int... i>
 struct WarpgroupGroupOf<At, std::integer_sequence<int, i...>> {
     using type = WarpgroupGroup<typename At::template KernelAt<At::launch.norms() + i>...>;
-    static constexpr bool fits = (fits_warpgroups<typename At::template KernelAt<At::launch.norms() + i>>() && ...);
 };
-
-/// Whether warpgroups can compute the products of a launch with their chains; `is_bf16` says what its weights are.
-template <class At, bool is_bf16>
-constexpr bool fits_warpgroups() {
-    if constexpr (is_bf16 && At::launch.kind == LaunchKind::library && !At::launch.direct.is_possible &&
-                  !At::launch.draws.is_possible) {
-        return WarpgroupGroupOf<At>::fits;
-    } else {
-        return false;
-    }
-}
 
 /// Launches the products of a launch with their chains.
 /// @param input    bf16, rows next to each other
@@ -47,8 +35,8 @@ constexpr bool fits_warpgroups() {
 /// @param calls    what each product's chain reads and writes
 template <class At>
 void launch_warpgroups(const KernelLauncher& launcher, const Device& device, const void* input,
-                       const std::array<const std::byte*, At::launch.products()>& weights,
-                       const std::array<KernelCall, At::launch.products()>& calls, cudaStream_t stream) {
+                       const std::array<const std::byte*, At::launch.gemms()>& weights,
+                       const std::array<KernelCall, At::launch.gemms()>& calls, cudaStream_t stream) {
     using Group = typename WarpgroupGroupOf<At>::type;
     using Tile = typename Group::Tile;
     const auto parameters = [&]<int... i>(std::integer_sequence<int, i...>) {
