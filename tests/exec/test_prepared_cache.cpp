@@ -33,7 +33,7 @@
 #include <totograph/graph/record/elementwise.hpp>
 #include <totograph/graph/explain/text.hpp>
 #include <totograph/graph/recorder.hpp>
-#include <totograph/io/weight_file.hpp>
+#include <totograph/io/cache/weight_file.hpp>
 #include <totograph/version.hpp>
 
 #include "io/support.hpp"

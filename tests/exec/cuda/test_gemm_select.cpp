@@ -6,16 +6,16 @@
 
 #include <doctest/doctest.h>
 
-#include <totograph/core/bucket.hpp>
 #include <totograph/exec/cuda/gemm/select.hpp>
 #include <totograph/exec/cuda/gemm/thresholds.hpp>
 #include <totograph/exec/cuda/lowering/gemm_choices.hpp>
 #include <totograph/exec/cuda/lowering/lowering.hpp>
 #include <totograph/exec/cuda/lowering/state_rounding.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
+#include <totograph/forecast/bucket.hpp>
 #include <totograph/graph/program.hpp>
-#include <totograph/toto/config.hpp>
-#include <totograph/toto/programs.hpp>
+#include <totograph/models/toto1/config.hpp>
+#include <totograph/models/toto1/programs.hpp>
 
 namespace {
 
@@ -101,9 +101,9 @@ std::vector<std::string> launches_of(const DeviceTraits& device) {
 
 template <tg::Bucket bucket>
 struct Workload {
-    using Model = tg::toto::open_base_1_0;
-    using Prefill = tg::Program<tg::toto::Prefill<Model, bucket, tg::toto::Rewrites{}>>;
-    using Decode = tg::Program<tg::toto::Decode<Model, bucket, tg::toto::Rewrites{}>>;
+    using Model = tg::toto1::open_base_1_0;
+    using Prefill = tg::Program<tg::toto1::Prefill<Model, bucket, tg::toto1::Rewrites{}>>;
+    using Decode = tg::Program<tg::toto1::Decode<Model, bucket, tg::toto1::Rewrites{}>>;
     using States = StateRounding<true, Prefill, Decode>;
     using Steps = RunningTogether<Decode, States>;
 };

@@ -95,7 +95,7 @@ constexpr GemmEpilogue epilogue_of(const Kernel& kernel, bool stores_bf16) {
             case Op::multiply:
             case Op::maximum:
             case Op::minimum:
-            case Op::negate:
+            case Op::negative:
             case Op::rotate_pairs: break;
             case Op::sigmoid:
             case Op::silu: ++result.sigmoids; break;
