@@ -10,7 +10,7 @@
 #include <totograph/graph/explain/group_lines.hpp>
 #include <totograph/graph/node_facts.hpp>
 #include <totograph/serve/explain/explain_text.hpp>
-#include <totograph/diagnostics/measure_cpu_speed.hpp>
+#include <totograph/serve/explain/measure_cpu_speed.hpp>
 
 #include "graph/explain_models.hpp"
 #include "io/support.hpp"

@@ -10,7 +10,7 @@
 #include <cuda_runtime.h>
 
 #include <totograph/core/error.hpp>
-#include <totograph/diagnostics/measure_cuda_speed.hpp>
+#include <totograph/serve/explain/measure_cuda_speed.hpp>
 #include <totograph/diagnostics/verify/check.hpp>
 #include <totograph/exec/cuda/runtime/check.hpp>
 #include <totograph/exec/cuda/runtime/device.hpp>

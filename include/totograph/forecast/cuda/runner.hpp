@@ -36,6 +36,7 @@
 #include <totograph/forecast/request_parts.hpp>
 #include <totograph/forecast/schedule_programs.hpp>
 #include <totograph/forecast/series.hpp>
+#include <totograph/forecast/state_access.hpp>
 #include <totograph/forecast/states.hpp>
 
 namespace totograph::cuda {
@@ -107,9 +108,9 @@ public:
     /// The content of a state, copied to the host. Throws `Error` when no program has a state of this name.
     template <class T>
     [[nodiscard]] std::vector<T> read_state(std::string_view name, int layer = -1) {
-        const auto* entry = find_state(name, layer);
-        std::vector<T> values(static_cast<std::size_t>(entry->slot.shape.size()));
-        check_element<T>(name, *entry, values.size());
+        const auto& entry = forecast_detail::require_state<typename Executor::Layout>(name, layer);
+        std::vector<T> values(static_cast<std::size_t>(entry.slot.shape.size()));
+        check_element<T>(name, entry, values.size());
         const CurrentDevice current(device_.index);
         pending_.wait();
         check(cudaMemcpyAsync(values.data(), executor_.state(name, layer), values.size() * sizeof(T),
@@ -121,7 +122,7 @@ public:
     /// Overwrites a state. Throws `Error` when no program has a state of this name, or it has another size or type.
     template <class T>
     void write_state(std::string_view name, const std::vector<T>& values, int layer = -1) {
-        check_element<T>(name, *find_state(name, layer), values.size());
+        check_element<T>(name, forecast_detail::require_state<typename Executor::Layout>(name, layer), values.size());
         const CurrentDevice current(device_.index);
         pending_.wait();
         check(cudaMemcpyAsync(executor_.state(name, layer), values.data(), values.size() * sizeof(T),
@@ -304,28 +305,12 @@ private:
         return {stream_, launch, false};
     }
 
-    static const auto* find_state(std::string_view name, int layer) {
-        const auto* entry = Executor::Layout::find(name, layer);
-        if (entry == nullptr) {
-            throw Error(ErrorCode::invalid_argument, "cuda: no program of this forecaster has a state '" +
-                                                         std::string(name) +
-                                                         "'; see forecast/states.hpp and the "
-                                                         "model's own states for names.");
-        }
-        return entry;
-    }
-
     template <class T, class Entry>
-    static void check_element(std::string_view state, const Entry& entry, std::size_t size) {
+    static void check_element(std::string_view name, const Entry& entry, std::size_t count) {
         const bool is_rounded =
             Executor::Rounding::at(static_cast<std::size_t>(&entry - &Executor::Layout::entries[0]));
-        const DType stored = is_rounded ? DType::bf16 : entry.slot.dtype;
-        if (dtype_of<T> != stored || size != static_cast<std::size_t>(entry.slot.shape.size())) {
-            throw Error(ErrorCode::invalid_argument,
-                        "cuda: the state '" + std::string(state) + "' is stored as " + std::string(name(stored)) + " " +
-                            to_string(entry.slot.shape) + ", but " + std::to_string(size) + " elements of " +
-                            std::string(name(dtype_of<T>)) + " were given; use its own type and size.");
-        }
+        forecast_detail::check_state(name, is_rounded ? DType::bf16 : entry.slot.dtype, entry.slot.shape, dtype_of<T>,
+                                     count);
     }
 
     void copy_inputs(cudaStream_t stream) const {
