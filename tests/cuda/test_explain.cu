@@ -40,14 +40,14 @@ tg::Index saved_bytes(bool reads) {
     for (const tg::Step& step : Program::steps) {
         const tg::Kernel& kernel = Program::kernels[static_cast<std::size_t>(step.kernel)];
         if (!reads) {
-            elements += Lowered::is_rounded(step.output) ? kernel.iteration.size() : 0;
+            elements += Lowered::stores_bf16(step.output) ? kernel.iteration.size() : 0;
             continue;
         }
         if (kernel.kind == tg::KernelKind::product) {
-            elements += Lowered::is_rounded(step.input) ? kernel.rows() * kernel.depth : 0;
+            elements += Lowered::stores_bf16(step.input) ? kernel.rows() * kernel.depth : 0;
         }
         for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
-            elements += Lowered::is_rounded(step.operands[i]) ? kernel.operands[i].shape.size() : 0;
+            elements += Lowered::stores_bf16(step.operands[i]) ? kernel.operands[i].shape.size() : 0;
         }
     }
     return 2 * elements;

@@ -272,7 +272,7 @@ TEST_CASE("draws do not go where chains of products still read") {
     CHECK(has_draws<tg::Program<DrawnProducts<1, 24>>>());
 }
 
-TEST_CASE("a prefix is settled when the launch right before the attention does not write it") {
+TEST_CASE("a prefix can be read early when the launch right before the attention does not write it") {
     constexpr tg::Bucket bucket{.variates = 7, .context = 4096, .horizon = 336, .samples = 256};
     using Model = tg::toto1::open_base_1_0;
     CHECK(prefix_is_early<tg::Program<tg::toto1::Decode<Model, bucket, tg::toto1::Rewrites{}>>>());
@@ -326,7 +326,7 @@ TEST_CASE("what does not fit into shared memory stays in the arena") {
 }
 
 TEST_CASE_TEMPLATE("sums of a tile lie so that neither who stores nor who loads them waits for a bank", Sums,
-                   tg::cuda::TileSums<256>, tg::cuda::TileSums<224>) {
+                   tg::cuda::TileAccumulators<256>, tg::cuda::TileAccumulators<224>) {
     std::set<int> offsets;
     for (int row = 0; row < Sums::rows; ++row) {
         std::set<int> banks_of_row;

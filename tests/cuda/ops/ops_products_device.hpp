@@ -61,13 +61,13 @@ constexpr void look_at_attention(Look&& look) {
     (std::make_index_sequence<tg::cuda::Lowering<Program, true>::count>());
 }
 
-/// Whether a model attends on tiles, to keys of this type, and the prefix was settled before.
-template <class Model, class Key, bool is_settled>
+/// Whether a model attends on tiles, to keys of this type, and the prefix can be read early.
+template <class Model, class Key, bool is_early>
 constexpr bool attends_on_tiles() {
     bool result = false;
     look_at_attention<Model>([&]<class K>(K*) {
         result = tg::cuda::can_tile<K>(Precision::bf16) && std::is_same_v<typename K::Key, Key> &&
-                 K::prefix_is_early == is_settled;
+                 K::prefix_is_early == is_early;
     });
     return result;
 }

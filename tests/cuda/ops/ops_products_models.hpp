@@ -11,8 +11,6 @@
 #include "cuda/ops/ops_attention_models.hpp"
 #include "cuda/ops/ops_layers.hpp"
 #include "cuda/ops/ops_states.hpp"
-#include "cuda/ops/ops_layers.hpp"
-#include "cuda/ops/ops_states.hpp"
 
 // Models of products, for sizes that take each way there is to run them: few rows and many, widths that tensor cores
 // take and others.
@@ -146,14 +144,14 @@ struct NormsAndResiduals {
     }
 };
 
-/// What a product of `depth` adds to a residual stream of 768, which lies in rows of `width`, and the next product, of
+/// What a product of `depth` adds to a residual stream of `n`, which lies in rows of `width`, and the next product, of
 /// `columns`, after a norm; or two of them.
-template <Index rows, Index input, Index depth, Index columns, Index width = 768, bool two = false>
+template <Index rows, Index input, Index depth, Index columns, Index width = 768, bool two = false, Index n = 768>
 struct ResidualAndNorm {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
         const Tensor hidden = layer(r.state("x", {rows, input}), depth) * 2.0;
-        const Tensor stream = slice(r.state("stream", {rows, width}), 1, 0, 768) + layer(hidden, 768);
+        const Tensor stream = slice(r.state("stream", {rows, width}), 1, 0, n) + layer(hidden, n);
         const Tensor normed = norm(stream);
         out(layer(normed, columns));
         if (two) {

@@ -8,7 +8,7 @@ namespace {
 
 /// The product of a model with which the rounding of what it makes runs, where clusters take whole rows.
 template <class Model, std::size_t launch = 1>
-using RowClusters = tg::cuda::RowClusterGroupOf<tg::Program<Model>, true, launch>;
+using RowClusters = tg::cuda::ClusterGroupOf<tg::Program<Model>, true, launch>;
 template <class Model, std::size_t launch = 1>
 constexpr bool may_take_rows = tg::cuda::may_choose(tg::cuda::GemmKernel::sm90_cluster,
                                                     LaunchOf<Model, launch>::launch.gemm);
@@ -25,6 +25,7 @@ using OwnKernelsAlone = ResidualAndNorm<1756, 512, 2304, 2304>;
 using WholeTiles = ResidualAndNorm<1664, 64, 512, 64>;
 using LongerRows = ResidualAndNorm<1793, 64, 448, 64, 800>;
 using TwoProducts = ResidualAndNorm<1700, 64, 384, 64, 768, true>;
+using Narrow = ResidualAndNorm<1700, 64, 448, 64, 512, false, 512>;
 using Shallow = ResidualAndNorm<1756, 64, 320, 64>;
 using WithoutNorm = ResidualAndRounding<1792, 64, 512, 64>;
 using ShallowWithoutNorm = ResidualAndRounding<1793, 64, 192, 64>;
@@ -48,9 +49,10 @@ static_assert(runs_on_warpgroups<OwnKernelsAlone, 0>() && runs_on_warpgroups<Own
 constexpr bool all_take_rows(int clusters_at_once) {
     return takes_rows<OwnKernelsAlone>(clusters_at_once) && takes_rows<WholeTiles>(clusters_at_once) &&
            takes_rows<LongerRows>(clusters_at_once) && takes_rows<TwoProducts>(clusters_at_once) &&
-           takes_rows<Shallow>(clusters_at_once) && takes_rows<WithoutNorm>(clusters_at_once) &&
-           takes_rows<ShallowWithoutNorm>(clusters_at_once) && takes_rows<WithoutResidual>(clusters_at_once) &&
-           takes_rows<JustMade>(clusters_at_once) && takes_rows<TwoOfStream, 3>(clusters_at_once);
+           takes_rows<Narrow>(clusters_at_once) && takes_rows<Shallow>(clusters_at_once) &&
+           takes_rows<WithoutNorm>(clusters_at_once) && takes_rows<ShallowWithoutNorm>(clusters_at_once) &&
+           takes_rows<WithoutResidual>(clusters_at_once) && takes_rows<JustMade>(clusters_at_once) &&
+           takes_rows<TwoOfStream, 3>(clusters_at_once);
 }
 static_assert(all_take_rows(15) && all_take_rows(16));
 // The last tile has 92 of 128 rows, all, one, and 36.

@@ -8,9 +8,9 @@
 
 #include <totograph/exec/cuda/gemm/select.hpp>
 #include <totograph/exec/cuda/gemm/thresholds.hpp>
+#include <totograph/exec/cuda/lowering/bf16_states.hpp>
 #include <totograph/exec/cuda/lowering/gemm_choices.hpp>
 #include <totograph/exec/cuda/lowering/lowering.hpp>
-#include <totograph/exec/cuda/lowering/state_rounding.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/graph/program.hpp>
@@ -104,7 +104,7 @@ struct Workload {
     using Model = tg::toto1::open_base_1_0;
     using Prefill = tg::Program<tg::toto1::Prefill<Model, bucket, tg::toto1::Rewrites{}>>;
     using Decode = tg::Program<tg::toto1::Decode<Model, bucket, tg::toto1::Rewrites{}>>;
-    using States = StateRounding<true, Prefill, Decode>;
+    using States = Bf16States<true, Prefill, Decode>;
     using Steps = RunningTogether<Decode, States>;
 };
 using Readme = Workload<tg::Bucket{.variates = 7, .context = 4096, .horizon = 336, .samples = 256}>;
@@ -188,9 +188,9 @@ TEST_CASE("clusters have whole rows where all of them run at once and few are id
     CHECK_FALSE(runs(1408, 15));
     CHECK(runs(2048, 16));
     CHECK_FALSE(runs(1792, 0));
-    // A block has 64, 96 or 128 of the columns.
+    // A block has 64 or 96 of the columns.
     CHECK(kernel_for(projection(1792, 768, 512)) == GemmKernel::sm90_cluster);
-    CHECK(kernel_for(projection(1792, 768, 1024)) == GemmKernel::sm90_cluster);
+    CHECK(kernel_for(projection(1792, 768, 1024)) == GemmKernel::cublaslt);
     CHECK(kernel_for(projection(1792, 768, 640)) == GemmKernel::cublaslt);
     CHECK(kernel_for(projection(1792, 768, 2048)) == GemmKernel::cublaslt);
     GemmGroup alone = projection(1792, 768, 768);

@@ -18,7 +18,7 @@
 #include <totograph/exec/cuda/executor.hpp>
 #include <totograph/exec/cuda/explain/explain.hpp>
 #include <totograph/exec/cuda/explain/explain_dot.hpp>
-#include <totograph/exec/cuda/gemm/cublaslt/library_tuning.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/tuning.hpp>
 #include <totograph/exec/cuda/runtime/device.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/exec/cuda/runtime/execution.hpp>
@@ -139,7 +139,7 @@ public:
             Programs::template In<WeightBytes>::of(options.precision == Precision::bf16 ? DType::bf16 : DType::f32);
         for (std::size_t i = 0; i < Executor::Layout::count; ++i) {
             const bool is_cache = states::is_kv_cache(Executor::Layout::entries[i].slot.name);
-            (is_cache ? report.caches : report.states) += Executor::Rounding::bytes(i);
+            (is_cache ? report.caches : report.states) += Executor::StateStorage::bytes(i);
         }
         report.arena = aligned_size(Executor::Layout::arena_bytes);
         report.workspace = Executor::memory_bytes() - Executor::States::bytes - report.arena;
@@ -257,7 +257,7 @@ private:
           result_(plan) {
         poison();
         copy_noise();
-        executor_.settle(stream_, [this](int program) { return record_part(program); });
+        executor_.tune(stream_, [this](int program) { return record_part(program); });
         choosing.end();
         launches_ = Launches(resources.execution.capture, longest, runs_for(1), stream_, executor_, recording());
         launches_.launch_each(stream_.get());
@@ -307,9 +307,9 @@ private:
 
     template <class T, class Entry>
     static void check_element(std::string_view name, const Entry& entry, std::size_t count) {
-        const bool is_rounded =
-            Executor::Rounding::at(static_cast<std::size_t>(&entry - &Executor::Layout::entries[0]));
-        forecast_detail::check_state(name, is_rounded ? DType::bf16 : entry.slot.dtype, entry.slot.shape, dtype_of<T>,
+        const bool stores_bf16 =
+            Executor::StateStorage::at(static_cast<std::size_t>(&entry - &Executor::Layout::entries[0]));
+        forecast_detail::check_state(name, stores_bf16 ? DType::bf16 : entry.slot.dtype, entry.slot.shape, dtype_of<T>,
                                      count);
     }
 

@@ -117,7 +117,7 @@ public:
         LaunchList list(tables_of<Program>(), streams ? DType::bf16 : DType::f32);
         const auto choices = gemm_choices<Program, streams>(device);
         for (std::size_t i = 0; i < choices.size(); ++i) {
-            list.add(Lowered::at(i), Lowered::is_rounded, choices[i]);
+            list.add(Lowered::at(i), Lowered::stores_bf16, choices[i]);
         }
         list.find_groups();
         return list;
@@ -147,7 +147,7 @@ private:
     LaunchList(const ProgramTables& tables, DType storage)
         : tables_(tables), storage_(storage), words_(tables), names_(tables) {}
 
-    void add(const Launch& launch, bool (*is_rounded)(const Reference&), const GemmChoice& choice) {
+    void add(const Launch& launch, bool (*stores_bf16)(const Reference&), const GemmChoice& choice) {
         LaunchWords result;
         result.launch = launch;
         result.choice = choice;
@@ -164,26 +164,26 @@ private:
                     weights.push_back(weight);
                 }
             }
-            result.facts += facts_of_step(tables_.steps[static_cast<std::size_t>(step)], is_rounded);
+            result.facts += facts_of_step(tables_.steps[static_cast<std::size_t>(step)], stores_bf16);
         }
         if (launch.kind == LaunchKind::skinny || launch.kind == LaunchKind::gemm) {
             result.weights = names_.weights(weights, result.layer);
         }
         for (int i = 0; i < launch.count; ++i) {
-            result.rounds = result.rounds || launch.rounds[static_cast<std::size_t>(i)];
+            result.rounds = result.rounds || launch.stores_bf16[static_cast<std::size_t>(i)];
         }
         launches_.push_back(std::move(result));
     }
 
     /// The plan counts f32: what the launches store as bf16 takes half of that.
-    [[nodiscard]] StepFacts facts_of_step(const Step& step, bool (*is_rounded)(const Reference&)) const {
+    [[nodiscard]] StepFacts facts_of_step(const Step& step, bool (*stores_bf16)(const Reference&)) const {
         Kernel kernel = tables_.kernels[static_cast<std::size_t>(step.kernel)];
-        kernel.dtype = is_rounded(step.output) ? DType::bf16 : kernel.dtype;
+        kernel.dtype = stores_bf16(step.output) ? DType::bf16 : kernel.dtype;
         for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
-            kernel.operands[i].dtype = is_rounded(step.operands[i]) ? DType::bf16 : kernel.operands[i].dtype;
+            kernel.operands[i].dtype = stores_bf16(step.operands[i]) ? DType::bf16 : kernel.operands[i].dtype;
         }
         StepFacts facts = facts_of(kernel, storage_);
-        if (kernel.kind == KernelKind::product && is_rounded(step.input)) {
+        if (kernel.kind == KernelKind::product && stores_bf16(step.input)) {
             const Index input = kernel.input_stride == 0 ? kernel.depth : kernel.rows() * kernel.depth;
             facts.bytes_read -= input * static_cast<Index>(size_in_bytes(DType::f32) - size_in_bytes(DType::bf16));
         }

@@ -153,7 +153,7 @@ constexpr bool fits_sm90_cluster(const GemmGroup& group, const GemmThresholds& l
            group.k % Sm90ClusterTile::k == 0 && Sm90ClusterTile::n_of(group.members[0].n) > 0;
 }
 
-/// Whether all clusters run at once, and few could run besides: with fewer rows a library's smaller tiles fill the
+/// Whether all clusters run at once, and few could run besides: with fewer rows cuBLASLt's smaller tiles fill the
 /// device better.
 constexpr bool fills_sm90_cluster(const GemmGroup& group, const DeviceTraits& device, const GemmThresholds& limits) {
     const int clusters = select_detail::divide_up(group.m, Sm90ClusterTile::m);

@@ -8,9 +8,9 @@
 #include <cuda_runtime.h>
 
 #include <totograph/exec/cuda/attention/tile_attention.hpp>
-#include <totograph/exec/cuda/gemm/cublaslt/library_product.hpp>
-#include <totograph/exec/cuda/gemm/skinny/streaming_group.hpp>
-#include <totograph/exec/cuda/gemm/skinny/streaming_product.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/gemm.hpp>
+#include <totograph/exec/cuda/gemm/skinny/launch.hpp>
+#include <totograph/exec/cuda/gemm/skinny/skinny_gemm.hpp>
 #include <totograph/exec/cuda/kernels/blocks.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/step_kernels.hpp>
@@ -60,15 +60,15 @@ void launch_sequence(const KernelLauncher& launcher, const Device& device, const
 /// Launches products of few rows with one input, and the norm before them.
 /// @param call_of  gives what a step of the program is launched with
 template <class At, class CallOf>
-void launch_streamed(const KernelLauncher& launcher, const CallOf& call_of, cudaStream_t stream) {
+void launch_skinny(const KernelLauncher& launcher, const CallOf& call_of, cudaStream_t stream) {
     [&]<int... i>(std::integer_sequence<int, i...>) {
-        using Group = StreamingGroup<
-            typename ReductionAt<At>::type,
-            StreamedProduct<typename At::template KernelAt<At::launch.norms() + i>, At::launch.gemm.input_is_bf16,
-                            At::launch.scales[static_cast<std::size_t>(i)],
-                            At::launch.weights[static_cast<std::size_t>(i)]>...>;
+        using Group =
+            SkinnyGroup<typename ReductionAt<At>::type,
+                        SkinnyMember<typename At::template KernelAt<At::launch.norms() + i>,
+                                     At::launch.gemm.input_is_bf16, At::launch.scales[static_cast<std::size_t>(i)],
+                                     At::launch.weights[static_cast<std::size_t>(i)]>...>;
         const typename Group::Calls calls{{call_of(At::launch.first_gemm() + i)...}};
-        launcher.launch(&streaming_kernel<Group>, Group::spread, stream, calls);
+        launcher.launch(&skinny_kernel<Group>, Group::spread, stream, calls);
     }
     (std::make_integer_sequence<int, At::launch.gemms()>());
 }

@@ -12,7 +12,7 @@
 
 namespace totograph::cuda::lowering_detail {
 
-/// How a library can compute the whole of a product: its chain adds a bias or a residual, or both, to one sum, and what
+/// How cuBLASLt can compute the whole of a GEMM: its chain adds a bias or a residual, or both, to one sum, and what
 /// it reads and writes are whole rows.
 template <class Program>
 constexpr DirectEpilogue direct_epilogue(int index) {

@@ -61,8 +61,8 @@ struct Launch {
     /// comes first, then what waits for that, and so on; of other launches, as they were planned.
     std::array<int, segment_steps> order{};
     // What follows is in that order.
-    std::array<int, segment_steps> kernels{};   ///< The kernel of each step.
-    std::array<bool, segment_steps> rounds{};   ///< Whether each stores bf16.
+    std::array<int, segment_steps> kernels{};       ///< The kernel of each step.
+    std::array<bool, segment_steps> stores_bf16{};  ///< Whether each stores bf16.
     std::array<bool, segment_steps> aligned{};  ///< Whether all that each touches is aligned to 16 bytes, in any type.
     /// Of several steps in one kernel: whether a barrier comes before each; not where it touches nothing that those
     /// since the last barrier write, and writes nothing that they read.

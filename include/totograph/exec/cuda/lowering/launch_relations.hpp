@@ -13,10 +13,10 @@
 
 namespace totograph::cuda::lowering_detail {
 
-/// The layer whose weights a product reads; -1 when they belong to none.
+/// The layer whose weights a GEMM reads; -1 when they belong to none.
 template <class Program>
-constexpr int layer_of_weight(int product) {
-    int node = Program::weights[static_cast<std::size_t>(step_of<Program>(product).weight.index)].node;
+constexpr int layer_of_weight(int gemm) {
+    int node = Program::weights[static_cast<std::size_t>(step_of<Program>(gemm).weight.index)].node;
     while (Program::graph[node].layer < 0 && Program::graph[node].input_count > 0) {
         node = Program::graph[node].inputs[0];
     }
@@ -52,7 +52,7 @@ constexpr bool is_alone_at_output(const Launch& launch, int step) {
     return alone;
 }
 
-/// Whether the launch before a lone product does not write the residual that the product adds, which then can be read
+/// Whether the launch before a lone GEMM does not write the residual that the GEMM adds, which then can be read
 /// as soon as the kernel begins, like such a prefix.
 template <class Program>
 constexpr bool has_early_residual(const Launch& launch, const Launch& before) {
@@ -87,7 +87,7 @@ constexpr GemmGroup gemm_group(const Launch& launch, bool is_bf16, bool input_is
     for (int i = 0; i < group.count; ++i) {
         const auto place = static_cast<std::size_t>(launch.norms() + i);
         const Kernel& kernel = kernel_of<Program>(launch.first_gemm() + i);
-        group.members[static_cast<std::size_t>(i)] = member_of(kernel, launch.rounds[place]);
+        group.members[static_cast<std::size_t>(i)] = member_of(kernel, launch.stores_bf16[place]);
         group.is_aligned = group.is_aligned && launch.aligned[place];
         group.fits_in_32_bits = group.fits_in_32_bits && fits_in_32_bits(kernel);
     }
@@ -102,11 +102,11 @@ constexpr TailFusion tail_fusion(const Launch& launch, const Launch& next) {
         next.kind != LaunchKind::gemm || next.gemm.input_is_bf16) {
         return TailFusion::none;
     }
-    const Kernel& product = kernel_of<Program>(launch.first);
+    const Kernel& gemm = kernel_of<Program>(launch.first);
     const Reference& made = step_of<Program>(launch.first).output;
     const Kernel& reader = kernel_of<Program>(next.first_gemm());
-    if (!is_same(step_of<Program>(next.first_gemm()).input, made) || reader.rows() != product.rows() ||
-        reader.depth != product.columns() || reader.input_stride != product.columns()) {
+    if (!is_same(step_of<Program>(next.first_gemm()).input, made) || reader.rows() != gemm.rows() ||
+        reader.depth != gemm.columns() || reader.input_stride != gemm.columns()) {
         return TailFusion::none;
     }
     if (!next.has_reduction) {

@@ -12,7 +12,7 @@ namespace totograph::cuda {
 /// Lets the next kernel begin. Called right after the wait, as what kernels read early relies on; it would be no use
 /// before either: kernels queue up on the multiprocessors and slow those that run (measured: 10% of a forecast of one
 /// patch).
-__device__ __forceinline__ void let_successor_begin() {
+__device__ __forceinline__ void launch_dependents() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif

@@ -9,7 +9,7 @@
 
 #include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cuda/gemm/sm90/warpgroup.hpp>
+#include <totograph/exec/cuda/gemm/sm90/ptx.hpp>
 #include <totograph/exec/cuda/runtime/check.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
 

@@ -11,8 +11,8 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/gemm/gemm_group.hpp>
 #include <totograph/exec/cuda/gemm/select.hpp>
-#include <totograph/exec/cuda/gemm/sm90/warpgroup.hpp>
-#include <totograph/exec/cuda/gemm/sm90/warpgroup_epilogue.hpp>
+#include <totograph/exec/cuda/gemm/sm90/ptx.hpp>
+#include <totograph/exec/cuda/gemm/sm90/tile_epilogue.hpp>
 #include <totograph/exec/cuda/gemm/tiles.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 
@@ -21,31 +21,31 @@
 namespace totograph::cuda {
 
 /// The sizes of what a block computes at a time, but for its columns.
-struct WarpgroupSizes {
-    static constexpr int rows = Sm90Tile::m;
-    static constexpr int depth = Sm90Tile::k;
+struct Sm90Sizes {
+    static constexpr int m = Sm90Tile::m;
+    static constexpr int k = Sm90Tile::k;
     static constexpr int stages = Sm90Tile::stages;
     static constexpr int cluster = Sm90Tile::cluster;
     static constexpr int consumers = 2;                                  ///< Warpgroups that multiply.
-    static constexpr int multipliers = consumers * warpgroup_size / 32;  ///< Their warps.
-    static constexpr int finishers = 3;  ///< Warps that run chains; the fourth of their warpgroup copies.
+    static constexpr int mma_warps = consumers * warpgroup_size / 32;  ///< Their warps.
+    static constexpr int epilogue_warps = 3;  ///< Of the third warpgroup; its fourth warp is the producer.
     static constexpr int threads = (consumers + 1) * warpgroup_size;
-    static constexpr std::uint32_t row_bytes = rows * depth * sizeof(BFloat16);
+    static constexpr std::uint32_t row_bytes = m * k * sizeof(BFloat16);
 };
 
 /// A tile of so many columns.
-template <int tile_columns>
-struct WarpgroupTile : WarpgroupSizes {
-    static constexpr int columns = tile_columns;
-    static constexpr std::uint32_t column_bytes = columns * depth * sizeof(BFloat16);
+template <int tile_n>
+struct Sm90BlockTile : Sm90Sizes {
+    static constexpr int n = tile_n;
+    static constexpr std::uint32_t column_bytes = n * k * sizeof(BFloat16);
     static constexpr std::uint32_t stage_bytes = row_bytes + column_bytes;
     /// The tiles begin at a multiple of 1,024 bytes.
-    static constexpr std::size_t shared_bytes = std::size_t{stages} * stage_bytes + TileSums<columns>::bytes + 1024;
+    static constexpr std::size_t shared_bytes = std::size_t{stages} * stage_bytes + TileAccumulators<n>::bytes + 1024;
 };
 
-/// Products of one input, each with its chain.
+/// GEMMs of one input, each with its chain.
 template <class... K>
-struct WarpgroupGroup {
+struct Sm90Group {
     static constexpr int count = sizeof...(K);
 
     struct Parameters {
@@ -59,26 +59,26 @@ struct WarpgroupGroup {
         GemmGroup result;
         result.m = std::max({K::kernel.rows()...});
         result.k = std::max({K::kernel.depth...});
-        ((result.members[static_cast<std::size_t>(result.count++)] = member_of(K::kernel, K::is_rounded)), ...);
+        ((result.members[static_cast<std::size_t>(result.count++)] = member_of(K::kernel, K::stores_bf16)), ...);
         return result;
     }();
     static constexpr Sm90Cut cut = sm90_cut(shapes);
-    static constexpr auto rows = static_cast<int>(shapes.m);
-    static constexpr auto depth = static_cast<int>(shapes.k);
+    static constexpr auto m = static_cast<int>(shapes.m);
+    static constexpr auto k = static_cast<int>(shapes.k);
     static constexpr int row_pairs = cut.row_pairs;
-    static constexpr int tile_columns = cut.tile_n;
-    using Tile = WarpgroupTile<tile_columns>;
+    static constexpr int tile_n = cut.tile_n;
+    using Tile = Sm90BlockTile<tile_n>;
     /// Tiles of columns that a GEMM takes; the last one may reach beyond the last column.
     template <class Kernel>
-    static constexpr int column_tiles = Sm90Cut::column_tiles_of(member_of(Kernel::kernel, false), tile_columns);
+    static constexpr int column_tiles = Sm90Cut::column_tiles_of(member_of(Kernel::kernel, false), tile_n);
     /// Rows of the weights of a member.
     template <int member>
     static constexpr Index weight_rows = shapes.members[static_cast<std::size_t>(member)].weight_rows();
     static constexpr int all_column_tiles = cut.column_tiles;
-    static_assert(((K::kernel.rows() == rows && K::kernel.depth == depth) && ...),
-                  "totograph: the products of a group have one input, and so the same rows and depth each.");
+    static_assert(((K::kernel.rows() == m && K::kernel.depth == k) && ...),
+                  "totograph: the GEMMs of a group have one input, and so the same m and k each.");
     /// Whether no tile reaches beyond the last row.
-    static constexpr bool tiles_are_whole = rows % (WarpgroupSizes::cluster * WarpgroupSizes::rows) == 0;
+    static constexpr bool tiles_are_whole = m % (Sm90Sizes::cluster * Sm90Sizes::m) == 0;
     /// Two tiles, what a cluster computes at a time.
     static constexpr int items = cut.items();
 };
