@@ -17,12 +17,12 @@ constexpr bool is_key_or_value(const Kernel& kernel, int operand) {
            (kernel.attention.is_key(operand) || kernel.attention.is_value(operand));
 }
 
-/// Which states of programs that run together are stored as bf16: keys and values that products make and attention
+/// Which states of programs that run together are stored as bf16: keys and values that GEMMs make and attention
 /// alone reads, as PyTorch stores them in that precision. That halves the memory and the traffic of the caches.
 ///
 /// @tparam rounds  whether any is
 template <bool rounds, class... Programs>
-struct StateRounding {
+struct Bf16States {
     using Layout = StateLayout<Programs...>;
     static constexpr std::size_t size = Layout::count == 0 ? 1 : Layout::count;
 
@@ -53,7 +53,7 @@ private:
     /// Marks what a program's attentions read as keys and values, and what it uses in another way than those that may
     /// be rounded.
     template <class Program>
-    static constexpr void look(Flags& wanted, Flags& refused) {
+    static constexpr void mark_uses(Flags& wanted, Flags& refused) {
         for (const Step& step : Program::steps) {
             const Kernel& kernel = Program::kernels[static_cast<std::size_t>(step.kernel)];
             if (step.output.space == Space::state) {
@@ -98,7 +98,7 @@ private:
         Flags before{};
         do {  // what one step refuses, an earlier one may share
             before = refused;
-            (look<Programs>(wanted, refused), ...);
+            (mark_uses<Programs>(wanted, refused), ...);
         } while (before != refused);
         for (std::size_t i = 0; i < Layout::count; ++i) {
             result[i] = wanted[i] && !refused[i];
@@ -127,9 +127,9 @@ public:
 };
 
 /// A program that runs together with others, which decide with it how states are stored.
-template <class ProgramType, class Rounding>
+template <class ProgramType, class StateStorage>
 struct RunningTogether : ProgramType {
-    static constexpr auto rounded_states = Rounding::template of<ProgramType>;
+    static constexpr auto bf16_states = StateStorage::template of<ProgramType>;
 };
 
 }  // namespace totograph::cuda

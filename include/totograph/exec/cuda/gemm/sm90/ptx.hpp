@@ -15,29 +15,27 @@
 // their own, and barriers in shared memory that count bytes. Code for `sm_90a` alone has them.
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-#define TOTOGRAPH_HAS_WARPGROUPS 1
+#define TOTOGRAPH_HAS_WGMMA 1
 #endif
 
 namespace totograph::cuda {
 
-/// Threads that issue one product together.
+/// Threads that issue one GEMM together.
 inline constexpr int warpgroup_size = 128;
-/// Blocks that have whole rows together.
-inline constexpr int row_cluster_blocks = 8;
 
 /// Never launched: its attributes tell whether this program's code for a device has these instructions.
 template <class Unused = void>
-__global__ void warpgroup_probe() {
-#if defined(TOTOGRAPH_HAS_WARPGROUPS)
+__global__ void wgmma_probe() {
+#if defined(TOTOGRAPH_HAS_WGMMA)
     __shared__ volatile char marker[4];
     marker[0] = 0;
 #endif
 }
 
 /// Whether the code that the current device runs has them.
-inline bool has_warpgroups() {
+inline bool has_wgmma_code() {
     cudaFuncAttributes attributes{};
-    check(cudaFuncGetAttributes(&attributes, &warpgroup_probe<>), "looking for device code for this device");
+    check(cudaFuncGetAttributes(&attributes, &wgmma_probe<>), "looking for device code for this device");
     return attributes.sharedSizeBytes > 0;
 }
 
@@ -47,7 +45,7 @@ inline bool has_warpgroups() {
 /// @param shared_bytes  shared memory of a multiprocessor
 inline int clusters_at_once(int blocks, std::size_t shared_bytes) {
     const std::size_t shared_bytes_of_block = shared_bytes / 2;  // with what any block has beside, two do not fit
-    check(cudaFuncSetAttribute(&warpgroup_probe<>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+    check(cudaFuncSetAttribute(&wgmma_probe<>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(shared_bytes_of_block)),
           "asking for shared memory");
     cudaLaunchAttribute cluster{};
@@ -62,7 +60,7 @@ inline int clusters_at_once(int blocks, std::size_t shared_bytes) {
     config.attrs = &cluster;
     config.numAttrs = 1;
     int clusters = 0;
-    if (cudaOccupancyMaxActiveClusters(&clusters, &warpgroup_probe<>, &config) != cudaSuccess) {
+    if (cudaOccupancyMaxActiveClusters(&clusters, &wgmma_probe<>, &config) != cudaSuccess) {
         cudaGetLastError();
         return 0;
     }
@@ -70,10 +68,10 @@ inline int clusters_at_once(int blocks, std::size_t shared_bytes) {
 }
 
 /// Rows of a matrix of bf16 `[rows, depth]`, `depth` a multiple of 8, as the copy unit sees them: in tiles of
-/// `tile_rows` rows by 64 elements, swizzled as products read them. What lies beyond the matrix reads as zeros. Throws
+/// `tile_rows` rows by 64 elements, swizzled as GEMMs read them. What lies beyond the matrix reads as zeros. Throws
 /// `Error` when the driver refuses.
-inline CUtensorMap describe_tiles(const void* matrix, std::uint64_t rows, std::uint64_t depth,
-                                  std::uint32_t tile_rows) {
+inline CUtensorMap make_tma_descriptor(const void* matrix, std::uint64_t rows, std::uint64_t depth,
+                                       std::uint32_t tile_rows) {
     using Encode = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*,
                                 const cuuint64_t*, const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave,
                                 CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
@@ -106,29 +104,29 @@ inline CUtensorMap describe_tiles(const void* matrix, std::uint64_t rows, std::u
     return map;
 }
 
-#if defined(TOTOGRAPH_HAS_WARPGROUPS)
+#if defined(TOTOGRAPH_HAS_WGMMA)
 
 __device__ __forceinline__ std::uint32_t shared_address(const void* pointer) {
     return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
 /// Barriers in shared memory: a phase ends when all arrivals have come and all bytes that they announced.
-__device__ __forceinline__ void make_barrier(std::uint64_t* barrier, int arrivals) {
+__device__ __forceinline__ void mbarrier_init(std::uint64_t* barrier, int arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
 }
 /// Makes barriers known to the copy unit and to the other blocks of the cluster.
-__device__ __forceinline__ void publish_barriers() {
+__device__ __forceinline__ void fence_mbarrier_init() {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
-__device__ __forceinline__ void arrive(std::uint64_t* barrier) {
+__device__ __forceinline__ void mbarrier_arrive(std::uint64_t* barrier) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
-__device__ __forceinline__ void arrive_and_expect(std::uint64_t* barrier, std::uint32_t bytes) {
+__device__ __forceinline__ void mbarrier_arrive_expect_tx(std::uint64_t* barrier, std::uint32_t bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
                  : "memory");
 }
 /// Arrives at the same barrier of a block of the cluster.
-__device__ __forceinline__ void arrive_at(std::uint64_t* barrier, int block) {
+__device__ __forceinline__ void mbarrier_arrive_at(std::uint64_t* barrier, int block) {
     asm volatile(
         "{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %0, %1;\n"
         "mbarrier.arrive.shared::cluster.b64 _, [remote];\n}\n" ::"r"(shared_address(barrier)),
@@ -136,7 +134,7 @@ __device__ __forceinline__ void arrive_at(std::uint64_t* barrier, int block) {
         : "memory");
 }
 /// Waits for the end of the phase of this parity.
-__device__ __forceinline__ void wait_at(std::uint64_t* barrier, std::uint32_t parity) {
+__device__ __forceinline__ void mbarrier_wait(std::uint64_t* barrier, std::uint32_t parity) {
     asm volatile(
         "{\n.reg .pred done;\nagain:\n"
         "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@done bra end;\nbra again;\n"
@@ -146,7 +144,7 @@ __device__ __forceinline__ void wait_at(std::uint64_t* barrier, std::uint32_t pa
 }
 
 /// The same, where other blocks of the cluster stored what is read next.
-__device__ __forceinline__ void wait_for_others_at(std::uint64_t* barrier, std::uint32_t parity) {
+__device__ __forceinline__ void mbarrier_wait_cluster(std::uint64_t* barrier, std::uint32_t parity) {
     asm volatile(
         "{\n.reg .pred done;\nagain:\n"
         "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n@done bra end;\nbra again;\n"
@@ -156,7 +154,7 @@ __device__ __forceinline__ void wait_for_others_at(std::uint64_t* barrier, std::
 }
 
 /// Stores a number to the same place of a block of the cluster; its bytes count at that block's `barrier`.
-__device__ __forceinline__ void send_to(int block, float* to, float value, std::uint64_t* barrier) {
+__device__ __forceinline__ void store_async(int block, float* to, float value, std::uint64_t* barrier) {
     asm volatile(
         "{\n.reg .b32 there;\n.reg .b32 counts;\nmapa.shared::cluster.u32 there, %0, %3;\n"
         "mapa.shared::cluster.u32 counts, %1, %3;\n"
@@ -167,13 +165,13 @@ __device__ __forceinline__ void send_to(int block, float* to, float value, std::
 }
 
 /// Brings a description of tiles to the copy unit before it is used.
-__device__ __forceinline__ void expect_tiles(const CUtensorMap& map) {
+__device__ __forceinline__ void prefetch_tma_descriptor(const CUtensorMap& map) {
     asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
 /// Copies the tile that begins at (`row`, `element`) to shared memory; its bytes count at `barrier`.
-__device__ __forceinline__ void copy_tile(const CUtensorMap& map, void* to, std::uint64_t* barrier, int element,
-                                          int row) {
+__device__ __forceinline__ void tma_load(const CUtensorMap& map, void* to, std::uint64_t* barrier, int element,
+                                         int row) {
     asm volatile(
         "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], "
         "[%2];" ::"r"(shared_address(to)),
@@ -181,8 +179,8 @@ __device__ __forceinline__ void copy_tile(const CUtensorMap& map, void* to, std:
         : "memory");
 }
 /// The same, to the same place of each block of the cluster whose bit is set in `blocks`; each counts its own.
-__device__ __forceinline__ void copy_tile_to(std::uint16_t blocks, const CUtensorMap& map, void* to,
-                                             std::uint64_t* barrier, int element, int row) {
+__device__ __forceinline__ void tma_load_multicast(std::uint16_t blocks, const CUtensorMap& map, void* to,
+                                                   std::uint64_t* barrier, int element, int row) {
     asm volatile(
         "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], "
         "[%1, {%3, %4}], [%2], %5;" ::"r"(shared_address(to)),
@@ -192,20 +190,20 @@ __device__ __forceinline__ void copy_tile_to(std::uint16_t blocks, const CUtenso
 
 /// Stores four matrices of 8x8 numbers of 16 bits, of which each thread of a warp has two neighbours a matrix: those of
 /// row `lane / 4`. `row` is where a row of 16 bytes goes: for lane l, row `l % 8` of matrix `l / 8`.
-__device__ __forceinline__ void store_matrices(std::byte* row, std::uint32_t first, std::uint32_t second,
-                                               std::uint32_t third, std::uint32_t fourth) {
+__device__ __forceinline__ void stmatrix(std::byte* row, std::uint32_t first, std::uint32_t second, std::uint32_t third,
+                                         std::uint32_t fourth) {
     asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(shared_address(row)),
                  "r"(first), "r"(second), "r"(third), "r"(fourth)
                  : "memory");
 }
 
-__device__ __forceinline__ int block_in_cluster() {
+__device__ __forceinline__ int cluster_rank() {
     std::uint32_t rank;
     asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
     return static_cast<int>(rank);
 }
 /// Waits for all blocks of the cluster; says nothing of what they stored.
-__device__ __forceinline__ void meet_in_cluster() {
+__device__ __forceinline__ void cluster_sync() {
     asm volatile("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
 }
 #endif

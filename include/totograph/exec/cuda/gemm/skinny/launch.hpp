@@ -7,18 +7,29 @@
 #include <utility>
 
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cuda/gemm/skinny/streaming_product.hpp>
-#include <totograph/exec/cuda/gemm/skinny/streaming_tiles.hpp>
+#include <totograph/exec/cuda/gemm/skinny/skinny_gemm.hpp>
+#include <totograph/exec/cuda/gemm/skinny/skinny_tiles.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/exec/cuda/runtime/kernel_launcher.hpp>
 
-// Streamed products of one input, in one launch.
+// Skinny GEMMs of one input, in one launch.
 
 namespace totograph::cuda {
 
-/// Products of one input in one launch: blocks of the first, then of the next.
+/// The norm of a launch of skinny GEMMs as a type.
+template <class At, bool has_reduction = At::launch.has_reduction>
+struct ReductionAt {
+    using type = NoReduction;
+};
+template <class At>
+struct ReductionAt<At, true> {
+    using type = typename At::template KernelAt<0>;
+};
+
+/// GEMMs of one input in one launch: blocks of the first, then of the next.
 template <class Reduction, class... Members>
-struct StreamingGroup {
+struct SkinnyGroup {
     static constexpr int count = sizeof...(Members);
 
     struct Calls {
@@ -26,19 +37,20 @@ struct StreamingGroup {
     };
 
 private:
-    static constexpr bool is_tiled = std::max({Members::K::kernel.rows()...}) > streamed_rows;
+    static constexpr bool is_tiled = std::max({Members::K::kernel.rows()...}) > skinny_m;
     template <class Member>
-    static constexpr int column_groups = static_cast<int>(Member::K::kernel.columns()) / streamed_columns;
+    static constexpr int column_groups = static_cast<int>(Member::K::kernel.columns()) / skinny_n;
     static constexpr int all_column_groups = (column_groups<Members> + ...);
 
     template <class Member, int more>
-    static constexpr bool fits = column_groups<Member> % more == 0 && StreamedTiles<typename Member::K, more>::fits;
+    static constexpr bool fits = column_groups<Member> % more == 0 && SkinnyTiles<typename Member::K, more>::fits;
 
 public:
     /// Groups of columns that a block computes: of few rows one. Of more, all rows travel to each block: so many groups
-    /// that an H100 or H200 has no multiprocessor with two blocks, or as many as registers and shared memory hold.
+    /// that the device a program is cut for has no multiprocessor with two blocks, or as many as registers and shared
+    /// memory hold.
     static constexpr int groups = [] {
-        constexpr int multiprocessors = 132;
+        constexpr int multiprocessors = compiled_for.multiprocessors;
         constexpr int most_groups = 8;  // more fit with few rows alone, which then hardly matter
         int best = 1;
         if constexpr (is_tiled) {
@@ -58,15 +70,15 @@ public:
         if (is_tiled) {
             return 1;
         }
-        // Weights of a shallow product take few registers, so that more blocks fit on a multiprocessor.
+        // Weights of a shallow GEMM take few registers, so that more blocks fit on a multiprocessor.
         constexpr Index deepest = std::max({Members::K::kernel.depth...});
-        return deepest <= 3 * streamed_depth * (block_threads / warp_size) ? 3 : 2;
+        return deepest <= 3 * skinny_k * (block_threads / warp_size) ? 3 : 2;
     }();
 
 private:
     static constexpr std::size_t shared_bytes = [] {
         if constexpr (is_tiled) {
-            return std::max({sizeof(StreamedTiles<typename Members::K, groups>)...});
+            return std::max({sizeof(SkinnyTiles<typename Members::K, groups>)...});
         } else {
             return std::size_t{0};
         }
@@ -82,9 +94,9 @@ public:
             constexpr int own = column_groups<Member> / groups;
             if (block >= 0 && block < own) {
                 if constexpr (is_tiled) {
-                    run_streaming_tiles<Member, Reduction, groups>(calls.call[index], block, memory);
+                    run_skinny_tiles<Member, Reduction, groups>(calls.call[index], block, memory);
                 } else {
-                    run_streaming_product<Member, Reduction>(calls.call[index], block);
+                    run_skinny<Member, Reduction>(calls.call[index], block);
                 }
             }
             block -= own;
@@ -96,9 +108,9 @@ public:
 
 template <class Group>
 __global__ void __launch_bounds__(block_threads, Group::blocks_per_multiprocessor)
-    streaming_kernel(const __grid_constant__ typename Group::Calls calls) {
-    extern __shared__ uint4 streamed_memory[];
-    Group::run(calls, reinterpret_cast<std::byte*>(streamed_memory));
+    skinny_kernel(const __grid_constant__ typename Group::Calls calls) {
+    extern __shared__ uint4 skinny_memory[];
+    Group::run(calls, reinterpret_cast<std::byte*>(skinny_memory));
 }
 
 }  // namespace totograph::cuda

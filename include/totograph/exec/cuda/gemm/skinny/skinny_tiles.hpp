@@ -8,30 +8,32 @@
 #include <cuda_bf16.h>
 
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cuda/gemm/skinny/streaming_product.hpp>
-#include <totograph/exec/cuda/gemm/tensor_core.hpp>
+#include <totograph/exec/cuda/gemm/mma.hpp>
+#include <totograph/exec/cuda/gemm/skinny/skinny_gemm.hpp>
 #include <totograph/exec/cuda/kernels/chain.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
+#include <totograph/exec/cuda/runtime/device_traits.hpp>
 
-// Streamed products of more rows than one tensor core instruction takes, by blocks that know nothing of each other.
+// Skinny GEMMs of more rows than one tensor core instruction takes, by blocks that know nothing of each other.
 
 namespace totograph::cuda {
 
-/// How a block computes `groups` times `streamed_columns` columns of more than `streamed_rows` rows.
+/// How a block computes `groups` times `skinny_n` columns of more than `skinny_m` rows.
 template <class K, int groups>
-struct StreamedTiles {
+struct SkinnyTiles {
     static constexpr int warps = block_threads / warp_size;
-    static constexpr int tiles = static_cast<int>((K::kernel.rows() + streamed_rows - 1) / streamed_rows);
-    static constexpr int rows = tiles * streamed_rows;
+    static constexpr int tiles = static_cast<int>((K::kernel.rows() + skinny_m - 1) / skinny_m);
+    static constexpr int rows = tiles * skinny_m;
     static constexpr int accumulators = K::kernel.accumulators;
-    static constexpr int chunks = static_cast<int>(K::kernel.depth) / streamed_depth;
+    static constexpr int chunks = static_cast<int>(K::kernel.depth) / skinny_k;
     static constexpr int chunks_per_warp = (chunks + warps - 1) / warps;
-    static constexpr int columns = groups * streamed_columns;
-    /// Of sums in shared memory: odd multiples of eight, so that the lanes that store at a time do so to all banks.
-    static constexpr int stride = groups % 2 == 1 ? columns : columns + streamed_columns;
+    static constexpr int columns = groups * skinny_n;
+    /// Of accumulators in shared memory: odd multiples of eight, so that the lanes that store at a time do so to all
+    /// banks.
+    static constexpr int stride = groups % 2 == 1 ? columns : columns + skinny_n;
 
     /// Neighbours that a thread finishes, and how many times.
     static constexpr int lanes = lanes_of<K>(false, 2);
@@ -39,7 +41,7 @@ struct StreamedTiles {
     static constexpr int rows_at_once = block_threads / threads_a_row;
     static constexpr int turns = (static_cast<int>(K::kernel.rows()) + rows_at_once - 1) / rows_at_once;
 
-    /// Registers of a thread for weights and sums, and for inputs in f32. It has 255.
+    /// Registers of a thread for weights and accumulators, and for inputs in f32. It has 255.
     static constexpr int registers = 4 * groups * accumulators * (chunks_per_warp + tiles) + 16 * tiles;
     static constexpr int most_registers = 240;
 
@@ -48,18 +50,16 @@ struct StreamedTiles {
 
     static constexpr std::size_t shared_bytes =
         sizeof(float) * warps * rows * (static_cast<std::size_t>(accumulators) * stride + 1);
-    /// What a block can have on devices of compute capability 8.6, 8.9 and 12.0, which have the least.
-    static constexpr std::size_t most_shared_bytes = std::size_t{99} * 1024;
-    static constexpr bool fits = registers <= most_registers && shared_bytes <= most_shared_bytes;
+    static constexpr bool fits = registers <= most_registers && shared_bytes <= least_shared_bytes_of_block;
 };
 
-/// Some columns of one product of more than `streamed_rows` rows, by one block.
+/// Some columns of one GEMM of more than `skinny_m` rows, by one block.
 template <class Member, class Reduction, int groups>
-__device__ void run_streaming_tiles(const KernelCall& call, int block, std::byte* memory) {
-    using namespace streaming_detail;
+__device__ void run_skinny_tiles(const KernelCall& call, int block, std::byte* memory) {
+    using namespace skinny_detail;
     using K = typename Member::K;
     using Source = Epilogue<K>;
-    using Tiles = StreamedTiles<K, groups>;
+    using Tiles = SkinnyTiles<K, groups>;
     constexpr int warps = Tiles::warps;
     constexpr int tiles = Tiles::tiles;
     constexpr int accumulators = Tiles::accumulators;
@@ -88,9 +88,8 @@ __device__ void run_streaming_tiles(const KernelCall& call, int block, std::byte
         for (int a = 0; a < accumulators; ++a) {
 #pragma unroll
             for (int group = 0; group < groups; ++group) {
-                const int column = a * columns + first_column + group * streamed_columns + lane / 4;
-                const auto* from =
-                    weight + static_cast<std::size_t>(column) * depth + chunk * streamed_depth + quarter * 8;
+                const int column = a * columns + first_column + group * skinny_n + lane / 4;
+                const auto* from = weight + static_cast<std::size_t>(column) * depth + chunk * skinny_k + quarter * 8;
                 weights[j][a][group] = is_even || chunk < chunks
                                            ? load_weights(reinterpret_cast<const uint4*>(from), policy)
                                            : uint4{0, 0, 0, 0};
@@ -99,9 +98,9 @@ __device__ void run_streaming_tiles(const KernelCall& call, int block, std::byte
     }
 
     wait_for_predecessor();
-    let_successor_begin();
+    launch_dependents();
 
-    // What the chain reads is on its way while products are computed. Each thread has the same columns of several rows.
+    // What the chain reads is on its way while GEMMs are computed. Each thread has the same columns of several rows.
     // One that has none reads those of the last row: a branch here would have the compiler ask for inputs one after the
     // other.
     constexpr int lanes = Tiles::lanes;
@@ -141,12 +140,12 @@ __device__ void run_streaming_tiles(const KernelCall& call, int block, std::byte
         for (int tile = 0; tile < tiles; ++tile) {
 #pragma unroll
             for (int half = 0; half < 2; ++half) {
-                const int row = tile * streamed_rows + half * 8 + lane / 4;
+                const int row = tile * skinny_m + half * 8 + lane / 4;
                 x[tile][half] = {};
-                if (rows % streamed_rows == 0 || row < rows) {
+                if (rows % skinny_m == 0 || row < rows) {
                     x[tile][half] =
                         load_eight<K::is_aligned>(input + static_cast<std::size_t>(row) * K::kernel.input_stride +
-                                                  chunk * streamed_depth + quarter * 8);
+                                                  chunk * skinny_k + quarter * 8);
                 }
             }
         }
@@ -181,13 +180,13 @@ __device__ void run_streaming_tiles(const KernelCall& call, int block, std::byte
     for (int tile = 0; tile < tiles; ++tile) {
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-            const int row = tile * streamed_rows + half * 8 + lane / 4;
+            const int row = tile * skinny_m + half * 8 + lane / 4;
 #pragma unroll
             for (int a = 0; a < accumulators; ++a) {
 #pragma unroll
                 for (int group = 0; group < groups; ++group) {
                     const float* const from = &sums[a][group][tile][half * 2];
-                    auto* const to = &shared.sums[warp][a][row][group * streamed_columns + quarter * 2];
+                    auto* const to = &shared.sums[warp][a][row][group * skinny_n + quarter * 2];
                     *reinterpret_cast<float2*>(to) = {from[0], from[1]};
                 }
             }

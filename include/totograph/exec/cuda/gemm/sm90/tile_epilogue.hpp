@@ -5,21 +5,21 @@
 #include <cstddef>
 
 #include <totograph/core/dtype.hpp>
-#include <totograph/exec/cuda/gemm/product_epilogue.hpp>
-#include <totograph/exec/cuda/gemm/sm90/warpgroup.hpp>
-#include <totograph/exec/cuda/gemm/tensor_core.hpp>
+#include <totograph/exec/cuda/gemm/epilogue.hpp>
+#include <totograph/exec/cuda/gemm/mma.hpp>
+#include <totograph/exec/cuda/gemm/sm90/ptx.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/packs.hpp>
 
-// The chain of a product on the sums of a tile, which those who multiply leave in shared memory: other warps run the
-// chain on them while the next tile is multiplied.
+// The chain of a GEMM on the accumulators of a tile, which those who multiply leave in shared memory: other warps run
+// the chain on them while the next tile is multiplied.
 
 namespace totograph::cuda {
 
-/// The sums of a tile of 128 rows, as bf16: rounded as a library that leaves them in memory rounds them. A row's chunks
-/// of eight columns lie in an order that depends on the row, so that neither side waits for a bank.
+/// The accumulators of a tile of 128 rows, as bf16: rounded as cuBLASLt that leaves them in memory rounds them. A row's
+/// chunks of eight columns lie in an order that depends on the row, so that neither side waits for a bank.
 template <int columns>
-class TileSums {
+class TileAccumulators {
 public:
     static constexpr int rows = 128;
     static constexpr int rows_of_warp = 16;  ///< That a warp stores.
@@ -34,21 +34,20 @@ public:
         return (row * places_of_row + (chunk ^ row % 8)) * chunk_bytes;
     }
 
-    __device__ __forceinline__ explicit TileSums(std::byte* memory) : memory_(memory) {}
+    __device__ __forceinline__ explicit TileAccumulators(std::byte* memory) : memory_(memory) {}
 
-#if defined(TOTOGRAPH_HAS_WARPGROUPS)
-    /// Stores what a warpgroup's products left in its threads: 64 rows, from `first` on.
-    __device__ __forceinline__ void store(const float (&sums)[columns / 2], int first) const {
+#if defined(TOTOGRAPH_HAS_WGMMA)
+    /// Stores what a warpgroup's GEMMs left in its threads: 64 rows, from `first` on.
+    __device__ __forceinline__ void store(const float (&acc)[columns / 2], int first) const {
         const int lane = static_cast<int>(threadIdx.x) % 32;
         const int warp = static_cast<int>(threadIdx.x) % warpgroup_size / 32;
         // A lane names the place of one row of one of four matrices of 8x8.
         const int row = first + warp * rows_of_warp + lane / 8 % 2 * 8 + lane % 8;
 #pragma unroll
         for (int chunk = 0; chunk < chunks; chunk += 2) {
-            store_matrices(place(row, chunk + lane / 16), two_bf16(sums[4 * chunk], sums[4 * chunk + 1]),
-                           two_bf16(sums[4 * chunk + 2], sums[4 * chunk + 3]),
-                           two_bf16(sums[4 * chunk + 4], sums[4 * chunk + 5]),
-                           two_bf16(sums[4 * chunk + 6], sums[4 * chunk + 7]));
+            stmatrix(place(row, chunk + lane / 16), two_bf16(acc[4 * chunk], acc[4 * chunk + 1]),
+                     two_bf16(acc[4 * chunk + 2], acc[4 * chunk + 3]), two_bf16(acc[4 * chunk + 4], acc[4 * chunk + 5]),
+                     two_bf16(acc[4 * chunk + 6], acc[4 * chunk + 7]));
         }
     }
 #endif
@@ -77,29 +76,30 @@ struct TileRows {
     int stride;
 };
 
-/// The part of a warp in the chain of a product on a tile: each lane has the same eight columns of several rows.
+/// The part of a warp in the chain of a GEMM on a tile: each lane has the same eight columns of several rows.
 ///
-/// @tparam Sums             of a tile; of a pair of products, half of its columns are of each
+/// @tparam Accumulators             of a tile; of a pair of GEMMs, half of its columns are of each
 /// @tparam tiles_are_whole  none reaches beyond the last row
-template <class K, class Sums, bool tiles_are_whole>
+template <class K, class Accumulators, bool tiles_are_whole>
 class TileEpilogue {
     static constexpr auto all_rows = static_cast<int>(K::kernel.rows());
     static constexpr auto all_columns = static_cast<int>(K::kernel.columns());
-    static constexpr int chunks = Sums::chunks / K::kernel.accumulators;
+    static constexpr int chunks = Accumulators::chunks / K::kernel.accumulators;
     /// Lanes that a row takes; those beyond its chunks do as the last one does, and store nothing.
     static constexpr int lanes_of_row = static_cast<int>(std::bit_ceil(unsigned{chunks}));
     static constexpr int rows_at_once = 32 / lanes_of_row;
     static constexpr int each = turn_rows / rows_at_once;  ///< Rows of a lane in a turn.
     static constexpr bool columns_are_whole = chunks == lanes_of_row && all_columns % (chunks * 8) == 0;
     static_assert(turn_rows % rows_at_once == 0);
-    static_assert((operands_that_repeat<K>(0, K::kernel.row_rank) |
-                   operands_that_repeat<K>(K::kernel.row_rank, K::kernel.iteration.rank)) ==
+    static_assert((operands_that_repeat(K::kernel, 0, K::kernel.row_rank) |
+                   operands_that_repeat(K::kernel, K::kernel.row_rank, K::kernel.iteration.rank)) ==
                       (1U << K::kernel.operand_count) - 1,
                   "totograph: what a chain on tiles reads belongs to rows or to columns alone: it is read once.");
     using Epilogues = RowsEpilogue<K, 8, each>;
 
 public:
-    /// Asks for what the columns need, and the first rows. Warps that only finish make it before the sums are there.
+    /// Asks for what the columns need, and the first rows. Warps that only finish make it before the accumulators are
+    /// there.
     /// @param first_row, first_column  where the tile begins
     /// @param own                      the rows of the tile that this warp finishes
     __device__ __forceinline__ TileEpilogue(const KernelCall& call, int first_row, int first_column,
@@ -117,15 +117,15 @@ public:
         epilogue_.load(column_, chosen_, operands_);
     }
 
-    /// Stores what the chain makes of the sums.
-    __device__ __forceinline__ void finish(const Sums& sums) {
+    /// Stores what the chain makes of the accumulators.
+    __device__ __forceinline__ void finish(const Accumulators& acc) {
 #pragma unroll 1
         for (int row = row_; row < end_; row += step_) {
             // Asked for now, what the next rows need is there when this turn has ended.
             const typename Epilogues::Rows next = choose(row + step_ < end_ ? row + step_ : row);
             epilogue_.finish(
                 column_, chosen_, operands_,
-                [&](int i, auto factor) { return sums.load(row + i * rows_at_once, chunk_ + factor * chunks); },
+                [&](int i, auto factor) { return acc.load(row + i * rows_at_once, chunk_ + factor * chunks); },
                 [&](int i) {
                     return is_stored_ && (tiles_are_whole || first_row_ + row + i * rows_at_once < all_rows);
                 });
@@ -137,7 +137,7 @@ public:
     __device__ __forceinline__ static void touch(const KernelCall& call, int first_row, int first_column, int warp,
                                                  int warps) {
         const int lane = static_cast<int>(threadIdx.x) % 32;
-        for (int rows = warp * 32; rows < Sums::rows; rows += warps * 32) {
+        for (int rows = warp * 32; rows < Accumulators::rows; rows += warps * 32) {
             Epilogues::touch_row(call, row_to_read(first_row + rows + lane));
         }
         if (warp == warps - 1) {

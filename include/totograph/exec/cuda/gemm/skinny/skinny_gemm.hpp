@@ -8,7 +8,8 @@
 #include <cuda_bf16.h>
 
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cuda/gemm/tensor_core.hpp>
+#include <totograph/exec/cuda/gemm/mma.hpp>
+#include <totograph/exec/cuda/gemm/tiles.hpp>
 #include <totograph/exec/cuda/kernels/chain.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
@@ -16,36 +17,26 @@
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
 #include <totograph/graph/kernel.hpp>
 
-// Products of few rows with bf16 weights. They are bound by reading the weights once, so each thread asks for all that
-// it will read of them before it waits for the kernel before; the chain after the product, and the norm before it, run
+// GEMMs of few rows with bf16 weights. They are bound by reading the weights once, so each thread asks for all that
+// it will read of them before it waits for the kernel before; the chain after the GEMM, and the norm before it, run
 // in the same kernel. What is here is for one tensor core instruction of rows; streaming_tiles.hpp has those of more.
 
 namespace totograph::cuda {
 
 /// Rows that one tensor core instruction takes.
-inline constexpr int streamed_rows = 16;
-/// Rows up to which products are streamed: a decode step of 32 rows takes 0.30 ms where it took 0.43 with the library
-/// and kernels for norms and chains, a prefill of 64 rows 0.38 ms for 0.41 (docs/performance.md).
-inline constexpr int most_streamed_rows = 64;
-/// The same of products whose sums could be drawn from, as they come from the library.
-inline constexpr int most_streamed_rows_of_draws = streamed_rows;
+inline constexpr int skinny_m = SkinnyTile::m;
 /// Columns that one tensor core instruction takes.
-inline constexpr int streamed_columns = 8;
+inline constexpr int skinny_n = SkinnyTile::n;
 /// Elements of depth that a warp takes at a time: eight a lane, four lanes a column.
-inline constexpr int streamed_depth = 32;
+inline constexpr int skinny_k = SkinnyTile::k;
+static_assert(SkinnyTile::most_k == 16 * skinny_k * (block_threads / warp_size));
 
-constexpr bool can_stream(const Kernel& kernel) {
-    return kernel.kind == KernelKind::product && kernel.rows() <= most_streamed_rows &&
-           kernel.columns() % streamed_columns == 0 && kernel.depth % streamed_depth == 0 &&
-           kernel.depth <= 16 * streamed_depth * (block_threads / warp_size) && kernel.input_stride % 4 == 0;
-}
-
-/// Stands for "no norm before the products".
+/// Stands for "no norm before the GEMMs".
 struct NoReduction {};
 
-namespace streaming_detail {
+namespace skinny_detail {
 
-/// Eight neighbours of a product's input.
+/// Eight neighbours of a GEMM's input.
 template <bool aligned>
 __device__ __forceinline__ Pack<float, 8> load_eight(const float* from) {
     const auto low = load_pack<1, 4, aligned>(from);
@@ -83,29 +74,29 @@ __device__ __forceinline__ std::uint64_t weights_policy() {
     return policy;
 }
 
-}  // namespace streaming_detail
+}  // namespace skinny_detail
 
-/// A product of a group.
+/// A GEMM of a group.
 ///
 /// @tparam rounded         whether its input is stored as bf16
 /// @tparam scale           the operand of its chain that is the norm of its input; -1 when there is no norm
 /// @tparam weights         a bit for each operand of its chain that is a weight, which nothing in a graph writes
 template <class KernelType, bool rounded, int scale, unsigned weights>
-struct StreamedProduct {
+struct SkinnyMember {
     using K = KernelType;
     using Input = std::conditional_t<rounded, BFloat16, float>;
     static constexpr int scale_operand = scale;
     static constexpr unsigned weight_operands = weights;
 };
 
-/// `streamed_columns` columns of one product of up to `streamed_rows` rows, by one block. `Reduction` is the kernel of
-/// a norm of the product's input (or `NoReduction`), whose result is an operand of the chain.
+/// `skinny_n` columns of one GEMM of up to `skinny_m` rows, by one block. `Reduction` is the kernel of
+/// a norm of the GEMM's input (or `NoReduction`), whose result is an operand of the chain.
 ///
 /// A lane reads eight neighbouring elements of depth, and the inputs that go with them: the order of the depth inside a
 /// tensor core instruction is free, as long as both sides agree.
 template <class Member, class Reduction>
-__device__ void run_streaming_product(const KernelCall& call, int block) {
-    using namespace streaming_detail;
+__device__ void run_skinny(const KernelCall& call, int block) {
+    using namespace skinny_detail;
     using K = typename Member::K;
     using Source = Epilogue<K>;
     constexpr int warps = block_threads / warp_size;
@@ -113,19 +104,19 @@ __device__ void run_streaming_product(const KernelCall& call, int block) {
     constexpr auto depth = static_cast<int>(K::kernel.depth);
     constexpr auto rows = static_cast<int>(K::kernel.rows());
     constexpr auto columns = static_cast<int>(K::kernel.columns());
-    constexpr int chunks = depth / streamed_depth;
+    constexpr int chunks = depth / skinny_k;
     constexpr int chunks_per_warp = (chunks + warps - 1) / warps;
     constexpr bool has_reduction = !std::is_same_v<Reduction, NoReduction>;
     constexpr bool is_even = chunks % warps == 0;
     constexpr int halves = rows > 8 ? 2 : 1;
 
-    __shared__ float partial[warps][accumulators][halves * 8][streamed_columns + 1];
+    __shared__ float partial[warps][accumulators][halves * 8][skinny_n + 1];
     __shared__ float squares[warps][halves * 8];
 
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const int quarter = lane % 4;
-    const int column = block * streamed_columns + lane / 4;
+    const int column = block * skinny_n + lane / 4;
 
     // Before the kernel before has ended: weights alone.
     uint4 weights[accumulators][chunks_per_warp];
@@ -137,20 +128,20 @@ __device__ void run_streaming_product(const KernelCall& call, int block) {
 #pragma unroll
         for (int a = 0; a < accumulators; ++a) {
             const auto* from =
-                weight + static_cast<std::size_t>(a * columns + column) * depth + chunk * streamed_depth + quarter * 8;
+                weight + static_cast<std::size_t>(a * columns + column) * depth + chunk * skinny_k + quarter * 8;
             weights[a][j] = is_even || chunk < chunks ? load_weights(reinterpret_cast<const uint4*>(from), policy)
                                                       : uint4{0, 0, 0, 0};
         }
     }
     // Of the results, each thread makes at most one.
     constexpr int lanes = rotates_pairs(K::kernel.chain) ? 2 : 1;
-    constexpr int items = rows * streamed_columns / lanes;
+    constexpr int items = rows * skinny_n / lanes;
     static_assert(items <= block_threads);
     const auto item = static_cast<int>(threadIdx.x);
-    const int own_row = item / (streamed_columns / lanes);
-    const int own_column = item % (streamed_columns / lanes) * lanes;
+    const int own_row = item / (skinny_n / lanes);
+    const int own_column = item % (skinny_n / lanes) * lanes;
     const auto place =
-        place_of<K, IterationOf<K>>(static_cast<Offset<K>>(own_row) * columns + block * streamed_columns + own_column);
+        place_of<K, IterationOf<K>>(static_cast<Offset<K>>(own_row) * columns + block * skinny_n + own_column);
     constexpr unsigned scale_bit = Member::scale_operand < 0 ? 0U : 1U << Member::scale_operand;
     ChainValues<Source, lanes> values;
     if (item < items) {
@@ -159,7 +150,7 @@ __device__ void run_streaming_product(const KernelCall& call, int block) {
     }
 
     wait_for_predecessor();
-    let_successor_begin();
+    launch_dependents();
 
     // May read a position: before there is anything else to wait for.
     auto* const out = call.output.get<Output<K>>(ReportedAtEnd());
@@ -179,7 +170,7 @@ __device__ void run_streaming_product(const KernelCall& call, int block) {
             const int row = lane / 4 + half * 8;
             if ((rows % 8 == 0 || row < rows) && (is_even || chunk < chunks)) {
                 x[j][half] = load_eight<K::is_aligned>(input + static_cast<std::size_t>(row) * K::kernel.input_stride +
-                                                       chunk * streamed_depth + quarter * 8);
+                                                       chunk * skinny_k + quarter * 8);
             } else {
                 x[j][half] = {};
             }

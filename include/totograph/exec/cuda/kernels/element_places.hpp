@@ -10,6 +10,7 @@
 
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/kernels/kernel_facts.hpp>
 #include <totograph/graph/kernel.hpp>
 
 // Where the elements of a kernel's tensors lie.
@@ -18,24 +19,7 @@ namespace totograph::cuda {
 
 /// 32-bit offsets where everything that a kernel touches is near enough: 64-bit arithmetic is several instructions.
 template <class K>
-constexpr bool fits_in_32_bits() {
-    const auto reach = [](const Shape& shape, const Strides& strides) {
-        Index total = 1;
-        for (int axis = 0; axis < shape.rank; ++axis) {
-            total += (shape[axis] - 1) * strides[static_cast<std::size_t>(axis)];
-        }
-        return total;
-    };
-    Index largest = std::max(K::kernel.iteration.size(), reach(K::kernel.iteration, K::kernel.output_strides));
-    for (int i = 0; i < K::kernel.operand_count; ++i) {
-        const Operand& operand = K::kernel.operands[static_cast<std::size_t>(i)];
-        largest =
-            std::max(largest, reach(operand.shape.rank == 0 ? K::kernel.iteration : operand.shape, operand.strides));
-    }
-    return largest < std::numeric_limits<std::int32_t>::max() / 2;
-}
-template <class K>
-using Offset = std::conditional_t<fits_in_32_bits<K>(), std::int32_t, std::int64_t>;
+using Offset = std::conditional_t<fits_in_32_bits(K::kernel), std::int32_t, std::int64_t>;
 
 /// The place of an element: its index along each axis of a shape.
 template <class K, int rank>

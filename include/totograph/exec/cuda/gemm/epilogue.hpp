@@ -7,13 +7,14 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/kernels/blocks.hpp>
 #include <totograph/exec/cuda/kernels/chain.hpp>
+#include <totograph/exec/cuda/kernels/element_places.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/kernels/kernel_facts.hpp>
 #include <totograph/exec/cuda/kernels/packs.hpp>
-#include <totograph/exec/cuda/kernels/places.hpp>
 #include <totograph/graph/kernel.hpp>
 
-// What follows a product: its chain, on sums that a library left in memory, or that threads hold.
+// What follows a GEMM: its chain, on accumulators that cuBLASLt left in memory, or that threads hold.
 
 namespace totograph::cuda {
 
@@ -26,7 +27,7 @@ __device__ __forceinline__ void copy_operands(const Values& from, Values& to) {
     });
 }
 
-/// Elements that one thread of an epilogue computes: so many that it loads 16 bytes of sums.
+/// Elements that one thread of an epilogue computes: so many that it loads 16 bytes of accumulators.
 template <class K, class Sum>
 constexpr int epilogue_lanes() {
     constexpr int most = 16 / static_cast<int>(sizeof(Sum));
@@ -47,31 +48,15 @@ constexpr Index epilogue_items() {
            (K::kernel.columns() / epilogue_lanes<K, Sum>());
 }
 
-/// A bit for each operand of a product's chain that is the same along all axes from `first` to before `end`.
-template <class K>
-constexpr unsigned operands_that_repeat(int first, int end) {
-    unsigned bits = 0;
-    for (int i = 0; i < K::kernel.operand_count; ++i) {
-        bool is_same = true;
-        for (int axis = first; axis < end; ++axis) {
-            const bool moves =
-                K::kernel.operands[static_cast<std::size_t>(i)].strides[static_cast<std::size_t>(axis)] != 0;
-            is_same = is_same && (!moves || K::kernel.iteration[axis] == 1);
-        }
-        bits |= is_same ? 1U << i : 0U;
-    }
-    return bits;
-}
-
-/// The chain of a product on `lanes` neighbouring columns of `each` rows: what it reads is asked for first, and what
+/// The chain of a GEMM on `lanes` neighbouring columns of `each` rows: what it reads is asked for first, and what
 /// belongs to columns or rows alone once.
 template <class K, int lanes, int each>
 class RowsEpilogue {
     using Source = Epilogue<K>;
     /// Operands that are the same in all rows; of the others, those that are the same in all columns; and the rest.
-    static constexpr unsigned of_columns = operands_that_repeat<K>(0, K::kernel.row_rank);
+    static constexpr unsigned of_columns = operands_that_repeat(K::kernel, 0, K::kernel.row_rank);
     static constexpr unsigned of_rows =
-        operands_that_repeat<K>(K::kernel.row_rank, K::kernel.iteration.rank) & ~of_columns;
+        operands_that_repeat(K::kernel, K::kernel.row_rank, K::kernel.iteration.rank) & ~of_columns;
     static constexpr unsigned of_both = ~(of_columns | of_rows);
 
 public:
@@ -125,7 +110,7 @@ public:
     }
 
     /// Runs the chain and stores what it makes.
-    /// @param sums    gives of the `i`th row the sums of a factor of a pair, as floats
+    /// @param accumulators    gives of the `i`th row the accumulators of a factor of a pair, as floats
     /// @param exists  whether the `i`th row is to be stored
     template <class Sums, class Exists>
     __device__ __forceinline__ void finish(int column, const Rows& rows, Operands (&operands)[each], const Sums& sums,
@@ -176,8 +161,8 @@ private:
     Output<K>* out_;
 };
 
-/// The chain of a product whose sums a library left in memory, `row_stride` apart; those of a pair follow each other.
-/// Done by `blocks` blocks, of which this is number `block`.
+/// The chain of a GEMM whose accumulators cuBLASLt left in memory, `row_stride` apart; those of a pair follow each
+/// other. Done by `blocks` blocks, of which this is number `block`.
 template <class K, class Sum>
 __device__ void run_epilogue(const KernelCall& call, const Sum* sums, int row_stride, int block, int blocks) {
     constexpr auto columns = static_cast<Offset<K>>(K::kernel.columns());

@@ -12,10 +12,10 @@
 
 namespace totograph::cuda::lowering_detail {
 
-/// How a library can compute the whole of a product: its chain adds a bias or a residual, or both, to one sum, and what
+/// How cuBLASLt can compute the whole of a GEMM: its chain adds a bias or a residual, or both, to one sum, and what
 /// it reads and writes are whole rows.
 template <class Program>
-constexpr DirectProduct direct_product(int index) {
+constexpr DirectEpilogue direct_epilogue(int index) {
     const Step& step = step_of<Program>(index);
     const Kernel& kernel = kernel_of<Program>(index);
     if (kernel.accumulators != 1 || kernel.row_rank > 1 || kernel.iteration.rank != kernel.row_rank + 1 ||
@@ -27,7 +27,7 @@ constexpr DirectProduct direct_product(int index) {
     if (kernel.output_strides[column] != 1 || out_stride != kernel.columns()) {
         return {};
     }
-    DirectProduct result;
+    DirectEpilogue result;
     int sum = 0;
     for (int i = 0; i < kernel.chain.count; ++i) {
         const Instruction& instruction = kernel.chain.instructions[static_cast<std::size_t>(i)];

@@ -12,8 +12,8 @@
 
 #include <totograph/core/error.hpp>
 #include <totograph/core/log.hpp>
-#include <totograph/exec/cuda/gemm/cublaslt/library_product.hpp>
-#include <totograph/exec/cuda/gemm/cublaslt/library_tuning.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/gemm.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/tuning.hpp>
 #include <totograph/exec/cuda/runtime/device.hpp>
 #include <totograph/exec/cuda/runtime/replay_timer.hpp>
 #include <totograph/exec/cuda/runtime/stream.hpp>
@@ -59,60 +59,60 @@ inline std::optional<std::size_t> fastest_graph(const std::vector<ReplayableGrap
     return clearly_least(medians);
 }
 
-/// The products that an executor leaves to the library, each with its algorithm.
-class LibraryProducts {
+/// The GEMMs that an executor leaves to cuBLASLt, each with its algorithm.
+class CublasLtGemms {
 public:
-    /// Adds a product of a program that runs. It gets the algorithm that was chosen for it before; else those that are
-    /// the fastest alone stay open, and the first one is used until it is settled. Others must be kept from choosing.
-    /// Throws `Error` when the library has none.
-    void add_tuned(const ProductShape& shape, int program, const Device& device) {
+    /// Adds a GEMM of a program that runs. It gets the algorithm that was chosen for it before; else those that are
+    /// the fastest alone stay open, and the first one is used until one is chosen. Others must be kept from choosing.
+    /// Throws `Error` when cuBLASLt has none.
+    void add_tuned(const GemmShape& shape, int program, const Device& device) {
         if (const std::size_t known = place_of(shape); known < entries_.size()) {
             entries_[known].program = program;  // a later one may run many times
             return;
         }
-        LibraryProduct product(library_.get(), shape);
-        if (const auto chosen = TunedAlgorithms::instance().find(product, device)) {
-            add(std::move(product), program, {*chosen}, false);
+        CublasLtGemm gemm(library_.get(), shape);
+        if (const auto chosen = TunedAlgorithms::instance().find(gemm, device)) {
+            add(std::move(gemm), program, {*chosen}, false);
         } else {
-            auto ranked = rank_algorithms(product, device);
-            add(std::move(product), program, std::move(ranked), true);
+            auto ranked = rank_algorithms(gemm, device);
+            add(std::move(gemm), program, std::move(ranked), true);
         }
     }
-    /// Adds a product with the library's first choice of an algorithm, unless it is there.
-    void add_untuned(const ProductShape& shape) {
+    /// Adds a GEMM with cuBLASLt's first choice of an algorithm, unless it is there.
+    void add_untuned(const GemmShape& shape) {
         if (find(shape) == nullptr) {
-            LibraryProduct product(library_.get(), shape);
-            auto first = product.candidates(1);
-            add(std::move(product), 0, std::move(first), false);
+            CublasLtGemm gemm(library_.get(), shape);
+            auto first = gemm.candidates(1);
+            add(std::move(gemm), 0, std::move(first), false);
         }
     }
-    /// Adds a product, which is not there yet, with algorithms to choose from, when it `is_open`, or its only one.
-    void add(LibraryProduct product, int program, std::vector<ProductAlgorithm> algorithms, bool is_open) {
-        product.choose(algorithms.front());
-        entries_.push_back({std::move(product), program, std::move(algorithms), is_open});
+    /// Adds a GEMM, which is not there yet, with algorithms to choose from, when it `is_open`, or its only one.
+    void add(CublasLtGemm gemm, int program, std::vector<GemmAlgorithm> algorithms, bool is_open) {
+        gemm.choose(algorithms.front());
+        entries_.push_back({std::move(gemm), program, std::move(algorithms), is_open});
     }
 
-    /// The product of this shape; null when there is none.
-    [[nodiscard]] const LibraryProduct* find(const ProductShape& shape) const {
+    /// The GEMM of this shape; null when there is none.
+    [[nodiscard]] const CublasLtGemm* find(const GemmShape& shape) const {
         const std::size_t place = place_of(shape);
-        return place < entries_.size() ? &entries_[place].product : nullptr;
+        return place < entries_.size() ? &entries_[place].gemm : nullptr;
     }
 
-    /// Keeps for each open product the algorithm that is the fastest alone.
-    void settle(const Device& device) {
+    /// Keeps for each open GEMM the algorithm that is the fastest alone.
+    void keep_fastest(const Device& device) {
         for (Entry& entry : entries_) {
             if (entry.is_open) {
                 keep(entry, device, 0);
             }
         }
     }
-    /// Chooses for each open product by the time of the program that uses it, and keeps the choice: beside its
+    /// Chooses for each open GEMM by the time of the program that uses it, and keeps the choice: beside its
     /// neighbours one may be faster by 10% that was slower by 3% alone. What cannot be tried, for one because the
     /// device has no memory left for it, stays with the fastest alone, and is not kept.
     ///
     /// @param record  `record(program)` captures launches of a program, with the algorithms of the moment
     template <class Record>
-    void settle(const Device& device, const Stream& stream, const Record& record) {
+    void choose_in_programs(const Device& device, const Stream& stream, const Record& record) {
         for (Entry& entry : entries_) {
             if (!entry.is_open) {
                 continue;
@@ -121,7 +121,7 @@ public:
                 keep(entry, device, entry.algorithms.size() > 1 ? try_each(entry, stream, record) : 0);
             } catch (const Error&) {
                 cudaGetLastError();  // whatever goes on failing says so when the programs are captured
-                entry.product.choose(entry.algorithms.front());
+                entry.gemm.choose(entry.algorithms.front());
                 entry.is_open = false;
             }
         }
@@ -129,16 +129,16 @@ public:
 
 private:
     struct Entry {
-        LibraryProduct product;
+        CublasLtGemm gemm;
         int program = 0;
-        std::vector<ProductAlgorithm> algorithms;
+        std::vector<GemmAlgorithm> algorithms;
         bool is_open = false;  ///< One of them is still to be chosen, and kept.
     };
 
-    /// Of the product of this shape among all; their number when there is none.
-    [[nodiscard]] std::size_t place_of(const ProductShape& shape) const {
+    /// Of the GEMM of this shape among all; their number when there is none.
+    [[nodiscard]] std::size_t place_of(const GemmShape& shape) const {
         const auto found = std::find_if(entries_.begin(), entries_.end(),
-                                        [&](const Entry& entry) { return entry.product.shape() == shape; });
+                                        [&](const Entry& entry) { return entry.gemm.shape() == shape; });
         return static_cast<std::size_t>(found - entries_.begin());
     }
 
@@ -148,7 +148,7 @@ private:
         std::vector<ReplayableGraph> graphs;
         std::vector<std::size_t> places;
         for (std::size_t place = 0; place < entry.algorithms.size(); ++place) {
-            entry.product.choose(entry.algorithms[place]);
+            entry.gemm.choose(entry.algorithms[place]);
             try {
                 graphs.push_back(record(entry.program));
                 places.push_back(place);
@@ -163,7 +163,7 @@ private:
         const std::optional<std::size_t> fastest = fastest_graph(graphs, stream);
         const std::size_t best = fastest ? places[*fastest] : 0;
         log(LogTopic::tuning, [&] {
-            return "product " + product_key(entry.product.shape()) + ": tried " + std::to_string(graphs.size()) +
+            return "GEMM " + gemm_key(entry.gemm.shape()) + ": tried " + std::to_string(graphs.size()) +
                    " algorithms within its program, " +
                    (fastest ? "chose number " : "which takes too long to compare them, left number ") +
                    std::to_string(best + 1) + " by its time alone";
@@ -172,12 +172,12 @@ private:
     }
 
     static void keep(Entry& entry, const Device& device, std::size_t place) {
-        entry.product.choose(entry.algorithms[place]);
-        TunedAlgorithms::instance().keep(entry.product, device, entry.algorithms[place]);
+        entry.gemm.choose(entry.algorithms[place]);
+        TunedAlgorithms::instance().keep(entry.gemm, device, entry.algorithms[place]);
         entry.is_open = false;
     }
 
-    LibraryHandle library_;
+    CublasLtHandle library_;
     std::vector<Entry> entries_;
 };
 

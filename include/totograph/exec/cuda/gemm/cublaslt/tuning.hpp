@@ -20,7 +20,7 @@
 #include <totograph/core/error.hpp>
 #include <totograph/core/log.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/algorithm_timer.hpp>
-#include <totograph/exec/cuda/gemm/cublaslt/library_product.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/gemm.hpp>
 #include <totograph/exec/cuda/runtime/check.hpp>
 #include <totograph/exec/cuda/runtime/device.hpp>
 #include <totograph/exec/cuda/runtime/stream.hpp>
@@ -33,7 +33,7 @@ namespace totograph::cuda {
 /// The fastest of the algorithms that cuBLASLt expects to be fast, by measuring them on the current device, and those
 /// that are nearly as fast, in the order of their times. Throws `Error` when none of them runs, or the device has not
 /// enough memory.
-inline std::vector<ProductAlgorithm> rank_algorithms(const LibraryProduct& product, const Device& device) {
+inline std::vector<GemmAlgorithm> rank_algorithms(const CublasLtGemm& gemm, const Device& device) {
     constexpr int tried = 24;
     constexpr int finalists = 5;
     constexpr std::size_t most_ranked = 3;
@@ -46,8 +46,8 @@ inline std::vector<ProductAlgorithm> rank_algorithms(const LibraryProduct& produ
         std::size_t place;  ///< Among the candidates.
         ReplayableGraph graph;
     };
-    const auto candidates = product.candidates(tried);
-    AlgorithmTimer timer(product, device);
+    const auto candidates = gemm.candidates(tried);
+    AlgorithmTimer timer(gemm, device);
     std::vector<Timed> timed;
     for (std::size_t place = 0; place < candidates.size(); ++place) {
         if (ReplayableGraph graph = timer.record(candidates[place])) {
@@ -57,7 +57,7 @@ inline std::vector<ProductAlgorithm> rank_algorithms(const LibraryProduct& produ
     const std::size_t ran = timed.size();
     if (timed.empty()) {
         throw Error(ErrorCode::device_failure, "cuda: none of the " + std::to_string(candidates.size()) +
-                                                   " algorithms of cuBLASLt runs " + product_key(product.shape()) +
+                                                   " algorithms of cuBLASLt runs " + gemm_key(gemm.shape()) +
                                                    " on this device; use another precision, or other sizes.");
     }
     const auto measure = [&](int count) {
@@ -80,12 +80,12 @@ inline std::vector<ProductAlgorithm> rank_algorithms(const LibraryProduct& produ
         }
         const float of_launches = std::max(best.least - of_writing, 0.0F);
         const double microseconds = static_cast<double>(of_launches) * 1000 / AlgorithmTimer::repeats;
-        return "product " + product_key(product.shape()) + ": timed " + std::to_string(ran) + " of " +
+        return "GEMM " + gemm_key(gemm.shape()) + ": timed " + std::to_string(ran) + " of " +
                std::to_string(candidates.size()) + " algorithms of cuBLASLt alone, the fastest is number " +
                std::to_string(best.place + 1) + " by its expectation, and takes " +
                totograph::detail::number_text(microseconds, 3) + " us";
     });
-    std::vector<ProductAlgorithm> ranked;
+    std::vector<GemmAlgorithm> ranked;
     for (const Timed& each : timed) {
         if (ranked.size() < most_ranked && each.least <= best.least * nearly) {
             ranked.push_back(candidates[each.place]);
@@ -94,9 +94,9 @@ inline std::vector<ProductAlgorithm> rank_algorithms(const LibraryProduct& produ
     return ranked;
 }
 
-/// All that the fastest algorithm of a product depends on beside the product, as text. Devices of one kind share it.
+/// All that the fastest algorithm of a GEMM depends on beside the GEMM, as text. Devices of one kind share it.
 inline std::string tuning_identity(const Device& device) {
-    // Raised when products are measured in another way, so that older choices are made anew.
+    // Raised when GEMMs are measured in another way, so that older choices are made anew.
     constexpr int version = 4;
     const auto attribute = [&](cudaDeviceAttr wanted) {
         int value = 0;
@@ -115,7 +115,7 @@ inline std::string tuning_identity(const Device& device) {
            driver_release + "; cuBLASLt " + std::to_string(cublasLtGetVersion());
 }
 
-/// The algorithms that products use on each device, for all executors of this process. A product that the process has
+/// The algorithms that GEMMs use on each device, for all executors of this process. A GEMM that the process has
 /// not met is looked up in a file, which all processes of a user share (`io::cache_folder` says where); for one that
 /// the file does not have, an executor chooses. So the bits of a result are the same in each process that has found the
 /// file.
@@ -127,32 +127,31 @@ public:
         return algorithms;
     }
 
-    /// The algorithm that was chosen for a product on a device, which must be current; nothing when none was, or the
+    /// The algorithm that was chosen for a GEMM on a device, which must be current; nothing when none was, or the
     /// one of the file cannot be used: then somebody chooses, and keeps the choice.
-    std::optional<ProductAlgorithm> find(const LibraryProduct& product, const Device& device) {
+    std::optional<GemmAlgorithm> find(const CublasLtGemm& gemm, const Device& device) {
         const std::scoped_lock lock(mutex_);
         const auto accepts = [&](std::string_view bytes) {
-            return bytes.size() == sizeof(ProductAlgorithm) && product.accepts(from_bytes(bytes));
+            return bytes.size() == sizeof(GemmAlgorithm) && gemm.accepts(from_bytes(bytes));
         };
-        const auto known = cache_of(device).find(product_key(product.shape()), accepts);
+        const auto known = cache_of(device).find(gemm_key(gemm.shape()), accepts);
         return known ? std::optional(from_bytes(*known)) : std::nullopt;
     }
 
-    /// Keeps the choice for a product: for this process, and for others when it is saved.
-    void keep(const LibraryProduct& product, const Device& device, const ProductAlgorithm& algorithm) {
+    /// Keeps the choice for a GEMM: for this process, and for others when it is saved.
+    void keep(const CublasLtGemm& gemm, const Device& device, const GemmAlgorithm& algorithm) {
         const std::scoped_lock lock(mutex_);
-        cache_of(device).add(product_key(product.shape()),
-                             {reinterpret_cast<const char*>(&algorithm), sizeof algorithm});
+        cache_of(device).add(gemm_key(gemm.shape()), {reinterpret_cast<const char*>(&algorithm), sizeof algorithm});
     }
 
-    /// What became of the products of a device so far; nothing when it has had none.
+    /// What became of the GEMMs of a device so far; nothing when it has had none.
     [[nodiscard]] TuningCacheReport report(int device) const {
         const std::scoped_lock lock(mutex_);
         const auto found = caches_.find(device);
         return found == caches_.end() ? TuningCacheReport{} : found->second.report();
     }
 
-    /// Forgets what this process has chosen and counted. The next product reads the file again, wherever the
+    /// Forgets what this process has chosen and counted. The next GEMM reads the file again, wherever the
     /// environment then says that it is. Executors keep what they have.
     void forget() {
         const std::scoped_lock lock(mutex_);
@@ -183,8 +182,8 @@ private:
     }
 
     /// Bytes of the right number.
-    static ProductAlgorithm from_bytes(std::string_view bytes) {
-        ProductAlgorithm algorithm{};
+    static GemmAlgorithm from_bytes(std::string_view bytes) {
+        GemmAlgorithm algorithm{};
         std::memcpy(&algorithm, bytes.data(), sizeof algorithm);
         return algorithm;
     }
@@ -220,7 +219,7 @@ private:
     std::unique_lock<std::mutex> lock_;
 };
 
-/// Where the algorithms of a device's products have come from, in this process.
+/// Where the algorithms of a device's GEMMs have come from, in this process.
 inline TuningCacheReport tuning_cache_report(int device = 0) {
     return TunedAlgorithms::instance().report(device);
 }

@@ -18,7 +18,7 @@
 
 namespace totograph::cuda {
 
-/// How products store their weights and multiply. Sums are f32 in each.
+/// How GEMMs store their weights and multiply. Accumulators are f32 in each.
 enum class Precision : std::uint8_t {
     f32,   ///< f32 weights and arithmetic.
     tf32,  ///< f32 weights, rounded to tf32 by the tensor cores.
@@ -29,55 +29,55 @@ constexpr const char* name(Precision precision) {
     return precision == Precision::f32 ? "f32" : precision == Precision::tf32 ? "tf32" : "bf16";
 }
 
-/// The sizes of a product as cuBLASLt computes it: out = x W^T [+ residual] [+ bias], all row-major. `x` and `W` are
-/// bf16 or f32 by the precision, everything else f32, but for sums that another kernel goes on with.
-struct ProductShape {
-    Index rows = 0;
-    Index columns = 0;
-    Index depth = 0;
+/// The sizes of a GEMM as cuBLASLt computes it: out = x W^T [+ residual] [+ bias], all row-major. `x` and `W` are
+/// bf16 or f32 by the precision, everything else f32, but for accumulators that another kernel goes on with.
+struct GemmShape {
+    Index m = 0;
+    Index n = 0;
+    Index k = 0;
     Index input_stride = 0;   ///< Elements from one row of x to the next.
     Index output_stride = 0;  ///< Likewise of the result.
     Precision precision = Precision::f32;
     bool has_bias = false;
-    Index residual_stride = 0;      ///< 0: no residual.
-    std::uint32_t alignment = 16;   ///< Bytes to which every pointer is aligned.
-    bool stores_bf16_sums = false;  ///< The result is bf16; without bias and residual only.
+    Index residual_stride = 0;              ///< 0: no residual.
+    std::uint32_t alignment = 16;           ///< Bytes to which every pointer is aligned.
+    bool stores_bf16_accumulators = false;  ///< The result is bf16; without bias and residual only.
 
-    friend constexpr bool operator==(const ProductShape&, const ProductShape&) = default;
+    friend constexpr bool operator==(const GemmShape&, const GemmShape&) = default;
 };
 
-/// Bytes of workspace that a product may use.
-inline constexpr std::size_t product_workspace_bytes = std::size_t{32} << 20;
+/// Bytes of workspace that a GEMM may use.
+inline constexpr std::size_t gemm_workspace_bytes = std::size_t{32} << 20;
 
-/// Names a product among all products, the same in each process.
-inline std::string product_key(const ProductShape& shape) {
+/// Names a GEMM among all GEMMs, the same in each process.
+inline std::string gemm_key(const GemmShape& shape) {
     // A field that is added to the shape must be added here: this does not compile until it is.
-    const auto& [rows, columns, depth, input_stride, output_stride, precision, has_bias, residual_stride, alignment,
-                 stores_bf16_sums] = shape;
-    return std::to_string(rows) + "x" + std::to_string(depth) + " (stride " + std::to_string(input_stride) + ") by " +
-           std::to_string(columns) + " (stride " + std::to_string(output_stride) + ") in " + name(precision) +
+    const auto& [m, n, k, input_stride, output_stride, precision, has_bias, residual_stride, alignment,
+                 stores_bf16_accumulators] = shape;
+    return std::to_string(m) + "x" + std::to_string(k) + " (stride " + std::to_string(input_stride) + ") by " +
+           std::to_string(n) + " (stride " + std::to_string(output_stride) + ") in " + name(precision) +
            (has_bias ? ", bias" : "") +
            (residual_stride > 0 ? ", residual (stride " + std::to_string(residual_stride) + ")" : "") +
-           (stores_bf16_sums ? ", bf16 sums" : "") + ", aligned to " + std::to_string(alignment) + ", workspace " +
-           std::to_string(product_workspace_bytes);
+           (stores_bf16_accumulators ? ", bf16 sums" : "") + ", aligned to " + std::to_string(alignment) +
+           ", workspace " + std::to_string(gemm_workspace_bytes);
 }
 
 /// Algorithms that are asked for at most.
 inline constexpr int most_candidates = 32;
 
-/// A way to compute a product. A class of ours: nvcc 13.0 breaks on vectors of the library's unnamed structs.
-struct ProductAlgorithm {
+/// A way to compute a GEMM. A class of ours: nvcc 13.0 breaks on vectors of cuBLASLt's unnamed structs.
+struct GemmAlgorithm {
     cublasLtMatmulAlgo_t value;
 };
 
 /// A description that cuBLASLt has made, and takes back at the end.
 template <class Pointer, cublasStatus_t (*destroy)(Pointer)>
-class LibraryObject {
+class CublasLtObject {
 public:
-    explicit LibraryObject(Pointer made) : pointer_(made) {}
-    LibraryObject(LibraryObject&& other) noexcept : pointer_(std::exchange(other.pointer_, nullptr)) {}
-    LibraryObject& operator=(LibraryObject&&) = delete;
-    ~LibraryObject() {
+    explicit CublasLtObject(Pointer made) : pointer_(made) {}
+    CublasLtObject(CublasLtObject&& other) noexcept : pointer_(std::exchange(other.pointer_, nullptr)) {}
+    CublasLtObject& operator=(CublasLtObject&&) = delete;
+    ~CublasLtObject() {
         if (pointer_ != nullptr) {
             destroy(pointer_);
         }
@@ -87,34 +87,34 @@ public:
 private:
     Pointer pointer_;
 };
-using ProductDescription = LibraryObject<cublasLtMatmulDesc_t, &cublasLtMatmulDescDestroy>;
-using MatrixDescription = LibraryObject<cublasLtMatrixLayout_t, &cublasLtMatrixLayoutDestroy>;
-using ProductPreference = LibraryObject<cublasLtMatmulPreference_t, &cublasLtMatmulPreferenceDestroy>;
+using MatmulDescription = CublasLtObject<cublasLtMatmulDesc_t, &cublasLtMatmulDescDestroy>;
+using MatrixDescription = CublasLtObject<cublasLtMatrixLayout_t, &cublasLtMatrixLayoutDestroy>;
+using MatmulPreference = CublasLtObject<cublasLtMatmulPreference_t, &cublasLtMatmulPreferenceDestroy>;
 
-/// A product that is ready to launch: descriptions and the chosen algorithm.
-class LibraryProduct {
+/// A GEMM that is ready to launch: descriptions and the chosen algorithm.
+class CublasLtGemm {
 public:
     /// cuBLASLt counts columns first: its A is our W, its B our x, its C our residual, its D our result.
-    LibraryProduct(cublasLtHandle_t handle, const ProductShape& shape)
+    CublasLtGemm(cublasLtHandle_t handle, const GemmShape& shape)
         : handle_(handle),
           shape_(shape),
-          operation_(describe_product(shape)),
-          weight_(describe_matrix(input_type(shape), shape.depth, shape.columns, shape.depth)),
-          input_(describe_matrix(input_type(shape), shape.depth, shape.rows, shape.input_stride)),
-          output_(describe_matrix(output_type(shape), shape.columns, shape.rows, shape.output_stride)),
-          residual_(describe_matrix(output_type(shape), shape.columns, shape.rows,
+          operation_(describe_matmul(shape)),
+          weight_(describe_matrix(input_type(shape), shape.k, shape.n, shape.k)),
+          input_(describe_matrix(input_type(shape), shape.k, shape.m, shape.input_stride)),
+          output_(describe_matrix(output_type(shape), shape.n, shape.m, shape.output_stride)),
+          residual_(describe_matrix(output_type(shape), shape.n, shape.m,
                                     shape.residual_stride == 0 ? shape.output_stride : shape.residual_stride)) {}
 
     /// Algorithms that cuBLASLt expects to be fast, best first, each once. Throws `Error` when there are none.
-    [[nodiscard]] std::vector<ProductAlgorithm> candidates(int most) const {
+    [[nodiscard]] std::vector<GemmAlgorithm> candidates(int most) const {
         cublasLtMatmulPreference_t made = nullptr;
         check(cublasLtMatmulPreferenceCreate(&made), "asking for algorithms");
-        const ProductPreference preference(made);
+        const MatmulPreference preference(made);
         const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute, const auto& value) {
             check(cublasLtMatmulPreferenceSetAttribute(preference.get(), attribute, &value, sizeof value),
                   "asking for algorithms");
         };
-        prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, product_workspace_bytes);
+        prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, gemm_workspace_bytes);
         for (const auto attribute :
              {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
               CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES}) {
@@ -127,13 +127,13 @@ public:
             std::min(most, most_candidates), found, &count);
         if (status != CUBLAS_STATUS_SUCCESS || count == 0) {
             throw Error(ErrorCode::device_failure,
-                        "cuda: cuBLASLt has no algorithm for a product of " + std::to_string(shape_.rows) + "x" +
-                            std::to_string(shape_.depth) + " by " + std::to_string(shape_.columns) + " in " +
+                        "cuda: cuBLASLt has no algorithm for a gemm of " + std::to_string(shape_.m) + "x" +
+                            std::to_string(shape_.k) + " by " + std::to_string(shape_.n) + " in " +
                             name(shape_.precision) + "; use another precision, or other sizes.");
         }
-        std::vector<ProductAlgorithm> algorithms;
+        std::vector<GemmAlgorithm> algorithms;
         for (int i = 0; i < count; ++i) {
-            const auto is_it = [&](const ProductAlgorithm& other) {
+            const auto is_it = [&](const GemmAlgorithm& other) {
                 return std::memcmp(&other.value, &found[i].algo, sizeof other.value) == 0;
             };
             if (std::none_of(algorithms.begin(), algorithms.end(), is_it)) {  // cuBLASLt may name one twice
@@ -143,25 +143,25 @@ public:
         return algorithms;
     }
 
-    /// Whether cuBLASLt can run an algorithm for this product on the current device, with the workspace that there is.
-    [[nodiscard]] bool accepts(const ProductAlgorithm& algorithm) const {
+    /// Whether cuBLASLt can run an algorithm for this GEMM on the current device, with the workspace that there is.
+    [[nodiscard]] bool accepts(const GemmAlgorithm& algorithm) const {
         cublasLtMatmulHeuristicResult_t result{};
         const cublasStatus_t status =
             cublasLtMatmulAlgoCheck(handle_, operation_.get(), weight_.get(), input_.get(), residual_.get(),
                                     output_.get(), &algorithm.value, &result);
-        return status == CUBLAS_STATUS_SUCCESS && result.workspaceSize <= product_workspace_bytes;
+        return status == CUBLAS_STATUS_SUCCESS && result.workspaceSize <= gemm_workspace_bytes;
     }
 
-    [[nodiscard]] const ProductShape& shape() const { return shape_; }
-    void choose(const ProductAlgorithm& algorithm) { algorithm_ = algorithm; }
+    [[nodiscard]] const GemmShape& shape() const { return shape_; }
+    void choose(const GemmAlgorithm& algorithm) { algorithm_ = algorithm; }
 
     /// out = x W^T [+ residual] [+ bias].
     void launch(const void* input, const void* weight, void* output, const float* residual, const float* bias,
                 void* workspace, cudaStream_t stream) const {
-        check(try_launch(algorithm_, input, weight, output, residual, bias, workspace, stream), "launching a product");
+        check(try_launch(algorithm_, input, weight, output, residual, bias, workspace, stream), "launching a gemm");
     }
 
-    [[nodiscard]] cublasStatus_t try_launch(const ProductAlgorithm& algorithm, const void* input, const void* weight,
+    [[nodiscard]] cublasStatus_t try_launch(const GemmAlgorithm& algorithm, const void* input, const void* weight,
                                             void* output, const float* residual, const float* bias, void* workspace,
                                             cudaStream_t stream) const {
         if (shape_.has_bias) {
@@ -171,26 +171,26 @@ public:
         const float residual_factor = shape_.residual_stride == 0 ? 0.0F : 1.0F;
         return cublasLtMatmul(handle_, operation_.get(), &one, weight, weight_.get(), input, input_.get(),
                               &residual_factor, residual == nullptr ? output : residual, residual_.get(), output,
-                              output_.get(), &algorithm.value, workspace, product_workspace_bytes, stream);
+                              output_.get(), &algorithm.value, workspace, gemm_workspace_bytes, stream);
     }
 
 private:
-    static cudaDataType_t input_type(const ProductShape& shape) {
+    static cudaDataType_t input_type(const GemmShape& shape) {
         return shape.precision == Precision::bf16 ? CUDA_R_16BF : CUDA_R_32F;
     }
-    static cudaDataType_t output_type(const ProductShape& shape) {
-        return shape.stores_bf16_sums ? CUDA_R_16BF : CUDA_R_32F;
+    static cudaDataType_t output_type(const GemmShape& shape) {
+        return shape.stores_bf16_accumulators ? CUDA_R_16BF : CUDA_R_32F;
     }
 
-    static ProductDescription describe_product(const ProductShape& shape) {
+    static MatmulDescription describe_matmul(const GemmShape& shape) {
         cublasLtMatmulDesc_t made = nullptr;
         check(cublasLtMatmulDescCreate(
                   &made, shape.precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F,
                   CUDA_R_32F),
-              "describing a product");
-        ProductDescription description(made);
+              "describing a gemm");
+        MatmulDescription description(made);
         const auto set = [&](cublasLtMatmulDescAttributes_t attribute, const auto& value) {
-            check(cublasLtMatmulDescSetAttribute(made, attribute, &value, sizeof value), "describing a product");
+            check(cublasLtMatmulDescSetAttribute(made, attribute, &value, sizeof value), "describing a gemm");
         };
         set(CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
         if (shape.has_bias) {
@@ -208,22 +208,22 @@ private:
     }
 
     cublasLtHandle_t handle_;
-    ProductShape shape_;
-    ProductDescription operation_;
+    GemmShape shape_;
+    MatmulDescription operation_;
     MatrixDescription weight_;
     MatrixDescription input_;
     MatrixDescription output_;
     MatrixDescription residual_;
-    ProductAlgorithm algorithm_{};
+    GemmAlgorithm algorithm_{};
 };
 
 /// A handle of cuBLASLt.
-class LibraryHandle {
+class CublasLtHandle {
 public:
-    LibraryHandle() { check(cublasLtCreate(&handle_), "starting cuBLASLt"); }
-    LibraryHandle(LibraryHandle&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
-    LibraryHandle& operator=(LibraryHandle&&) = delete;
-    ~LibraryHandle() {
+    CublasLtHandle() { check(cublasLtCreate(&handle_), "starting cuBLASLt"); }
+    CublasLtHandle(CublasLtHandle&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    CublasLtHandle& operator=(CublasLtHandle&&) = delete;
+    ~CublasLtHandle() {
         if (handle_ != nullptr) {
             cublasLtDestroy(handle_);
         }

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 
-#include <totograph/exec/cuda/lowering/state_rounding.hpp>
+#include <totograph/exec/cuda/lowering/bf16_states.hpp>
 #include <totograph/exec/state_layout.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
@@ -14,9 +14,9 @@ namespace totograph::cuda {
 /// Where the states of programs lie on the device: first those that no program writes, the inputs, so that they arrive
 /// in one copy; then all others.
 ///
-/// @tparam Rounding  the `StateRounding` of the programs
-template <class Rounding, class... Programs>
-struct Placement {
+/// @tparam StateStorage  the `Bf16States` of the programs
+template <class StateStorage, class... Programs>
+struct StatePlacement {
     using Layout = StateLayout<Programs...>;
 
 private:
@@ -54,7 +54,7 @@ private:
             for (std::size_t i = 0; i < Layout::count; ++i) {
                 if (written[i] == wanted) {
                     result.offsets[i] = result.bytes;
-                    result.bytes += Rounding::bytes(i);
+                    result.bytes += StateStorage::bytes(i);
                 }
             }
             result.input_bytes = wanted ? result.input_bytes : result.bytes;
