@@ -61,6 +61,13 @@ struct NearOps {
         out(softplus(wide));
         out(softplus(x));
         out(tanh(x));
+        out(sinh(x));
+        out(sinh(wide * 2.0));
+        out(asinh(x));
+        out(asinh(exp(wide)));
+        out(asinh(x * 1e-3));
+        out(gelu(x));
+        out(gelu(wide));
         out(sin(wide));
         out(cos(wide));
     }

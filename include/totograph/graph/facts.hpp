@@ -12,6 +12,7 @@
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/op_table.hpp>
 #include <totograph/graph/plan/plan.hpp>
 
 namespace totograph {
@@ -85,19 +86,21 @@ constexpr Index working_instructions(const Chain& chain) {
     return count;
 }
 
-/// Operations of a kernel of its own. Rows of attentions are `[series, sample, variate, position, width]`.
-constexpr Index structural_flops(const Kernel& kernel) {
-    const Shape& shape = kernel.iteration;
-    const Shape& second = kernel.operands[1].shape;
-    switch (kernel.op) {
-        case Op::causal_attention: return 2 * shape.size() * second[3];
-        case Op::cached_attention: return 4 * shape.size() * (second[3] + kernel.operands[4].shape[3]);
-        case Op::variate_attention: return 4 * shape.size() * shape[2];
-        case Op::matmul: return 2 * shape.size() * kernel.operands[0].shape[-1];
-        case Op::softmax: return 5 * shape.size();
-        case Op::cumsum: return shape.size();
-        default: return 0;
+/// Operations of an op: `result` is its shape, `input(i)` that of an input. Rows of attentions are `[series, sample,
+/// variate, position, width]`.
+template <class InputShape>
+constexpr Index flops_of(Op op, const Shape& result, const InputShape& input) {
+    const OpRow& row = row_of(op);
+    switch (row.work) {
+        case OpWork::nothing: return 0;
+        case OpWork::each_element:
+            return row.flops * (row.kind == OpClass::elementwise ? result.size() : input(0).size());
+        case OpWork::each_product: return 2 * result.size() * input(0)[-1];
+        case OpWork::causal_keys: return 2 * result.size() * input(1)[3];
+        case OpWork::cached_keys: return 4 * result.size() * (input(1)[3] + input(4)[3]);
+        case OpWork::variates_keys: return 4 * result.size() * result[2];
     }
+    return 0;
 }
 
 }  // namespace detail
@@ -111,7 +114,7 @@ constexpr StepFacts facts_of(const Kernel& kernel, DType storage = DType::f32) {
     facts.bytes_written = results * static_cast<Index>(size_in_bytes(kernel.dtype));
     for (int i = 0; i < kernel.operand_count; ++i) {
         const Operand& operand = kernel.operands[static_cast<std::size_t>(i)];
-        const bool takes_one = is_structural && kernel.op == Op::take && i == 0;
+        const bool takes_one = is_structural && row_of(kernel.op).picks && i == 0;
         const Shape& extents = is_structural && !takes_one ? operand.shape : kernel.iteration;
         facts.bytes_read +=
             detail::distinct_elements(extents, operand.strides) * static_cast<Index>(size_in_bytes(operand.dtype));
@@ -126,7 +129,9 @@ constexpr StepFacts facts_of(const Kernel& kernel, DType storage = DType::f32) {
     } else if (kernel.kind == KernelKind::reduction) {
         facts.flops += elements * (1 + detail::working_instructions(kernel.prologue));
     } else if (is_structural) {
-        facts.flops += detail::structural_flops(kernel);
+        facts.flops += detail::flops_of(kernel.op, kernel.iteration, [&](std::size_t which) -> const Shape& {
+            return kernel.operands[which].shape;
+        });
     }
     return facts;
 }

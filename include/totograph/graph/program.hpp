@@ -36,6 +36,8 @@ consteval bool check_model() {
         kind != shapes_do_not_broadcast,
         "totograph: two tensors of one operation have shapes that do not broadcast; extents must be equal or 1.");
     static_assert(kind != dtypes_differ, "totograph: the tensors of one operation have different dtypes; cast one.");
+    static_assert(kind != dtype_is_not_taken,
+                  "totograph: an operation does not compute in this dtype; cast before it, and back after it.");
     static_assert(
         kind != dtype_is_storage_only,
         "totograph: a graph computes in f32, f64 and i32; bf16 and f16 only store weights, as the forecaster's "

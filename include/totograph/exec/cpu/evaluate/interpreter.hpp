@@ -86,6 +86,11 @@ inline const double* run(const Chain& chain, Values& values, Index count) {
             case Op::multiply: each([&](std::size_t lane) { return a[lane] * b[lane]; }); break;
             case Op::divide: each([&](std::size_t lane) { return a[lane] / b[lane]; }); break;
             case Op::cast: each([&](std::size_t lane) { return a[lane]; }); break;
+            case Op::custom_elementwise:
+                each([&](std::size_t lane) {
+                    return apply_custom(*instruction.custom, instruction.dtype, a[lane], b[lane], c[lane]);
+                });
+                break;
             default:
                 each([&](std::size_t lane) { return apply_elementwise(instruction.op, a[lane], b[lane], c[lane]); });
         }

@@ -7,6 +7,7 @@
 #include <totograph/exec/cuda/lowering/state_rounding.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/op_table.hpp>
 
 // What steps of a plan are to each other, and what each touches.
 
@@ -210,12 +211,8 @@ constexpr bool is_aligned(int index) {
         result = result && begins_aligned(step.input) && kernel.input_stride % unit == 0 &&
                  kernel.columns() % unit == 0 && kernel.depth % unit == 0;
     }
-    switch (kernel.kind == KernelKind::structural ? kernel.op : Op::add) {
-        case Op::causal_attention:
-        case Op::cached_attention:
-        case Op::variate_attention: return result && kernel.iteration[-1] / kernel.attributes[0] % unit == 0;
-        default: return result;
-    }
+    const bool has_heads = kernel.kind == KernelKind::structural && row_of(kernel.op).kind == OpClass::attention;
+    return result && (!has_heads || kernel.iteration[-1] / kernel.attributes[0] % unit == 0);
 }
 
 }  // namespace lowering_detail

@@ -15,7 +15,7 @@
 #include <totograph/exec/cuda/gemm/sm90/warpgroup_epilogue.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/graph/kernel.hpp>
-#include <totograph/graph/op.hpp>
+#include <totograph/graph/op_table.hpp>
 
 // Which products of many rows warpgroups compute together, and how they are cut into tiles.
 
@@ -58,19 +58,7 @@ constexpr bool has_short_chain() {
     bool is_short = chain.count > 0 && chain.count <= most_instructions && K::kernel.operand_count <= most_operands &&
                     repeated == (1U << K::kernel.operand_count) - 1;
     for (std::size_t i = 0; i < static_cast<std::size_t>(chain.count); ++i) {
-        switch (chain.instructions[i].op) {
-            case Op::constant:
-            case Op::add:
-            case Op::subtract:
-            case Op::multiply:
-            case Op::maximum:
-            case Op::minimum:
-            case Op::negative:
-            case Op::rotate_pairs:
-            case Op::sigmoid:
-            case Op::silu: break;
-            default: is_short = false;
-        }
+        is_short = is_short && row_of(chain.instructions[i].op).cost != ChainCost::function;
     }
     return is_short;
 }
@@ -84,8 +72,7 @@ constexpr bool keeps_up() {
     const Chain& chain = K::kernel.chain;
     int sigmoids = 0;
     for (std::size_t i = 0; i < static_cast<std::size_t>(chain.count); ++i) {
-        const Op op = chain.instructions[i].op;
-        sigmoids += op == Op::sigmoid || op == Op::silu ? 1 : 0;
+        sigmoids += row_of(chain.instructions[i].op).cost == ChainCost::sigmoid ? 1 : 0;
     }
     constexpr bool is_half_of_tile = K::kernel.accumulators == 2;
     constexpr bool stores_bf16 = std::is_same_v<Output<K>, BFloat16>;
