@@ -17,17 +17,17 @@ cat >"$scratch/bucket.cpp" <<'CPP'
 #include <totograph/totograph.hpp>
 namespace tg = totograph;
 template <tg::Bucket bucket>
-std::vector<float> median(const tg::toto::ModelWeights<tg::toto::open_base_1_0>& weights, const tg::Series& series) {
-    tg::Forecaster<tg::toto::open_base_1_0, bucket> forecaster(weights);
+std::vector<float> median(const tg::ModelWeights<tg::toto1::open_base_1_0>& weights, const tg::Series& series) {
+    tg::Forecaster<tg::toto1::open_base_1_0, bucket> forecaster(weights);
     return forecaster.forecast(series).median();
 }
 #if BUCKETS >= 1
 template std::vector<float> median<tg::Bucket{.variates = 7, .context = 4096, .horizon = 336, .samples = 256}>(
-    const tg::toto::ModelWeights<tg::toto::open_base_1_0>&, const tg::Series&);
+    const tg::ModelWeights<tg::toto1::open_base_1_0>&, const tg::Series&);
 #endif
 #if BUCKETS >= 2
 template std::vector<float> median<tg::Bucket{.variates = 8, .context = 2048, .horizon = 96, .samples = 128}>(
-    const tg::toto::ModelWeights<tg::toto::open_base_1_0>&, const tg::Series&);
+    const tg::ModelWeights<tg::toto1::open_base_1_0>&, const tg::Series&);
 #endif
 CPP
 seconds() {

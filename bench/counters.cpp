@@ -20,11 +20,11 @@
 #include <vector>
 
 #include <totograph/core/log.hpp>
-#include <totograph/serve/metrics.hpp>
+#include <totograph/serve/metrics/metrics.hpp>
 
 #ifdef TOTOGRAPH_BENCH_HAS_MODELS
-#include <totograph/serve/backend_registry.hpp>
-#include <totograph/serve/practice_series.hpp>
+#include <totograph/serve/backends/backend_registry.hpp>
+#include <totograph/serve/synthetic_request.hpp>
 
 #include "models/model.hpp"
 #endif
@@ -65,10 +65,10 @@ double measure_forecast() {
     const auto backend = registry.all().front();
     const tg::Bucket bucket = backend->buckets().front();
     const auto forecaster = backend->make(bucket, tg::serve::Mode::standard, {});
-    const tg::serve::PracticeSeries practice(bucket);
-    tg::ForecastOptions options = practice.options();
+    const tg::serve::SyntheticRequest request(bucket);
+    tg::ForecastOptions options = request.options();
     options.horizon = 1;
-    tg::Series series = practice.series();
+    tg::Series series = request.series();
     series.exogenous = 0;
     series.future_exogenous = {};
     std::vector<double> times;
@@ -109,7 +109,7 @@ int main(int argc, char** argv) {
     for (int round = 0; round < rounds; ++round) {  // in turns, so that both see the same clock rate
         const double empty = time_of(forecast_nothing);
         const double counted = time_of([&] {
-            tg::log(tg::LogTopic::buckets, [] { return std::string("a line that nobody wants"); });
+            tg::log(tg::LogTopic::sizes, [] { return std::string("a line that nobody wants"); });
             const auto start = Clock::now();
             forecast_nothing();
             counters.add_forecast(Clock::now() - start, 1);

@@ -27,7 +27,7 @@ namespace {
 
 namespace tg = totograph;
 using tg::Index;
-using Model = tg::toto::open_base_1_0;
+using Model = tg::toto1::open_base_1_0;
 using Clock = std::chrono::steady_clock;
 
 struct Arguments {
@@ -75,7 +75,7 @@ void measure(const char* name, const Arguments& arguments) {
     }
     const auto construction = Clock::now();
     const auto weights =
-        arguments.checkpoint.empty() ? tg::toto::untrained<Model>() : tg::toto::load<Model>(arguments.checkpoint);
+        arguments.checkpoint.empty() ? tg::untrained<Model>() : tg::load<Model>(arguments.checkpoint);
     using Forecaster = tg::Forecaster<Model, bucket, tg::ForecasterOptions{.weights = storage}>;
     Forecaster forecaster(weights, {.threads = arguments.threads});
     const double construction_ms = milliseconds_since(construction);

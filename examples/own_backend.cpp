@@ -11,9 +11,9 @@
 #include <vector>
 
 #include <totograph/core/error.hpp>
-#include <totograph/core/forecast.hpp>
-#include <totograph/core/series.hpp>
-#include <totograph/serve/backend_registry.hpp>
+#include <totograph/forecast/forecast.hpp>
+#include <totograph/forecast/series.hpp>
+#include <totograph/serve/backends/backend_registry.hpp>
 #include <totograph/serve/service.hpp>
 
 #include "models/model.hpp"

@@ -23,7 +23,7 @@ namespace bench {
 namespace tg = totograph;
 using tg::Index;
 using tg::cuda::Precision;
-using Model = tg::toto::open_base_1_0;
+using Model = tg::toto1::open_base_1_0;
 using Clock = std::chrono::steady_clock;
 
 struct Arguments {
@@ -31,8 +31,8 @@ struct Arguments {
     std::vector<std::string> precisions{"bf16", "tf32", "f32"};
     int repeats = 20;
     bool memory = false;  ///< In place of times.
-    std::function<tg::toto::ModelWeights<Model>()> load;
-    std::optional<tg::toto::ModelWeights<Model>> weights;  ///< Shared by all workloads.
+    std::function<tg::ModelWeights<Model>()> load;
+    std::optional<tg::ModelWeights<Model>> weights;  ///< Shared by all workloads.
 
     [[nodiscard]] bool wants(const std::vector<std::string>& list, std::string_view item) const {
         return list.empty() || std::find(list.begin(), list.end(), item) != list.end();

@@ -8,6 +8,6 @@ namespace tg = totograph;
 
 int main() {
     constexpr tg::Bucket bucket{.variates = 1, .context = 4096, .horizon = 768};
-    using Forecaster = tg::cuda::Forecaster<tg::toto::open_base_1_0, bucket>;
+    using Forecaster = tg::cuda::Forecaster<tg::toto1::open_base_1_0, bucket>;
     std::puts(Forecaster::explain_dot<1>().c_str());
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <totograph/core/error.hpp>
-#include <totograph/io/table.hpp>
+#include <totograph/io/csv/table.hpp>
 
 #include "../common/column_groups.hpp"
 #include "../common/format.hpp"

@@ -18,10 +18,10 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/core/forecast.hpp>
+#include <totograph/forecast/forecast.hpp>
 #include <totograph/core/processors.hpp>
-#include <totograph/core/series.hpp>
-#include <totograph/io/table.hpp>
+#include <totograph/forecast/series.hpp>
+#include <totograph/io/csv/table.hpp>
 
 #include "../common/centre.hpp"
 #include "../common/metrics.hpp"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/io/csv.hpp>
+#include <totograph/io/csv/csv.hpp>
 #include <totograph/io/gzip.hpp>
 #include <totograph/io/text_file.hpp>
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/io/csv_options.hpp>
-#include <totograph/io/csv_records.hpp>
+#include <totograph/io/csv/options.hpp>
+#include <totograph/io/csv/records.hpp>
 
 #include "checks.hpp"
 

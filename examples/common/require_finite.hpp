@@ -4,7 +4,7 @@
 #include <string>
 
 #include <totograph/core/error.hpp>
-#include <totograph/core/forecast.hpp>
+#include <totograph/forecast/forecast.hpp>
 
 namespace examples {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <totograph/io/timestamp.hpp>
+#include <totograph/io/csv/timestamp.hpp>
 
 #include "format.hpp"
 #include "timeline.hpp"

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/io/clock.hpp>
-#include <totograph/io/table.hpp>
-#include <totograph/io/time_step.hpp>
-#include <totograph/io/timestamp.hpp>
+#include <totograph/io/csv/clock.hpp>
+#include <totograph/io/csv/table.hpp>
+#include <totograph/io/csv/time_step.hpp>
+#include <totograph/io/csv/timestamp.hpp>
 
 namespace examples {
 

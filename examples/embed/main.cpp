@@ -4,16 +4,16 @@
 #include <cstdio>
 #include <vector>
 
-#include <totograph/toto/demo_1_0.hpp>
+#include <totograph/models/toto1/demo_1_0.hpp>
 #include <totograph/totograph.hpp>
 
 namespace tg = totograph;
 
 int main(int argument_count, char** arguments) {
-    using Model = tg::toto::demo_1_0;
+    using Model = tg::toto1::demo_1_0;
     constexpr tg::Bucket bucket{.variates = 1, .context = 128, .horizon = 12, .samples = 64};
     try {
-        const auto weights = tg::toto::load<Model>(argument_count > 1 ? arguments[1] : DEMO_MODEL);
+        const auto weights = tg::load<Model>(argument_count > 1 ? arguments[1] : DEMO_MODEL);
         tg::Forecaster<Model, bucket> forecaster(weights);
 
         std::vector<float> values;

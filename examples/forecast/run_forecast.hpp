@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/core/forecast.hpp>
-#include <totograph/core/series.hpp>
+#include <totograph/forecast/forecast.hpp>
+#include <totograph/forecast/series.hpp>
 
 #include "../common/exit_codes.hpp"
 #include "../common/format.hpp"

@@ -11,7 +11,7 @@
 
 #include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/io/csv.hpp>
+#include <totograph/io/csv/csv.hpp>
 
 #include "../common/centre.hpp"
 #include "../common/format.hpp"

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include <totograph/io/clock.hpp>
+#include <totograph/io/csv/clock.hpp>
 
 #include "terminal_chart.hpp"
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <utility>
 
-#include <totograph/serve/backend.hpp>
-#include <totograph/serve/practice_series.hpp>
-#include <totograph/serve/tune_threads.hpp>
-#include <totograph/toto/demo_1_0.hpp>
+#include <totograph/serve/backends/backend.hpp>
+#include <totograph/serve/synthetic_request.hpp>
+#include <totograph/serve/tuning/tune_threads.hpp>
+#include <totograph/models/toto1/demo_1_0.hpp>
 #include <totograph/totograph.hpp>
 
 namespace examples {
@@ -18,13 +18,14 @@ namespace examples {
 namespace {
 
 namespace tg = totograph;
-using Model = tg::toto::demo_1_0;
+using Model = tg::toto1::demo_1_0;
 using Options = tg::ForecasterOptions;
+using Rewrites = tg::toto1::Rewrites;
 
-template <Options options>
+template <Options options, Rewrites rewrites>
 class Forecaster final : public tg::serve::BucketForecaster {
 public:
-    Forecaster(const tg::toto::ModelWeights<Model>& weights, int threads)
+    Forecaster(const tg::ModelWeights<Model>& weights, int threads)
         : forecaster_(weights, {.threads = threads}) {}
     tg::Forecast forecast(const tg::Series& series, const tg::ForecastOptions& request) override {
         return forecaster_.forecast(series, request);
@@ -32,23 +33,23 @@ public:
     [[nodiscard]] std::size_t memory_bytes() const override { return forecaster_.memory_bytes(); }
 
 private:
-    tg::Forecaster<Model, ablation_bucket, options> forecaster_;
+    tg::Forecaster<tg::toto1::WithRewrites<Model, rewrites>, ablation_bucket, options> forecaster_;
 };
 
 }  // namespace
 
 std::vector<tg::serve::Variant> ablation_variants(const std::filesystem::path& checkpoint, int threads) {
-    const auto weights = tg::toto::load<Model>(checkpoint);
+    const auto weights = tg::load<Model>(checkpoint);
     std::vector<tg::serve::Variant> variants;
-    const auto add = [&]<Options options>(std::string name, std::string what, int with) {
+    const auto add = [&]<Options options, Rewrites rewrites = Rewrites{}>(std::string name, std::string what, int with) {
         variants.push_back({std::move(name), std::move(what),
-                            [weights, with] { return std::make_unique<Forecaster<options>>(weights, with); }});
+                            [weights, with] { return std::make_unique<Forecaster<options, rewrites>>(weights, with); }});
     };
     const int most = tg::thread_count(threads);
-    const tg::serve::PracticeSeries practice(ablation_bucket);
+    const tg::serve::SyntheticRequest request(ablation_bucket);
     const auto tuning = tg::serve::detail::tune_threads(most, [&](int with, double too_slow) {
-        Forecaster<Options{}> forecaster(weights, with);
-        return tg::serve::detail::median_seconds(forecaster, practice, too_slow);
+        Forecaster<Options{}, Rewrites{}> forecaster(weights, with);
+        return tg::serve::detail::median_seconds(forecaster, request, too_slow);
     });
     const int best = tuning.best;
     add.template operator()<Options{}>("as it is", "", best);
@@ -62,14 +63,14 @@ std::vector<tg::serve::Variant> ablation_variants(const std::filesystem::path& c
                                                                        "the norms' weights inside the products'", best);
     add.template operator()<Options{.passes = {.compose_linears = false}}>(
         "no head composition", "products after products as one, such as the last one and the head's", best);
-    add.template operator()<Options{.rewrites = {.kv_cache = false}}>(
+    add.template operator()<Options{}, Rewrites{.kv_cache = false}>(
         "no KV cache", "keys and values of earlier patches kept; without, other values result", best);
     variants.back().is_exact = false;  // the reference differs in the same way
-    add.template operator()<Options{.rewrites = {.share_prefix = false}}>(
+    add.template operator()<Options{}, Rewrites{.share_prefix = false}>(
         "no shared prefix", "the context processed once for all samples", best);
-    add.template operator()<Options{.rewrites = {.last_patch_only = false}}>(
+    add.template operator()<Options{}, Rewrites{.last_patch_only = false}>(
         "all patches to the end", "the last layer's end for the last patch alone", best);
-    add.template operator()<Options{.rewrites = {.incremental_scaler = false}}>(
+    add.template operator()<Options{}, Rewrites{.incremental_scaler = false}>(
         "no running scaler", "sums carried along in place of reading the series again", best);
     add.template operator()<Options{}>(
         "no tuning",

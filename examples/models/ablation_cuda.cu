@@ -19,7 +19,7 @@ std::vector<totograph::serve::Variant> device_ablation_variants(const std::files
     using totograph::cuda::Capture;
     using totograph::cuda::Execution;
     const bool is_trained = kind_of(checkpoint) == ModelKind::open_base;
-    const auto weights = is_trained ? totograph::toto::load<Model>(checkpoint) : totograph::toto::untrained<Model>();
+    const auto weights = is_trained ? totograph::load<Model>(checkpoint) : totograph::untrained<Model>();
     std::vector<totograph::serve::Variant> variants;
     const auto add = [&](std::string name, std::string what, Made (*make)(const Weights&, const Resources&),
                          const Execution& execution, bool is_exact) {

@@ -5,10 +5,11 @@
 
 #include <totograph/exec/cuda/gemm/cublaslt/library_product.hpp>
 #include <totograph/exec/cuda/runtime/execution.hpp>
-#include <totograph/serve/backend_registry.hpp>
-#include <totograph/serve/cuda_backend.hpp>
-#include <totograph/toto/checkpoint.hpp>
-#include <totograph/toto/cuda_forecaster.hpp>
+#include <totograph/serve/backends/backend_registry.hpp>
+#include <totograph/serve/backends/cuda_backend.hpp>
+#include <totograph/forecast/model_weights.hpp>
+#include <totograph/models/toto1/family.hpp>
+#include <totograph/forecast/cuda/forecaster.hpp>
 
 namespace examples {
 
@@ -16,7 +17,7 @@ namespace examples {
 /// same code captured layer by layer.
 template <class Model, totograph::cuda::ForecasterOptions options, totograph::Bucket... buckets>
 void add_cuda_backends(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint) {
-    const auto weights = totograph::toto::load<Model>(checkpoint);
+    const auto weights = totograph::load<Model>(checkpoint);
     totograph::serve::add_cuda_backend<Model, options, buckets...>(registry, weights);
     totograph::serve::add_cuda_backend<Model, options, buckets...>(registry, weights, "cuda-regional",
                                                                    totograph::cuda::Capture::regional);
@@ -26,7 +27,7 @@ void add_cuda_backends(totograph::serve::BackendRegistry& registry, const std::f
 template <class Model, totograph::Bucket... buckets>
 void add_exact_cuda_backend(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint) {
     constexpr totograph::cuda::ForecasterOptions options{.precision = totograph::cuda::Precision::f32};
-    totograph::serve::add_cuda_backend<Model, options, buckets...>(registry, totograph::toto::load<Model>(checkpoint),
+    totograph::serve::add_cuda_backend<Model, options, buckets...>(registry, totograph::load<Model>(checkpoint),
                                                                    "cuda-f32");
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The model that comes with the library, compiled for the CPU.
-#include <totograph/toto/demo_1_0.hpp>
+#include <totograph/models/toto1/demo_1_0.hpp>
 
 #include "bucket_model.hpp"
 #include "sizes.hpp"
 
 namespace examples {
 
-using Compiled = BucketModel<totograph::toto::demo_1_0, demo_short, demo_long, demo_mean>;
+using Compiled = BucketModel<totograph::toto1::demo_1_0, demo_short, demo_long, demo_mean>;
 
 void add_demo(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint) {
     Compiled::add_backends(registry, checkpoint);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The model that comes with the library, compiled for CUDA devices.
-#include <totograph/toto/demo_1_0.hpp>
+#include <totograph/models/toto1/demo_1_0.hpp>
 
 #include "bucket_model_cuda.hpp"
 #include "sizes.hpp"
 
 namespace examples {
 
-using Model = totograph::toto::demo_1_0;
+using Model = totograph::toto1::demo_1_0;
 
 // Products in bf16 would take 40 to 75% of the time, and move forecasts of so small a model by 1% of a series' scale.
 constexpr totograph::cuda::ForecasterOptions in_tf32{.precision = totograph::cuda::Precision::tf32};

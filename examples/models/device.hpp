@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include <totograph/serve/verify/check.hpp>
+#include <totograph/diagnostics/verify/check.hpp>
 
 // What programs ask about devices. With CUDA, TOTOGRAPH_EXAMPLES_CUDA is defined and a file that nvcc compiles has the
 // answers; without it there are none.

@@ -5,7 +5,7 @@
 
 #include <cuda_runtime.h>
 
-#include <totograph/serve/verify/cuda_device.hpp>
+#include <totograph/diagnostics/verify/cuda_device.hpp>
 
 #include "device.hpp"
 

@@ -3,10 +3,11 @@
 
 #include <memory>
 
-#include <totograph/serve/cuda_backend.hpp>
-#include <totograph/toto/checkpoint.hpp>
-#include <totograph/toto/config.hpp>
-#include <totograph/toto/cuda_forecaster.hpp>
+#include <totograph/serve/backends/cuda_backend.hpp>
+#include <totograph/forecast/model_weights.hpp>
+#include <totograph/models/toto1/family.hpp>
+#include <totograph/models/toto1/config.hpp>
+#include <totograph/forecast/cuda/forecaster.hpp>
 
 #include "ablation.hpp"
 
@@ -14,14 +15,14 @@
 // a file is written for each, so that they compile side by side.
 namespace examples::device_variants {
 
-using Model = totograph::toto::open_base_1_0;
-using Weights = totograph::toto::ModelWeights<Model>;
+using Model = totograph::toto1::open_base_1_0;
+using Weights = totograph::ModelWeights<Model>;
 using Resources = totograph::cuda::ForecasterResources;
 using Made = std::unique_ptr<totograph::serve::BucketForecaster>;
 
-template <totograph::cuda::ForecasterOptions options>
+template <totograph::cuda::ForecasterOptions options, totograph::toto1::Rewrites rewrites>
 Made make(const Weights& weights, const Resources& resources) {
-    using Forecaster = totograph::cuda::Forecaster<Model, device_ablation_bucket, options>;
+    using Forecaster = totograph::cuda::Forecaster<totograph::toto1::WithRewrites<Model, rewrites>, device_ablation_bucket, options>;
     return std::make_unique<totograph::serve::detail::DeviceForecaster<Forecaster>>(weights, resources);
 }
 

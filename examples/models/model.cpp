@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/core/bucket.hpp>
+#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/error.hpp>
-#include <totograph/io/checkpoint_files.hpp>
-#include <totograph/io/model_config.hpp>
+#include <totograph/io/checkpoint/checkpoint_files.hpp>
+#include <totograph/io/checkpoint/model_config.hpp>
 #include <totograph/serve/mode.hpp>
-#include <totograph/toto/bucket_choice.hpp>
-#include <totograph/toto/config.hpp>
-#include <totograph/toto/demo_1_0.hpp>
+#include <totograph/forecast/bucket_choice.hpp>
+#include <totograph/models/toto1/config.hpp>
+#include <totograph/models/toto1/demo_1_0.hpp>
 
 #include "sizes.hpp"
 
@@ -31,7 +31,7 @@ ModelKind kind_of(const fs::path& checkpoint) {
     }
     const totograph::io::ModelConfig file(config);
     const bool is_demo =
-        file.contains("embed_dim") && file.integer("embed_dim") == totograph::toto::demo_1_0::config.embed_dim;
+        file.contains("embed_dim") && file.integer("embed_dim") == totograph::toto1::demo_1_0::config.embed_dim;
     return is_demo ? ModelKind::demo : ModelKind::open_base;
 }
 
@@ -107,7 +107,7 @@ public:
                                                             int threads) const override {
         const std::vector<totograph::Bucket> buckets = backend_->buckets();
         const std::size_t which =
-            totograph::toto::choose_bucket(buckets, series, options, totograph::toto::samples_by_default(buckets));
+            totograph::choose_bucket(buckets, series, options, totograph::samples_by_default(buckets));
         return backend_->make(buckets[which], totograph::serve::effective_mode(totograph::serve::Mode::standard),
                               {.threads = threads});
     }
@@ -124,8 +124,8 @@ std::unique_ptr<AnyModel> open_model(const fs::path& checkpoint) {
     totograph::serve::BackendRegistry backends;
     add_backends(backends, checkpoint);
     const ModelKind kind = kind_of(checkpoint);
-    const totograph::Index patch_size = kind == ModelKind::demo ? totograph::toto::demo_1_0::config.patch_size
-                                                                : totograph::toto::open_base_1_0::config.patch_size;
+    const totograph::Index patch_size = kind == ModelKind::demo ? totograph::toto1::demo_1_0::config.patch_size
+                                                                : totograph::toto1::open_base_1_0::config.patch_size;
     return std::make_unique<BackendModel>(patch_size, most_of(kind), backends.get("cpu"));
 }
 

@@ -5,10 +5,10 @@
 #include <memory>
 #include <string>
 
-#include <totograph/core/series.hpp>
+#include <totograph/forecast/series.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/serve/backend.hpp>
-#include <totograph/serve/backend_registry.hpp>
+#include <totograph/serve/backends/backend.hpp>
+#include <totograph/serve/backends/backend_registry.hpp>
 
 #include "../common/model_sizes.hpp"
 
@@ -74,13 +74,13 @@ inline std::filesystem::path checkpoint_or_demo(const std::filesystem::path& che
 }
 
 /// Opens a checkpoint as the model that it is, and adds what runs its buckets: the backend `cpu`, and in builds with
-/// CUDA `cuda`, `cuda-regional` and others. Throws `Error` as `totograph::toto::load` does.
+/// CUDA `cuda`, `cuda-regional` and others. Throws `Error` as `totograph::load` does.
 void add_backends(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint);
 
-/// Reads all weights of a checkpoint. Throws `Error` for one that is not finite, and as `totograph::toto::load` does.
+/// Reads all weights of a checkpoint. Throws `Error` for one that is not finite, and as `totograph::load` does.
 void check_weights(const std::filesystem::path& checkpoint);
 
-/// Opens a checkpoint as the model that it is. Throws `Error` as `totograph::toto::load` does.
+/// Opens a checkpoint as the model that it is. Throws `Error` as `totograph::load` does.
 std::unique_ptr<AnyModel> open_model(const std::filesystem::path& checkpoint);
 
 }  // namespace examples

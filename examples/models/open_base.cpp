@@ -5,7 +5,7 @@
 
 namespace examples {
 
-using Compiled = BucketModel<totograph::toto::open_base_1_0, open_base_short, open_base_long, open_base_mean>;
+using Compiled = BucketModel<totograph::toto1::open_base_1_0, open_base_short, open_base_long, open_base_mean>;
 
 void add_open_base(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint) {
     Compiled::add_backends(registry, checkpoint);

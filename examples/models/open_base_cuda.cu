@@ -7,7 +7,7 @@ namespace examples {
 
 void add_open_base_cuda(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint) {
     constexpr totograph::cuda::ForecasterOptions in_bf16{};
-    add_cuda_backends<totograph::toto::open_base_1_0, in_bf16, open_base_short, open_base_long, open_base_mean>(
+    add_cuda_backends<totograph::toto1::open_base_1_0, in_bf16, open_base_short, open_base_long, open_base_mean>(
         registry, checkpoint);
 }
 

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include <totograph/core/bucket.hpp>
+#include <totograph/forecast/bucket.hpp>
 
 #include "model.hpp"
 

@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/core/bucket.hpp>
+#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/error.hpp>
-#include <totograph/core/forecast.hpp>
-#include <totograph/core/series.hpp>
+#include <totograph/forecast/forecast.hpp>
+#include <totograph/forecast/series.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/serve/backend.hpp>
-#include <totograph/toto/request_parts.hpp>
+#include <totograph/serve/backends/backend.hpp>
+#include <totograph/forecast/request_parts.hpp>
 
 namespace examples {
 
@@ -33,8 +33,8 @@ public:
     totograph::Forecast forecast(const totograph::Series& series, const totograph::ForecastOptions& options) override {
         // The same checks, with the same sentences, and the same parts as those of the library's own forecasters. There
         // are no patches here: one step is one.
-        return totograph::toto::forecast_in_parts(
-            series, options, bucket_, 1, parts_,
+        return totograph::forecast_in_parts(
+            series, options, totograph::ForecastPlan::of(bucket_), parts_,
             [this](const totograph::Series& part, const totograph::Bucket& request, std::uint64_t,
                    std::uint32_t first) { return repeat_seasons(part, request, static_cast<Index>(first)); });
     }
@@ -67,7 +67,7 @@ private:
     totograph::Bucket bucket_;
     Index season_;
     std::vector<float> result_;
-    totograph::toto::PartsMemory parts_;
+    totograph::PartsMemory parts_;
 };
 
 /// An executor of one's own: it says what it is called, which buckets and modes it has, and makes forecasters.

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/core/forecast.hpp>
+#include <totograph/forecast/forecast.hpp>
 
 namespace examples {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include <totograph/io/csv_cells.hpp>
-#include <totograph/io/gap_words.hpp>
-#include <totograph/io/number_cell.hpp>
+#include <totograph/io/csv/cells.hpp>
+#include <totograph/io/csv/gap_words.hpp>
+#include <totograph/io/csv/number_cell.hpp>
 
 namespace examples {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include <totograph/core/error.hpp>
-#include <totograph/core/series.hpp>
+#include <totograph/forecast/series.hpp>
 
 #include "../common/column_groups.hpp"
 #include "../common/format.hpp"

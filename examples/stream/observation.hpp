@@ -12,13 +12,13 @@
 #include <vector>
 
 #include <totograph/core/error.hpp>
-#include <totograph/io/clock.hpp>
-#include <totograph/io/csv_layout.hpp>
-#include <totograph/io/csv_names.hpp>
-#include <totograph/io/csv_options.hpp>
-#include <totograph/io/csv_profile.hpp>
-#include <totograph/io/csv_records.hpp>
-#include <totograph/io/text_encoding.hpp>
+#include <totograph/io/csv/clock.hpp>
+#include <totograph/io/csv/layout.hpp>
+#include <totograph/io/csv/names.hpp>
+#include <totograph/io/csv/options.hpp>
+#include <totograph/io/csv/profile.hpp>
+#include <totograph/io/csv/records.hpp>
+#include <totograph/io/csv/text_encoding.hpp>
 
 #include "../common/format.hpp"
 #include "../common/intake_options.hpp"

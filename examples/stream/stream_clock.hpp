@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 
-#include <totograph/io/clock.hpp>
-#include <totograph/io/timestamp.hpp>
+#include <totograph/io/csv/clock.hpp>
+#include <totograph/io/csv/timestamp.hpp>
 
 namespace examples {
 

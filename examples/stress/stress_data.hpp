@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/core/bucket.hpp>
+#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/error.hpp>
-#include <totograph/serve/stress/data.hpp>
-#include <totograph/serve/stress/plan.hpp>
+#include <totograph/diagnostics/stress/data.hpp>
+#include <totograph/diagnostics/stress/plan.hpp>
 
 #include "../common/intake.hpp"
 #include "options.hpp"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: totograph: a bucket needs a horizon of at least one step.
-#include <totograph/core/bucket.hpp>
-#include <totograph/toto/config.hpp>
-#include <totograph/toto/forecast_sizes.hpp>
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/models/toto1/config.hpp>
+#include <totograph/forecast/family.hpp>
+#include <totograph/models/toto1/family.hpp>
 
 using namespace totograph;
 
@@ -12,4 +13,4 @@ constexpr Bucket bucket{.context = 64, .horizon = 1};
 constexpr Bucket bucket{.context = 64, .horizon = 0};
 #endif
 
-static_assert(toto::check_bucket<toto::open_base_1_0, bucket>());
+static_assert(check_bucket<toto1::open_base_1_0, bucket>());

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: totograph: a rotary embedding rotates pairs, so the width of a head must be even.
-#include <totograph/toto/config.hpp>
+#include <totograph/models/toto1/config.hpp>
 
 using namespace totograph;
 
 #ifdef TOTOGRAPH_COMPILE_FAIL_CONTROL
-constexpr toto::Toto1Config chosen{.embed_dim = 30, .num_heads = 5};
+constexpr toto1::Toto1Config chosen{.embed_dim = 30, .num_heads = 5};
 #else
-constexpr toto::Toto1Config chosen{.embed_dim = 30, .num_heads = 10};
+constexpr toto1::Toto1Config chosen{.embed_dim = 30, .num_heads = 10};
 #endif
 
 struct Model {
-    static constexpr toto::Toto1Config config = chosen;
+    static constexpr toto1::Toto1Config config = chosen;
 };
-static_assert(toto::check_config<Model>());
+static_assert(toto1::check_config<Model>());

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: totograph: every size of a Toto configuration must be positive.
-#include <totograph/toto/config.hpp>
+#include <totograph/models/toto1/config.hpp>
 
 using namespace totograph;
 
 #ifdef TOTOGRAPH_COMPILE_FAIL_CONTROL
-constexpr toto::Toto1Config chosen{.k_components = 1};
+constexpr toto1::Toto1Config chosen{.k_components = 1};
 #else
-constexpr toto::Toto1Config chosen{.k_components = 0};
+constexpr toto1::Toto1Config chosen{.k_components = 0};
 #endif
 
 struct Model {
-    static constexpr toto::Toto1Config config = chosen;
+    static constexpr toto1::Toto1Config config = chosen;
 };
-static_assert(toto::check_config<Model>());
+static_assert(toto1::check_config<Model>());

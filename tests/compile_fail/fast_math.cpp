@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 // option: -ffast-math
 // expect: which assume that there is no NaN and no infinity
-#include <totograph/core/forecast.hpp>
+#include <totograph/forecast/forecast.hpp>

@@ -8,7 +8,7 @@
 namespace replay {
 
 std::vector<float> samples_on_cpu() {
-    const auto weights = tg::toto::load<Model>(fixture::folder("mixture"));
+    const auto weights = tg::load<Model>(fixture::folder("mixture"));
     tg::Forecaster<Model, many_samples> forecaster(weights, {.threads = 1});
     const Request request = request_for(many_samples);
     const auto samples = forecaster.forecast(request.series(), {.seed = seed}).samples();

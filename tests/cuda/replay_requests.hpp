@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <vector>
 
-#include <totograph/core/bucket.hpp>
-#include <totograph/core/series.hpp>
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/series.hpp>
 
-#include "toto/case_list.hpp"
-#include "toto/series.hpp"
+#include "models/toto1/case_list.hpp"
+#include "models/toto1/series.hpp"
 
 // What the two halves of the test of replays share: nvcc compiles the half on the device, the host's compiler the half
 // on the CPU.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <totograph/toto/demo_1_0.hpp>
+#include <totograph/models/toto1/demo_1_0.hpp>
 
 #include "cuda/parity/cuda_fixture.hpp"
 
@@ -13,12 +13,12 @@ constexpr tg::Bucket bucket{.variates = 3, .context = 77, .horizon = 32};
 
 template <tg::cuda::Precision precision>
 void check(double bound) {
-    constexpr tg::cuda::ForecasterOptions options{.precision = precision,
-                                                  .rewrites = {.last_patch_only = false, .keep_intermediates = true}};
+    using Tapped = tg::toto1::WithRewrites<tg::toto1::demo_1_0, tg::toto1::Rewrites{.last_patch_only = false,
+                                                                                    .keep_intermediates = true}>;
     const fixture::Tensors tensors(TOTOGRAPH_TEST_DATA "/demo_model");
     const fixture::Inputs inputs(tensors, bucket);
-    tg::cuda::Forecaster<tg::toto::demo_1_0, bucket, options> forecaster(
-        tg::toto::load<tg::toto::demo_1_0>(TOTOGRAPH_MODELS "/demo"));
+    tg::cuda::Forecaster<Tapped, bucket, tg::cuda::ForecasterOptions{.precision = precision}> forecaster(
+        tg::load<tg::toto1::demo_1_0>(TOTOGRAPH_MODELS "/demo"));
     forecaster.fill(inputs.series, bucket, 0);
     forecaster.template run<0>();
     for (const char* parameter : {"df", "loc", "scale", "probs"}) {

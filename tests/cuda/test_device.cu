@@ -24,7 +24,7 @@ using Forecaster = tg::cuda::Forecaster<replay::Model, replay::sampled,
                                         tg::cuda::ForecasterOptions{.precision = tg::cuda::Precision::tf32}>;
 
 const auto& weights() {
-    static const auto loaded = tg::toto::load<replay::Model>(fixture::folder("mixture"));
+    static const auto loaded = tg::load<replay::Model>(fixture::folder("mixture"));
     return loaded;
 }
 
@@ -69,7 +69,7 @@ TEST_CASE("a forecaster that does not fit is an error, and one that fits afterwa
         REQUIRE(Forecaster::device_bytes() > 2 * part);
         const std::string message = error_of([] { Forecaster forecaster(weights()); });
         check_has(message, "out_of_memory: ");
-        check_has(message, "are free; use a smaller bucket");
+        check_has(message, "are free; use smaller sizes");
     }
     const std::size_t held = tg::cuda::held_memory().device;
     {
@@ -81,7 +81,7 @@ TEST_CASE("a forecaster that does not fit is an error, and one that fits afterwa
 }
 
 TEST_CASE("what a forecaster takes is what its report says") {
-    const auto fresh = tg::toto::load<replay::Model>(fixture::folder("mixture"));
+    const auto fresh = tg::load<replay::Model>(fixture::folder("mixture"));
     const std::size_t device_before = tg::cuda::held_memory().device;
     const std::size_t pinned_before = tg::cuda::held_memory().pinned;
     constexpr tg::cuda::MemoryReport report = Forecaster::memory();

@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 
 #include <totograph/cuda.hpp>
-#include <totograph/serve/cuda_backend.hpp>
+#include <totograph/serve/backends/cuda_backend.hpp>
 
 #include "cuda/device_test.hpp"
 #include "cuda/replay_requests.hpp"
@@ -25,7 +25,7 @@ using Forecaster =
     tg::cuda::Forecaster<Model, sampled, tg::cuda::ForecasterOptions{.precision = tg::cuda::Precision::bf16}>;
 
 const auto& weights() {
-    static const auto loaded = tg::toto::load<Model>(fixture::folder("mixture"));
+    static const auto loaded = tg::load<Model>(fixture::folder("mixture"));
     return loaded;
 }
 

@@ -13,6 +13,8 @@
 #include <totograph/graph/program.hpp>
 
 #include "cuda/ops/ops_products_models.hpp"
+#include "cuda/ops_attention_models.hpp"
+#include "cuda/ops_products_models.hpp"
 
 using namespace ops;
 
@@ -272,8 +274,8 @@ TEST_CASE("draws do not go where chains of products still read") {
 
 TEST_CASE("a prefix is settled when the launch right before the attention does not write it") {
     constexpr tg::Bucket bucket{.variates = 7, .context = 4096, .horizon = 336, .samples = 256};
-    using Model = tg::toto::open_base_1_0;
-    CHECK(prefix_is_settled<tg::Program<tg::toto::Decode<Model, bucket, tg::toto::Rewrites{}>>>());
+    using Model = tg::toto1::open_base_1_0;
+    CHECK(prefix_is_settled<tg::Program<tg::toto1::Decode<Model, bucket, tg::toto1::Rewrites{}>>>());
     CHECK(prefix_is_settled<tg::Program<AfterStore<Written::suffix>>>());
     CHECK(!prefix_is_settled<tg::Program<AfterStore<Written::prefix_key>>>());
     CHECK(!prefix_is_settled<tg::Program<AfterStore<Written::prefix_value>>>());
@@ -285,10 +287,10 @@ TEST_CASE("a prefix is settled when the launch right before the attention does n
 
 TEST_CASE("a segment of one block has its intermediates in shared memory, each at a place of its own") {
     constexpr tg::Bucket bucket{.variates = 1, .context = 512, .horizon = 192};
-    using Model = tg::toto::open_base_1_0;
-    using Decode = tg::Program<tg::toto::Decode<Model, bucket, tg::toto::Rewrites{}>>;
+    using Model = tg::toto1::open_base_1_0;
+    using Decode = tg::Program<tg::toto1::Decode<Model, bucket, tg::toto1::Rewrites{}>>;
     CHECK(faults_of_segments<Decode>() == "");
-    CHECK(faults_of_segments<tg::Program<tg::toto::Prefill<Model, bucket, tg::toto::Rewrites{}>>>() == "");
+    CHECK(faults_of_segments<tg::Program<tg::toto1::Prefill<Model, bucket, tg::toto1::Rewrites{}>>>() == "");
     constexpr tg::cuda::Launch scaler = first_segment<Decode>();
     CHECK(scaler.blocks == 1);
     CHECK(scaler.local_bytes > 0);

@@ -11,7 +11,7 @@
 #include <doctest/doctest.h>
 
 #include "cuda/device_test.hpp"
-#include "toto/weights.hpp"
+#include "models/toto1/weights.hpp"
 
 namespace {
 
@@ -20,7 +20,7 @@ using device_test::check_has;
 using device_test::error_of;
 
 struct Small {
-    static constexpr tg::toto::Toto1Config config{.patch_size = 8,
+    static constexpr tg::toto1::Toto1Config config{.patch_size = 8,
                                                   .embed_dim = 32,
                                                   .num_layers = 2,
                                                   .num_heads = 4,
@@ -44,7 +44,7 @@ std::vector<float> values(bool is_too_large) {
 
 template <tg::cuda::Precision precision>
 void check() {
-    Forecaster<precision> forecaster(tg::toto::untrained<Small>());
+    Forecaster<precision> forecaster(tg::untrained<Small>());
     const std::vector<float> good = values(false);
     const std::vector<float> bad = values(true);
     const tg::Series good_series{.batch = 2, .variates = 2, .steps = 20, .values = good};
@@ -89,7 +89,7 @@ TEST_CASE("a series that is too large for f32 is counted on the device") {
 
 TEST_CASE("weights that are not finite are an error when they are put on the device") {
     const auto broken = fixture::changed_weights(
-        tg::toto::untrained<Small>(), [](const std::string& tensor, const tg::Shape&, std::span<float> values) {
+        tg::untrained<Small>(), [](const std::string& tensor, const tg::Shape&, std::span<float> values) {
             if (tensor == "model.output_distribution.loc_proj.weight") {
                 values[33] = std::numeric_limits<float>::quiet_NaN();
             }

@@ -13,8 +13,8 @@
 #include <totograph/cuda.hpp>
 
 #include "cuda/count_calls.hpp"
-#include "toto/case_list.hpp"
-#include "toto/series.hpp"
+#include "models/toto1/case_list.hpp"
+#include "models/toto1/series.hpp"
 
 using namespace made_up;
 using Model = fixture::models::Small;
@@ -47,7 +47,7 @@ void check_calls(const Counts& found, const Counts& expected) {
 
 template <tg::Bucket bucket, tg::cuda::Precision precision>
 void check_promises() {
-    const auto weights = tg::toto::load<Model>(fixture::folder("mixture"));
+    const auto weights = tg::load<Model>(fixture::folder("mixture"));
     // What is counted is what there is to count.
     calls::forget();
     using Forecaster = tg::cuda::Forecaster<Model, bucket, tg::cuda::ForecasterOptions{.precision = precision}>;

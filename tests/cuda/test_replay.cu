@@ -28,7 +28,7 @@ template <tg::Bucket bucket, tg::cuda::Precision precision = f32>
 using Forecaster = tg::cuda::Forecaster<Model, bucket, tg::cuda::ForecasterOptions{.precision = precision}>;
 
 const auto& weights() {
-    static const auto loaded = tg::toto::load<Model>(fixture::folder("mixture"));
+    static const auto loaded = tg::load<Model>(fixture::folder("mixture"));
     return loaded;
 }
 

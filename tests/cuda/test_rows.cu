@@ -215,7 +215,7 @@ static_assert(LoweringOf<Ring>::at(LoweringOf<Ring>::count - 1).kind == LaunchKi
 // The decode program begins with running statistics of each sample's patch.
 
 struct Full {
-    using Model = tg::toto::open_base_1_0;
+    using Model = tg::toto1::open_base_1_0;
     static constexpr tg::Bucket bucket{.variates = 7, .context = 4096, .horizon = 336, .samples = 256};
 };
 struct Small {

@@ -28,7 +28,7 @@ using Forecaster =
     tg::cuda::Forecaster<replay::Model, sizes, tg::cuda::ForecasterOptions{.precision = tg::cuda::Precision::f32}>;
 
 const auto& weights() {
-    static const auto loaded = tg::toto::load<replay::Model>(fixture::folder("mixture"));
+    static const auto loaded = tg::load<replay::Model>(fixture::folder("mixture"));
     return loaded;
 }
 

@@ -51,7 +51,7 @@ private:
 
 /// Makes a forecaster, all products of which are the library's, and forecasts.
 std::vector<float> forecast() {
-    static const auto weights = tg::toto::load<replay::Model>(fixture::folder("mixture"));
+    static const auto weights = tg::load<replay::Model>(fixture::folder("mixture"));
     tg::cuda::Forecaster<replay::Model, replay::sampled,
                          tg::cuda::ForecasterOptions{.precision = tg::cuda::Precision::tf32}>
         forecaster(weights);
@@ -256,12 +256,11 @@ TEST_CASE("a choice that was not made is not kept") {
 TEST_CASE("buckets of every kind choose on what they run") {
     const ScratchFolder folder;
     const CacheIn cache(folder.path().string());
-    static const auto weights = tg::toto::load<replay::Model>(fixture::folder("mixture"));
+    static const auto weights = tg::load<replay::Model>(fixture::folder("mixture"));
     const auto products_of = [&]<tg::Bucket bucket, bool kv_cache>() {
         tg::cuda::TunedAlgorithms::instance().forget();
-        tg::cuda::Forecaster<replay::Model, bucket,
-                             tg::cuda::ForecasterOptions{.precision = tg::cuda::Precision::tf32,
-                                                         .rewrites = {.kv_cache = kv_cache}}>
+        tg::cuda::Forecaster<tg::toto1::WithRewrites<replay::Model, tg::toto1::Rewrites{.kv_cache = kv_cache}>, bucket,
+                             tg::cuda::ForecasterOptions{.precision = tg::cuda::Precision::tf32}>
             forecaster(weights);
         const auto request = replay::waves(bucket.batch, bucket.variates, bucket.context);
         for (const float value : forecaster.forecast(request.series(), {.seed = replay::seed}).mean()) {

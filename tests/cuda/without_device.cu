@@ -7,14 +7,14 @@
 #include <vector>
 
 #include <totograph/cuda.hpp>
-#include <totograph/serve/verify/cuda_device.hpp>
+#include <totograph/diagnostics/verify/cuda_device.hpp>
 
 namespace tg = totograph;
 
 namespace {
 
 struct SmallModel {
-    static constexpr tg::toto::Toto1Config config{.patch_size = 8,
+    static constexpr tg::toto1::Toto1Config config{.patch_size = 8,
                                                   .embed_dim = 32,
                                                   .num_layers = 2,
                                                   .num_heads = 4,
@@ -35,7 +35,7 @@ bool forecasts_or_explains() {
     series.steps = 64;
     series.values = values;
     try {
-        const auto weights = tg::toto::untrained<SmallModel>();
+        const auto weights = tg::untrained<SmallModel>();
         tg::cuda::Forecaster<SmallModel, bucket, tg::cuda::ForecasterOptions{.precision = precision}> forecaster(
             weights);
         const tg::Forecast forecast = forecaster.forecast(series);

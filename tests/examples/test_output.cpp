@@ -14,7 +14,7 @@
 #include "../../examples/common/output_files.hpp"
 #include "../../examples/common/progress.hpp"
 #include "../../examples/forecast/make_figure.hpp"
-#include "totograph/io/csv.hpp"
+#include "totograph/io/csv/csv.hpp"
 
 using namespace examples;
 

@@ -12,7 +12,6 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/graph/program.hpp>
 #include <totograph/graph/record/custom.hpp>
 #include <totograph/graph/record/model_error.hpp>
 #include <totograph/graph/recorder.hpp>

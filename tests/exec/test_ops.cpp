@@ -93,6 +93,10 @@ struct Broadcasts {
         out(full - scalar);
         out(reshape(scalar - scalar * 2.0, {1}));
         out(scalar - r.state("one", {1}));
+        const Tensor many = r.state("many", {2, 300});  // more than the eager executor computes at a time
+        const Tensor each = r.state("each", {2, 1});
+        out(many - each);
+        out(each - many * many);
         out((full - outer) * (column + row) - weight);
         out(where(less(column, row), plane, scalar));
         out(exp(scalar * 0.25) * row + exp(scalar * 0.25) * 3.0);

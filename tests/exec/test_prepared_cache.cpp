@@ -29,11 +29,11 @@
 #include <totograph/exec/prepared_cache.hpp>
 #include <totograph/exec/row_major_weights.hpp>
 #include <totograph/exec/weight_expression.hpp>
-#include <totograph/graph/explain/text.hpp>
 #include <totograph/graph/record/custom.hpp>
 #include <totograph/graph/record/elementwise.hpp>
+#include <totograph/graph/explain/text.hpp>
 #include <totograph/graph/recorder.hpp>
-#include <totograph/io/weight_file.hpp>
+#include <totograph/io/cache/weight_file.hpp>
 #include <totograph/version.hpp>
 
 #include "io/support.hpp"

@@ -3,18 +3,18 @@
 
 #include <doctest/doctest.h>
 
-#include <totograph/core/bucket.hpp>
+#include <totograph/forecast/bucket.hpp>
 #include <totograph/exec/cuda/lowering/state_rounding.hpp>
 #include <totograph/graph/program.hpp>
-#include <totograph/toto/config.hpp>
-#include <totograph/toto/programs.hpp>
+#include <totograph/models/toto1/config.hpp>
+#include <totograph/models/toto1/programs.hpp>
 
 namespace {
 
 namespace tg = totograph;
 
 struct SmallToto {
-    static constexpr tg::toto::Toto1Config config{.patch_size = 4,
+    static constexpr tg::toto1::Toto1Config config{.patch_size = 4,
                                                   .embed_dim = 16,
                                                   .num_layers = 2,
                                                   .num_heads = 2,
@@ -23,8 +23,8 @@ struct SmallToto {
                                                   .k_components = 2};
 };
 constexpr tg::Bucket bucket{.variates = 2, .context = 16, .horizon = 8, .samples = 3};
-using Prefill = tg::Program<tg::toto::Prefill<SmallToto, bucket, tg::toto::Rewrites{}>>;
-using Decode = tg::Program<tg::toto::Decode<SmallToto, bucket, tg::toto::Rewrites{}>>;
+using Prefill = tg::Program<tg::toto1::Prefill<SmallToto, bucket, tg::toto1::Rewrites{}>>;
+using Decode = tg::Program<tg::toto1::Decode<SmallToto, bucket, tg::toto1::Rewrites{}>>;
 
 template <class Rounding>
 std::size_t rounded() {

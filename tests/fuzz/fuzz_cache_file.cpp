@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "require.hpp"
-#include "totograph/io/cache_file.hpp"
+#include "totograph/io/cache/cache_file.hpp"
 
 using fuzz::require;
 

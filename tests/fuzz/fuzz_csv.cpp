@@ -10,7 +10,7 @@
 
 #include "require.hpp"
 #include "totograph/core/error.hpp"
-#include "totograph/io/csv.hpp"
+#include "totograph/io/csv/csv.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include "require.hpp"
 #include "totograph/core/error.hpp"
-#include "totograph/io/model_config.hpp"
+#include "totograph/io/checkpoint/model_config.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include "require.hpp"
 #include "totograph/core/dtype.hpp"
 #include "totograph/core/error.hpp"
-#include "totograph/io/safetensors.hpp"
+#include "totograph/io/checkpoint/safetensors.hpp"
 
 using fuzz::require;
 

@@ -7,7 +7,7 @@
 
 #include "require.hpp"
 #include "totograph/core/error.hpp"
-#include "totograph/io/shard_index.hpp"
+#include "totograph/io/checkpoint/shard_index.hpp"
 
 using fuzz::require;
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "require.hpp"
-#include "totograph/io/block_checksum.hpp"
-#include "totograph/io/weight_file.hpp"
+#include "totograph/io/cache/block_checksum.hpp"
+#include "totograph/io/cache/weight_file.hpp"
 
 namespace {
 

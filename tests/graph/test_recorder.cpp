@@ -11,8 +11,8 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/graph.hpp>
-#include <totograph/graph/op.hpp>
 #include <totograph/graph/record/model_error.hpp>
+#include <totograph/graph/op.hpp>
 #include <totograph/graph/recorder.hpp>
 #include <totograph/nn/attention.hpp>
 #include <totograph/nn/feed_forward.hpp>

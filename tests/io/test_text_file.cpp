@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "support.hpp"
-#include "totograph/io/model_config.hpp"
+#include "totograph/io/checkpoint/model_config.hpp"
 #include "totograph/io/text_file.hpp"
 
 namespace {

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include <totograph/core/error.hpp>
-#include <totograph/serve/backend.hpp>
+#include <totograph/serve/backends/backend.hpp>
 #include <totograph/serve/service.hpp>
-#include <totograph/toto/request_parts.hpp>
+#include <totograph/forecast/request_parts.hpp>
 
 // Backends that compute nothing and remember what they were asked.
 
@@ -53,8 +53,8 @@ public:
           grows_(grows) {}
 
     tg::Forecast forecast(const tg::Series& series, const tg::ForecastOptions& options) override {
-        return tg::toto::forecast_in_parts(
-            series, options, bucket_, 1, parts_,
+        return tg::forecast_in_parts(
+            series, options, tg::ForecastPlan::of(bucket_), parts_,
             [this](const tg::Series&, const Bucket& request, std::uint64_t seed, std::uint32_t) -> tg::Forecast {
                 if (seed == refused_seed) {
                     throw tg::Error(tg::ErrorCode::invalid_series, "The fake refuses this seed.");
@@ -80,7 +80,7 @@ private:
     bool fails_to_tell_;
     std::size_t grows_;
     std::size_t bytes_ = fake_bytes;
-    tg::toto::PartsMemory parts_;
+    tg::PartsMemory parts_;
 };
 
 /// Its forecasts are `number` plus the mode's place in the enumeration, over ten: they tell who made them.

@@ -9,10 +9,10 @@
 #include <doctest/doctest.h>
 
 #include <totograph/core/log.hpp>
-#include <totograph/serve/backend_registry.hpp>
-#include <totograph/serve/explain_text.hpp>
+#include <totograph/serve/backends/backend_registry.hpp>
+#include <totograph/serve/explain/explain_text.hpp>
 #include <totograph/serve/service.hpp>
-#include <totograph/serve/tune_threads.hpp>
+#include <totograph/serve/tuning/tune_threads.hpp>
 
 #include "io/support.hpp"
 #include "serve/service_fakes.hpp"
@@ -325,7 +325,7 @@ TEST_CASE("arguments that cannot be are refused") {
 
     serve::BackendRegistry empty;
     empty.add(fake("empty", 1, {}));
-    check_error(ErrorCode::invalid_argument, {"'empty'", "no buckets"}, [&] { serve::ForecastService{empty}; });
+    check_error(ErrorCode::invalid_argument, {"'empty'", "no compiled sizes"}, [&] { serve::ForecastService{empty}; });
 
     serve::ForecastService service(two.registry, {.mode = Mode::standard});
     check_error(ErrorCode::invalid_argument, {"'unknown'"}, [&] { service.set_mode(static_cast<Mode>(99)); });
@@ -382,10 +382,10 @@ TEST_CASE("an explanation is that of the backend and mode that serve a bucket") 
 
 TEST_CASE("a made-up request fills its bucket") {
     constexpr Bucket bucket{.batch = 2, .variates = 3, .context = 16, .horizon = 8, .samples = 4, .exogenous = 1};
-    const serve::PracticeSeries practice(bucket);
-    const tg::Bucket request = tg::toto::request_sizes(practice.series(), practice.options(), Bucket{});
+    const serve::SyntheticRequest made(bucket);
+    const tg::Bucket request = tg::request_sizes(made.series(), made.options(), Bucket{});
     CHECK(request == bucket);
-    CHECK_NOTHROW(tg::toto::check_request(practice.series(), request));
+    CHECK_NOTHROW(tg::check_request(made.series(), request));
 }
 
 TEST_CASE("threads are tuned by halving, and the fewest that are as fast are taken") {
@@ -431,7 +431,7 @@ TEST_CASE("what a service does is logged when asked for") {
     tg::set_log_sink([&](tg::LogTopic topic, std::string_view line) {
         lines.push_back(std::string(tg::name(topic)) + ": " + std::string(line));
     });
-    tg::set_logs("capture,buckets");
+    tg::set_logs("capture,sizes");
     OneBackend one;
     (void)one.ask(1);
     one.service.release(small);
@@ -443,7 +443,7 @@ TEST_CASE("what a service does is logged when asked for") {
                            [&](const std::string& line) { return line.find(part) != std::string::npos; });
     };
     REQUIRE(lines.size() == 3);
-    CHECK(holds("buckets: a request of 1 x 1 x 8 goes to bucket 1 x 2 x 16 -> 8, mean of 'fake' in mode default"));
-    CHECK(holds("capture: built bucket 1 x 2 x 16 -> 8, mean of 'fake' in mode default in "));
-    CHECK(holds("buckets: released bucket 1 x 2 x 16 -> 8, mean"));
+    CHECK(holds("sizes: a request of 1 x 1 x 8 goes to size 1 x 2 x 16 -> 8, mean of 'fake' in mode default"));
+    CHECK(holds("capture: built size 1 x 2 x 16 -> 8, mean of 'fake' in mode default in "));
+    CHECK(holds("sizes: released size 1 x 2 x 16 -> 8, mean"));
 }

@@ -14,9 +14,9 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
-#include <totograph/graph/passes/rewrite.hpp>
 #include <totograph/graph/plan/plan.hpp>
 #include <totograph/graph/program.hpp>
+#include <totograph/graph/passes/rewrite.hpp>
 
 namespace totograph::test {
 

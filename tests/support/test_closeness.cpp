@@ -6,8 +6,8 @@
 
 #include <doctest/doctest.h>
 
-#include "toto/closeness.hpp"
-#include "toto/fixture_data.hpp"
+#include "models/toto1/closeness.hpp"
+#include "models/toto1/fixture_data.hpp"
 
 // The comparisons that the parity tests rest on see what they are there for.
 

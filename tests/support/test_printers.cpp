@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include <totograph/core/bucket.hpp>
+#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes what `toto-ts` computes with the demo checkpoint, for tests/toto/test_demo_model.cpp.
+"""Writes what `toto-ts` computes with the demo checkpoint, for tests/models/toto1/test_demo_model.cpp.
 
     python3 tools/demo_model/make_fixture.py --checkpoint models/demo --output tests/data/demo_model
 

@@ -8,7 +8,7 @@ from safetensors.torch import save_file
 from toto.model.backbone import TotoBackbone
 from toto.model.toto import Toto
 
-# As in include/totograph/toto/demo_1_0.hpp, in the reference's own terms.
+# As in include/totograph/models/toto1/demo_1_0.hpp, in the reference's own terms.
 CONFIG = {
     "patch_size": 16,
     "stride": 16,

@@ -16,9 +16,9 @@
 #include <totograph/exec/weight_expression.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/explain/text.hpp>
-#include <totograph/io/cache_folder.hpp>
-#include <totograph/io/weight_file.hpp>
-#include <totograph/io/weight_folder.hpp>
+#include <totograph/io/cache/cache_folder.hpp>
+#include <totograph/io/cache/weight_file.hpp>
+#include <totograph/io/cache/weight_folder.hpp>
 #include <totograph/version.hpp>
 
 namespace totograph {

@@ -47,11 +47,13 @@ public:
         }
         return nullptr;
     }
-    /// Bytes of the states whose names begin with `prefix`; of all by default.
-    [[nodiscard]] std::size_t bytes(std::string_view prefix = {}) const noexcept {
+    /// Bytes of all states.
+    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+    /// Bytes of the states whose names are `wanted`.
+    [[nodiscard]] std::size_t bytes_of(bool (*wanted)(std::string_view name)) const noexcept {
         std::size_t total = 0;
         for (const Entry& entry : entries_) {
-            total += entry.name.starts_with(prefix) ? entry.bytes : 0;
+            total += wanted(entry.name) ? entry.bytes : 0;
         }
         return total;
     }

@@ -14,8 +14,8 @@
 
 #include <totograph/core/cache_counts.hpp>
 #include <totograph/core/log.hpp>
-#include <totograph/io/cache_file.hpp>
-#include <totograph/io/cache_folder.hpp>
+#include <totograph/io/cache/cache_file.hpp>
+#include <totograph/io/cache/cache_folder.hpp>
 #include <totograph/io/text.hpp>
 
 namespace totograph {

@@ -13,29 +13,29 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/core/bucket.hpp>
+#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/error.hpp>
-#include <totograph/core/forecast.hpp>
+#include <totograph/forecast/forecast.hpp>
 #include <totograph/core/log.hpp>
-#include <totograph/core/series.hpp>
+#include <totograph/forecast/series.hpp>
 #include <totograph/exec/cpu/thread_pools.hpp>
 #include <totograph/graph/explain/text.hpp>
 #include <totograph/io/text.hpp>
-#include <totograph/serve/backend.hpp>
-#include <totograph/serve/backend_registry.hpp>
-#include <totograph/serve/explanation.hpp>
-#include <totograph/serve/metrics.hpp>
+#include <totograph/serve/backends/backend.hpp>
+#include <totograph/serve/backends/backend_registry.hpp>
+#include <totograph/serve/explain/explanation.hpp>
+#include <totograph/serve/metrics/metrics.hpp>
 #include <totograph/serve/mode.hpp>
-#include <totograph/serve/practice_series.hpp>
+#include <totograph/serve/synthetic_request.hpp>
 #include <totograph/serve/result_pool.hpp>
 #include <totograph/serve/routing.hpp>
-#include <totograph/serve/seconds_text.hpp>
+#include <totograph/serve/metrics/seconds_text.hpp>
 #include <totograph/serve/service_options.hpp>
 #include <totograph/serve/stance.hpp>
 #include <totograph/serve/turn_lock.hpp>
 #include <totograph/serve/warm_up_report.hpp>
-#include <totograph/toto/bucket_choice.hpp>
-#include <totograph/toto/request.hpp>
+#include <totograph/forecast/bucket_choice.hpp>
+#include <totograph/forecast/request.hpp>
 
 namespace totograph::serve {
 
@@ -45,7 +45,8 @@ namespace totograph::serve {
 /// Any number of threads may use it at once. They are served one after the other, in the order in which they came, so
 /// requests that are to run side by side want a service for each thread; those may share a registry and a `Metrics`.
 /// `is_ready()`, `waiting()`, `snapshot()`, `metrics()` and `reset_counters()` wait for nobody, all else for its turn.
-/// What a backend or a log sink does while it is called must not come back to the service.
+/// What a backend or a log sink does while it is called must not come back to the service: such a call throws `Error`
+/// (`invalid_argument`), and would wait for ever from another thread that the forecast waits for.
 class ForecastService {
 public:
     /// Builds nothing yet. Throws `Error`: `invalid_argument` for a backend that the registry does not have, one
@@ -65,7 +66,7 @@ public:
                 }
             }
         }
-        samples_by_default_ = toto::samples_by_default(buckets_);
+        samples_by_default_ = samples_by_default(buckets_);
     }
     ForecastService(const ForecastService&) = delete;
     ForecastService& operator=(const ForecastService&) = delete;
@@ -88,7 +89,7 @@ public:
         const std::scoped_lock turn(turn_);
         if (options.forecasts < 0) {
             throw Error(ErrorCode::invalid_argument, "A warm-up cannot make " + std::to_string(options.forecasts) +
-                                                         " forecasts of each bucket. Pass 0 or more.");
+                                                         " forecasts of each size. Pass 0 or more.");
         }
         for (const Bucket& bucket : options.buckets) {
             require_bucket(bucket);
@@ -148,7 +149,7 @@ public:
         const detail::ResolvedRoute& route = routing_.of(series.batch);
         detail::ServedBackend& served = routing_.backends[route.backend];
         const std::size_t which = bucket_for(served, series, options);
-        log(LogTopic::buckets, [&] {
+        log(LogTopic::sizes, [&] {
             return "a request of " + std::to_string(series.batch) + " x " + std::to_string(series.variates) + " x " +
                    std::to_string(series.steps) + " goes to " + detail::describe(served, which, route.mode);
         });
@@ -185,7 +186,7 @@ public:
                 place.was_built = false;
                 for (const Mode mode : all_modes) {
                     if (place.at(mode).free()) {
-                        log(LogTopic::buckets, [&] { return "released " + detail::describe(served, i, mode); });
+                        log(LogTopic::sizes, [&] { return "released " + detail::describe(served, i, mode); });
                     }
                 }
             }
@@ -214,12 +215,12 @@ public:
     }
 
     /// The mode of requests that no route gives a mode of its own.
-    [[nodiscard]] Mode mode() const noexcept {
+    [[nodiscard]] Mode mode() const {
         const std::scoped_lock turn(turn_);
         return routing_.routes.back().mode;
     }
     /// The name of the backend of requests that no route takes.
-    [[nodiscard]] const std::string& backend() const noexcept {
+    [[nodiscard]] const std::string& backend() const {
         const std::scoped_lock turn(turn_);
         return routing_.backends[routing_.routes.back().backend].name;
     }
@@ -256,12 +257,12 @@ public:
         return found == served.buckets.end() ? std::optional<Bucket>() : *found;
     }
     /// The name of the backend that requests of so many series go to.
-    [[nodiscard]] const std::string& backend_of(Index batch) const noexcept {
+    [[nodiscard]] const std::string& backend_of(Index batch) const {
         const std::scoped_lock turn(turn_);
         return routing_.backends[routing_.of(batch).backend].name;
     }
     /// The mode that serves requests of so many series.
-    [[nodiscard]] Mode mode_of(Index batch) const noexcept {
+    [[nodiscard]] Mode mode_of(Index batch) const {
         const std::scoped_lock turn(turn_);
         return routing_.of(batch).mode;
     }
@@ -308,14 +309,14 @@ private:
         for (const Bucket& one : buckets_) {
             list += (list.empty() ? "" : "; ") + to_string(one);
         }
-        throw Error(ErrorCode::no_bucket, "This service has no bucket " + to_string(bucket) +
-                                              "; its buckets are: " + list + ". Name one of these.");
+        throw Error(ErrorCode::no_bucket, "This service has no compiled size " + to_string(bucket) +
+                                              "; it has: " + list + ". Name one of these.");
     }
 
     /// The cheapest bucket that holds a request; counts those that none holds.
     std::size_t bucket_for(const detail::ServedBackend& served, const Series& series, const ForecastOptions& options) {
         try {
-            return toto::choose_bucket(served.buckets, series, options, samples_by_default_, served.name);
+            return choose_bucket(served.buckets, series, options, samples_by_default_, served.name);
         } catch (...) {
             metrics_->add_request_without_bucket();
             throw;
@@ -339,7 +340,7 @@ private:
         std::unique_ptr<BucketForecaster> made = served.backend->make(served.buckets[which], mode, resources_);
         if (!made) {
             throw Error(ErrorCode::invalid_argument,
-                        "The backend " + io::in_quotes(served.name) + " made no forecaster for the bucket " +
+                        "The backend " + io::in_quotes(served.name) + " made no forecaster for the size " +
                             to_string(served.buckets[which]) + ". Backend::make has to return one, or throw.");
         }
         const double seconds = seconds_since(start);
@@ -370,10 +371,10 @@ private:
             row.build_seconds = build(served, which, mode);
             row.captures = slot.forecaster->captures();
         }
-        const PracticeSeries practice(row.bucket);
+        const SyntheticRequest request(row.bucket);
         for (int i = 0; i < forecasts; ++i) {
             const auto start = Clock::now();
-            (void)slot.forecaster->forecast(practice.series(), practice.options());
+            (void)slot.forecaster->forecast(request.series(), request.options());
             const double seconds = seconds_since(start);
             (i == 0 ? row.first_seconds : row.later_seconds) = i < 2 ? seconds : std::min(row.later_seconds, seconds);
         }
@@ -388,7 +389,7 @@ private:
         ForecastCounters& counters = counters_of(served, which, mode);
         try {
             // Nothing is built for a request that would be refused.
-            toto::check_request(series, toto::used_sizes(series, options, served.buckets[which]));
+            check_request(series, used_sizes(series, options, served.buckets[which]));
             const Stance stance = current_stance();
             Mode used = stance == Stance::force_eager ? Mode::eager : mode;
             // Mode eager captures nothing: it is built when it is needed, whatever the stance, as for a fallback.

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include <totograph/core/bucket.hpp>
+#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/serve/backend.hpp>
-#include <totograph/serve/metrics.hpp>
+#include <totograph/serve/backends/backend.hpp>
+#include <totograph/serve/metrics/metrics.hpp>
 #include <totograph/serve/mode.hpp>
 
 namespace totograph::serve {

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include <totograph/core/bucket.hpp>
+#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/explain/text.hpp>
 #include <totograph/serve/mode.hpp>
-#include <totograph/serve/seconds_text.hpp>
+#include <totograph/serve/metrics/seconds_text.hpp>
 
 namespace totograph::serve {
 
@@ -34,7 +34,7 @@ struct WarmUpReport {
 inline std::string to_string(const WarmUpReport& report) {
     totograph::detail::TextTable table({{"backend"},
                                         {"mode"},
-                                        {"bucket"},
+                                        {"size"},
                                         {"build", true},
                                         {"captures", true},
                                         {"first forecast", true},

@@ -10,9 +10,9 @@
 
 #include <totograph/cuda.hpp>
 
-#include "toto/case_list.hpp"
-#include "toto/fixture_data.hpp"
-#include "toto/intermediates.hpp"
+#include "models/toto1/case_list.hpp"
+#include "models/toto1/fixture_data.hpp"
+#include "models/toto1/intermediates.hpp"
 
 // The fixtures of the reference, on the CUDA executor.
 
@@ -32,14 +32,15 @@ constexpr Bounds cuda_bounds(tg::cuda::Precision precision) {
 
 template <tg::cuda::Precision precision, class CaseType>
 void check_cuda_intermediates(const CaseType& test) {
-    constexpr tg::cuda::ForecasterOptions options{.precision = precision,
-                                                  .rewrites = {.last_patch_only = false, .keep_intermediates = true}};
-    using Forecaster = tg::cuda::Forecaster<typename CaseType::Model, CaseType::bucket, options>;
-    constexpr tg::toto::Toto1Config config = CaseType::Model::config;
+    using Tapped = tg::toto1::WithRewrites<typename CaseType::Model, tg::toto1::Rewrites{.last_patch_only = false,
+                                                                                         .keep_intermediates = true}>;
+    using Forecaster =
+        tg::cuda::Forecaster<Tapped, CaseType::bucket, tg::cuda::ForecasterOptions{.precision = precision}>;
+    constexpr tg::toto1::Toto1Config config = CaseType::Model::config;
     constexpr Bounds bounds = cuda_bounds(precision);
     const Tensors tensors(test.name);
     const Inputs inputs(tensors, CaseType::bucket);
-    Forecaster forecaster(tg::toto::load<typename CaseType::Model>(folder(test.name)));
+    Forecaster forecaster(tg::load<typename CaseType::Model>(folder(test.name)));
     forecaster.fill(inputs.series, CaseType::bucket, 0);
     forecaster.template run<0>();
     const auto state = [&](const std::string& name, int layer) {
@@ -61,14 +62,16 @@ void check_cuda_intermediates(const CaseType& test) {
     }
 }
 
-template <tg::cuda::ForecasterOptions options, class CaseType>
+template <tg::cuda::Precision precision, tg::toto1::Rewrites rewrites = tg::toto1::Rewrites{}, class CaseType>
 void check_cuda_mean(const CaseType& test) {
+    using Model = tg::toto1::WithRewrites<typename CaseType::Model, rewrites>;
     const Tensors tensors(test.name);
     const Inputs inputs(tensors, CaseType::bucket);
-    const auto weights = tg::toto::load<typename CaseType::Model>(folder(test.name));
-    tg::cuda::Forecaster<typename CaseType::Model, CaseType::bucket, options> forecaster(weights);
+    const auto weights = tg::load<typename CaseType::Model>(folder(test.name));
+    tg::cuda::Forecaster<Model, CaseType::bucket, tg::cuda::ForecasterOptions{.precision = precision}> forecaster(
+        weights);
     const auto first = forecaster.forecast(inputs.series).mean();
-    check_mean_values(tensors, CaseType::bucket, options.rewrites.kv_cache, cuda_bounds(options.precision), first);
+    check_mean_values(tensors, CaseType::bucket, rewrites.kv_cache, cuda_bounds(precision), first);
     CHECK_MESSAGE(forecaster.forecast(inputs.series).mean() == first, "a second replay differs from the first");
 }
 
@@ -80,10 +83,10 @@ void check_cuda(const CaseType& test) {
         check_cuda_intermediates<f32>(test);
     }
     SUBCASE("mean") {
-        check_cuda_mean<tg::cuda::ForecasterOptions{.precision = f32}>(test);
+        check_cuda_mean<f32>(test);
     }
     SUBCASE("mean without a cache") {
-        check_cuda_mean<tg::cuda::ForecasterOptions{.precision = f32, .rewrites = {.kv_cache = false}}>(test);
+        check_cuda_mean<f32, tg::toto1::Rewrites{.kv_cache = false}>(test);
     }
 }
 
@@ -95,10 +98,10 @@ void check_cuda_reduced(const CaseType& test) {
         check_cuda_intermediates<bf16>(test);
     }
     SUBCASE("bf16 mean") {
-        check_cuda_mean<tg::cuda::ForecasterOptions{.precision = bf16}>(test);
+        check_cuda_mean<bf16>(test);
     }
     SUBCASE("tf32 mean") {
-        check_cuda_mean<tg::cuda::ForecasterOptions{.precision = tf32}>(test);
+        check_cuda_mean<tf32>(test);
     }
 }
 

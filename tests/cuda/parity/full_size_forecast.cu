@@ -23,7 +23,7 @@ namespace tg = totograph;
 
 namespace {
 
-using Model = tg::toto::open_base_1_0;
+using Model = tg::toto1::open_base_1_0;
 constexpr tg::Bucket bucket{.variates = 3, .context = 1000, .horizon = 192};
 
 void write(const std::string& path, const std::vector<float>& values) {
@@ -38,12 +38,13 @@ void write(const std::string& path, const std::vector<float>& values) {
 constexpr std::size_t series_size = static_cast<std::size_t>(bucket.variates * bucket.context);
 
 template <tg::cuda::Precision precision>
-void forecast(const tg::toto::ModelWeights<Model>& weights, const std::vector<float>& values,
+void forecast(const tg::ModelWeights<Model>& weights, const std::vector<float>& values,
               const std::string& folder) {
-    constexpr tg::cuda::ForecasterOptions options{.precision = precision, .rewrites = {.keep_intermediates = true}};
-    tg::cuda::Forecaster<Model, bucket, options> forecaster(weights);
+    using Tapped = tg::toto1::WithRewrites<Model, tg::toto1::Rewrites{.keep_intermediates = true}>;
+    constexpr tg::cuda::ForecasterOptions options{.precision = precision};
+    tg::cuda::Forecaster<Tapped, bucket, options> forecaster(weights);
     // The forecast itself with the program that users run.
-    tg::cuda::Forecaster<Model, bucket, tg::cuda::ForecasterOptions{.precision = precision}> plain(weights);
+    tg::cuda::Forecaster<Model, bucket, options> plain(weights);
     std::map<std::string, std::vector<float>> results;
     const auto add = [&](const std::string& name, const std::vector<float>& part) {
         results[name].insert(results[name].end(), part.begin(), part.end());
@@ -87,7 +88,7 @@ int main(int argc, char** argv) {
             throw tg::Error(tg::ErrorCode::io_failure,
                             std::string("'") + argv[2] + "' could not be read; check its permissions.");
         }
-        const auto weights = tg::toto::load<Model>(argv[1]);
+        const auto weights = tg::load<Model>(argv[1]);
         forecast<tg::cuda::Precision::f32>(weights, values, argv[3]);
         forecast<tg::cuda::Precision::tf32>(weights, values, argv[3]);
         forecast<tg::cuda::Precision::bf16>(weights, values, argv[3]);

@@ -23,7 +23,7 @@ using device_test::values_of;
 template <tg::cuda::Precision precision>
 void check_many_forecasts() {
     constexpr int rounds = 5000;
-    const auto weights = tg::toto::load<Model>(fixture::folder("mixture"));
+    const auto weights = tg::load<Model>(fixture::folder("mixture"));
     tg::cuda::Forecaster<Model, sampled, tg::cuda::ForecasterOptions{.precision = precision}> forecaster(weights);
     const Request whole = request_for(sampled);
     const Request smaller = request_for(part);

@@ -16,7 +16,7 @@ namespace replay {
 template <tg::Bucket whole, tg::Bucket smaller>
 void check_part() {
     constexpr tg::cuda::ForecasterOptions options{.precision = tg::cuda::Precision::f32};
-    const auto weights = tg::toto::load<Model>(fixture::folder("mixture"));
+    const auto weights = tg::load<Model>(fixture::folder("mixture"));
     tg::cuda::Forecaster<Model, whole, options> large(weights);
     tg::cuda::Forecaster<Model, smaller, options> exact(weights);
     const Request request = request_for(smaller);

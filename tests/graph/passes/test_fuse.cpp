@@ -7,8 +7,8 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/kernel.hpp>
-#include <totograph/graph/passes/rewrite.hpp>
 #include <totograph/graph/recorder.hpp>
+#include <totograph/graph/passes/rewrite.hpp>
 #include <totograph/nn/feed_forward.hpp>
 #include <totograph/nn/rms_norm.hpp>
 #include <totograph/nn/rotary.hpp>

@@ -9,14 +9,14 @@
 #include <doctest/doctest.h>
 
 #include <totograph/core/arena.hpp>
-#include <totograph/core/bucket.hpp>
+#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/graph/passes/rewrite.hpp>
 #include <totograph/graph/recorder.hpp>
-#include <totograph/toto/config.hpp>
-#include <totograph/toto/programs.hpp>
-#include <totograph/toto/rewrites.hpp>
+#include <totograph/graph/passes/rewrite.hpp>
+#include <totograph/models/toto1/config.hpp>
+#include <totograph/models/toto1/programs.hpp>
+#include <totograph/models/toto1/rewrites.hpp>
 
 #include "support/plans.hpp"
 #include "support/tensor_sources.hpp"
@@ -27,7 +27,7 @@ using namespace totograph::test;
 namespace {
 
 struct SmallToto {
-    static constexpr toto::Toto1Config config{.patch_size = 4,
+    static constexpr toto1::Toto1Config config{.patch_size = 4,
                                               .embed_dim = 24,
                                               .num_layers = 4,
                                               .num_heads = 2,
@@ -36,15 +36,15 @@ struct SmallToto {
                                               .k_components = 3};
 };
 struct LabelledToto {
-    static constexpr toto::Toto1Config config{.patch_size = 8,
+    static constexpr toto1::Toto1Config config{.patch_size = 8,
                                               .embed_dim = 16,
                                               .num_layers = 2,
                                               .num_heads = 4,
                                               .mlp_hidden_dim = 24,
                                               .spacewise_every_n_layers = 2,
                                               .spacewise_first = true,
-                                              .scaler = toto::Scaler::causal,
-                                              .head = toto::Head::student_t,
+                                              .scaler = toto1::Scaler::causal,
+                                              .head = toto1::Head::student_t,
                                               .variate_labels = true};
 };
 
@@ -138,17 +138,17 @@ struct Parts {
 }  // namespace
 
 TEST_CASE("plans of Toto's programs") {
-    check_with_all_passes<toto::Prefill<SmallToto, sampled, toto::Rewrites{}>>();
-    check_with_all_passes<toto::Decode<SmallToto, sampled, toto::Rewrites{}>>();
-    check_with_all_passes<toto::Prefill<SmallToto, lone_mean, toto::Rewrites{}>>();
-    check_with_all_passes<toto::Prefill<LabelledToto, exogenous, toto::Rewrites{}>>();
-    check_with_all_passes<toto::Decode<LabelledToto, exogenous, toto::Rewrites{}>>();
+    check_with_all_passes<toto1::Prefill<SmallToto, sampled, toto1::Rewrites{}>>();
+    check_with_all_passes<toto1::Decode<SmallToto, sampled, toto1::Rewrites{}>>();
+    check_with_all_passes<toto1::Prefill<SmallToto, lone_mean, toto1::Rewrites{}>>();
+    check_with_all_passes<toto1::Prefill<LabelledToto, exogenous, toto1::Rewrites{}>>();
+    check_with_all_passes<toto1::Decode<LabelledToto, exogenous, toto1::Rewrites{}>>();
 }
 
 TEST_CASE("plans of Toto's programs without rewrites of the algorithm") {
-    constexpr toto::Rewrites none{false, false, false, false, false, true};
-    check_with_all_passes<toto::BeginHistory<SmallToto, sampled, none>>();
-    check_with_all_passes<toto::Recompute<SmallToto, sampled, none>>();
+    constexpr toto1::Rewrites none{false, false, false, false, false, true};
+    check_with_all_passes<toto1::BeginHistory<SmallToto, sampled, none>>();
+    check_with_all_passes<toto1::Recompute<SmallToto, sampled, none>>();
 }
 
 TEST_CASE("plans of made-up graphs") {
@@ -184,8 +184,8 @@ TEST_CASE("different weights have different identities, and equal ones equal ide
     CHECK(weights[1].identity != weights[2].identity);
     CHECK(weights[0].identity != weights[2].identity);
 
-    const Planned prefill = plan_of<toto::Prefill<SmallToto, sampled, toto::Rewrites{}>>();
-    const Planned decode = plan_of<toto::Decode<SmallToto, sampled, toto::Rewrites{}>>();
+    const Planned prefill = plan_of<toto1::Prefill<SmallToto, sampled, toto1::Rewrites{}>>();
+    const Planned decode = plan_of<toto1::Decode<SmallToto, sampled, toto1::Rewrites{}>>();
     std::size_t packed = 0;
     std::size_t shared = 0;
     for (const PreparedWeight& weight : decode.plan.weights) {

@@ -26,7 +26,7 @@
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
-#include <totograph/io/cache_folder.hpp>
+#include <totograph/io/cache/cache_folder.hpp>
 
 namespace totograph::cpu {
 inline namespace TOTOGRAPH_SIMD_NAMESPACE {

@@ -5,18 +5,18 @@
 #include <vector>
 
 #include <totograph/core/shape.hpp>
-#include <totograph/graph/graph.hpp>
-#include <totograph/graph/kernel.hpp>
-#include <totograph/graph/op.hpp>
-#include <totograph/graph/passes/fuse.hpp>
-#include <totograph/graph/passes/fused_stores.hpp>
-#include <totograph/graph/passes/location.hpp>
-#include <totograph/graph/passes/rewrite.hpp>
 #include <totograph/graph/plan/chain_builder.hpp>
 #include <totograph/graph/plan/collapse.hpp>
+#include <totograph/graph/passes/fuse.hpp>
+#include <totograph/graph/passes/fused_stores.hpp>
+#include <totograph/graph/graph.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/passes/location.hpp>
+#include <totograph/graph/op.hpp>
 #include <totograph/graph/plan/place_buffers.hpp>
-#include <totograph/graph/plan/references.hpp>
 #include <totograph/graph/plan/tables.hpp>
+#include <totograph/graph/plan/references.hpp>
+#include <totograph/graph/passes/rewrite.hpp>
 
 namespace totograph {
 

@@ -33,6 +33,42 @@ namespace totograph::cpu {
 
 namespace evaluate_detail {
 
+/// An op of up to three arguments, `most` elements at a time: every number is computed as it would be alone.
+inline void elementwise_in_blocks(Op op, std::span<const TensorData> inputs, std::span<const Strides> strides,
+                                  const TensorData& out) {
+    constexpr Index most = 256;
+    std::array<std::array<double, static_cast<std::size_t>(most)>, 3> arguments{};
+    std::array<double, static_cast<std::size_t>(most)> results;
+    // The last axes that each input walks through in even steps are one run; the others are looped over.
+    Shape outer = out.shape;
+    Index run = 1;
+    std::array<Index, max_inputs> steps{};
+    for (; outer.rank > 0; --outer.rank) {
+        const Index extent = outer[-1];
+        const auto axis = static_cast<std::size_t>(outer.rank) - 1;
+        bool is_even = true;
+        for (std::size_t i = 0; i < strides.size() && extent > 1; ++i) {
+            steps[i] = run == 1 ? strides[i][axis] : steps[i];
+            is_even = is_even && strides[i][axis] == steps[i] * run;
+        }
+        if (!is_even) {
+            break;
+        }
+        run *= extent;
+    }
+    for_each_element(outer, strides, [&](Index at, const auto& in) {
+        for (Index done = 0; done < run; done += most) {
+            const Index count = std::min(most, run - done);
+            for (std::size_t i = 0; i < inputs.size(); ++i) {
+                load_each(inputs[i].data, inputs[i].dtype, in[i] + done * steps[i], steps[i], count,
+                          arguments[i].data());
+            }
+            apply_elementwise(op, arguments[0].data(), arguments[1].data(), arguments[2].data(), count, results.data());
+            out.set_each(at * run + done, count, results.data());
+        }
+    });
+}
+
 inline void elementwise(const Node& node, std::span<const TensorData> inputs, const TensorData& out) {
     std::array<Strides, max_inputs> strides{};
     for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -53,12 +89,7 @@ inline void elementwise(const Node& node, std::span<const TensorData> inputs, co
             out.set(at, apply_custom(*node.custom, node.dtype, arguments[0], arguments[1], arguments[2]));
         });
     } else {
-        for_each_element(out.shape, used, [&](Index at, const auto& in) {
-            const double a = inputs[0].get(in[0]);
-            const double b = inputs.size() > 1 ? inputs[1].get(in[1]) : 0.0;
-            const double c = inputs.size() > 2 ? inputs[2].get(in[2]) : 0.0;
-            out.set(at, apply_elementwise(node.op, a, b, c));
-        });
+        elementwise_in_blocks(node.op, inputs, used, out);
     }
 }
 

@@ -32,6 +32,27 @@ inline std::int32_t to_i32(double value) noexcept {
     return static_cast<std::int32_t>(std::clamp(value, double{Limits::min()}, double{Limits::max()}));
 }
 
+namespace tensor_detail {
+
+template <class Element>
+void load_as(const void* data, Index at, Index stride, Index count, double* to) {
+    const Element* from = static_cast<const Element*>(data) + at;
+    for (Index i = 0; i < count; ++i) {
+        to[i] = static_cast<double>(from[i * stride]);
+    }
+}
+
+}  // namespace tensor_detail
+
+/// `count` elements from number `at` on that lie `stride` apart.
+inline void load_each(const void* data, DType dtype, Index at, Index stride, Index count, double* to) {
+    switch (dtype) {
+        case DType::f32: return tensor_detail::load_as<float>(data, at, stride, count, to);
+        case DType::f64: return tensor_detail::load_as<double>(data, at, stride, count, to);
+        default: return tensor_detail::load_as<std::int32_t>(data, at, stride, count, to);
+    }
+}
+
 /// A contiguous tensor somewhere in memory.
 struct TensorData {
     void* data = nullptr;
@@ -52,47 +73,70 @@ struct TensorData {
             default: static_cast<std::int32_t*>(data)[at] = to_i32(value); break;
         }
     }
+    /// The same for `count` elements side by side.
+    void set_each(Index at, Index count, const double* values) const {
+        if (dtype == DType::f32) {
+            std::transform(values, values + count, static_cast<float*>(data) + at,
+                           [](double value) { return static_cast<float>(value); });
+            return;
+        }
+        for (Index i = 0; i < count; ++i) {
+            set(at + i, values[i]);
+        }
+    }
     [[nodiscard]] float* floats() const { return static_cast<float*>(data); }
     [[nodiscard]] const std::int32_t* integers() const { return static_cast<const std::int32_t*>(data); }
 };
 
 namespace evaluate_detail {
 
-/// The arithmetic of an op, found at run time.
-using Arithmetic = double (*)(const double& a, const double& b, const double& c);
+/// The arithmetic of an op on `count` numbers each, found at run time.
+using Arithmetic = void (*)(const double* a, const double* b, const double* c, Index count, double* to);
 
 template <Op op>
-constexpr Arithmetic arithmetic_of() {
-    if constexpr (is_arithmetic(op)) {
-        return &totograph::elementwise<op, double>;
-    } else {
-        return [](const double& a, const double&, const double&) { return a; };  // a cast is rounded where it is stored
+void apply_each(const double* a, const double* b, const double* c, Index count, double* to) {
+    for (Index i = 0; i < count; ++i) {
+        if constexpr (is_arithmetic(op)) {
+            to[i] = totograph::elementwise<op, double>(a[i], b[i], c[i]);
+        } else {
+            to[i] = a[i];  // a cast is rounded where it is stored
+        }
     }
 }
 
 inline constexpr auto arithmetic_of_ops = []<std::size_t... op>(std::index_sequence<op...>) {
-    return std::array<Arithmetic, op_count>{arithmetic_of<static_cast<Op>(op)>()...};
+    return std::array<Arithmetic, op_count>{&apply_each<static_cast<Op>(op)>...};
 }
 (std::make_index_sequence<op_count>());
 
 }  // namespace evaluate_detail
 
+/// One elementwise op on `count` numbers each, side by side.
+inline void apply_elementwise(Op op, const double* a, const double* b, const double* c, Index count, double* to) {
+    evaluate_detail::arithmetic_of_ops[static_cast<std::size_t>(op)](a, b, c, count, to);
+}
+
 /// One elementwise op on numbers.
 inline double apply_elementwise(Op op, double a, double b, double c) {
-    return evaluate_detail::arithmetic_of_ops[static_cast<std::size_t>(op)](a, b, c);
+    double result = 0;
+    apply_elementwise(op, &a, &b, &c, 1, &result);
+    return result;
 }
 
 /// An elementwise operation of the user on numbers of a dtype.
 inline double apply_custom(const CustomOperation& operation, DType dtype, double a, double b, double c) {
     const auto call = [&](auto function) {
         using T = typename decltype(function)::type;
-        const T arguments[] = {static_cast<T>(a), static_cast<T>(b), static_cast<T>(c)};
-        if constexpr (std::is_same_v<T, float>) {
-            return static_cast<double>(operation.scalar(arguments));
-        } else if constexpr (std::is_same_v<T, double>) {
-            return operation.scalar_f64(arguments);
-        } else {
+        if constexpr (std::is_same_v<T, std::int32_t>) {
+            const T arguments[] = {to_i32(a), to_i32(b), to_i32(c)};
             return static_cast<double>(operation.scalar_i32(arguments));
+        } else {
+            const T arguments[] = {static_cast<T>(a), static_cast<T>(b), static_cast<T>(c)};
+            if constexpr (std::is_same_v<T, float>) {
+                return static_cast<double>(operation.scalar(arguments));
+            } else {
+                return operation.scalar_f64(arguments);
+            }
         }
     };
     switch (dtype) {

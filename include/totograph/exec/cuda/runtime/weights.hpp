@@ -30,7 +30,7 @@
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
-#include <totograph/io/cache_folder.hpp>
+#include <totograph/io/cache/cache_folder.hpp>
 
 namespace totograph::cuda {
 

@@ -26,7 +26,7 @@
 #include <totograph/exec/cuda/runtime/stream.hpp>
 #include <totograph/exec/tuning_cache.hpp>
 #include <totograph/graph/explain/text.hpp>
-#include <totograph/io/cache_folder.hpp>
+#include <totograph/io/cache/cache_folder.hpp>
 
 namespace totograph::cuda {
 
@@ -58,7 +58,7 @@ inline std::vector<ProductAlgorithm> rank_algorithms(const LibraryProduct& produ
     if (timed.empty()) {
         throw Error(ErrorCode::device_failure, "cuda: none of the " + std::to_string(candidates.size()) +
                                                    " algorithms of cuBLASLt runs " + product_key(product.shape()) +
-                                                   " on this device; use another precision or bucket.");
+                                                   " on this device; use another precision, or other sizes.");
     }
     const auto measure = [&](int count) {
         for (int round = 0; round < count; ++round) {

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <totograph/core/arena.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cpu/evaluate/bound_graph.hpp>
+#include <totograph/exec/shared_states.hpp>
+#include <totograph/exec/weights.hpp>
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/collect.hpp>
+#include <totograph/forecast/family.hpp>
+#include <totograph/forecast/forecast.hpp>
+#include <totograph/forecast/forecast_plan.hpp>
+#include <totograph/forecast/request_parts.hpp>
+#include <totograph/forecast/series.hpp>
+#include <totograph/forecast/states.hpp>
+#include <totograph/graph/graph.hpp>
+#include <totograph/graph/passes/rewrite.hpp>
+#include <totograph/graph/program.hpp>
+
+namespace totograph {
+
+/// The programs of a forecast as they were recorded.
+struct RecordedForecast {
+    ForecastPlan plan;
+    std::vector<Graph> graphs;
+    std::vector<int> recorded_nodes;  ///< Of each, before what nothing depends on was dropped.
+};
+
+/// Records the programs of a bucket, now and not when compiling: nothing about them is a constant, and a further bucket
+/// costs the compiler next to nothing.
+template <class Model, Bucket bucket>
+RecordedForecast record_forecast() {
+    RecordedForecast recorded{forecast_plan<Model, bucket>(), {}, {}};
+    const auto add = [&](const Graph& graph) {
+        recorded.graphs.push_back(rewrite(graph, Passes::none()));
+        recorded.recorded_nodes.push_back(graph.size());
+    };
+    const auto add_all = [&]<class... Programs>(ModelList<Programs...>) { (add(record<Programs>()), ...); };
+    add_all(typename FamilyOf<Model>::template Schedule<bucket>::Models{});
+    return recorded;
+}
+
+/// Forecasts as a `Forecaster` with the eager executor does, to the bit, with programs that are recorded when it is
+/// made: one class for all models and buckets. One thread at a time may use it.
+class EagerForecaster {
+public:
+    /// Prepares weights, unless other eager forecasters of these have them, and memory.
+    EagerForecaster(const Weights& weights, RecordedForecast recorded)
+        : recorded_(std::move(recorded)),
+          states_(recorded_.graphs),
+          memory_(states_.bytes()),
+          result_(recorded_.plan.result_size()) {
+        const auto memory_of = [this](const Node& node) { return state(node.name, node.layer); };
+        for (const Graph& graph : recorded_.graphs) {
+            bound_.emplace_back(GraphView{graph.nodes}, weights, memory_of);
+        }
+    }
+    EagerForecaster(const EagerForecaster&) = delete;
+    EagerForecaster& operator=(const EagerForecaster&) = delete;
+    ~EagerForecaster() = default;
+
+    /// As `Forecaster::forecast`.
+    Forecast forecast(const Series& series, const ForecastOptions& options = {}) {
+        return forecast_in_parts(series, options, recorded_.plan, parts_,
+                                 [this](const Series& part, const Bucket& request, std::uint64_t seed,
+                                        std::uint32_t first_sample) { return run(part, request, seed, first_sample); });
+    }
+
+    /// Bytes that it holds: states, intermediates, the result, and the weights of each program, which are counted as if
+    /// nothing else read them (see `cpu::EagerExecutor::memory_bytes`).
+    [[nodiscard]] std::size_t memory_bytes() const {
+        std::size_t bytes = memory_.size() + result_.size() * sizeof(float) + parts_.bytes();
+        for (const cpu::BoundGraph& bound : bound_) {
+            bytes += bound.intermediate_bytes() + bound.weight_bytes();
+        }
+        return bytes;
+    }
+
+private:
+    /// A request that was checked and fits.
+    Forecast run(const Series& series, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample) {
+        const ForecastPlan& plan = recorded_.plan;
+        const auto memory_of = [this](std::string_view name) { return state(name, -1); };
+        plan.fill(memory_of, plan.sizes, series, request, seed, first_sample);
+        for (std::size_t program = 0; program < bound_.size(); ++program) {
+            for (Index left = plan.runs(program, request.horizon); left > 0; --left) {
+                bound_[program].run();
+            }
+        }
+        return collect_forecast(static_cast<const float*>(state(states::forecast, -1)), plan, request, result_);
+    }
+
+    [[nodiscard]] void* state(std::string_view name, int layer) const noexcept {
+        const auto* entry = states_.find(name, layer);
+        return entry == nullptr ? nullptr : memory_.data() + entry->offset;
+    }
+
+    RecordedForecast recorded_;
+    SharedStates states_;
+    Arena memory_;
+    std::vector<cpu::BoundGraph> bound_;
+    std::vector<float> result_;
+    PartsMemory parts_;
+};
+
+}  // namespace totograph

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <cuda_runtime.h>
+
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/kernels/collect.hpp>
+#include <totograph/exec/cuda/runtime/check.hpp>
+#include <totograph/exec/cuda/runtime/memory.hpp>
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/cuda/device_forecast.hpp>
+#include <totograph/forecast/forecast.hpp>
+#include <totograph/forecast/forecast_plan.hpp>
+
+namespace totograph::cuda {
+
+/// The result of a forecaster on the device, its copy on the host, and the count of its values that are no finite
+/// numbers.
+class ForecastResult {
+public:
+    /// Room for a request that fills the bucket.
+    explicit ForecastResult(const ForecastPlan& plan)
+        : on_device_(plan.result_size() * sizeof(float)),
+          on_host_(plan.result_size() * sizeof(float)),
+          not_finite_(sizeof(std::uint32_t)) {}
+
+    /// Page-locked memory of the host that one takes.
+    static constexpr std::size_t pinned_bytes(const ForecastPlan& plan) {
+        return plan.result_size() * sizeof(float) + sizeof(std::uint32_t);
+    }
+
+    /// Before a forecast, when nothing runs that writes to it.
+    void reset() const noexcept { *not_finite() = 0; }
+
+    /// Launches what writes the result: from the state `forecast` to `[batch, variates, horizon, values]` of what the
+    /// state `request` asks for.
+    template <Index values, Index variates, Index steps>
+    void collect(const ForecastPlan& plan, const std::byte* forecast, const std::byte* request,
+                 cudaStream_t stream) const {
+        const dim3 tiles(static_cast<unsigned>(divide_rounding_up(plan.bucket.horizon, collect_tile)),
+                         static_cast<unsigned>(divide_rounding_up(values, collect_tile)),
+                         static_cast<unsigned>(plan.bucket.batch * variates));
+        collect_kernel<values, variates, steps><<<tiles, block_threads, 0, stream>>>(
+            reinterpret_cast<const float*>(forecast), reinterpret_cast<float*>(on_device_.data()),
+            reinterpret_cast<const std::int32_t*>(request), not_finite());
+        check(cudaGetLastError(), "launching a kernel");
+    }
+
+    /// The result of a request where it lies on the device.
+    [[nodiscard]] DeviceForecast on_device(const ForecastPlan& plan, const Bucket& request) const noexcept {
+        return {reinterpret_cast<const float*>(on_device_.data()), request, plan.values(request.samples), not_finite()};
+    }
+
+    /// Puts the copy of a request's result to the host onto a stream.
+    void copy_to_host(const ForecastPlan& plan, const Bucket& request, cudaStream_t stream) const {
+        check(cudaMemcpyAsync(on_host_.data(), on_device_.data(), on_device(plan, request).size() * sizeof(float),
+                              cudaMemcpyDeviceToHost, stream),
+              "copying the result");
+    }
+
+    /// That copy, when it is there.
+    [[nodiscard]] Forecast on_host(const ForecastPlan& plan, const Bucket& request) const noexcept {
+        const std::span<const float> values(reinterpret_cast<const float*>(on_host_.data()),
+                                            on_device(plan, request).size());
+        return {values,          request.batch,   request.variates,
+                request.horizon, request.samples, static_cast<Index>(*not_finite()),
+                plan.levels};
+    }
+
+private:
+    [[nodiscard]] std::uint32_t* not_finite() const noexcept {
+        return reinterpret_cast<std::uint32_t*>(not_finite_.data());
+    }
+
+    DeviceMemory on_device_;
+    PinnedMemory on_host_;
+    PinnedMemory not_finite_;  ///< A number that kernels add to.
+};
+
+}  // namespace totograph::cuda

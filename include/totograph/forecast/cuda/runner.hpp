@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <cuda_runtime.h>
+
+#include <totograph/core/arena.hpp>
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/error.hpp>
+#include <totograph/exec/cuda/executor.hpp>
+#include <totograph/exec/cuda/explain/explain.hpp>
+#include <totograph/exec/cuda/explain/explain_dot.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/library_tuning.hpp>
+#include <totograph/exec/cuda/runtime/device.hpp>
+#include <totograph/exec/cuda/runtime/execution.hpp>
+#include <totograph/exec/cuda/runtime/memory.hpp>
+#include <totograph/exec/cuda/runtime/memory_report.hpp>
+#include <totograph/exec/cuda/runtime/stream.hpp>
+#include <totograph/exec/weights.hpp>
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/cuda/device_forecast.hpp>
+#include <totograph/forecast/cuda/forecaster_options.hpp>
+#include <totograph/forecast/cuda/launches.hpp>
+#include <totograph/forecast/cuda/result.hpp>
+#include <totograph/forecast/forecast.hpp>
+#include <totograph/forecast/forecast_plan.hpp>
+#include <totograph/forecast/request_parts.hpp>
+#include <totograph/forecast/schedule_programs.hpp>
+#include <totograph/forecast/series.hpp>
+#include <totograph/forecast/state_access.hpp>
+#include <totograph/forecast/states.hpp>
+
+namespace totograph::cuda {
+
+/// Runs the programs of one bucket on a CUDA device: the part of a `cuda::Forecaster` that knows the executor.
+template <class Model, Bucket bucket, ForecasterOptions options>
+class Runner {
+    static_assert(bucket.batch * bucket.variates <= 65535,
+                  "totograph: the CUDA executor takes at most 65,535 variates of all series of a bucket together.");
+    using Programs = SchedulePrograms<Model, bucket, options.passes>;
+    template <class... Each>
+    using ExecutorOf = cuda::Executor<options.precision, Each...>;
+
+public:
+    using Resources = ForecasterResources;
+    using Executor = typename Programs::template In<ExecutorOf>;
+    /// One of the programs of a forecast, in the order in which they run.
+    template <std::size_t which>
+    using ProgramAt = typename Programs::template At<which>;
+    static constexpr std::size_t program_count = Programs::count;
+
+    /// Puts a forecast onto a stream of the caller's, which is not being captured, and returns. The series has been
+    /// read then. The result stays on the device; it is there when what is on the stream has run.
+    ///
+    /// There is one staging memory and one result. If the forecast before this one, of either kind, has not ended, the
+    /// host waits here until it has; otherwise nothing waits. The result before is overwritten: whoever reads it on the
+    /// same stream comes first, and readers on other streams must have finished before this call or one of `forecast`.
+    ///
+    /// Of a context that is longer than the bucket's, the newest steps are used. Nothing runs in parts here: the rest
+    /// has to fit the bucket (`Error`, `no_bucket`). A position out of bounds (see `Forecaster::forecast`) is told by
+    /// the next call.
+    DeviceForecast forecast_on(cudaStream_t stream, const Series& series, const ForecastOptions& request_options = {}) {
+        const CurrentDevice current(device_.index);
+        const Bucket request = check_for(series, request_options, bucket, plan.sizes.patch_size);
+        if (!bucket.holds(request)) {
+            throw Error(ErrorCode::no_bucket, "forecast_on: a request of " + to_string(request) +
+                                                  " does not fit the compiled size " + to_string(bucket) +
+                                                  " in one piece; give its parts one by one, or call forecast.");
+        }
+        enqueue(series.newest(request.context), request, request_options.seed, request_options.first_sample, stream);
+        pending_.record(stream);
+        return result_.on_device(plan, request);
+    }
+
+    /// Writes a request to the staging memory. `forecast` does this, after it has checked the request and waited for
+    /// what `forecast_on` has left on streams: here nothing is checked, and nothing waits. Observed values are finite.
+    void fill(const Series& series, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample = 0) {
+        const auto state = [this](std::string_view name) -> void* {
+            const std::ptrdiff_t offset = Executor::input_offset(name);
+            return offset < 0 ? nullptr : staged_.data() + offset;
+        };
+        plan.fill(state, plan.sizes, series, request, seed, first_sample);
+    }
+
+    /// Runs one program alone and waits, for those who look inside: the first after the inputs have been copied.
+    template <std::size_t which>
+    void run() {
+        const CurrentDevice current(device_.index);
+        pending_.wait();
+        const Stream work;
+        if constexpr (which == 0) {
+            copy_inputs(work.get());
+        }
+        executor_.template launch<which>(work.get());
+        work.synchronize();
+        executor_.check_positions();
+    }
+
+    /// The content of a state, copied to the host. Throws `Error` when no program has a state of this name.
+    template <class T>
+    [[nodiscard]] std::vector<T> read_state(std::string_view name, int layer = -1) {
+        const auto& entry = forecast_detail::require_state<typename Executor::Layout>(name, layer);
+        std::vector<T> values(static_cast<std::size_t>(entry.slot.shape.size()));
+        check_element<T>(name, entry, values.size());
+        const CurrentDevice current(device_.index);
+        pending_.wait();
+        check(cudaMemcpyAsync(values.data(), executor_.state(name, layer), values.size() * sizeof(T),
+                              cudaMemcpyDeviceToHost, stream_.get()),
+              "reading a state");
+        stream_.synchronize();
+        return values;
+    }
+    /// Overwrites a state. Throws `Error` when no program has a state of this name, or it has another size or type.
+    template <class T>
+    void write_state(std::string_view name, const std::vector<T>& values, int layer = -1) {
+        check_element<T>(name, forecast_detail::require_state<typename Executor::Layout>(name, layer), values.size());
+        const CurrentDevice current(device_.index);
+        pending_.wait();
+        check(cudaMemcpyAsync(executor_.state(name, layer), values.data(), values.size() * sizeof(T),
+                              cudaMemcpyHostToDevice, stream_.get()),
+              "writing a state");
+        stream_.synchronize();
+    }
+
+    /// What memory a forecaster takes, part by part. Known when compiled; `tuning_cache_report` and `held_memory` tell
+    /// what came of it.
+    static constexpr MemoryReport memory() {
+        MemoryReport report;
+        report.weights = Programs::template In<WeightBytes>::of(options.precision == Precision::bf16 ? DType::bf16
+                                                                                                     : DType::f32);
+        for (std::size_t i = 0; i < Executor::Layout::count; ++i) {
+            const bool is_cache = states::is_kv_cache(Executor::Layout::entries[i].slot.name);
+            (is_cache ? report.caches : report.states) += Executor::Rounding::bytes(i);
+        }
+        report.arena = aligned_size(Executor::Layout::arena_bytes);
+        report.workspace = Executor::memory_bytes() - Executor::States::bytes - report.arena;
+        report.result = plan.result_size() * sizeof(float);
+        report.pinned =
+            Executor::States::input_bytes + ForecastResult::pinned_bytes(plan) + Executor::pinned_bytes();
+        return report;
+    }
+    /// Bytes on the device beside the shared weights: states, intermediates, workspace, result. Known when compiled.
+    static constexpr std::size_t device_bytes() {
+        return Executor::memory_bytes() + plan.result_size() * sizeof(float);
+    }
+
+    /// What the programs launch, as tables.
+    static std::string explain() {
+        std::string text = "sizes " + to_string(bucket) + "\n" + "  device memory  " + to_string(memory()) + "\n";
+        Programs::for_each([&]<std::size_t which>() {
+            text += "\n" + explain_launches<typename Executor::template ProgramAt<which>, Executor::streams>(
+                               std::string(plan.names[which]));
+        });
+        return text;
+    }
+
+    /// Graphs that a forecast of the bucket's horizon replays when they are captured in this way.
+    static Index planned_replays(Capture capture) {
+        switch (capture) {
+            case Capture::none: return 0;
+            case Capture::regional: {
+                Index count = 1;
+                Programs::for_each([&]<std::size_t which>() {
+                    count += static_cast<Index>(Executor::template regions<which>().size()) * longest[which];
+                });
+                return count;
+            }
+            case Capture::whole:
+            case Capture::device_loop: return 1;
+        }
+        return 0;
+    }
+
+    /// What one of the programs launches, as data.
+    template <std::size_t which>
+    static explain_detail::LaunchList launch_list() {
+        return explain_detail::LaunchList::of<typename Executor::template ProgramAt<which>, Executor::streams>();
+    }
+
+    /// What one of the programs launches, as a Graphviz picture.
+    template <std::size_t which>
+    static std::string explain_dot() {
+        static_assert(which < program_count);
+        return explain_launches_dot<typename Executor::template ProgramAt<which>, Executor::streams>(
+            std::string(plan.names[which]) + " of " + to_string(bucket));
+    }
+
+    /// Copies and kernels in the graphs, of all of them together; what a loop repeats counts as one.
+    [[nodiscard]] std::size_t graph_nodes() const noexcept { return launches_.node_count(); }
+    /// Graphs that were captured when it was made; a forecast captures none.
+    [[nodiscard]] std::size_t captures() const noexcept { return launches_.graph_count(); }
+    /// Graphs that a forecast of so many steps replays.
+    [[nodiscard]] Index replays(Index horizon) const noexcept { return launches_.replays(runs_for(horizon)); }
+    /// Graphs that the last call of `forecast` replayed, of all its parts.
+    [[nodiscard]] Index last_replays() const noexcept { return last_replays_; }
+    [[nodiscard]] Executor& executor() noexcept { return executor_; }
+
+protected:
+    static constexpr ForecastPlan plan = forecast_plan<Model, bucket>();
+
+    /// Prepares the weights, all memory that forecasts need, and the graphs, each of which runs once.
+    Runner(const Weights& weights, const Resources& resources)
+        : Runner(weights, resources, CurrentDevice(resources.device), ChoosingAlgorithms()) {}
+
+    /// For one forecast, however many parts it has: its device is current.
+    [[nodiscard]] CurrentDevice begin() {
+        last_replays_ = 0;
+        return CurrentDevice(device_.index);
+    }
+
+    /// Forecasts a request that was checked and fits the bucket, and waits for it. The device is current.
+    Forecast run(const Series& series, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample) {
+        enqueue(series, request, seed, first_sample, stream_.get());
+        last_replays_ += replays(request.horizon);
+        result_.copy_to_host(plan, request, stream_.get());
+        stream_.synchronize();
+        executor_.check_positions();
+        return result_.on_host(plan, request);
+    }
+
+    [[nodiscard]] static constexpr std::size_t runner_bytes() { return device_bytes(); }
+
+private:
+    using Launches = ForecastLaunches<Executor, program_count>;
+    using Runs = typename Launches::Runs;
+
+    template <class... Each>
+    struct WeightBytes {
+        static constexpr std::size_t of(DType storage) { return shared_weight_bytes<Each...>(storage); }
+    };
+
+    /// How often each program runs for a horizon.
+    static constexpr Runs runs_for(Index horizon) {
+        Runs runs{};
+        for (std::size_t program = 0; program < program_count; ++program) {
+            runs[program] = plan.runs(program, horizon);
+        }
+        return runs;
+    }
+    static constexpr Runs longest = runs_for(bucket.horizon);
+
+    /// While the device is current.
+    Runner(const Weights& weights, const Resources& resources, const CurrentDevice&, ChoosingAlgorithms&& choosing)
+        : device_(describe_device(resources.device)),
+          executor_(weights, device_, resources.execution, programs_that_run(), &choosing),
+          stream_(resources.execution.capture == Capture::none ? StreamUse::kernels : StreamUse::graphs),
+          staged_(Executor::States::input_bytes),
+          result_(plan) {
+        poison();
+        copy_noise();
+        executor_.settle(stream_, [this](int program) { return record_part(program); });
+        choosing.end();
+        launches_ =
+            Launches(resources.execution.capture, longest, runs_for(1), stream_, executor_, recording());
+        launches_.launch_each(stream_.get());
+        stream_.synchronize();
+        executor_.forget_position_fault();  // what was tried ran parts of forecasts, in any order
+        poison();
+    }
+
+    static constexpr typename Executor::Runs programs_that_run() {
+        typename Executor::Runs runs{};
+        for (std::size_t program = 0; program < program_count; ++program) {
+            runs[program] = longest[program] > 0;
+        }
+        return runs;
+    }
+
+    void poison() const {
+        const Stream work;
+        executor_.poison(work.get());
+        work.synchronize();
+    }
+
+    /// Inputs for what is tried when it is made. Not zeros: GEMMs of those need less power, and run faster.
+    void copy_noise() {
+        std::vector<float> noise(static_cast<std::size_t>(bucket.batch * bucket.variates * bucket.context));
+        std::uint32_t word = 0;
+        for (float& value : noise) {
+            value = static_cast<float>((word += 0x9e3779b9U) >> 8U) * 0x1p-24F;
+        }
+        fill({.batch = bucket.batch, .variates = bucket.variates, .steps = bucket.context, .values = noise}, bucket, 0);
+        copy_inputs(stream_.get());
+    }
+
+    /// A program after those before it, each of which runs once: twice, if a forecast runs it as often.
+    [[nodiscard]] ReplayableGraph record_part(int chosen) const {
+        const auto last = static_cast<std::size_t>(chosen);
+        const auto launch = [&](cudaStream_t stream) {
+            Programs::for_each([&]<std::size_t which>() {
+                const Index most = which < last || which == 0 ? 1 : which == last ? 2 : 0;
+                for (Index left = std::min(most, longest[which]); left > 0; --left) {
+                    executor_.template launch<which>(stream);
+                }
+            });
+        };
+        return {stream_, launch, false};
+    }
+
+    template <class T, class Entry>
+    static void check_element(std::string_view name, const Entry& entry, std::size_t count) {
+        const bool is_rounded =
+            Executor::Rounding::at(static_cast<std::size_t>(&entry - &Executor::Layout::entries[0]));
+        forecast_detail::check_state(name, is_rounded ? DType::bf16 : entry.slot.dtype, entry.slot.shape, dtype_of<T>,
+                                     count);
+    }
+
+    void copy_inputs(cudaStream_t stream) const {
+        check(cudaMemcpyAsync(executor_.inputs(), staged_.data(), Executor::States::input_bytes, cudaMemcpyHostToDevice,
+                              stream),
+              "copying the inputs");
+    }
+
+    /// What a forecast does before and after the programs.
+    [[nodiscard]] auto recording() const {
+        return std::pair([this](cudaStream_t stream) { copy_inputs(stream); },
+                         [this](cudaStream_t stream) {
+                             result_.template collect<plan.sizes.values, bucket.variates, plan.sizes.forecast_steps()>(
+                                 plan, executor_.state(states::forecast), executor_.state(states::request), stream);
+                         });
+    }
+
+    /// Puts the replay of a request, which was checked and fits, onto a stream. The device is current.
+    void enqueue(const Series& series, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample,
+                 cudaStream_t stream) {
+        pending_.wait();  // until then the staging memory, the states and the result are in use
+        executor_.check_positions();
+        result_.reset();
+        fill(series, request, seed, first_sample);
+        try {
+            launches_.launch(stream, runs_for(request.horizon), executor_, recording());
+        } catch (...) {
+            cudaStreamSynchronize(stream);  // what was launched before it failed reads the staging memory
+            throw;
+        }
+    }
+
+    Device device_;
+    Executor executor_;
+    Stream stream_;
+    PinnedMemory staged_;
+    ForecastResult result_;
+    Index last_replays_ = 0;
+    Launches launches_;
+    PendingWork pending_;  // the last: it is waited for before anything else goes
+};
+
+}  // namespace totograph::cuda

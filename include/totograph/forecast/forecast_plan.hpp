@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include <totograph/core/shape.hpp>
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/family.hpp>
+#include <totograph/forecast/series.hpp>
+#include <totograph/forecast/sizes.hpp>
+#include <totograph/forecast/state_memory.hpp>
+
+namespace totograph {
+
+/// How a model forecasts with a bucket, without their types: everything but the programs themselves.
+struct ForecastPlan {
+    Bucket bucket;
+    ForecastSizes sizes;
+    std::span<const double> levels{};          ///< Of a family that forecasts quantiles.
+    std::span<const std::string_view> names{};   ///< Of the programs, in the order in which they run.
+    std::span<const std::string_view> titles{};  ///< What each of them does, in a few words.
+    /// How often a program runs for a horizon of so many steps.
+    Index (*runs)(std::size_t program, Index horizon) = nullptr;
+    /// Writes a checked request to the input states.
+    void (*fill)(StateMemory memory, const ForecastSizes& sizes, const Series& series, const Bucket& request,
+                 std::uint64_t seed, std::uint32_t first_sample) = nullptr;
+
+    /// Of a forecaster that has no programs, such as a backend of somebody's own: for `forecast_in_parts`.
+    static constexpr ForecastPlan of(const Bucket& bucket, Index patch_size = 1) {
+        return {.bucket = bucket, .sizes = ForecastSizes(bucket, patch_size)};
+    }
+
+    [[nodiscard]] constexpr std::size_t program_count() const { return names.size(); }
+    /// Values that a result has at each step for so many samples.
+    [[nodiscard]] constexpr Index values(Index samples) const {
+        return samples > 0 ? samples : std::max<Index>(1, static_cast<Index>(levels.size()));
+    }
+    /// Elements of a result that fills the bucket.
+    [[nodiscard]] constexpr std::size_t result_size() const {
+        return static_cast<std::size_t>(bucket.batch * bucket.variates * bucket.horizon * sizes.values);
+    }
+};
+
+/// The plan of a model and a bucket. Does not compile, with a sentence, for those that cannot work.
+template <class Model, Bucket bucket>
+constexpr ForecastPlan forecast_plan() {
+    static_assert(check_bucket<Model, bucket>());
+    using Family = FamilyOf<Model>;
+    using Schedule = typename Family::template Schedule<bucket>;
+    static_assert(Schedule::names.size() == Schedule::Models::size && Schedule::titles.size() == Schedule::Models::size,
+                  "totograph: a schedule needs a name and a title for each of its programs.");
+    static_assert(Schedule::runs(0, 1) > 0, "totograph: the first program of a schedule runs in every forecast.");
+    return {.bucket = bucket,
+            .sizes = Family::sizes(bucket),
+            .levels = Family::results.levels,
+            .names = Schedule::names,
+            .titles = Schedule::titles,
+            .runs = [](std::size_t program, Index horizon) { return static_cast<Index>(Schedule::runs(program, horizon)); },
+            .fill = [](StateMemory memory, const ForecastSizes& sizes, const Series& series, const Bucket& request,
+                       std::uint64_t seed, std::uint32_t first_sample) {
+                Family::fill(memory, sizes, series, request, seed, first_sample);
+            }};
+}
+
+}  // namespace totograph

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <totograph/exec/finite_weights.hpp>
+#include <totograph/exec/weights.hpp>
+#include <totograph/forecast/checkpoint_source.hpp>
+#include <totograph/forecast/family.hpp>
+#include <totograph/forecast/untrained_source.hpp>
+#include <totograph/graph/program.hpp>
+#include <totograph/io/checkpoint/checkpoint_files.hpp>
+#include <totograph/io/checkpoint/model_config.hpp>
+
+namespace totograph {
+
+/// The weights of a model. Copies share everything; safe to use from many threads.
+template <class Model>
+struct ModelWeights {
+    Weights weights;
+};
+
+/// The weights that a forecaster of a model takes: its own, or those of the model whose checkpoint it reads.
+template <class Model>
+using WeightsOf = ModelWeights<typename CheckpointOf<Model>::type>;
+
+/// Every tensor of a model, in the order in which its programs read them. The list is read off recorded programs.
+template <class Model>
+std::vector<NamedShape> checkpoint_tensors() {
+    using Family = FamilyOf<Model>;
+    static_assert(check_bucket<Model, Family::smallest_bucket>());
+    std::set<std::string> seen;
+    std::vector<NamedShape> tensors;
+    const auto add = [&](const Graph& graph) {
+        for (const Node& node : graph.nodes) {
+            if (node.op == Op::weight && seen.insert(full_name(node)).second) {
+                tensors.push_back({full_name(node), node.shape});
+            }
+        }
+    };
+    const auto add_all = [&]<class... Programs>(ModelList<Programs...>) { (add(record<Programs>()), ...); };
+    add_all(typename Family::template Schedule<Family::smallest_bucket>::Models{});
+    return tensors;
+}
+
+/// Opens a checkpoint: a folder, a file, a folder of shards with their index, or a model's folder in a Hugging Face
+/// cache (`io::find_checkpoint` says what is looked for where). Its `config.json`, if it has one, and its tensors are
+/// checked against the model.
+///
+/// Weights are read when a forecaster needs them. The files stay open until then and after: removing them, or renaming
+/// others over them, changes nothing; one that was written to or cut is an `Error(io_failure)` of whoever reads it.
+/// Throws `Error`.
+template <class Model>
+ModelWeights<Model> load(const std::filesystem::path& checkpoint) {
+    static_assert(check_family<Model>());
+    const io::CheckpointFiles files = io::find_checkpoint(checkpoint);
+    if (!files.config.empty()) {
+        FamilyOf<Model>::check_config(io::ModelConfig(files.config));
+    }
+    return {Weights(std::make_shared<CheckpointSource>(files, checkpoint_tensors<Model>(),
+                                                       FamilyOf<Model>::checkpoint))};
+}
+
+/// Reads every tensor of a model. Throws `Error` (`tensor_mismatch`), which names the tensor and the first bad index,
+/// for a value that is not finite; and what reading throws. Forecasters check what they prepare by themselves: this is
+/// for those who want to know before.
+template <class Model>
+void check_weights(const ModelWeights<Model>& weights) {
+    for (const NamedShape& tensor : checkpoint_tensors<Model>()) {
+        require_finite(weights.weights.source(), tensor.name, tensor.shape);
+    }
+}
+
+/// Untrained weights, for tests, benchmarks and demonstrations.
+template <class Model>
+ModelWeights<Model> untrained(std::uint64_t seed = 0) {
+    return {Weights(std::make_shared<UntrainedSource>(seed))};
+}
+
+}  // namespace totograph

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <new>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <totograph/core/error.hpp>
+#include <totograph/core/log.hpp>
+#include <totograph/core/machine_memory.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/forecast.hpp>
+#include <totograph/forecast/forecast_plan.hpp>
+#include <totograph/forecast/request.hpp>
+#include <totograph/forecast/series.hpp>
+#include <totograph/graph/explain/text.hpp>
+
+// How a forecaster of one bucket serves requests that are larger than it.
+namespace totograph {
+
+/// What requests need that are larger than a bucket. Empty until the first of them, and never smaller after it: other
+/// requests allocate nothing.
+struct PartsMemory {
+    std::vector<float> result;             ///< Of all parts together.
+    std::vector<float> leg;                ///< Of the steps up to which medians are taken.
+    std::vector<float> values{};           ///< The history with medians behind it.
+    std::vector<std::uint8_t> observed{};  ///< Of that history.
+    std::vector<std::int32_t> groups{};    ///< Of that history.
+    bool has_told_newest = false;          ///< That the newest steps alone are used: once is enough.
+
+    [[nodiscard]] std::size_t bytes() const {
+        return (result.capacity() + leg.capacity() + values.capacity()) * sizeof(float) + observed.capacity() +
+               groups.capacity() * sizeof(std::int32_t);
+    }
+};
+
+/// The seed of a leg of an extended forecast: that of the request for the first one, and others for those after it, or
+/// each would draw the same numbers again.
+constexpr std::uint64_t seed_of_leg(std::uint64_t seed, Index leg) noexcept {
+    return seed + static_cast<std::uint64_t>(leg) * 0x9E3779B97F4A7C15U;
+}
+
+/// Steps of a leg of an extended forecast: those of the bucket, in whole patches where it has any, so that patches of
+/// the history stay what they were.
+constexpr Index leg_steps(const Bucket& bucket, Index patch_size) noexcept {
+    return std::max(bucket.horizon / patch_size * patch_size, std::min(bucket.horizon, patch_size));
+}
+
+namespace forecast_detail {
+
+/// Of what a request asks for, however much that is, with so many values at each step.
+inline double result_bytes(const Bucket& request, Index values) noexcept {
+    return static_cast<double>(request.batch) * static_cast<double>(request.variates) *
+           static_cast<double>(request.horizon) * static_cast<double>(values) * sizeof(float);
+}
+
+[[noreturn]] inline void reject_size(const Bucket& request, Index values) {
+    const auto text = [](double bytes) {
+        return totograph::detail::with_unit(bytes, 1024, {"B", "KiB", "MiB", "GiB", "TiB"});
+    };
+    reject(ErrorCode::out_of_memory, "the result of a request of " + to_string(request) + " takes " +
+                                         text(result_bytes(request, values)) + ", and this machine has " +
+                                         text(machine_memory()) +
+                                         " of memory, not all of it free; ask for less, or in several requests.");
+}
+
+/// Makes room for a result. Throws `Error` (`out_of_memory`) when there is none.
+template <class Room>
+void make_room(Room& room, const Bucket& request, Index values) {
+    try {
+        room.resize(static_cast<std::size_t>(request.batch * request.variates * request.horizon * values));
+    } catch (const std::bad_alloc&) {
+        reject_size(request, values);
+    }
+}
+
+}  // namespace forecast_detail
+
+/// Checks a request that a bucket is to forecast, in one piece or in several: everything, before anything runs. Gives
+/// its `used_sizes`. Throws `Error`.
+inline Bucket check_for(const Series& series, const ForecastOptions& options, const Bucket& bucket, Index patch_size) {
+    const Bucket request = used_sizes(series, options, bucket);
+    check_request(series, request);
+    check_groups(series, patch_size, request.context);
+    check_fit(request, options, bucket);
+    const Index last_sample = std::numeric_limits<std::uint32_t>::max();
+    if (request.samples - 1 > last_sample - static_cast<Index>(options.first_sample)) {
+        forecast_detail::reject(ErrorCode::invalid_argument,
+                                "samples are numbered up to " + std::to_string(last_sample) + ", but " +
+                                    std::to_string(request.samples) + " from number " +
+                                    std::to_string(options.first_sample) + " on were asked for.");
+    }
+    if (request.horizon > bucket.horizon && series.has_groups_by_step() && bucket.horizon < patch_size) {
+        forecast_detail::reject(ErrorCode::invalid_argument,
+                                "groups that differ from step to step cannot go on from a horizon of " +
+                                    std::to_string(bucket.horizon) + " steps, less than a patch of " +
+                                    std::to_string(patch_size) + "; give one id for each variate.");
+    }
+    return request;
+}
+
+namespace forecast_detail {
+
+/// Some of the series of a batch.
+inline Series series_from(const Series& series, Index first, Index count) {
+    Series part = series;
+    const auto cut = [&](auto& span, Index row) {
+        span = span.subspan(static_cast<std::size_t>(first * row), static_cast<std::size_t>(count * row));
+    };
+    part.batch = count;
+    part.stride = series.row_stride();
+    part.offset = series.row_begin(first * series.variates);
+    if (!series.groups.empty() && !series.has_groups_by_step()) {
+        cut(part.groups, series.variates);
+    }
+    if (!series.future_exogenous.empty()) {
+        part.future_exogenous =
+            series.future_exogenous.subspan(static_cast<std::size_t>(first * series.exogenous * series.future_steps));
+    }
+    part.first_series += static_cast<std::uint32_t>(first);
+    return part;
+}
+
+/// Where values of a part go in those of the whole: `[batch, variates, horizon, samples]`.
+struct PartPlace {
+    Index series = 0;
+    Index step = 0;
+    Index sample = 0;
+};
+
+/// @param all  values that the whole has at each step
+inline void put(const Forecast& part, const PartPlace& place, const Bucket& whole, Index all, std::span<float> to) {
+    const Index samples = static_cast<Index>(part.values().size()) / (part.batch() * part.variates() * part.horizon());
+    const Index rows = part.batch() * part.variates();
+    for (Index row = 0; row < rows; ++row) {
+        for (Index step = 0; step < part.horizon(); ++step) {
+            const Index from = (row * part.horizon() + step) * samples;
+            const Index at =
+                ((place.series * whole.variates + row) * whole.horizon + place.step + step) * all + place.sample;
+            std::copy_n(part.values().begin() + from, samples, to.begin() + at);
+        }
+    }
+}
+
+/// One leg: a batch and samples in parts that the bucket holds. `run` forecasts one part.
+template <class Run>
+Forecast forecast_leg(const Series& series, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample,
+                      const ForecastPlan& plan, std::vector<float>& memory, const Run& run) {
+    const Bucket& bucket = plan.bucket;
+    if (bucket.holds(request)) {
+        return run(series, request, seed, first_sample);
+    }
+    const Index values = plan.values(request.samples);
+    make_room(memory, request, values);
+    Index not_finite = 0;
+    for (Index first = 0; first < request.batch; first += bucket.batch) {
+        Bucket part = request;
+        part.batch = std::min(bucket.batch, request.batch - first);
+        const Series some = series_from(series, first, part.batch);
+        Index sample = 0;
+        do {
+            part.samples = std::min(bucket.samples, request.samples - sample);
+            const Forecast forecast = run(some, part, seed, first_sample + static_cast<std::uint32_t>(sample));
+            put(forecast, {.series = first, .sample = sample}, request, values, memory);
+            not_finite += forecast.not_finite();
+            sample += part.samples;
+        } while (sample < request.samples);
+    }
+    return {memory, request.batch, request.variates, request.horizon, request.samples, not_finite, plan.levels};
+}
+
+/// A history with what was forecast behind it, of which a bucket's context is kept.
+inline Series extended(const Series& series, const Forecast& leg, Index most_steps, PartsMemory& memory) {
+    const std::vector<float> middle = leg.sample_count() == 0 && leg.levels().empty() ? leg.mean() : leg.median();
+    const Index steps = std::min(most_steps, series.steps + leg.horizon());
+    const Index added = std::min(steps, leg.horizon());
+    const Index kept = steps - added;
+    const auto append = [&](const auto& from, const auto& behind, auto& to) {
+        std::remove_reference_t<decltype(to)> rows;
+        rows.reserve(static_cast<std::size_t>(series.rows() * steps));
+        for (Index row = 0; row < series.rows(); ++row) {
+            const auto end = from.begin() + series.row_begin(row) + series.steps;
+            rows.insert(rows.end(), end - kept, end);
+            for (Index step = leg.horizon() - added; step < leg.horizon(); ++step) {
+                rows.push_back(behind(row, step, end));
+            }
+        }
+        to = std::move(rows);
+    };
+    Series result = series;
+    if (!series.observed.empty()) {
+        append(
+            series.observed, [](Index, Index, auto) { return std::uint8_t{1}; }, memory.observed);
+        result.observed = memory.observed;
+    }
+    if (series.has_groups_by_step()) {
+        append(
+            series.groups, [](Index, Index, auto end) { return *(end - 1); }, memory.groups);
+        result.groups = memory.groups;
+    }
+    append(
+        series.values,
+        [&](Index row, Index step, auto) { return middle[static_cast<std::size_t>(row * leg.horizon() + step)]; },
+        memory.values);
+    result.values = memory.values;
+    result.steps = steps;
+    result.stride = 0;
+    result.offset = 0;
+    return result;
+}
+
+}  // namespace forecast_detail
+
+/// Forecasts a request with a forecaster of one bucket, whatever its size: the newest steps of a context that is
+/// longer; a batch and samples in parts, with the draws that they would have in one piece; with
+/// `ForecastOptions::extend`, a horizon in legs, each from the medians before it (means, where nothing is sampled).
+///
+/// The result is valid as long as that of `run`, and as the memory is not used again. Allocates only for a request that
+/// is larger than the bucket in its batch, samples or horizon. Throws `Error`, before anything runs, when the request
+/// is malformed or asks for what the bucket cannot give (`out_of_memory`: for a result that is larger than the memory
+/// of the machine), and what `run` throws; `out_of_memory`, too, when there is no memory for a request that is larger
+/// than the bucket.
+///
+/// @param run  `Forecast run(const Series&, const Bucket& request, std::uint64_t seed, std::uint32_t
+///             first_sample)` forecasts what has been checked and fits
+template <class Run>
+Forecast forecast_in_parts(const Series& given, const ForecastOptions& options, const ForecastPlan& plan,
+                           PartsMemory& memory, const Run& run) {
+    const Bucket& bucket = plan.bucket;
+    const Index patch_size = plan.sizes.patch_size;
+    const Bucket request = check_for(given, options, bucket, patch_size);
+    if (const Index values = plan.values(request.samples);
+        !bucket.holds(request) && forecast_detail::result_bytes(request, values) > machine_memory()) {
+        forecast_detail::reject_size(request, values);
+    }
+    if (request.context < given.steps && !memory.has_told_newest) {
+        memory.has_told_newest = logs(LogTopic::sizes);
+        log(LogTopic::sizes, [&] {
+            return "of a context of " + std::to_string(given.steps) + " steps the newest " +
+                   std::to_string(request.context) + " are used, as many as were compiled for; of others likewise";
+        });
+    }
+    Series series = request.context < given.steps ? given.newest(request.context) : given;
+    series.future_steps = given.future_steps == 0 ? request.horizon : given.future_steps;
+    if (request.horizon <= bucket.horizon) {
+        return forecast_detail::forecast_leg(series, request, options.seed, options.first_sample, plan, memory.result,
+                                             run)
+            .with_context(request.context);
+    }
+    log(LogTopic::sizes, [&] {
+        return "a horizon of " + std::to_string(request.horizon) + " steps goes on from medians after each " +
+               std::to_string(leg_steps(bucket, patch_size));
+    });
+    const Index values = plan.values(request.samples);
+    forecast_detail::make_room(memory.result, request, values);
+    Index done = 0;
+    Index not_finite = 0;
+    for (Index leg = 0; done < request.horizon; ++leg) {
+        Bucket part = request;
+        part.context = series.steps;
+        part.horizon = std::min(leg_steps(bucket, patch_size), request.horizon - done);
+        const Forecast forecast = forecast_detail::forecast_leg(series, part, seed_of_leg(options.seed, leg),
+                                                                options.first_sample, plan, memory.leg, run);
+        forecast_detail::put(forecast, {.step = done}, request, values, memory.result);
+        not_finite += forecast.not_finite();
+        done += part.horizon;
+        if (done < request.horizon) {
+            series = forecast_detail::extended(series, forecast, bucket.context, memory);
+            if (!series.future_exogenous.empty()) {
+                series.future_exogenous = series.future_exogenous.subspan(static_cast<std::size_t>(part.horizon));
+            }
+        }
+    }
+    return Forecast(memory.result, request.batch, request.variates, request.horizon, request.samples, not_finite,
+                    plan.levels)
+        .with_context(request.context);
+}
+
+}  // namespace totograph

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <tuple>
+#include <utility>
+
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/family.hpp>
+#include <totograph/graph/program.hpp>
+
+namespace totograph {
+
+namespace forecast_detail {
+
+template <class Models, Passes passes, bool planned>
+struct PlannedPrograms;
+
+template <class... Models, Passes passes, bool planned>
+struct PlannedPrograms<ModelList<Models...>, passes, planned> {
+    static constexpr std::size_t count = sizeof...(Models);
+    static_assert(count > 0, "totograph: a schedule needs at least one program.");
+
+    /// One of the programs.
+    template <std::size_t which>
+    using At = std::tuple_element_t<which, std::tuple<Program<Models, passes, planned>...>>;
+    /// All programs as arguments of a template.
+    template <template <class...> class To>
+    using In = To<Program<Models, passes, planned>...>;
+
+    /// Calls `visit.template operator()<which>()` for each program, in order.
+    template <class Visit>
+    static constexpr void for_each(const Visit& visit) {
+        [&]<std::size_t... which>(std::index_sequence<which...>) { (visit.template operator()<which>(), ...); }
+        (std::index_sequence_for<Models...>());
+    }
+};
+
+/// As `Programs::In<To>`, where only the one that is used may be instantiated.
+template <class Programs, template <class...> class To>
+struct InTemplate {
+    using type = typename Programs::template In<To>;
+};
+
+}  // namespace forecast_detail
+
+/// The programs of a model for a bucket, in the order in which they run.
+template <class Model, Bucket bucket, Passes passes = Passes{}, bool planned = true>
+using SchedulePrograms =
+    forecast_detail::PlannedPrograms<typename FamilyOf<Model>::template Schedule<bucket>::Models, passes, planned>;
+
+}  // namespace totograph

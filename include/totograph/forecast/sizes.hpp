@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <totograph/core/shape.hpp>
+#include <totograph/forecast/bucket.hpp>
+
+namespace totograph {
+
+/// What a bucket comes to for a model that reads and forecasts whole patches of steps. A model without patches has
+/// patches of one step.
+struct ForecastSizes {
+    Index batch;
+    Index samples;  ///< Futures that are forecast: 1 where nothing is sampled.
+    bool is_sampled;
+    Index values;  ///< Of each step of a result: samples, quantile levels, or 1 for the mean.
+    Index variates;
+    Index context_patches;
+    Index steps;  ///< Patches to forecast.
+    Index patch_size;
+    Index prepended;  ///< Tokens before the patches.
+    Index positions;  ///< Tokens and patches of the context.
+    bool known_future;
+
+    /// @param patch       steps of a patch
+    /// @param tokens      put before the patches of each variate
+    /// @param levels      quantiles that a step has, of a model that forecasts quantiles
+    constexpr ForecastSizes(const Bucket& bucket, Index patch, Index tokens = 0, Index levels = 0)
+        : batch(bucket.batch),
+          samples(bucket.samples > 0 ? bucket.samples : 1),
+          is_sampled(bucket.samples > 0),
+          values(is_sampled   ? bucket.samples
+                 : levels > 0 ? levels
+                              : 1),
+          variates(bucket.variates),
+          context_patches(divide_rounding_up(bucket.context, patch)),
+          steps(divide_rounding_up(bucket.horizon, patch)),
+          patch_size(patch),
+          prepended(tokens),
+          positions(context_patches + prepended),
+          known_future(bucket.exogenous > 0) {}
+
+    [[nodiscard]] constexpr Index context_steps() const { return context_patches * patch_size; }
+    /// Steps that the programs forecast: the horizon in whole patches.
+    [[nodiscard]] constexpr Index forecast_steps() const { return steps * patch_size; }
+    /// Patches of context and forecast together.
+    [[nodiscard]] constexpr Index all_patches() const { return context_patches + steps; }
+};
+
+}  // namespace totograph

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace totograph {
+
+/// Finds the memory of a state on the host by its name; null where the programs have no such state. A view of a
+/// callable, which outlives it.
+class StateMemory {
+public:
+    /// @param find  `void* find(std::string_view name)`
+    template <class Find>
+    StateMemory(const Find& find)  // NOLINT(google-explicit-constructor): it takes the place of what it views
+        : self_(&find), find_([](const void* self, std::string_view name) -> void* {
+              return (*static_cast<const Find*>(self))(name);
+          }) {}
+
+    [[nodiscard]] float* floats(std::string_view name) const { return static_cast<float*>(find_(self_, name)); }
+    [[nodiscard]] std::int32_t* integers(std::string_view name) const {
+        return static_cast<std::int32_t*>(find_(self_, name));
+    }
+
+private:
+    const void* self_;
+    void* (*find_)(const void* self, std::string_view name);
+};
+
+}  // namespace totograph

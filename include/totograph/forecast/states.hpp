@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+/// The states through which a forecaster talks to the programs of a model, by name. Of the inputs a program declares
+/// those that it reads.
+namespace totograph::states {
+
+// Written before each forecast. Patches of a series that is shorter than the bucket come first; the rest is zero and
+// marked as not observed.
+inline constexpr std::string_view series = "series";              // f32 [batch, 1, variates, context_steps]
+inline constexpr std::string_view observed = "observed";          // f32, same shape: 1 where observed
+inline constexpr std::string_view groups = "groups";              // i32 [batch, variates, context_patches]
+inline constexpr std::string_view length = "length";              // i32 [batch]: patches of context
+inline constexpr std::string_view seed = "seed";                  // i32 [2]: low and high half
+inline constexpr std::string_view first_draw = "first_draw";      // i32 [2]: numbers of its first series and sample
+inline constexpr std::string_view is_exogenous = "is_exogenous";  // f32 [batch, 1, variates, 1, 1]
+inline constexpr std::string_view future = "future";              // f32 [batch, 1, variates, steps, patch_size]
+inline constexpr std::string_view is_known = "is_known";          // f32 [batch, 1, variates, 1, 1]
+inline constexpr std::string_view request = "request";            // i32 [4]: batch, variates, horizon, values of a step
+
+// Read after each forecast. Where the model gave no finite number stands -0, and nowhere else
+// (`nn::mark_extreme_values`).
+inline constexpr std::string_view forecast = "forecast";  // f32 [batch, values, variates, steps, patch_size]
+
+/// Whether a state holds cached keys or values: their names end so (`nn::KvCacheNames`).
+constexpr bool is_kv_cache(std::string_view name) { return name.ends_with(".keys") || name.ends_with(".values"); }
+
+}  // namespace totograph::states

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "totograph/core/dtype.hpp"
+#include "totograph/core/error.hpp"
+#include "totograph/core/shape.hpp"
+#include "totograph/io/atomic_file.hpp"
+#include "totograph/io/checkpoint/safetensors_header.hpp"
+#include "totograph/io/text.hpp"
+
+namespace totograph::io {
+
+/// One tensor to write. Its data is either `values`, which are converted to `dtype` (f32, f64 or bf16), or `bytes`,
+/// which are already of `dtype` (any) and are written as they are. The other one stays empty.
+struct TensorToWrite {
+    std::string name;
+    DType dtype = DType::f32;
+    std::vector<Index> shape;            ///< Row-major; empty for a scalar.
+    std::span<const float> values{};     ///< Elements to convert.
+    std::span<const std::byte> bytes{};  ///< Elements as they are to be stored.
+};
+
+namespace detail {
+
+constexpr std::string_view safetensors_name(DType dtype) noexcept {
+    for (const SafetensorsType& type : safetensors_types) {
+        if (type.dtype == dtype) {
+            return type.name;
+        }
+    }
+    return "";
+}
+
+[[noreturn]] inline void refuse_tensor(const TensorToWrite& tensor, const std::string& what) {
+    throw Error(ErrorCode::invalid_argument, "The tensor " + in_quotes(tensor.name, 300) + " to write " + what + ".");
+}
+
+/// Checks a tensor and returns its size in bytes.
+inline std::uint64_t checked_size(const TensorToWrite& tensor) {
+    std::uint64_t size = size_in_bytes(tensor.dtype);
+    for (const Index extent : tensor.shape) {
+        if (extent < 0) {
+            refuse_tensor(tensor, "has a negative extent in its shape " + to_string(tensor.shape));
+        }
+        const auto product = checked_product(size, static_cast<std::uint64_t>(extent));
+        if (!product) {
+            refuse_tensor(tensor, "has the shape " + to_string(tensor.shape) + ", whose size overflows");
+        }
+        size = *product;
+    }
+    const std::uint64_t elements = size / size_in_bytes(tensor.dtype);
+    if (!tensor.values.empty() && !tensor.bytes.empty()) {
+        refuse_tensor(tensor, "has both values and bytes; give one of them");
+    }
+    if (!tensor.values.empty() && (tensor.dtype == DType::f16 || tensor.dtype == DType::i32)) {
+        refuse_tensor(tensor, "has float values for the dtype " + std::string(name(tensor.dtype)) +
+                                  ", but they are converted to f32, f64 and bf16 only; give bytes instead");
+    }
+    if (tensor.bytes.empty() && tensor.values.size() != elements) {
+        refuse_tensor(tensor, "has the shape " + to_string(tensor.shape) + " of " + std::to_string(elements) +
+                                  " elements, but " + std::to_string(tensor.values.size()) + " values were given");
+    }
+    if (!tensor.bytes.empty() && tensor.bytes.size() != size) {
+        refuse_tensor(tensor, "needs " + std::to_string(size) + " bytes for its shape " + to_string(tensor.shape) +
+                                  " of " + std::string(name(tensor.dtype)) + ", but " +
+                                  std::to_string(tensor.bytes.size()) + " bytes were given");
+    }
+    return size;
+}
+
+template <class Element>
+void write_converted(AtomicFile& file, std::span<const float> values) {
+    std::vector<Element> block(std::min<std::size_t>(values.size(), 65536));
+    while (!values.empty()) {
+        const std::size_t count = std::min(values.size(), block.size());
+        std::transform(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count), block.begin(),
+                       [](float value) { return static_cast<Element>(value); });
+        file.write(std::as_bytes(std::span(block).first(count)));
+        values = values.subspan(count);
+    }
+}
+
+}  // namespace detail
+
+/// Writes tensors, and if wanted string metadata, as a safetensors file. It appears under its name only when it is
+/// complete: until then it is a temporary file beside it. Wider element types come first, so that all are aligned.
+///
+/// Throws `Error(invalid_argument)` for a name that is taken twice, reserved or not UTF-8, and for data that does not
+/// fit the shape; `Error(file_not_found)` when the directory cannot be written and `Error(io_failure)` when writing
+/// fails, each with the system's reason. Whatever is thrown, a file that was there before is unchanged.
+inline void write_safetensors(const std::filesystem::path& path, std::span<const TensorToWrite> tensors,
+                              const std::map<std::string, std::string>& metadata = {}) {
+    std::vector<const TensorToWrite*> order;
+    for (const TensorToWrite& tensor : tensors) {
+        order.push_back(&tensor);
+    }
+    std::stable_sort(order.begin(), order.end(), [](const TensorToWrite* a, const TensorToWrite* b) {
+        return size_in_bytes(a->dtype) > size_in_bytes(b->dtype);
+    });
+
+    nlohmann::json header = nlohmann::json::object();
+    if (!metadata.empty()) {
+        header["__metadata__"] = metadata;
+    }
+    std::unordered_set<std::string_view> names{"__metadata__"};
+    std::uint64_t offset = 0;
+    for (const TensorToWrite* tensor : order) {
+        if (!names.insert(tensor->name).second) {
+            detail::refuse_tensor(*tensor, "has a name that is taken twice or reserved");
+        }
+        const std::uint64_t size = detail::checked_size(*tensor);
+        header[tensor->name] = {{"dtype", detail::safetensors_name(tensor->dtype)},
+                                {"shape", tensor->shape},
+                                {"data_offsets", {offset, offset + size}}};
+        offset += size;
+    }
+    std::string text;
+    try {
+        text = header.dump();
+    } catch (const nlohmann::json::exception&) {
+        throw Error(ErrorCode::invalid_argument, "A tensor name or metadata entry to write into " +
+                                                     in_quotes(path.string(), longest_quote) + " is not valid UTF-8.");
+    }
+    // The format pads the header with blanks, so that the data begins at a multiple of 8 bytes.
+    text.resize((text.size() + 7) / 8 * 8, ' ');
+    const std::uint64_t length = text.size();
+
+    AtomicFile file(path);
+    file.write(std::as_bytes(std::span(&length, 1)));
+    file.write(text);
+    for (const TensorToWrite* tensor : order) {
+        if (!tensor->bytes.empty()) {
+            file.write(tensor->bytes);
+        } else if (tensor->dtype == DType::f64) {
+            detail::write_converted<double>(file, tensor->values);
+        } else if (tensor->dtype == DType::bf16) {
+            detail::write_converted<BFloat16>(file, tensor->values);
+        } else {
+            file.write(std::as_bytes(tensor->values));
+        }
+    }
+    file.commit();
+}
+
+}  // namespace totograph::io

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "totograph/io/csv/layout.hpp"
+#include "totograph/io/csv/decimal.hpp"
+#include "totograph/io/csv/gap_words.hpp"
+#include "totograph/io/csv/number_cell.hpp"
+#include "totograph/io/text.hpp"
+#include "totograph/io/csv/units.hpp"
+
+namespace totograph::io {
+
+/// What the cells of one column are, all together.
+struct ColumnProfile {
+    std::size_t blanks = 0;
+    std::size_t gap_words = 0;
+    std::size_t numbers = 0;  ///< `true` and `false` among them
+    std::size_t times = 0;
+    std::size_t texts = 0;
+    std::string first_gap_word{};
+    std::string first_text{};
+    std::size_t first_text_line = 0;
+    std::string unit{};  ///< Of the first number that is not zero.
+    bool has_unit = false;
+    std::string other_unit{};  ///< One that cannot be converted to `unit`.
+    std::size_t other_unit_line = 0;
+    bool has_other_unit = false;
+    MarkEvidence marks{};
+    bool is_constant = true;
+    std::string first_cell{};
+    std::vector<double> counts{};  ///< Its numbers, as long as the column may be a clock.
+    bool can_be_clock = true;
+
+    [[nodiscard]] std::size_t filled() const { return numbers + times + texts; }
+    /// Whether all that is there are numbers of one unit.
+    [[nodiscard]] bool is_numeric() const { return numbers > 0 && numbers == filled() && !has_other_unit; }
+    /// Whether nine of ten cells are times: below a table, or between its parts, may stand a word such as "Total".
+    [[nodiscard]] bool is_time() const { return times > 0 && times >= 9 * (filled() - times); }
+    [[nodiscard]] bool is_empty() const { return filled() == 0; }
+};
+
+/// Whether a column is called as clocks are.
+inline bool is_clock_name(std::string_view name) {
+    std::string lower;
+    for (const char letter : name) {
+        const auto byte = static_cast<unsigned char>(letter);
+        if (std::isalnum(byte) != 0) {
+            lower += static_cast<char>(std::tolower(byte));
+        }
+    }
+    constexpr std::string_view names[] = {
+        "time",   "times",       "timestamp",     "timestamps", "datetime",  "date",
+        "dates",  "when",        "clock",         "epoch",      "epochtime", "epochms",
+        "unix",   "unixtime",    "timeunix",      "timems",     "ts",        "t",
+        "ds",     "utctime",     "timeutc",       "createdat",  "eventtime", "sampletime",
+        "period", "timestampms", "unixtimestamp", "xvalue",     "row",       "index",
+        "step",   "day",         "month",         "year",       "datum",     "zeit"};
+    return std::find(std::begin(names), std::end(names), lower) != std::end(names);
+}
+
+namespace detail {
+
+/// How often a number that lies where epoch times of the years 2001 to 2096 do is to be divided by 1000 to be seconds;
+/// -1 elsewhere.
+inline int epoch_power(double value) {
+    for (int power = 0; power < 4; ++power, value /= 1000) {
+        if (value >= 1e9 && value < 4e9) {
+            return power;
+        }
+    }
+    return -1;
+}
+
+/// Whether at least half of the intervals between ascending values are the same, to `tolerance` of one: three at least,
+/// or all where there are fewer (two of three random intervals prove nothing).
+inline bool is_regular(const std::vector<double>& ascending, double tolerance) {
+    std::vector<double> differences;
+    for (std::size_t i = 1; i < ascending.size(); ++i) {
+        differences.push_back(ascending[i] - ascending[i - 1]);
+    }
+    if (differences.empty()) {
+        return false;
+    }
+    const auto middle = differences.begin() + static_cast<std::ptrdiff_t>(differences.size() / 2);
+    std::nth_element(differences.begin(), middle, differences.end());
+    const double median = *middle;
+    const auto agreeing = std::count_if(differences.begin(), differences.end(), [&](double difference) {
+        return std::abs(difference - median) <= median * tolerance;
+    });
+    const auto size = static_cast<std::ptrdiff_t>(differences.size());
+    return median > 0 && 2 * agreeing >= size && agreeing >= std::min<std::ptrdiff_t>(size, 3);
+}
+
+}  // namespace detail
+
+/// Adds cells to profiles.
+class ColumnProfiler {
+public:
+    explicit ColumnProfiler(const GapWords& gaps) : gaps_(gaps) {}
+
+    /// `may_count` says that the column may be a clock that counts from anywhere, not only as epoch times do.
+    void add(ColumnProfile& profile, const CsvField& field, bool may_count) const {
+        const std::string_view cell = without_blanks(field.text);
+        const CellKind kind = kind_of_cell(cell, gaps_);
+        if (kind == CellKind::blank) {
+            ++profile.blanks;
+            return;
+        }
+        if (kind == CellKind::gap_word) {
+            profile.first_gap_word =
+                profile.gap_words++ == 0 ? std::string(cell.substr(0, 40)) : profile.first_gap_word;
+            profile.can_be_clock = false;
+            return;
+        }
+        if (profile.filled() == 0) {
+            profile.first_cell = cell;
+        }
+        profile.is_constant = profile.is_constant && profile.first_cell == cell;
+        switch (kind) {
+            case CellKind::number: add_number(profile, cell, field.line, may_count); break;
+            case CellKind::time: ++profile.times; break;
+            case CellKind::truth:
+                ++profile.numbers;
+                profile.can_be_clock = false;
+                break;
+            default: add_text(profile, cell, field.line); break;
+        }
+    }
+
+private:
+    static void add_text(ColumnProfile& profile, std::string_view cell, std::size_t line) {
+        if (profile.texts++ == 0) {
+            profile.first_text = cell.substr(0, 80);
+            profile.first_text_line = line;
+        }
+        profile.can_be_clock = false;
+    }
+
+    static void add_number(ColumnProfile& profile, std::string_view cell, std::size_t line, bool may_count) {
+        ++profile.numbers;
+        const Decimal plain = parse_decimal(cell);
+        if (plain.kind == DecimalKind::number) {
+            if (cell.find('.') != std::string_view::npos) {
+                profile.marks.add(evidence_of(cell.starts_with('+') ? cell.substr(1) : cell));
+            }
+            add_unit(profile, "", plain.value == 0, line);
+            add_count(profile, plain.value, may_count);
+            return;
+        }
+        profile.can_be_clock = false;
+        const std::optional<NumberParts> parts = split_number(cell);
+        profile.marks.add(evidence_of(parts->digits));
+        add_unit(profile, parts->unit, parts->digits.find_first_of("123456789") == std::string::npos, line);
+    }
+
+    static void add_unit(ColumnProfile& profile, std::string_view unit, bool is_zero, std::size_t line) {
+        // Nothing is as much in every unit.
+        if (is_zero && (unit.empty() || profile.has_unit)) {
+            return;
+        }
+        if (!profile.has_unit) {
+            profile.unit = unit;
+            profile.has_unit = true;
+        } else if (!profile.has_other_unit && unit != profile.unit && !unit_factor(unit, profile.unit)) {
+            profile.other_unit = unit;
+            profile.other_unit_line = line;
+            profile.has_other_unit = true;
+        }
+    }
+
+    static void add_count(ColumnProfile& profile, double value, bool may_count) {
+        profile.can_be_clock = profile.can_be_clock && (may_count || detail::epoch_power(value) >= 0);
+        if (profile.can_be_clock) {
+            profile.counts.push_back(value);
+        } else {
+            profile.counts = {};
+        }
+    }
+
+    const GapWords& gaps_;
+};
+
+/// How a column of numbers may be a clock.
+struct CountingColumn {
+    bool is_epoch = false;    ///< All lie where epoch times do.
+    bool is_regular = false;  ///< In order, they come at equal intervals, but for a few.
+    bool is_even = false;     ///< Regular without jitter, as counts of events hardly ever are.
+    bool is_rising = false;   ///< They stand in order, upwards or downwards, and none twice.
+};
+
+inline CountingColumn counting(const ColumnProfile& profile) {
+    if (!profile.can_be_clock || profile.counts.size() < 2) {
+        return {};
+    }
+    CountingColumn column;
+    std::vector<double> values = profile.counts;
+    const int power = detail::epoch_power(values.front());
+    column.is_epoch = power >= 0 && std::all_of(values.begin(), values.end(),
+                                                [&](double value) { return detail::epoch_power(value) == power; });
+    if (values.back() < values.front()) {
+        std::reverse(values.begin(), values.end());
+    }
+    column.is_rising = std::adjacent_find(values.begin(), values.end(), std::greater_equal<>()) == values.end();
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    column.is_regular = detail::is_regular(values, 0.1);
+    column.is_even = detail::is_regular(values, 0.001);
+    return column;
+}
+
+}  // namespace totograph::io

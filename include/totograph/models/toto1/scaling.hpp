@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <limits>
+
+#include <totograph/graph/recorder.hpp>
+#include <totograph/nn/patch_embedding.hpp>
+#include <totograph/nn/scalers.hpp>
+#include <totograph/models/toto1/config.hpp>
+#include <totograph/forecast/sizes.hpp>
+#include <totograph/models/toto1/states.hpp>
+
+namespace totograph::toto1 {
+
+/// Patches on a common scale, and how to undo it.
+struct ScaledPatches {
+    Tensor patches;   ///< f32 `[batch, samples, variates, patches, patch_size]`
+    Tensor location;  ///< f32, broadcasts to `patches`: one for each series, patch or step, by the kind of scaler.
+    Tensor scale;
+};
+
+/// The reference's smallest scales.
+inline constexpr double minimum_global_scale = 1e-3;
+inline constexpr double minimum_causal_scale = 0.1;
+
+/// 10^exponent, for what `config.json` may hold; infinity, or 0, for what f64 cannot hold.
+constexpr double power_of_ten(double exponent) {
+    const bool negative = exponent < 0;
+    const double magnitude = negative ? -exponent : exponent;
+    constexpr double largest = 308.25;
+    if (!(magnitude < largest)) {
+        return negative ? 0.0 : std::numeric_limits<double>::infinity();
+    }
+    const int whole = static_cast<int>(magnitude);
+    const double left = magnitude - whole;
+    double result = 1;
+    for (int i = 0; i < whole; ++i) {
+        result *= 10;
+    }
+    double term = 1;  // 10^left = exp(left ln 10), by its series
+    double sum = 1;
+    for (int i = 1; i < 40; ++i) {
+        term *= left * 2.302585092994045684 / i;
+        sum += term;
+    }
+    result *= sum;
+    return negative ? 1 / result : result;
+}
+
+/// Divides by the scale after subtracting the location. `x` is `[batch, samples, variates, steps]`.
+constexpr ScaledPatches apply_scale(Tensor x, Tensor location, Tensor scale, const Toto1Config& config) {
+    const Tensor f32_location = cast(location, DType::f32);
+    const Tensor f32_scale = cast(scale, DType::f32);
+    return {(nn::patchify(x, config.patch_size) - f32_location) / f32_scale, f32_location, f32_scale};
+}
+
+/// Scales patches by causal moments.
+constexpr ScaledPatches scale_causally(Tensor x, const nn::CausalMoments& moments, Tensor global_scale,
+                                       const Toto1Config& config) {
+    Tensor mean = nn::patchify(moments.mean, config.patch_size);
+    Tensor variance = nn::patchify(moments.variance, config.patch_size);
+    if (config.scaler == Scaler::causal_patch) {
+        mean = slice(mean, -1, config.patch_size - 1, 1);
+        variance = slice(variance, -1, config.patch_size - 1, 1);
+    }
+    Tensor scale = sqrt(variance + minimum_causal_scale);
+    if (config.scaler == Scaler::causal_patch && config.stabilize_with_global) {
+        const Shape with_patches = with_last(global_scale.shape(), 1);
+        // The reference compares with the smallest scale in f32.
+        scale = nn::stabilize(scale, reshape(global_scale, with_patches), power_of_ten(-config.scale_factor_exponent),
+                              power_of_ten(config.scale_factor_exponent),
+                              static_cast<double>(static_cast<float>(minimum_causal_scale)));
+    }
+    return apply_scale(x, mean, scale, config);
+}
+
+/// The moments that earlier steps left behind.
+class ScalerState {
+public:
+    constexpr ScalerState(Recorder& recorder, const ForecastSizes& sizes)
+        : recorder_(&recorder),
+          carried_{sizes.batch, sizes.samples, sizes.variates, 1},
+          global_{sizes.batch, 1, sizes.variates, 1} {}
+
+    [[nodiscard]] constexpr nn::RunningMoments running() const {
+        return {recorder_->state(states::running_count, carried_, DType::f64),
+                recorder_->state(states::running_total, carried_, DType::f64),
+                recorder_->state(states::running_spread, carried_, DType::f64)};
+    }
+    constexpr void keep_running(const nn::RunningMoments& moments) {
+        const auto to = running();
+        const auto widen = [&](Tensor x) { return x.shape() == carried_ ? x : expand(x, carried_); };
+        recorder_->store(to.count, widen(moments.count));
+        recorder_->store(to.total, widen(moments.total));
+        recorder_->store(to.spread, widen(moments.spread));
+    }
+    [[nodiscard]] constexpr nn::GlobalStatistics global() const {
+        return {recorder_->state(states::global_mean, global_, DType::f64),
+                recorder_->state(states::global_scale, global_, DType::f64)};
+    }
+    constexpr void keep_global(const nn::GlobalStatistics& statistics) {
+        recorder_->store(global().mean, statistics.mean);
+        recorder_->store(global().scale, statistics.scale);
+    }
+
+private:
+    Recorder* recorder_;
+    Shape carried_;
+    Shape global_;
+};
+
+/// Statistics of the whole context, kept for later steps.
+constexpr nn::GlobalStatistics context_statistics(Tensor x, Tensor observed, const Toto1Config& config) {
+    return nn::global_statistics(x, observed,
+                                 config.scaler == Scaler::global ? minimum_global_scale : minimum_causal_scale);
+}
+
+/// Scales a whole series from its beginning; `x` and `observed` are `[batch, samples, variates, steps]`.
+constexpr ScaledPatches scale_series(Tensor x, Tensor observed, const nn::GlobalStatistics& global,
+                                     const Toto1Config& config, nn::RunningMoments* running = nullptr) {
+    if (config.scaler == Scaler::global) {
+        const Shape with_patches = with_last(global.mean.shape(), 1);
+        return apply_scale(x, reshape(global.mean, with_patches), reshape(global.scale, with_patches), config);
+    }
+    Shape rows = x.shape();
+    --rows.rank;
+    const auto moments = nn::causal_moments(x, observed, nn::no_moments(x.recorder(), rows));
+    if (running != nullptr) {
+        *running = moments.running;
+    }
+    return scale_causally(x, moments, global.scale, config);
+}
+
+/// Scales the patch that follows what `state` has seen, and moves the state on.
+constexpr ScaledPatches scale_next_patch(Tensor x, ScalerState& state, const Toto1Config& config) {
+    const auto global = state.global();
+    if (config.scaler == Scaler::global) {
+        const Shape with_patches = with_last(global.mean.shape(), 1);
+        return apply_scale(x, reshape(global.mean, with_patches), reshape(global.scale, with_patches), config);
+    }
+    const Tensor observed = expand(x.recorder().constant(1.0), x.shape());
+    const auto moments = nn::causal_moments(x, observed, state.running());
+    const auto scaled = scale_causally(x, moments, global.scale, config);
+    state.keep_running(moments.running);
+    return scaled;
+}
+
+/// The scale of one patch; a scale for all patches is that of each.
+constexpr Tensor of_patch(Tensor statistics, Tensor patch) {
+    return statistics.extent(3) == 1 ? statistics : take(statistics, 3, patch);
+}
+
+}  // namespace totograph::toto1

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/forecast.hpp>
+#include <totograph/forecast/series.hpp>
+#include <totograph/serve/explain/explanation.hpp>
+#include <totograph/serve/mode.hpp>
+
+namespace totograph::cpu {
+
+class ThreadPools;
+
+}  // namespace totograph::cpu
+
+namespace totograph::serve {
+
+/// What is decided when a forecaster is made.
+struct BackendResources {
+    int threads = 0;  ///< Threads that a forecast may use on the CPU; 0 for all processors that the process may use.
+    int device = 0;   ///< The device, for backends that have several.
+    /// Threads for forecasters of which only one forecasts at a time, as those of a service, which sets this. Without,
+    /// each starts its own.
+    std::shared_ptr<cpu::ThreadPools> pools{};
+};
+
+/// A forecaster whose bucket is known at run time. One thread at a time may use it.
+class BucketForecaster {
+public:
+    BucketForecaster() = default;
+    BucketForecaster(const BucketForecaster&) = delete;
+    BucketForecaster& operator=(const BucketForecaster&) = delete;
+    virtual ~BucketForecaster() = default;
+
+    /// Forecasts the steps after the series, as `totograph::Forecaster::forecast` does: the result is a view of this
+    /// forecaster's memory, valid until its next forecast. It tells how many of its values are no finite numbers
+    /// (`Forecast::not_finite`), which metrics count. The request is as the caller made it: nothing has been checked,
+    /// and it may be larger than the bucket. `forecast_in_parts` checks it, and divides what is too large. Throws
+    /// `Error` for what it cannot forecast.
+    virtual Forecast forecast(const Series& series, const ForecastOptions& options) = 0;
+
+    /// Bytes that it holds beside the weights.
+    [[nodiscard]] virtual std::size_t memory_bytes() const = 0;
+
+    /// Graphs captured when it was made; 0 where nothing is captured. Forecasts capture nothing.
+    [[nodiscard]] virtual Index captures() const { return 0; }
+
+    /// Captured graphs that its last forecast replayed. Asked after every forecast, so it should cost nothing.
+    [[nodiscard]] virtual Index replays() const noexcept { return 0; }
+};
+
+/// An executor behind a name: makes forecasters for the buckets that it was compiled for. Immutable, so that any number
+/// of threads may use it.
+class Backend {
+public:
+    Backend() = default;
+    Backend(const Backend&) = delete;
+    Backend& operator=(const Backend&) = delete;
+    virtual ~Backend() = default;
+
+    /// The name that it is picked by, such as `cpu` or `cuda`.
+    [[nodiscard]] virtual std::string_view name() const = 0;
+    /// The buckets that it serves, the cheapest first.
+    [[nodiscard]] virtual std::vector<Bucket> buckets() const = 0;
+    /// What a mode does here, in a line; empty when it cannot be had.
+    [[nodiscard]] virtual std::string describe(Mode mode) const = 0;
+    /// Why it cannot be used on this machine, as a sentence; empty when it can.
+    [[nodiscard]] virtual std::string unavailable(const BackendResources&) const { return {}; }
+
+    /// A forecaster for one of `buckets()`. Throws `Error`: `no_bucket` for another bucket, `invalid_argument` for a
+    /// mode that it does not have, and what making it meets.
+    [[nodiscard]] virtual std::unique_ptr<BucketForecaster> make(const Bucket& bucket, Mode mode,
+                                                                 const BackendResources& resources) const = 0;
+    /// What such a forecaster would run. Makes nothing. Throws `Error` as `make` does.
+    [[nodiscard]] virtual Explanation explain(const Bucket& bucket, Mode mode) const = 0;
+};
+
+}  // namespace totograph::serve

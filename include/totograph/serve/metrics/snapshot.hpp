@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/core/cache_counts.hpp>
+#include <totograph/serve/metrics/forecast_counters.hpp>
+#include <totograph/serve/mode.hpp>
+
+namespace totograph::serve {
+
+/// All counts of a moment: plain values, to print, to keep, and to subtract. `snapshot_json.hpp` and
+/// `snapshot_prometheus.hpp` write them.
+struct Snapshot {
+    /// What was counted for one backend, bucket and mode.
+    struct Entry : ForecastCounts {
+        std::string backend;
+        Bucket bucket;
+        Mode mode = Mode::eager;
+
+        /// Latencies in brief.
+        [[nodiscard]] LatencySummary latency() const noexcept { return latencies.summary(); }
+    };
+
+    /// By backend, then bucket, then mode: their order does not change. Also of what a service can need and has not
+    /// used yet: all 0.
+    std::vector<Entry> entries;
+    std::uint64_t requests_without_bucket = 0;  ///< That no bucket holds: errors that no entry counts.
+    std::vector<CacheCounts> caches;            ///< Of this process, in the order in which they were first used.
+    double since_seconds = 0;                   ///< How long it was counted.
+    std::uint64_t resets = 0;                   ///< How often the counts were reset before.
+};
+
+namespace detail {
+
+/// What entries are ordered by, and told apart.
+inline auto key_of(const Snapshot::Entry& entry) {
+    const Bucket& bucket = entry.bucket;
+    return std::tuple(std::string_view(entry.backend), bucket.batch, bucket.variates, bucket.context, bucket.horizon,
+                      bucket.samples, bucket.exogenous, entry.mode);
+}
+
+/// What a count grew by; 0 when it did not grow, as of snapshots that are given the wrong way round.
+template <class Count>
+void subtract_count(Count& later, const Count& earlier) {
+    later = later > earlier ? later - earlier : Count{};
+}
+
+/// Latencies that were recorded between two moments.
+inline LatencyCounts difference(LatencyCounts later, const LatencyCounts& earlier) {
+    const std::size_t common = std::min(later.buckets.size(), earlier.buckets.size());
+    for (std::size_t index = 0; index < common; ++index) {
+        subtract_count(later.buckets[index], earlier.buckets[index]);
+    }
+    subtract_count(later.sum_nanoseconds, earlier.sum_nanoseconds);
+    later.fit_extremes();
+    return later;
+}
+
+inline void subtract(ForecastCounts& later, const ForecastCounts& earlier) {
+    subtract_count(later.forecasts, earlier.forecasts);
+    subtract_count(later.not_finite, earlier.not_finite);
+    subtract_count(later.failures, earlier.failures);
+    subtract_count(later.builds, earlier.builds);
+    subtract_count(later.captures, earlier.captures);
+    subtract_count(later.replays, earlier.replays);
+    for (std::size_t reason = 0; reason < later.recaptures.size(); ++reason) {
+        subtract_count(later.recaptures[reason], earlier.recaptures[reason]);
+    }
+    subtract_count(later.eager_fallbacks, earlier.eager_fallbacks);
+    subtract_count(later.build_seconds, earlier.build_seconds);
+    later.latencies = difference(std::move(later.latencies), earlier.latencies);
+}
+
+inline void subtract(std::vector<CacheCounts>& later, const std::vector<CacheCounts>& earlier) {
+    for (CacheCounts& cache : later) {
+        for (const CacheCounts& before : earlier) {
+            if (before.name == cache.name) {
+                subtract_count(cache.hits, before.hits);
+                subtract_count(cache.misses, before.misses);
+                subtract_count(cache.ignored, before.ignored);
+            }
+        }
+        if (cache.ignored == 0) {
+            cache.last_reason.clear();
+        }
+    }
+}
+
+}  // namespace detail
+
+/// What was counted between two snapshots of the same `Metrics`: counts and latencies are subtracted, so that a monitor
+/// has rates and percentiles of a window; `bytes_held` are the later ones, and so is a cache's last reason where a file
+/// was ignored in between. The shortest and the longest latency of a window are known to within one of the
+/// `LatencyBuckets`. When the counts were reset between the two, this is what was counted since.
+inline Snapshot difference(Snapshot later, const Snapshot& earlier) {
+    if (later.resets != earlier.resets) {
+        return later;
+    }
+    for (Snapshot::Entry& entry : later.entries) {
+        const auto before = std::find_if(earlier.entries.begin(), earlier.entries.end(), [&](const auto& candidate) {
+            return detail::key_of(candidate) == detail::key_of(entry);
+        });
+        if (before != earlier.entries.end()) {
+            detail::subtract(entry, *before);
+        }
+    }
+    detail::subtract_count(later.requests_without_bucket, earlier.requests_without_bucket);
+    detail::subtract(later.caches, earlier.caches);
+    detail::subtract_count(later.since_seconds, earlier.since_seconds);
+    return later;
+}
+
+}  // namespace totograph::serve

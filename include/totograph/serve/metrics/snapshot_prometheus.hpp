@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/core/cache_counts.hpp>
+#include <totograph/serve/metrics/forecast_counters.hpp>
+#include <totograph/serve/metrics/latency_histogram.hpp>
+#include <totograph/serve/mode.hpp>
+#include <totograph/serve/metrics/snapshot.hpp>
+
+namespace totograph::serve {
+
+/// What to answer a Prometheus server as `Content-Type` with `prometheus_text`.
+inline constexpr std::string_view prometheus_content_type = "text/plain; version=0.0.4; charset=utf-8";
+
+namespace detail {
+
+/// Writes families of samples.
+class PrometheusText {
+public:
+    void begin(std::string_view family, std::string_view type, std::string_view help) {
+        family_ = "totograph_" + std::string(family);
+        text_ += "# HELP " + family_ + " " + std::string(help) + "\n# TYPE " + family_ + " " + std::string(type) + "\n";
+    }
+    void add(std::string_view labels, std::uint64_t value) { add("", labels, std::to_string(value)); }
+    void add(std::string_view labels, double value) { add("", labels, number(value)); }
+
+    /// A sample of the family; `suffix` follows its name.
+    void add(std::string_view suffix, std::string_view labels, std::string_view value) {
+        text_ += family_;
+        text_ += suffix;
+        if (!labels.empty()) {
+            text_ += '{';
+            text_ += labels;
+            text_ += '}';
+        }
+        text_ += ' ';
+        text_ += value;
+        text_ += '\n';
+    }
+
+    [[nodiscard]] std::string take() { return std::move(text_); }
+
+    /// The shortest decimal that reads back as the same number.
+    static std::string number(double value) {
+        std::array<char, 32> digits{};
+        const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+        return {digits.data(), end};
+    }
+
+    static std::string label(std::string_view key, std::string_view value) {
+        std::string text = std::string(key) + "=\"";
+        for (const char character : value) {
+            switch (character) {
+                case '\\': text += "\\\\"; break;
+                case '"': text += "\\\""; break;
+                case '\n': text += "\\n"; break;
+                default: text += character;
+            }
+        }
+        return text + '"';
+    }
+
+private:
+    std::string family_;
+    std::string text_;
+};
+
+inline std::string labels_of(const Snapshot::Entry& entry) {
+    return PrometheusText::label("backend", entry.backend) + "," +
+           PrometheusText::label("bucket", to_string(entry.bucket)) + "," +
+           PrometheusText::label("mode", name(entry.mode));
+}
+
+/// Where the buckets of the written histogram end: two for each power of two from 66 us to 69 s. They are edges of
+/// `LatencyBuckets`, so that their counts are exact.
+template <class Write>
+void for_each_written_edge(const Write& write) {
+    constexpr std::size_t first = LatencyBuckets::index_of(std::uint64_t{1} << 16U);
+    constexpr std::size_t last = LatencyBuckets::index_of(std::uint64_t{1} << 36U);
+    for (std::size_t index = first; index <= last; index += LatencyBuckets::parts / 2) {
+        write(index);
+    }
+}
+
+inline void write_latencies(PrometheusText& text, const Snapshot& snapshot) {
+    const auto for_each_in_use = [&](const auto& write) {
+        for (const Snapshot::Entry& entry : snapshot.entries) {
+            if (entry.is_in_use()) {
+                write(entry);
+            }
+        }
+    };
+    text.begin("forecast_seconds", "histogram", "Latency of forecasts that succeeded.");
+    for_each_in_use([&](const Snapshot::Entry& entry) {
+        const std::string labels = labels_of(entry);
+        for_each_written_edge([&](std::size_t index) {
+            const double edge = LatencyCounts::seconds_of(LatencyBuckets::upper_edge(index));
+            text.add("_bucket", labels + "," + PrometheusText::label("le", PrometheusText::number(edge)),
+                     std::to_string(entry.latencies.count_until(index)));
+        });
+        const std::string count = std::to_string(entry.latencies.count());
+        text.add("_bucket", labels + "," + PrometheusText::label("le", "+Inf"), count);
+        text.add("_sum", labels, PrometheusText::number(LatencyCounts::seconds_of(entry.latencies.sum_nanoseconds)));
+        text.add("_count", labels, count);
+    });
+    text.begin("forecast_latency_seconds", "summary",
+               "Latency of forecasts since the counts were reset; quantile 0 is the shortest latency, 1 the longest.");
+    for_each_in_use([&](const Snapshot::Entry& entry) {
+        const LatencySummary latency = entry.latency();
+        const std::string labels = labels_of(entry);
+        const std::array quantiles{std::pair("0", latency.min), std::pair("0.5", latency.p50),
+                                   std::pair("0.9", latency.p90), std::pair("0.99", latency.p99),
+                                   std::pair("1", latency.max)};
+        for (const auto& [quantile, seconds] : quantiles) {
+            if (latency.count > 0) {
+                text.add(labels + "," + PrometheusText::label("quantile", quantile), seconds);
+            }
+        }
+        text.add("_sum", labels, PrometheusText::number(latency.sum_seconds));
+        text.add("_count", labels, std::to_string(latency.count));
+    });
+}
+
+inline void write_events(PrometheusText& text, const Snapshot& snapshot) {
+    const auto write = [&](std::string_view family, std::string_view type, std::string_view help, const auto& value) {
+        text.begin(family, type, help);
+        for (const Snapshot::Entry& entry : snapshot.entries) {
+            text.add(labels_of(entry), value(entry));
+        }
+    };
+    using Entry = Snapshot::Entry;
+    write("forecasts_total", "counter", "Forecasts that succeeded.", [](const Entry& e) { return e.forecasts; });
+    write("forecasts_not_finite_total", "counter",
+          "Forecasts with values that are no finite numbers, which succeeded and should not be used.",
+          [](const Entry& e) { return e.not_finite; });
+    write("forecast_failures_total", "counter", "Requests that ended with an error, once a bucket was found for them.",
+          [](const Entry& e) { return e.failures; });
+    write("builds_total", "counter", "Forecasters made.", [](const Entry& e) { return e.builds; });
+    write("build_seconds_total", "counter", "Time that making them took.",
+          [](const Entry& e) { return e.build_seconds; });
+    write("captures_total", "counter", "Graphs captured.", [](const Entry& e) { return e.captures; });
+    write("replays_total", "counter", "Captured graphs replayed.", [](const Entry& e) { return e.replays; });
+    write("eager_fallbacks_total", "counter", "Requests that went to mode eager in place of this one.",
+          [](const Entry& e) { return e.eager_fallbacks; });
+    write("graph_breaks_total", "counter", "Always 0: programs are constants without a way back to the host.",
+          [](const Entry&) { return Entry::graph_breaks; });
+    write("held_bytes", "gauge", "Memory of forecasters beside the weights.",
+          [](const Entry& e) { return e.bytes_held; });
+
+    text.begin("recaptures_total", "counter",
+               "Requests after warm-up that needed what was not built, whatever came of them, by reason.");
+    for (const Entry& entry : snapshot.entries) {
+        for (const RecaptureReason reason : all_recapture_reasons) {
+            text.add(labels_of(entry) + "," + PrometheusText::label("reason", name(reason)),
+                     entry.recaptures[static_cast<std::size_t>(reason)]);
+        }
+    }
+}
+
+inline void write_requests_without_bucket(PrometheusText& text, const Snapshot& snapshot) {
+    text.begin("requests_without_bucket_total", "counter", "Requests that no bucket serves, which are errors.");
+    text.add("", snapshot.requests_without_bucket);
+}
+
+inline void write_caches(PrometheusText& text, const Snapshot& snapshot) {
+    const auto write = [&](std::string_view family, std::string_view help, std::uint64_t CacheCounts::*count) {
+        text.begin(family, "counter", help);
+        for (const CacheCounts& cache : snapshot.caches) {
+            text.add(PrometheusText::label("cache", cache.name), cache.*count);
+        }
+    };
+    write("cache_hits_total", "Look-ups that a cache answered.", &CacheCounts::hits);
+    write("cache_misses_total", "Look-ups that it could not answer.", &CacheCounts::misses);
+    write("cache_files_ignored_total", "Cache files that were there and not used.", &CacheCounts::ignored);
+}
+
+}  // namespace detail
+
+/// A snapshot in Prometheus' text exposition format, version 0.0.4. All names begin with `totograph_`; samples are
+/// labelled with `backend`, `bucket` (as `to_string` writes it) and `mode`, those of caches with `cache`. Names of
+/// backends have to be UTF-8.
+///
+/// - histogram `forecast_seconds`, exact at its edges, for rates and percentiles of any window;
+/// - summary `forecast_latency_seconds` with label `quantile` (0, 0.5, 0.9, 0.99, 1: the shortest latency to the
+///   longest), as in `LatencySummary`; without forecasts there are no quantiles. Histogram and summary, most of the
+///   text, are left out of what was never built;
+/// - counters `forecasts_total`, `forecasts_not_finite_total`, `forecast_failures_total`, `builds_total`,
+/// `build_seconds_total`, `captures_total`,
+///   `replays_total`, `eager_fallbacks_total`, `graph_breaks_total`, and `recaptures_total` with label `reason`;
+///   without labels, `requests_without_bucket_total`;
+/// - gauge `held_bytes`;
+/// - counters `cache_hits_total`, `cache_misses_total`, `cache_files_ignored_total`;
+/// - gauge `counted_seconds`: since the counts began or were reset.
+inline std::string prometheus_text(const Snapshot& snapshot) {
+    detail::PrometheusText text;
+    detail::write_events(text, snapshot);
+    detail::write_requests_without_bucket(text, snapshot);
+    detail::write_latencies(text, snapshot);
+    detail::write_caches(text, snapshot);
+    text.begin("counted_seconds", "gauge", "Time since the counts began or were reset.");
+    text.add("", snapshot.since_seconds);
+    return text.take();
+}
+
+}  // namespace totograph::serve

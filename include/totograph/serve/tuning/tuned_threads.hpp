@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <fstream>
+#include <istream>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <totograph/core/log.hpp>
+#include <totograph/core/processors.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/tuning_cache.hpp>
+#include <totograph/graph/explain/text.hpp>
+#include <totograph/io/cache/cache_folder.hpp>
+#include <totograph/serve/tuning/tune_threads.hpp>
+#include <totograph/version.hpp>
+
+// Numbers of threads that were measured to be the fastest, kept for the process and in a file for the next ones.
+namespace totograph::serve::detail {
+
+/// Who measures: one at a time in a process, for two would find each other's load, and keep what they found.
+inline std::mutex& tuning_turn() {
+    static std::mutex turn;
+    return turn;
+}
+
+/// What a processor is called, from the text of `/proc/cpuinfo`: what its first processor says of all that tells models
+/// apart, such as `AMD EPYC, 25, 17, 1, 1024 KB`. Empty when it says nothing.
+inline std::string processor_name(std::istream& cpuinfo) {
+    constexpr std::array<std::string_view, 10> telling{"model name",  "cpu family",      "model",    "stepping",
+                                                       "cache size",  "CPU implementer", "CPU part", "CPU architecture",
+                                                       "CPU variant", "CPU revision"};
+    constexpr std::string_view blank = " \t";
+    std::array<std::string, telling.size()> values;
+    bool has_begun = false;
+    for (std::string line; std::getline(cpuinfo, line) && !(line.empty() && has_begun);) {
+        const std::size_t colon = line.find(':');
+        const std::size_t value = colon == std::string::npos ? colon : line.find_first_not_of(blank, colon + 1);
+        if (colon == 0 || value == std::string::npos) {
+            continue;
+        }
+        has_begun = true;
+        const std::string_view key = std::string_view(line).substr(0, line.find_last_not_of(blank, colon - 1) + 1);
+        for (std::size_t i = 0; i < telling.size(); ++i) {
+            if (key == telling[i]) {
+                values[i] = line.substr(value);
+            }
+        }
+    }
+    std::string name;
+    for (const std::string& value : values) {
+        name += name.empty() || value.empty() ? value : ", " + value;
+    }
+    return name;
+}
+
+/// Where choices are kept, and what they are true of.
+struct TuningPlace {
+    io::CacheFolder folder;
+    std::string processor;
+    std::string identity;  ///< All that a choice depends on beside the program and the most threads.
+};
+
+/// The place of this process: version, compiler, width of vectors, processor, and how many of them it may use.
+inline TuningPlace tuning_place(Index floats_of_a_vector) {
+#ifdef __VERSION__
+    constexpr std::string_view compiler = __VERSION__;
+#else
+    constexpr std::string_view compiler = "unknown";
+#endif
+    std::ifstream cpuinfo("/proc/cpuinfo");
+    TuningPlace place{io::cache_folder(), processor_name(cpuinfo), {}};
+    place.identity = "threads, totograph " + std::string(version) + ", compiler " + std::string(compiler) +
+                     ", vectors of " + std::to_string(floats_of_a_vector) + " floats, processor " + place.processor +
+                     ", " + totograph::detail::number_text(usable_processors(), 6) + " usable";
+    return place;
+}
+
+/// What is to be tuned.
+struct ThreadQuestion {
+    std::string program;  ///< Tells programs apart whose forecasts take different time.
+    std::string subject;  ///< What a log calls it.
+};
+
+/// The choices of a backend. Any number of threads may use it.
+class TunedThreads {
+public:
+    /// What was chosen in this process for a bucket, by its place, with at most so many threads; 0 when nothing was.
+    [[nodiscard]] int known(std::size_t bucket, int most) const {
+        const std::scoped_lock lock(mutex_);
+        const auto found = choices_.find({bucket, most});
+        return found == choices_.end() ? 0 : found->second;
+    }
+
+    /// The same, or what the file says, or what is the fastest by `measure(threads, too_slow)` (see `tune_threads`),
+    /// which is then kept. Measures for one caller at a time in this process. Look-ups of the file are counted as
+    /// `tuning` (see `cache_counts`); a file that cannot be used is ignored. Throws what `measure` throws, and keeps
+    /// nothing then.
+    template <class Measure>
+    int choose(std::size_t bucket, int most, const TuningPlace& place, const ThreadQuestion& question,
+               Measure&& measure) {
+        if (most == 1) {
+            return 1;
+        }
+        const std::scoped_lock turn(tuning_turn());
+        if (const int chosen = known(bucket, most); chosen > 0) {
+            return chosen;  // by the one whose turn was before
+        }
+        TuningCache file(place.folder, "cpu " + place.processor, place.identity);
+        const std::string key = question.program + ", at most " + std::to_string(most) + " threads";
+        const auto is_possible = [&](std::string_view choice) { return threads_of(choice, most) > 0; };
+        int best = 0;
+        if (const std::optional<std::string> kept = file.find(key, is_possible)) {
+            best = threads_of(*kept, most);
+            log(LogTopic::tuning, [&] { return question.subject + ": takes " + *kept + ", as was measured before"; });
+        } else {
+            const ThreadTuning tuning = tune_threads(most, measure);
+            log(LogTopic::tuning, [&] { return question.subject + ": " + to_string(tuning); });
+            best = tuning.best;
+            file.add(key, std::to_string(best));
+            file.save();
+        }
+        const std::scoped_lock lock(mutex_);
+        choices_[{bucket, most}] = best;
+        return best;
+    }
+
+private:
+    /// A choice of a file; 0 when it cannot be one.
+    static int threads_of(std::string_view text, int most) {
+        int threads = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
+        const bool is_number = error == std::errc() && end == text.data() + text.size();
+        return is_number && threads >= 1 && threads <= most ? threads : 0;
+    }
+
+    mutable std::mutex mutex_;
+    std::map<std::pair<std::size_t, int>, int> choices_;  ///< By bucket and the most that were allowed.
+};
+
+}  // namespace totograph::serve::detail

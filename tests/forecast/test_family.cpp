@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <totograph/forecast/bucket_set.hpp>
+#include <totograph/forecast/cpu/eager_forecaster.hpp>
+#include <totograph/forecast/cpu/forecaster.hpp>
+
+#include "forecast/smallest_family.hpp"
+#include "io/support.hpp"
+#include "support/tensor_sources.hpp"
+
+// A family without a model of ours: whatever forecasts, forecasts it.
+
+using namespace totograph;
+using smallest_family::Model;
+
+namespace {
+
+static_assert(ForecastFamily<Model>);
+
+constexpr Bucket bucket{.batch = 2, .variates = 2, .context = 6, .horizon = 4};
+const std::vector<float> history{1, 2, 3, 4, 10, 20, 30, 40, -1, -2, -3, -4, 5, 6, 7, 8};
+
+Series series() {
+    return {.batch = 2, .variates = 2, .steps = 4, .values = history};
+}
+
+/// Quantiles 0.5, 1 and 2 times the newest step.
+ModelWeights<Model> weights() {
+    return {Weights(std::make_shared<test::TensorMap>(std::map<std::string, std::vector<float>>{{"factor", {0.5F, 1, 2}}}))};
+}
+
+template <class Result>
+void check(const Result& forecast, Index horizon) {
+    CHECK(forecast.horizon() == horizon);
+    CHECK(forecast.sample_count() == 0);
+    CHECK(forecast.levels().size() == 3);
+    const std::vector<float> median = forecast.median();
+    REQUIRE(median.size() == static_cast<std::size_t>(4 * horizon));
+    const float newest[] = {4, 40, -4, 8};
+    for (std::size_t i = 0; i < median.size(); ++i) {
+        const float expected = newest[i / static_cast<std::size_t>(horizon)];
+        CHECK(median[i] == expected);
+        CHECK(forecast.quantile(0.1)[i] == 0.5F * expected);
+        CHECK(forecast.quantile(0.9)[i] == 2 * expected);
+        CHECK(forecast.quantile(0.7)[i] == doctest::Approx(1.5F * expected));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a family of quantiles: every executor of the CPU gives them") {
+    Forecaster<Model, bucket> fused(weights());
+    check(fused.forecast(series()), 4);
+    check(fused.forecast(series(), {.horizon = 3}), 3);
+    Forecaster<Model, bucket, ForecasterOptions{.executor = ExecutorKind::eager}> eager(weights());
+    check(eager.forecast(series()), 4);
+    EagerForecaster recorded(weights().weights, record_forecast<Model, bucket>());
+    check(recorded.forecast(series(), {.horizon = 2}), 2);
+    BucketSet<Model, bucket, Bucket{.batch = 2, .variates = 2, .context = 6, .horizon = 8}> set(weights());
+    check(set.forecast(series(), {.horizon = 6}), 6);
+}
+
+TEST_CASE("a family of quantiles: a request in parts, and one that goes on from medians") {
+    constexpr Bucket half{.variates = 2, .context = 6, .horizon = 2};
+    Forecaster<Model, half> forecaster(weights());
+    check(forecaster.forecast(series(), {.horizon = 5, .extend = true}), 5);
+}
+
+TEST_CASE("a family of quantiles: what it cannot give is an error of a forecast whose type does not tell") {
+    Forecaster<Model, bucket> forecaster(weights());
+    const Forecast forecast = forecaster.forecast(series());
+    test::check_error(ErrorCode::invalid_argument, {"mean: this is a forecast of quantiles"}, [&] { (void)forecast.mean(); });
+    test::check_error(ErrorCode::invalid_argument, {"samples: this is a forecast of quantiles"},
+                      [&] { (void)forecast.samples(); });
+    test::check_error(ErrorCode::invalid_argument, {"quantiles from 0.1"}, [&] { (void)forecast.quantile(0.05); });
+    test::check_error(ErrorCode::no_bucket, {"16 samples"}, [&] { (void)forecaster.forecast(series(), {.samples = 16}); });
+}
+
+TEST_CASE("a family's tensors are those that its programs read") {
+    const auto tensors = checkpoint_tensors<Model>();
+    REQUIRE(tensors.size() == 1);
+    CHECK(tensors[0].name == "factor");
+    CHECK(tensors[0].shape == Shape{3});
+}
+
+TEST_CASE("states are read and written by name, type and size") {
+    Forecaster<Model, bucket> forecaster(weights());
+    forecaster.fill(series(), bucket, 0);
+    CHECK(forecaster.read_state<std::int32_t>("length") == std::vector<std::int32_t>{4, 4});
+    forecaster.write_state("length", std::vector<std::int32_t>{1, 4});
+    forecaster.run<0>();
+    const std::vector<float> forecast = forecaster.read_state<float>("forecast");
+    CHECK(forecast.size() == 2 * 3 * 2 * 4);
+    CHECK(forecast.front() == 0.5F);  // of the first step, which is now the newest of the first series
+    const auto code = ErrorCode::invalid_argument;
+    test::check_error(code, {"has a state 'lenth'"}, [&] { (void)forecaster.read_state<float>("lenth"); });
+    test::check_error(code, {"'length' is stored as i32 [2]", "2 elements of f32"},
+                      [&] { (void)forecaster.read_state<float>("length"); });
+    test::check_error(code, {"3 elements of i32"},
+                      [&] { forecaster.write_state("length", std::vector<std::int32_t>{1, 2, 3}); });
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <totograph/core/log.hpp>
+#include <totograph/core/machine_memory.hpp>
+#include <totograph/core/random.hpp>
+#include <totograph/forecast/request_parts.hpp>
+
+#include "io/support.hpp"
+#include "models/toto1/series.hpp"
+
+// How requests that are larger than a bucket are divided, with a forecaster that computes nothing and shows in its
+// values all that it was asked: the draw's name, and the history it was given.
+
+using namespace made_up;
+using tg::Bucket;
+using tg::ErrorCode;
+
+namespace {
+
+constexpr Index patch = 8;
+
+/// What is forecast for a step of a sample.
+float told(const tg::Series& series, Index row, Index step, std::uint64_t seed, std::uint32_t sample) {
+    float history = 0;
+    for (Index back = 1; back <= series.steps; ++back) {
+        const auto at = static_cast<std::size_t>(series.row_begin(row) + series.steps - back);
+        const bool seen = series.observed.empty() || series.observed[at] != 0;
+        const std::int32_t group = series.has_groups_by_step() ? series.groups[at]
+                                   : series.groups.empty()     ? 0
+                                                               : series.groups[static_cast<std::size_t>(row)];
+        history = 0.75F * history + (seen ? series.values[at] : -50.0F) + static_cast<float>(group);
+    }
+    const Index exogenous = row % series.variates - (series.variates - series.exogenous);
+    if (exogenous >= 0 && !series.future_exogenous.empty()) {
+        const Index known = row / series.variates * series.exogenous + exogenous;
+        return series.future_exogenous[static_cast<std::size_t>(known * series.future_steps + step)];
+    }
+    const auto words =
+        tg::random_words({.seed = seed,
+                          .series = series.first_series + static_cast<std::uint32_t>(row / series.variates),
+                          .variate = static_cast<std::uint32_t>(row % series.variates),
+                          .sample = sample,
+                          .time = static_cast<std::uint32_t>(step)});
+    return history + tg::uniform_float(words.word[0]);
+}
+
+/// Forecasts with one bucket.
+class Teller {
+public:
+    explicit Teller(const Bucket& bucket) : bucket_(bucket) {}
+
+    tg::Forecast forecast(const tg::Series& series, const tg::ForecastOptions& options) {
+        return tg::forecast_in_parts(
+            series, options, tg::ForecastPlan::of(bucket_, patch), memory,
+            [this](const tg::Series& part, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample) {
+                ++runs;
+                CHECK(bucket_.holds(request));
+                CHECK(request.context == part.steps);
+                values_.clear();
+                for (Index row = 0; row < part.rows(); ++row) {
+                    for (Index step = 0; step < request.horizon; ++step) {
+                        for (Index sample = 0; sample < std::max<Index>(1, request.samples); ++sample) {
+                            values_.push_back(
+                                told(part, row, step, seed, first_sample + static_cast<std::uint32_t>(sample)));
+                        }
+                    }
+                }
+                return tg::Forecast(values_, request.batch, request.variates, request.horizon, request.samples,
+                                    not_finite);
+            });
+    }
+
+    int runs = 0;
+    Index not_finite = 0;  ///< Of each run.
+    tg::PartsMemory memory;
+
+private:
+    Bucket bucket_;
+    std::vector<float> values_;
+};
+
+/// A request with all that one can have.
+Request full(Index batch) {
+    Request request = waves(batch, 3, 40);
+    make_gaps(request);
+    make_groups(request, 2);
+    request.exogenous = 1;
+    request.horizon = 64;
+    request.future = waves(batch, 1, 64).values;
+    return request;
+}
+
+tg::Series series_of(const Request& request) {
+    tg::Series series = request.series();
+    series.future_steps = request.horizon;
+    return series;
+}
+
+constexpr Bucket small{.batch = 2, .variates = 3, .context = 40, .horizon = 20, .samples = 16, .exogenous = 1};
+constexpr Bucket large{.batch = 9, .variates = 3, .context = 99, .horizon = 64, .samples = 99, .exogenous = 1};
+
+}  // namespace
+
+TEST_CASE("a request that fits is one run, and takes no memory") {
+    Teller teller(small);
+    const Request request = full(2);
+    const tg::ForecastOptions options{.seed = 3, .horizon = 20, .samples = 16};
+    Teller whole(large);
+    CHECK(different_bits(whole.forecast(series_of(request), options).keep(),
+                         teller.forecast(series_of(request), options)) == 0);
+    CHECK(teller.runs == 1);
+    CHECK(teller.memory.bytes() == 0);
+}
+
+TEST_CASE("a batch and samples in parts are what they are in one piece") {
+    const Request request = full(5);
+    for (const Index samples : {1, 16, 17, 40}) {
+        CAPTURE(samples);
+        Teller teller(small);
+        Teller whole(large);
+        const tg::ForecastOptions options{.seed = 3, .horizon = 9, .samples = samples, .first_sample = 1000};
+        const auto expected = whole.forecast(series_of(request), options).keep();
+        CHECK(whole.runs == 1);
+        CHECK(different_bits(expected, teller.forecast(series_of(request), options)) == 0);
+        CHECK(teller.runs == 3 * ((samples + 15) / 16));
+        // The memory is used again, also for less.
+        const auto bytes = teller.memory.bytes();
+        CHECK(bytes >= static_cast<std::size_t>(5 * 3 * 9 * samples) * sizeof(float));
+        const auto fewer = part_of(request, {.batch = 3, .variates = 3, .steps = 40});
+        CHECK(different_bits(whole.forecast(fewer.series(), options).keep(),
+                             teller.forecast(fewer.series(), options)) == 0);
+        CHECK(teller.memory.bytes() == bytes);
+    }
+}
+
+TEST_CASE("one id for each variate goes with its series") {
+    Request request = full(5);
+    request.groups.clear();
+    for (std::int32_t row = 0; row < 15; ++row) {
+        request.groups.push_back(row);
+    }
+    Teller teller(small);
+    Teller whole(large);
+    const tg::ForecastOptions options{.seed = 3, .horizon = 9, .samples = 4};
+    CHECK(different_bits(whole.forecast(series_of(request), options).keep(),
+                         teller.forecast(series_of(request), options)) == 0);
+}
+
+TEST_CASE("a mean has parts of its batch alone") {
+    Bucket mean = small;
+    mean.samples = 0;
+    Bucket all = large;
+    all.samples = 0;
+    Teller teller(mean);
+    Teller whole(all);
+    const Request request = full(5);
+    CHECK(different_bits(whole.forecast(series_of(request), {.horizon = 20}).keep(),
+                         teller.forecast(series_of(request), {.horizon = 20})) == 0);
+    CHECK(teller.runs == 3);
+    tg::test::check_error(ErrorCode::no_bucket, {"7 samples", "mean"},
+                          [&] { (void)teller.forecast(series_of(request), {.horizon = 20, .samples = 7}); });
+}
+
+TEST_CASE("a longer context keeps its newest steps, and says so") {
+    std::vector<std::string> lines;
+    tg::set_logs("sizes");
+    tg::set_log_sink([&](tg::LogTopic, std::string_view line) { lines.emplace_back(line); });
+    const Request request = full(2);
+    const Request cut = part_of(request, {.batch = 2, .variates = 3, .steps = 24});
+    Bucket shorter = small;
+    shorter.context = 24;
+    Teller teller(shorter);
+    const tg::ForecastOptions options{.horizon = 9, .samples = 4};
+    tg::Series exact = cut.series();
+    exact.exogenous = 1;
+    exact.future_exogenous = request.future;
+    exact.future_steps = 64;
+    const auto expected = teller.forecast(exact, options).keep();
+    CHECK(lines.empty());
+    const auto found = teller.forecast(series_of(request), options);
+    CHECK(different_bits(expected, found) == 0);
+    CHECK(found.context() == 24);
+    CHECK(found.keep().view().context() == 24);
+    REQUIRE(lines.size() == 1);
+    CHECK(lines[0] ==
+          "of a context of 40 steps the newest 24 are used, as many as were compiled for; of others likewise");
+    (void)teller.forecast(series_of(request), options);
+    CHECK(lines.size() == 1);  // once for each forecaster
+    tg::set_log_sink({});
+    tg::set_logs("");
+    tg::test::check_error(ErrorCode::no_bucket, {"context of 40 steps", "compiled 24", "ContextPolicy::newest"}, [&] {
+        (void)teller.forecast(series_of(request), {.horizon = 9, .samples = 4, .context = tg::ContextPolicy::error});
+    });
+}
+
+TEST_CASE("an extended horizon goes on from medians, with other draws, gaps and groups that move along") {
+    const Request request = full(3);
+    Teller teller(small);
+    const tg::ForecastOptions options{.seed = 3, .horizon = 50, .samples = 20, .extend = true};
+    const auto found = teller.forecast(series_of(request), options).keep();
+    CHECK(teller.runs == 4 * 2 * 2);  // legs of 16 steps, each of two parts of the batch and two of the samples
+    Teller by_hand(small);
+    Request now = request;
+    for (Index leg = 0, done = 0; done < 50; ++leg, done += 16) {
+        CAPTURE(leg);
+        const Index steps = std::min<Index>(16, 50 - done);
+        const auto forecast =
+            by_hand.forecast(series_of(now), {.seed = tg::seed_of_leg(3, leg), .horizon = steps, .samples = 20}).keep();
+        for (std::size_t row = 0; row < 9; ++row) {
+            for (std::size_t at = 0; at < static_cast<std::size_t>(steps) * 20; ++at) {
+                REQUIRE(found.view().samples()[(row * 50 + static_cast<std::size_t>(done)) * 20 + at] ==
+                        forecast.view().samples()[row * static_cast<std::size_t>(steps) * 20 + at]);
+            }
+        }
+        const std::vector<float> medians = forecast.view().median();
+        Request next{.batch = 3, .variates = 3, .steps = now.steps + steps, .exogenous = 1};
+        next.horizon = now.horizon - steps;
+        const auto grow = [&](const auto& from, auto& to, const auto& value) {
+            for (Index row = 0; row < 9; ++row) {
+                to.insert(to.end(), from.begin() + row * now.steps, from.begin() + (row + 1) * now.steps);
+                for (Index step = 0; step < steps; ++step) {
+                    to.push_back(value(row, step));
+                }
+            }
+        };
+        grow(now.values, next.values,
+             [&](Index row, Index step) { return medians[static_cast<std::size_t>(row * steps + step)]; });
+        grow(now.observed, next.observed, [](Index, Index) { return std::uint8_t{1}; });
+        grow(now.groups, next.groups, [](Index row, Index) { return static_cast<std::int32_t>(row % 3 % 2); });
+        for (Index row = 0; row < 3; ++row) {
+            next.future.insert(next.future.end(), now.future.begin() + row * now.horizon + steps,
+                               now.future.begin() + (row + 1) * now.horizon);
+        }
+        now = next;
+    }
+    CHECK(found.view().context() == 40);
+}
+
+TEST_CASE("what cannot be extended") {
+    const Request request = full(1);
+    Teller teller(small);
+    const auto refuse = [&](ErrorCode code, std::initializer_list<std::string_view> parts, const tg::Series& series,
+                            const tg::ForecastOptions& options) {
+        tg::test::check_error(code, parts, [&] { (void)teller.forecast(series, options); });
+        CHECK(teller.runs == 0);
+    };
+    refuse(ErrorCode::no_bucket, {"21 steps", "compiled 20", "ForecastOptions::extend"}, series_of(request),
+           {.horizon = 21});
+    refuse(ErrorCode::invalid_argument, {"known for 64 steps", "65"}, series_of(request),
+           {.horizon = 65, .extend = true});
+    tg::Series unknown = series_of(request);
+    unknown.future_exogenous = {};
+    // Results that no machine has memory for, counted beyond any integer.
+    refuse(ErrorCode::out_of_memory,
+           {"1 x 3 x 40 -> 2305843009213693952, 7 samples", "takes 176160768 TiB", "ask for less"}, unknown,
+           {.horizon = Index{1} << 61U, .samples = 7, .extend = true});
+    refuse(ErrorCode::out_of_memory, {"takes 48.0 TiB", "this machine has"}, unknown,
+           {.horizon = Index{1} << 22U, .samples = Index{1} << 20U, .extend = true});
+    refuse(ErrorCode::invalid_argument, {"numbered up to 4294967295"}, unknown,
+           {.horizon = 9, .samples = 7, .first_sample = 4294967290U});
+    // A bucket of less than a patch: groups by step would no longer agree with patches.
+    Bucket tiny = small;
+    tiny.horizon = 5;
+    Teller less(tiny);
+    tg::test::check_error(ErrorCode::invalid_argument, {"groups", "less than a patch of 8"},
+                          [&] { (void)less.forecast(unknown, {.horizon = 6, .extend = true}); });
+    unknown.groups = {};
+    CHECK(less.forecast(unknown, {.horizon = 12, .extend = true}).horizon() == 12);
+    CHECK(less.runs == 3);
+}
+
+TEST_CASE("a result that there is no memory for is an error that names its size") {
+    struct Full {
+        std::size_t size = 0;
+        void resize(std::size_t count) {
+            size = count;
+            throw std::bad_alloc();
+        }
+    };
+    Full values;
+    tg::test::check_error(
+        ErrorCode::out_of_memory, {"2 x 3 x 40 -> 20, 1024 samples", "takes 480 KiB", "ask for less"}, [&] {
+            tg::forecast_detail::make_room(
+                values, {.batch = 2, .variates = 3, .context = 40, .horizon = 20, .samples = 1024}, 1024);
+        });
+    CHECK(values.size == 122880);
+    CHECK(tg::machine_memory() > 1 << 20);
+}
+
+TEST_CASE("values that are not finite are counted in all parts") {
+    const Request request = full(5);
+    Teller teller(small);
+    teller.not_finite = 3;
+    CHECK(teller.forecast(series_of(request), {.horizon = 20, .samples = 16}).not_finite() == 3 * 3);
+    CHECK(teller.forecast(series_of(request), {.horizon = 33, .samples = 17, .extend = true}).not_finite() ==
+          3 * 3 * 2 * 3);
+    teller.not_finite = 0;
+    CHECK(teller.forecast(series_of(request), {.horizon = 20, .samples = 16}).is_finite());
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "io/support.hpp"
+#include "totograph/io/checkpoint/checkpoint_files.hpp"
+#include "totograph/io/checkpoint/foreign_file.hpp"
+#include "totograph/io/checkpoint/shard_index.hpp"
+
+namespace {
+
+using namespace totograph;
+using totograph::test::check_error;
+using totograph::test::ScratchFolder;
+using Path = std::filesystem::path;
+
+const std::string index_of_two =
+    R"({"metadata": {"total_size": 8}, "weight_map": {"a": "model-00001-of-00002.safetensors",)"
+    R"( "b": "model-00002-of-00002.safetensors", "c": "model-00001-of-00002.safetensors"}})";
+constexpr std::string_view lfs_pointer =
+    "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 605239096\n";
+
+/// What is found there: the names of the weights' files; they and config.json are in `folder`.
+std::vector<std::string> found(const Path& named, const Path& folder, bool has_config = true) {
+    const io::CheckpointFiles files = io::find_checkpoint(named);
+    CHECK(files.config == (has_config ? folder / "config.json" : Path()));
+    std::vector<std::string> names;
+    for (const Path& path : files.weights) {
+        CHECK(path.parent_path() == folder);
+        names.push_back(path.filename().string());
+    }
+    return names;
+}
+
+using Names = std::vector<std::string>;
+
+void refuse(const Path& named, std::initializer_list<std::string_view> parts,
+            ErrorCode code = ErrorCode::file_not_found) {
+    check_error(code, parts, [&] { (void)io::find_checkpoint(named); });
+}
+
+/// A folder as huggingface_hub keeps it: names that lead to blobs, in a snapshot that refs/main tells.
+Path hub_cache(const ScratchFolder& scratch, const std::string& commit) {
+    Path cache = scratch.path() / "models--Datadog--Toto-Open-Base-1.0";
+    std::filesystem::create_directories(cache / "snapshots" / commit);
+    std::filesystem::create_directories(cache / "refs");
+    std::filesystem::create_directories(cache / "blobs");
+    (void)scratch.file("models--Datadog--Toto-Open-Base-1.0/refs/main", commit);
+    for (const std::string name : {"model.safetensors", "config.json"}) {
+        (void)scratch.file("models--Datadog--Toto-Open-Base-1.0/blobs/" + name + "-sum", "{}");
+        std::filesystem::create_symlink(Path("../../blobs") / (name + "-sum"), cache / "snapshots" / commit / name);
+    }
+    return cache;
+}
+
+}  // namespace
+
+TEST_CASE("checkpoint files: a folder, its file, its configuration") {
+    const ScratchFolder folder;
+    const Path weights = folder.file("model.safetensors", "w");
+    CHECK(found(folder.path(), folder.path(), false) == Names{"model.safetensors"});
+    const Path config = folder.file("config.json", "{}");
+    CHECK(found(folder.path(), folder.path()) == Names{"model.safetensors"});
+    CHECK(found(folder.path() / "", folder.path()) == Names{"model.safetensors"});
+    CHECK(found(weights, folder.path()) == Names{"model.safetensors"});
+    CHECK(found(config, folder.path()) == Names{"model.safetensors"});
+    // Of any name, where there is one alone; another is named.
+    std::filesystem::rename(weights, folder.path() / "tuned.safetensors");
+    CHECK(found(folder.path(), folder.path()) == Names{"tuned.safetensors"});
+    (void)folder.file("best.safetensors", "w");
+    CHECK(found(folder.path() / "best.safetensors", folder.path()) == Names{"best.safetensors"});
+    refuse(folder.path(), {"holds 2 safetensors files", "'best.safetensors'", "Name the one"});
+}
+
+TEST_CASE("checkpoint files: shards, by their folder, their index or one of them") {
+    const ScratchFolder folder;
+    const Names both{"model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"};
+    const Path index = folder.file("model.safetensors.index.json", index_of_two);
+    const Path first = folder.file(both[0], "w");
+    refuse(folder.path(), {both[1], "is not there", "'model.safetensors.index.json' names it"});
+    (void)folder.file(both[1], "w");
+    CHECK(found(folder.path(), folder.path(), false) == both);
+    CHECK(found(index, folder.path(), false) == both);
+    CHECK(found(first, folder.path(), false) == both);
+    CHECK(io::find_checkpoint(index).shards.at("b") == both[1]);
+    CHECK(io::find_checkpoint(index).index == index);
+    // Other files beside them are files of their own, and a whole file goes before its shards.
+    CHECK(found(folder.file("other.safetensors", "w"), folder.path(), false) == Names{"other.safetensors"});
+    (void)folder.file("model.safetensors", "w");
+    CHECK(found(folder.path(), folder.path(), false) == Names{"model.safetensors"});
+}
+
+TEST_CASE("checkpoint files: a Hugging Face cache") {
+    const ScratchFolder scratch;
+    const std::string commit = "0123456789abcdef0123456789abcdef01234567";
+    const Path cache = hub_cache(scratch, commit);
+    const Path snapshot = cache / "snapshots" / commit;
+    CHECK(found(cache, snapshot) == Names{"model.safetensors"});
+    CHECK(found(snapshot, snapshot) == Names{"model.safetensors"});
+    CHECK(found(snapshot / "model.safetensors", snapshot) == Names{"model.safetensors"});
+    refuse(scratch.path(), {"is a cache of a hub", "models--Datadog--Toto-Open-Base-1.0"});
+    const std::string reference = "models--Datadog--Toto-Open-Base-1.0/refs/main";
+    (void)scratch.file(reference, commit + "\n");
+    CHECK(found(cache, snapshot) == Names{"model.safetensors"});
+    // A reference that leads elsewhere, and one to nothing.
+    for (const std::string_view wrong : {"../..", "", "abcdef", "/etc"}) {
+        (void)scratch.file(reference, wrong);
+        refuse(cache, {"refs/main", "holds no such one"});
+    }
+    std::filesystem::remove(cache / "refs" / "main");
+    CHECK(found(cache, snapshot) == Names{"model.safetensors"});
+    std::filesystem::create_directory_symlink("..", cache / "snapshots" / "loop");
+    refuse(cache, {"holds 2 snapshots", "Name one of the folders"});
+    (void)scratch.file(reference, commit);
+    // As after a copy that left the blobs behind.
+    std::filesystem::remove_all(cache / "blobs");
+    refuse(cache, {"model.safetensors", "leads to '../../blobs/", "cp -rL"});
+}
+
+TEST_CASE("checkpoint files: what is not there, and what is there instead") {
+    const ScratchFolder folder;
+    refuse(folder.path() / "nowhere", {"no checkpoint at", "nowhere", "Name a folder"});
+    refuse(folder.path(), {"holds neither model.safetensors nor", "tools/get_checkpoint"});
+    (void)folder.file("epoch=3.ckpt", "PK");
+    refuse(folder.path(), {"'epoch=3.ckpt'", "tools/convert_checkpoint.py"});
+    const auto loop = folder.path() / "loop";
+    std::filesystem::create_symlink(loop, loop);
+    refuse(loop, {"cannot be examined"});
+    refuse(folder.path() / std::string(300, 'n'), {"cannot be examined"});
+    std::filesystem::create_symlink("gone", folder.path() / "link");
+    refuse(folder.path() / "link", {"The link", "leads to 'gone'"});
+    const ScratchFolder closed;
+    (void)closed.file("model.safetensors", "w");
+    if (::geteuid() != 0) {
+        REQUIRE(::chmod(closed.path().c_str(), 0) == 0);
+        refuse(closed.path(), {"cannot be examined", "Permission denied"});
+        REQUIRE(::chmod(closed.path().c_str(), 0700) == 0);
+    }
+    const auto pipe = closed.path() / "config.json";
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    refuse(closed.path(), {"config.json", "not a regular file"});
+    for (const auto& [content, what] :
+         {std::pair{lfs_pointer, "git lfs pull"}, {"<!DOCTYPE html>", "HTML"}, {"", "empty"}}) {
+        std::filesystem::remove(pipe);
+        (void)closed.file("config.json", content);
+        refuse(closed.path(), {"config.json", what}, ErrorCode::invalid_file);
+    }
+}
+
+TEST_CASE("shard index: what it must hold, and where its names may lead") {
+    CHECK(io::shard_names(io::parse_shard_index(index_of_two, "index.json")).size() == 2);
+    const auto refused = [](std::string_view text, std::initializer_list<std::string_view> parts) {
+        check_error(ErrorCode::invalid_file, parts, [&] { (void)io::parse_shard_index(text, "index.json"); });
+    };
+    refused("{}", {"'index.json'", "no object 'weight_map'"});
+    refused(R"({"weight_map": ["a"]})", {"no object 'weight_map'"});
+    refused(R"({"weight_map": {}})", {"names no tensors"});
+    refused(R"({"weight_map": {"a": 1}})", {"'a'", "a string was expected"});
+    refused(R"({"weight_map": {"a": "x", "a": "y"}})", {"twice"});
+    for (const std::string name : {"", ".", "..", "../up", "/etc/passwd", "a/b"}) {
+        refused(R"({"weight_map": {"a": ")" + name + "\"}}", {"'" + name + "'", "beside the index"});
+    }
+    refused(R"({"weight_map": {"a": ")" + std::string(256, 'n') + "\"}}", {"beside the index"});
+    std::string many = R"({"weight_map": {)";
+    for (int i = 0; i <= 1000; ++i) {
+        const std::string number = std::to_string(i);
+        many.append(i == 0 ? "\"" : ", \"").append(number).append("\": \"").append(number).append("\"");
+    }
+    refused(many + "}}", {"names 1001 files", "at most 1000"});
+    refused("{", {"'index.json'"});
+}
+
+TEST_CASE("foreign files: each kind has its sentence, and a safetensors file none") {
+    const auto is = [](std::string_view start, std::string_view what) {
+        CAPTURE(std::string(start));
+        return io::foreign_content(start).find(what) != std::string::npos;
+    };
+    CHECK(is(lfs_pointer, "git lfs pull"));
+    CHECK(is("\xEF\xBB\xBF\r\n <!doctype HTML><html>", "page of HTML"));
+    CHECK(is("<html lang=\"en\">", "page of HTML"));
+    CHECK(is("PK\x03\x04\x14", "torch.save"));
+    CHECK(is("\x80\x02}q", "pickle"));
+    CHECK(is("\x80\x05\x95", "convert_checkpoint.py"));
+    CHECK(is("\x1f\x8b\x08", "gzip"));
+    CHECK(is("GGUF", "GGUF"));
+    CHECK(is(std::string(512, '\0'), "zeros"));
+    CHECK(io::foreign_content("").empty());
+    CHECK(io::foreign_content("{\"patch_size\": 64}").empty());
+    using namespace std::string_view_literals;
+    for (const std::string_view start :
+         {"\x80\x02\0\0\0\0\0\0{\"a\""sv, "PK\x03\x04\0\0\0\0{"sv, "\xc8\x01\0\0\0\0\0\0{\"__m"sv}) {
+        CHECK(io::foreign_content_of_safetensors(start).empty());
+    }
+    CHECK(io::foreign_content("Entry not found").empty());
+    CHECK(io::foreign_content_of_safetensors("Entry not found").find("'Entry not found'") != std::string::npos);
+    CHECK(io::foreign_content_of_safetensors("short").empty());
+}

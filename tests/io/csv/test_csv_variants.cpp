@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shapes that people's CSV files have, each in a few lines.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/support.hpp"
+#include "totograph/io/csv/csv.hpp"
+
+namespace {
+
+using namespace totograph;
+using io::CsvOptions;
+using totograph::test::check_error;
+using Names = std::vector<std::string>;
+
+constexpr double gap = std::numeric_limits<double>::quiet_NaN();
+
+io::Table parse(std::string_view text, const CsvOptions& options = {}) {
+    return io::parse_csv(text, "data.csv", options);
+}
+
+void refuses(std::string_view text, std::initializer_list<std::string_view> parts, const CsvOptions& options = {}) {
+    CAPTURE(std::string(text));
+    check_error(ErrorCode::invalid_file, parts, [&] { parse(text, options); });
+}
+
+/// Whether a column has these values, gaps included.
+bool holds(const io::Table& table, std::size_t column, const std::vector<double>& values) {
+    bool same = table.columns.at(column).size() == values.size();
+    for (std::size_t row = 0; same && row < values.size(); ++row) {
+        const double value = table.columns[column][row];
+        same = value == values[row] || (std::isnan(value) && std::isnan(values[row]));
+    }
+    return same;
+}
+
+/// Whether one note, and only one, says so.
+bool notes(const io::Table& table, std::string_view part) {
+    std::size_t found = 0;
+    for (const std::string& note : table.notes) {
+        found += note.find(part) != std::string::npos ? 1 : 0;
+    }
+    return found == 1;
+}
+
+std::string utf16(std::string_view text, bool is_little, bool has_mark) {
+    std::string bytes = has_mark ? (is_little ? "\xff\xfe" : "\xfe\xff") : "";
+    for (const char letter : text) {
+        bytes += is_little ? letter : '\0';
+        bytes += is_little ? '\0' : letter;
+    }
+    return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("csv variants: the separator is found") {
+    for (const std::string separator : {",", ";", "\t", "|"}) {
+        CAPTURE(separator);
+        const auto table = parse("a" + separator + "b\n1" + separator + "2\n3" + separator + "4\n");
+        CHECK(table.names == Names{"a", "b"});
+        CHECK(holds(table, 1, {2, 4}));
+        CHECK(table.notes.empty());
+    }
+    CHECK(parse("\"a;b\",c\n1,2\n").names == Names{"a;b", "c"});
+    CHECK(parse("sep=;\na;b\n1;2\n").names == Names{"a", "b"});
+    CHECK(holds(parse("1,5;2,5\n3,5;4,5\n"), 1, {2.5, 4.5}));  // as many commas as semicolons
+}
+
+TEST_CASE("csv variants: encodings") {
+    for (const bool is_little : {true, false}) {
+        for (const bool has_mark : {true, false}) {
+            const auto table = parse(utf16("a,b\r\n1,2\r\n3,4\r\n", is_little, has_mark));
+            CHECK(table.names == Names{"a", "b"});
+            CHECK(holds(table, 1, {2, 4}));
+        }
+    }
+    // U+00B0, and a pair of halves: U+1F600.
+    const std::string_view names(
+        "\xff\xfe\xb0\0\x3d\xd8\x00\xde,\0b\0\n\0"
+        "1\0,\0"
+        "2\0\n\0",
+        22);
+    CHECK(parse(names).names == Names{"\xc2\xb0\xf0\x9f\x98\x80", "b"});
+    CHECK(io::utf8_of_utf16(std::string_view("\x3d\xd8"
+                                             "a\0",
+                                             4),
+                            io::TextEncoding::utf16_little_endian) ==
+          "\xef\xbf\xbd"
+          "a");
+    refuses("\x1f\x8b\x08", {"compressed by gzip", "gunzip"});
+    refuses("PK\x03\x04", {"ZIP archive", "export the table as CSV"});
+}
+
+TEST_CASE("csv variants: comments, titles and names in comments") {
+    CHECK(holds(parse("# made by\n# something, else\na,b\n1,2\n"), 1, {2}));
+    CHECK(parse("# when,load\n2024-01-01,1\n2024-01-02,2\n").names == Names{"load"});
+    const auto titled = parse("Category: All\n\nWeek,term\n2024-01-07,5\n2024-01-14,6\n");
+    CHECK(titled.names == Names{"term"});
+    CHECK(notes(titled, "1 line before its table"));
+    refuses("load\n1,5\n2,5\n", {"Line 2", "2 fields", "--separator"});  // no title: its commas are in numbers
+    CHECK(holds(parse("load\n1,5\n2,5\n", {.separator = ';'}), 0, {1.5, 2.5}));
+    refuses("# a\n# b\nx,y\n1,2\n1,3\n2,oops\n", {"Line 6"});
+}
+
+TEST_CASE("csv variants: files without a header") {
+    const auto dates = parse("2024-01-01,5\n2024-01-02,6\n");
+    CHECK(dates.timestamps == Names{"2024-01-01", "2024-01-02"});
+    CHECK(dates.names == Names{"column_2"});
+    CHECK(notes(dates, "has no header"));
+    CHECK(holds(parse("2024-01-01,web,5\n2024-01-02,web,6\n"), 0, {5, 6}));
+}
+
+TEST_CASE("csv variants: the clock wherever it stands, and only one") {
+    const auto table = parse("a,start,when,b\n1,2024-01-01,2024-01-01,5\n2,2024-01-01,2024-01-02,6\n");
+    CHECK(table.timestamp_name == "when");
+    CHECK(table.names == Names{"a", "b"});
+    CHECK(notes(table, "'start' holds further times and is left out"));
+    const auto index = parse(",a\n0,5\n1,6\n2,7\n");
+    CHECK(index.clock.kind == io::Clock::Kind::numbers);
+    CHECK(index.names == Names{"a"});
+    CHECK(notes(index, "counts the rows"));
+    CHECK(parse("step,a\n0.5,5\n1.0,6\n1.5,7\n").clock.times == std::vector<std::int64_t>{5, 10, 15});
+    const auto counter = parse("queries,a\n1,5\n2,6\n3,7\n");
+    CHECK(counter.names == Names{"queries", "a"});
+    CHECK(notes(counter, "rises in equal steps"));
+}
+
+TEST_CASE("csv variants: epoch times are the clock") {
+    const std::int64_t nanoseconds[] = {1'000'000'000, 1'000'000, 1'000, 1};
+    const std::string zeros[] = {"", "000", "000000", "000000000"};
+    for (std::size_t unit = 0; unit < 4; ++unit) {
+        const std::string& z = zeros[unit];
+        for (const std::string name : {"ts", "column"}) {
+            const auto table =
+                parse("cpu," + name + "\n1,1700000000" + z + "\n2,1700000060" + z + "\n3,1700000120" + z + "\n");
+            CHECK(table.names == Names{"cpu"});
+            CHECK(table.clock.epoch_unit == nanoseconds[unit]);
+            CHECK(notes(table, "holds epoch times: it is taken as the clock"));
+            CHECK(
+                parse("cpu," + name + "\n1,1700000000" + z + "\n2,1700000060" + z + "\n", {.columns = {name}}).names ==
+                Names{name});
+        }
+    }
+    const auto fraction = parse("t,v\n1700000000.5,1\n1700000001.0,2\n");
+    CHECK(fraction.clock.epoch_unit == 100'000'000);
+    CHECK(fraction.clock.text(17'000'000'015) == "1700000001.5");
+    // A counter of bytes is none, however large.
+    CHECK(parse("bytes,cpu\n1500000123,1\n1500430000,2\n1600000000,4\n1700000000,1\n").names == Names{"bytes", "cpu"});
+    // Nor is one that grows at almost the same rate, or stands alone.
+    CHECK(parse("bytes,cpu\n1700000000,1\n1700000750,2\n1700001520,4\n1700002240,1\n1700003000,1\n").names ==
+          Names{"bytes", "cpu"});
+    CHECK(parse("bytes\n1700000000\n1700000010\n1700000020\n1700000030\n").names == Names{"bytes"});
+}
+
+TEST_CASE("csv variants: dates in the order that the column decides") {
+    const auto first_day = [](const std::string& text, const CsvOptions& options = {}) {
+        const auto table = parse("d,v\n" + text, options);
+        return io::date_text(io::clock_time(table.clock.times.at(0), 0).date);
+    };
+    CHECK(first_day("12/02/2024,1\n13/02/2024,2\n") == "2024-02-12");
+    CHECK(first_day("02/12/2024,1\n02/13/2024,2\n") == "2024-02-12");
+    CHECK(first_day("2/12/24 9:30 PM,1\n2/13/24 9:30 PM,2\n") == "2024-02-12");
+    CHECK(first_day("05.01.2024 13:00,1\n05.01.2024 14:00,2\n") == "2024-01-05");
+    CHECK(first_day("2024/01/05,1\n2024/01/06,2\n") == "2024-01-05");
+    CHECK(first_day("20240105,1\n20240106,2\n", {.timestamp = "d"}) == "2024-01-05");
+    CHECK(parse("date,v\n20240131,1\n20240201,2\n").clock.kind == io::Clock::Kind::instants);
+    CHECK(first_day("2024-01-05 00:00:00 UTC,1\n2024-01-06 00:00:00 UTC,2\n") == "2024-01-05");
+    refuses("d,v\n01/02/2024,1\n02/02/2024,2\n", {"'01/02/2024'", "--date-format dmy"});
+    CsvOptions options;
+    options.dates = io::DateOrder::day_first;
+    CHECK(first_day("01/02/2024,1\n02/02/2024,2\n", options) == "2024-02-01");
+    options.dates = io::DateOrder::month_first;
+    CHECK(first_day("01/02/2024,1\n02/02/2024,2\n", options) == "2024-01-02");
+    // Continued ones are spelled alike.
+    const auto table = parse("d,v\n2/28/24 9:30 PM,1\n2/29/24 9:30 PM,2\n");
+    CHECK(table.clock.text(table.clock.times.back() + 86'400'000'000'000) == "3/1/24 9:30 PM");
+}
+
+TEST_CASE("csv variants: decimal commas and thousands") {
+    CHECK(holds(parse("a;b\n1,5;2\n-0,25;3e-1\n"), 0, {1.5, -0.25}));
+    CHECK(notes(parse("a;b\n1,5;2\n"), "decimal commas"));
+    CHECK(holds(parse("a;b\n1.234,5;1.234\n2,5;2.000\n"), 1, {1234, 2000}));
+    CHECK(holds(parse("a,b\n\"1,234\",1\n\"1,234,567.5\",2\n"), 0, {1234, 1234567.5}));
+    CHECK(holds(parse("a,b\n\"1,5\",1\n\"2,25\",2\n"), 0, {1.5, 2.25}));
+    CHECK(holds(parse("a;b\n1 234,5;1\n12\xc2\xa0"
+                      "345;2\n1'234;3\n"),
+                0, {1234.5, 12345, 1234}));
+    CHECK(holds(parse("a;b\n1.234;1\n2.345;2\n"), 0, {1.234, 2.345}));
+    refuses("a;b\n1.234;1,234\n", {"column 'a'", "point or a comma", "--decimal"});
+    refuses("a;b\n1.5;1\n1,5;2\n", {"column 'a'", "--decimal"});
+    CsvOptions options;
+    options.decimal = io::DecimalMark::comma;
+    CHECK(holds(parse("a;b\n1.234;1,234\n", options), 0, {1234}));
+}
+
+TEST_CASE("csv variants: units, percent signs and truths") {
+    const auto table =
+        parse("cpu,memory,latency,cost,up\n5%,1.5 GiB,40 ms,$5,true\n6.5 %,512 MiB,1.2 s,\"$1,250.50\",FALSE\n");
+    CHECK(table.units == Names{"%", "GiB", "ms", "$", ""});
+    CHECK(holds(table, 0, {5, 6.5}));
+    CHECK(holds(table, 1, {1.5, 0.5}));
+    CHECK(holds(table, 2, {40, 1200}));
+    CHECK(holds(table, 3, {5, 1250.5}));
+    CHECK(holds(table, 4, {1, 0}));
+    CHECK(parse("a,b\n0,1\n5 KiB/s,2\n1 MiB/s,3\n").columns[0][2] == 1024);
+    const auto mixed = parse("a,b\n5 kg,1\n6 ms,2\n");
+    CHECK(mixed.names == Names{"b"});
+    check_error(ErrorCode::invalid_file, {"Line 3", "column 'a'", "'ms'", "'kg'"},
+                [] { parse("a,b\n5 kg,1\n6 ms,2\n", {.columns = {"a"}}); });
+    CHECK(parse("id,v\n7f,1\n3a,2\n").names == Names{"v"});  // names, not numbers with units
+}
+
+TEST_CASE("csv variants: words for missing values are counted") {
+    const auto table = parse("a,b\n1,NaN\n2,null\n3,None\n4,-\n5,+Inf\n6,n/a\n7,\n8,9\n");
+    CHECK(holds(table, 1, {gap, gap, gap, gap, gap, gap, gap, 9}));
+    CHECK(notes(table, "6 cells of 'data.csv' hold a word for a missing value ('NaN')"));
+    CHECK(holds(parse("a,b\n1,off\n2,3\n3,4\n", {.gaps = {"OFF"}}), 1, {gap, 3, 4}));
+}
+
+TEST_CASE("csv variants: text and empty columns are left out, with a note") {
+    const auto table = parse("host,cpu,free\nalpha,5,\nbeta,6,\n");
+    CHECK(table.names == Names{"cpu"});
+    CHECK(notes(table, "'host' holds text and is left out"));
+    CHECK(notes(table, "'free' holds no value and is left out"));
+    refuses("host,b\nalpha,x\nbeta,y\n", {"no column of numbers", "'host', 'b'"});
+}
+
+TEST_CASE("csv variants: repeated and nameless columns get names") {
+    const auto table = parse("load,load,\n1,2,3\n4,5,6\n");
+    CHECK(table.names == Names{"load", "load_2", "column_3"});
+    CHECK(notes(table, "several columns 'load'"));
+}
+
+TEST_CASE("csv variants: rows in the order of time") {
+    const auto newest_first = parse("t,v\n2024-01-03,3\n2024-01-02,2\n2024-01-01,1\n");
+    CHECK(holds(newest_first, 0, {1, 2, 3}));
+    CHECK(newest_first.timestamps.front() == "2024-01-01");
+    CHECK(notes(newest_first, "newest row first"));
+    const auto unsorted = parse("t,v\n2024-01-01,1\n2024-01-03,3\n2024-01-02,2\n2024-01-04,4\n");
+    CHECK(holds(unsorted, 0, {1, 2, 3, 4}));
+    CHECK(notes(unsorted, "'2024-01-02' comes after '2024-01-03'"));
+    const auto repeated = parse("t,v\n2024-01-01,1\n2024-01-01,1\n2024-01-02,2\n2024-01-02,9\n2024-01-03,3\n");
+    CHECK(holds(repeated, 0, {1, 2, 3}));
+    CHECK(notes(repeated, "2 rows with the time of another one, such as '2024-01-01', 1 of them with other values"));
+    const auto missing = parse("t,v\n10:00,1\n", {.timestamp = "t"});
+    CHECK(missing.clock.kind == io::Clock::Kind::labels);
+    const auto hours = parse("t,v\n1700000000,1\n1700000060,2\n1700000240,5\n1700000300,6\n1700000361,7\n");
+    CHECK(holds(hours, 0, {1, 2, gap, gap, 5, 6, 7}));
+    CHECK(hours.timestamps[3] == "1700000180");
+    CHECK(notes(hours, "lacks 2 rows between its times, the first behind '1700000060'"));
+    const auto months = parse("t,v\n2023-10-31,1\n2023-11-30,2\n2024-02-29,5\n");
+    CHECK(months.timestamps == Names{"2023-10-31", "2023-11-30", "2023-12-31", "2024-01-31", "2024-02-29"});
+    const auto timeless = parse("t,v\n2024-01-01,1\n,7\n2024-01-02,2\n");
+    CHECK(holds(timeless, 0, {1, 2}));
+    CHECK(notes(timeless, "1 row without a time: it is left out"));
+    std::string days = "t,v\n";
+    for (int day = 1; day <= 9; ++day) {
+        days += "2024-01-0" + std::to_string(day) + ",1\n";
+    }
+    const auto summed = parse(days + "Total,9\n");
+    CHECK(summed.clock.kind == io::Clock::Kind::instants);
+    CHECK(holds(summed, 0, {1, 1, 1, 1, 1, 1, 1, 1, 1}));
+    CHECK(notes(summed, "1 row without a time: it is left out"));
+    CHECK(parse(days + "Total,9\n", {.columns = {"v"}}).rows() == 9);
+    CHECK(notes(parse("date,v\nthe third,3\nthe second,2\n"), "'date' has no times that can be read"));
+    CHECK(notes(parse("t,v\n2024-01-01,1\n2024-01-03,2\n2024-01-09,2\n2024-02-28,2\n"), "uneven intervals"));
+}
+
+TEST_CASE("csv variants: strict refuses what would be repaired, and rows can be taken as they stand") {
+    CsvOptions strict;
+    strict.rows = io::RowPolicy::strict;
+    refuses("t,v\n2024-01-02,2\n2024-01-01,1\n", {"newest row first", "--strict"}, strict);
+    refuses("t,v\n2024-01-01,1\n2024-01-03,3\n2024-01-02,2\n", {"not in the order of time"}, strict);
+    refuses("t,v\n2024-01-01,1\n2024-01-01,3\n2024-01-02,2\n", {"1 row with the time"}, strict);
+    refuses("t,v\n2024-01-01,1\n2024-01-02,3\n2024-01-04,2\n2024-01-05,2\n", {"lacks 1 row"}, strict);
+    CHECK(parse("t,v\n2024-01-01,1\n2024-01-02,3\n", strict).rows() == 2);
+    CsvOptions as_is;
+    as_is.rows = io::RowPolicy::as_they_stand;
+    CHECK(holds(parse("t,v\n2024-01-02,2\n2024-01-01,1\n2024-01-01,7\n", as_is), 0, {2, 1, 7}));
+    // One wrong timestamp must not take all memory.
+    const std::string_view far =
+        "t,v\n2024-01-01T00:00:00Z,1\n2024-01-01T00:00:01Z,2\n2024-01-01T00:00:02Z,2\n2199-01-01T00:00:00Z,3\n";
+    refuses(far, {"'2024-01-01T00:00:02Z'", "--as-is"});
+    CHECK(parse(far, as_is).rows() == 4);
+    // The ends of what 64-bit nanoseconds reach.
+    CHECK(parse("t,v\n1700-01-01,1\n2250-01-01,2\n").rows() == 2);
+}
+
+TEST_CASE("csv variants: long form") {
+    const std::string text =
+        "Time,host,metric,Value\n2024-01-02,a,cpu,3\n2024-01-01,a,cpu,1\n2024-01-01,b,cpu,2\n2024-01-02,a,cpu,9\n";
+    refuses(text, {"4 rows at 2 times", "--series host --value Value"});
+    refuses(text, {"--series host --value Value"}, {.columns = {"Value"}});
+    const auto table = parse(text, {.series = {"host"}});
+    CHECK(table.names == Names{"a", "b"});
+    CHECK(table.timestamps == Names{"2024-01-01", "2024-01-02"});
+    CHECK(holds(table, 0, {1, 3}));
+    CHECK(holds(table, 1, {2, gap}));
+    CHECK(notes(table, "1 value of a series at a time that has one already"));
+    CHECK(parse(text, {.series = {"host", "metric"}, .value = "Value"}).names == Names{"a cpu", "b cpu"});
+    CHECK(parse(text, {.columns = {"b"}, .series = {"host"}}).names == Names{"b"});
+    check_error(ErrorCode::invalid_argument, {"no series 'c'", "'a', 'b'"},
+                [&] { parse(text, {.columns = {"c"}, .series = {"host"}}); });
+    check_error(ErrorCode::invalid_argument, {"several columns of numbers", "'x', 'y'", "--value"},
+                [&] { parse("t,s,x,y\n2024-01-01,a,1,2\n", {.series = {"s"}}); });
+    check_error(ErrorCode::invalid_argument, {"--series"}, [&] { parse(text, {.value = "Value"}); });
+    // Rows that share neither times nor series would make a table of all pairs.
+    std::string sparse = "t,s,v\n";
+    for (int row = 0; row < 40'000; ++row) {
+        sparse += std::to_string(1'700'000'000 + row) + ",s" + std::to_string(row) + ",1\n";
+    }
+    refuses(sparse, {"hardly any is known"}, {.series = {"s"}});
+}
+
+TEST_CASE("csv variants: many columns and long lines take linear time") {
+    // Were any step quadratic in the columns, the limit of a test's time would end this.
+    std::string text;
+    for (const std::string_view cell : {"the same name", "7", "8"}) {
+        for (int column = 0; column < 40'000; ++column) {
+            text += std::string(column == 0 ? "" : ",") + std::string(cell);
+        }
+        text += '\n';
+    }
+    const auto table = parse(text);
+    CHECK(table.names.size() == 40'000);
+    CHECK(table.names.back() == "the same name_40000");
+    CHECK(parse(text, {.columns = table.names}).names == table.names);
+    // A cell of 2 MB.
+    CHECK(parse("a,b\n1," + std::string(2'000'000, '0') + "5\n2,2\n").columns[1][0] == 5);
+    refuses("a,b\n1,2\n3,4\n2," + std::string(2'000'000, ',') + "5\n", {"more than 1000000 fields"});
+    std::string groups = "1";
+    for (int group = 0; group < 200'000; ++group) {
+        groups += " 000";
+    }
+    refuses("a,b\n1,2\n2," + groups + "\n", {"beyond the range of a float"});
+    std::string comments;
+    for (int line = 0; line < 100'000; ++line) {
+        comments += "# \"\n";
+    }
+    CHECK(parse(comments + "a,b\n1,2\n").rows() == 1);
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
+#include "models/toto1/cases.hpp"
+#include "models/toto1/series.hpp"
+
+// A request that is smaller than its bucket is padded: that changes no bit of its forecast. The kernels compute each
+// row the same way wherever it stands and whatever stands around it.
+
+using namespace made_up;
+using Model = fixture::models::Small;
+
+namespace {
+
+constexpr tg::Bucket largest{.batch = 3, .variates = 4, .context = 64, .horizon = 32};
+
+const auto& weights() {
+    static const auto loaded = tg::load<Model>(fixture::folder("mixture"));
+    return loaded;
+}
+
+auto& large() {
+    static tg::Forecaster<Model, largest> forecaster(weights(), {.threads = 2});
+    return forecaster;
+}
+
+/// Requests of the bucket's size, plain, with gaps, with groups, and with gaps and groups that change.
+std::vector<Request> requests(const tg::Bucket& bucket) {
+    std::vector<Request> all(4, waves(bucket.batch, bucket.variates, bucket.context));
+    make_gaps(all[1]);
+    make_groups(all[2], 2);
+    make_gaps(all[3]);
+    make_groups(all[3], 2);
+    change_groups(all[3], Model::config.patch_size);
+    return all;
+}
+
+/// Compares a bucket that fits a request exactly with the large one.
+template <tg::Bucket bucket>
+void check_against_large() {
+    tg::Forecaster<Model, bucket> exact(weights(), {.threads = 1});
+    int which = 0;
+    for (const Request& request : requests(bucket)) {
+        CAPTURE(which++);
+        const auto expected = exact.forecast(request.series()).keep();
+        CHECK(different_bits(expected, large().forecast(request.series(), {.horizon = bucket.horizon})) == 0);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("shorter contexts of whole patches, and fewer series") {
+    check_against_large<tg::Bucket{.batch = 2, .variates = 4, .context = 40, .horizon = 32}>();
+}
+
+TEST_CASE("contexts that end inside a patch, and fewer variates") {
+    check_against_large<tg::Bucket{.batch = 1, .variates = 3, .context = 19, .horizon = 20}>();
+}
+
+TEST_CASE("one variate, a context of less than a patch, one step") {
+    check_against_large<tg::Bucket{.batch = 1, .variates = 1, .context = 3, .horizon = 1}>();
+}
+
+TEST_CASE("a shorter horizon begins a longer one") {
+    const Request request = requests(largest).back();
+    const auto longest = large().forecast(request.series()).keep();
+    for (const Index horizon : {1, 7, 8, 9, 24, 31}) {
+        CAPTURE(horizon);
+        const auto expected = part_of(longest.view(), {.batch = 3, .variates = 4}, horizon, 0);
+        CHECK(different_bits(expected, large().forecast(request.series(), {.horizon = horizon})) == 0);
+    }
+}
+
+TEST_CASE("a series has the forecast that it has inside a batch") {
+    const Request request = requests(largest).back();
+    const auto all = large().forecast(request.series()).keep();
+    for (Index series = 0; series < 3; ++series) {
+        CAPTURE(series);
+        const Part alone{.first_series = series, .batch = 1, .variates = 4, .steps = 64};
+        const auto expected = part_of(all.view(), alone, largest.horizon, 0);
+        CHECK(different_bits(expected, large().forecast(part_of(request, alone).series())) == 0);
+    }
+}
+
+TEST_CASE("steps that are not observed, before the first that is, are padding") {
+    // The newest 43 steps, and the same with five zeros before them that fill up the first patch.
+    Request shorter = part_of(waves(1, 2, 64), {.batch = 1, .variates = 2, .steps = 43});
+    shorter.observed.assign(shorter.values.size(), 1);
+    Request padded{.batch = 1, .variates = 2, .steps = 48};
+    for (std::size_t row = 0; row < 2; ++row) {
+        padded.values.insert(padded.values.end(), 5, 0.0F);
+        padded.observed.insert(padded.observed.end(), 5, 0);
+        for (std::size_t step = 0; step < 43; ++step) {
+            padded.values.push_back(shorter.values[row * 43 + step]);
+            padded.observed.push_back(1);
+        }
+    }
+    const auto expected = large().forecast(shorter.series()).keep();
+    CHECK(different_bits(expected, large().forecast(padded.series())) == 0);
+}
+
+TEST_CASE("what an earlier request left behind has no part in the next") {
+    const Request small = waves(1, 2, 11);
+    tg::Forecaster<Model, largest> fresh(weights(), {.threads = 1});
+    const auto expected = fresh.forecast(small.series(), {.horizon = 10}).keep();
+    Request wild = waves(3, 4, 64);
+    for (float& value : wild.values) {
+        value *= 1e30F;
+    }
+    (void)large().forecast(wild.series());
+    CHECK(different_bits(expected, large().forecast(small.series(), {.horizon = 10})) == 0);
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/toto1/cases.hpp"
+#include "models/toto1/series.hpp"
+
+// Padding invariance of the other scalers and of forecasts without a cache, bit for bit, and of the eager executor, up
+// to rounding: its products are Eigen's, which adds in another order for another number of rows.
+
+using namespace made_up;
+
+namespace {
+
+constexpr tg::Bucket largest{.batch = 2, .variates = 4, .context = 48, .horizon = 24};
+constexpr tg::Bucket smaller{.batch = 1, .variates = 2, .context = 13, .horizon = 12};
+
+template <class Model, tg::ForecasterOptions options = tg::ForecasterOptions{}>
+void check_padding(const char* checkpoint, double bound = 0) {
+    const auto weights = tg::load<typename tg::CheckpointOf<Model>::type>(fixture::folder(checkpoint));
+    tg::Forecaster<Model, smaller, options> exact(weights, {.threads = 1});
+    tg::Forecaster<Model, largest, options> large(weights, {.threads = 2});
+    Request request = waves(1, 2, 13);
+    make_gaps(request);
+    const auto expected = exact.forecast(request.series()).keep();
+    const auto found = large.forecast(request.series(), {.horizon = smaller.horizon});
+    if (bound > 0) {
+        fixture::check_close("mean", found.mean(), expected.view().mean(), bound);
+    } else {
+        CHECK(different_bits(expected, found) == 0);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("one scale for the whole context") {
+    check_padding<fixture::models::GlobalScaler>("std_mean_scaler");
+}
+
+TEST_CASE("a causal scale at each step") {
+    check_padding<fixture::models::CausalScaler>("causal_scaler");
+}
+
+TEST_CASE("without a cache") {
+    check_padding<tg::toto1::WithRewrites<fixture::models::Small, tg::toto1::Rewrites{.kv_cache = false}>>("mixture");
+}
+
+TEST_CASE("the eager executor") {
+    check_padding<fixture::models::Small, tg::ForecasterOptions{.executor = tg::ExecutorKind::eager}>("mixture", 1e-5);
+}
