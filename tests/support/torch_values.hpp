@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 
 #include <totograph/core/dtype.hpp>
-#include <totograph/io/safetensors.hpp>
+#include <totograph/io/checkpoint/safetensors.hpp>
 
 namespace totograph::test {
 

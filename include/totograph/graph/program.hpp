@@ -65,7 +65,7 @@ consteval bool check_model() {
     static_assert(kind != odd_rotary_width, "totograph: a rotary embedding rotates pairs, so its width must be even.");
     static_assert(kind != sampled_shapes_differ,
                   "totograph: the parameters of a sampled mixture must have one shape, with one sample or as many as "
-                  "are drawn.");
+                  "are drawn; so must the logits of ids that are drawn.");
     static_assert(kind != store_does_not_fit,
                   "totograph: a value stored into a state must have the state's shape except along the stored axis.");
     static_assert(kind != cache_overflows,

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 #include <utility>
 
 #include <totograph/core/categorical.hpp>
@@ -217,7 +216,6 @@ __device__ __forceinline__ double* sums_of_stretches() {
 template <class K, class Threads = Blocks<>>
 __device__ void run_cumsum(const KernelCall& call) {
     using T = Element<K::kernel.dtype>;
-    static_assert(!std::is_same_v<T, std::int32_t>, "totograph: a running sum is f32 or f64; cast before.");
     constexpr int warps = block_threads / warp_size;
     constexpr auto columns = static_cast<Offset<K>>(K::kernel.iteration[-1]);
     constexpr auto rows = static_cast<Offset<K>>(K::kernel.iteration.size() / K::kernel.iteration[-1]);
@@ -394,7 +392,6 @@ constexpr int softmax_threads(Index columns) {
 /// Softmax over the last axis.
 template <class K, class Threads = Blocks<>>
 __device__ void run_softmax(const KernelCall& call) {
-    static_assert(K::kernel.dtype == DType::f32, "totograph: softmax is f32; cast before.");
     constexpr auto columns = static_cast<Offset<K>>(K::kernel.iteration[-1]);
     constexpr auto rows = static_cast<Offset<K>>(K::kernel.iteration.size() / K::kernel.iteration[-1]);
     constexpr auto step = static_cast<Offset<K>>(inner_stride<K>(K::kernel.operands[0].strides));
