@@ -157,6 +157,7 @@ struct LongChains {
 /// Operations of a user, in code that runs on the host and on the device.
 struct Cube {
     static constexpr std::string_view name = "cube";
+    using types = std::tuple<float, double, std::int32_t>;
     template <class T>
     static constexpr T apply(T x) {
         return x * x * x;
@@ -186,6 +187,18 @@ struct Custom {
         out(tg::apply<Cube>(x));
         out(tg::apply<Damped>(x - row, column));
         out(tg::apply<Blend>(x, row, column) * 2.0);
+    }
+};
+
+/// An operation of a user in other types than f32.
+template <DType dtype>
+struct CustomInType {
+    using operations = tg::OperationSet<Cube>;
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("x", {33, 7}, dtype);
+        out(tg::apply<Cube>(x));
+        out(sum(tg::apply<Cube>(x - r.state("row", {7}, dtype))));
     }
 };
 
@@ -311,6 +324,8 @@ using Rows = std::tuple<
     Row<"where, large", LargeFunction<4>, Agreement::to_the_bit>,
     Row<"cast to f64 and back, large", LargeFunction<5>, Agreement::to_the_bit>, Row<"broadcasts", Broadcasts>,
     Row<"casts and pairs", CastsAndPairs>, Row<"long chains", LongChains>, Row<"operations of the user", Custom>,
+    Row<"operations of the user, f64", CustomInType<DType::f64>>,
+    Row<"operations of the user, i32", CustomInType<DType::i32>, Agreement::to_the_bit>,
     Row<"views, f32", Views<DType::f32>, Agreement::to_the_bit>,
     Row<"views, f64", Views<DType::f64>, Agreement::to_the_bit>,
     Row<"views, i32", Views<DType::i32>, Agreement::to_the_bit>,
