@@ -26,8 +26,6 @@ TEST_CASE("every op has a row that says what it is") {
         CHECK(row.most_inputs <= max_inputs);
         CHECK((row.most_inputs == 0) == (row.kind == OpClass::leaf));
         CHECK((row.flops > 0) == (row.work == OpWork::each_element));
-        CHECK((row.keys_and_values != 0) == (row.kind == OpClass::attention));
-        CHECK((row.keys_and_values >> row.most_inputs) == 0);
         CHECK(row.executors.eager);
         // An instruction of a chain has three arguments at most.
         CHECK((row.kind != OpClass::elementwise || row.most_inputs <= 3));

@@ -7,6 +7,7 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/graph/attention.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/op.hpp>
 #include <totograph/graph/op_table.hpp>
@@ -86,6 +87,7 @@ struct Kernel {
     Index input_stride = 0;  ///< Of a product: elements from one row of its input to the next.
     /// Those of the node; of a `store` at a position, also at place 2: the largest position that it fits at.
     std::array<Index, max_rank> attributes{};
+    AttentionDescription attention;  ///< That of the node.
     const CustomOperation* custom = nullptr;
 
     [[nodiscard]] constexpr Index rows() const {
@@ -102,7 +104,7 @@ struct Kernel {
             a.row_rank != b.row_rank || a.output_strides != b.output_strides || a.operand_count != b.operand_count ||
             a.prologue_operands != b.prologue_operands || a.accumulators != b.accumulators || a.depth != b.depth ||
             a.input_stride != b.input_stride || a.attributes != b.attributes || a.custom != b.custom ||
-            !(a.prologue == b.prologue) || !(a.chain == b.chain)) {
+            !(a.attention == b.attention) || !(a.prologue == b.prologue) || !(a.chain == b.chain)) {
             return false;
         }
         for (std::size_t i = 0; i < static_cast<std::size_t>(a.operand_count); ++i) {

@@ -30,7 +30,7 @@ namespace detail {
 
 /// Operations of a node, counted as `StepFacts` says.
 constexpr Index flops_of(GraphView graph, const Node& node) {
-    return flops_of(node.op, node.shape, [&](std::size_t which) -> const Shape& {
+    return flops_of(node.op, node.attention, node.shape, [&](std::size_t which) -> const Shape& {
         return graph.input(node, static_cast<int>(which)).shape;
     });
 }

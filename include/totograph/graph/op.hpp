@@ -65,10 +65,9 @@ enum class Op : std::uint8_t {
     linear,  ///< x W^T + b, W as `[columns, depth]`.
     matmul,  ///< A B, for weights that are composed before the first run.
 
-    // Attention; rows are `[series, sample, variate, position, heads * head_dim]`.
-    causal_attention,   ///< Over positions; only the first `valid` ones of each series count.
-    cached_attention,   ///< One position against a prefix (shared by samples or not) and each sample's own suffix.
-    variate_attention,  ///< Over variates of equal group id, at each position.
+    /// softmax(scale q k^T) v, as an `AttentionDescription` says. Rows are `[batch, sample, variate, position, heads *
+    /// head_dim]`.
+    attention,
 
     // Random numbers.
     sample_student_t_mixture,  ///< One draw for each sample, from a counter-based generator.

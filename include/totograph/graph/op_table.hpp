@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <string_view>
 
 #include <totograph/core/dtype.hpp>
@@ -40,12 +39,10 @@ enum class OpDTypes : std::uint8_t {
 
 /// How many operations an op does.
 enum class OpWork : std::uint8_t {
-    nothing,        ///< Moves elements, draws, or runs code of the user.
-    each_element,   ///< `flops` for each element of its largest side: the input of what reduces, else the result.
-    each_product,   ///< 2 for each element of the result and of the last axis of its first input.
-    causal_keys,    ///< 4 for each element of the result and key, halved: the average query sees half of them.
-    cached_keys,    ///< 4 for each element of the result and key of the prefix and of the suffix.
-    variates_keys,  ///< 4 for each element of the result and variate.
+    nothing,       ///< Moves elements, draws, or runs code of the user.
+    each_element,  ///< `flops` for each element of its largest side: the input of what reduces, else the result.
+    each_product,  ///< 2 for each element of the result and of the last axis of its first input.
+    each_key,      ///< Of an attention: see `detail::attention_flops`.
 };
 
 /// The first axes of the result that can be cut into rows: an element then needs its own row of each input alone.
@@ -85,7 +82,6 @@ struct OpRow {
     OpRows rows = OpRows::unknown;         ///< Of an op with a kernel of its own.
     bool stands_alone = false;             ///< Is work enough to be launched alone.
     bool picks = false;                    ///< Reads as many elements of its first input as it has, not all of them.
-    unsigned keys_and_values = 0;          ///< A bit for each input that holds keys or values.
     ChainCost cost = ChainCost::function;  ///< Of an instruction of a chain.
     Executors executors{};
 };
@@ -111,26 +107,6 @@ constexpr OpRow elementwise(Op op, std::string_view name, int inputs, ChainCost 
             .flops = 1,
             .cost = cost};
 }
-constexpr OpRow attention(Op op, std::string_view name, int inputs, OpWork work, unsigned keys_and_values) {
-    return {.op = op,
-            .name = name,
-            .kind = OpClass::attention,
-            .least_inputs = inputs,
-            .most_inputs = inputs,
-            .dtypes = OpDTypes::f32,
-            .work = work,
-            .stands_alone = true,
-            .keys_and_values = keys_and_values};
-}
-
-constexpr unsigned inputs(std::initializer_list<unsigned> places) {
-    unsigned bits = 0;
-    for (const unsigned place : places) {
-        bits |= 1U << place;
-    }
-    return bits;
-}
-
 inline constexpr Executors only_eager{.fused_cpu = false, .cuda = false};
 
 }  // namespace op_rows
@@ -261,9 +237,15 @@ inline constexpr std::array op_table{
           .stands_alone = true,
           .executors = op_rows::only_eager},
 
-    op_rows::attention(Op::causal_attention, "causal_attention", 4, OpWork::causal_keys, op_rows::inputs({1, 2})),
-    op_rows::attention(Op::cached_attention, "cached_attention", 7, OpWork::cached_keys, op_rows::inputs({1, 2, 4, 5})),
-    op_rows::attention(Op::variate_attention, "variate_attention", 4, OpWork::variates_keys, op_rows::inputs({1, 2})),
+    // What its inputs are, its description says.
+    OpRow{.op = Op::attention,
+          .name = "attention",
+          .kind = OpClass::attention,
+          .least_inputs = 3,
+          .most_inputs = 9,
+          .dtypes = OpDTypes::f32,
+          .work = OpWork::each_key,
+          .stands_alone = true},
 
     OpRow{.op = Op::sample_student_t_mixture,
           .name = "sample_student_t_mixture",
@@ -290,7 +272,7 @@ inline constexpr std::array op_table{
           .name = "opaque",
           .kind = OpClass::custom,
           .least_inputs = 1,
-          .most_inputs = 8,
+          .most_inputs = 9,
           .stands_alone = true,
           .executors = {.cuda = false}},
 };

@@ -302,12 +302,8 @@ void compute(const Node& node, std::span<const TensorData> inputs, const TensorD
         linear(inputs[0], inputs[1], out);
     } else if constexpr (op == Op::matmul) {
         matmul(inputs[0], inputs[1], out);
-    } else if constexpr (op == Op::causal_attention) {
-        causal_attention(node, inputs, out);
-    } else if constexpr (op == Op::cached_attention) {
-        cached_attention(node, inputs, out);
-    } else if constexpr (op == Op::variate_attention) {
-        variate_attention(node, inputs, out);
+    } else if constexpr (op == Op::attention) {
+        attention(node, inputs, out);
     } else if constexpr (op == Op::sample_student_t_mixture) {
         sample_mixture(inputs, out);
     } else if constexpr (op == Op::sample_categorical) {

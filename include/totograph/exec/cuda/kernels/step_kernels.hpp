@@ -53,12 +53,8 @@ __device__ void run_step(const KernelCall& call) {
         run_argmax<K, Threads>(call);
     } else if constexpr (K::kernel.op == Op::sample_categorical) {
         run_sample_categorical<K>(call);
-    } else if constexpr (K::kernel.op == Op::causal_attention) {
-        run_causal_attention<K>(call);
-    } else if constexpr (K::kernel.op == Op::cached_attention) {
-        run_cached_attention<K>(call);
-    } else if constexpr (K::kernel.op == Op::variate_attention) {
-        run_variate_attention<K>(call);
+    } else if constexpr (K::kernel.op == Op::attention) {
+        run_attention<K>(call);
     } else {
         static_assert(K::kernel.op == Op::sample_student_t_mixture,
                       "totograph: an op has no kernel here; add one, or say so in `op_table`.");

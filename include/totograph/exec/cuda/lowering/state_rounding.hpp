@@ -8,13 +8,13 @@
 #include <totograph/exec/state_layout.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
-#include <totograph/graph/op_table.hpp>
 
 namespace totograph::cuda {
 
 /// Whether an operand of an attention is a key or a value, of the prefix or of a suffix.
 constexpr bool is_key_or_value(const Kernel& kernel, int operand) {
-    return kernel.kind == KernelKind::structural && (row_of(kernel.op).keys_and_values >> operand & 1U) != 0;
+    return kernel.kind == KernelKind::structural && kernel.op == Op::attention &&
+           (kernel.attention.is_key(operand) || kernel.attention.is_value(operand));
 }
 
 /// Which states of programs that run together are stored as bf16: keys and values that products make and attention

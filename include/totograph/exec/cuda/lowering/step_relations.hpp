@@ -7,7 +7,6 @@
 #include <totograph/exec/cuda/lowering/state_rounding.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
-#include <totograph/graph/op_table.hpp>
 
 // What steps of a plan are to each other, and what each touches.
 
@@ -211,8 +210,10 @@ constexpr bool is_aligned(int index) {
         result = result && begins_aligned(step.input) && kernel.input_stride % unit == 0 &&
                  kernel.columns() % unit == 0 && kernel.depth % unit == 0;
     }
-    const bool has_heads = kernel.kind == KernelKind::structural && row_of(kernel.op).kind == OpClass::attention;
-    return result && (!has_heads || kernel.iteration[-1] / kernel.attributes[0] % unit == 0);
+    if (kernel.kind == KernelKind::structural && kernel.op == Op::attention) {
+        result = result && kernel.attention.head_dim % unit == 0 && kernel.attention.value_dim % unit == 0;
+    }
+    return result;
 }
 
 }  // namespace lowering_detail
