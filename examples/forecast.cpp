@@ -58,15 +58,6 @@ SeriesInput read_input(const totograph::io::Table& table, const Options& options
                                 .independent = options.independent});
 }
 
-/// A program's table, which begins with the word for its sizes that only those who compile a model know.
-std::string in_sizes(std::string table) {
-    constexpr std::string_view word = "bucket";
-    if (table.starts_with(word)) {
-        table.replace(0, word.size(), "sizes");
-    }
-    return table;
-}
-
 /// Says what the user should know, a line each.
 void tell(const std::vector<std::string>& notes, const Options& options) {
     if (!options.quiet) {
@@ -149,7 +140,7 @@ int run(const Options& options, Stage& stage) {
         const ProgramDescription program = describe_program(input, options, model);
         stage = Stage::output;
         if (options.explain) {
-            results.printed += in_sizes(program.table);
+            results.printed += program.table;
         }
         if (!options.dot.empty()) {
             results.files.add(options.dot, program.dot);

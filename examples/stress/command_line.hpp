@@ -141,7 +141,8 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
                    "the small model that comes with totograph)")
         ->type_name("PATH");
     number("--threads", options.threads, "Threads that a forecast may use (default: all)");
-    number("--iterations", options.iterations, "Rounds (default: as --mode says)");
+    number("--iterations", options.iterations,
+           "Rounds (default: as --mode says; quick makes one of a size\nfor which eager takes long)");
     number("--seed", options.seed, "Seed of samples, rows and columns (default: 0)");
     app.add_option("--json", options.json, "Write the report as JSON")->type_name("FILE.json");
     app.add_option("--markdown", options.markdown, "Write what is printed as Markdown")->type_name("FILE.md");

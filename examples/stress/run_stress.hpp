@@ -80,8 +80,10 @@ inline StressResult run_stress(const totograph::serve::BackendRegistry& registry
         registry,
         detail::service_options(options, options.baseline.empty() ? tested.backend() : options.baseline, Mode::eager));
     const std::vector<totograph::Bucket> buckets = chosen_buckets(options, tested.buckets());
+    // A table is of latencies, which want all rounds, however slow eager is.
+    const bool wants_all = options.task == Task::vary && options.iterations == 0;
     StressOptions stress_options{.level = options.level,
-                                 .iterations = options.iterations,
+                                 .iterations = wants_all ? iterations_of(options.level) : options.iterations,
                                  .sizes = named_sizes(options, buckets),
                                  .buckets = buckets,
                                  .seed = options.seed,

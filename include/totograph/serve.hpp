@@ -10,7 +10,7 @@
 #include <totograph/serve/backends/cpu_backend.hpp>
 #include <totograph/serve/explain/explain_text.hpp>
 #include <totograph/serve/explain/explanation.hpp>
-#include <totograph/diagnostics/measure_cpu_speed.hpp>
+#include <totograph/serve/explain/measure_cpu_speed.hpp>
 #include <totograph/serve/metrics/metrics.hpp>
 #include <totograph/serve/mode.hpp>
 #include <totograph/serve/service.hpp>

@@ -5,7 +5,7 @@
 using namespace totograph;
 
 #ifdef TOTOGRAPH_COMPILE_FAIL_CONTROL
-const auto read = [](const QuantileForecast& forecast) { return forecast.quantile(0.5).size(); };
+const auto read_it = [](const QuantileForecast& forecast) { return forecast.quantile(0.5).size(); };
 #else
-const auto read = [](const QuantileForecast& forecast) { return forecast.samples().size(); };
+const auto read_it = [](const QuantileForecast& forecast) { return forecast.samples().size(); };
 #endif

@@ -92,8 +92,8 @@ TEST_CASE("a list switches topics on and all others off") {
     CHECK(topics_on() == std::vector{LogTopic::graph});
     set_logs("fusion,capture");
     CHECK(topics_on() == std::vector{LogTopic::fusion, LogTopic::capture});
-    set_logs(" tuning ,\tbuckets,,");
-    CHECK(topics_on() == std::vector{LogTopic::tuning, LogTopic::buckets});
+    set_logs(" tuning ,\tsizes,,");
+    CHECK(topics_on() == std::vector{LogTopic::tuning, LogTopic::sizes});
     set_logs("all");
     CHECK(topics_on() == std::vector(all_log_topics.begin(), all_log_topics.end()));
     set_logs("");
@@ -109,8 +109,7 @@ TEST_CASE("a name that is no topic is refused, and changes nothing") {
             FAIL("it was taken");
         } catch (const Error& error) {
             CHECK(error.code() == ErrorCode::invalid_argument);
-            CHECK(std::string(error.what()).find("graph, fusion, capture, tuning, buckets, or all") !=
-                  std::string::npos);
+            CHECK(std::string(error.what()).find("graph, fusion, capture, tuning, sizes, or all") != std::string::npos);
         }
         CHECK(topics_on() == std::vector{LogTopic::capture});
     }
@@ -143,14 +142,14 @@ TEST_CASE("a text of several lines is several lines") {
 }
 
 TEST_CASE("without a sink, lines go to stderr behind the library's and the topic's name") {
-    set_logs("tuning,buckets");
+    set_logs("tuning,sizes");
     const std::string text = written_to_stderr([] {
         log(LogTopic::tuning, [] { return "first\nsecond"; });
         log(LogTopic::graph, [] { return "not seen"; });
-        log(LogTopic::buckets, [] { return "third"; });
+        log(LogTopic::sizes, [] { return "third"; });
     });
     set_logs("");
-    CHECK(text == "[totograph:tuning] first\n[totograph:tuning] second\n[totograph:buckets] third\n");
+    CHECK(text == "[totograph:tuning] first\n[totograph:tuning] second\n[totograph:sizes] third\n");
 }
 
 TEST_CASE("the environment says which topics are on at first") {
@@ -172,7 +171,7 @@ TEST_CASE("names in the environment that are no topics are told once, the others
     REQUIRE(lines.all().size() == 1);
     CHECK(lines.all()[0].first == LogTopic::settings);
     CHECK(lines.all()[0].second ==
-          "TOTOGRAPH_LOGS names 'nonsense', 'dynamo', expected a list of: graph, fusion, capture, tuning, buckets, or "
+          "TOTOGRAPH_LOGS names 'nonsense', 'dynamo', expected a list of: graph, fusion, capture, tuning, sizes, or "
           "all, separated by commas. Correct the list.");
 }
 

@@ -87,7 +87,7 @@ private:
         const bool is_reduction = kernel.kind == tg::KernelKind::reduction;
         const bool is_structural = kernel.kind == tg::KernelKind::structural;
         const bool is_store = is_structural && kernel.op == tg::Op::store;
-        REQUIRE((!is_structural || is_store || kernel.op == tg::Op::take || kernel.op == tg::Op::cumulative_sum ||
+        REQUIRE((!is_structural || is_store || kernel.op == tg::Op::take || kernel.op == tg::Op::cumsum ||
                  kernel.op == tg::Op::concatenate));
         const tg::Shape row_shape = leading(kernel.iteration, kernel.row_rank);
         if (is_store && has_positions(kernel)) {

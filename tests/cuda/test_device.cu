@@ -69,7 +69,7 @@ TEST_CASE("a forecaster that does not fit is an error, and one that fits afterwa
         REQUIRE(Forecaster::device_bytes() > 2 * part);
         const std::string message = error_of([] { Forecaster forecaster(weights()); });
         check_has(message, "out_of_memory: ");
-        check_has(message, "are free; use a smaller bucket");
+        check_has(message, "are free; use smaller sizes");
     }
     const std::size_t held = tg::cuda::held_memory().device;
     {

@@ -118,7 +118,7 @@ TEST_CASE("what is stored as bf16 counts half") {
 
 TEST_CASE("the text names the bucket, the memory, both programs and what they compute") {
     for (const std::string& text : {Rounded::explain(), Exact::explain()}) {
-        check_has(text, "bucket " + tg::to_string(replay::sampled));
+        check_has(text, "sizes " + tg::to_string(replay::sampled));
         check_has(text, "prefill: ");
         check_has(text, "decode: ");
         check_has(text, "causal_attention");

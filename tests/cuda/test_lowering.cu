@@ -13,6 +13,8 @@
 #include <totograph/graph/program.hpp>
 
 #include "cuda/ops/ops_products_models.hpp"
+#include "cuda/ops_attention_models.hpp"
+#include "cuda/ops_products_models.hpp"
 
 using namespace ops;
 
@@ -81,7 +83,7 @@ struct DrawsOfNorm {
         const tg::nn::StudentTMixture mixture{freedom, location, scale, softmax(parameter())};
         const Tensor drawn = tg::nn::sample(mixture, 40, r.state("seed", {2}, DType::i32),
                                             r.state("first", {2}, DType::i32), r.state("patch", {1}, DType::i32));
-        out(sums ? cumulative_sum(drawn) : drawn);
+        out(sums ? cumsum(drawn) : drawn);
     }
 };
 
@@ -119,9 +121,9 @@ struct ReusedMemory {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
         const Tensor x = r.state("x", {8, 24});
-        Tensor total = cumulative_sum(x);
+        Tensor total = cumsum(x);
         for (int i = 1; i < 6; ++i) {
-            total = total + cumulative_sum(x * static_cast<double>(i));
+            total = total + cumsum(x * static_cast<double>(i));
         }
         out(total);
     }
@@ -132,9 +134,9 @@ struct MuchMemory {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
         const Tensor x = cast(r.state("x", {8, 64}), DType::f64);
-        Tensor total = cumulative_sum(x);
+        Tensor total = cumsum(x);
         for (int i = 1; i < 6; ++i) {
-            total = total + cumulative_sum(x * static_cast<double>(i));
+            total = total + cumsum(x * static_cast<double>(i));
         }
         out(cast(total, DType::f32));
     }
@@ -145,7 +147,7 @@ struct FewBarriers {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
         const Tensor x = r.state("x", {2, 4096});
-        out(cumulative_sum(cumulative_sum(x)));
+        out(cumsum(cumsum(x)));
     }
 };
 

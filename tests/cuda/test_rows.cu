@@ -91,7 +91,7 @@ static_assert(TwoSteps<far, false, true>::together == 1, "a place in what was wr
 struct OneRowForAll {
     static constexpr void record(tg::Recorder& r) {
         tg::test::Outputs out(r);
-        const tg::Tensor y = cumulative_sum(r.state("x", {300, 128}));
+        const tg::Tensor y = cumsum(r.state("x", {300, 128}));
         out(y - slice(y, 0, 5, 1));
     }
 };
@@ -99,7 +99,7 @@ struct OneRowForAll {
 struct Turned {
     static constexpr void record(tg::Recorder& r) {
         tg::test::Outputs out(r);
-        const tg::Tensor y = cumulative_sum(r.state("x", {200, 200}));
+        const tg::Tensor y = cumsum(r.state("x", {200, 200}));
         out(y - permute(y, {1, 0}));
     }
 };
@@ -107,7 +107,7 @@ struct Turned {
 struct RowsMoved {
     static constexpr void record(tg::Recorder& r) {
         tg::test::Outputs out(r);
-        const tg::Tensor y = cumulative_sum(r.state("x", {300, 128}));
+        const tg::Tensor y = cumsum(r.state("x", {300, 128}));
         out(concatenate(slice(y, 0, 299, 1), slice(y, 0, 0, 299), 0));
     }
 };
@@ -117,7 +117,7 @@ struct Ring {
         tg::test::Outputs out(r);
         const tg::Tensor ring = r.state("ring", {300, 4, 128});
         const tg::Tensor at = r.state("at", {1}, tg::DType::i32);
-        r.store_at(ring, cumulative_sum(r.state("x", {300, 1, 128})), 1, at);
+        r.store_at(ring, cumsum(r.state("x", {300, 1, 128})), 1, at);
         out(take(ring, 1, at) * 2.0);
     }
 };
@@ -144,7 +144,7 @@ template <tg::Index rows, tg::Index columns>
 struct OwnColumn {
     static constexpr void record(tg::Recorder& r) {
         tg::test::Outputs out(r);
-        const tg::Tensor y = cumulative_sum(r.state("x", {rows, columns}));
+        const tg::Tensor y = cumsum(r.state("x", {rows, columns}));
         out(y - slice(y, 1, 5, 1));
     }
 };
@@ -152,7 +152,7 @@ struct OwnColumn {
 struct FewRows {
     static constexpr void record(tg::Recorder& r) {
         tg::test::Outputs out(r);
-        const tg::Tensor y = cumulative_sum(r.state("x", {16, 4096}));
+        const tg::Tensor y = cumsum(r.state("x", {16, 4096}));
         out(y - mean(y));
     }
 };
@@ -162,7 +162,7 @@ template <tg::Index rows>
 struct FewSmallRows {
     static constexpr void record(tg::Recorder& r) {
         tg::test::Outputs out(r);
-        const tg::Tensor y = cumulative_sum(r.state("x", {rows, 4096}));
+        const tg::Tensor y = cumsum(r.state("x", {rows, 4096}));
         out(y - mean(y));
     }
 };
@@ -172,10 +172,10 @@ struct OthersFirst {
         tg::test::Outputs out(r);
         tg::Tensor few = r.state("few", {3, 5});
         for (int i = 0; i < 4; ++i) {
-            few = cumulative_sum(few);
+            few = cumsum(few);
         }
         out(few);
-        out(cumulative_sum(softmax(r.state("x", {300, 128}))));
+        out(cumsum(softmax(r.state("x", {300, 128}))));
     }
 };
 /// A small step that reads what others make of one row.
@@ -183,7 +183,7 @@ template <tg::Index rows>
 struct OneRowAlone {
     static constexpr void record(tg::Recorder& r) {
         tg::test::Outputs out(r);
-        const tg::Tensor y = cumulative_sum(r.state("x", {rows, 128}));
+        const tg::Tensor y = cumsum(r.state("x", {rows, 128}));
         out(slice(y, 0, 5, 1) * 2.0);
         out(y - mean(y));
     }
@@ -236,7 +236,7 @@ constexpr int rows_begin_decode() {
     int running_sums = 0;
     for (int i = launch.first; i < launch.first + launch.count; ++i) {
         const tg::Kernel& kernel = kernel_of<Program>(i);
-        running_sums += kernel.kind == tg::KernelKind::structural && kernel.op == tg::Op::cumulative_sum ? 1 : 0;
+        running_sums += kernel.kind == tg::KernelKind::structural && kernel.op == tg::Op::cumsum ? 1 : 0;
     }
     const bool is_as_expected = launch.kind == LaunchKind::rows &&
                                 launch.rows == Case::bucket.variates * Case::bucket.samples && running_sums == 2;

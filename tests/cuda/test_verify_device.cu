@@ -8,7 +8,7 @@
 #include <doctest/doctest.h>
 
 #include <totograph/cuda.hpp>
-#include <totograph/diagnostics/measure_cuda_speed.hpp>
+#include <totograph/serve/explain/measure_cuda_speed.hpp>
 #include <totograph/diagnostics/verify/cuda_device.hpp>
 
 namespace tg = totograph;

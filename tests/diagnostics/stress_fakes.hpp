@@ -34,7 +34,8 @@ inline constexpr Bucket large{.batch = 2, .variates = 4, .context = 128, .horizo
 struct Faults {
     std::function<float(float value, Index variate, Index step, Index sample)> kernel{};
     float series = 0;  ///< When not 0, the kernel is wrong for series alone whose last value is larger.
-    std::chrono::nanoseconds latency{1'000'000};  ///< Eager takes 10 ms.
+    std::chrono::nanoseconds latency{1'000'000};  ///< Eager takes 10 ms,
+    Bucket slow{};                                ///< but 2 s for this bucket.
     std::size_t more_memory = 0;                  ///< Held beyond what is planned.
     std::size_t leak = 0;                         ///< Bytes that each forecast adds.
     std::function<void()> on_make{};
@@ -77,7 +78,8 @@ public:
                 }
             }
         }
-        machine_.now += is_eager_ ? std::chrono::milliseconds(10) : faults.latency;
+        const std::chrono::milliseconds eager(bucket_ == faults.slow ? 2000 : 10);
+        machine_.now += is_eager_ ? eager : faults.latency;
         ++machine_.forecasts;
         if (!is_eager_) {
             leaked_ += faults.leak;

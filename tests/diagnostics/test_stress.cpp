@@ -87,6 +87,47 @@ TEST_CASE("a sound mode passes, and the report tells what was run") {
     CHECK(run(machine, {.level = StressLevel::full, .iterations = 1}).cases.size() > 8);
 }
 
+TEST_CASE("a quick run compares sizes once of which eager is slow, and says so") {
+    Machine machine;
+    machine.faults.slow = large;
+    std::size_t all = 0;
+    StressOptions options{.progress = [&](std::size_t done, std::size_t of) {
+        CHECK(done == ++all);
+        CHECK(of == (done < 3 ? 9 : 7));  // after the first of `large` it is known
+    }};
+    const StressReport report = run(machine, options);
+    check_failed(report, {});
+    CHECK(all == 7);
+    CHECK(report.forecasts == 7);
+    REQUIRE(report.cases.size() == 3);
+    CHECK(report.cases[0].tested.count() == 3);
+    CHECK(report.cases[1].tested.count() == 3);
+    CHECK(report.cases[2].tested.count() == 1);
+    CHECK(report.cases[2].baseline.median() == doctest::Approx(2));
+    const std::string text = markdown_text(report);
+    CHECK(has(text, "Requests of 2 x 3 x 95 -> 11, 23 samples were compared once, not 3 times, for eager took 2.00 s"));
+    CHECK(has(text, " | pairs | "));
+    CHECK(nlohmann::json::parse(json_text(report))["cases"][2]["iterations"] == 1);
+
+    SUBCASE("what is wrong with them is found") {
+        machine.faults.kernel = [](float value, Index, Index step, Index) {
+            return step > 7 ? value + 0.003F : value;  // only `large` is asked for so many
+        };
+        options.progress = {};
+        options.sizes = {report.cases[2].sizes};
+        check_failed(run(machine, options), {"accuracy"});
+    }
+    SUBCASE("any number that is named, and any other level, makes them all") {
+        for (const StressOptions& more : {StressOptions{.iterations = 2}, StressOptions{.level = StressLevel::full}}) {
+            const StressReport whole = run(machine, more);
+            for (const StressCase& one : whole.cases) {
+                CHECK(one.tested.count() == (more.iterations > 0 ? 2 : 10));
+            }
+            CHECK(whole.notes.empty());
+        }
+    }
+}
+
 TEST_CASE("a wrong kernel") {
     Machine machine;
     SUBCASE("all values a little off") {

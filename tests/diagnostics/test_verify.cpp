@@ -329,6 +329,8 @@ TEST_CASE("what others may write to is not fit to serve") {
             const Check check = check_checkpoint(checkpoint, good);
             CHECK(check.result == CheckResult::failed);
             CHECK(has(check.found, "may write to it"));
+            CHECK(has(check.found, writers == S_IWGRP ? "(g+w, mode " : "(o+w, mode "));
+            CHECK(has(check.remedy, "chmod -R go-w '" + checkpoint.string() + "'"));
         }
         REQUIRE(::chmod(each.c_str(), before.st_mode) == 0);
         CHECK(check_checkpoint(checkpoint, good).result == CheckResult::ok);

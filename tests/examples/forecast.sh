@@ -91,10 +91,12 @@ notes series.csv --targets wave --no-chart --samples 8 --horizon 340 --extend --
 grep -q 'at most 336 steps ahead; what lies beyond is forecast from its own medians' notes || fail "$(cat notes)"
 [[ "$(wc -l < extended.csv)" -eq 341 ]] || fail "an extended forecast is as long as it should be"
 "$program" series.csv --targets wave --explain > explained.txt
+TOTOGRAPH_LOGS=all "$program" series.csv --targets wave --samples 300 --horizon 340 --extend --table > logged.txt 2>&1
+grep -q '^\[totograph:sizes\] a horizon of 340 steps goes on' logged.txt || fail "logs tell sizes: $(cat logged.txt)"
 
 # What is for those who compile models is not for those who run programs.
 "$program" --help > help.txt
-grep -i bucket help.txt explained.txt notes message && fail "a person never reads that word"
+grep -i bucket help.txt explained.txt logged.txt notes message && fail "a person never reads that word"
 # What is no finite number is said, and not shown as zeros.
 awk 'BEGIN { print "huge"; for (row = 0; row < 100; ++row) print row % 2 ? "3e38" : "-3e38" }' > huge.csv
 expect 8 "of the 5376 values that the model gave are no finite numbers" \

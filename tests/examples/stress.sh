@@ -124,5 +124,8 @@ refuses 6 "cannot be written" "${small[@]}" --json missing/report.json
 expect 6 "Standard output cannot be written" sh -c '"$1" --list > /dev/full' sh "$program"
 "$program" --help > help.txt
 grep -q -- --vary-batch help.txt || fail "--help lists the options"
-grep -i bucket help.txt list.txt message && fail "a person never reads that word"
+# What is for those who compile models is not for those who run programs: not in reports, tables, logs or errors.
+TOTOGRAPH_LOGS=all "$program" "${small[@]}" --iterations 1 --json logged.json > logged.md 2> logged.txt
+grep -q '^\[totograph:sizes\] a request of 1 x 3 x 100 goes to size ' logged.txt || fail "logs tell sizes: $(cat logged.txt)"
+grep -il bucket ./*.txt ./*.md ./*.json message && fail "a person never reads that word"
 echo "stress behaves."

@@ -74,6 +74,8 @@ TOTOGRAPH_CACHE_DIR="$PWD/report.json" out_of_order '^failed +cache folder .*is 
 refuses 2 "--execution-mode is 'fast', expected one of: eager" --execution-mode fast
 refuses 2 "--threads must be at least 0" --threads -1
 refuses 6 "cannot be written" --json missing/report.json
+TOTOGRAPH_LOGS=all in_order '^warning +TOTOGRAPH_LOGS' 'The topic sizes writes a line for each request'
+grep -i bucket found.txt report.json && fail "a person never reads that word"
 "$program" --help > help.txt
 grep -q -- --execution-mode help.txt || fail "--help lists the options"
 echo "verify behaves."

@@ -72,7 +72,7 @@ private:
             static_cast<int>(draw(2)) + 10 * static_cast<int>(columns) + 1000 * static_cast<int>(x.extent(-1));
         return linear(x, r_.weight("w{}", {columns, x.extent(-1)}, number), r_.weight("b{}", {columns}, number));
     }
-    Tensor squash(Tensor x) { return hyperbolic_tangent(x); }
+    Tensor squash(Tensor x) { return tanh(x); }
 
     Tensor make_value() {
         const Tensor x = any();
@@ -84,7 +84,7 @@ private:
             case 3: return x * row_of_weights();
             case 4: return squash(x * sum(y * y));
             case 5: return x - mean(y);
-            case 6: return x * reciprocal_square_root(mean(x * x) + 0.1) * row_of_weights();
+            case 6: return x * rsqrt(mean(x * x) + 0.1) * row_of_weights();
             case 7: return layer(x, 6) * 0.3;
             case 8: return squash(silu(layer(x, 6)) * layer(x, 6));
             case 9: return squash(sum(layer(layer(x, 20), 2)) * y) + 0.1 * sum(layer(y, 12));
@@ -104,7 +104,7 @@ private:
             case 23: return cast(cast(x, DType::f64) * cast(y, DType::f64) - 0.5, DType::f32);
             case 24: return x * 0.5 + slice(reshape(sum(reshape(layer(y, 12), {4, 3, 4}) * 0.2), {4, 3}), 1, 2, 1);
             case 25: return x * 0.1 + squash(reshape(layer(reshape(slice(caches_, 1, 1, 3), {12, 6}), 2), {4, 6}));
-            default: return cumulative_sum(x) * 0.2;
+            default: return cumsum(x) * 0.2;
         }
     }
 

@@ -76,7 +76,7 @@ struct Epilogues {
         out(layer(x, 20) + layer(rows, 20));
         // A value used twice is computed once, and its users are kernels of their own.
         const Tensor shared = layer(x, 20) + 1.0;
-        out(exponential(shared * 0.1));
+        out(exp(shared * 0.1));
         out(shared * rows);
         // Broadcast after a product: the chain is larger than the product.
         out(layer(r.state("x.single", {1, 4, 6}), 20) * rows);
@@ -144,7 +144,7 @@ struct Splits {
 };
 
 constexpr Tensor norm(Tensor x, Tensor scale) {
-    return x * reciprocal_square_root(mean(x * x) + 1e-5) * scale;
+    return x * rsqrt(mean(x * x) + 1e-5) * scale;
 }
 
 /// Scales that move into weights, or behind the product.

@@ -50,10 +50,10 @@ struct Shapes {
         out(reshape(sum(x) + sum(y), {24}));
         out(sum(sum(x) * sum(y)));
         out(sum(x - mean(x)));
-        const Tensor total = sum(exponential(x));
+        const Tensor total = sum(exp(x));
         out(total);
-        out(exponential(x) / total);
-        out(logarithm(total) + sum(y) * mean(x));
+        out(exp(x) / total);
+        out(log(total) + sum(y) * mean(x));
         const Tensor squares = x * x;  // used by the reduction and beside it
         out(squares - mean(squares));
         // A sum over one element, which broadcasts like any other.

@@ -119,24 +119,24 @@ TEST_CASE("weights whose hashes collide stay apart, and equal ones are shared") 
 }
 
 TEST_CASE("an expression is told by all that it computes, and by nothing else") {
-    const auto base = [](Recorder& r) { exponential(r.weight("w{}", {4, 4}, 1) * r.constant(2)); };
+    const auto base = [](Recorder& r) { exp(r.weight("w{}", {4, 4}, 1) * r.constant(2)); };
     const std::string text = text_of(base);
     CHECK(text == text_of(base));
     CHECK(text != text_of(base, true));
-    CHECK(text != text_of([](Recorder& r) { exponential(r.weight("w{}", {4, 4}, 2) * r.constant(2)); }));
-    CHECK(text != text_of([](Recorder& r) { exponential(r.weight("v{}", {4, 4}, 1) * r.constant(2)); }));
-    CHECK(text != text_of([](Recorder& r) { exponential(r.weight("w{}", {4, 2}, 1) * r.constant(2)); }));
-    CHECK(text != text_of([](Recorder& r) { exponential(r.weight("w{}", {4, 4}, 1) * r.constant(3)); }));
-    CHECK(text != text_of([](Recorder& r) { exponential(r.weight("w{}", {4, 4}, 1) + r.constant(2)); }));
+    CHECK(text != text_of([](Recorder& r) { exp(r.weight("w{}", {4, 4}, 2) * r.constant(2)); }));
+    CHECK(text != text_of([](Recorder& r) { exp(r.weight("v{}", {4, 4}, 1) * r.constant(2)); }));
+    CHECK(text != text_of([](Recorder& r) { exp(r.weight("w{}", {4, 2}, 1) * r.constant(2)); }));
+    CHECK(text != text_of([](Recorder& r) { exp(r.weight("w{}", {4, 4}, 1) * r.constant(3)); }));
+    CHECK(text != text_of([](Recorder& r) { exp(r.weight("w{}", {4, 4}, 1) + r.constant(2)); }));
     // Other nodes of the program, and equal nodes that were not merged, change nothing.
     const auto sum_of_equals = [](Recorder& r) {
         const Tensor a = r.weight("w", {4});
         const Tensor b = r.weight("w", {4});
-        exponential(a) + exponential(b);
+        exp(a) + exp(b);
     };
     const auto sum_of_one = [](Recorder& r) {
         r.weight("something else", {3});
-        const Tensor a = exponential(r.weight("w", {4}));
+        const Tensor a = exp(r.weight("w", {4}));
         a + a;
     };
     CHECK(text_of(sum_of_equals) == text_of(sum_of_one));

@@ -130,7 +130,7 @@ TEST_CASE("a request that no bucket holds is told which there are") {
     refuse(waves(1, 2, 65), {.horizon = 8, .samples = 0, .context = strict},
            {"1 x 2 x 65 -> 8, mean", "1 x 2 x 16 -> 8, mean", "1 x 2 x 64 -> 8, mean", "1 x 2 x 32 -> 16, 4 samples",
             "2 x 4 x 32 -> 16, mean"});
-    refuse(waves(1, 2, 65), {.context = strict}, {"1 x 2 x 65", "larger bucket"});
+    refuse(waves(1, 2, 65), {.context = strict}, {"1 x 2 x 65", "larger size"});
     // Held by a bucket, but one of means: never in silence.
     refuse(waves(1, 3, 8), {}, {"1 x 3 x 8", "samples = 0", "2 x 4 x 32 -> 16, mean"});
     refuse(waves(1, 5, 8), {}, {"1 x 5 x 8"});
@@ -156,6 +156,25 @@ TEST_CASE("what no bucket holds runs in parts, in the bucket that loses least") 
     check.operator()<long_context>(waves(1, 2, 80), means);
     check.operator()<sampled>(waves(3, 2, 13), {.seed = 5, .horizon = 13, .samples = 6});
     CHECK(set().forecast(waves(3, 2, 13).series()).batch() == 3);
+}
+
+TEST_CASE("an extended horizon takes the bucket that goes on least often, then the one with the most context") {
+    constexpr tg::Bucket near{.variates = 2, .context = 64, .horizon = 32};
+    constexpr tg::Bucket far{.variates = 2, .context = 32, .horizon = 96};
+    constexpr tg::Bucket farther{.variates = 2, .context = 16, .horizon = 112};
+    const std::vector<tg::Bucket> buckets{near, far, farther};
+    const Request request = waves(1, 2, 64);
+    const auto chosen_for = [&](tg::Index horizon) {
+        const tg::ForecastOptions options{.horizon = horizon, .extend = true};
+        return buckets[tg::choose_bucket(buckets, request.series(), options, false)];
+    };
+    CHECK(chosen_for(32) == near);      // held
+    CHECK(chosen_for(33) == far);       // in one leg, with half of the context, and not in two with all of it
+    CHECK(chosen_for(96) == far);       // likewise: with more context than what reaches farther
+    CHECK(chosen_for(97) == farther);   // in one leg
+    CHECK(chosen_for(192) == far);      // two legs of either
+    CHECK(chosen_for(193) == farther);  // two legs, and not three
+    CHECK(chosen_for(225) == far);      // three legs of either
 }
 
 TEST_CASE("the forecasters of a set share one team of threads") {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -87,4 +88,21 @@ TEST_CASE("a family's tensors are those that its programs read") {
     REQUIRE(tensors.size() == 1);
     CHECK(tensors[0].name == "factor");
     CHECK(tensors[0].shape == Shape{3});
+}
+
+TEST_CASE("states are read and written by name, type and size") {
+    Forecaster<Model, bucket> forecaster(weights());
+    forecaster.fill(series(), bucket, 0);
+    CHECK(forecaster.read_state<std::int32_t>("length") == std::vector<std::int32_t>{4, 4});
+    forecaster.write_state("length", std::vector<std::int32_t>{1, 4});
+    forecaster.run<0>();
+    const std::vector<float> forecast = forecaster.read_state<float>("forecast");
+    CHECK(forecast.size() == 2 * 3 * 2 * 4);
+    CHECK(forecast.front() == 0.5F);  // of the first step, which is now the newest of the first series
+    const auto code = ErrorCode::invalid_argument;
+    test::check_error(code, {"has a state 'lenth'"}, [&] { (void)forecaster.read_state<float>("lenth"); });
+    test::check_error(code, {"'length' is stored as i32 [2]", "2 elements of f32"},
+                      [&] { (void)forecaster.read_state<float>("length"); });
+    test::check_error(code, {"3 elements of i32"},
+                      [&] { forecaster.write_state("length", std::vector<std::int32_t>{1, 2, 3}); });
 }

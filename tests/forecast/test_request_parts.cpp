@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,7 @@
 #include <doctest/doctest.h>
 
 #include <totograph/core/log.hpp>
+#include <totograph/core/machine_memory.hpp>
 #include <totograph/core/random.hpp>
 #include <totograph/forecast/request_parts.hpp>
 
@@ -170,7 +172,7 @@ TEST_CASE("a mean has parts of its batch alone") {
 
 TEST_CASE("a longer context keeps its newest steps, and says so") {
     std::vector<std::string> lines;
-    tg::set_logs("buckets");
+    tg::set_logs("sizes");
     tg::set_log_sink([&](tg::LogTopic, std::string_view line) { lines.emplace_back(line); });
     const Request request = full(2);
     const Request cut = part_of(request, {.batch = 2, .variates = 3, .steps = 24});
@@ -189,10 +191,13 @@ TEST_CASE("a longer context keeps its newest steps, and says so") {
     CHECK(found.context() == 24);
     CHECK(found.keep().view().context() == 24);
     REQUIRE(lines.size() == 1);
-    CHECK(lines[0] == "of a context of 40 steps the newest 24 are used, which is what the bucket holds");
+    CHECK(lines[0] ==
+          "of a context of 40 steps the newest 24 are used, as many as were compiled for; of others likewise");
+    (void)teller.forecast(series_of(request), options);
+    CHECK(lines.size() == 1);  // once for each forecaster
     tg::set_log_sink({});
     tg::set_logs("");
-    tg::test::check_error(ErrorCode::no_bucket, {"context of 40 steps", "bucket's 24", "ContextPolicy::newest"}, [&] {
+    tg::test::check_error(ErrorCode::no_bucket, {"context of 40 steps", "compiled 24", "ContextPolicy::newest"}, [&] {
         (void)teller.forecast(series_of(request), {.horizon = 9, .samples = 4, .context = tg::ContextPolicy::error});
     });
 }
@@ -209,8 +214,7 @@ TEST_CASE("an extended horizon goes on from medians, with other draws, gaps and 
         CAPTURE(leg);
         const Index steps = std::min<Index>(16, 50 - done);
         const auto forecast =
-            by_hand.forecast(series_of(now), {.seed = tg::seed_of_leg(3, leg), .horizon = steps, .samples = 20})
-                .keep();
+            by_hand.forecast(series_of(now), {.seed = tg::seed_of_leg(3, leg), .horizon = steps, .samples = 20}).keep();
         for (std::size_t row = 0; row < 9; ++row) {
             for (std::size_t at = 0; at < static_cast<std::size_t>(steps) * 20; ++at) {
                 REQUIRE(found.view().samples()[(row * 50 + static_cast<std::size_t>(done)) * 20 + at] ==
@@ -249,14 +253,18 @@ TEST_CASE("what cannot be extended") {
         tg::test::check_error(code, parts, [&] { (void)teller.forecast(series, options); });
         CHECK(teller.runs == 0);
     };
-    refuse(ErrorCode::no_bucket, {"21 steps", "bucket's 20", "ForecastOptions::extend"}, series_of(request),
+    refuse(ErrorCode::no_bucket, {"21 steps", "compiled 20", "ForecastOptions::extend"}, series_of(request),
            {.horizon = 21});
     refuse(ErrorCode::invalid_argument, {"known for 64 steps", "65"}, series_of(request),
            {.horizon = 65, .extend = true});
     tg::Series unknown = series_of(request);
     unknown.future_exogenous = {};
-    refuse(ErrorCode::invalid_argument, {"more values than memory"}, unknown,
+    // Results that no machine has memory for, counted beyond any integer.
+    refuse(ErrorCode::out_of_memory,
+           {"1 x 3 x 40 -> 2305843009213693952, 7 samples", "takes 176160768 TiB", "ask for less"}, unknown,
            {.horizon = Index{1} << 61U, .samples = 7, .extend = true});
+    refuse(ErrorCode::out_of_memory, {"takes 48.0 TiB", "this machine has"}, unknown,
+           {.horizon = Index{1} << 22U, .samples = Index{1} << 20U, .extend = true});
     refuse(ErrorCode::invalid_argument, {"numbered up to 4294967295"}, unknown,
            {.horizon = 9, .samples = 7, .first_sample = 4294967290U});
     // A bucket of less than a patch: groups by step would no longer agree with patches.
@@ -268,6 +276,24 @@ TEST_CASE("what cannot be extended") {
     unknown.groups = {};
     CHECK(less.forecast(unknown, {.horizon = 12, .extend = true}).horizon() == 12);
     CHECK(less.runs == 3);
+}
+
+TEST_CASE("a result that there is no memory for is an error that names its size") {
+    struct Full {
+        std::size_t size = 0;
+        void resize(std::size_t count) {
+            size = count;
+            throw std::bad_alloc();
+        }
+    };
+    Full values;
+    tg::test::check_error(
+        ErrorCode::out_of_memory, {"2 x 3 x 40 -> 20, 1024 samples", "takes 480 KiB", "ask for less"}, [&] {
+            tg::forecast_detail::make_room(
+                values, {.batch = 2, .variates = 3, .context = 40, .horizon = 20, .samples = 1024}, 1024);
+        });
+    CHECK(values.size == 122880);
+    CHECK(tg::machine_memory() > 1 << 20);
 }
 
 TEST_CASE("values that are not finite are counted in all parts") {

@@ -127,14 +127,14 @@ TEST_CASE("horizons and numbers of samples that make no sense") {
 }
 
 TEST_CASE("requests that are too large for the bucket") {
-    refuse(ErrorCode::no_bucket, {"context of 33 steps", "bucket's 32", "newest steps"},
+    refuse(ErrorCode::no_bucket, {"context of 33 steps", "compiled 32", "newest steps"},
            [](Request& request, tg::ForecastOptions& options) {
                request = waves(1, 1, 33);
                options.context = tg::ContextPolicy::error;
            });
     refuse(ErrorCode::no_bucket, {"1 x 5 x 8 -> 11", "2 x 4 x 32 -> 16"},
            [](Request& request, auto&) { request = waves(1, 5, 8); });
-    refuse(ErrorCode::no_bucket, {"17 steps", "bucket's 16", "extend"},
+    refuse(ErrorCode::no_bucket, {"17 steps", "compiled 16", "extend"},
            [](Request& request, tg::ForecastOptions& options) {
                request = waves(1, 1, 8);
                options.horizon = 17;

@@ -1,43 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
-
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <string>
 #include <string_view>
 
 #include "../../examples/backtest/journal.hpp"
 #include "require.hpp"
+#include "scratch_file.hpp"
 #include "totograph/core/error.hpp"
 
 namespace {
 
 using fuzz::require;
-
-/// A file of this process alone, in memory where the machine has such a folder.
-class JournalFile {
-public:
-    JournalFile()
-        : path_((::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : std::filesystem::temp_directory_path()) /
-                ("totograph-fuzz-" + std::to_string(::getpid()) + ".journal")) {}
-    JournalFile(const JournalFile&) = delete;
-    JournalFile& operator=(const JournalFile&) = delete;
-    ~JournalFile() { std::filesystem::remove(path_); }
-
-    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-    void set(const std::string& content) const {
-        std::ofstream stream(path_, std::ios::binary | std::ios::trunc);
-        stream << content;
-        stream.close();
-        require(stream.good());
-    }
-
-private:
-    std::filesystem::path path_;
-};
 
 /// The text with a checksum at the end of each line, and a last line that is as it was.
 std::string with_checksums(std::string_view text) {
@@ -56,7 +31,7 @@ std::string with_checksums(std::string_view text) {
 /// checksums are right. What opens must keep a further result, and open again with all that it held.
 // NOLINTNEXTLINE(readability-identifier-naming): the name is libFuzzer's.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    static const JournalFile file;
+    static const fuzz::ScratchFile file(".journal");
     if (size == 0) {
         return 0;
     }

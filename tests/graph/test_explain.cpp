@@ -67,15 +67,15 @@ constexpr std::string_view small_model_text =
     "weights   2.26 KiB in 10 prepared tensors, 5 of them packed as f32 (padding not counted)\n"
     "states    192 B in 2 states\n"
     "\n"
-    "step  kernel  computes                                                  nodes  shape  from      to             read  written        work  weights\n"
-    "-----------------------------------------------------------------------------------------------------------------------------------------------------------------\n"
+    "step  kernel  computes                                 nodes  shape  from      to             read  written        work  weights\n"
+    "------------------------------------------------------------------------------------------------------------------------------------------------\n"
     "layers 0-1: the same 3 steps for each layer, here layer 0 with 2.38 kFLOP, 1.73 KiB read, 400 B written\n"
-    "   0       0  square -> mean of 8 -> add 1e-06, reciprocal_square_root      4  4x1    input     arena +0 B    128 B     16 B     72 FLOP\n"
-    "   1       1  product 8->16 + row scale, bias, silu                         4  4x16   input, 0  arena +64 B   720 B    256 B  1.22 kFLOP  up.{weight, bias}, norm\n"
-    "   2       2  product 16->8 + bias, residual                                3  4x8    1, input  arena +320 B  928 B    128 B  1.09 kFLOP  down.{weight, bias}\n"
+    "   0       0  square -> mean of 8 -> add 1e-06, rsqrt      4  4x1    input     arena +0 B    128 B     16 B     72 FLOP\n"
+    "   1       1  product 8->16 + row scale, bias, silu        4  4x16   input, 0  arena +64 B   720 B    256 B  1.22 kFLOP  up.{weight, bias}, norm\n"
+    "   2       2  product 16->8 + bias, residual               3  4x8    1, input  arena +320 B  928 B    128 B  1.09 kFLOP  down.{weight, bias}\n"
     "\n"
     "after the layers: 136 FLOP, 200 B read, 32 B written\n"
-    "   6       3  product 8->2 + bias                                           3  4x2    5         output        200 B     32 B    136 FLOP  head.{weight, bias}\n"
+    "   6       3  product 8->2 + bias                          3  4x2    5         output        200 B     32 B    136 FLOP  head.{weight, bias}\n"
     "\n"
     "kernels\n"
     "-------\n"
@@ -86,7 +86,7 @@ constexpr std::string_view small_model_text =
     "    %0 = mean\n"
     "    %1 = constant 1e-06\n"
     "    %2 = add %0 %1\n"
-    "    %3 = reciprocal_square_root %2\n"
+    "    %3 = rsqrt %2\n"
     "kernel 1: product 8->16 over 4x16, 2 steps\n"
     "    %0 = product\n"
     "    %1 = operand 0, f32, strides 1 0\n"
@@ -186,8 +186,8 @@ TEST_CASE("steps are told in the words of a model") {
     CHECK(words_of([](Recorder& r) {
               const Tensor x = r.state("x", {4});
               const Tensor is_small = less(x, 3);
-              return select(is_small, x * x, x);
-          }) == "less 3, square, select");
+              return where(is_small, x * x, x);
+          }) == "less 3, square, where");
     CHECK(words_of([](Recorder& r) { return cast(r.state("x", {4}), DType::f64); }) == "cast to f64");
     CHECK(words_of([](Recorder& r) { return apply<Blend>(r.state("x", {4}), r.state("y", {4})); }) == "blend");
     CHECK(words_of([](Recorder& r) { return r.state("x", {4, 2}) * r.weight("scale", {2}); }) == "scale");

@@ -107,7 +107,7 @@ TEST_CASE("an axis that only repeats is read once, and constants are no work") {
 TEST_CASE("scans, softmax and what only moves elements") {
     const Planned planned([](Recorder& r) {
         const Tensor x = r.state("x", {2, 6});
-        r.store(r.state("sums", {2, 6}), cumulative_sum(x));
+        r.store(r.state("sums", {2, 6}), cumsum(x));
         r.store(r.state("shares", {2, 6}), softmax(x));
         r.store(r.state("both", {2, 12}), concatenate(x, x, 1));
         const Tensor last = r.state("count", {1}, DType::i32) - 1.0;
@@ -123,7 +123,7 @@ TEST_CASE("scans, softmax and what only moves elements") {
         }
         return StepFacts{-1, -1, -1};
     };
-    CHECK(of(Op::cumulative_sum) == StepFacts{12, 48, 48});
+    CHECK(of(Op::cumsum) == StepFacts{12, 48, 48});
     CHECK(of(Op::softmax) == StepFacts{60, 48, 48});
     CHECK(of(Op::concatenate) == StepFacts{0, 96, 96});
     CHECK(of(Op::take) == StepFacts{0, 8 + 4, 8});

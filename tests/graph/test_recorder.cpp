@@ -48,7 +48,7 @@ TEST_CASE("shapes of results") {
     const Tensor at = r.state("at", {1}, DType::i32);
     CHECK((x + y).shape() == Shape{4, 3, 6});
     CHECK((2.0 - x).shape() == x.shape());
-    CHECK(select(x, y, r.constant(0)).shape() == Shape{4, 3, 6});
+    CHECK(where(x, y, r.constant(0)).shape() == Shape{4, 3, 6});
     CHECK(reshape(x, {8, 3}).shape() == Shape{8, 3});
     CHECK(slice(x, -1, 1, 3, 2).shape() == Shape{4, 1, 3});
     CHECK(permute(x, {2, 0, 1}).shape() == Shape{6, 4, 1});
@@ -78,7 +78,7 @@ TEST_CASE("types of results") {
 TEST_CASE("what is recorded runs in the order of its nodes") {
     Recorder r;
     const Tensor x = r.state("x", {4});
-    r.store(x, exponential(x) * 2.0);
+    r.store(x, exp(x) * 2.0);
     r.tap("seen", x, 3);
     const Graph& graph = r.graph();
     for (int id = 0; id < graph.size(); ++id) {
@@ -260,7 +260,7 @@ TEST_CASE("tensors of another recorder are refused, wherever they come in") {
           }) == different_recorders);
     CHECK(kind([](Recorder& r) {
               Node node;
-              node.op = Op::negate;
+              node.op = Op::negative;
               node.inputs[0] = 7;
               node.input_count = 1;
               r.add(node);
@@ -298,9 +298,9 @@ TEST_CASE("recording goes on after a mistake, whatever it was, without touching 
                 use(reshape(x, shape));
                 use(expand(x, shape));
                 use(permute(x, {axis, 0, 1}));
-                use(select(x, y, x));
+                use(where(x, y, x));
                 use(rotate_pairs(x));
-                use(softmax(cumulative_sum(mean(y))));
+                use(softmax(cumsum(mean(y))));
                 use(linear(x, y, x));
                 use(linear(x, r.weight("w", shape), r.weight("b", shapes[rank])));
                 use(nn::patchify(y, axis));

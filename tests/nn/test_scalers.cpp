@@ -45,7 +45,7 @@ struct Model {
         const auto global = nn::global_statistics(x, observed, minimum_scale);
         r.store(r.state("out.global.mean", {2, 1, 2, 1}, DType::f64), global.mean);
         r.store(r.state("out.global.scale", {2, 1, 2, 1}, DType::f64), global.scale);
-        const Tensor scale = square_root(whole.variance + 1e-3);
+        const Tensor scale = sqrt(whole.variance + 1e-3);
         r.store(r.state("out.stable", shape, DType::f64), nn::stabilize(scale, global.scale, 0.5, 2.0, 0.3));
     }
 };

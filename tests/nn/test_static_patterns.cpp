@@ -28,11 +28,11 @@ constexpr tg::Tensor replace_rows(tg::Tensor x, tg::Tensor mask, tg::Tensor rows
     const tg::Index count = x.extent(0);
     const tg::Index candidates = rows.extent(0);
     const tg::Index width = rows.extent(1);
-    const tg::Tensor nth = cumulative_sum(mask) - 1.0;
+    const tg::Tensor nth = cumsum(mask) - 1.0;
     const tg::Tensor inside = minimum(maximum(nth, 0.0), static_cast<double>(candidates - 1));
     const tg::Tensor spread = expand(reshape(rows, {1, candidates, width}), {count, candidates, width});
     const tg::Tensor own = reshape(take(spread, 1, cast(inside, tg::DType::i32)), x.shape());
-    return select(reshape(mask, {count, 1}), own, x);
+    return where(reshape(mask, {count, 1}), own, x);
 }
 
 constexpr std::size_t row_count = 6;
@@ -54,7 +54,7 @@ struct Stretched {
 
     static constexpr void record(tg::Recorder& r) {
         const tg::Tensor length = cast(r.state("length", {1}, tg::DType::i32), tg::DType::f32);
-        const tg::Tensor stretch = select(less(length, 512.0), r.constant(1.0), r.constant(0.25));
+        const tg::Tensor stretch = where(less(length, 512.0), r.constant(1.0), r.constant(0.25));
         const tg::Tensor scale = reshape(stretch, {1, 1, 1, 1, 1, 1});
         const tg::Tensor at = reshape(r.iota(positions), {1, 1, 1, positions, 1, 1}) * scale;
         const tg::Tensor centre = scale * static_cast<double>(positions / 2);

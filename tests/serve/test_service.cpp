@@ -325,7 +325,7 @@ TEST_CASE("arguments that cannot be are refused") {
 
     serve::BackendRegistry empty;
     empty.add(fake("empty", 1, {}));
-    check_error(ErrorCode::invalid_argument, {"'empty'", "no buckets"}, [&] { serve::ForecastService{empty}; });
+    check_error(ErrorCode::invalid_argument, {"'empty'", "no compiled sizes"}, [&] { serve::ForecastService{empty}; });
 
     serve::ForecastService service(two.registry, {.mode = Mode::standard});
     check_error(ErrorCode::invalid_argument, {"'unknown'"}, [&] { service.set_mode(static_cast<Mode>(99)); });
@@ -431,7 +431,7 @@ TEST_CASE("what a service does is logged when asked for") {
     tg::set_log_sink([&](tg::LogTopic topic, std::string_view line) {
         lines.push_back(std::string(tg::name(topic)) + ": " + std::string(line));
     });
-    tg::set_logs("capture,buckets");
+    tg::set_logs("capture,sizes");
     OneBackend one;
     (void)one.ask(1);
     one.service.release(small);
@@ -443,7 +443,7 @@ TEST_CASE("what a service does is logged when asked for") {
                            [&](const std::string& line) { return line.find(part) != std::string::npos; });
     };
     REQUIRE(lines.size() == 3);
-    CHECK(holds("buckets: a request of 1 x 1 x 8 goes to bucket 1 x 2 x 16 -> 8, mean of 'fake' in mode default"));
-    CHECK(holds("capture: built bucket 1 x 2 x 16 -> 8, mean of 'fake' in mode default in "));
-    CHECK(holds("buckets: released bucket 1 x 2 x 16 -> 8, mean"));
+    CHECK(holds("sizes: a request of 1 x 1 x 8 goes to size 1 x 2 x 16 -> 8, mean of 'fake' in mode default"));
+    CHECK(holds("capture: built size 1 x 2 x 16 -> 8, mean of 'fake' in mode default in "));
+    CHECK(holds("sizes: released size 1 x 2 x 16 -> 8, mean"));
 }

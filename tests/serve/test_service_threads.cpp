@@ -2,14 +2,18 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include <totograph/core/error.hpp>
+#include <totograph/core/log.hpp>
 #include <totograph/forecast/result_memory.hpp>
 #include <totograph/serve/backends/backend.hpp>
 #include <totograph/serve/backends/backend_registry.hpp>
@@ -29,6 +33,7 @@ struct Stage {
     std::atomic<int> inside{0};
     std::atomic<int> overlaps{0};  ///< Calls that met another one.
     std::atomic<bool> gate_is_open{true};
+    std::function<void()> meanwhile;  ///< What a forecaster does beside forecasting.
     std::mutex mutex;
     std::vector<float> order;  ///< What was asked for, as it was served.
 };
@@ -45,6 +50,9 @@ public:
             stage_.order.push_back(series.values[0]);
         }
         stage_.overlaps += stage_.inside++ == 0 ? 0 : 1;
+        if (stage_.meanwhile) {
+            stage_.meanwhile();
+        }
         while (!stage_.gate_is_open) {
             std::this_thread::yield();
         }
@@ -141,6 +149,42 @@ TEST_CASE("threads that share a service are served one after the other, each wit
     CHECK(entry.failures == 0);
 }
 
+TEST_CASE("a call from inside a call is an error, not a wait without end") {
+    EchoService one;
+    std::string said;
+    const auto come_back = [&] {
+        try {
+            (void)one.ask(2);
+        } catch (const tg::Error& error) {
+            CHECK(error.code() == tg::ErrorCode::invalid_argument);
+            said = error.what();
+        }
+    };
+    SUBCASE("from a backend") {
+        one.stage.meanwhile = come_back;
+        CHECK(is_all(one.ask(1), 1));
+    }
+    SUBCASE("from a log sink") {
+        tg::set_log_sink([&](tg::LogTopic, std::string_view) { come_back(); });
+        tg::set_logs("sizes");
+        CHECK(is_all(one.ask(1), 1));
+        tg::set_logs("");
+        tg::set_log_sink({});
+    }
+    SUBCASE("which ends the forecast where nobody catches it") {
+        one.stage.meanwhile = [&] { (void)one.service.mode(); };
+        CHECK_THROWS_AS(one.ask(1), tg::Error);
+        CHECK(entry_of(one.service.snapshot(), "echo", small, Mode::standard).failures == 1);
+        come_back();
+        one.stage.meanwhile = come_back;
+        CHECK(is_all(one.ask(1), 1));
+    }
+    CHECK(said.find("was called by what it was running itself") != std::string::npos);
+    one.stage.meanwhile = {};
+    CHECK(is_all(one.ask(3), 3));  // served as ever
+    CHECK(one.service.waiting() == 0);
+}
+
 TEST_CASE("calls are served in the order in which they came") {
     EchoService one;
     (void)one.ask(0);
@@ -205,5 +249,20 @@ TEST_CASE("memory of a result is used again when nobody holds it") {
         CHECK(pool.take().fill(some).data() != memory);
     }
     CHECK(pool.take().fill(some).data() == memory);
+
+    // A warm-up after forecasts finds room for the largest result, too, once.
+    CHECK(pool.take().room() < 320);
+    const std::vector<Bucket> buckets{small, sampled};
+    pool.make_room(buckets);
+    CHECK(pool.take().room() >= 8 * 2 * 8 * 4);
+    const float* const made = pool.take().fill(some).data();
+    pool.make_room(buckets);
+    CHECK(pool.take().fill(some).data() == made);
+    std::vector<tg::ResultMemory> held;
+    for (int i = 0; i < 8; ++i) {
+        held.push_back(pool.take());
+    }
+    pool.make_room(buckets);
+    CHECK(pool.take().room() >= 8 * 2 * 8 * 4);
     CHECK(tg::Forecast(some, 1, 1, 100, 0).keep_in({}).mean() == some);  // none to begin with
 }

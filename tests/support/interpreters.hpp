@@ -202,7 +202,7 @@ private:
         const double a = argument(0, index);
         const bool has_second = instruction.op != Op::cast && argument_count(instruction.op) > 1;
         const double b = has_second ? argument(1, index) : 0.0;
-        const double c = instruction.op == Op::select ? argument(2, index) : 0.0;
+        const double c = instruction.op == Op::where ? argument(2, index) : 0.0;
         return rounded(instruction.dtype, cpu::apply_elementwise(instruction.op, a, b, c));
     }
 
@@ -216,7 +216,7 @@ private:
             case Op::minimum:
             case Op::less:
             case Op::equal: return 2;
-            case Op::select: return 3;
+            case Op::where: return 3;
             default: return 1;
         }
     }

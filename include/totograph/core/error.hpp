@@ -22,7 +22,7 @@ enum class ErrorCode {
     not_finite,       ///< A forecast has values that the model gave no finite number for.
     position_out_of_bounds,  ///< A position that is data reached beyond the axis it counts along, such as a full cache.
     device_failure,          ///< There is no usable device, or a call of its driver failed.
-    out_of_memory,           ///< A device has not as much free memory as is needed.
+    out_of_memory,           ///< There is not as much memory as is needed, of a device or of the machine.
     recapture,               ///< A request needs what was not built at warm-up, and the stance forbids to build it.
 };
 

@@ -24,13 +24,13 @@ enum class LogTopic : std::uint8_t {
     fusion,    ///< Their fused groups, a line each.
     capture,   ///< What is built and captured, when, why, and how long it took.
     tuning,    ///< Choices that are made by measurement, and the files that keep them.
-    buckets,   ///< Which bucket serves a request, and what is made or freed for it.
+    sizes,     ///< Which bucket serves a request, and what is made or freed for it.
     settings,  ///< A setting that cannot be used. Always on, and no name for a list.
 };
 
 /// The topics that can be switched on and off.
 inline constexpr std::array all_log_topics{LogTopic::graph, LogTopic::fusion, LogTopic::capture, LogTopic::tuning,
-                                           LogTopic::buckets};
+                                           LogTopic::sizes};
 
 /// The name of a topic, as `TOTOGRAPH_LOGS` spells it.
 constexpr std::string_view name(LogTopic topic) noexcept {
@@ -39,7 +39,7 @@ constexpr std::string_view name(LogTopic topic) noexcept {
         case LogTopic::fusion: return "fusion";
         case LogTopic::capture: return "capture";
         case LogTopic::tuning: return "tuning";
-        case LogTopic::buckets: return "buckets";
+        case LogTopic::sizes: return "sizes";
         case LogTopic::settings: return "settings";
     }
     return "unknown";

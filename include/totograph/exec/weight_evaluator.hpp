@@ -43,7 +43,7 @@ inline int layer_of(GraphView graph, int id) {
 /// index.
 ///
 /// `Products` computes what is not done here: `evaluate(node, inputs, out)`, and `compose(team, a, b, out)` for a
-/// `matrix_product`, of which `b` is a `Ranges`. Its `forget()` frees what it has kept of nodes.
+/// `matmul`, of which `b` is a `Ranges`. Its `forget()` frees what it has kept of nodes.
 template <class Products>
 class BasicWeightEvaluator {
 public:
@@ -134,7 +134,7 @@ private:
             source_.read(full_name(node), node.shape, values);
             return require_finite(full_name(node), node.shape, values);
         }
-        if (node.op == Op::matrix_product) {
+        if (node.op == Op::matmul) {
             const cpu::TensorData a = (*this)(node.inputs[0]);
             return products_.compose(*team_, a, ranges(node.inputs[1]), out);
         }

@@ -58,7 +58,7 @@ namespace forecast_detail {
 
 /// How well a bucket serves a request in parts; the first of these that differs decides.
 struct PartsCost {
-    Index legs;     ///< That an extended horizon takes.
+    Index legs;     ///< That an extended horizon takes, of whole horizons: a patch more or less does not decide.
     Index dropped;  ///< Steps of context that do not fit.
     double runs;    ///< Of a leg: parts of the batch and of the samples.
 
@@ -89,7 +89,7 @@ inline bool is_beyond_horizon(std::span<const Bucket> buckets, const Bucket& req
     }
     const Bucket request = request_sizes(series, options, Bucket{});
     throw Error(ErrorCode::no_bucket,
-                "forecast: no bucket " + (owner.empty() ? "" : "of " + io::in_quotes(owner) + " ") +
+                "forecast: no compiled size " + (owner.empty() ? "" : "of " + io::in_quotes(owner) + " ") +
                     "holds a request of " + std::to_string(request.batch) + " x " + std::to_string(request.variates) +
                     " x " + std::to_string(request.context) +
                     (options.horizon ? " -> " + std::to_string(request.horizon) : "") +
@@ -97,7 +97,7 @@ inline bool is_beyond_horizon(std::span<const Bucket> buckets, const Bucket& req
                      : !options.samples     ? ""
                      : request.samples == 0 ? ", mean"
                                             : ", " + std::to_string(request.samples) + " samples") +
-                    "; the buckets are: " + list + ". Ask for less, or compile a larger bucket." +
+                    "; the compiled sizes are: " + list + ". Ask for less, or compile a larger one." +
                     (is_beyond_horizon(buckets, request)
                          ? " ForecastOptions::extend goes on from the medians where the horizon ends."
                          : ""));

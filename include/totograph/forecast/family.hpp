@@ -17,7 +17,7 @@
 
 // What a model offers so that everything in `forecast/` and `serve/` can run it.
 //
-// A *model* is a type with a constexpr value `config`, such as `toto1::open_base_1_0`. The type of that value names the
+// A *model* is a type with a constexpr value `config`, the sizes of a published network. The type of that value names the
 // *family*, a template over models: `typename Config::template Family<Model>`. docs/add_a_model.md writes one.
 namespace totograph {
 

@@ -250,9 +250,9 @@ private:
     void require_samples(const char* what) const {
         require_no_levels(what);
         if (samples_ == 0) {
-            throw Error(ErrorCode::invalid_argument,
-                        std::string(what) +
-                            ": this is a forecast of the mean and has no samples; use a bucket with samples > 0.");
+            throw Error(
+                ErrorCode::invalid_argument,
+                std::string(what) + ": this is a forecast of the mean and has no samples; ask for samples > 0.");
         }
     }
 

@@ -33,7 +33,8 @@ public:
         if (auto* halves = integers(states::seed); halves != nullptr) {
             halves[0] = static_cast<std::int32_t>(static_cast<std::uint32_t>(seed));
             halves[1] = static_cast<std::int32_t>(static_cast<std::uint32_t>(seed >> 32U));
-            std::int32_t* first = integers(states::first_draw);
+        }
+        if (auto* first = integers(states::first_draw); first != nullptr) {
             first[0] = static_cast<std::int32_t>(series.first_series);
             first[1] = static_cast<std::int32_t>(first_sample);
         }
@@ -43,49 +44,62 @@ private:
     [[nodiscard]] float* floats(std::string_view name) const noexcept { return memory_.floats(name); }
     [[nodiscard]] std::int32_t* integers(std::string_view name) const noexcept { return memory_.integers(name); }
 
-    /// Patches of the context first, the newest step at the end of the last one; then padding.
     void fill_series(const Series& series) const noexcept {
-        float* values = floats(states::series);
-        float* observed = floats(states::observed);
-        const Index patches = divide_rounding_up(series.steps, sizes_.patch_size);
-        const Index padding = patches * sizes_.patch_size - series.steps;
         if (std::int32_t* length = integers(states::length); length != nullptr) {
+            const Index patches = divide_rounding_up(series.steps, sizes_.patch_size);
             for (Index b = 0; b < sizes_.batch; ++b) {
                 length[b] = static_cast<std::int32_t>(b < series.batch ? patches : 1);
             }
         }
+        fill_rows(series, floats(states::series), [&](Index from, float* to) { copy_values(series, from, to); });
+        fill_rows(series, floats(states::observed), [&](Index from, float* to) { copy_observed(series, from, to); });
+    }
+
+    /// Patches of the context first, the newest step at the end of the last one; then padding. `copy` writes the steps
+    /// of one variate of one series, which begin at an element of its values.
+    template <class Copy>
+    void fill_rows(const Series& series, float* rows, const Copy& copy) const noexcept {
+        if (rows == nullptr) {
+            return;
+        }
+        const Index patches = divide_rounding_up(series.steps, sizes_.patch_size);
+        const Index padding = patches * sizes_.patch_size - series.steps;
         const Index capacity = sizes_.context_steps();
         for (Index b = 0; b < sizes_.batch; ++b) {
             for (Index v = 0; v < sizes_.variates; ++v) {
                 const bool is_given = b < series.batch && v < series.variates;
-                const Index to = (b * sizes_.variates + v) * capacity;
+                float* const row = rows + (b * sizes_.variates + v) * capacity;
                 const Index begin = is_given ? padding : capacity;
                 const Index end = is_given ? padding + series.steps : capacity;
-                for (float* row : {values + to, observed + to}) {
-                    std::fill(row, row + begin, 0.0F);
-                    std::fill(row + end, row + capacity, 0.0F);
-                }
+                std::fill(row, row + begin, 0.0F);
+                std::fill(row + end, row + capacity, 0.0F);
                 if (is_given) {
-                    fill_row(series, series.row_begin(b * series.variates + v), values + to + begin,
-                             observed + to + begin);
+                    copy(series.row_begin(b * series.variates + v), row + begin);
                 }
             }
         }
     }
 
-    /// The steps of one variate of one series, which begin at `from`.
-    static void fill_row(const Series& series, Index from, float* values, float* observed) noexcept {
+    static void copy_values(const Series& series, Index from, float* to) noexcept {
         const float* const given = series.values.data() + from;
         if (series.observed.empty()) {
-            std::copy_n(given, series.steps, values);
-            std::fill_n(observed, series.steps, 1.0F);
+            std::copy_n(given, series.steps, to);
             return;
         }
-        const auto* const is_observed = series.observed.data() + from;
         for (Index step = 0; step < series.steps; ++step) {
-            observed[step] = is_observed[step] != 0 ? 1.0F : 0.0F;
             // What the reference's caller leaves in a gap is read by the patch embedding, so it is kept.
-            values[step] = std::isfinite(given[step]) ? given[step] : 0.0F;
+            to[step] = std::isfinite(given[step]) ? given[step] : 0.0F;
+        }
+    }
+
+    static void copy_observed(const Series& series, Index from, float* to) noexcept {
+        if (series.observed.empty()) {
+            std::fill_n(to, series.steps, 1.0F);
+            return;
+        }
+        const auto* const given = series.observed.data() + from;
+        for (Index step = 0; step < series.steps; ++step) {
+            to[step] = given[step] != 0 ? 1.0F : 0.0F;
         }
     }
 
@@ -145,6 +159,9 @@ private:
 
     void fill_request(const Bucket& request) const noexcept {
         std::int32_t* to = integers(states::request);
+        if (to == nullptr) {
+            return;
+        }
         for (const Index size :
              {request.batch, request.variates, request.horizon, request.samples > 0 ? request.samples : sizes_.values}) {
             *to++ = static_cast<std::int32_t>(size);

@@ -247,19 +247,20 @@ inline void check_fit(const Bucket& request, const ForecastOptions& options, con
     const Bucket piece = piece_of(request, options, bucket);
     if (piece.context > bucket.context) {
         throw Error(ErrorCode::no_bucket, "forecast: a context of " + std::to_string(request.context) +
-                                              " steps does not fit this bucket's " + std::to_string(bucket.context) +
+                                              " steps does not fit the compiled " + std::to_string(bucket.context) +
                                               "; let its newest steps be used (ContextPolicy::newest), or compile a "
-                                              "larger bucket.");
+                                              "larger size.");
     }
     if (piece.horizon > bucket.horizon) {
         throw Error(ErrorCode::no_bucket, "forecast: a horizon of " + std::to_string(request.horizon) +
-                                              " steps is beyond this bucket's " + std::to_string(bucket.horizon) +
+                                              " steps is beyond the compiled " + std::to_string(bucket.horizon) +
                                               "; ask for less, let it go on from the medians "
-                                              "(ForecastOptions::extend), or compile a larger bucket.");
+                                              "(ForecastOptions::extend), or compile a larger size.");
     }
     if (!bucket.holds(piece)) {
-        throw Error(ErrorCode::no_bucket, "forecast: a request of " + to_string(request) + " does not fit the bucket " +
-                                              to_string(bucket) + "; ask for less, or compile a larger bucket.");
+        throw Error(ErrorCode::no_bucket, "forecast: a request of " + to_string(request) +
+                                              " does not fit the compiled size " + to_string(bucket) +
+                                              "; ask for less, or compile a larger size.");
     }
 }
 

@@ -5,20 +5,23 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <new>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/error.hpp>
+#include <totograph/core/log.hpp>
+#include <totograph/core/machine_memory.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/forecast.hpp>
 #include <totograph/forecast/forecast_plan.hpp>
-#include <totograph/core/log.hpp>
-#include <totograph/forecast/series.hpp>
-#include <totograph/core/shape.hpp>
 #include <totograph/forecast/request.hpp>
+#include <totograph/forecast/series.hpp>
+#include <totograph/graph/explain/text.hpp>
 
 // How a forecaster of one bucket serves requests that are larger than it.
 namespace totograph {
@@ -31,6 +34,7 @@ struct PartsMemory {
     std::vector<float> values{};           ///< The history with medians behind it.
     std::vector<std::uint8_t> observed{};  ///< Of that history.
     std::vector<std::int32_t> groups{};    ///< Of that history.
+    bool has_told_newest = false;          ///< That the newest steps alone are used: once is enough.
 
     [[nodiscard]] std::size_t bytes() const {
         return (result.capacity() + leg.capacity() + values.capacity()) * sizeof(float) + observed.capacity() +
@@ -50,6 +54,36 @@ constexpr Index leg_steps(const Bucket& bucket, Index patch_size) noexcept {
     return std::max(bucket.horizon / patch_size * patch_size, std::min(bucket.horizon, patch_size));
 }
 
+namespace forecast_detail {
+
+/// Of what a request asks for, however much that is, with so many values at each step.
+inline double result_bytes(const Bucket& request, Index values) noexcept {
+    return static_cast<double>(request.batch) * static_cast<double>(request.variates) *
+           static_cast<double>(request.horizon) * static_cast<double>(values) * sizeof(float);
+}
+
+[[noreturn]] inline void reject_size(const Bucket& request, Index values) {
+    const auto text = [](double bytes) {
+        return totograph::detail::with_unit(bytes, 1024, {"B", "KiB", "MiB", "GiB", "TiB"});
+    };
+    reject(ErrorCode::out_of_memory, "the result of a request of " + to_string(request) + " takes " +
+                                         text(result_bytes(request, values)) + ", and this machine has " +
+                                         text(machine_memory()) +
+                                         " of memory, not all of it free; ask for less, or in several requests.");
+}
+
+/// Makes room for a result. Throws `Error` (`out_of_memory`) when there is none.
+template <class Room>
+void make_room(Room& room, const Bucket& request, Index values) {
+    try {
+        room.resize(static_cast<std::size_t>(request.batch * request.variates * request.horizon * values));
+    } catch (const std::bad_alloc&) {
+        reject_size(request, values);
+    }
+}
+
+}  // namespace forecast_detail
+
 /// Checks a request that a bucket is to forecast, in one piece or in several: everything, before anything runs. Gives
 /// its `used_sizes`. Throws `Error`.
 inline Bucket check_for(const Series& series, const ForecastOptions& options, const Bucket& bucket, Index patch_size) {
@@ -59,26 +93,16 @@ inline Bucket check_for(const Series& series, const ForecastOptions& options, co
     check_fit(request, options, bucket);
     const Index last_sample = std::numeric_limits<std::uint32_t>::max();
     if (request.samples - 1 > last_sample - static_cast<Index>(options.first_sample)) {
-        forecast_detail::reject(ErrorCode::invalid_argument, "samples are numbered up to " + std::to_string(last_sample) +
-                                                        ", but " + std::to_string(request.samples) + " from number " +
-                                                        std::to_string(options.first_sample) + " on were asked for.");
-    }
-    const Index most = std::numeric_limits<std::ptrdiff_t>::max() / static_cast<Index>(sizeof(float)) / series.rows();
-    if (request.horizon > most / std::max<Index>(1, request.samples)) {
         forecast_detail::reject(ErrorCode::invalid_argument,
-                       "a forecast of " + to_string(request) + " has more values than memory can hold; ask for less.");
+                                "samples are numbered up to " + std::to_string(last_sample) + ", but " +
+                                    std::to_string(request.samples) + " from number " +
+                                    std::to_string(options.first_sample) + " on were asked for.");
     }
     if (request.horizon > bucket.horizon && series.has_groups_by_step() && bucket.horizon < patch_size) {
         forecast_detail::reject(ErrorCode::invalid_argument,
-                       "groups that differ from step to step cannot go on from a horizon of " +
-                           std::to_string(bucket.horizon) + " steps, less than a patch of " +
-                           std::to_string(patch_size) + "; give one id for each variate.");
-    }
-    if (request.context < series.steps) {
-        log(LogTopic::buckets, [&] {
-            return "of a context of " + std::to_string(series.steps) + " steps the newest " +
-                   std::to_string(request.context) + " are used, which is what the bucket holds";
-        });
+                                "groups that differ from step to step cannot go on from a horizon of " +
+                                    std::to_string(bucket.horizon) + " steps, less than a patch of " +
+                                    std::to_string(patch_size) + "; give one id for each variate.");
     }
     return request;
 }
@@ -135,7 +159,7 @@ Forecast forecast_leg(const Series& series, const Bucket& request, std::uint64_t
         return run(series, request, seed, first_sample);
     }
     const Index values = plan.values(request.samples);
-    memory.resize(static_cast<std::size_t>(series.rows() * request.horizon * values));
+    make_room(memory, request, values);
     Index not_finite = 0;
     for (Index first = 0; first < request.batch; first += bucket.batch) {
         Bucket part = request;
@@ -201,7 +225,9 @@ inline Series extended(const Series& series, const Forecast& leg, Index most_ste
 ///
 /// The result is valid as long as that of `run`, and as the memory is not used again. Allocates only for a request that
 /// is larger than the bucket in its batch, samples or horizon. Throws `Error`, before anything runs, when the request
-/// is malformed or asks for what the bucket cannot give, and what `run` throws.
+/// is malformed or asks for what the bucket cannot give (`out_of_memory`: for a result that is larger than the memory
+/// of the machine), and what `run` throws; `out_of_memory`, too, when there is no memory for a request that is larger
+/// than the bucket.
 ///
 /// @param run  `Forecast run(const Series&, const Bucket& request, std::uint64_t seed, std::uint32_t
 ///             first_sample)` forecasts what has been checked and fits
@@ -211,18 +237,30 @@ Forecast forecast_in_parts(const Series& given, const ForecastOptions& options, 
     const Bucket& bucket = plan.bucket;
     const Index patch_size = plan.sizes.patch_size;
     const Bucket request = check_for(given, options, bucket, patch_size);
+    if (const Index values = plan.values(request.samples);
+        !bucket.holds(request) && forecast_detail::result_bytes(request, values) > machine_memory()) {
+        forecast_detail::reject_size(request, values);
+    }
+    if (request.context < given.steps && !memory.has_told_newest) {
+        memory.has_told_newest = logs(LogTopic::sizes);
+        log(LogTopic::sizes, [&] {
+            return "of a context of " + std::to_string(given.steps) + " steps the newest " +
+                   std::to_string(request.context) + " are used, as many as were compiled for; of others likewise";
+        });
+    }
     Series series = request.context < given.steps ? given.newest(request.context) : given;
     series.future_steps = given.future_steps == 0 ? request.horizon : given.future_steps;
     if (request.horizon <= bucket.horizon) {
-        return forecast_detail::forecast_leg(series, request, options.seed, options.first_sample, plan, memory.result, run)
+        return forecast_detail::forecast_leg(series, request, options.seed, options.first_sample, plan, memory.result,
+                                             run)
             .with_context(request.context);
     }
-    log(LogTopic::buckets, [&] {
+    log(LogTopic::sizes, [&] {
         return "a horizon of " + std::to_string(request.horizon) + " steps goes on from medians after each " +
                std::to_string(leg_steps(bucket, patch_size));
     });
     const Index values = plan.values(request.samples);
-    memory.result.resize(static_cast<std::size_t>(series.rows() * request.horizon * values));
+    forecast_detail::make_room(memory.result, request, values);
     Index done = 0;
     Index not_finite = 0;
     for (Index leg = 0; done < request.horizon; ++leg) {
@@ -230,7 +268,7 @@ Forecast forecast_in_parts(const Series& given, const ForecastOptions& options, 
         part.context = series.steps;
         part.horizon = std::min(leg_steps(bucket, patch_size), request.horizon - done);
         const Forecast forecast = forecast_detail::forecast_leg(series, part, seed_of_leg(options.seed, leg),
-                                                       options.first_sample, plan, memory.leg, run);
+                                                                options.first_sample, plan, memory.leg, run);
         forecast_detail::put(forecast, {.step = done}, request, values, memory.result);
         not_finite += forecast.not_finite();
         done += part.horizon;

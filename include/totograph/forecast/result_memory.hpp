@@ -47,6 +47,9 @@ public:
         return block_ != nullptr && block_->holders.load(std::memory_order_acquire) == 1;
     }
 
+    /// Values that it has room for.
+    [[nodiscard]] std::size_t room() const noexcept { return block_ == nullptr ? 0 : block_->values.capacity(); }
+
     /// Copies values into this memory, which no other holder may read. Allocates when it has no room for them.
     std::span<const float> fill(std::span<const float> values) {
         if (block_ == nullptr) {

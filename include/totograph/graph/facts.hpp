@@ -93,9 +93,9 @@ constexpr Index structural_flops(const Kernel& kernel) {
         case Op::causal_attention: return 2 * shape.size() * second[3];
         case Op::cached_attention: return 4 * shape.size() * (second[3] + kernel.operands[4].shape[3]);
         case Op::variate_attention: return 4 * shape.size() * shape[2];
-        case Op::matrix_product: return 2 * shape.size() * kernel.operands[0].shape[-1];
+        case Op::matmul: return 2 * shape.size() * kernel.operands[0].shape[-1];
         case Op::softmax: return 5 * shape.size();
-        case Op::cumulative_sum: return shape.size();
+        case Op::cumsum: return shape.size();
         default: return 0;
     }
 }

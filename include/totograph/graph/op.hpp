@@ -29,22 +29,22 @@ enum class Op : std::uint8_t {
     divide,
     maximum,  ///< The larger of two; NaN where one of them is.
     minimum,  ///< The smaller of two; NaN where one of them is.
-    negate,
-    absolute,
+    negative,
+    abs,
     floor,
-    exponential,
-    logarithm,
-    sine,
-    cosine,
-    square_root,
-    reciprocal_square_root,
+    exp,
+    log,
+    sin,
+    cos,
+    sqrt,
+    rsqrt,
     sigmoid,
     silu,
     softplus,
-    hyperbolic_tangent,
+    tanh,
     less,                ///< 1 where a < b, else 0; NaN compares false.
     equal,               ///< 1 where a == b, else 0.
-    select,              ///< b where a is not 0, else c.
+    where,               ///< b where a is not 0, else c.
     cast,                ///< Another dtype; to i32 towards zero, with the nearest i32 for what has none and 0 for NaN.
     rotate_pairs,        ///< (x0, x1) becomes (-x1, x0) along the last axis: half of a rotary embedding.
     custom_elementwise,  ///< An elementwise operation of the library's user.
@@ -52,12 +52,12 @@ enum class Op : std::uint8_t {
     // Reductions and scans of the last axis.
     sum,
     mean,
-    cumulative_sum,
+    cumsum,
     softmax,
 
     // Products.
-    linear,          ///< x W^T + b, W as `[columns, depth]`.
-    matrix_product,  ///< A B, for weights that are composed before the first run.
+    linear,  ///< x W^T + b, W as `[columns, depth]`.
+    matmul,  ///< A B, for weights that are composed before the first run.
 
     // Attention; rows are `[series, sample, variate, position, heads * head_dim]`.
     causal_attention,   ///< Over positions; only the first `valid` ones of each series count.
@@ -95,31 +95,31 @@ constexpr std::string_view name(Op op) noexcept {
         case Op::divide: return "divide";
         case Op::maximum: return "maximum";
         case Op::minimum: return "minimum";
-        case Op::negate: return "negate";
-        case Op::absolute: return "absolute";
+        case Op::negative: return "negative";
+        case Op::abs: return "abs";
         case Op::floor: return "floor";
-        case Op::exponential: return "exponential";
-        case Op::logarithm: return "logarithm";
-        case Op::sine: return "sine";
-        case Op::cosine: return "cosine";
-        case Op::square_root: return "square_root";
-        case Op::reciprocal_square_root: return "reciprocal_square_root";
+        case Op::exp: return "exp";
+        case Op::log: return "log";
+        case Op::sin: return "sin";
+        case Op::cos: return "cos";
+        case Op::sqrt: return "sqrt";
+        case Op::rsqrt: return "rsqrt";
         case Op::sigmoid: return "sigmoid";
         case Op::silu: return "silu";
         case Op::softplus: return "softplus";
-        case Op::hyperbolic_tangent: return "hyperbolic_tangent";
+        case Op::tanh: return "tanh";
         case Op::less: return "less";
         case Op::equal: return "equal";
-        case Op::select: return "select";
+        case Op::where: return "where";
         case Op::cast: return "cast";
         case Op::rotate_pairs: return "rotate_pairs";
         case Op::custom_elementwise: return "custom_elementwise";
         case Op::sum: return "sum";
         case Op::mean: return "mean";
-        case Op::cumulative_sum: return "cumulative_sum";
+        case Op::cumsum: return "cumsum";
         case Op::softmax: return "softmax";
         case Op::linear: return "linear";
-        case Op::matrix_product: return "matrix_product";
+        case Op::matmul: return "matmul";
         case Op::causal_attention: return "causal_attention";
         case Op::cached_attention: return "cached_attention";
         case Op::variate_attention: return "variate_attention";

@@ -8,7 +8,7 @@ namespace totograph::nn {
 /// Root mean square norm over the last axis: x / sqrt(mean(x^2) + epsilon) * scale.
 /// x is `[..., width]`, `scale` is `[width]`.
 constexpr Tensor rms_norm(Tensor x, Tensor scale, double epsilon) {
-    return x * reciprocal_square_root(mean(x * x) + epsilon) * scale;
+    return x * rsqrt(mean(x * x) + epsilon) * scale;
 }
 
 }  // namespace totograph::nn

@@ -35,18 +35,18 @@ constexpr RotaryTables rotary_tables(Tensor positions, Tensor centre, Index head
         return {positions, positions, positions, positions};
     }
     const auto width = static_cast<double>(head_dim);
-    const Tensor log_theta = logarithm(recorder.constant(config.theta, DType::f64));
+    const Tensor log_theta = log(recorder.constant(config.theta, DType::f64));
     const Tensor pair = floor(recorder.iota(head_dim, DType::f64) * 0.5);
-    const Tensor frequency = cast(exponential(-(pair * (2.0 / width)) * log_theta), DType::f32);
+    const Tensor frequency = cast(exp(-(pair * (2.0 / width)) * log_theta), DType::f32);
     const Tensor half = recorder.iota(head_dim / 2, DType::f64);
-    const Tensor half_scale = logarithm((half * 2.0 + 0.4 * width) / (1.4 * width));
+    const Tensor half_scale = log((half * 2.0 + 0.4 * width) / (1.4 * width));
     const Tensor log_scale = cast(concatenate(half_scale, half_scale, 0), DType::f32);
 
     const Tensor angle = positions * frequency;
     const Tensor power = (positions - centre) / config.xpos_scale_base;
-    const Tensor scale = exponential(power * log_scale);
-    const Tensor cosines = cosine(angle);
-    const Tensor sines = sine(angle);
+    const Tensor scale = exp(power * log_scale);
+    const Tensor cosines = cos(angle);
+    const Tensor sines = sin(angle);
     return {cosines * scale, sines * scale, cosines / scale, sines / scale};
 }
 

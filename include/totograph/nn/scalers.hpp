@@ -34,14 +34,14 @@ constexpr CausalMoments causal_moments(Tensor x, Tensor observed, const RunningM
     const int axis = x.shape().rank - 1;
     const Index steps = x.extent(-1);
 
-    const Tensor count = cumulative_sum(weight) + before.count;
-    const Tensor total = cumulative_sum(weight * value) + before.total;
+    const Tensor count = cumsum(weight) + before.count;
+    const Tensor total = cumsum(weight * value) + before.total;
     const Tensor divisor = maximum(count, 1.0);
     const Tensor mean = total / divisor;
     const Tensor mean_before = before.total / maximum(before.count, 1.0);
     const Tensor shifted = steps == 1 ? mean_before : concatenate(mean_before, slice(mean, axis, 0, steps - 1), axis);
     const Tensor increment = (value - shifted) * (value - mean) * weight;
-    const Tensor spread = cumulative_sum(increment) + before.spread;
+    const Tensor spread = cumsum(increment) + before.spread;
     const Tensor variance = spread / maximum(divisor - 1.0, 1.0);
 
     const auto last = [&](Tensor tensor) { return slice(tensor, axis, steps - 1, 1); };
@@ -61,7 +61,7 @@ constexpr GlobalStatistics global_statistics(Tensor x, Tensor observed, double m
     const Tensor divisor = maximum(sum(weight), 1.0);
     const Tensor mean = sum(value * weight) / divisor;
     const Tensor deviation = (value - mean) * weight;
-    return {mean, square_root(sum(deviation * deviation) / divisor + minimum_scale)};
+    return {mean, sqrt(sum(deviation * deviation) / divisor + minimum_scale)};
 }
 
 /// Keeps a causal scale between global * 10^-exponent and global * 10^exponent.

@@ -16,17 +16,26 @@ namespace totograph::serve::detail {
 /// results may be let go by any thread at any time.
 class ResultPool {
 public:
-    ResultPool() { memories_.reserve(most); }
+    ResultPool() { memories_.reserve(most + 1); }
 
-    /// Room for a result of the largest of these buckets, so that the first request need not make it.
+    /// Room for a result of the largest of these buckets, so that the next request need not make it, whatever results
+    /// there were before.
     void make_room(std::span<const Bucket> buckets) {
         Index largest = 0;
         for (const Bucket& bucket : buckets) {
             largest =
                 std::max(largest, bucket.batch * bucket.variates * bucket.horizon * std::max<Index>(1, bucket.samples));
         }
-        if (memories_.empty()) {
-            memories_.emplace_back(static_cast<std::size_t>(largest));
+        const auto needed = static_cast<std::size_t>(largest);
+        const auto is_enough = [&](const ResultMemory& memory) { return memory.is_alone() && memory.room() >= needed; };
+        const auto found = std::find_if(memories_.begin(), memories_.end(), is_enough);
+        if (found != memories_.end()) {
+            std::rotate(memories_.begin(), found, found + 1);  // the one that is taken next
+            return;
+        }
+        memories_.emplace(memories_.begin(), needed);
+        if (memories_.size() > most) {
+            memories_.pop_back();
         }
     }
 

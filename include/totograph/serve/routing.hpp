@@ -82,7 +82,7 @@ struct ServedBackend {
 
 /// What a log and an error say of a bucket in a mode.
 inline std::string describe(const ServedBackend& served, std::size_t which, Mode mode) {
-    return "bucket " + to_string(served.buckets[which]) + " of " + io::in_quotes(served.name) + " in mode " +
+    return "size " + to_string(served.buckets[which]) + " of " + io::in_quotes(served.name) + " in mode " +
            std::string(name(mode));
 }
 
@@ -204,7 +204,7 @@ struct Routing {
         const auto found = std::find_if(routes.begin(), routes.end(), leads_there);
         if (found == routes.end()) {
             throw Error(ErrorCode::invalid_argument, "No route of this service leads to a backend " +
-                                                         io::in_quotes(backend) + " that has the bucket " +
+                                                         io::in_quotes(backend) + " that has the size " +
                                                          to_string(bucket) + ". Name another backend, or none.");
         }
         return *found;
@@ -220,7 +220,7 @@ private:
         backends.emplace_back(std::move(backend));
         if (backends.back().buckets.empty()) {
             throw Error(ErrorCode::invalid_argument, "The backend " + io::in_quotes(backends.back().name) +
-                                                         " has no buckets. Compile it with at least one.");
+                                                         " has no compiled sizes. Compile it with at least one.");
         }
         return backends.size() - 1;
     }

@@ -45,7 +45,8 @@ namespace totograph::serve {
 /// Any number of threads may use it at once. They are served one after the other, in the order in which they came, so
 /// requests that are to run side by side want a service for each thread; those may share a registry and a `Metrics`.
 /// `is_ready()`, `waiting()`, `snapshot()`, `metrics()` and `reset_counters()` wait for nobody, all else for its turn.
-/// What a backend or a log sink does while it is called must not come back to the service.
+/// What a backend or a log sink does while it is called must not come back to the service: such a call throws `Error`
+/// (`invalid_argument`), and would wait for ever from another thread that the forecast waits for.
 class ForecastService {
 public:
     /// Builds nothing yet. Throws `Error`: `invalid_argument` for a backend that the registry does not have, one
@@ -88,7 +89,7 @@ public:
         const std::scoped_lock turn(turn_);
         if (options.forecasts < 0) {
             throw Error(ErrorCode::invalid_argument, "A warm-up cannot make " + std::to_string(options.forecasts) +
-                                                         " forecasts of each bucket. Pass 0 or more.");
+                                                         " forecasts of each size. Pass 0 or more.");
         }
         for (const Bucket& bucket : options.buckets) {
             require_bucket(bucket);
@@ -148,7 +149,7 @@ public:
         const detail::ResolvedRoute& route = routing_.of(series.batch);
         detail::ServedBackend& served = routing_.backends[route.backend];
         const std::size_t which = bucket_for(served, series, options);
-        log(LogTopic::buckets, [&] {
+        log(LogTopic::sizes, [&] {
             return "a request of " + std::to_string(series.batch) + " x " + std::to_string(series.variates) + " x " +
                    std::to_string(series.steps) + " goes to " + detail::describe(served, which, route.mode);
         });
@@ -185,7 +186,7 @@ public:
                 place.was_built = false;
                 for (const Mode mode : all_modes) {
                     if (place.at(mode).free()) {
-                        log(LogTopic::buckets, [&] { return "released " + detail::describe(served, i, mode); });
+                        log(LogTopic::sizes, [&] { return "released " + detail::describe(served, i, mode); });
                     }
                 }
             }
@@ -214,12 +215,12 @@ public:
     }
 
     /// The mode of requests that no route gives a mode of its own.
-    [[nodiscard]] Mode mode() const noexcept {
+    [[nodiscard]] Mode mode() const {
         const std::scoped_lock turn(turn_);
         return routing_.routes.back().mode;
     }
     /// The name of the backend of requests that no route takes.
-    [[nodiscard]] const std::string& backend() const noexcept {
+    [[nodiscard]] const std::string& backend() const {
         const std::scoped_lock turn(turn_);
         return routing_.backends[routing_.routes.back().backend].name;
     }
@@ -256,12 +257,12 @@ public:
         return found == served.buckets.end() ? std::optional<Bucket>() : *found;
     }
     /// The name of the backend that requests of so many series go to.
-    [[nodiscard]] const std::string& backend_of(Index batch) const noexcept {
+    [[nodiscard]] const std::string& backend_of(Index batch) const {
         const std::scoped_lock turn(turn_);
         return routing_.backends[routing_.of(batch).backend].name;
     }
     /// The mode that serves requests of so many series.
-    [[nodiscard]] Mode mode_of(Index batch) const noexcept {
+    [[nodiscard]] Mode mode_of(Index batch) const {
         const std::scoped_lock turn(turn_);
         return routing_.of(batch).mode;
     }
@@ -308,8 +309,8 @@ private:
         for (const Bucket& one : buckets_) {
             list += (list.empty() ? "" : "; ") + to_string(one);
         }
-        throw Error(ErrorCode::no_bucket, "This service has no bucket " + to_string(bucket) +
-                                              "; its buckets are: " + list + ". Name one of these.");
+        throw Error(ErrorCode::no_bucket, "This service has no compiled size " + to_string(bucket) +
+                                              "; it has: " + list + ". Name one of these.");
     }
 
     /// The cheapest bucket that holds a request; counts those that none holds.
@@ -339,7 +340,7 @@ private:
         std::unique_ptr<BucketForecaster> made = served.backend->make(served.buckets[which], mode, resources_);
         if (!made) {
             throw Error(ErrorCode::invalid_argument,
-                        "The backend " + io::in_quotes(served.name) + " made no forecaster for the bucket " +
+                        "The backend " + io::in_quotes(served.name) + " made no forecaster for the size " +
                             to_string(served.buckets[which]) + ". Backend::make has to return one, or throw.");
         }
         const double seconds = seconds_since(start);

@@ -3,6 +3,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <thread>
+
+#include <totograph/core/error.hpp>
 
 namespace totograph::serve::detail {
 
@@ -11,16 +14,27 @@ namespace totograph::serve::detail {
 /// additions and makes no system call.
 class TurnLock {
 public:
-    void lock() noexcept {
+    /// Throws `Error` (`invalid_argument`) to the thread whose turn it is: it would wait for itself.
+    void lock() {
+        const std::thread::id caller = std::this_thread::get_id();
+        // No order is needed: what a thread wrote itself it sees, and no other writes this thread's id.
+        if (owner_.load(std::memory_order_relaxed) == caller) {
+            throw Error(ErrorCode::invalid_argument,
+                        "A ForecastService was called by what it was running itself, a backend or a log sink; it "
+                        "serves one call at a time, so this one would wait for ever. Call it when its forecast is "
+                        "over, or call another service.");
+        }
         const std::uint32_t mine = next_.fetch_add(1, std::memory_order_relaxed);
         std::uint32_t now = turn_.load(std::memory_order_acquire);
         while (now != mine) {
             turn_.wait(now, std::memory_order_acquire);
             now = turn_.load(std::memory_order_acquire);
         }
+        owner_.store(caller, std::memory_order_relaxed);
     }
 
     void unlock() noexcept {
+        owner_.store(std::thread::id(), std::memory_order_relaxed);
         turn_.fetch_add(1);  // ordered before the look for waiters in the next line
         turn_.notify_all();
     }
@@ -36,6 +50,7 @@ public:
 private:
     std::atomic<std::uint32_t> next_{0};
     std::atomic<std::uint32_t> turn_{0};
+    std::atomic<std::thread::id> owner_{};
 };
 
 }  // namespace totograph::serve::detail

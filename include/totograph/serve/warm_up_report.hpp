@@ -34,7 +34,7 @@ struct WarmUpReport {
 inline std::string to_string(const WarmUpReport& report) {
     totograph::detail::TextTable table({{"backend"},
                                         {"mode"},
-                                        {"bucket"},
+                                        {"size"},
                                         {"build", true},
                                         {"captures", true},
                                         {"first forecast", true},

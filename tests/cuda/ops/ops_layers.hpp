@@ -20,7 +20,7 @@ constexpr Tensor layer(Tensor x, Index columns) {
 }
 
 constexpr Tensor norm(Tensor x) {
-    return x * reciprocal_square_root(mean(x * x) + 1e-5) * x.recorder().weight("scale", {x.extent(-1)});
+    return x * rsqrt(mean(x * x) + 1e-5) * x.recorder().weight("scale", {x.extent(-1)});
 }
 
 }  // namespace ops

@@ -37,17 +37,17 @@ struct RoundedOnce {
         out(maximum(a, b));
         out(minimum(a, b));
         out(-a);
-        out(absolute(a));
+        out(abs(a));
         out(less(a, b));
         out(equal(maximum(a, 0.0), a));
-        out(select(less(a, 0.0), b, c));
-        out(select(a, b, c));
+        out(where(less(a, 0.0), b, c));
+        out(where(a, b, c));
         if (dtype != DType::i32) {
             out(a / c);
             out(floor(a * 3.0));
         }
         if (dtype == DType::f64) {
-            out(square_root(c));  // in f32 the reference's is a rounding off
+            out(sqrt(c));  // in f32 the reference's is a rounding off
         }
     }
 };
@@ -60,18 +60,18 @@ struct Functions {
         const Tensor x = r.state("x", {5, 23}, dtype);
         const Tensor wide = x * 20.0;
         const Tensor positive = r.state("positive", {5, 23}, dtype);
-        out(exponential(x));
-        out(exponential(wide));
-        out(logarithm(positive));
-        out(square_root(positive));
-        out(reciprocal_square_root(positive));
+        out(exp(x));
+        out(exp(wide));
+        out(log(positive));
+        out(sqrt(positive));
+        out(rsqrt(positive));
         out(sigmoid(wide));
         out(silu(wide));
         out(softplus(wide));
         out(softplus(x));
-        out(hyperbolic_tangent(x));
-        out(sine(wide));
-        out(cosine(wide));
+        out(tanh(x));
+        out(sin(wide));
+        out(cos(wide));
     }
 };
 
@@ -83,10 +83,10 @@ struct LargeFunction {
         const Tensor x = r.state("positive", {1024, 1024});
         switch (which) {
             case 0: out(x + 1.0); break;
-            case 1: out(exponential(x)); break;
+            case 1: out(exp(x)); break;
             case 2: out(silu(x) * r.state("row", {1024}) + r.state("y", {1024, 1024})); break;
             case 3: out(rotate_pairs(x)); break;
-            case 4: out(select(less(x, 1.0), r.state("row", {1024}), x)); break;
+            case 4: out(where(less(x, 1.0), r.state("row", {1024}), x)); break;
             default: out(cast(cast(x, DType::f64) * 3.0, DType::f32)); break;
         }
     }
@@ -110,7 +110,7 @@ struct Broadcasts {
         out(scalar - full);
         out(reshape(scalar - scalar * 2.0, {1}));
         out((full - outer) * (column + row) - weight);
-        out(select(less(column, row), plane, scalar));
+        out(where(less(column, row), plane, scalar));
     }
 };
 
@@ -215,7 +215,7 @@ struct ReductionsOfViews {
         out(x - mean(x));
         out(sum(cast(x, DType::f64) * cast(y, DType::f64)));
         out(cast(sum(cast(x, DType::f64)), DType::f32) * 2.0);
-        out(exponential(x) / sum(exponential(x)));
+        out(exp(x) / sum(exp(x)));
         r.store_at(r.state("out.at", {2, 3, 9, 1}), mean(x) + 1.0, 2, position);
     }
 };
@@ -225,7 +225,7 @@ struct LargeReduction {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
         const Tensor x = r.state("x", {rows, width});
-        out(tg::reciprocal_square_root(mean(x * x) + 1e-5));
+        out(tg::rsqrt(mean(x * x) + 1e-5));
     }
 };
 
@@ -233,7 +233,7 @@ template <DType dtype, Index rows, Index width>
 struct RunningSum {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
-        out(cumulative_sum(r.state("positive", {rows, width}, dtype)));
+        out(cumsum(r.state("positive", {rows, width}, dtype)));
     }
 };
 
@@ -266,10 +266,10 @@ using Rows = std::tuple<
     Row<"rounded once, f64", RoundedOnce<DType::f64>, Agreement::to_the_bit>,
     Row<"rounded once, i32", RoundedOnce<DType::i32>, Agreement::to_the_bit>,
     Row<"functions, f32", Functions<DType::f32>>, Row<"functions, f64", Functions<DType::f64>>,
-    Row<"add a number, large", LargeFunction<0>, Agreement::to_the_bit>, Row<"exponential, large", LargeFunction<1>>,
+    Row<"add a number, large", LargeFunction<0>, Agreement::to_the_bit>, Row<"exp, large", LargeFunction<1>>,
     Row<"silu, multiply, add, large", LargeFunction<2>>,
     Row<"rotate_pairs, large", LargeFunction<3>, Agreement::to_the_bit>,
-    Row<"select, large", LargeFunction<4>, Agreement::to_the_bit>,
+    Row<"where, large", LargeFunction<4>, Agreement::to_the_bit>,
     Row<"cast to f64 and back, large", LargeFunction<5>, Agreement::to_the_bit>, Row<"broadcasts", Broadcasts>,
     Row<"casts and pairs", CastsAndPairs>, Row<"long chains", LongChains>, Row<"operations of the user", Custom>,
     Row<"views, f32", Views<DType::f32>, Agreement::to_the_bit>,
@@ -288,13 +288,11 @@ using Rows = std::tuple<
     Row<"sums of views", ReductionsOfViews>, Row<"mean of squares, many rows", LargeReduction<4096, 256>>,
     Row<"mean of squares, long rows", LargeReduction<8, 131072>>,
     Row<"mean of squares, rows of 60", LargeReduction<300, 60>>,
-    Row<"mean of squares, rows of 28", LargeReduction<700, 28>>,
-    Row<"cumulative_sum, f32", RunningSum<DType::f32, 5, 77>>,
-    Row<"cumulative_sum, f64", RunningSum<DType::f64, 5, 77>>,
-    Row<"cumulative_sum, f32, long rows", RunningSum<DType::f32, 128, 4096>>,
-    Row<"cumulative_sum, f64, long rows", RunningSum<DType::f64, 128, 4096>>,
-    Row<"cumulative_sum, f32, rows of 5001", RunningSum<DType::f32, 3, 5001>>,
-    Row<"cumulative_sum, f64, rows of 700", RunningSum<DType::f64, 2, 700>>, Row<"softmax", Softmax<7, 5>>,
+    Row<"mean of squares, rows of 28", LargeReduction<700, 28>>, Row<"cumsum, f32", RunningSum<DType::f32, 5, 77>>,
+    Row<"cumsum, f64", RunningSum<DType::f64, 5, 77>>, Row<"cumsum, f32, long rows", RunningSum<DType::f32, 128, 4096>>,
+    Row<"cumsum, f64, long rows", RunningSum<DType::f64, 128, 4096>>,
+    Row<"cumsum, f32, rows of 5001", RunningSum<DType::f32, 3, 5001>>,
+    Row<"cumsum, f64, rows of 700", RunningSum<DType::f64, 2, 700>>, Row<"softmax", Softmax<7, 5>>,
     Row<"softmax, large", Softmax<4096, 256>>, Row<"softmax, rows of 700", Softmax<5, 700>>,
     Row<"softmax, rows of 33", Softmax<9, 33>>, Row<"softmax, rows of 12", Softmax<300, 12>>,
     Row<"small steps together", SmallSteps>, Row<"steps of several turns, one block", TurnsOfSteps<DType::f64, 300>>,

@@ -86,7 +86,7 @@ struct WeightViews {
         out(x + slice(bias, 0, 6, 6, 2));
         out(x + reshape(slice(weight, 1, 3, 1), {6}));
         out(take(weight, 0, position));
-        out(x * softmax(slice(bias, 0, 0, 6)) + cumulative_sum(slice(bias, 0, 1, 6)));
+        out(x * softmax(slice(bias, 0, 0, 6)) + cumsum(slice(bias, 0, 1, 6)));
         out(r.iota(6) * x);
     }
 };

@@ -1,15 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/ops/ops_eager.hpp"
 
-#include <cstddef>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "cuda/ops/ops_products_models.hpp"
+#include "cuda/ops/ops_products_rows.hpp"
 
 namespace ops {
 
-std::vector<StateContent> eager_states_of_products(std::size_t row) {
-    return run_eager_row<ProductRows>(row);
+namespace {
+
+using States = std::vector<StateContent>;
+
+/// Runs the row of this name, if the table has it.
+template <class... Tested>
+bool run_if_in(const std::tuple<Tested...>*, std::string_view name, States& states) {
+    return ((name == Tested::name && (states = run_eager<typename Tested::Model>(), true)) || ...);
+}
+
+template <class... Tables>
+States run_in(std::string_view name) {
+    States states;
+    (void)(run_if_in(static_cast<const Tables*>(nullptr), name, states) || ...);
+    return states;
+}
+
+}  // namespace
+
+States eager_states_of_products(std::string_view name) {
+    return run_in<FewRows, TiledRows, LibraryRows, WarpgroupRows, RowClusterRows, AttentionRows, CachedAttentionRows,
+                  FilledCacheRows>(name);
 }
 
 }  // namespace ops

@@ -21,10 +21,10 @@ struct SmallSteps {
             const Tensor centred = x - mean(x);
             const Tensor weights = softmax(centred);
             const Tensor turned = permute(reshape(weights * centred, {3, 4, 10}), {0, 2, 1});
-            x = reshape(turned, {3, 40}) + exponential(sum(centred * centred) * -0.01) * r.state("row", {40});
+            x = reshape(turned, {3, 40}) + exp(sum(centred * centred) * -0.01) * r.state("row", {40});
             out(x);
         }
-        out(concatenate(x, reshape(cumulative_sum(r.state("positive", {3, 7})), {3, 7}), 1));
+        out(concatenate(x, reshape(cumsum(r.state("positive", {3, 7})), {3, 7}), 1));
         out(take(x, 1, r.state("at", {1}, DType::i32)));
     }
 };
@@ -35,13 +35,13 @@ struct TurnsOfSteps {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
         const Tensor x = r.state("positive", {3, width}, dtype);
-        const Tensor sums = cumulative_sum(x);
+        const Tensor sums = cumsum(x);
         const Tensor middle = mean(sums);
         const Tensor centred = sums - middle;
         const Tensor moved = concatenate(slice(centred, 1, 1, width - 1), middle, 1);
         const Tensor at = r.state("at", {1}, DType::i32);
         out(moved * centred + x);
-        out(cumulative_sum(moved) / middle);
+        out(cumsum(moved) / middle);
         out(take(reshape(moved, {3, width / 4, 4}), 2, at));
         r.store(r.state("out.part", {3, width + 9}, dtype), moved, 1, 4);
         r.store_at(r.state("out.at", {3, width + 9}, dtype), centred, 1, at);
@@ -57,12 +57,12 @@ struct RowSteps {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
         const Tensor x = r.state("positive", {rows, width}, dtype);
-        const Tensor sums = cumulative_sum(x);
+        const Tensor sums = cumsum(x);
         const Tensor middle = mean(sums);
         const Tensor centred = sums - middle;
         const Tensor moved = concatenate(middle, slice(centred, 1, 0, width - 1), 1);
         const Tensor spread = sum(centred * centred) + 1.0;
-        const Tensor again = cumulative_sum(moved * centred / spread);
+        const Tensor again = cumsum(moved * centred / spread);
         out(again + slice(moved, 1, width - 1, 1));
         out(sums + moved + again);
         out(spread * r.state("row", {width}, dtype));
@@ -78,7 +78,7 @@ struct RowParts {
     static constexpr Index rows = 4 * outer;
     static constexpr void record(Recorder& r) {
         const Tensor x = r.state("positive", {outer, 4, 12}, dtype);
-        const Tensor sums = cumulative_sum(x);
+        const Tensor sums = cumsum(x);
         const Tensor shared = take(x, 1, r.state("at", {1}, DType::i32));
         const Tensor own = take(sums, 2, r.state("at.each", {outer}, DType::i32));
         r.store(r.state("out.part", {outer, 9, 12}, dtype), sums * 2.0, 1, 4);
@@ -98,11 +98,11 @@ struct RowStepsAndOthers {
         Outputs out(r);
         const Tensor x = r.state("positive", {rows, width});
         const Tensor few = r.state("few", {5, 9}, DType::f64);
-        const Tensor sums = cumulative_sum(x);
+        const Tensor sums = cumsum(x);
         const Tensor centred = few - mean(few);
         out(centred);
         out(sums - mean(sums));
-        out(cumulative_sum(centred * centred));
+        out(cumsum(centred * centred));
         r.store_at(r.state("out.at", {5, 30}, DType::f64), centred, 1, r.state("at", {1}, DType::i32));
         out(x * 0.5 + sums);
     }

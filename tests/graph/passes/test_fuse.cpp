@@ -60,7 +60,7 @@ void keep(Recorder& r, Tensor x) {
 TEST_CASE("an elementwise chain is one kernel that writes into the state") {
     const auto record = [](Recorder& r) {
         const Tensor x = r.state("x", {4, 8});
-        keep(r, exponential(x * 2.0 + r.state("row", {8})) - x);
+        keep(r, exp(x * 2.0 + r.state("row", {8})) - x);
     };
     const Planned fused = planned(record);
     CHECK(steps_of(fused) == Steps{.pointwise = 1});
@@ -72,7 +72,7 @@ TEST_CASE("an elementwise chain is one kernel that writes into the state") {
 TEST_CASE("a value with two users is computed once") {
     const Planned plan = planned([](Recorder& r) {
         const Tensor x = r.state("x", {4, 8});
-        const Tensor shared = exponential(x);
+        const Tensor shared = exp(x);
         keep(r, shared + 1.0);
         keep(r, shared * 2.0);
     });
@@ -83,11 +83,11 @@ TEST_CASE("a value with two users is computed once") {
 TEST_CASE("equal nodes are computed once when asked for") {
     const auto record = [](Recorder& r) {
         const Tensor x = softmax(r.state("x", {4, 8}));
-        keep(r, exponential(x * 2.0) + 1.0);
-        keep(r, exponential(x * 2.0) * 3.0);
+        keep(r, exp(x * 2.0) + 1.0);
+        keep(r, exp(x * 2.0) * 3.0);
     };
-    CHECK(count_nodes(planned(record).graph, Op::exponential) == 1);
-    CHECK(count_nodes(planned(record, Passes::none()).graph, Op::exponential) == 2);
+    CHECK(count_nodes(planned(record).graph, Op::exp) == 1);
+    CHECK(count_nodes(planned(record, Passes::none()).graph, Op::exp) == 2);
 }
 
 TEST_CASE("a normalized layer is a reduction and a product") {

@@ -15,15 +15,6 @@
 
 namespace fixture {
 
-/// The content of a state.
-template <class Forecaster>
-std::vector<float> state(Forecaster& forecaster, const char* name, int layer = -1) {
-    const auto* entry = Forecaster::Executor::Layout::find(name, layer);
-    REQUIRE_MESSAGE(entry != nullptr, "no state " << name);
-    const auto* values = static_cast<const float*>(forecaster.executor().state(name, layer));
-    return {values, values + entry->slot.shape.size()};
-}
-
 /// A model that keeps every intermediate tensor, of every patch.
 template <class Model>
 using Tapped =
@@ -39,20 +30,20 @@ void check_intermediates(const CaseType& test) {
     const Inputs inputs(tensors, CaseType::bucket);
     Forecaster forecaster(tg::load<typename CaseType::Model>(folder(test.name)));
     forecaster.fill(inputs.series, CaseType::bucket, 0);
-    forecaster.executor().template run<0>();
+    forecaster.template run<0>();
 
-    const auto state_of = [&](const std::string& name, int layer) { return state(forecaster, name.c_str(), layer); };
+    const auto state_of = [&](const std::string& name, int layer) { return forecaster.template read_state<float>(name, layer); };
     check_context(tensors, config, Bounds{}, state_of);
 
     // Teacher-forced: step i has seen the context and i given patches.
     constexpr auto patch = static_cast<std::size_t>(config.patch_size);
     constexpr auto steps = static_cast<std::size_t>(Forecaster::sizes.steps);
-    constexpr auto rows = static_cast<std::size_t>(CaseType::bucket.batch * CaseType::bucket.variates);
     for (std::size_t step = 0; step < steps; ++step) {
         if (step > 0) {
-            auto* forecast = static_cast<float*>(forecaster.executor().state("forecast"));
-            give_patch(tensors, step, steps, patch, {forecast, rows * steps * patch});
-            forecaster.executor().template run<1>();
+            auto forecast = forecaster.template read_state<float>("forecast");
+            give_patch(tensors, step, steps, patch, forecast);
+            forecaster.write_state("forecast", forecast);
+            forecaster.template run<1>();
         }
         check_step(tensors, config, step, steps, Bounds{}, state_of);
     }

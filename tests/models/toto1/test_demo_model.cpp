@@ -35,7 +35,7 @@ void check_head(Forecaster& forecaster, const std::string& tap, const std::strin
     for (const char* parameter : {"df", "loc", "scale", "probs"}) {
         const std::string key = name + "_" + parameter;
         const std::vector<float> values = expected(key);
-        fixture::check_rows(key, fixture::state(forecaster, (tap + parameter).c_str()), values, components,
+        fixture::check_rows(key, forecaster.read_state<float>(tap + parameter), values, components,
                             bounds.tensor, key.ends_with("loc") ? bounds.row_of_head_locations : bounds.row);
     }
 }
@@ -47,7 +47,7 @@ TEST_CASE("the demo checkpoint: head parameters and the mean agree with the refe
     const fixture::Inputs inputs(tensors, bucket);
     Forecaster forecaster(tg::load<Model>(TOTOGRAPH_MODELS "/demo"));
     forecaster.fill(inputs.series, bucket, 0);
-    forecaster.executor().run<0>();
+    forecaster.run<0>();
     check_head(forecaster, "tap.head_", "head", [&](const std::string& key) { return tensors[key]; });
 
     // Decoding: the second step has seen the first patch of a given future.
@@ -63,11 +63,12 @@ TEST_CASE("the demo checkpoint: head parameters and the mean agree with the refe
     };
     check_head(forecaster, "tap.", "trace", of_step(0));
     const std::vector<float> future = tensors["future"];
-    auto* forecast = static_cast<float*>(forecaster.executor().state("forecast"));
+    auto forecast = forecaster.read_state<float>("forecast");
     for (std::size_t row = 0; row < static_cast<std::size_t>(bucket.variates); ++row) {
-        std::copy_n(future.data() + row * steps * patch, patch, forecast + row * steps * patch);
+        std::copy_n(future.data() + row * steps * patch, patch, forecast.data() + row * steps * patch);
     }
-    forecaster.executor().run<1>();
+    forecaster.write_state("forecast", forecast);
+    forecaster.run<1>();
     check_head(forecaster, "tap.", "trace", of_step(1));
 
     fixture::check_rows("mean_kv", forecaster.forecast(inputs.series).mean(), tensors["mean_kv"], bucket.horizon,

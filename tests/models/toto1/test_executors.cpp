@@ -35,7 +35,7 @@ TEST_CASE("programs recorded when a forecaster is made give the samples of the e
 TEST_CASE("a forecaster tells of both of its programs, as tables and as pictures") {
     using Forecaster = tg::Forecaster<Model, sampled_bucket>;
     const std::string text = Forecaster::explain();
-    for (const char* part : {"bucket 2 x 3 x 40 -> 24, 6 samples", "KV cache",
+    for (const char* part : {"sizes 2 x 3 x 40 -> 24, 6 samples", "KV cache",
                              "prefill: the context and the first patch", "decode: one further patch"}) {
         CAPTURE(part);
         CHECK(text.find(part) != std::string::npos);

@@ -87,10 +87,10 @@ TEST_CASE("caches belong to time-wise layers and have a capacity that fits exact
 TEST_CASE("the prefix holds what a longer prefill holds at the same positions") {
     Forecasters both;
     for (const int layer : {0, 2}) {
-        const auto short_values = fixture::state(both.stepwise, "prefix.values", layer);
-        const auto short_keys = fixture::state(both.stepwise, "prefix.keys", layer);
-        const auto long_values = fixture::state(both.at_once, "prefix.values", layer);
-        const auto long_keys = fixture::state(both.at_once, "prefix.keys", layer);
+        const auto short_values = both.stepwise.read_state<float>("prefix.values", layer);
+        const auto short_keys = both.stepwise.read_state<float>("prefix.keys", layer);
+        const auto long_values = both.at_once.read_state<float>("prefix.values", layer);
+        const auto long_keys = both.at_once.read_state<float>("prefix.keys", layer);
         for (Index variate = 0; variate < 2; ++variate) {
             CAPTURE(layer);
             CAPTURE(variate);
@@ -109,10 +109,10 @@ TEST_CASE("the prefix holds what a longer prefill holds at the same positions") 
 TEST_CASE("the suffix holds what a longer prefill holds after the context") {
     Forecasters both;
     const auto compare = [&](int layer, Index step, Index centre, double bound) {
-        const auto values = fixture::state(both.stepwise, "suffix.values", layer);
-        const auto keys = fixture::state(both.stepwise, "suffix.keys", layer);
-        const auto long_values = fixture::state(both.at_once, "prefix.values", layer);
-        const auto long_keys = fixture::state(both.at_once, "prefix.keys", layer);
+        const auto values = both.stepwise.read_state<float>("suffix.values", layer);
+        const auto keys = both.stepwise.read_state<float>("suffix.keys", layer);
+        const auto long_values = both.at_once.read_state<float>("prefix.values", layer);
+        const auto long_keys = both.at_once.read_state<float>("prefix.keys", layer);
         for (Index variate = 0; variate < 2; ++variate) {
             CAPTURE(layer);
             CAPTURE(step);
@@ -135,7 +135,7 @@ TEST_CASE("the suffix holds what a longer prefill holds after the context") {
 TEST_CASE("the length counts the patches that were decoded, and each forecast begins anew") {
     Forecasters both;
     const auto length = [&] {
-        return *static_cast<const std::int32_t*>(both.stepwise.executor().state("suffix.length"));
+        return both.stepwise.read_state<std::int32_t>("suffix.length").front();
     };
     CHECK(length() == 2);
     const Request request = waves(1, 2, 20);

@@ -112,7 +112,7 @@ public:
     [[nodiscard]] const std::vector<Mixture>& mixtures() const { return mixtures_; }
     /// What the program left in a tap; the first patch has the same content for all samples.
     [[nodiscard]] std::vector<float> stated(const char* tap) {
-        const auto all = fixture::state(forecaster_, tap);
+        const auto all = forecaster_.read_state<float>(tap);
         return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / draws)};
     }
     [[nodiscard]] std::span<const float> samples(std::size_t point) const {

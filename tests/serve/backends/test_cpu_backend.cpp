@@ -259,7 +259,7 @@ TEST_CASE("forecasters of one service share their threads") {
 
 TEST_CASE("programs and fused groups are logged when a forecaster is made") {
     const auto programs = logged("graph", [] { (void)cpu().make(bucket, Mode::standard, {.threads = 1}); });
-    CHECK(holds(programs, "cpu in mode default, bucket " + to_string(bucket)));
+    CHECK(holds(programs, "cpu in mode default, size " + to_string(bucket)));
     CHECK(holds(programs, "prefill"));
     const auto groups = logged("fusion", [] { (void)cpu().make(bucket, Mode::standard, {.threads = 1}); });
     CHECK(groups.size() == Fused::ProgramAt<0>::steps.size() + Fused::ProgramAt<1>::steps.size());

@@ -25,8 +25,8 @@ namespace totograph::serve {
 
 /// How thorough a stress run is.
 enum class StressLevel : std::uint8_t {
-    quick,             ///< Each bucket half full or less, and the first one whole, 3 times.
-    full,              ///< All of them whole, and each of a request's sizes small in turn, 10 times.
+    quick,  ///< Each bucket half full or less, and the first one whole, 3 times, or once where eager is slow.
+    full,   ///< All of them whole, and each of a request's sizes small in turn, 10 times.
     production_check,  ///< Odd and smallest sizes as well, 20 times.
 };
 
@@ -63,10 +63,14 @@ constexpr int iterations_of(StressLevel level) noexcept {
     return 3;
 }
 
+/// Eager's seconds for a request from which on a quick run compares one pair of its size: most of the run would be
+/// eager's time.
+inline constexpr double slow_eager_seconds = 2;
+
 /// What a stress run does.
 struct StressOptions {
     StressLevel level = StressLevel::quick;
-    int iterations = 0;  ///< How often each request is made; 0: as the level says.
+    int iterations = 0;  ///< How often each request is made; 0: as the level says, and as eager is fast.
     /// Of the requests; empty: planned for `buckets`, with contexts that the data has rows for.
     std::vector<Bucket> sizes{};
     std::vector<Bucket> buckets{};  ///< To plan requests for; empty: all of the service.
@@ -75,9 +79,20 @@ struct StressOptions {
     StressThresholds thresholds{};
     BuildIdentity build{};  ///< For the report: `build_identity()`.
     StressProbes probes{};
-    /// Called after each comparison; empty: not called.
+    /// Called after each comparison, with how many there will be as far as is known; empty: not called.
     std::function<void(std::size_t done, std::size_t all)> progress{};
 };
+
+/// How often a run makes requests of a size, beside the first one, which is compared with nothing: as often as it is
+/// told, or as its level says; but a quick one that is not told only once where eager took `slow_eager_seconds` or more
+/// for that.
+inline int iterations_of(const StressOptions& options, double eager_seconds) {
+    if (options.iterations > 0) {
+        return options.iterations;
+    }
+    const bool is_slow = options.level == StressLevel::quick && eager_seconds >= slow_eager_seconds;
+    return is_slow ? 1 : iterations_of(options.level);
+}
 
 namespace detail {
 

@@ -29,7 +29,8 @@ struct StressCase {
     std::string data;
     Deviation deviation{};
     Jumps jumps{};
-    double first_seconds = 0;  ///< Of the first forecast of this size, which is compared with nothing.
+    double first_seconds = 0;  ///< Of the first forecast of this size, which is compared with nothing,
+    int iterations = 0;        ///< How often it was to be made after that (`iterations_of`).
     Latencies tested{};        ///< Of all others.
     Latencies baseline{};      ///< Likewise, taken in turns with the others.
     Latencies ratios{};        ///< Of each pair: tested by baseline.
@@ -72,7 +73,7 @@ struct StressReport {
     Mode mode = Mode::eager;
     std::string baseline_backend;
     StressLevel level = StressLevel::quick;
-    int iterations = 0;
+    int iterations = 0;  ///< Of each case, but for those that have fewer.
     std::uint64_t seed = 0;
     StressThresholds thresholds;
 

@@ -83,7 +83,7 @@ inline Json json_of(const StressMemory& memory) {
 inline Json json_of(const WarmUpReport::Row& row) {
     return {{"backend", row.backend},
             {"mode", std::string(name(row.mode))},
-            {"bucket", bucket_json(row.bucket)},
+            {"size", bucket_json(row.bucket)},
             {"build_seconds", row.build_seconds},
             {"captures", row.captures},
             {"first_seconds", row.first_seconds},
@@ -96,6 +96,7 @@ inline Json json_of(const StressCase& one) {
             {"sizes", bucket_json(one.sizes)},
             {"deviation", json_of(one.deviation)},
             {"futures", json_of(one.jumps)},
+            {"iterations", one.iterations},
             {"first_seconds", one.first_seconds},
             {"latency", json_of(one.tested)},
             {"baseline_latency", json_of(one.baseline)},
@@ -127,7 +128,7 @@ inline Json json_of(const VariantResult& result) {
 inline Json json_of(const BuildLatency& row) {
     return {{"backend", row.backend},
             {"mode", std::string(name(row.mode))},
-            {"bucket", bucket_json(row.bucket)},
+            {"size", bucket_json(row.bucket)},
             {"what", row.what},
             {"first_build_seconds", row.first_build_seconds},
             {"build", json_of(row.build)},

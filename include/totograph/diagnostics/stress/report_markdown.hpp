@@ -38,15 +38,15 @@ inline std::string checks_markdown(const StressReport& report) {
 inline std::string cases_markdown(const StressReport& report) {
     const bool has_several = std::any_of(report.cases.begin(), report.cases.end(),
                                          [&](const StressCase& one) { return one.data != report.cases.front().data; });
-    MarkdownTable table(
-        {"request", "MAE", "RMSE", "largest", "jumps", "first", "p50", "p99", "eager p50", "eager p99", "speed"});
+    MarkdownTable table({"request", "pairs", "MAE", "RMSE", "largest", "jumps", "first", "p50", "p99", "eager p50",
+                         "eager p99", "speed"});
     for (const StressCase& one : report.cases) {
-        table.add_row({to_string(one.sizes) + (has_several ? ", " + one.data : ""), deviation_text(one.deviation.mae()),
-                       deviation_text(one.deviation.rmse()), deviation_text(one.deviation.largest),
-                       std::to_string(one.jumps.jumped()), seconds_text(one.first_seconds),
-                       seconds_text(one.tested.median()), seconds_text(one.tested.quantile(0.99)),
-                       seconds_text(one.baseline.median()), seconds_text(one.baseline.quantile(0.99)),
-                       ratio_text(one.ratios.median())});
+        table.add_row({to_string(one.sizes) + (has_several ? ", " + one.data : ""), std::to_string(one.tested.count()),
+                       deviation_text(one.deviation.mae()), deviation_text(one.deviation.rmse()),
+                       deviation_text(one.deviation.largest), std::to_string(one.jumps.jumped()),
+                       seconds_text(one.first_seconds), seconds_text(one.tested.median()),
+                       seconds_text(one.tested.quantile(0.99)), seconds_text(one.baseline.median()),
+                       seconds_text(one.baseline.quantile(0.99)), ratio_text(one.ratios.median())});
     }
     return table.text();
 }

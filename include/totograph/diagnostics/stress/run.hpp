@@ -12,20 +12,21 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/error.hpp>
-#include <totograph/forecast/forecast.hpp>
-#include <totograph/graph/explain/text.hpp>
-#include <totograph/io/text.hpp>
-#include <totograph/serve/mode.hpp>
-#include <totograph/serve/service.hpp>
-#include <totograph/serve/metrics/snapshot.hpp>
-#include <totograph/serve/stance.hpp>
 #include <totograph/diagnostics/stress/data.hpp>
 #include <totograph/diagnostics/stress/deviation.hpp>
 #include <totograph/diagnostics/stress/plan.hpp>
 #include <totograph/diagnostics/stress/report.hpp>
 #include <totograph/diagnostics/stress/verdict.hpp>
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/forecast.hpp>
+#include <totograph/graph/explain/text.hpp>
+#include <totograph/io/text.hpp>
+#include <totograph/serve/metrics/seconds_text.hpp>
+#include <totograph/serve/metrics/snapshot.hpp>
+#include <totograph/serve/mode.hpp>
+#include <totograph/serve/service.hpp>
+#include <totograph/serve/stance.hpp>
 
 namespace totograph::serve {
 
@@ -92,12 +93,18 @@ public:
         report_.memory.held_before = tested_.memory_bytes();
         report_.memory.device_before = device_memory();  // first: a first look at a device takes memory of the process
         report_.memory.process_before = options_.probes.process_memory();
+        std::size_t done = 0;
         for (int iteration = 0; iteration < report_.iterations; ++iteration) {
             for (std::size_t which = 0; which < report_.cases.size(); ++which) {
+                if (iteration >= report_.cases[which].iterations) {
+                    continue;
+                }
                 compare(which, static_cast<std::size_t>(iteration), true);
+                if (iteration == 0) {
+                    choose_iterations(report_.cases[which]);
+                }
                 if (options_.progress) {
-                    options_.progress(static_cast<std::size_t>(iteration) * report_.cases.size() + which + 1,
-                                      static_cast<std::size_t>(report_.iterations) * report_.cases.size());
+                    options_.progress(++done, planned_pairs());
                 }
             }
         }
@@ -166,7 +173,7 @@ private:
                     missing = "'" + baseline_.backend() + "' has no eager baseline for it";
                 }
                 if (missing.empty()) {
-                    report_.cases.push_back({.sizes = each, .data = data.name});
+                    report_.cases.push_back({.sizes = each, .data = data.name, .iterations = report_.iterations});
                     turns_.push_back({.data = i, .first_column = series});
                     series += static_cast<std::size_t>(each.batch * each.variates);
                 } else {
@@ -176,6 +183,25 @@ private:
             for (Turn& turn : turns_) {
                 turn.stride = turn.data == i ? series + 1 : turn.stride;
             }
+        }
+    }
+
+    [[nodiscard]] std::size_t planned_pairs() const {
+        std::size_t pairs = 0;
+        for (const StressCase& one : report_.cases) {
+            pairs += static_cast<std::size_t>(one.iterations);
+        }
+        return pairs;
+    }
+
+    /// Whether eager is too slow for more of a size, now that it was timed once.
+    void choose_iterations(StressCase& one) {
+        one.iterations = iterations_of(options_, one.baseline.largest());
+        if (one.iterations < report_.iterations) {
+            report_.notes.push_back("Requests of " + to_string(one.sizes) + " were compared once, not " +
+                                    std::to_string(report_.iterations) + " times, for eager took " +
+                                    seconds_text(one.baseline.largest()) +
+                                    " for one; a higher level or a number of iterations compares more.");
         }
     }
 
@@ -293,10 +319,10 @@ private:
 /// Makes the same requests of `tested` and, in mode `eager`, of `baseline`, in turns, and compares: values, latencies,
 /// recaptures, memory, cache files (`StressReport::checks`). Requests are cut from `data`, whose names differ.
 /// Warms `tested` up when it is not ready; every size of request is made once of both before any is timed, so that the
-/// first call is never compared with later ones. What a request throws is counted. Throws `Error`: `invalid_argument`
-/// for two data sets of one name, and what the warm-up meets. The services may be one. Where a backend's mode `eager`
-/// runs the very kernels that are tested, as a device's does, give the baseline another backend to find faults of
-/// these.
+/// first call is never compared with later ones, and then as often as `iterations_of` says. What a request throws is
+/// counted. Throws `Error`: `invalid_argument` for two data sets of one name, and what the warm-up meets. The services
+/// may be one. Where a backend's mode `eager` runs the very kernels that are tested, as a device's does, give the
+/// baseline another backend to find faults of these.
 ///
 ///     const StressReport report = stress(service, baseline, {.level = StressLevel::quick}, {{"metrics", table}});
 ///     REQUIRE(report.passed());

@@ -89,8 +89,9 @@ inline Check check_checkpoint(const std::filesystem::path& named,
         const std::string about = open ? open(named) : std::string();
         if (std::string open_to_others = detail::open_to_others(files); !open_to_others.empty()) {
             return {"checkpoint", CheckResult::failed, std::move(open_to_others),
-                    "Whoever may write there can change every forecast. Take that right from all but the owner "
-                    "(chmod -R go-w)."};
+                    "Whoever may write there can change every forecast. Take that right from all but the owner: "
+                    "chmod -R go-w " +
+                        shown + ", and where links in it lead. A umask of 002 gives it to new files, 022 does not."};
         }
         return {"checkpoint", CheckResult::ok, shown + (about.empty() ? "" : ": " + about)};
     } catch (const Error& error) {

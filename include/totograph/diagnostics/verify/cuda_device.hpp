@@ -10,12 +10,12 @@
 #include <cuda_runtime.h>
 
 #include <totograph/core/error.hpp>
+#include <totograph/serve/explain/measure_cuda_speed.hpp>
+#include <totograph/diagnostics/verify/check.hpp>
 #include <totograph/exec/cuda/runtime/check.hpp>
 #include <totograph/exec/cuda/runtime/device.hpp>
 #include <totograph/graph/explain/text.hpp>
 #include <totograph/serve/explain/explanation.hpp>
-#include <totograph/diagnostics/measure_cuda_speed.hpp>
-#include <totograph/diagnostics/verify/check.hpp>
 
 // Include it from files that nvcc compiles. For `VerifyOptions::further`.
 

@@ -58,8 +58,8 @@ inline Check check_variable(const std::string& variable, const std::string& valu
         const totograph::detail::LogList list = totograph::detail::read_log_list(value, "TOTOGRAPH_LOGS");
         if (!list.unknown.empty()) {
             warn(CheckResult::warning, list.unknown);
-        } else if ((list.topics & totograph::detail::bit_of(LogTopic::buckets)) != 0) {
-            warn(CheckResult::warning, "The topic buckets writes a line for each request. Leave it out to serve.");
+        } else if ((list.topics & totograph::detail::bit_of(LogTopic::sizes)) != 0) {
+            warn(CheckResult::warning, "The topic sizes writes a line for each request. Leave it out to serve.");
         }
     } else if (variable == "TOTOGRAPH_CACHE_DIR") {
         return check;  // what it names is looked at by itself

@@ -54,8 +54,7 @@ struct EigenProducts {
             // Nobody writes to inputs.
             const TensorData right{const_cast<float*>(values), DType::f32, Shape{1, rows, depth}};
             const Index outer = a.shape[0];
-            matrix_product_with_eigen(a, right,
-                                      {out.floats() + part * outer * depth, DType::f32, Shape{1, outer, depth}});
+            matmul_with_eigen(a, right, {out.floats() + part * outer * depth, DType::f32, Shape{1, outer, depth}});
         });
     }
 };

@@ -44,7 +44,7 @@ struct Vector {
         return Eigen::internal::pand(Eigen::internal::pcmp_eq(a.lanes, b.lanes), broadcast_packet(1.0F));
     }
     /// `yes` where `condition` is not 0, else `no`.
-    friend Vector select(Vector condition, Vector yes, Vector no) {
+    friend Vector where(Vector condition, Vector yes, Vector no) {
         return Eigen::internal::pselect(Eigen::internal::pcmp_eq(condition.lanes, zero_packet()), no.lanes, yes.lanes);
     }
     /// (x0, x1) becomes (-x1, x0) in each pair of lanes.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -24,6 +25,7 @@
 #include <totograph/forecast/cpu/resources.hpp>
 #include <totograph/forecast/schedule_programs.hpp>
 #include <totograph/forecast/series.hpp>
+#include <totograph/forecast/state_access.hpp>
 #include <totograph/forecast/states.hpp>
 #include <totograph/graph/explain.hpp>
 #include <totograph/graph/explain/dot.hpp>
@@ -78,7 +80,7 @@ public:
     static std::string explain() requires(!is_eager) {
         ExplainOptions explain_options;
         explain_options.storage = options.weights;
-        std::string text = "bucket " + to_string(bucket) + "\n" + "  weights    " + detail::bytes_text(weight_bytes) +
+        std::string text = "sizes " + to_string(bucket) + "\n" + "  weights    " + detail::bytes_text(weight_bytes) +
                            " (" + std::string(name(options.weights)) + " products, shared by all forecasters)\n" +
                            "  states     " + detail::bytes_text(state_bytes) + ", of which KV cache " +
                            detail::bytes_text(kv_cache_bytes) + "\n" + "  arena      " +
@@ -95,7 +97,31 @@ public:
         return totograph::explain_dot<ProgramAt<which>>(std::string(plan.names[which]));
     }
 
-    /// The executor, for those who look inside: states by name, single programs.
+    /// Runs one program alone, for those who look inside.
+    template <std::size_t which>
+    void run() {
+        executor_.template run<which>();
+    }
+
+    /// A copy of the content of a state. Throws `Error` when no program has a state of this name, or it is of another
+    /// type.
+    template <class T>
+    [[nodiscard]] std::vector<T> read_state(std::string_view name, int layer = -1) const {
+        const auto& entry = forecast_detail::require_state<Layout>(name, layer);
+        const auto count = static_cast<std::size_t>(entry.slot.shape.size());
+        forecast_detail::check_state(name, entry.slot.dtype, entry.slot.shape, dtype_of<T>, count);
+        const T* const from = static_cast<const T*>(executor_.state(name, layer));
+        return {from, from + count};
+    }
+    /// Overwrites a state. Throws `Error` when no program has a state of this name, or it has another size or type.
+    template <class T>
+    void write_state(std::string_view name, const std::vector<T>& values, int layer = -1) {
+        const auto& entry = forecast_detail::require_state<Layout>(name, layer);
+        forecast_detail::check_state(name, entry.slot.dtype, entry.slot.shape, dtype_of<T>, values.size());
+        std::copy(values.begin(), values.end(), static_cast<T*>(executor_.state(name, layer)));
+    }
+
+    /// The executor, for those who look inside.
     [[nodiscard]] Executor& executor() { return executor_; }
 
     /// Writes a request to the input states, padded to the bucket. `forecast` does this, after it has checked the

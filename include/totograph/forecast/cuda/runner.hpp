@@ -35,6 +35,7 @@
 #include <totograph/forecast/request_parts.hpp>
 #include <totograph/forecast/schedule_programs.hpp>
 #include <totograph/forecast/series.hpp>
+#include <totograph/forecast/state_access.hpp>
 #include <totograph/forecast/states.hpp>
 
 namespace totograph::cuda {
@@ -71,7 +72,7 @@ public:
         const Bucket request = check_for(series, request_options, bucket, plan.sizes.patch_size);
         if (!bucket.holds(request)) {
             throw Error(ErrorCode::no_bucket, "forecast_on: a request of " + to_string(request) +
-                                                  " does not fit the bucket " + to_string(bucket) +
+                                                  " does not fit the compiled size " + to_string(bucket) +
                                                   " in one piece; give its parts one by one, or call forecast.");
         }
         enqueue(series.newest(request.context), request, request_options.seed, request_options.first_sample, stream);
@@ -106,9 +107,9 @@ public:
     /// The content of a state, copied to the host. Throws `Error` when no program has a state of this name.
     template <class T>
     [[nodiscard]] std::vector<T> read_state(std::string_view name, int layer = -1) {
-        const auto* entry = find_state(name, layer);
-        std::vector<T> values(static_cast<std::size_t>(entry->slot.shape.size()));
-        check_element<T>(name, *entry, values.size());
+        const auto& entry = forecast_detail::require_state<typename Executor::Layout>(name, layer);
+        std::vector<T> values(static_cast<std::size_t>(entry.slot.shape.size()));
+        check_element<T>(name, entry, values.size());
         const CurrentDevice current(device_.index);
         pending_.wait();
         check(cudaMemcpyAsync(values.data(), executor_.state(name, layer), values.size() * sizeof(T),
@@ -120,7 +121,7 @@ public:
     /// Overwrites a state. Throws `Error` when no program has a state of this name, or it has another size or type.
     template <class T>
     void write_state(std::string_view name, const std::vector<T>& values, int layer = -1) {
-        check_element<T>(name, *find_state(name, layer), values.size());
+        check_element<T>(name, forecast_detail::require_state<typename Executor::Layout>(name, layer), values.size());
         const CurrentDevice current(device_.index);
         pending_.wait();
         check(cudaMemcpyAsync(executor_.state(name, layer), values.data(), values.size() * sizeof(T),
@@ -153,7 +154,7 @@ public:
 
     /// What the programs launch, as tables.
     static std::string explain() {
-        std::string text = "bucket " + to_string(bucket) + "\n" + "  device memory  " + to_string(memory()) + "\n";
+        std::string text = "sizes " + to_string(bucket) + "\n" + "  device memory  " + to_string(memory()) + "\n";
         Programs::for_each([&]<std::size_t which>() {
             text += "\n" + explain_launches<typename Executor::template ProgramAt<which>, Executor::streams>(
                                std::string(plan.names[which]));
@@ -304,27 +305,12 @@ private:
         return {stream_, launch, false};
     }
 
-    static const auto* find_state(std::string_view name, int layer) {
-        const auto* entry = Executor::Layout::find(name, layer);
-        if (entry == nullptr) {
-            throw Error(ErrorCode::invalid_argument, "cuda: no program of this forecaster has a state '" +
-                                                         std::string(name) + "'; see forecast/states.hpp and the "
-                                                         "model's own states for names.");
-        }
-        return entry;
-    }
-
     template <class T, class Entry>
-    static void check_element(std::string_view state, const Entry& entry, std::size_t size) {
+    static void check_element(std::string_view name, const Entry& entry, std::size_t count) {
         const bool is_rounded =
             Executor::Rounding::at(static_cast<std::size_t>(&entry - &Executor::Layout::entries[0]));
-        const DType stored = is_rounded ? DType::bf16 : entry.slot.dtype;
-        if (dtype_of<T> != stored || size != static_cast<std::size_t>(entry.slot.shape.size())) {
-            throw Error(ErrorCode::invalid_argument,
-                        "cuda: the state '" + std::string(state) + "' is stored as " + std::string(name(stored)) + " " +
-                            to_string(entry.slot.shape) + ", but " + std::to_string(size) + " elements of " +
-                            std::string(name(dtype_of<T>)) + " were given; use its own type and size.");
-        }
+        forecast_detail::check_state(name, is_rounded ? DType::bf16 : entry.slot.dtype, entry.slot.shape, dtype_of<T>,
+                                     count);
     }
 
     void copy_inputs(cudaStream_t stream) const {

@@ -65,14 +65,14 @@ inline constexpr DotLook weight_look{"note", "#ffffff", "#777777"};
 inline DotLook look_of(Op op) {
     switch (op) {
         case Op::linear:
-        case Op::matrix_product:
+        case Op::matmul:
         case Op::opaque: return product_look;
         case Op::causal_attention:
         case Op::cached_attention:
         case Op::variate_attention: return attention_look;
         case Op::sum:
         case Op::mean:
-        case Op::cumulative_sum:
+        case Op::cumsum:
         case Op::softmax: return reduction_look;
         case Op::sample_student_t_mixture: return random_look;
         case Op::state: return state_look;

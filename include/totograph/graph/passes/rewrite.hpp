@@ -242,15 +242,13 @@ constexpr int emit_composed(Rewriter& rewriter, Passes passes, const ComposableP
     const Index depth = rewriter.result[pair.weight].shape[1];
     const Index columns = pair.parts * outer;
     const int first = rewriter.emit(Op::reshape, DType::f32, Shape{pair.parts, inner, depth}, {pair.weight});
-    const int product =
-        rewriter.emit(Op::matrix_product, DType::f32, Shape{pair.parts, outer, depth}, {second_weight, first});
+    const int product = rewriter.emit(Op::matmul, DType::f32, Shape{pair.parts, outer, depth}, {second_weight, first});
     const int weight = rewriter.emit(Op::reshape, DType::f32, Shape{columns, depth}, {product});
     const Shape flat = with_axis(rewriter.result[pair.x].shape, -1, columns);
     int result = emit_linear(rewriter, passes, pair.x, weight, flat);
     if (pair.bias >= 0) {
         const int rows = rewriter.emit(Op::reshape, DType::f32, Shape{pair.parts, inner, 1}, {pair.bias});
-        const int bias =
-            rewriter.emit(Op::matrix_product, DType::f32, Shape{pair.parts, outer, 1}, {second_weight, rows});
+        const int bias = rewriter.emit(Op::matmul, DType::f32, Shape{pair.parts, outer, 1}, {second_weight, rows});
         const int row = rewriter.emit(Op::reshape, DType::f32, Shape{columns}, {bias});
         result = rewriter.emit(Op::add, DType::f32, flat, {result, row});
     }

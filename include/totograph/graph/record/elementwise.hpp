@@ -88,7 +88,7 @@ constexpr Tensor operator/(double a, Tensor b) {
 }
 /// -x.
 constexpr Tensor operator-(Tensor x) {
-    return detail::unary(Op::negate, x);
+    return detail::unary(Op::negative, x);
 }
 
 /// The larger of two, with broadcasting; NaN where one of them is.
@@ -124,36 +124,36 @@ constexpr Tensor equal(Tensor a, double b) {
     return equal(a, detail::scalar(a, b));
 }
 /// |x|.
-constexpr Tensor absolute(Tensor x) {
-    return detail::unary(Op::absolute, x);
+constexpr Tensor abs(Tensor x) {
+    return detail::unary(Op::abs, x);
 }
 /// The largest whole number that is not above x.
 constexpr Tensor floor(Tensor x) {
     return detail::unary(Op::floor, x);
 }
 /// e^x.
-constexpr Tensor exponential(Tensor x) {
-    return detail::unary(Op::exponential, x);
+constexpr Tensor exp(Tensor x) {
+    return detail::unary(Op::exp, x);
 }
 /// The natural logarithm.
-constexpr Tensor logarithm(Tensor x) {
-    return detail::unary(Op::logarithm, x);
+constexpr Tensor log(Tensor x) {
+    return detail::unary(Op::log, x);
 }
 /// sin x, of radians.
-constexpr Tensor sine(Tensor x) {
-    return detail::unary(Op::sine, x);
+constexpr Tensor sin(Tensor x) {
+    return detail::unary(Op::sin, x);
 }
 /// cos x, of radians.
-constexpr Tensor cosine(Tensor x) {
-    return detail::unary(Op::cosine, x);
+constexpr Tensor cos(Tensor x) {
+    return detail::unary(Op::cos, x);
 }
 /// The square root; NaN below 0.
-constexpr Tensor square_root(Tensor x) {
-    return detail::unary(Op::square_root, x);
+constexpr Tensor sqrt(Tensor x) {
+    return detail::unary(Op::sqrt, x);
 }
 /// 1 / sqrt(x).
-constexpr Tensor reciprocal_square_root(Tensor x) {
-    return detail::unary(Op::reciprocal_square_root, x);
+constexpr Tensor rsqrt(Tensor x) {
+    return detail::unary(Op::rsqrt, x);
 }
 /// 1 / (1 + exp(-x)).
 constexpr Tensor sigmoid(Tensor x) {
@@ -168,23 +168,23 @@ constexpr Tensor softplus(Tensor x) {
     return detail::unary(Op::softplus, x);
 }
 /// tanh x.
-constexpr Tensor hyperbolic_tangent(Tensor x) {
-    return detail::unary(Op::hyperbolic_tangent, x);
+constexpr Tensor tanh(Tensor x) {
+    return detail::unary(Op::tanh, x);
 }
 
 /// `yes` where `condition` is not 0, else `no`.
-constexpr Tensor select(Tensor condition, Tensor yes, Tensor no) {
+constexpr Tensor where(Tensor condition, Tensor yes, Tensor no) {
     const Shape values = broadcast(yes.shape(), no.shape());
     const Shape shape = values.rank < 0 ? values : broadcast(condition.shape(), values);
     if (shape.rank < 0) {
         yes.recorder().fail(ModelErrorKind::shapes_do_not_broadcast)
-            << "select: " << condition.shape() << ", " << yes.shape() << " and " << no.shape();
+            << "where: " << condition.shape() << ", " << yes.shape() << " and " << no.shape();
         return yes;
     }
     if (yes.dtype() != no.dtype() || yes.dtype() != condition.dtype()) {
-        yes.recorder().fail(ModelErrorKind::dtypes_differ) << "select: condition and both values need one dtype";
+        yes.recorder().fail(ModelErrorKind::dtypes_differ) << "where: condition and both values need one dtype";
     }
-    return yes.recorder().add(Op::select, yes.dtype(), shape, {condition, yes, no});
+    return yes.recorder().add(Op::where, yes.dtype(), shape, {condition, yes, no});
 }
 
 /// x in another dtype. To i32 it goes towards zero, to the nearest i32 for what has none, and to 0 for NaN.

@@ -20,9 +20,9 @@ constexpr Tensor mean(Tensor x) {
 }
 
 /// Running sums along the last axis.
-constexpr Tensor cumulative_sum(Tensor x) {
+constexpr Tensor cumsum(Tensor x) {
     x.recorder().axis_of(x, -1);
-    return x.recorder().add(Op::cumulative_sum, x.dtype(), x.shape(), {x});
+    return x.recorder().add(Op::cumsum, x.dtype(), x.shape(), {x});
 }
 
 /// exp(x) / sum(exp(x)) over the last axis.

@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -24,11 +26,16 @@ inline std::string writers_beside_owner(const struct stat& status) {
     if (S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0) {
         return {};
     }
+    const auto with_mode = [&](const std::string& who, const std::string& right) {
+        std::array<char, 16> mode{};
+        std::snprintf(mode.data(), mode.size(), "%03o", static_cast<unsigned>(status.st_mode) & 07777U);
+        return who + " may write to it (" + right + ", mode " + mode.data() + ")";
+    };
     if ((status.st_mode & S_IWOTH) != 0) {
-        return "everybody may write to it";
+        return with_mode("everybody", "o+w");
     }
     if ((status.st_mode & S_IWGRP) != 0) {
-        return "group " + std::to_string(status.st_gid) + " may write to it";
+        return with_mode("group " + std::to_string(status.st_gid), "g+w");
     }
     return {};
 }

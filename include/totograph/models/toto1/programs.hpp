@@ -158,7 +158,7 @@ public:
         Tensor next = nn::mark_extreme_values(standard * scale + location);
         if (sizes.known_future) {
             const Tensor is_known = r.state(states::is_known, {sizes.batch, 1, sizes.variates, 1, 1});
-            next = select(is_known, nn::without_marks(known), next);
+            next = where(is_known, nn::without_marks(known), next);
         }
         const Shape shape{sizes.batch, sizes.samples, sizes.variates, 1, sizes.patch_size};
         return next.shape() == shape ? next : expand(next, shape);

@@ -63,7 +63,7 @@ constexpr ScaledPatches scale_causally(Tensor x, const nn::CausalMoments& moment
         mean = slice(mean, -1, config.patch_size - 1, 1);
         variance = slice(variance, -1, config.patch_size - 1, 1);
     }
-    Tensor scale = square_root(variance + minimum_causal_scale);
+    Tensor scale = sqrt(variance + minimum_causal_scale);
     if (config.scaler == Scaler::causal_patch && config.stabilize_with_global) {
         const Shape with_patches = with_last(global_scale.shape(), 1);
         // The reference compares with the smallest scale in f32.

@@ -107,9 +107,9 @@ constexpr Tensor variate_labels(Tensor exogenous, const Toto1Config& config) {
     Recorder& recorder = exogenous.recorder();
     const auto unit = [&](std::string_view name) {
         const Tensor label = recorder.weight(name, {config.embed_dim});
-        return label / maximum(square_root(sum(label * label)), 1e-12);
+        return label / maximum(sqrt(sum(label * label)), 1e-12);
     };
-    return select(exogenous, unit("model.exogenous_variate_label"), unit("model.target_variate_label"));
+    return where(exogenous, unit("model.exogenous_variate_label"), unit("model.target_variate_label"));
 }
 
 }  // namespace totograph::toto1

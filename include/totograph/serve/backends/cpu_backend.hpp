@@ -186,7 +186,7 @@ private:
             }
             list += (list.empty() ? "" : "; ") + to_string(compiled_[i].bucket);
         }
-        throw Error(ErrorCode::no_bucket, "The backend " + io::in_quotes(name_) + " has no bucket " +
+        throw Error(ErrorCode::no_bucket, "The backend " + io::in_quotes(name_) + " has no compiled size " +
                                               to_string(bucket) + "; it has: " + list + ". Compile it as well.");
     }
 
@@ -204,7 +204,7 @@ private:
         }
         const detail::ThreadQuestion question{
             .program = detail::program_key(compiled.bucket, compiled.facts()),
-            .subject = "bucket " + to_string(compiled.bucket) + " of " + io::in_quotes(name_)};
+            .subject = "size " + to_string(compiled.bucket) + " of " + io::in_quotes(name_)};
         const auto measure = [&](int threads, double too_slow) {
             const SyntheticRequest request(compiled.bucket);
             return detail::median_seconds(*make_fused(compiled, threads, resources), request, too_slow);

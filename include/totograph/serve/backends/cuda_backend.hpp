@@ -191,7 +191,7 @@ private:
             }
             list += (list.empty() ? "" : "; ") + to_string(one.bucket);
         }
-        throw Error(ErrorCode::no_bucket, "The backend " + io::in_quotes(name_) + " has no bucket " +
+        throw Error(ErrorCode::no_bucket, "The backend " + io::in_quotes(name_) + " has no compiled size " +
                                               to_string(bucket) + "; it has: " + list + ". Compile it as well.");
     }
 

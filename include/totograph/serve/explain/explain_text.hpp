@@ -47,7 +47,7 @@ public:
     explicit ExplanationFacts(const Explanation& explanation) {
         facts_.push_back({"backend", explanation.backend});
         facts_.push_back({"mode", explanation.mode});
-        facts_.push_back({"bucket", to_string(explanation.bucket)});
+        facts_.push_back({"size", to_string(explanation.bucket)});
         for (const ProgramSummary& program : explanation.programs) {
             add_count(program.name + ": runs", program.runs);
             add_count(program.name + ": nodes recorded", program.recorded_nodes);
@@ -146,7 +146,7 @@ inline std::string to_string(const Explanation& explanation, const DeviceSpeed* 
                        std::to_string(program.launches), flops_text(program.flops), bytes_text(program.bytes),
                        bytes_text(program.weight_bytes), speed == nullptr ? "" : detail::floor_text(program, *speed)});
     }
-    std::string text = explanation.backend + " in mode " + explanation.mode + ", bucket " +
+    std::string text = explanation.backend + " in mode " + explanation.mode + ", size " +
                        to_string(explanation.bucket) + "\n\n" + table.text() + "\n";
     text += "a forecast   " + std::to_string(explanation.launches()) + " launches, " + flops_text(explanation.flops()) +
             ", " + bytes_text(explanation.bytes()) + " moved";

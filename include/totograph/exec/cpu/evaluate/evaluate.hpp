@@ -17,10 +17,10 @@
 #include <totograph/exec/cpu/evaluate/evaluate_attention.hpp>
 #include <totograph/exec/cpu/evaluate/evaluate_movement.hpp>
 #include <totograph/exec/cpu/evaluate/tensor_data.hpp>
-#include <totograph/graph/record/custom.hpp>
 #include <totograph/graph/graph.hpp>
-#include <totograph/graph/passes/location.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/passes/location.hpp>
+#include <totograph/graph/record/custom.hpp>
 
 // The reference implementation of every op: one node at a time, one number at a time, in double where that costs
 // nothing. The eager executor runs models with it; the fused executor prepares weights with it and is tested against
@@ -29,6 +29,42 @@
 namespace totograph::cpu {
 
 namespace evaluate_detail {
+
+/// An op of up to three arguments, `most` elements at a time: every number is computed as it would be alone.
+inline void elementwise_in_blocks(Op op, std::span<const TensorData> inputs, std::span<const Strides> strides,
+                                  const TensorData& out) {
+    constexpr Index most = 256;
+    std::array<std::array<double, static_cast<std::size_t>(most)>, 3> arguments{};
+    std::array<double, static_cast<std::size_t>(most)> results;
+    // The last axes that each input walks through in even steps are one run; the others are looped over.
+    Shape outer = out.shape;
+    Index run = 1;
+    std::array<Index, max_inputs> steps{};
+    for (; outer.rank > 0; --outer.rank) {
+        const Index extent = outer[-1];
+        const auto axis = static_cast<std::size_t>(outer.rank) - 1;
+        bool is_even = true;
+        for (std::size_t i = 0; i < strides.size() && extent > 1; ++i) {
+            steps[i] = run == 1 ? strides[i][axis] : steps[i];
+            is_even = is_even && strides[i][axis] == steps[i] * run;
+        }
+        if (!is_even) {
+            break;
+        }
+        run *= extent;
+    }
+    for_each_element(outer, strides, [&](Index at, const auto& in) {
+        for (Index done = 0; done < run; done += most) {
+            const Index count = std::min(most, run - done);
+            for (std::size_t i = 0; i < inputs.size(); ++i) {
+                load_each(inputs[i].data, inputs[i].dtype, in[i] + done * steps[i], steps[i], count,
+                          arguments[i].data());
+            }
+            apply_elementwise(op, arguments[0].data(), arguments[1].data(), arguments[2].data(), count, results.data());
+            out.set_each(at * run + done, count, results.data());
+        }
+    });
+}
 
 inline void elementwise(const Node& node, std::span<const TensorData> inputs, const TensorData& out) {
     std::array<Strides, max_inputs> strides{};
@@ -50,12 +86,7 @@ inline void elementwise(const Node& node, std::span<const TensorData> inputs, co
             out.set(at, node.custom->scalar(arguments.data()));
         });
     } else {
-        for_each_element(out.shape, used, [&](Index at, const auto& in) {
-            const double a = inputs[0].get(in[0]);
-            const double b = inputs.size() > 1 ? inputs[1].get(in[1]) : 0.0;
-            const double c = inputs.size() > 2 ? inputs[2].get(in[2]) : 0.0;
-            out.set(at, apply_elementwise(node.op, a, b, c));
-        });
+        elementwise_in_blocks(node.op, inputs, used, out);
     }
 }
 
@@ -116,7 +147,7 @@ inline void linear(const TensorData& x, const TensorData& weight, const TensorDa
 }
 
 /// A B for each B of a batch, accumulated in double: weights are composed once, and exactly.
-inline void matrix_product(const TensorData& a, const TensorData& b, const TensorData& out) {
+inline void matmul(const TensorData& a, const TensorData& b, const TensorData& out) {
     const Index outer = a.shape[0];
     const Index inner = a.shape[1];
     const Index depth = b.shape[-1];
@@ -205,10 +236,10 @@ inline void evaluate(const Node& node, std::span<const TensorData> inputs, const
         case Op::take: return take(node, inputs, out);
         case Op::sum:
         case Op::mean: return reduce(node, inputs[0], out);
-        case Op::cumulative_sum: return scan(inputs[0], out);
+        case Op::cumsum: return scan(inputs[0], out);
         case Op::softmax: return softmax_rows(inputs[0], out);
         case Op::linear: return linear(inputs[0], inputs[1], out);
-        case Op::matrix_product: return matrix_product(inputs[0], inputs[1], out);
+        case Op::matmul: return matmul(inputs[0], inputs[1], out);
         case Op::causal_attention: return causal_attention(node, inputs, out);
         case Op::cached_attention: return cached_attention(node, inputs, out);
         case Op::variate_attention: return variate_attention(node, inputs, out);

@@ -25,7 +25,7 @@ inline void linear_with_eigen(const TensorData& x, const TensorData& weight, con
 }
 
 /// A B for each B of a batch, accumulated in double.
-inline void matrix_product_with_eigen(const TensorData& a, const TensorData& b, const TensorData& out) {
+inline void matmul_with_eigen(const TensorData& a, const TensorData& b, const TensorData& out) {
     using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
     using Floats = Eigen::Map<const Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
     const Index outer = a.shape[0];
@@ -43,7 +43,7 @@ inline void matrix_product_with_eigen(const TensorData& a, const TensorData& b, 
 inline void evaluate_with_eigen(const Node& node, std::span<const TensorData> inputs, const TensorData& out) {
     switch (node.op) {
         case Op::linear: return linear_with_eigen(inputs[0], inputs[1], out);
-        case Op::matrix_product: return matrix_product_with_eigen(inputs[0], inputs[1], out);
+        case Op::matmul: return matmul_with_eigen(inputs[0], inputs[1], out);
         default: return evaluate(node, inputs, out);
     }
 }

@@ -37,22 +37,6 @@ inline Index offset_of(const Kernel& kernel, const Strides& strides, Index row, 
     return offset;
 }
 
-template <class Element>
-void load_as(const void* data, Index offset, Index stride, Index count, double* to) {
-    const Element* from = static_cast<const Element*>(data) + offset;
-    for (Index i = 0; i < count; ++i) {
-        to[i] = static_cast<double>(from[i * stride]);
-    }
-}
-
-inline void load(const void* data, DType dtype, Index offset, Index stride, Index count, double* to) {
-    switch (dtype) {
-        case DType::f32: return load_as<float>(data, offset, stride, count, to);
-        case DType::f64: return load_as<double>(data, offset, stride, count, to);
-        default: return load_as<std::int32_t>(data, offset, stride, count, to);
-    }
-}
-
 /// Values as their dtype holds them.
 inline void round_to(DType dtype, double* values, Index count) {
     if (dtype == DType::f32) {
@@ -74,20 +58,10 @@ inline const double* run(const Chain& chain, Values& values, Index count) {
         const auto& a = values[static_cast<std::size_t>(instruction.arguments[0])];
         const auto& b = values[static_cast<std::size_t>(instruction.arguments[1])];
         const auto& c = values[static_cast<std::size_t>(instruction.arguments[2])];
-        const auto each = [&](auto&& function) {
-            for (std::size_t lane = 0; lane < static_cast<std::size_t>(count); ++lane) {
-                to[lane] = function(lane);
-            }
-        };
-        switch (instruction.op) {  // the frequent ones as loops of their own
-            case Op::constant: each([&](std::size_t) { return instruction.immediate; }); break;
-            case Op::add: each([&](std::size_t lane) { return a[lane] + b[lane]; }); break;
-            case Op::subtract: each([&](std::size_t lane) { return a[lane] - b[lane]; }); break;
-            case Op::multiply: each([&](std::size_t lane) { return a[lane] * b[lane]; }); break;
-            case Op::divide: each([&](std::size_t lane) { return a[lane] / b[lane]; }); break;
-            case Op::cast: each([&](std::size_t lane) { return a[lane]; }); break;
-            default:
-                each([&](std::size_t lane) { return apply_elementwise(instruction.op, a[lane], b[lane], c[lane]); });
+        if (instruction.op == Op::constant) {
+            std::fill_n(to.begin(), count, instruction.immediate);
+        } else {
+            apply_elementwise(instruction.op, a.data(), b.data(), c.data(), count, to.data());
         }
         round_to(instruction.dtype, to.data(), count);
     }
@@ -103,8 +77,8 @@ inline void load_operands(const Kernel& kernel, const KernelCall& call, int firs
         const Index stride = kernel.iteration.rank == kernel.row_rank
                                  ? 0
                                  : operand.strides[static_cast<std::size_t>(kernel.iteration.rank - 1)];
-        load(call.operands[which], operand.dtype, offset_of(kernel, operand.strides, row, column), stride, count,
-             values[static_cast<std::size_t>(place)].data());
+        load_each(call.operands[which], operand.dtype, offset_of(kernel, operand.strides, row, column), stride, count,
+                  values[static_cast<std::size_t>(place)].data());
     }
 }
 

@@ -27,6 +27,27 @@ inline std::int32_t to_i32(double value) noexcept {
     return static_cast<std::int32_t>(std::clamp(value, double{Limits::min()}, double{Limits::max()}));
 }
 
+namespace tensor_detail {
+
+template <class Element>
+void load_as(const void* data, Index at, Index stride, Index count, double* to) {
+    const Element* from = static_cast<const Element*>(data) + at;
+    for (Index i = 0; i < count; ++i) {
+        to[i] = static_cast<double>(from[i * stride]);
+    }
+}
+
+}  // namespace tensor_detail
+
+/// `count` elements from number `at` on that lie `stride` apart.
+inline void load_each(const void* data, DType dtype, Index at, Index stride, Index count, double* to) {
+    switch (dtype) {
+        case DType::f32: return tensor_detail::load_as<float>(data, at, stride, count, to);
+        case DType::f64: return tensor_detail::load_as<double>(data, at, stride, count, to);
+        default: return tensor_detail::load_as<std::int32_t>(data, at, stride, count, to);
+    }
+}
+
 /// A contiguous tensor somewhere in memory.
 struct TensorData {
     void* data = nullptr;
@@ -47,6 +68,17 @@ struct TensorData {
             default: static_cast<std::int32_t*>(data)[at] = to_i32(value); break;
         }
     }
+    /// The same for `count` elements side by side.
+    void set_each(Index at, Index count, const double* values) const {
+        if (dtype == DType::f32) {
+            std::transform(values, values + count, static_cast<float*>(data) + at,
+                           [](double value) { return static_cast<float>(value); });
+            return;
+        }
+        for (Index i = 0; i < count; ++i) {
+            set(at + i, values[i]);
+        }
+    }
     [[nodiscard]] float* floats() const { return static_cast<float*>(data); }
     [[nodiscard]] const std::int32_t* integers() const { return static_cast<const std::int32_t*>(data); }
 };
@@ -65,23 +97,40 @@ inline double apply_elementwise(Op op, double a, double b, double c) {
         case Op::divide: return a / b;
         case Op::maximum: return a > b || std::isnan(a) ? a : b;
         case Op::minimum: return a < b || std::isnan(a) ? a : b;
-        case Op::negate: return -a;
-        case Op::absolute: return std::abs(a);
+        case Op::negative: return -a;
+        case Op::abs: return std::abs(a);
         case Op::floor: return std::floor(a);
-        case Op::exponential: return std::exp(a);
-        case Op::logarithm: return std::log(a);
-        case Op::sine: return std::sin(a);
-        case Op::cosine: return std::cos(a);
-        case Op::square_root: return std::sqrt(a);
-        case Op::reciprocal_square_root: return 1.0 / std::sqrt(a);
+        case Op::exp: return std::exp(a);
+        case Op::log: return std::log(a);
+        case Op::sin: return std::sin(a);
+        case Op::cos: return std::cos(a);
+        case Op::sqrt: return std::sqrt(a);
+        case Op::rsqrt: return 1.0 / std::sqrt(a);
         case Op::sigmoid: return 1.0 / (1.0 + std::exp(-a));
         case Op::silu: return a / (1.0 + std::exp(-a));
         case Op::softplus: return softplus_of(a);
-        case Op::hyperbolic_tangent: return std::tanh(a);
+        case Op::tanh: return std::tanh(a);
         case Op::less: return a < b ? 1.0 : 0.0;
         case Op::equal: return a == b ? 1.0 : 0.0;
-        case Op::select: return a != 0.0 ? b : c;
+        case Op::where: return a != 0.0 ? b : c;
         default: return a;  // cast: the result is rounded where it is stored
+    }
+}
+
+/// The same on `count` numbers each.
+inline void apply_elementwise(Op op, const double* a, const double* b, const double* c, Index count, double* to) {
+    const auto each = [&](auto&& function) {
+        for (Index i = 0; i < count; ++i) {
+            to[i] = function(i);
+        }
+    };
+    switch (op) {  // the frequent ones as loops of their own
+        case Op::add: return each([&](Index i) { return a[i] + b[i]; });
+        case Op::subtract: return each([&](Index i) { return a[i] - b[i]; });
+        case Op::multiply: return each([&](Index i) { return a[i] * b[i]; });
+        case Op::divide: return each([&](Index i) { return a[i] / b[i]; });
+        case Op::cast: return each([&](Index i) { return a[i]; });
+        default: return each([&](Index i) { return apply_elementwise(op, a[i], b[i], c[i]); });
     }
 }
 

@@ -51,23 +51,23 @@ Vector execute(const Values& values) {
         return max(a, b);
     } else if constexpr (op == Op::minimum) {
         return min(a, b);
-    } else if constexpr (op == Op::negate) {
+    } else if constexpr (op == Op::negative) {
         return -a;
-    } else if constexpr (op == Op::absolute) {
+    } else if constexpr (op == Op::abs) {
         return abs(a);
     } else if constexpr (op == Op::floor) {
         return floor(a);
-    } else if constexpr (op == Op::exponential) {
+    } else if constexpr (op == Op::exp) {
         return exp(a);
-    } else if constexpr (op == Op::logarithm) {
+    } else if constexpr (op == Op::log) {
         return log(a);
-    } else if constexpr (op == Op::sine) {
+    } else if constexpr (op == Op::sin) {
         return sin(a);
-    } else if constexpr (op == Op::cosine) {
+    } else if constexpr (op == Op::cos) {
         return cos(a);
-    } else if constexpr (op == Op::square_root) {
+    } else if constexpr (op == Op::sqrt) {
         return sqrt(a);
-    } else if constexpr (op == Op::reciprocal_square_root) {
+    } else if constexpr (op == Op::rsqrt) {
         return Vector(1.0F) / sqrt(a);
     } else if constexpr (op == Op::sigmoid) {
         return Vector(1.0F) / (Vector(1.0F) + exp(-a));
@@ -75,14 +75,14 @@ Vector execute(const Values& values) {
         return a / (Vector(1.0F) + exp(-a));
     } else if constexpr (op == Op::softplus) {
         return Eigen::internal::pmax(a.lanes, zero_packet()) + log1p(exp(-abs(a)));  // the other summand keeps NaN
-    } else if constexpr (op == Op::hyperbolic_tangent) {
+    } else if constexpr (op == Op::tanh) {
         return tanh(a);
     } else if constexpr (op == Op::less) {
         return less(a, b);
     } else if constexpr (op == Op::equal) {
         return equal(a, b);
-    } else if constexpr (op == Op::select) {
-        return select(a, b, c);
+    } else if constexpr (op == Op::where) {
+        return where(a, b, c);
     } else if constexpr (op == Op::rotate_pairs) {
         return rotate_pairs(a);
     } else {

@@ -158,7 +158,7 @@ inline void store(const Kernel& kernel, const KernelCall& call) noexcept {
 }
 
 template <class Element>
-void cumulative_sum_of(const Kernel& kernel, const KernelCall& call) noexcept {
+void cumsum_of(const Kernel& kernel, const KernelCall& call) noexcept {
     const Shape& shape = kernel.iteration;
     const Index step = last_stride(kernel.operands[0].strides, shape.rank);
     parallel_for_each_row(call, shape, [&](const AxisIndex& index) {
@@ -173,9 +173,8 @@ void cumulative_sum_of(const Kernel& kernel, const KernelCall& call) noexcept {
     });
 }
 
-inline void cumulative_sum(const Kernel& kernel, const KernelCall& call) noexcept {
-    return kernel.dtype == DType::f64 ? cumulative_sum_of<double>(kernel, call)
-                                      : cumulative_sum_of<float>(kernel, call);
+inline void cumsum(const Kernel& kernel, const KernelCall& call) noexcept {
+    return kernel.dtype == DType::f64 ? cumsum_of<double>(kernel, call) : cumsum_of<float>(kernel, call);
 }
 
 inline void softmax(const Kernel& kernel, const KernelCall& call) noexcept {

@@ -297,9 +297,9 @@ constexpr KernelFunction structural_function() {
         return &movement_detail::concatenate;
     } else if constexpr (op == Op::store) {
         return &movement_detail::store;
-    } else if constexpr (op == Op::cumulative_sum) {
+    } else if constexpr (op == Op::cumsum) {
         static_assert(K::kernel.dtype != DType::i32, "totograph: a running sum is f32 or f64; cast before.");
-        return &movement_detail::cumulative_sum;
+        return &movement_detail::cumsum;
     } else if constexpr (op == Op::softmax) {
         static_assert(K::kernel.dtype == DType::f32, "totograph: softmax is f32; cast before.");
         return &movement_detail::softmax;

@@ -10,9 +10,9 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
-#include <totograph/graph/record/custom.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/record/custom.hpp>
 
 // Chains as straight-line device code: every instruction is known to the compiler, values live in registers.
 
@@ -129,23 +129,23 @@ __device__ __forceinline__ T apply(T a, T b) {
         return maximum(a, b);
     } else if constexpr (op == Op::minimum) {
         return minimum(a, b);
-    } else if constexpr (op == Op::negate) {
+    } else if constexpr (op == Op::negative) {
         return -a;
-    } else if constexpr (op == Op::absolute) {
+    } else if constexpr (op == Op::abs) {
         return a < T(0) ? -a : a;
     } else if constexpr (op == Op::floor) {
         return std::floor(a);
-    } else if constexpr (op == Op::exponential) {
+    } else if constexpr (op == Op::exp) {
         return std::exp(a);
-    } else if constexpr (op == Op::logarithm) {
+    } else if constexpr (op == Op::log) {
         return std::log(a);
-    } else if constexpr (op == Op::sine) {
+    } else if constexpr (op == Op::sin) {
         return std::sin(a);
-    } else if constexpr (op == Op::cosine) {
+    } else if constexpr (op == Op::cos) {
         return std::cos(a);
-    } else if constexpr (op == Op::square_root) {
+    } else if constexpr (op == Op::sqrt) {
         return std::sqrt(a);
-    } else if constexpr (op == Op::reciprocal_square_root) {
+    } else if constexpr (op == Op::rsqrt) {
         return T(1) / std::sqrt(a);
     } else if constexpr (op == Op::silu && rounds && is_factor && std::is_same_v<T, float>) {
         // a / (1 + exp(-a)) = a/2 (1 + tanh(a/2)), in one instruction of the unit for such functions in place of two.
@@ -172,8 +172,7 @@ __device__ __forceinline__ T apply(T a, T b) {
     } else if constexpr (op == Op::softplus) {
         return softplus(a);
     } else {
-        static_assert(op == Op::hyperbolic_tangent,
-                      "totograph: the CUDA executor has no code for this elementwise op.");
+        static_assert(op == Op::tanh, "totograph: the CUDA executor has no code for this elementwise op.");
         return std::tanh(a);
     }
 }
@@ -217,7 +216,7 @@ __device__ __forceinline__ void execute(Values& values) {
             result.lane[lane] = at<first>(values).lane[lane] < at<second>(values).lane[lane] ? T(1) : T(0);
         } else if constexpr (op == Op::equal) {
             result.lane[lane] = at<first>(values).lane[lane] == at<second>(values).lane[lane] ? T(1) : T(0);
-        } else if constexpr (op == Op::select) {
+        } else if constexpr (op == Op::where) {
             result.lane[lane] =
                 at<first>(values).lane[lane] != 0 ? at<second>(values).lane[lane] : at<third>(values).lane[lane];
         } else if constexpr (op == Op::rotate_pairs) {

@@ -17,7 +17,7 @@ inline constexpr int collect_tile = 32;
 /// so that both sides are read and written in order. Blocks: (tiles of steps, tiles of values, batch * variates).
 ///
 /// Takes the marks off values that stand for what was no finite number (`nn::mark_extreme_values`), and adds how many
-/// there are to `not_finite`, in memory of the host.
+/// there are to `not_finite`, in memory of the host, which looks once the kernel has ended.
 template <Index values, Index variates, Index steps>
 __global__ void __launch_bounds__(block_threads)
     collect_kernel(const float* in, float* out, const std::int32_t* request, std::uint32_t* not_finite) {
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(block_threads)
     if (__syncthreads_or(static_cast<int>(marks)) != 0) {  // rare
         marks = __reduce_add_sync(0xffffffffU, marks);
         if (threadIdx.x % warp_size == 0 && marks != 0) {
-            atomicAdd_system(not_finite, marks);
+            atomicAdd(not_finite, marks);  // of this device alone: over PCIe, none is atomic for the host as well
         }
     }
     for (int row = static_cast<int>(threadIdx.x) / collect_tile; row < collect_tile; row += rows_at_once) {

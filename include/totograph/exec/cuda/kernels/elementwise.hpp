@@ -100,7 +100,7 @@ struct OperandPointers {
     __device__ __forceinline__ explicit OperandPointers(const KernelCall& call)
         : OperandPointers(call, positions_of<Source>(call)) {}
 
-    /// `positions` is `positions_of<Source>(call)`, or the report of the call, which has each operand tested.
+    /// `positions` is what the addresses are asked with: `positions_of<Source>(call)`, or what stands for it.
     template <class Positions>
     __device__ __forceinline__ OperandPointers(const KernelCall& call, const Positions& positions) {
         [&]<std::size_t... i>(std::index_sequence<i...>) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include <cuda_bf16.h>
 
@@ -73,10 +74,12 @@ struct PositionReport {
 };
 
 /// Stands for a report where a kernel has no position: nothing is tested that cannot be wrong, and loads can be moved
-/// (on an H100, a decode step of 1,792 rows: 0.948 ms, and 0.959 with tests; in tf32 2.41 and 2.47). Streamed products
-/// take the report all the same: without it the compiler gives their loads 128 registers in place of 94, and a step of
-/// one series takes 0.190 ms in place of 0.161.
+/// (on an H100, a decode step of 1,792 rows: 0.948 ms, and 0.959 with tests; in tf32 2.41 and 2.47).
 struct NoPositions {};
+
+/// Stands for a report that `report_positions` makes when a kernel has done all else: a position is moved inside, and
+/// nothing is written, which no load may pass.
+struct ReportedAtEnd {};
 
 /// Where a tensor lies. A position is read on the device when the kernel runs, so that one recorded launch serves every
 /// step.
@@ -92,10 +95,25 @@ struct Address {
     }
     template <class T>
     [[nodiscard]] __device__ T* get(const PositionReport& report) const {
+        return at<T>([&] { return report.bounded(*position, last_position); });
+    }
+    template <class T>
+    [[nodiscard]] __device__ T* get(ReportedAtEnd) const {
+        return at<T>([&] { return min(max(*position, 0), last_position); });
+    }
+
+    /// Reports a position that is out of bounds.
+    __device__ void report_to(const PositionReport& report) const {
+        if (position != nullptr) {
+            (void)report.bounded(*position, last_position);
+        }
+    }
+
+private:
+    template <class T, class Inside>
+    [[nodiscard]] __device__ __forceinline__ T* at(const Inside& inside) const {
         T* pointer = static_cast<T*>(base);
-        return position == nullptr
-                   ? pointer
-                   : pointer + static_cast<std::int64_t>(report.bounded(*position, last_position)) * position_stride;
+        return position == nullptr ? pointer : pointer + static_cast<std::int64_t>(inside()) * position_stride;
     }
 };
 
@@ -115,6 +133,20 @@ __device__ __forceinline__ auto positions_of(const KernelCall& call) {
         return call.report;
     } else {
         return NoPositions();
+    }
+}
+
+/// Reports the positions of a call that are out of bounds: for one thread, at the end of a kernel whose addresses were
+/// asked with `ReportedAtEnd`.
+template <class K>
+__device__ __forceinline__ void report_positions(const KernelCall& call) {
+    if constexpr (K::has_positions) {
+        call.output.report_to(call.report);
+        call.input.report_to(call.report);
+        [&]<int... i>(std::integer_sequence<int, i...>) {
+            (call.operands[i].report_to(call.report), ...);
+        }
+        (std::make_integer_sequence<int, K::kernel.operand_count>());
     }
 }
 

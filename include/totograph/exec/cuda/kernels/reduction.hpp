@@ -213,7 +213,7 @@ __device__ __forceinline__ double* sums_of_stretches() {
 /// Running sums along the last axis, in double. Stretches of a warp's width are summed on their own; their totals add
 /// up from the left.
 template <class K, class Threads = Blocks<>>
-__device__ void run_cumulative_sum(const KernelCall& call) {
+__device__ void run_cumsum(const KernelCall& call) {
     using T = Element<K::kernel.dtype>;
     static_assert(!std::is_same_v<T, std::int32_t>, "totograph: a running sum is f32 or f64; cast before.");
     constexpr int warps = block_threads / warp_size;

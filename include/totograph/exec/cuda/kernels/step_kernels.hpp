@@ -39,8 +39,8 @@ __device__ void run_step(const KernelCall& call) {
         run_concatenate<K, Threads>(call);
     } else if constexpr (K::kernel.op == Op::store) {
         run_store<K, Threads>(call);
-    } else if constexpr (K::kernel.op == Op::cumulative_sum) {
-        run_cumulative_sum<K, Threads>(call);
+    } else if constexpr (K::kernel.op == Op::cumsum) {
+        run_cumsum<K, Threads>(call);
     } else if constexpr (K::kernel.op == Op::softmax) {
         run_softmax<K, Threads>(call);
     } else if constexpr (K::kernel.op == Op::causal_attention) {
@@ -67,7 +67,7 @@ constexpr Index blocks_wanted() {
         return over(K::kernel.iteration.size() / lanes_of<K>(K::kernel.iteration.size() < 65536), block_threads);
     } else if constexpr (K::kernel.kind == KernelKind::reduction) {
         return takes_block<K>() ? K::kernel.rows() : over(K::kernel.rows(), block_threads / row_threads<K>());
-    } else if constexpr (K::kernel.op == Op::cumulative_sum) {
+    } else if constexpr (K::kernel.op == Op::cumsum) {
         constexpr Index rows = K::kernel.iteration.size() / K::kernel.iteration[-1];
         return K::kernel.iteration[-1] <= 4 * warp_size ? over(rows, warps) : rows;
     } else if constexpr (K::kernel.op == Op::softmax) {

@@ -42,7 +42,7 @@ constexpr int row_axes(const Kernel& kernel) {
         case KernelKind::structural: break;
     }
     switch (kernel.op) {
-        case Op::cumulative_sum: return kernel.iteration.rank - 1;
+        case Op::cumsum: return kernel.iteration.rank - 1;
         case Op::concatenate:
         case Op::take: return static_cast<int>(kernel.attributes[0]);
         case Op::store: return kernel.iteration.rank;

@@ -21,7 +21,7 @@ inline void check(cudaError_t status, const char* what) {
     switch (status) {
         case cudaErrorMemoryAllocation:
             code = ErrorCode::out_of_memory;
-            advice = "; use a smaller bucket, or free memory of the device";
+            advice = "; use smaller sizes, or free memory of the device";
             break;
         case cudaErrorNoDevice:
             advice = "; this machine has no CUDA device: use the CPU executor, or run where there is one";
@@ -49,7 +49,7 @@ inline void check(cublasStatus_t status, const char* what) {
         const bool is_full = status == CUBLAS_STATUS_ALLOC_FAILED;
         throw Error(is_full ? ErrorCode::out_of_memory : ErrorCode::device_failure,
                     std::string("cuda: ") + what + " failed: " + cublasLtGetStatusString(status) +
-                        (is_full ? "; use a smaller bucket, or free memory of the device." : "."));
+                        (is_full ? "; use smaller sizes, or free memory of the device." : "."));
     }
 }
 

@@ -41,7 +41,7 @@ public:
             throw Error(ErrorCode::out_of_memory, "cuda: " + std::to_string(bytes) +
                                                       " bytes of device memory were asked for, " +
                                                       std::to_string(free) + " of " + std::to_string(total) +
-                                                      " are free; use a smaller bucket, or free memory.");
+                                                      " are free; use smaller sizes, or free memory.");
         }
         check(status, "allocating device memory");
         held_memory().device += bytes;
@@ -82,7 +82,7 @@ public:
             cudaGetLastError();
             throw Error(ErrorCode::out_of_memory, "cuda: " + std::to_string(bytes) +
                                                       " bytes of page-locked host memory were asked for, and the "
-                                                      "system has not as many; use a smaller bucket, or raise the "
+                                                      "system has not as many; use smaller sizes, or raise the "
                                                       "limit of locked memory.");
         }
         check(status, "allocating page-locked memory");

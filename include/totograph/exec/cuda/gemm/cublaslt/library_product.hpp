@@ -129,7 +129,7 @@ public:
             throw Error(ErrorCode::device_failure,
                         "cuda: cuBLASLt has no algorithm for a product of " + std::to_string(shape_.rows) + "x" +
                             std::to_string(shape_.depth) + " by " + std::to_string(shape_.columns) + " in " +
-                            name(shape_.precision) + "; use another precision or bucket.");
+                            name(shape_.precision) + "; use another precision, or other sizes.");
         }
         std::vector<ProductAlgorithm> algorithms;
         for (int i = 0; i < count; ++i) {

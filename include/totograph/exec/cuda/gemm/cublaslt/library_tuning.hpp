@@ -58,7 +58,7 @@ inline std::vector<ProductAlgorithm> rank_algorithms(const LibraryProduct& produ
     if (timed.empty()) {
         throw Error(ErrorCode::device_failure, "cuda: none of the " + std::to_string(candidates.size()) +
                                                    " algorithms of cuBLASLt runs " + product_key(product.shape()) +
-                                                   " on this device; use another precision or bucket.");
+                                                   " on this device; use another precision, or other sizes.");
     }
     const auto measure = [&](int count) {
         for (int round = 0; round < count; ++round) {

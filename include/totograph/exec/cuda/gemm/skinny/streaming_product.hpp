@@ -154,22 +154,22 @@ __device__ void run_streaming_product(const KernelCall& call, int block) {
     constexpr unsigned scale_bit = Member::scale_operand < 0 ? 0U : 1U << Member::scale_operand;
     ChainValues<Source, lanes> values;
     if (item < items) {
-        const OperandPointers<Source, Member::weight_operands> pointers(call, call.report);
+        const OperandPointers<Source, Member::weight_operands> pointers(call, ReportedAtEnd());
         load_operands<K, Source, lanes, Member::weight_operands>(pointers, place, values);
     }
 
     wait_for_predecessor();
     let_successor_begin();
 
-    auto* const out =
-        call.output.get<Output<K>>(call.report);  // may read a position: before there is anything else to wait for
+    // May read a position: before there is anything else to wait for.
+    auto* const out = call.output.get<Output<K>>(ReportedAtEnd());
     if (item < items) {
-        const OperandPointers<Source, ~(Member::weight_operands | scale_bit)> pointers(call, call.report);
+        const OperandPointers<Source, ~(Member::weight_operands | scale_bit)> pointers(call, ReportedAtEnd());
         load_operands<K, Source, lanes, ~(Member::weight_operands | scale_bit)>(pointers, place, values);
     }
     using Input = typename Member::Input;
     static_assert(!has_reduction || std::is_same_v<Input, float>);
-    const auto* input = call.input.get<Input>(call.report);
+    const auto* input = call.input.get<Input>(ReportedAtEnd());
     Pack<Input, 8> x[chunks_per_warp][halves];
 #pragma unroll
     for (int j = 0; j < chunks_per_warp; ++j) {
@@ -253,7 +253,7 @@ __device__ void run_streaming_product(const KernelCall& call, int block) {
             for (int other = 0; other < warps; ++other) {
                 total += squares[other][own_row];
             }
-            const float scale = finish_row<Reduction>(OperandPointers<Epilogue<Reduction>>(call, call.report),
+            const float scale = finish_row<Reduction>(OperandPointers<Epilogue<Reduction>>(call, ReportedAtEnd()),
                                                       place_of<Reduction, RowsOf<Reduction>>(own_row), total);
 #pragma unroll
             for (int i = 0; i < lanes; ++i) {
@@ -263,6 +263,9 @@ __device__ void run_streaming_product(const KernelCall& call, int block) {
         }
         store_pack<inner_stride<K>(K::kernel.output_strides), K::is_aligned>(
             out + offset_of<K, StridesOfOutput<K>>(place), stored_as<Output<K>>(run_chain<Source, lanes>(values)));
+    }
+    if (block == 0 && threadIdx.x == 0) {
+        report_positions<K>(call);
     }
 }
 

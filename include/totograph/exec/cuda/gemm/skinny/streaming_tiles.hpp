@@ -102,6 +102,8 @@ __device__ void run_streaming_tiles(const KernelCall& call, int block, std::byte
     let_successor_begin();
 
     // What the chain reads is on its way while products are computed. Each thread has the same columns of several rows.
+    // One that has none reads those of the last row: a branch here would have the compiler ask for inputs one after the
+    // other.
     constexpr int lanes = Tiles::lanes;
     constexpr int turns = Tiles::turns;
     const auto thread = static_cast<int>(threadIdx.x);
@@ -112,21 +114,20 @@ __device__ void run_streaming_tiles(const KernelCall& call, int block, std::byte
         return place_of<K, IterationOf<K>>(static_cast<Offset<K>>(row) * columns + first_column + own_column);
     };
     constexpr unsigned scale_bit = Member::scale_operand < 0 ? 0U : 1U << Member::scale_operand;
-    auto* const out = call.output.get<Output<K>>(call.report);
-    const OperandPointers<Source, ~scale_bit> pointers(call, call.report);
+    constexpr std::conditional_t<K::has_positions, ReportedAtEnd, NoPositions> positions{};
+    auto* const out = call.output.get<Output<K>>(positions);
+    const OperandPointers<Source, ~scale_bit> pointers(call, positions);
     ChainValues<Source, lanes> values[turns];
 #pragma unroll
     for (int turn = 0; turn < turns; ++turn) {
-        const int row = own_row + turn * Tiles::rows_at_once;
-        if (finishes && row < rows) {
-            load_operands<K, Source, lanes, ~scale_bit>(pointers, place_in(row), values[turn]);
-        }
+        const int row = min(own_row + turn * Tiles::rows_at_once, rows - 1);
+        load_operands<K, Source, lanes, ~scale_bit>(pointers, place_in(row), values[turn]);
     }
 
     using Input = typename Member::Input;
     static_assert(!has_reduction || std::is_same_v<Input, float>,
                   "totograph: a norm is of inputs that are stored as f32.");
-    const auto* input = call.input.get<Input>(call.report);
+    const auto* input = call.input.get<Input>(positions);
     float sums[accumulators][groups][tiles][4] = {};
     float square[tiles][2] = {};
 #pragma unroll
@@ -228,7 +229,7 @@ __device__ void run_streaming_tiles(const KernelCall& call, int block, std::byte
             for (int other = 0; other < warps; ++other) {
                 total += shared.squares[other][row];
             }
-            const float scale = finish_row<Reduction>(OperandPointers<Epilogue<Reduction>>(call, call.report),
+            const float scale = finish_row<Reduction>(OperandPointers<Epilogue<Reduction>>(call, positions),
                                                       place_of<Reduction, RowsOf<Reduction>>(row), total);
 #pragma unroll
             for (int i = 0; i < lanes; ++i) {
@@ -239,6 +240,9 @@ __device__ void run_streaming_tiles(const KernelCall& call, int block, std::byte
         store_pack<inner_stride<K>(K::kernel.output_strides), K::is_aligned>(
             out + offset_of<K, StridesOfOutput<K>>(place_in(row)),
             stored_as<Output<K>>(run_chain<Source, lanes>(values[turn])));
+    }
+    if (block == 0 && thread == 0) {
+        report_positions<K>(call);
     }
 }
 

@@ -65,7 +65,7 @@ constexpr bool has_short_chain() {
             case Op::multiply:
             case Op::maximum:
             case Op::minimum:
-            case Op::negate:
+            case Op::negative:
             case Op::rotate_pairs:
             case Op::sigmoid:
             case Op::silu: break;

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/error.hpp>
+#include <totograph/core/shape.hpp>
+
+// Checks for those who read and write states of a forecaster by name.
+namespace totograph::forecast_detail {
+
+/// The entry of a state in a `StateLayout`. Throws `Error` (`invalid_argument`) when no program has it.
+template <class Layout>
+const auto& require_state(std::string_view name, int layer) {
+    const auto* entry = Layout::find(name, layer);
+    if (entry == nullptr) {
+        throw Error(ErrorCode::invalid_argument,
+                    "No program of this forecaster has a state '" + std::string(name) + "'" +
+                        (layer < 0 ? "" : " of layer " + std::to_string(layer)) +
+                        "; forecast/states.hpp and the model's own states list the names.");
+    }
+    return *entry;
+}
+
+/// Checks that elements of `given` are what a state is made of, and so many. Throws `Error` (`invalid_argument`).
+inline void check_state(std::string_view state, DType stored, const Shape& shape, DType given, std::size_t count) {
+    if (given != stored || count != static_cast<std::size_t>(shape.size())) {
+        throw Error(ErrorCode::invalid_argument,
+                    "The state '" + std::string(state) + "' is stored as " + std::string(name(stored)) + " " +
+                        to_string(shape) + ", but " + std::to_string(count) + " elements of " +
+                        std::string(name(given)) + " were given; use its own type and size.");
+    }
+}
+
+}  // namespace totograph::forecast_detail
