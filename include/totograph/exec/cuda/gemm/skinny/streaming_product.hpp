@@ -25,7 +25,7 @@ namespace totograph::cuda {
 /// Rows that one tensor core instruction takes.
 inline constexpr int streamed_rows = 16;
 /// Rows up to which products are streamed: a decode step of 32 rows takes 0.30 ms where it took 0.43 with the library
-/// and kernels for norms and chains, a prefill of 64 rows 0.38 ms for 0.41 (docs/performance.md).
+/// and kernels for norms and chains, a prefill of 64 rows 0.38 ms for 0.41 (docs/notes/cuda_experiments.md).
 inline constexpr int most_streamed_rows = 64;
 /// The same of products whose sums could be drawn from, as they come from the library.
 inline constexpr int most_streamed_rows_of_draws = streamed_rows;
