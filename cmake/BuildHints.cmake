@@ -75,7 +75,7 @@ function(totograph_say_hints)
     set(flags "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}")
     if(NOT CMAKE_CONFIGURATION_TYPES AND NOT flags MATCHES "-O[1-9sfg]")
         message(NOTICE "totograph: CMAKE_BUILD_TYPE is '${CMAKE_BUILD_TYPE}', which does not optimize: a forecast takes "
-            "about a hundred times as long. Configure with -DCMAKE_BUILD_TYPE=Release "
+            "dozens of times as long. Configure with -DCMAKE_BUILD_TYPE=Release "
             "(TOTOGRAPH_NO_BUILD_HINTS=ON silences this).")
     endif()
     if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")

@@ -12,9 +12,8 @@
 #include <totograph/cuda.hpp>
 #include <totograph/graph/program.hpp>
 
+#include "cuda/ops/ops_attention_models.hpp"
 #include "cuda/ops/ops_products_models.hpp"
-#include "cuda/ops_attention_models.hpp"
-#include "cuda/ops_products_models.hpp"
 
 using namespace ops;
 

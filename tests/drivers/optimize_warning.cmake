@@ -12,7 +12,7 @@ function(compile header)
     set(output "${output}" PARENT_SCOPE)
 endfunction()
 
-set(sentence "compiled without optimization, a forecast takes about a hundred times as long")
+set(sentence "compiled without optimization, a forecast takes dozens of times as long")
 compile(totograph/exec/cpu/optimize_warning.hpp -O0)
 output_says(1 "message: totograph: ${sentence}")
 compile(totograph/exec/cpu/optimize_warning.hpp -O1)

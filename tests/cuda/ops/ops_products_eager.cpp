@@ -5,7 +5,6 @@
 #include <tuple>
 #include <vector>
 
-#include "cuda/ops/ops_products_models.hpp"
 #include "cuda/ops/ops_products_rows.hpp"
 
 namespace ops {

@@ -8,9 +8,6 @@
 #include <totograph/graph/recorder.hpp>
 #include <totograph/nn/student_t.hpp>
 
-#include "cuda/ops/ops_attention_models.hpp"
-#include "cuda/ops/ops_layers.hpp"
-#include "cuda/ops/ops_states.hpp"
 #include "cuda/ops/ops_layers.hpp"
 #include "cuda/ops/ops_states.hpp"
 
