@@ -15,6 +15,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/exit_codes.hpp"
@@ -71,30 +72,29 @@ public:
           observations_(options),
           clock_(csv_options(options.intake).dates) {}
 
+    /// The first few lines are held back: together they tell which column is the clock. No forecast waits for that, for
+    /// it needs more lines.
     void take(const std::string& line, bool is_too_long) {
-        const auto start = std::chrono::steady_clock::now();
-        ++number_;
-        if (number_ == 1) {
-            out_ = ForecastStream::heading();
+        if (!has_begun_) {
+            has_begun_ = true;
+            write(ForecastStream::heading());
         }
-        if (!observations_.needs_header() || read_header(line, is_too_long) == FirstLine::data) {
-            take_line(line, is_too_long);
-        }
-        tell(observations_.take_notes());
-        const bool is_answered = counts_.lines > 0 && !out_.empty();
-        if (!out_.empty()) {
-            stage_ = Stage::output;
-            print(out_);
-            stage_ = Stage::input;
-            out_.clear();
-        }
-        if (is_answered) {
-            latency_.add(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        if (!has_looked_ && !is_too_long && options_.variates == 0) {
+            first_.push_back(line);
+            first_bytes_ += line.size();
+            if (first_.size() < lines_ahead && first_bytes_ < bytes_ahead) {
+                return;
+            }
+            take_first();
+        } else {
+            take_first();
+            take_now(line, is_too_long);
         }
     }
 
     /// No line follows. Throws `Error(invalid_series)` when there were too few for a forecast, and no interrupt either.
     void finish() {
+        take_first();
         if (held_) {
             refute_held();
         }
@@ -115,6 +115,43 @@ public:
     }
 
 private:
+    static constexpr std::size_t lines_ahead = 10;
+    static constexpr std::size_t bytes_ahead = 1U << 20U;
+
+    void take_first() {
+        if (has_looked_) {
+            return;
+        }
+        has_looked_ = true;
+        observations_.look_ahead(first_);
+        for (const std::string& line : std::exchange(first_, {})) {
+            take_now(line, false);
+        }
+    }
+
+    void write(const std::string& text) {
+        stage_ = Stage::output;
+        print(text);
+        stage_ = Stage::input;
+    }
+
+    void take_now(const std::string& line, bool is_too_long) {
+        const auto start = std::chrono::steady_clock::now();
+        ++number_;
+        if (!observations_.needs_header() || read_header(line, is_too_long) == FirstLine::data) {
+            take_line(line, is_too_long);
+        }
+        tell(observations_.take_notes());
+        const bool is_answered = counts_.lines > 0 && !out_.empty();
+        if (!out_.empty()) {
+            write(out_);
+            out_.clear();
+        }
+        if (is_answered) {
+            latency_.add(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        }
+    }
+
     FirstLine read_header(const std::string& line, bool is_too_long) {
         if (is_too_long) {
             throw totograph::Error(totograph::ErrorCode::invalid_series,
@@ -278,6 +315,10 @@ private:
     StreamClock clock_;
     std::optional<ForecastStream> stream_;
     std::optional<Held> held_;
+    std::vector<std::string> first_;  // lines, as long as they are held back
+    std::size_t first_bytes_ = 0;
+    bool has_begun_ = false;
+    bool has_looked_ = false;
     Latency latency_;
     Counts counts_;
     std::int64_t number_ = 0;  // of the line at hand, the header included

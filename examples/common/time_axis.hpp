@@ -134,7 +134,7 @@ inline std::vector<TimeTick> month_row_ticks(const Timeline& timeline, std::int6
     }
     std::vector<TimeTick> ticks;
     for (std::int64_t row = first; row <= last; ++row) {
-        const std::int64_t at = timeline.add_months(timeline.anchor(), (row - timeline.anchor_row()) * step);
+        const std::int64_t at = timeline.months_later(row - timeline.anchor_row());
         const ClockTime clock = clock_time(at, timeline.style().offset_seconds);
         const std::int64_t number =
             static_cast<int>(clock.date.year()) * 12LL + static_cast<unsigned>(clock.date.month()) - 1;

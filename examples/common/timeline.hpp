@@ -47,14 +47,13 @@ public:
         if (kind_ == Kind::unknown) {
             return "";
         }
-        if (kind_ == Kind::months) {
-            return clock_.text(add_months(anchor_, (row - anchor_row()) * step_));
-        }
-        const double reach = static_cast<double>(anchor_) + static_cast<double>(step_) * static_cast<double>(row);
+        constexpr double longest_month = 31 * 86400e9;
+        const double length = static_cast<double>(step()) * (kind_ == Kind::months ? longest_month : 1);
+        const double reach = static_cast<double>(anchor_) + length * static_cast<double>(row);
         if (std::abs(reach) > 9e18) {
             return "";
         }
-        return clock_.text(anchor_ + (row - anchor_row()) * step_);
+        return clock_.text(step_.later(anchor_, row - anchor_row()));
     }
 
     /// The row that timestamps are continued from: the table's last.
@@ -62,16 +61,14 @@ public:
     /// The last row's instant in nanoseconds, or its number.
     [[nodiscard]] std::int64_t anchor() const { return anchor_; }
     /// The interval between rows: nanoseconds, months, or a plain number.
-    [[nodiscard]] std::int64_t step() const { return step_; }
+    [[nodiscard]] std::int64_t step() const { return step_.length; }
     /// The spelling of the last row's timestamp.
     [[nodiscard]] const totograph::io::TimestampStyle& style() const { return clock_.style; }
     /// Nanoseconds in one count of a number that looks like an epoch time; 0 for a plain counter.
     [[nodiscard]] std::int64_t epoch_unit() const { return clock_.epoch_unit; }
 
-    /// `instant` moved by whole months on the clock of the timeline's zone; days that a month lacks become its last.
-    [[nodiscard]] std::int64_t add_months(std::int64_t instant, std::int64_t count) const {
-        return totograph::io::add_months(instant, count, clock_.style.offset_seconds);
-    }
+    /// The instant `count` rows after the last one, for rows that are whole months apart.
+    [[nodiscard]] std::int64_t months_later(std::int64_t count) const { return step_.later(anchor_, count); }
 
 private:
     Timeline(std::vector<std::string> stamps, totograph::io::Clock clock)
@@ -86,7 +83,7 @@ private:
         if (step.kind != Step::uneven) {
             const bool is_number = clock_.kind == totograph::io::Clock::Kind::numbers;
             kind_ = step.kind == Step::months ? Kind::months : is_number ? Kind::numbers : Kind::instants;
-            step_ = step.length;
+            step_ = step;
             anchor_ = clock_.times.back();
         }
         clock_.times = {};
@@ -98,7 +95,7 @@ private:
     totograph::io::Clock clock_;  // without its times
     Kind kind_ = Kind::unknown;
     std::int64_t anchor_ = 0;
-    std::int64_t step_ = 0;
+    totograph::io::TimeStep step_;
 };
 
 }  // namespace examples

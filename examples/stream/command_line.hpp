@@ -21,9 +21,10 @@ namespace detail {
 
 inline constexpr const char* stream_footer = R"(
 Lines come on standard input, one observation of all variates each, as CSV: a header first, or --variates. Separator,
-clock and numbers are found out as for files; blank fields are gaps. A date, a time or an epoch time orders the lines:
-late and repeated ones are dropped, and steps that were skipped become gaps; one far ahead waits for the next, which
-tells a pause from a wrong time. Lines that cannot be read are counted and left out; a summary comes at the end.
+clock and numbers are found out as for files, by the first ten lines, which are held back; blank fields are gaps. Input
+may be packed by gzip, or be in UTF-16 with its mark. A date, a time or an epoch time orders the lines: late and repeated
+ones are dropped, and steps that were skipped become gaps; one far ahead waits for the next, which tells a pause from a
+wrong time. Lines that cannot be read are counted and left out; a summary comes at the end.
 
 Rows go to standard output, as CSV:
   observed   a value that came, the 5%, 50% and 95% quantiles of what was forecast for it, its position among the
@@ -64,6 +65,9 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
     detail::add_list(app, "--columns", options.columns, detail::split_list, "Variates to use (default: all)")
         ->type_name("A,B,...");
     add_intake_options(app, options.intake);
+    // Not to be had; who asks for it is told what to do.
+    detail::add_list(app, "--series", options.intake.series, detail::split_list, "")->group("");
+    app.add_option("--value", options.intake.value)->group("");
     number("--variates", options.variates, "There is no header; lines hold N values, or a timestamp and N values");
     app.add_flag("--independent", options.independent, "Forecast each variate by itself, blind to the others");
     number("--context", options.context, "Observations that are kept and forecast from (default: 512)");

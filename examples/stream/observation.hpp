@@ -13,6 +13,7 @@
 
 #include <totograph/core/error.hpp>
 #include <totograph/io/csv/clock.hpp>
+#include <totograph/io/csv/clock_parts.hpp>
 #include <totograph/io/csv/layout.hpp>
 #include <totograph/io/csv/names.hpp>
 #include <totograph/io/csv/options.hpp>
@@ -23,6 +24,7 @@
 #include "../common/format.hpp"
 #include "../common/intake_options.hpp"
 #include "../common/text.hpp"
+#include "clock_columns.hpp"
 #include "field_values.hpp"
 #include "options.hpp"
 
@@ -73,6 +75,22 @@ public:
             notes_.push_back(std::move(*note));
         }
         return std::exchange(notes_, {});
+    }
+
+    /// Finds the clock by the first lines together, as in files: the header, if there is one, and what follows it. To
+    /// be called before any of them is read.
+    void look_ahead(const std::vector<std::string>& lines) {
+        if (options_.variates > 0 || lines.empty()) {
+            return;
+        }
+        std::string text;
+        for (const std::string& line : lines) {
+            text += line + "\n";
+        }
+        const totograph::io::CsvLayout layout = totograph::io::find_layout(text, csv_.separator);
+        totograph::io::CsvOptions csv = csv_;
+        csv.columns = options_.columns;
+        ahead_ = find_clock_columns(lines, layout.separator, csv, gaps_);
     }
 
     /// Takes the first line. Throws `Error(invalid_file)` when it is no text, `Error(invalid_series)` when it names no
@@ -134,6 +152,7 @@ public:
             fields_ = fields;
             width_ = width;
             timestamp_.reset();
+            parts_.clear();
             units_.clear();
             clock_note_.clear();
         } else if (!clock_note_.empty()) {
@@ -169,6 +188,10 @@ private:
             timestamp_ = place_of(*csv_.timestamp, places);
             is_decided_ = !options_.columns.empty();
         }
+        if (timestamp_ && ahead_ && ahead_->parts.size() > 1) {
+            take_clock_ahead();
+            notes_.push_back(clock_note_);
+        }
         if (timestamp_ && all_.size() == 1) {
             refuse_no_variates(all_.front());
         }
@@ -179,11 +202,24 @@ private:
             detail::reject("The column '" + *csv_.timestamp + "' is in --timestamp and in --columns; name it once.");
         }
         for (std::size_t place = 0; place < all_.size() && options_.columns.empty(); ++place) {
-            if (place != timestamp_) {
+            if (!is_clock_column(place)) {
                 fields_.push_back(place);
             }
         }
         set_names();
+    }
+
+    /// Takes the clock that the first lines show.
+    void take_clock_ahead() {
+        parts_ = ahead_->parts;
+        timestamp_ = parts_.front().position;
+        clock_note_ = ahead_->note;
+    }
+
+    [[nodiscard]] bool is_clock_column(std::size_t place) const {
+        return place == timestamp_ ||
+               std::any_of(parts_.begin(), parts_.end(),
+                           [&](const totograph::io::ClockPart& part) { return part.position == place; });
     }
 
     void set_names() {
@@ -201,7 +237,8 @@ private:
         }
         Observation observation;
         if (timestamp_) {
-            observation.timestamp = record[*timestamp_].text;
+            observation.timestamp =
+                parts_.empty() ? record[*timestamp_].text : totograph::io::clock_text(parts_, record);
         }
         units_.resize(fields_.size());
         for (std::size_t variate = 0; variate < fields_.size(); ++variate) {
@@ -226,7 +263,7 @@ private:
         }
         std::vector<std::size_t> texts;
         for (std::size_t place = 0; place < record.size(); ++place) {
-            if (place != timestamp_ && totograph::io::kind_of_cell(record[place].text, gaps_) == Kind::text) {
+            if (!is_clock_column(place) && totograph::io::kind_of_cell(record[place].text, gaps_) == Kind::text) {
                 texts.push_back(place);
             }
         }
@@ -288,7 +325,14 @@ private:
         }
         if (csv_.timestamp) {
             timestamp_ = static_cast<std::size_t>(std::find(all_.begin(), all_.end(), *csv_.timestamp) - all_.begin());
+            if (ahead_ && ahead_->parts.size() > 1) {
+                take_clock_ahead();
+                clock_note_.clear();  // it has been told
+            }
             return true;
+        }
+        if (ahead_ && !ahead_->parts.empty() && ahead_->parts.back().position < record.size()) {
+            take_clock_ahead();
         }
         const auto is_asked = [&](std::size_t place) {
             return !options_.columns.empty() && std::find(fields_.begin(), fields_.end(), place) != fields_.end();
@@ -311,7 +355,7 @@ private:
             return false;
         }
         if (timestamp_ && options_.columns.empty()) {
-            std::erase(fields_, *timestamp_);
+            std::erase_if(fields_, [&](std::size_t place) { return is_clock_column(place); });
             if (fields_.empty()) {
                 refuse_no_variates(all_.front());
             }
@@ -382,7 +426,9 @@ private:
     std::vector<std::string> units_;   // of the variates
     std::size_t width_ = 0;            // fields of a line
     std::optional<std::size_t> timestamp_;
-    std::vector<std::size_t> texts_;  // the columns of text in the line before, as long as nothing is decided
+    std::optional<StreamClockColumns> ahead_;  // the clock as the first lines show it together
+    totograph::io::ClockParts parts_;          // the columns that are the clock together; empty for one alone
+    std::vector<std::size_t> texts_;           // the columns of text in the line before, as long as nothing is decided
     std::vector<std::string> notes_;
     std::string clock_note_;
     bool needs_header_ = true;

@@ -43,6 +43,12 @@ inline void check_stream(const Options& options) {
     check_at_least(options.samples, 20, "--samples");
     check_at_least(options.threads, 0, "--threads");
     check_intake(options.intake);
+    if (!options.intake.series.empty() || !options.intake.value.empty()) {
+        reject(
+            "A stream takes no rows of one value each (--series, --value): which series there are, and that a time has "
+            "all its values, is known only in the end. Write the values of one time in one line first, or let forecast "
+            "or backtest read the rows.");
+    }
     if (!(options.alarm > 0)) {
         reject("--alarm is a score, which is more than 0 (3 is three times as far out as the 90% band).");
     }

@@ -21,7 +21,8 @@
 
 namespace examples {
 
-/// The files that the command line names, or the bundled one at `bundled`.
+/// The files that the command line names, or the bundled one at `bundled`. What was decided and repaired is told on
+/// standard error.
 inline std::vector<totograph::serve::StressData> read_data(const Options& options,
                                                            const std::filesystem::path& bundled) {
     std::vector<std::filesystem::path> files = options.inputs;
@@ -40,6 +41,7 @@ inline std::vector<totograph::serve::StressData> read_data(const Options& option
             name = other.name == name ? file.string() : name;
         }
         data.push_back({name, read_table(read_input_text(file), file, options.intake, options.columns)});
+        print_notes("stress", data.back().table.notes);
         const auto& columns = data.back().table.columns;
         const auto is_blank = [](const std::vector<double>& column) {
             return std::none_of(column.begin(), column.end(), [](double value) { return std::isfinite(value); });

@@ -106,6 +106,23 @@ tr ',.' ';,' < clean.csv > german.csv
 "$program" < german.csv > german.out 2> german.txt
 cmp <(cut -d, -f1-3 clean.out) <(cut -d, -f1-3 german.out) || fail "a stream with decimal commas is the same"
 grep -q "Column 'time' holds epoch times: it is taken as the clock" german.txt || fail "the clock is told"
+# Packed, or in UTF-16.
+gzip < clean.csv | "$program" "${named[@]}" > packed.out 2> packed.txt
+cmp clean.out packed.out || fail "gzip is unpacked: $(cat packed.txt)"
+iconv -f utf-8 -t utf-16 < clean.csv | "$program" "${named[@]}" > utf16.out 2> utf16.txt
+cmp clean.out utf16.out || fail "UTF-16 is read: $(cat utf16.txt)"
+expect 3 "amid what gzip compressed" sh -c 'gzip < clean.csv | head -c 800 | "$1"' sh "$program"
+# Epoch times are the clock whatever their name, as in files.
+sed 's/^time,/kept,/' clean.csv > renamed.csv
+"$program" < renamed.csv > renamed.out 2> renamed.txt
+cmp clean.out renamed.out || fail "a stream finds the clock as files do"
+grep -q "Column 'kept' holds epoch times: it is taken as the clock" renamed.txt || fail "which is told: $(cat renamed.txt)"
+awk -F, -v OFS=, 'NR == 1 { print "date,clock", $2, $3; next }
+    { t = $1 - 1700000000; printf "2026-01-05,%02d:%02d:%02d,%s,%s\n", t / 3600, t % 3600 / 60, t % 60, $2, $3 }' \
+    clean.csv > joined.csv
+"$program" < joined.csv > joined.out 2> joined.txt
+cmp <(cut -d, -f1,3- clean.out) <(cut -d, -f1,3- joined.out) || fail "a date and a time are the clock together"
+grep -q '^forecast,2026-01-05 00:05:30,wave,' joined.out || fail "which goes on"
 awk 'NR == 50 { print "1700000010,1,1"; print "1700000480,1,1" } NR != 60 { print }' clean.csv > disorder.csv
 "$program" "${named[@]}" < disorder.csv 2> disorder.txt > /dev/null
 grep -q "Line 50 is left out: its time, 1700000010, is before" disorder.txt || fail "late: $(cat disorder.txt)"
@@ -142,5 +159,6 @@ expect 3 "the only column, 'time', holds timestamps" \
     sh -c 'printf "time\n2026-01-01\n2026-01-02\n" | "$1"' sh "$program"
 expect 3 "--date-format" sh -c 'printf "d,a\n01/02/2026,1\n" | "$1"' sh "$program"
 expect 2 "--every" "$program" --every -1
+expect 2 "Write the values of one time in one line first" "$program" --series host --value v
 "$program" --help | grep -q -- --every || fail "--help lists the options"
 echo "stream behaves."

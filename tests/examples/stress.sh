@@ -48,6 +48,13 @@ TOTOGRAPH_DISABLE=1 "$program" "${small[@]}" --mae 0 > eager.md
 grep -q 'the mode under test is the baseline' eager.md ||
     fail "eager against eager is the same to the bit, and says so"
 
+# What was decided about a file is told, a line each, as the other programs do; --quiet is about progress alone.
+awk -F, -v OFS=, 'NR != 50 { print (NR == 1 ? "host" : "web"), $0 }' series.csv > labelled.csv
+"$program" labelled.csv "${small[@]:1}" > /dev/null 2> notes.txt
+grep -q "^stress: Column 'host' holds text and is left out" notes.txt || fail "labels are told: $(cat notes.txt)"
+grep -q "^stress: The file .* lacks 1 row between its times" notes.txt || fail "gaps are told: $(cat notes.txt)"
+grep -q -- '--as-is' notes.txt || fail "and how to have it otherwise"
+
 # Tables.
 "$program" --list > list.txt
 grep -q '^backend cpu$' list.txt && grep -q '  max-autotune: ' list.txt && grep -q '  size 1: ' list.txt || fail "--list lists"

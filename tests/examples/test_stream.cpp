@@ -454,6 +454,48 @@ TEST_CASE("numbers in the first column are values, unless it is named") {
     CHECK(named.read("1,2", problem)->values == std::vector<double>{2});
 }
 
+TEST_CASE("the first lines show the clock together, as those of a file do") {
+    using Names = std::vector<std::string>;
+    const auto read = [](const Options& options, const std::vector<std::string>& lines) {
+        ObservationReader reader(options);
+        reader.look_ahead(lines);
+        reader.read_header(lines.front());
+        std::vector<std::string> stamps;
+        std::string problem;
+        for (std::size_t i = 1; i < lines.size(); ++i) {
+            const std::optional<Observation> observation = reader.read(lines[i], problem);
+            CHECK((observation || !problem.empty()));
+            stamps.push_back(observation ? observation->timestamp : "");
+        }
+        stamps.insert(stamps.end(), reader.names().begin(), reader.names().end());
+        for (const std::string& note : reader.take_notes()) {
+            stamps.push_back(note.substr(note.find("' ") + 2, 17));
+        }
+        return stamps;
+    };
+    // Epoch times under a name that is none of a clock's; a torn line says nothing.
+    const std::vector<std::string> epochs = {"cpu,kept", "1,1700000000", "2,17000", "2,1700000060",
+                                             "4",        "3,1700000120"};
+    CHECK(read({}, {epochs[0], epochs[1], epochs[3], epochs[5]}) ==
+          Names{"1700000000", "1700000060", "1700000120", "cpu", "holds epoch times"});
+    CHECK(read({}, {epochs[0], epochs[1], epochs[4], epochs[3], epochs[5]})[1].empty());
+    Options asked;
+    asked.columns = {"kept"};
+    CHECK(read(asked, {epochs[0], epochs[1], epochs[3], epochs[5]}) == Names{"", "", "", "kept"});
+    // Counters of events are none.
+    CHECK(read({}, {"bytes,cpu", "1700000000,1", "1700000750,2", "1700001520,4"}) == Names{"", "", "", "bytes", "cpu"});
+    const std::vector<std::string> joined = {"date,time,v", "2024-01-01,10:00,1", "2024-01-01,10:01,2",
+                                             "2024-01-01,10:02,3"};
+    const Names times = {"2024-01-01 10:00", "2024-01-01 10:01", "2024-01-01 10:02", "v", "and 'time' are ta"};
+    CHECK(read({}, joined) == times);
+    Options named;
+    named.intake.timestamp = "date";
+    CHECK(read(named, joined) == times);
+    named.columns = {"v"};
+    CHECK(read(named, joined) == times);
+    CHECK(read({}, {"year,month,v", "2023,12,5", "2024,1,6"}) == Names{"2023-12", "2024-01", "v", "and 'month' are t"});
+}
+
 TEST_CASE("lines without a header") {
     Options options;
     options.variates = 2;
@@ -626,6 +668,32 @@ TEST_CASE("lines are read whole, however they arrive, and cut when they never en
     CHECK(line.size() == LineReader::longest_line);
     CHECK(reader.next(line) == LineReader::Result::line);
     CHECK(line == "last");
+    CHECK(reader.next(line) == LineReader::Result::end);
+    writer.join();
+    ::close(ends[0]);
+}
+
+TEST_CASE("lines may be in UTF-16, however they arrive") {
+    int ends[2];
+    REQUIRE(::pipe(ends) == 0);
+    std::thread writer([&] {
+        std::string bytes = "\xff\xfe";
+        // U+1F600 is a pair of halves.
+        for (const char16_t unit : std::u16string(u"a,\U0001F600\r\n1,2\n")) {
+            bytes += static_cast<char>(unit & 0xFF);
+            bytes += static_cast<char>(unit >> 8);
+        }
+        for (const char byte : bytes) {
+            CHECK(::write(ends[1], &byte, 1) == 1);
+        }
+        ::close(ends[1]);
+    });
+    LineReader reader(ends[0]);
+    std::string line;
+    CHECK(reader.next(line) == LineReader::Result::line);
+    CHECK(line == "a,\xf0\x9f\x98\x80");
+    CHECK(reader.next(line) == LineReader::Result::line);
+    CHECK(line == "1,2");
     CHECK(reader.next(line) == LineReader::Result::end);
     writer.join();
     ::close(ends[0]);

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "totograph/core/error.hpp"
 #include "totograph/io/text.hpp"
@@ -107,5 +109,76 @@ inline std::string gunzip(std::string_view bytes, std::string_view file_name, st
     return {};
 #endif
 }
+
+/// Unpacks what gzip compressed as it arrives. Several such files behind each other are one.
+class GunzipStream {
+public:
+    /// `name` is what messages call the input. Throws `Error(invalid_file)` where the program was built without zlib.
+    explicit GunzipStream(std::string name) : name_(std::move(name)) {
+#ifdef TOTOGRAPH_ZLIB
+        if (!inflater_->is_ready()) {
+            fail("is compressed by gzip, and zlib cannot be used. Unpack it with gunzip first.");
+        }
+#else
+        fail("is compressed by gzip, which this program was built without zlib to read. Unpack it with gunzip first.");
+#endif
+    }
+
+    /// Takes bytes off the front of `bytes` and appends what they hold to `text`, at most 64 KiB of it. Whether more may
+    /// come without further bytes. Throws `Error(invalid_file)` for damaged data.
+    bool unpack(std::string_view& bytes, std::string& text) {
+#ifdef TOTOGRAPH_ZLIB
+        constexpr std::size_t most = 65536;
+        z_stream& stream = inflater_->stream();
+        const std::size_t used = text.size();
+        text.resize(used + most);
+        stream.next_out = reinterpret_cast<Bytef*>(text.data() + used);
+        stream.avail_out = static_cast<uInt>(most);
+        while (stream.avail_out > 0) {
+            if (is_whole_ && !bytes.empty()) {
+                inflateReset(&stream);
+                is_whole_ = false;
+            }
+            const std::size_t count = std::min<std::size_t>(bytes.size(), std::numeric_limits<int>::max());
+            stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+            stream.avail_in = static_cast<uInt>(count);
+            const int status = is_whole_ ? Z_BUF_ERROR : inflate(&stream, Z_SYNC_FLUSH);
+            bytes.remove_prefix(count - stream.avail_in);
+            if (status == Z_BUF_ERROR) {
+                break;  // it needs more bytes
+            }
+            if (status != Z_OK && status != Z_STREAM_END) {
+                fail("is compressed by gzip, but damaged.");
+            }
+            is_whole_ = status == Z_STREAM_END;
+        }
+        text.resize(used + most - stream.avail_out);
+        return stream.avail_out == 0;
+#else
+        static_cast<void>(bytes);
+        static_cast<void>(text);
+        return false;
+#endif
+    }
+
+    /// Throws `Error(invalid_file)` where the bytes ended too early.
+    void finish() const {
+        if (!is_whole_) {
+            fail("ends amid what gzip compressed; it is not whole.");
+        }
+    }
+
+private:
+    [[noreturn]] void fail(const std::string& what) const {
+        throw Error(ErrorCode::invalid_file, "The file " + in_quotes(name_, longest_quote) + " " + what);
+    }
+
+    std::string name_;
+    bool is_whole_ = false;
+#ifdef TOTOGRAPH_ZLIB
+    // zlib's state points to itself: it stays where it is.
+    std::unique_ptr<detail::Inflater> inflater_ = std::make_unique<detail::Inflater>();
+#endif
+};
 
 }  // namespace totograph::io

@@ -109,6 +109,24 @@ TEST_CASE("csv variants: comments, titles and names in comments") {
     refuses("# a\n# b\nx,y\n1,2\n1,3\n2,oops\n", {"Line 6"});
 }
 
+TEST_CASE("csv variants: titles that hold separators") {
+    const auto commas =
+        parse("Report for 2024, Q1, North\nmade Jan 5, 2024\n\ndate,a,b,c\n2024-01-01,1,2,3\n2024-01-02,4,5,6\n");
+    CHECK(commas.names == Names{"a", "b", "c"});
+    CHECK(holds(commas, 2, {3, 6}));
+    CHECK(notes(commas, "2 lines before its table"));
+    // A spreadsheet fills each line up.
+    const auto filled = parse("Sales report,,\n,,\nDate,North,South\n2024-01-01,1,2\n2024-01-02,3,4\n");
+    CHECK(filled.names == Names{"North", "South"});
+    CHECK(holds(filled, 1, {2, 4}));
+    CHECK(holds(parse("Report; 2024; x; y\na;b\n1,5;2\n3,5;4\n"), 0, {1.5, 3.5}));
+    // These are tables, or broken ones.
+    CHECK(parse("a,b\nx,1\ny,2\n").names == Names{"b"});
+    CHECK(parse(",a\nx,1\ny,2\n").names == Names{"a"});
+    refuses("a,b\n1,2,3\n4,5,6\n", {"Line 2", "3 fields"});
+    refuses("a,b\n1,2\n3,4,5\n", {"Line 3", "3 fields"});
+}
+
 TEST_CASE("csv variants: files without a header") {
     const auto dates = parse("2024-01-01,5\n2024-01-02,6\n");
     CHECK(dates.timestamps == Names{"2024-01-01", "2024-01-02"});
@@ -181,6 +199,76 @@ TEST_CASE("csv variants: dates in the order that the column decides") {
     // Continued ones are spelled alike.
     const auto table = parse("d,v\n2/28/24 9:30 PM,1\n2/29/24 9:30 PM,2\n");
     CHECK(table.clock.text(table.clock.times.back() + 86'400'000'000'000) == "3/1/24 9:30 PM");
+}
+
+TEST_CASE("csv variants: a date and a time of day in two columns") {
+    const std::string text = "date,time,v\n2024-01-01,10:00,1\n2024-01-01,11:00,2\n2024-01-01,12:00,3\n";
+    const auto table = parse(text);
+    CHECK(table.names == Names{"v"});
+    CHECK(table.timestamp_name == "date time");
+    CHECK(table.timestamps == Names{"2024-01-01 10:00", "2024-01-01 11:00", "2024-01-01 12:00"});
+    CHECK(table.clock.text(table.clock.times[2] + 3'600'000'000'000) == "2024-01-01 13:00");
+    CHECK(notes(table, "Columns 'date' and 'time' are taken together as the clock"));
+    for (const std::string name : {"date", "time"}) {
+        CHECK(parse(text, {.timestamp = name}).timestamps == table.timestamps);
+    }
+    const auto other = parse("v,Time,Date\n1,9:30:00 AM,13/01/2024\n2,9:31:00 AM,13/01/2024\n");
+    CHECK(other.timestamps[1] == "13/01/2024 9:31:00 AM");
+    CHECK(other.clock.kind == io::Clock::Kind::instants);
+    CHECK(parse("date,time,v\n20240105,10:00,1\n20240105,10:01,2\n").timestamps[1] == "2024-01-05 10:01");
+    CHECK(parse("date,time,v\n5-Jan-2024,10:00,1\n5-Jan-2024,10:01,2\n").timestamps[1] == "5-Jan-2024 10:01");
+    const auto pivoted = parse("date,time,s,v\n2024-01-01,10:00,a,1\n2024-01-01,10:00,b,2\n", {.series = {"s"}});
+    CHECK(pivoted.names == Names{"a", "b"});
+    CHECK(pivoted.rows() == 1);
+    CHECK(notes(parse(text + "2024-01-01,,7\n"), "1 row without a time"));
+    // Sunrise is no clock, and a time without a date none that can be read.
+    const auto sunrise = parse("date,sunrise,v\n2024-01-01,07:31,1\n2024-01-02,07:30,2\n");
+    CHECK(sunrise.timestamp_name == "date");
+    CHECK(sunrise.timestamps[0] == "2024-01-01");
+    CHECK(notes(parse("time,v\n10:00,1\n11:00,2\n"), "'time' has no times that can be read"));
+    CHECK(parse("date,time,date time\n2024-01-01,10:00,1\n2024-01-01,11:00,2\n").timestamp_name == "date time clock");
+}
+
+TEST_CASE("csv variants: years, quarters, months, days and hours in columns of their own") {
+    const auto months = parse("year,month,v\n2023,11,1\n2023,12,2\n2024,1,3\n2024,3,5\n");
+    CHECK(months.timestamps == Names{"2023-11", "2023-12", "2024-01", "2024-02", "2024-03"});
+    CHECK(months.timestamp_name == "year month");
+    CHECK(holds(months, 0, {1, 2, 3, gap, 5}));
+    CHECK(notes(months, "Columns 'year' and 'month' are taken together as the clock. Ask for one"));
+    CHECK(parse("v,Month,Year\n1,Nov,2023\n2,Dec,2023\n3,Jan,2024\n").timestamps.back() == "2024-01");
+    CHECK(parse("year,quarter,v\n2023,4,1\n2024,1,2\n").timestamps == Names{"2023-Q4", "2024-Q1"});
+    CHECK(parse("year,quarter,v\n2023,Q4,1\n2024,Q1,2\n").timestamps == Names{"2023-Q4", "2024-Q1"});
+    CHECK(parse("year,month,day,v\n2024,2,28,1\n2024,2,29,2\n").timestamps == Names{"2024-02-28", "2024-02-29"});
+    CHECK(parse("No,year,month,day,hour,v\n9,2024,1,1,0,1\n7,2024,1,1,1,2\n").timestamps.back() == "2024-01-01 01:00");
+    // What is asked for by name, or stands beside another clock, is no part of it.
+    CHECK(parse("year,month,v\n2023,11,1\n2023,12,2\n", {.columns = {"month", "v"}}).names == Names{"month", "v"});
+    CHECK(parse("t,year,month\n2024-01-01,2024,1\n2024-02-01,2024,2\n").names == Names{"year", "month"});
+    CHECK(parse("year,month,ts,v\n2024,1,1704067200,1\n2024,2,1706745600,2\n").timestamp_name == "ts");
+    CHECK(parse("year,month,v\n2023,11,1\n2023,13,2\n").timestamp_name != "year month");
+    CHECK(parse("month,day,v\n1,11,1\n1,12,2\n").timestamp_name != "month day");
+}
+
+TEST_CASE("csv variants: months by their names, and quarters") {
+    for (const std::string text : {"05-Jan-2024,1\n06-Jan-2024,2\n", "\"Jan 5, 2024\",1\n\"Jan 6, 2024\",2\n"}) {
+        const auto table = parse("d,v\n" + text);
+        CHECK(table.clock.kind == io::Clock::Kind::instants);
+        CHECK(io::find_time_step(table.clock).length == 86'400'000'000'000);
+    }
+    for (const std::string text : {"2023 Nov,1\n2023 Dec,2\n2024 Jan,3\n", "2023-Q3,1\n2023-Q4,2\n2024-Q1,3\n"}) {
+        const auto table = parse("d,v\n" + text);
+        CHECK(table.names == Names{"v"});
+        CHECK(io::find_time_step(table.clock).kind == io::TimeStep::Kind::months);
+    }
+}
+
+TEST_CASE("csv variants: numbers in brackets are negative") {
+    const auto table = parse("a,b,c\n1,$(5),\"(1,234)\"\n(6.00),$7,2\n8,($8.50),3\n");
+    CHECK(holds(table, 0, {1, -6, 8}));
+    CHECK(holds(table, 1, {-5, 7, -8.5}));
+    CHECK(holds(table, 2, {-1234, 2, 3}));
+    CHECK(holds(parse("a;b\n(1,5);1\n2,5;2\n"), 0, {-1.5, 2.5}));
+    refuses("a,b\n(-1),1\n2,2\n3,3\n", {"'(-1)' is not a number"});
+    refuses("a,b\n((1)),1\n2,2\n3,3\n", {"'((1))' is not a number"});
 }
 
 TEST_CASE("csv variants: decimal commas and thousands") {

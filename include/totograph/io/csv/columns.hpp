@@ -11,6 +11,7 @@
 
 #include "totograph/core/error.hpp"
 #include "totograph/io/csv/clock.hpp"
+#include "totograph/io/csv/clock_parts.hpp"
 #include "totograph/io/csv/names.hpp"
 #include "totograph/io/csv/options.hpp"
 #include "totograph/io/csv/profile.hpp"
@@ -32,6 +33,7 @@ public:
         if (!clock_) {
             choose_clock();
         }
+        join_clock();
         if (is_long()) {
             choose_value();
         } else if (options.columns.empty()) {
@@ -41,10 +43,15 @@ public:
         }
     }
 
+    /// The column of the clock, or the first of those that are the clock together.
     [[nodiscard]] std::optional<std::size_t> clock() const { return clock_; }
+    /// All of them; empty without a clock.
+    [[nodiscard]] const ClockParts& clock_parts() const { return parts_; }
     [[nodiscard]] const std::vector<std::size_t>& values() const { return values_; }
     [[nodiscard]] const std::vector<std::size_t>& series() const { return series_; }
     [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+    /// The sentence about a clock that is more than a column of dates; empty without.
+    [[nodiscard]] const std::string& clock_note() const { return clock_note_; }
     /// The columns of text that nobody asked for.
     [[nodiscard]] const std::vector<std::size_t>& labels() const { return labels_; }
 
@@ -92,12 +99,75 @@ private:
     }
 
     [[nodiscard]] bool may_be_clock(std::size_t position) const { return !is_asked_[position]; }
+    [[nodiscard]] bool is_clock(std::size_t position) const {
+        return std::any_of(parts_.begin(), parts_.end(),
+                           [&](const ClockPart& part) { return part.position == position; });
+    }
+
+    /// The times of day that belong to a column of dates.
+    [[nodiscard]] std::optional<std::size_t> times_of(std::size_t dates) const {
+        return find_time_of_day(names(), profiles_, dates,
+                                [&](std::size_t position) { return may_be_clock(position); });
+    }
+
+    /// Whether a column holds dates alone, as such or as numbers that are called so.
+    [[nodiscard]] bool holds_dates(std::size_t position) const {
+        const ColumnProfile& profile = profiles_[position];
+        return profile.is_date() || (profile.is_numeric() && is_clock_name(names()[position]) &&
+                                     parse_compact_date(profile.first_cell).has_value());
+    }
+
+    /// A date and a time of day in two columns, or years and months, are the clock together.
+    void join_clock() {
+        using Role = ClockPart::Role;
+        if (!clock_) {
+            choose_counting(true);
+        }
+        if (!clock_) {
+            parts_ =
+                find_calendar_columns(names(), profiles_, [&](std::size_t position) { return may_be_clock(position); });
+        }
+        if (!clock_ && parts_.empty()) {
+            choose_counting(false);
+        }
+        if (clock_ && holds_dates(*clock_)) {
+            if (const std::optional<std::size_t> times = times_of(*clock_)) {
+                parts_ = {{*clock_, Role::date}, {*times, Role::time_of_day}};
+            }
+        } else if (clock_ && profiles_[*clock_].is_time_of_day()) {
+            for (std::size_t position = 0; position < names().size() && parts_.empty(); ++position) {
+                if (may_be_clock(position) && holds_dates(position)) {
+                    parts_ = {{position, Role::date}, {*clock_, Role::time_of_day}};
+                }
+            }
+        }
+        if (!parts_.empty()) {
+            clock_ = parts_.front().position;
+            tell_joined();
+        } else if (clock_) {
+            parts_ = {{*clock_, Role::stamp}};
+        }
+    }
+
+    void tell_joined() {
+        std::string columns;
+        for (std::size_t part = 0; part < parts_.size(); ++part) {
+            columns += (part == 0                   ? ""
+                        : part + 1 == parts_.size() ? " and "
+                                                    : ", ") +
+                       in_quotes(names()[parts_[part].position], 40);
+        }
+        const bool is_date = parts_.front().role == ClockPart::Role::date;
+        clock_note_ = "Columns " + columns + " are taken together as the clock." +
+                      (is_date ? "" : " Ask for one of them by name to have it as values.");
+        notes_.push_back(clock_note_);
+    }
 
     void choose_clock() {
         std::optional<std::size_t> constant;
         for (std::size_t position = 0; position < names().size(); ++position) {
             if (may_be_clock(position) && profiles_[position].is_time()) {
-                if (!profiles_[position].is_constant) {
+                if (!profiles_[position].is_constant || (holds_dates(position) && times_of(position))) {
                     clock_ = position;
                     return;
                 }
@@ -107,12 +177,11 @@ private:
         // A constant date is a clock only where there is but one row.
         if (constant && profiles_[*constant].times == 1) {
             clock_ = constant;
-            return;
         }
-        choose_counting();
     }
 
-    void choose_counting() {
+    /// Among columns of numbers: epoch times and dates in digits, and unless these are `epochs_alone` what counts rows.
+    void choose_counting(bool epochs_alone) {
         std::optional<std::size_t> other;
         for (std::size_t position = 0; position < names().size(); ++position) {
             if (!may_be_clock(position) || !profiles_[position].is_numeric()) {
@@ -121,7 +190,8 @@ private:
             const CountingColumn column = counting(profiles_[position]);
             const bool is_date = parse_compact_date(profiles_[position].first_cell).has_value();
             const bool is_named = is_clock_name(names()[position]) || (position == 0 && source_.has_index());
-            if (is_named && (column.is_epoch || is_date || (column.is_regular && column.is_rising))) {
+            const bool is_counter = !epochs_alone && column.is_regular && column.is_rising;
+            if (is_named && (column.is_epoch || is_date || is_counter)) {
                 set_counting(position, column.is_epoch, is_date);
                 return;
             }
@@ -148,12 +218,13 @@ private:
     void set_counting(std::size_t position, bool is_epoch, bool is_date) {
         clock_ = position;
         const bool is_index = position == 0 && source_.has_index();
-        notes_.push_back("Column " + in_quotes(names()[position]) +
-                         (is_epoch   ? " holds epoch times: it is taken as the clock"
-                          : is_date  ? " holds dates: it is taken as the clock"
-                          : is_index ? " without a name counts the rows: it is taken as the clock"
-                                     : " counts up in equal steps: it is taken as the clock") +
-                         ". Ask for it by name to have it as values.");
+        clock_note_ = "Column " + in_quotes(names()[position]) +
+                      (is_epoch   ? " holds epoch times: it is taken as the clock"
+                       : is_date  ? " holds dates: it is taken as the clock"
+                       : is_index ? " without a name counts the rows: it is taken as the clock"
+                                  : " counts up in equal steps: it is taken as the clock") +
+                      ". Ask for it by name to have it as values.";
+        notes_.push_back(clock_note_);
     }
 
     /// Throws for a column that cannot be read as numbers though it was asked for.
@@ -180,9 +251,9 @@ private:
 
     void check_asked() {
         for (std::size_t position = 0; position < names().size(); ++position) {
-            if (is_asked_[position] && position != clock_ && !profiles_[position].is_empty()) {
+            if (is_asked_[position] && !is_clock(position) && !profiles_[position].is_empty()) {
                 check_numeric(position);
-            } else if (!is_asked_[position] && position != clock_ && profiles_[position].texts > 0) {
+            } else if (!is_asked_[position] && !is_clock(position) && profiles_[position].texts > 0) {
                 labels_.push_back(position);
             }
         }
@@ -194,7 +265,7 @@ private:
         std::vector<std::string> times;
         for (std::size_t position = 0; position < names().size(); ++position) {
             const ColumnProfile& profile = profiles_[position];
-            if (position == clock_) {
+            if (is_clock(position)) {
                 continue;
             }
             if (profile.is_empty()) {
@@ -267,7 +338,7 @@ private:
         if (values_.empty()) {
             std::vector<std::string> candidates;
             for (std::size_t position = 0; position < names().size(); ++position) {
-                if (!is_asked_[position] && position != clock_ && profiles_[position].is_numeric()) {
+                if (!is_asked_[position] && !is_clock(position) && profiles_[position].is_numeric()) {
                     values_.push_back(position);
                     candidates.push_back(names()[position]);
                 }
@@ -294,6 +365,8 @@ private:
     std::unordered_map<std::string, std::size_t> positions_;
     std::vector<bool> is_asked_;
     std::optional<std::size_t> clock_;
+    ClockParts parts_;
+    std::string clock_note_;
     std::vector<std::size_t> values_;
     std::vector<std::size_t> series_;
     std::vector<std::size_t> labels_;

@@ -11,19 +11,19 @@
 #include <vector>
 
 #include "totograph/core/error.hpp"
-#include "totograph/io/csv/clock.hpp"
 #include "totograph/io/csv/cells.hpp"
+#include "totograph/io/csv/clock.hpp"
 #include "totograph/io/csv/columns.hpp"
-#include "totograph/io/csv/options.hpp"
-#include "totograph/io/csv/profile.hpp"
-#include "totograph/io/csv/source.hpp"
-#include "totograph/io/csv/writer.hpp"
 #include "totograph/io/csv/gap_words.hpp"
 #include "totograph/io/csv/long_form.hpp"
+#include "totograph/io/csv/options.hpp"
+#include "totograph/io/csv/profile.hpp"
 #include "totograph/io/csv/regular_rows.hpp"
+#include "totograph/io/csv/source.hpp"
 #include "totograph/io/csv/table.hpp"
-#include "totograph/io/text.hpp"
 #include "totograph/io/csv/text_encoding.hpp"
+#include "totograph/io/csv/writer.hpp"
+#include "totograph/io/text.hpp"
 #include "totograph/io/text_file.hpp"
 
 namespace totograph::io {
@@ -56,18 +56,7 @@ public:
 
 private:
     void profile() {
-        profiles_.resize(source_.names().size());
-        std::vector<char> may_count;
-        for (std::size_t position = 0; position < profiles_.size(); ++position) {
-            may_count.push_back(position == 0 || is_clock_name(source_.names()[position]) ? 1 : 0);
-        }
-        const ColumnProfiler profiler(gaps_);
-        source_.each_row([&](const CsvSource::Record& record) {
-            ++rows_;
-            for (std::size_t position = 0; position < profiles_.size(); ++position) {
-                profiler.add(profiles_[position], record[position], may_count[position] != 0);
-            }
-        });
+        profiles_ = profile_columns(source_, gaps_, &rows_);
         if (rows_ == 0) {
             throw Error(ErrorCode::invalid_file,
                         "The file " + source_.file() + " names its columns but has no rows below that.");
@@ -106,7 +95,7 @@ private:
                 table_.columns[i].push_back(value_of(record[values[i]], values[i], marks_[i]));
             }
             if (choice.clock()) {
-                table_.timestamps.push_back(record[*choice.clock()].text);
+                table_.timestamps.push_back(clock_text(choice.clock_parts(), record));
             }
             if (!choice.series().empty()) {
                 series_.push_back(series_name(record, choice));
@@ -154,24 +143,35 @@ private:
         if (!choice.clock()) {
             return;
         }
-        table_.timestamp_name = source_.names()[*choice.clock()];
+        name_clock(choice.clock_parts());
         std::vector<std::string> stamps;
         stamps.reserve(table_.timestamps.size());
         const ColumnProfile& profile = profiles_[*choice.clock()];
-        const bool has_others = profile.is_time() && profile.times < profile.filled();
+        const bool is_joined = choice.clock_parts().size() > 1;
+        const bool has_others = is_joined || (profile.is_time() && profile.times < profile.filled());
         for (const std::string& text : table_.timestamps) {
             const std::string_view stamp = without_blanks(text);
             const bool is_none = gaps_.hold(stamp) || (has_others && kind_of_cell(stamp, gaps_) != CellKind::time);
             stamps.emplace_back(is_none ? std::string_view() : stamp);
         }
         DateOrder order = options_.dates.value_or(DateOrder::year_first);
-        if (!options_.dates && profile.times > 0) {
+        if (!options_.dates && (is_joined || profile.times > 0)) {
             order = order_of(stamps);
         }
         table_.clock = read_clock(stamps, order);
         if (table_.clock.kind == Clock::Kind::labels) {
             table_.notes.push_back("The timestamps in column " + in_quotes(table_.timestamp_name) +
                                    " cannot be read as times; the rows are taken in the order of the file.");
+        }
+    }
+
+    /// Columns that are the clock together have a name of all theirs, which no other column has.
+    void name_clock(const ClockParts& parts) {
+        for (const ClockPart& part : parts) {
+            table_.timestamp_name += (table_.timestamp_name.empty() ? "" : " ") + source_.names()[part.position];
+        }
+        while (parts.size() > 1 && table_.find(table_.timestamp_name)) {
+            table_.timestamp_name += " clock";
         }
     }
 

@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "totograph/io/csv/records.hpp"
 #include "totograph/io/csv/gap_words.hpp"
 #include "totograph/io/csv/number_cell.hpp"
-#include "totograph/io/text.hpp"
+#include "totograph/io/csv/records.hpp"
 #include "totograph/io/csv/timestamp.hpp"
+#include "totograph/io/text.hpp"
 
 namespace totograph::io {
 
@@ -106,6 +106,110 @@ inline char guess_separator(const std::vector<SampledLine>& lines) {
 
 }  // namespace detail
 
+/// What a cell (without blanks around it) looks like by itself.
+inline CellKind kind_of_cell(std::string_view cell, const GapWords& gaps) {
+    if (cell.empty()) {
+        return CellKind::blank;
+    }
+    if (parse_decimal(cell).kind == DecimalKind::number) {
+        return gaps.has_numbers() && gaps.hold(cell) ? CellKind::gap_word : CellKind::number;
+    }
+    if (gaps.hold(cell)) {
+        return CellKind::gap_word;
+    }
+    const auto is = [&](std::string_view a, std::string_view b, std::string_view c) {
+        return cell == a || cell == b || cell == c;
+    };
+    if (is("true", "True", "TRUE") || is("false", "False", "FALSE")) {
+        return CellKind::truth;
+    }
+    // Before numbers: "2024 Jan" is none that has a unit.
+    if (std::string_view rest = cell; take_named_date(rest) && parse_timestamp(cell)) {
+        return CellKind::time;
+    }
+    if (const std::optional<NumberParts> parts = split_number(cell);
+        parts && (parse_digits(parts->digits, DecimalMark::point).kind != DecimalKind::text ||
+                  parse_digits(parts->digits, DecimalMark::comma).kind != DecimalKind::text)) {
+        return CellKind::number;
+    }
+    const DateReading reading = date_reading(cell);
+    const bool is_time = reading.can_be_day_first || reading.can_be_month_first || parse_timestamp(cell).has_value();
+    return is_time ? CellKind::time : CellKind::text;
+}
+
+namespace detail {
+
+/// The cells of a line: how many hold something, and whether all of those are text.
+struct LineCells {
+    std::size_t fields = 0;
+    std::size_t filled = 0;
+    bool is_text = true;
+};
+
+inline LineCells cells_of(std::string_view line, char separator, const GapWords& gaps) {
+    LineCells cells;
+    while (true) {
+        bool in_quotes = false;
+        std::size_t end = 0;
+        for (; end < line.size() && (in_quotes || line[end] != separator); ++end) {
+            in_quotes = in_quotes != (line[end] == '"');
+        }
+        std::string_view cell = without_blanks(line.substr(0, end));
+        if (cell.size() >= 2 && cell.front() == '"' && cell.back() == '"') {
+            cell = cell.substr(1, cell.size() - 2);
+        }
+        ++cells.fields;
+        cells.filled += cell.empty() ? 0 : 1;
+        cells.is_text = cells.is_text && (cell.empty() || kind_of_cell(cell, gaps) == CellKind::text);
+        if (end == line.size()) {
+            return cells;
+        }
+        line.remove_prefix(end + 1);
+    }
+}
+
+/// How many of the first lines are titles although they hold separators ("Report for 2024, Q1", or what a spreadsheet
+/// fills up: "Report,,"). Below them comes a line of names, then rows with as many fields that are not all text. The
+/// titles have another number of fields, or at most half of theirs hold something. 0 where it does not look so.
+inline std::size_t titles_with_separators(std::string_view text, const std::vector<SampledLine>& lines,
+                                          char separator) {
+    const std::size_t kind = guessed_separators.find(separator);
+    if (kind == std::string_view::npos || lines.size() < 3 || lines.back().counts[kind] == 0) {
+        return 0;
+    }
+    const std::size_t count = lines.back().counts[kind];
+    std::size_t first = lines.size();  // of the lines with as many fields as the last
+    while (first > 0 && lines[first - 1].counts[kind] == count) {
+        --first;
+    }
+    if (first + 2 >= lines.size()) {
+        return 0;
+    }
+    const GapWords gaps;
+    const auto cells = [&](std::size_t i) {
+        return cells_of(text.substr(lines[i].begin, lines[i].end - lines[i].begin), separator, gaps);
+    };
+    std::size_t header = first;
+    for (LineCells here = cells(header); header + 2 < lines.size() && 2 * here.filled <= here.fields;) {
+        here = cells(++header);
+    }
+    const bool any_separator = std::any_of(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(header),
+                                           [&](const SampledLine& line) { return line.counts[kind] > 0; });
+    const LineCells names = cells(header);
+    const bool is_header = names.is_text && 2 * names.filled > names.fields && !cells(header + 1).is_text;
+    return any_separator && is_header ? header : 0;
+}
+
+/// Begins the table behind so many of the lines.
+inline void pass_over(CsvLayout& layout, const std::vector<SampledLine>& lines, std::size_t titles) {
+    layout.begin = lines[titles].begin;
+    layout.line = lines[titles].number;
+    layout.skipped += titles;
+    layout.has_titles = true;
+}
+
+}  // namespace detail
+
 /// Looks at the first lines of a text (without a byte order mark): passes over comments (`#`, `//`, `%`), blank lines,
 /// titles and the line "sep=;" of spreadsheets, and guesses the separator where none is given.
 inline CsvLayout find_layout(std::string_view text, std::optional<char> separator = std::nullopt) {
@@ -134,6 +238,13 @@ inline CsvLayout find_layout(std::string_view text, std::optional<char> separato
     std::erase_if(lines, [&](const detail::SampledLine& line) {
         return detail::is_blank_line(text.substr(line.begin, line.end - line.begin));
     });
+    for (const char candidate : separator ? std::string(1, *separator) : std::string(guessed_separators)) {
+        if (const std::size_t titles = detail::titles_with_separators(text, lines, candidate); titles > 0) {
+            layout.separator = candidate;
+            detail::pass_over(layout, lines, titles);
+            return layout;
+        }
+    }
     layout.separator = separator.value_or(detail::guess_separator(lines));
     const std::size_t kind = guessed_separators.find(layout.separator);
     for (std::size_t i = 0; i + 1 < lines.size() && kind != std::string_view::npos; ++i) {
@@ -144,42 +255,12 @@ inline CsvLayout find_layout(std::string_view text, std::optional<char> separato
                 return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
             });
             if (i > 0 && has_letters && lines[i].counts[kind] == lines[i + 1].counts[kind]) {
-                layout.begin = lines[i].begin;
-                layout.line = lines[i].number;
-                layout.skipped += i;
-                layout.has_titles = true;
+                detail::pass_over(layout, lines, i);
             }
             break;
         }
     }
     return layout;
-}
-
-/// What a cell (without blanks around it) looks like by itself.
-inline CellKind kind_of_cell(std::string_view cell, const GapWords& gaps) {
-    if (cell.empty()) {
-        return CellKind::blank;
-    }
-    if (parse_decimal(cell).kind == DecimalKind::number) {
-        return gaps.has_numbers() && gaps.hold(cell) ? CellKind::gap_word : CellKind::number;
-    }
-    if (gaps.hold(cell)) {
-        return CellKind::gap_word;
-    }
-    const auto is = [&](std::string_view a, std::string_view b, std::string_view c) {
-        return cell == a || cell == b || cell == c;
-    };
-    if (is("true", "True", "TRUE") || is("false", "False", "FALSE")) {
-        return CellKind::truth;
-    }
-    if (const std::optional<NumberParts> parts = split_number(cell);
-        parts && (parse_digits(parts->digits, DecimalMark::point).kind != DecimalKind::text ||
-                  parse_digits(parts->digits, DecimalMark::comma).kind != DecimalKind::text)) {
-        return CellKind::number;
-    }
-    const DateReading reading = date_reading(cell);
-    const bool is_time = reading.can_be_day_first || reading.can_be_month_first || parse_timestamp(cell).has_value();
-    return is_time ? CellKind::time : CellKind::text;
 }
 
 /// Whether a first record holds names: it does unless all of it is numbers, times and gaps (numbers in quotes are

@@ -120,10 +120,12 @@ inline void take_exponent(std::string_view& text, std::string& digits) {
 
 }  // namespace detail
 
-/// Splits a cell (without blanks around it) into a number and its unit; nothing where it is something else.
-inline std::optional<NumberParts> split_number(std::string_view cell) {
+namespace detail {
+
+/// Splits a number without brackets.
+inline std::optional<NumberParts> split_plain(std::string_view cell) {
     NumberParts parts;
-    parts.unit = detail::take_currency(cell);
+    parts.unit = take_currency(cell);
     if (cell.starts_with('-') || cell.starts_with('+')) {
         parts.digits = cell.starts_with('-') ? "-" : "";
         cell.remove_prefix(1);
@@ -132,22 +134,43 @@ inline std::optional<NumberParts> split_number(std::string_view cell) {
         cell.remove_prefix(3);
     }
     if (parts.unit.empty()) {
-        parts.unit = detail::take_currency(cell);
+        parts.unit = take_currency(cell);
     }
-    if (!detail::take_mantissa(cell, parts.digits)) {
+    if (!take_mantissa(cell, parts.digits)) {
         return std::nullopt;
     }
-    detail::take_exponent(cell, parts.digits);
-    if (const std::size_t blank = detail::thousands_blank(cell); blank > 0 && cell[0] != '\'') {
+    take_exponent(cell, parts.digits);
+    if (const std::size_t blank = thousands_blank(cell); blank > 0 && cell[0] != '\'') {
         cell.remove_prefix(blank);
     }
     if (cell.empty()) {
         return parts;
     }
-    if (!parts.unit.empty() || !detail::is_unit(cell)) {
+    if (!parts.unit.empty() || !is_unit(cell)) {
         return std::nullopt;
     }
     parts.unit = cell;
+    return parts;
+}
+
+}  // namespace detail
+
+/// Splits a cell (without blanks around it) into a number and its unit; nothing where it is something else. In
+/// brackets, as accountants write it, a number is negative.
+inline std::optional<NumberParts> split_number(std::string_view cell) {
+    if (!cell.ends_with(')')) {
+        return detail::split_plain(cell);
+    }
+    const std::string_view currency = detail::take_currency(cell);
+    if (cell.size() < 3 || cell.front() != '(' || cell[1] == '+') {
+        return std::nullopt;
+    }
+    std::optional<NumberParts> parts = detail::split_plain(cell.substr(1, cell.size() - 2));
+    if (!parts || parts->digits.starts_with('-') || (!currency.empty() && !parts->unit.empty())) {
+        return std::nullopt;
+    }
+    parts->digits.insert(0, 1, '-');
+    parts->unit = currency.empty() ? parts->unit : currency;
     return parts;
 }
 

@@ -11,12 +11,14 @@
 #include <string_view>
 #include <vector>
 
-#include "totograph/io/csv/layout.hpp"
 #include "totograph/io/csv/decimal.hpp"
 #include "totograph/io/csv/gap_words.hpp"
+#include "totograph/io/csv/layout.hpp"
+#include "totograph/io/csv/named_date.hpp"
 #include "totograph/io/csv/number_cell.hpp"
-#include "totograph/io/text.hpp"
+#include "totograph/io/csv/timestamp.hpp"
 #include "totograph/io/csv/units.hpp"
+#include "totograph/io/text.hpp"
 
 namespace totograph::io {
 
@@ -40,6 +42,15 @@ struct ColumnProfile {
     std::string first_cell{};
     std::vector<double> counts{};  ///< Its numbers, as long as the column may be a clock.
     bool can_be_clock = true;
+    double smallest = 0;  ///< Of its numbers that are plain.
+    double largest = 0;
+    bool are_whole = true;     ///< Whether its numbers are plain and whole.
+    bool has_hours = false;    ///< Whether a time in it has a time of day, too.
+    bool has_repeats = false;  ///< Whether a time in it stands twice in a row.
+    std::string last_time{};
+    std::size_t times_of_day = 0;  ///< Of its texts those that are times of day, names of months, quarters.
+    std::size_t month_names = 0;
+    std::size_t quarters = 0;
 
     [[nodiscard]] std::size_t filled() const { return numbers + times + texts; }
     /// Whether all that is there are numbers of one unit.
@@ -47,17 +58,33 @@ struct ColumnProfile {
     /// Whether nine of ten cells are times: below a table, or between its parts, may stand a word such as "Total".
     [[nodiscard]] bool is_time() const { return times > 0 && times >= 9 * (filled() - times); }
     [[nodiscard]] bool is_empty() const { return filled() == 0; }
+    /// Whether it holds dates without times of day.
+    [[nodiscard]] bool is_date() const { return is_time() && !has_hours; }
+    /// Whether nine of ten cells are times of day.
+    [[nodiscard]] bool is_time_of_day() const {
+        return times_of_day > 0 && times_of_day >= 9 * (filled() - times_of_day);
+    }
+    /// Whether it holds whole numbers of this range alone.
+    [[nodiscard]] bool is_within(double least, double most) const {
+        return is_numeric() && are_whole && smallest >= least && largest <= most;
+    }
 };
 
-/// Whether a column is called as clocks are.
-inline bool is_clock_name(std::string_view name) {
-    std::string lower;
+/// A name in small letters and digits alone.
+inline std::string plain_name(std::string_view name) {
+    std::string plain;
     for (const char letter : name) {
         const auto byte = static_cast<unsigned char>(letter);
         if (std::isalnum(byte) != 0) {
-            lower += static_cast<char>(std::tolower(byte));
+            plain += static_cast<char>(std::tolower(byte));
         }
     }
+    return plain;
+}
+
+/// Whether a column is called as clocks are.
+inline bool is_clock_name(std::string_view name) {
+    const std::string lower = plain_name(name);
     constexpr std::string_view names[] = {
         "time",   "times",       "timestamp",     "timestamps", "datetime",  "date",
         "dates",  "when",        "clock",         "epoch",      "epochtime", "epochms",
@@ -66,6 +93,18 @@ inline bool is_clock_name(std::string_view name) {
         "period", "timestampms", "unixtimestamp", "xvalue",     "row",       "index",
         "step",   "day",         "month",         "year",       "datum",     "zeit"};
     return std::find(std::begin(names), std::end(names), lower) != std::end(names);
+}
+
+/// Whether a cell is a time of day, such as "10:00", "9:30:15 PM" or "10:00:00.250Z".
+inline bool is_time_of_day(std::string_view cell) {
+    constexpr std::size_t longest = 30;
+    return cell.size() <= longest && cell.find(':') != std::string_view::npos &&
+           parse_timestamp("2000-01-01 " + std::string(cell)).has_value();
+}
+
+/// Whether a cell is a quarter without its year.
+inline bool is_quarter(std::string_view cell) {
+    return cell.size() == 2 && (cell[0] == 'Q' || cell[0] == 'q') && cell[1] >= '1' && cell[1] <= '4';
 }
 
 namespace detail {
@@ -128,9 +167,10 @@ public:
         profile.is_constant = profile.is_constant && profile.first_cell == cell;
         switch (kind) {
             case CellKind::number: add_number(profile, cell, field.line, may_count); break;
-            case CellKind::time: ++profile.times; break;
+            case CellKind::time: add_time(profile, cell); break;
             case CellKind::truth:
                 ++profile.numbers;
+                profile.are_whole = false;
                 profile.can_be_clock = false;
                 break;
             default: add_text(profile, cell, field.line); break;
@@ -138,7 +178,17 @@ public:
     }
 
 private:
+    static void add_time(ColumnProfile& profile, std::string_view cell) {
+        ++profile.times;
+        profile.has_hours = profile.has_hours || cell.find(':') != std::string_view::npos;
+        profile.has_repeats = profile.has_repeats || profile.last_time == cell;
+        profile.last_time = cell;
+    }
+
     static void add_text(ColumnProfile& profile, std::string_view cell, std::size_t line) {
+        profile.times_of_day += is_time_of_day(cell) ? 1 : 0;
+        profile.month_names += detail::month_of_name(cell) > 0 ? 1 : 0;
+        profile.quarters += is_quarter(cell) ? 1 : 0;
         if (profile.texts++ == 0) {
             profile.first_text = cell.substr(0, 80);
             profile.first_text_line = line;
@@ -155,8 +205,12 @@ private:
             }
             add_unit(profile, "", plain.value == 0, line);
             add_count(profile, plain.value, may_count);
+            profile.smallest = profile.numbers == 1 ? plain.value : std::min(profile.smallest, plain.value);
+            profile.largest = profile.numbers == 1 ? plain.value : std::max(profile.largest, plain.value);
+            profile.are_whole = profile.are_whole && std::floor(plain.value) == plain.value;
             return;
         }
+        profile.are_whole = false;
         profile.can_be_clock = false;
         const std::optional<NumberParts> parts = split_number(cell);
         profile.marks.add(evidence_of(parts->digits));

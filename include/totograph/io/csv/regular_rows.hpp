@@ -17,8 +17,8 @@
 #include "totograph/core/error.hpp"
 #include "totograph/io/csv/clock.hpp"
 #include "totograph/io/csv/table.hpp"
-#include "totograph/io/text.hpp"
 #include "totograph/io/csv/time_step.hpp"
+#include "totograph/io/text.hpp"
 
 namespace totograph::io {
 
@@ -53,12 +53,12 @@ private:
 
     [[nodiscard]] Times& times() { return table_.clock.times; }
 
-    /// Tells what is done, or refuses the file because it would have to be.
-    void tell(const std::string& what, const std::string& done) {
+    /// Tells what is done, and how to have it otherwise, or refuses the file because it would have to be.
+    void tell(const std::string& what, const std::string& done, const std::string& otherwise = "") {
         if (policy_ == RowPolicy::strict) {
             throw Error(ErrorCode::invalid_file, "The file " + file_ + " " + what + ". Without --strict " + done + ".");
         }
-        table_.notes.push_back("The file " + file_ + " " + what + ": " + done + ".");
+        table_.notes.push_back("The file " + file_ + " " + what + ": " + done + otherwise + ".");
     }
 
     [[nodiscard]] std::string stamp(std::size_t row) const { return in_quotes(table_.timestamps[row]); }
@@ -150,8 +150,7 @@ private:
     /// How many rows are missing before a row.
     [[nodiscard]] std::int64_t missing_before(std::size_t row, const TimeStep& step) {
         if (step.kind == TimeStep::Kind::months) {
-            const std::int64_t offset = table_.clock.style.offset_seconds;
-            return (month_number(times()[row], offset) - month_number(times()[row - 1], offset)) / step.length - 1;
+            return (step.months.month_of(times()[row]) - step.months.month_of(times()[row - 1])) / step.length - 1;
         }
         const double steps =
             static_cast<double>(time_between(times()[row - 1], times()[row])) / static_cast<double>(step.length);
@@ -185,7 +184,7 @@ private:
         }
         const auto count = static_cast<std::size_t>(missing);
         tell("lacks " + rows_text(count) + " between its times, the first behind " + stamp(first - 1),
-             count == 1 ? "it becomes a gap" : "they become gaps");
+             count == 1 ? "it becomes a gap" : "they become gaps", " (--as-is takes the rows as they stand)");
         insert(step, count);
     }
 
@@ -206,8 +205,7 @@ private:
         for (std::size_t row = 0; row < rows; ++row) {
             const std::int64_t missing = row == 0 ? 0 : missing_before(row, step);
             for (std::int64_t i = 1; i <= missing; ++i) {
-                const std::int64_t time = step.kind == TimeStep::Kind::months ? month_later(row - 1, i * step.length)
-                                                                              : times()[row - 1] + i * step.length;
+                const std::int64_t time = step.later(times()[row - 1], i);
                 sources.push_back(none);
                 all.push_back(time);
                 stamps.push_back(table_.clock.text(time));
@@ -226,16 +224,6 @@ private:
         }
         table_.timestamps = std::move(stamps);
         times() = std::move(all);
-    }
-
-    /// The last days of months stay last days.
-    [[nodiscard]] std::int64_t month_later(std::size_t row, std::int64_t months) {
-        const std::int64_t offset = table_.clock.style.offset_seconds;
-        unsigned day = 0;
-        for (const std::int64_t time : {times()[row], times().front(), times().back()}) {
-            day = std::max(day, static_cast<unsigned>(clock_time(time, offset).date.day()));
-        }
-        return add_months(times()[row], months, offset, day);
     }
 
     Table& table_;

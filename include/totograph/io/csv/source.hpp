@@ -10,11 +10,12 @@
 #include <vector>
 
 #include "totograph/core/error.hpp"
+#include "totograph/io/csv/gap_words.hpp"
 #include "totograph/io/csv/layout.hpp"
 #include "totograph/io/csv/names.hpp"
 #include "totograph/io/csv/options.hpp"
+#include "totograph/io/csv/profile.hpp"
 #include "totograph/io/csv/records.hpp"
-#include "totograph/io/csv/gap_words.hpp"
 #include "totograph/io/text.hpp"
 
 namespace totograph::io::detail {
@@ -184,5 +185,27 @@ private:
     bool has_index_ = false;
     bool has_told_ = false;
 };
+
+/// What the columns of a text hold; `rows`, where given, becomes the number of its rows.
+inline std::vector<ColumnProfile> profile_columns(CsvSource& source, const GapWords& gaps,
+                                                  std::size_t* rows = nullptr) {
+    std::vector<ColumnProfile> profiles(source.names().size());
+    std::size_t count = 0;
+    std::vector<char> may_count;
+    for (std::size_t position = 0; position < profiles.size(); ++position) {
+        may_count.push_back(position == 0 || is_clock_name(source.names()[position]) ? 1 : 0);
+    }
+    const ColumnProfiler profiler(gaps);
+    source.each_row([&](const CsvSource::Record& record) {
+        ++count;
+        for (std::size_t position = 0; position < profiles.size(); ++position) {
+            profiler.add(profiles[position], record[position], may_count[position] != 0);
+        }
+    });
+    if (rows != nullptr) {
+        *rows = count;
+    }
+    return profiles;
+}
 
 }  // namespace totograph::io::detail

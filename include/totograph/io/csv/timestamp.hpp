@@ -10,6 +10,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "totograph/io/csv/named_date.hpp"
 
 namespace totograph::io {
 
@@ -30,6 +33,7 @@ struct TimestampStyle {
     bool has_two_digits = true;  ///< Of days and months: "2026-01-05", not "2026-1-5".
     bool has_century = true;     ///< "2026", not "26".
     bool has_day = true;         ///< "2026-01" has none.
+    std::string pattern{};       ///< That of a `NamedDate`; "" for a date in digits.
 
     bool has_time = false;
     bool has_seconds = false;
@@ -224,6 +228,19 @@ inline std::optional<std::chrono::sys_days> day_of(std::int64_t year, std::int64
     return std::chrono::sys_days(date);
 }
 
+/// Adds the time of day and the zone behind a date, where there are any.
+inline std::optional<Timestamp> read_behind_date(const std::optional<std::chrono::sys_days>& day, std::string_view rest,
+                                                 Timestamp stamp) {
+    FieldReader reader(rest);
+    std::int64_t nanoseconds = 0;
+    if (!day || (!reader.done() && !read_time(reader, stamp.style, nanoseconds))) {
+        return std::nullopt;
+    }
+    const std::int64_t seconds = day->time_since_epoch().count() * seconds_per_day - stamp.style.offset_seconds;
+    stamp.instant = seconds * nanoseconds_per_second + nanoseconds;
+    return stamp;
+}
+
 }  // namespace detail
 
 /// How a timestamp that does not begin with its year can be read; both `false` where it is none.
@@ -243,13 +260,19 @@ inline DateReading date_reading(std::string_view text) {
 }
 
 /// Reads "2026-11-21", "2026-11-21T02:13", "2026/11/21 02:13:41.250+01:00" and the like, and dates that do not begin
-/// with their year ("21.11.2026 2:13", "11/21/2026, 2:13:41 PM") in the order `order`. Nothing where the text is
+/// with their year ("21.11.2026 2:13", "11/21/2026, 2:13:41 PM") in the order `order`; and dates with the name of a
+/// month, and quarters ("05-Jan-2024 2:13", "Jan 5, 2024", "2024 Jan", "2024-Q1"). Nothing where the text is
 /// something else or lies outside the years 1700 to 2250 (the reach of 64-bit nanoseconds).
 inline std::optional<Timestamp> parse_timestamp(std::string_view text, DateOrder order = DateOrder::year_first) {
-    detail::FieldReader reader(text);
-    detail::DateFields fields;
     Timestamp stamp;
     TimestampStyle& style = stamp.style;
+    if (const std::optional<NamedDate> named = take_named_date(text)) {
+        style.pattern = named->pattern;
+        style.has_day = named->has_day;
+        return detail::read_behind_date(detail::day_of(named->year, named->month, named->day), text, std::move(stamp));
+    }
+    detail::FieldReader reader(text);
+    detail::DateFields fields;
     if (!detail::read_date(reader, fields, style)) {
         return std::nullopt;
     }
@@ -261,13 +284,7 @@ inline std::optional<Timestamp> parse_timestamp(std::string_view text, DateOrder
     const auto day = style.order == DateOrder::year_first    ? detail::day_of(first, second, third)
                      : style.order == DateOrder::month_first ? detail::day_of(third, first, second)
                                                              : detail::day_of(third, second, first);
-    std::int64_t nanoseconds = 0;
-    if (!day || (!reader.done() && !detail::read_time(reader, style, nanoseconds))) {
-        return std::nullopt;
-    }
-    const std::int64_t seconds = day->time_since_epoch().count() * seconds_per_day - style.offset_seconds;
-    stamp.instant = seconds * nanoseconds_per_second + nanoseconds;
-    return stamp;
+    return detail::read_behind_date(day, reader.rest(), std::move(stamp));
 }
 
 /// The date and time of day of an instant on a clock `offset_seconds` ahead of UTC.
@@ -321,6 +338,9 @@ inline std::string time_of_day_text(std::int64_t nanosecond_of_day, const Timest
 
 /// "2026-11-21", or as `style` asks.
 inline std::string date_text(const std::chrono::year_month_day& date, const TimestampStyle& style = {}) {
+    if (!style.pattern.empty()) {
+        return named_date_text(date, style.pattern);
+    }
     const auto part = [&](unsigned value) { return style.has_two_digits ? two_digits(value) : std::to_string(value); };
     std::array<char, 16> year{};
     std::snprintf(year.data(), year.size(), "%04d", static_cast<int>(date.year()));

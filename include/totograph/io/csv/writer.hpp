@@ -11,8 +11,8 @@
 
 #include "totograph/core/error.hpp"
 #include "totograph/io/atomic_file.hpp"
-#include "totograph/io/csv/records.hpp"
 #include "totograph/io/csv/decimal.hpp"
+#include "totograph/io/csv/records.hpp"
 #include "totograph/io/csv/table.hpp"
 #include "totograph/io/text.hpp"
 

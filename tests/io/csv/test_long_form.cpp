@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "totograph/io/csv/long_form.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "io/support.hpp"
+#include "totograph/io/csv/clock.hpp"
+#include "totograph/io/csv/table.hpp"
+
+using namespace totograph::io;
+using totograph::ErrorCode;
+using totograph::test::check_error;
+using Names = std::vector<std::string>;
+
+namespace {
+
+/// Rows of one column of values, in long form.
+Table rows_of(const Names& times, const std::vector<double>& values) {
+    Table rows;
+    rows.timestamp_name = "t";
+    rows.timestamps = times;
+    rows.names = {"v"};
+    rows.columns = {values};
+    rows.units = {"ms"};
+    rows.clock = read_clock(times);
+    return rows;
+}
+
+}  // namespace
+
+TEST_CASE("long form: a column for each series, in the order of time, with gaps") {
+    const Table table = pivot(rows_of({"2", "1", "1", "2"}, {3, 1, 2, 9}), {"a", "a", "b", "a"}, "f.csv");
+    CHECK(table.names == Names{"a", "b"});
+    CHECK(table.units == Names{"ms", "ms"});
+    CHECK(table.timestamps == Names{"1", "2"});
+    CHECK(table.clock.times == std::vector<std::int64_t>{1, 2});
+    CHECK(table.columns[0] == std::vector<double>{1, 3});
+    CHECK(table.columns[1][0] == 2);
+    CHECK(std::isnan(table.columns[1][1]));
+    REQUIRE(table.notes.size() == 1);
+    CHECK(table.notes[0].find("1 value of a series at a time that has one already") != std::string::npos);
+}
+
+TEST_CASE("long form: a series that is called as the clock is gets another name") {
+    CHECK(pivot(rows_of({"1", "1"}, {1, 2}), {"t", "u"}, "f.csv").names == Names{"t_2", "u"});
+}
+
+TEST_CASE("long form: without a clock values do not belong together") {
+    const Table rows = rows_of({"x", "y"}, {1, 2});
+    check_error(ErrorCode::invalid_file, {"'f.csv'", "--time COLUMN"}, [&] { pivot(rows, {"a", "b"}, "f.csv"); });
+}

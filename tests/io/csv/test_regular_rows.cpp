@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "totograph/io/csv/regular_rows.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/support.hpp"
+#include "totograph/io/csv/clock.hpp"
+#include "totograph/io/csv/table.hpp"
+
+using namespace totograph::io;
+using totograph::ErrorCode;
+using totograph::test::check_error;
+using Stamps = std::vector<std::string>;
+
+namespace {
+
+/// Rows at these times, numbered from 0.
+Table rows_at(const Stamps& stamps) {
+    Table table;
+    table.timestamps = stamps;
+    table.clock = read_clock(stamps);
+    table.names = {"v"};
+    table.columns.resize(1);
+    for (std::size_t row = 0; row < stamps.size(); ++row) {
+        table.columns[0].push_back(static_cast<double>(row));
+    }
+    return table;
+}
+
+Table regular(const Stamps& stamps) {
+    Table table = rows_at(stamps);
+    make_regular(table, "f.csv");
+    return table;
+}
+
+bool notes(const Table& table, std::string_view part) {
+    return table.notes.size() == 1 && table.notes[0].find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("regular rows: nothing is done, and nothing told, where nothing is wrong") {
+    const Table table = regular({"1", "2", "3"});
+    CHECK(table.columns[0] == std::vector<double>{0, 1, 2});
+    CHECK(table.notes.empty());
+    CHECK(regular({"one", "two"}).columns[0] == std::vector<double>{0, 1});
+}
+
+TEST_CASE("regular rows: newest first, unsorted, repeated") {
+    CHECK(regular({"3", "2", "1"}).columns[0] == std::vector<double>{2, 1, 0});
+    CHECK(notes(regular({"3", "2", "1"}), "newest row first: the rows are turned round"));
+    CHECK(regular({"1", "3", "2", "4"}).timestamps == Stamps{"1", "2", "3", "4"});
+    CHECK(notes(regular({"1", "3", "2", "4"}), "'2' comes after '3'): they are sorted"));
+    CHECK(regular({"1", "2", "2", "3"}).columns[0] == std::vector<double>{0, 1, 3});
+    CHECK(notes(regular({"1", "2", "2", "3"}), "1 of them with other values"));
+}
+
+TEST_CASE("regular rows: weekends become gaps, and the note says how to have it otherwise") {
+    const Table table = regular({"2024-01-03", "2024-01-04", "2024-01-05", "2024-01-08", "2024-01-09"});
+    CHECK(table.timestamps[3] == "2024-01-06");
+    CHECK(std::isnan(table.columns[0][4]));
+    CHECK(table.columns[0][5] == 3);
+    CHECK(notes(table, "lacks 2 rows between its times, the first behind '2024-01-05': they become gaps (--as-is"));
+    Table as_is = rows_at({"2024-01-03", "2024-01-05", "2024-01-04"});
+    make_regular(as_is, "f.csv", RowPolicy::as_they_stand);
+    CHECK(as_is.columns[0] == std::vector<double>{0, 1, 2});
+}
+
+TEST_CASE("regular rows: months that are missing") {
+    const Table last = regular({"2024-02-29T00:00:00+01:00", "2024-03-31T00:00:00+01:00", "2024-05-31T00:00:00+02:00"});
+    CHECK(last.timestamps[2] == "2024-04-30T00:00:00+02:00");
+    CHECK(last.columns[0].size() == 4);
+    const Table workdays = regular({"2024-03-29", "2024-04-30", "2024-05-31", "2024-07-31"});
+    CHECK(workdays.timestamps[3] == "2024-06-28");
+    CHECK(regular({"2024Q1", "2024Q2", "2024Q4"}).timestamps == Stamps{"2024Q1", "2024Q2", "2024Q3", "2024Q4"});
+}
+
+TEST_CASE("regular rows: strict refuses, and a wrong time does not take all memory") {
+    Table table = rows_at({"2", "1"});
+    check_error(ErrorCode::invalid_file, {"newest row first", "Without --strict"},
+                [&] { make_regular(table, "f.csv", RowPolicy::strict); });
+    check_error(ErrorCode::invalid_file, {"lacks more than 1000 rows", "'3'", "--as-is"}, [] {
+        regular({"1", "2", "3", "9000000"});
+    });
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "totograph/io/csv/time_step.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+using namespace totograph::io;
+using Stamps = std::vector<std::string>;
+using Kind = TimeStep::Kind;
+
+namespace {
+
+TimeStep step_of(const Stamps& stamps) {
+    return find_time_step(read_clock(stamps));
+}
+
+/// The date so many steps after the last one.
+std::string later(const Stamps& stamps, std::int64_t steps) {
+    const Clock clock = read_clock(stamps);
+    return clock.text(find_time_step(clock).later(clock.times.back(), steps));
+}
+
+}  // namespace
+
+TEST_CASE("time step: even intervals, though some are odd") {
+    CHECK(step_of({"1", "3", "5", "7"}).length == 2);
+    CHECK(step_of({"1", "2", "3", "7", "8", "9"}).length == 1);
+    CHECK(step_of({"0", "100", "201", "300", "401", "502"}).length == 101);  // the most frequent of those near
+    CHECK(step_of({"1", "2", "9", "40"}).kind == Kind::uneven);
+    CHECK(step_of({"5"}).kind == Kind::uneven);
+    CHECK(step_of({"5", "5", "5"}).kind == Kind::uneven);
+    CHECK(step_of({"2024-01-01", "2024-01-02", "2024-01-03", "2024-01-05"}).length == 86'400'000'000'000);
+}
+
+TEST_CASE("time step: whole months, on the same or the last day") {
+    CHECK(step_of({"2024-01-15", "2024-02-15", "2024-05-15"}).length == 1);
+    CHECK(step_of({"2023-03-31", "2023-06-30", "2023-12-31"}).length == 3);
+    CHECK(step_of({"2024-01-15", "2024-02-16", "2024-03-15"}).kind != Kind::months);
+    CHECK(step_of({"2024-01-01", "2024-03-01", "2024-06-01"}).kind != Kind::months);  // two and three
+    CHECK(later({"2024-01-31", "2024-02-29"}, 1) == "2024-03-31");
+    CHECK(later({"2023-01-30", "2023-02-28", "2023-03-30"}, 1) == "2023-04-30");
+    CHECK(later({"2024-11-15", "2024-12-15"}, -13) == "2023-11-15");
+    CHECK(later({"2024-Q3", "2024-Q4"}, 2) == "2025-Q2");
+}
+
+TEST_CASE("time step: months although daylight saving moves the clock") {
+    // Those in Berlin, as it spells them, and as UTC does.
+    const Stamps winter_last = {"2024-09-01T00:00:00+02:00", "2024-10-01T00:00:00+02:00", "2024-11-01T00:00:00+01:00"};
+    CHECK(step_of(winter_last).kind == Kind::months);
+    CHECK(later(winter_last, 1) == "2024-12-01T00:00:00+01:00");
+    const Stamps summer_last = {"2024-02-29T00:00:00+01:00", "2024-03-31T00:00:00+01:00", "2024-04-30T00:00:00+02:00"};
+    CHECK(step_of(summer_last).kind == Kind::months);
+    CHECK(later(summer_last, 1) == "2024-05-31T00:00:00+02:00");
+    CHECK(step_of({"2024-01-31T23:00:00Z", "2024-02-29T23:00:00Z", "2024-03-31T22:00:00Z"}).kind == Kind::months);
+    CHECK(step_of({"2024-01-01T00:00:00Z", "2024-02-01T00:00:00Z", "2024-03-01T03:00:00Z"}).kind != Kind::months);
+}
+
+TEST_CASE("time step: the first and the last workdays of months") {
+    // 2024-03-29 was a holiday in places: the last workday is a day earlier there.
+    for (const char* march : {"2024-03-29", "2024-03-28"}) {
+        const Stamps stamps = {"2024-01-31", "2024-02-29", march, "2024-05-31"};
+        CHECK(step_of(stamps).length == 1);
+        CHECK(later(stamps, 1) == "2024-06-28");  // the 30th was a Sunday
+        CHECK(later(stamps, 3) == "2024-08-30");  // the 31st was a Saturday
+    }
+    const Stamps first = {"2024-01-02", "2024-02-01", "2024-03-01"};
+    CHECK(step_of(first).length == 1);
+    CHECK(later(first, 3) == "2024-06-03");  // the 1st was a Saturday
+    CHECK(step_of({"2024-01-31", "2024-02-01", "2024-03-01"}).kind != Kind::months);
+    CHECK(step_of({"2024-03-30", "2024-04-30", "2024-05-29"}).kind != Kind::months);  // a Saturday among them
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "totograph/io/csv/timestamp.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <utility>
+
+using totograph::io::parse_timestamp;
+using totograph::io::timestamp_text;
+
+TEST_CASE("timestamp: timestamps are read and spelled alike") {
+    for (const char* text :
+         {"2026-11-21", "2026-11-21T02:13:41Z", "2026-11-21 02:13", "1969-12-31T23:59:59.250Z", "2026-1-5",
+          "2026/11/21 2:13", "2026-11", "2026-11-21 02:13:41 UTC", "2026-11-21 9:13:41 PM", "2026-03-29T01:30:00+02:00",
+          "2024-02-29T00:00:00-0330", "2026-11-21T02:13:41.123456789Z"}) {
+        CAPTURE(text);
+        const auto stamp = parse_timestamp(text);
+        REQUIRE(stamp);
+        CHECK(timestamp_text(stamp->instant, stamp->style) == text);
+    }
+    CHECK(parse_timestamp("1970-01-01T00:00:01.5Z")->instant == 1'500'000'000);
+    CHECK(parse_timestamp("1970-01-01T01:00+01:00")->instant == 0);
+}
+
+TEST_CASE("timestamp: what is no timestamp is not taken for one") {
+    for (const char* text :
+         {"", "today", "2026", "2026-13-01", "2026-02-30", "2026.11", "20261121", "1/2", "2026-11-21X02:13",
+          "2026-11-21T24:00", "2026-11-21T02:13:41.", "2026-11-21T02:13:41 CET", "1500-01-01",
+          "2026-11-21T02:13:41.1234567890", "2026-11-21T02:13+25:00", "2026-11-21T02:13Zulu"}) {
+        CAPTURE(text);
+        CHECK(!parse_timestamp(text));
+    }
+}
+
+TEST_CASE("timestamp: months by their names, and quarters") {
+    for (const char* text :
+         {"05-Jan-2024", "5 Jan 2024", "5/January/2024", "05JAN2024", "05-jan-24", "Jan 5, 2024", "January 05 2024",
+          "2024-Jan-05", "5. Jan 2024", "05-Jan-2024 00:00", "Jan 5, 2024 12:00:00 AM"}) {
+        CAPTURE(text);
+        const auto stamp = parse_timestamp(text);
+        REQUIRE(stamp);
+        CHECK(timestamp_text(stamp->instant, {}) == "2024-01-05");
+        CHECK(timestamp_text(stamp->instant, stamp->style) == text);
+    }
+    for (const auto& [text, first_day] : {std::pair{"Jan 2024", "2024-01-01"},
+                                          {"2024 Feb", "2024-02-01"},
+                                          {"2024-Sep", "2024-09-01"},
+                                          {"DECEMBER 2024", "2024-12-01"},
+                                          {"2024-Q1", "2024-01-01"},
+                                          {"2024Q4", "2024-10-01"},
+                                          {"Q2 2024", "2024-04-01"}}) {
+        CAPTURE(text);
+        const auto stamp = parse_timestamp(text);
+        REQUIRE(stamp);
+        CHECK(timestamp_text(stamp->instant, {}) == first_day);
+        CHECK(timestamp_text(stamp->instant, stamp->style) == text);
+    }
+    CHECK(parse_timestamp("5-Jan-2024 02:13+01:00")->instant == parse_timestamp("2024-01-05T01:13Z")->instant);
+    CHECK(timestamp_text(parse_timestamp("Sept 2024")->instant, {}) == "2024-09-01");
+}
+
+TEST_CASE("timestamp: words and numbers that are no dates") {
+    // "Jan-24" could be a day or a year.
+    for (const char* text : {"Jan", "Jan-24", "24-Jan", "2024-Q5", "2024-Q12", "Q1", "Jane 2024", "5 5 Jan 2024",
+                             "30-Feb-2024", "2024 Jan 10:00", "Jan 2024 Feb", "5-Jan-2024-", "12.3 Jan", "May", ""}) {
+        CAPTURE(text);
+        CHECK(!parse_timestamp(text));
+    }
+}
