@@ -26,17 +26,17 @@ constexpr std::size_t cached_attention_of() {
     std::size_t found = Lowered::count;
     for (std::size_t i = Lowered::count; i-- > 0;) {
         const auto& kernel = tg::cuda::lowering_detail::kernel_of<Program>(Lowered::at(i).first);
-        const bool is_attention = kernel.kind == tg::KernelKind::structural && kernel.op == tg::Op::cached_attention;
+        const bool is_attention = kernel.kind == tg::KernelKind::structural && kernel.op == tg::Op::attention;
         found = is_attention ? i : found;
     }
     return found;
 }
 
 template <class Program>
-constexpr bool prefix_is_settled() {
+constexpr bool prefix_is_early() {
     constexpr std::size_t launch = cached_attention_of<Program>();
     static_assert(launch < tg::cuda::Lowering<Program, true>::count, "the program has a cached attention");
-    return tg::cuda::Lowering<Program, true>::at(launch).prefix_is_settled;
+    return tg::cuda::Lowering<Program, true>::at(launch).prefix_is_early;
 }
 
 inline constexpr AttentionSize size{
@@ -64,7 +64,8 @@ struct AfterStore {
             case Written::prefix_length: r.store(prefix_length, prefix_length + prefix_length); break;
             case Written::suffix_length: r.store(suffix_length, suffix_length + suffix_length); break;
         }
-        out(tg::nn::cached_attention(query, key, value, prefix_length, own_key, own_value, suffix_length, size.heads));
+        out(tg::nn::cached_attention(query, {key, value, prefix_length}, {own_key, own_value, suffix_length},
+                                     {.heads = size.heads}));
     }
 };
 
@@ -271,17 +272,17 @@ TEST_CASE("draws do not go where chains of products still read") {
     CHECK(has_draws<tg::Program<DrawnProducts<1, 24>>>());
 }
 
-TEST_CASE("a prefix is settled when the launch right before the attention does not write it") {
+TEST_CASE("a prefix can be read early when the launch right before the attention does not write it") {
     constexpr tg::Bucket bucket{.variates = 7, .context = 4096, .horizon = 336, .samples = 256};
     using Model = tg::toto1::open_base_1_0;
-    CHECK(prefix_is_settled<tg::Program<tg::toto1::Decode<Model, bucket, tg::toto1::Rewrites{}>>>());
-    CHECK(prefix_is_settled<tg::Program<AfterStore<Written::suffix>>>());
-    CHECK(!prefix_is_settled<tg::Program<AfterStore<Written::prefix_key>>>());
-    CHECK(!prefix_is_settled<tg::Program<AfterStore<Written::prefix_value>>>());
-    CHECK(!prefix_is_settled<tg::Program<AfterStore<Written::prefix_length>>>());
-    CHECK(!prefix_is_settled<tg::Program<AfterStore<Written::suffix_length>>>());
+    CHECK(prefix_is_early<tg::Program<tg::toto1::Decode<Model, bucket, tg::toto1::Rewrites{}>>>());
+    CHECK(prefix_is_early<tg::Program<AfterStore<Written::suffix>>>());
+    CHECK(!prefix_is_early<tg::Program<AfterStore<Written::prefix_key>>>());
+    CHECK(!prefix_is_early<tg::Program<AfterStore<Written::prefix_value>>>());
+    CHECK(!prefix_is_early<tg::Program<AfterStore<Written::prefix_length>>>());
+    CHECK(!prefix_is_early<tg::Program<AfterStore<Written::suffix_length>>>());
     // Nothing is known of what ran before a program.
-    CHECK(!prefix_is_settled<tg::Program<Cached<small_cached, true, 3>>>());
+    CHECK(!prefix_is_early<tg::Program<Cached<small_cached, true, 3>>>());
 }
 
 TEST_CASE("a segment of one block has its intermediates in shared memory, each at a place of its own") {
@@ -325,7 +326,7 @@ TEST_CASE("what does not fit into shared memory stays in the arena") {
 }
 
 TEST_CASE_TEMPLATE("sums of a tile lie so that neither who stores nor who loads them waits for a bank", Sums,
-                   tg::cuda::TileSums<256>, tg::cuda::TileSums<224>) {
+                   tg::cuda::TileAccumulators<256>, tg::cuda::TileAccumulators<224>) {
     std::set<int> offsets;
     for (int row = 0; row < Sums::rows; ++row) {
         std::set<int> banks_of_row;

@@ -8,6 +8,7 @@
 #include "cuda/ops/ops_attention_models.hpp"
 #include "cuda/ops/ops_products_models.hpp"
 #include "cuda/ops/ops_states.hpp"
+#include "support/attention_cases.hpp"
 
 // What test_ops_products runs: a table for each of its files, so that they compile side by side.
 
@@ -75,6 +76,7 @@ using RowClusterRows =
                Row<"residual and norm, 1664 rows", ResidualAndNorm<1664, 64, 512, 64>>,
                Row<"residual and norm, 1793 rows", ResidualAndNorm<1793, 64, 448, 64, 800>>,
                Row<"residual and norm, two products, 1700 rows", ResidualAndNorm<1700, 64, 384, 64, 768, true>>,
+               Row<"residual and norm, 512 columns, 1700 rows", ResidualAndNorm<1700, 64, 448, 64, 512, false, 512>>,
                Row<"residual and norm, shallow, 1756 rows", ResidualAndNorm<1756, 64, 320, 64>>,
                Row<"residual and rounding, 1792 rows", ResidualAndRounding<1792, 64, 512, 64>>,
                Row<"residual and rounding, 1793 rows", ResidualAndRounding<1793, 64, 192, 64>>,
@@ -107,6 +109,10 @@ using CachedAttentionRows =
                Row<"cached attention, own, large", Cached<large_cached, false, 5>>,
                Row<"cached attention, parts of longer rows", CachedInLongerRows<own_keys_of(32)>>,
                Row<"cached attention, one sample, many queries", Cached<one_sample, true, 5>>>;
+
+/// All that an attention can be asked for: grouped queries, scales, masks, blocks, heads of any width.
+using AttentionOptionRows = std::tuple<Row<"attentions, the first half", tg::test::EverySecondAttention<0>>,
+                                       Row<"attentions, the second half", tg::test::EverySecondAttention<1>>>;
 
 /// Attentions to caches that products fill: their keys are stored as bf16 where products are.
 using FilledCacheRows =

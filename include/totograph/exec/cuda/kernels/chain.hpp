@@ -10,6 +10,7 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/kernels/kernel_facts.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
 #include <totograph/graph/record/custom.hpp>
@@ -259,16 +260,6 @@ __device__ __forceinline__ auto run_chain(ChainValues<Source, lanes>& values) {
     }
     (std::make_index_sequence<count>());
     return chain_detail::at<given + count - 1>(values);
-}
-
-/// Whether a chain needs neighbouring pairs.
-constexpr bool rotates_pairs(const Chain& chain) {
-    for (std::size_t i = 0; i < static_cast<std::size_t>(chain.count); ++i) {
-        if (chain.instructions[i].op == Op::rotate_pairs) {
-            return true;
-        }
-    }
-    return false;
 }
 
 }  // namespace totograph::cuda

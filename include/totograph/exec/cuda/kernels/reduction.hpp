@@ -121,7 +121,8 @@ __device__ __forceinline__ auto part_of_row(const OperandPointers<Prologue<K>>& 
     };
     constexpr auto step = static_cast<Offset<K>>(threads * lanes);
     constexpr auto turns = static_cast<int>(divide_rounding_up(columns, Index{step}));
-    take_turns<turns>(static_cast<Offset<K>>(thread * lanes), step, static_cast<Offset<K>>(columns), read, add);
+    for_each_overlapped<turns>(static_cast<Offset<K>>(thread * lanes), step, static_cast<Offset<K>>(columns), read,
+                               add);
     return total;
 }
 

@@ -10,7 +10,7 @@
 
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/attention/attention.hpp>
-#include <totograph/exec/cuda/gemm/product_epilogue.hpp>
+#include <totograph/exec/cuda/gemm/epilogue.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/movement.hpp>
@@ -43,12 +43,8 @@ __device__ void run_step(const KernelCall& call) {
         run_cumsum<K, Threads>(call);
     } else if constexpr (K::kernel.op == Op::softmax) {
         run_softmax<K, Threads>(call);
-    } else if constexpr (K::kernel.op == Op::causal_attention) {
-        run_causal_attention<K>(call);
-    } else if constexpr (K::kernel.op == Op::cached_attention) {
-        run_cached_attention<K>(call);
-    } else if constexpr (K::kernel.op == Op::variate_attention) {
-        run_variate_attention<K>(call);
+    } else if constexpr (K::kernel.op == Op::attention) {
+        run_attention<K>(call);
     } else {
         static_assert(K::kernel.op == Op::sample_student_t_mixture,
                       "totograph: the CUDA executor has no kernel for an op that this model records.");
@@ -73,8 +69,7 @@ constexpr Index blocks_wanted() {
     } else if constexpr (K::kernel.op == Op::softmax) {
         constexpr Index columns = K::kernel.iteration[-1];
         return over(K::kernel.iteration.size() / columns, block_threads / softmax_threads(columns));
-    } else if constexpr (K::kernel.op == Op::causal_attention || K::kernel.op == Op::cached_attention ||
-                         K::kernel.op == Op::variate_attention) {
+    } else if constexpr (K::kernel.op == Op::attention) {
         return query_takes_block<K>() ? AttentionSizes<K>::queries : over(AttentionSizes<K>::queries, warps);
     } else {
         return over(K::kernel.iteration.size(), block_threads);
@@ -85,7 +80,7 @@ template <class K>
 __global__ void __launch_bounds__(block_threads) step_kernel(const __grid_constant__ KernelCall call) {
     if constexpr (!waits_for_itself<K>()) {
         wait_for_predecessor();
-        let_successor_begin();
+        launch_dependents();
     }
     run_step<K>(call);
 }
@@ -248,7 +243,7 @@ __global__ void __launch_bounds__(block_threads)
         place_local(calls, reinterpret_cast<std::byte*>(local_memory));
     }
     wait_for_predecessor();
-    let_successor_begin();
+    launch_dependents();
     SegmentType::run(calls);
 }
 
@@ -284,7 +279,7 @@ template <class Group, class Sum>
 __global__ void __launch_bounds__(block_threads)
     epilogue_kernel(const __grid_constant__ typename Group::Calls calls, const Sum* sums) {
     wait_for_predecessor();
-    let_successor_begin();
+    launch_dependents();
     Group::run(calls, sums);
 }
 
@@ -294,7 +289,7 @@ __global__ void __launch_bounds__(block_threads)
     convert_kernel(const __grid_constant__ Address input, const __grid_constant__ PositionReport report,
                    Index input_stride, Index rows, BFloat16* out) {
     wait_for_predecessor();
-    let_successor_begin();
+    launch_dependents();
     const auto* in = input.get<float>(report);
     constexpr int lanes = depth % 4 == 0 ? 4 : depth % 2 == 0 ? 2 : 1;
     for (Index item = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x; item < rows * (depth / lanes);
@@ -311,7 +306,7 @@ template <class K>
 __global__ void __launch_bounds__(block_threads)
     norm_and_convert_kernel(const __grid_constant__ KernelCall call, BFloat16* out) {
     wait_for_predecessor();
-    let_successor_begin();
+    launch_dependents();
     constexpr int warps = block_threads / warp_size;
     constexpr auto depth = static_cast<Offset<K>>(K::kernel.columns());
     constexpr int lanes = depth % 4 == 0 ? 4 : depth % 2 == 0 ? 2 : 1;

@@ -7,12 +7,12 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cuda/kernels/chain.hpp>
+#include <totograph/exec/cuda/kernels/kernel_facts.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/step_relations.hpp>
 #include <totograph/graph/kernel.hpp>
-#include <totograph/graph/passes/location.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/passes/location.hpp>
 
 // Which steps can run one after the other without waiting for the whole device: those that compute a row of what they
 // make from the same row of what the others make. Each block then has rows of its own and waits for itself alone. Small
