@@ -69,17 +69,17 @@ tg::cuda::DeviceMemory noise(std::size_t bytes) {
 /// depth]`, on a stream.
 using Multiply = std::function<void(const void* input, const void* weight, void* output, cudaStream_t stream)>;
 /// Makes that for a shape. Products of one maker share a library's handle and memory: they run one after the other.
-using MakeMultiply = std::function<Multiply(const tg::cuda::ProductShape& shape)>;
+using MakeMultiply = std::function<Multiply(const tg::cuda::GemmShape& shape)>;
 
 std::shared_ptr<const tg::cuda::DeviceMemory> make_workspace() {
-    return std::make_shared<const tg::cuda::DeviceMemory>(tg::cuda::product_workspace_bytes);
+    return std::make_shared<const tg::cuda::DeviceMemory>(tg::cuda::gemm_workspace_bytes);
 }
 
 /// By cuBLASLt, of all algorithms that it names for a product with the one that is the fastest alone.
 MakeMultiply by_tuned_cublaslt() {
-    const auto handle = std::make_shared<const tg::cuda::LibraryHandle>();
-    return [handle, memory = make_workspace()](const tg::cuda::ProductShape& shape) -> Multiply {
-        const auto product = std::make_shared<tg::cuda::LibraryProduct>(handle->get(), shape);
+    const auto handle = std::make_shared<const tg::cuda::CublasLtHandle>();
+    return [handle, memory = make_workspace()](const tg::cuda::GemmShape& shape) -> Multiply {
+        const auto product = std::make_shared<tg::cuda::CublasLtGemm>(handle->get(), shape);
         product->choose(tg::cuda::rank_algorithms(*product, tg::cuda::describe_device(0)).front());
         return [handle, memory, product](const void* input, const void* weight, void* output, cudaStream_t stream) {
             product->launch(input, weight, output, nullptr, nullptr, memory->data(), stream);
@@ -93,11 +93,11 @@ MakeMultiply by_calls_of_cublas() {
     tg::cuda::check(cublasCreate(&made), "creating a handle of cuBLAS");
     const std::shared_ptr<std::remove_pointer_t<cublasHandle_t>> handle(
         made, [](cublasHandle_t owned) { cublasDestroy(owned); });
-    return [handle, memory = make_workspace()](const tg::cuda::ProductShape& shape) -> Multiply {
+    return [handle, memory = make_workspace()](const tg::cuda::GemmShape& shape) -> Multiply {
         return [handle, memory, shape](const void* input, const void* weight, void* output, cudaStream_t stream) {
-            const auto columns = static_cast<int>(shape.columns);
-            const auto rows = static_cast<int>(shape.rows);
-            const auto depth = static_cast<int>(shape.depth);
+            const auto columns = static_cast<int>(shape.n);
+            const auto rows = static_cast<int>(shape.m);
+            const auto depth = static_cast<int>(shape.k);
             const cudaDataType_t type = shape.precision == Precision::bf16 ? CUDA_R_16BF : CUDA_R_32F;
             const cublasComputeType_t computes =
                 shape.precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
@@ -167,14 +167,14 @@ private:
                                                    const MakeMultiply& make) const {
         std::vector<Product> products;
         for (const auto& [columns, depth] : shapes) {
-            tg::cuda::ProductShape shape;
-            shape.rows = rows_;
-            shape.columns = columns;
-            shape.depth = depth;
+            tg::cuda::GemmShape shape;
+            shape.m = rows_;
+            shape.n = columns;
+            shape.k = depth;
             shape.input_stride = depth;
             shape.output_stride = columns;
             shape.precision = precision_;
-            shape.stores_bf16_sums = precision_ == Precision::bf16;
+            shape.stores_bf16_accumulators = precision_ == Precision::bf16;
             products.push_back({make(shape), static_cast<std::size_t>(columns * depth) * element_bytes(precision_)});
         }
         return products;

@@ -21,7 +21,7 @@ constexpr int threads = 128;
 
 __global__ void empty_kernel() {
     tg::cuda::wait_for_predecessor();
-    tg::cuda::let_successor_begin();
+    tg::cuda::launch_dependents();
 }
 
 tg::cuda::ReplayableGraph record_kernels(const Stream& stream, Index blocks, bool overlaps) {

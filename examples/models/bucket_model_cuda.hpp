@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include <totograph/exec/cuda/gemm/cublaslt/library_product.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/gemm.hpp>
 #include <totograph/exec/cuda/runtime/execution.hpp>
 #include <totograph/serve/backends/backend_registry.hpp>
 #include <totograph/serve/backends/cuda_backend.hpp>

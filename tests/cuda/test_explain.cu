@@ -40,14 +40,14 @@ tg::Index saved_bytes(bool reads) {
     for (const tg::Step& step : Program::steps) {
         const tg::Kernel& kernel = Program::kernels[static_cast<std::size_t>(step.kernel)];
         if (!reads) {
-            elements += Lowered::is_rounded(step.output) ? kernel.iteration.size() : 0;
+            elements += Lowered::stores_bf16(step.output) ? kernel.iteration.size() : 0;
             continue;
         }
         if (kernel.kind == tg::KernelKind::product) {
-            elements += Lowered::is_rounded(step.input) ? kernel.rows() * kernel.depth : 0;
+            elements += Lowered::stores_bf16(step.input) ? kernel.rows() * kernel.depth : 0;
         }
         for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
-            elements += Lowered::is_rounded(step.operands[i]) ? kernel.operands[i].shape.size() : 0;
+            elements += Lowered::stores_bf16(step.operands[i]) ? kernel.operands[i].shape.size() : 0;
         }
     }
     return 2 * elements;
@@ -58,7 +58,7 @@ template <class Forecaster, std::size_t which>
 void check_launches() {
     using Executor = typename Forecaster::Executor;
     using Program = typename Executor::template ProgramAt<which>;
-    const auto list = tg::cuda::explain_detail::LaunchList::of<Program, Executor::streams>();
+    const auto list = tg::cuda::explain_detail::LaunchList::of<Program, Executor::streams>(tg::cuda::compiled_for);
     int next = 0;
     for (const auto& launch : list.launches()) {
         CHECK(launch.launch.first == next);
@@ -134,16 +134,27 @@ TEST_CASE("the text names the bucket, the memory, both programs and what they co
     CHECK(count(Exact::explain(), "-> bf16") == 0);
 }
 
-TEST_CASE("a product that may take the norm or the rounding after it says so, and one of few rows does not") {
-    constexpr std::string_view words = "and the norm that follows where clusters that have whole rows fill the device";
-    constexpr std::string_view without_norm =
-        "and the rounding that follows where clusters that have whole rows fill the device";
-    const auto told = []<class Model>(Model) { return tg::cuda::explain_launches<tg::Program<Model>, true>("rows"); };
-    CHECK(count(told(ops::ResidualAndNorm<1664, 64, 512, 64>{}), words) == 1);
-    CHECK(count(told(ops::ResidualAndNorm<300, 64, 512, 64>{}), words) == 0);
-    CHECK(count(told(ops::ResidualAndNorm<1664, 64, 512, 64>{}), without_norm) == 0);
-    CHECK(count(told(ops::ResidualAndRounding<1792, 64, 512, 64>{}), without_norm) == 1);
-    CHECK(count(told(ops::ResidualAndRounding<1792, 64, 512, 64>{}), words) == 0);
+TEST_CASE("a GEMM is told by the kernel that computes it on a device") {
+    constexpr tg::cuda::DeviceTraits h200 = tg::cuda::traits_of(90);
+    constexpr tg::cuda::DeviceTraits l40s = tg::cuda::traits_of(89);
+    const auto told = []<class Model>(Model, const tg::cuda::DeviceTraits& device) {
+        return tg::cuda::explain_launches<tg::Program<Model>, true>("rows", device);
+    };
+    constexpr std::string_view tail = "sm90 cluster  ";
+    constexpr std::string_view norm = "epilogue inside, and of the next launch the bf16 input and the norm";
+    using Norm = ops::ResidualAndNorm<1664, 64, 512, 64>;
+    CHECK(count(told(Norm{}, h200), tail) == 1);
+    CHECK(count(told(Norm{}, h200), norm) == 1);
+    CHECK(count(told(Norm{}, l40s), tail) == 0);
+    CHECK(count(told(Norm{}, l40s), "cuBLASLt") == 3);
+    // 300 rows fill no clusters; of 1,792, nothing but bf16 is asked for.
+    CHECK(count(told(ops::ResidualAndNorm<300, 64, 512, 64>{}, h200), tail) == 0);
+    CHECK(count(told(ops::ResidualAndRounding<1792, 64, 512, 64>{}, h200), tail) == 1);
+    CHECK(count(told(ops::ResidualAndRounding<1792, 64, 512, 64>{}, h200), norm) == 0);
+    CHECK(count(told(ops::FeedForward<1280, 768, 6144>{}, h200), "epilogue of a tile beside the next tile") == 1);
+    CHECK(count(told(ops::FeedForward<1280, 768, 6144>{}, l40s), "epilogue of a tile beside the next tile") == 0);
+    check_has(told(ops::NormsAndResiduals<40>{}, l40s), "skinny tiles");
+    check_has(told(ops::NormsAndResiduals<40>{}, l40s), "sm_89 with 142 multiprocessors");
 }
 
 TEST_CASE("the memory is known when the forecaster is compiled") {

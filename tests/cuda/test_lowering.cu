@@ -33,10 +33,10 @@ constexpr std::size_t cached_attention_of() {
 }
 
 template <class Program>
-constexpr bool prefix_is_settled() {
+constexpr bool prefix_is_early() {
     constexpr std::size_t launch = cached_attention_of<Program>();
     static_assert(launch < tg::cuda::Lowering<Program, true>::count, "the program has a cached attention");
-    return tg::cuda::Lowering<Program, true>::at(launch).prefix_is_settled;
+    return tg::cuda::Lowering<Program, true>::at(launch).prefix_is_early;
 }
 
 inline constexpr AttentionSize size{
@@ -272,17 +272,17 @@ TEST_CASE("draws do not go where chains of products still read") {
     CHECK(has_draws<tg::Program<DrawnProducts<1, 24>>>());
 }
 
-TEST_CASE("a prefix is settled when the launch right before the attention does not write it") {
+TEST_CASE("a prefix can be read early when the launch right before the attention does not write it") {
     constexpr tg::Bucket bucket{.variates = 7, .context = 4096, .horizon = 336, .samples = 256};
     using Model = tg::toto1::open_base_1_0;
-    CHECK(prefix_is_settled<tg::Program<tg::toto1::Decode<Model, bucket, tg::toto1::Rewrites{}>>>());
-    CHECK(prefix_is_settled<tg::Program<AfterStore<Written::suffix>>>());
-    CHECK(!prefix_is_settled<tg::Program<AfterStore<Written::prefix_key>>>());
-    CHECK(!prefix_is_settled<tg::Program<AfterStore<Written::prefix_value>>>());
-    CHECK(!prefix_is_settled<tg::Program<AfterStore<Written::prefix_length>>>());
-    CHECK(!prefix_is_settled<tg::Program<AfterStore<Written::suffix_length>>>());
+    CHECK(prefix_is_early<tg::Program<tg::toto1::Decode<Model, bucket, tg::toto1::Rewrites{}>>>());
+    CHECK(prefix_is_early<tg::Program<AfterStore<Written::suffix>>>());
+    CHECK(!prefix_is_early<tg::Program<AfterStore<Written::prefix_key>>>());
+    CHECK(!prefix_is_early<tg::Program<AfterStore<Written::prefix_value>>>());
+    CHECK(!prefix_is_early<tg::Program<AfterStore<Written::prefix_length>>>());
+    CHECK(!prefix_is_early<tg::Program<AfterStore<Written::suffix_length>>>());
     // Nothing is known of what ran before a program.
-    CHECK(!prefix_is_settled<tg::Program<Cached<small_cached, true, 3>>>());
+    CHECK(!prefix_is_early<tg::Program<Cached<small_cached, true, 3>>>());
 }
 
 TEST_CASE("a segment of one block has its intermediates in shared memory, each at a place of its own") {
@@ -326,7 +326,7 @@ TEST_CASE("what does not fit into shared memory stays in the arena") {
 }
 
 TEST_CASE_TEMPLATE("sums of a tile lie so that neither who stores nor who loads them waits for a bank", Sums,
-                   tg::cuda::TileSums<256>, tg::cuda::TileSums<224>) {
+                   tg::cuda::TileAccumulators<256>, tg::cuda::TileAccumulators<224>) {
     std::set<int> offsets;
     for (int row = 0; row < Sums::rows; ++row) {
         std::set<int> banks_of_row;

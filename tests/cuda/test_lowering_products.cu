@@ -15,15 +15,15 @@ using namespace ops;
 
 namespace {
 
-using tg::cuda::Feeds;
+using tg::cuda::TailFusion;
 
 /// The most that can run with a product anywhere in a model.
 template <class Model>
-constexpr Feeds feeds() {
+constexpr TailFusion feeds() {
     using Lowered = tg::cuda::Lowering<tg::Program<Model>, true>;
-    Feeds result = Feeds::nothing;
+    TailFusion result = TailFusion::none;
     for (std::size_t i = 0; i < Lowered::count; ++i) {
-        result = std::max(result, Lowered::at(i).feeds);
+        result = std::max(result, Lowered::at(i).gemm.tail);
     }
     return result;
 }
@@ -113,8 +113,8 @@ template <Besides besides>
 constexpr bool rounds_for_product() {
     using Lowered = tg::cuda::Lowering<tg::Program<PointwiseThenProduct<besides>>, true>;
     for (std::size_t i = 0; i < Lowered::count; ++i) {
-        if (Lowered::at(i).kind == tg::cuda::LaunchKind::library) {
-            return Lowered::at(i).input_is_rounded;
+        if (Lowered::at(i).kind == tg::cuda::LaunchKind::gemm) {
+            return Lowered::at(i).gemm.input_is_bf16;
         }
     }
     throw "a product of the library reads it";
@@ -123,18 +123,18 @@ constexpr bool rounds_for_product() {
 }  // namespace
 
 TEST_CASE("what of the next launch can run with a product") {
-    CHECK(feeds<Added<Follows::norm>>() == Feeds::norm);
-    CHECK(feeds<Added<Follows::no_norm>>() == Feeds::rounding);
-    CHECK(feeds<Added<Follows::norm_of_part>>() == Feeds::nothing);
-    CHECK(feeds<Added<Follows::norm_of_views>>() == Feeds::nothing);
-    CHECK(feeds<Added<Follows::norm, false>>() == Feeds::norm);
-    CHECK(feeds<Added<Follows::norm, true, false>>() == Feeds::nothing);
+    CHECK(feeds<Added<Follows::norm>>() == TailFusion::norm);
+    CHECK(feeds<Added<Follows::no_norm>>() == TailFusion::bf16);
+    CHECK(feeds<Added<Follows::norm_of_part>>() == TailFusion::none);
+    CHECK(feeds<Added<Follows::norm_of_views>>() == TailFusion::none);
+    CHECK(feeds<Added<Follows::norm, false>>() == TailFusion::norm);
+    CHECK(feeds<Added<Follows::norm, true, false>>() == TailFusion::none);
     // What the norm writes lies where the product reads.
-    CHECK(feeds<Added<Follows::norm, true, true, true>>() == Feeds::nothing);
-    CHECK(feeds<AlmostAdded<Unlike::nothing>>() == Feeds::rounding);
-    CHECK(feeds<AlmostAdded<Unlike::begins_with_norm>>() == Feeds::nothing);
-    CHECK(feeds<AlmostAdded<Unlike::streamed_next>>() == Feeds::nothing);
-    CHECK(feeds<AlmostAdded<Unlike::no_product_next>>() == Feeds::nothing);
+    CHECK(feeds<Added<Follows::norm, true, true, true>>() == TailFusion::none);
+    CHECK(feeds<AlmostAdded<Unlike::nothing>>() == TailFusion::bf16);
+    CHECK(feeds<AlmostAdded<Unlike::begins_with_norm>>() == TailFusion::none);
+    CHECK(feeds<AlmostAdded<Unlike::streamed_next>>() == TailFusion::none);
+    CHECK(feeds<AlmostAdded<Unlike::no_product_next>>() == TailFusion::none);
 }
 
 TEST_CASE("elementwise results are stored as bf16 for products alone, where their memory is not used besides") {

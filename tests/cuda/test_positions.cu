@@ -53,7 +53,7 @@ template <class Executor>
 void clear(const Executor& executor) {
     for (std::size_t i = 0; i < Executor::Layout::count; ++i) {
         const tg::StateSlot& slot = Executor::Layout::entries[i].slot;
-        REQUIRE(cudaMemset(executor.state(slot.name, slot.layer), 0, Executor::Rounding::bytes(i)) == cudaSuccess);
+        REQUIRE(cudaMemset(executor.state(slot.name, slot.layer), 0, Executor::StateStorage::bytes(i)) == cudaSuccess);
     }
     REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
 }

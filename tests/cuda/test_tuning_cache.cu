@@ -159,22 +159,21 @@ TEST_CASE("among algorithms that are about as fast the time of the program decid
             }
         });
     };
-    const tg::cuda::ProductShape shape{
-        .rows = 64, .columns = 768, .depth = 768, .input_stride = 768, .output_stride = 768};
-    const tg::cuda::LibraryHandle library;
-    const tg::cuda::LibraryProduct product(library.get(), shape);
+    const tg::cuda::GemmShape shape{.m = 64, .n = 768, .k = 768, .input_stride = 768, .output_stride = 768};
+    const tg::cuda::CublasLtHandle library;
+    const tg::cuda::CublasLtGemm product(library.get(), shape);
     auto candidates = product.candidates(tg::cuda::most_candidates);
     REQUIRE(candidates.size() >= 3);
     candidates.resize(3);
-    tg::cuda::LibraryProducts products;
-    products.add(tg::cuda::LibraryProduct(library.get(), shape), 1, candidates, true);
+    tg::cuda::CublasLtGemms products;
+    products.add(tg::cuda::CublasLtGemm(library.get(), shape), 1, candidates, true);
     std::size_t expected = 0;
     {
         tg::cuda::ChoosingAlgorithms choosing;
         choosing.begin(device);
         int asked = 0;
         SUBCASE("one that is clearly faster") {
-            products.settle(device, stream, [&](int program) {
+            products.choose_in_programs(device, stream, [&](int program) {
                 CHECK(program == 1);
                 return clear(asked++ == 1 ? 1 : 200);
             });
@@ -182,11 +181,11 @@ TEST_CASE("among algorithms that are about as fast the time of the program decid
             expected = 1;
         }
         SUBCASE("the first one is the fastest") {
-            products.settle(device, stream, [&](int) { return clear(asked++ == 0 ? 1 : 200); });
+            products.choose_in_programs(device, stream, [&](int) { return clear(asked++ == 0 ? 1 : 200); });
             CHECK(asked == 3);
         }
         SUBCASE("one that cannot be captured") {
-            products.settle(device, stream, [&](int) {
+            products.choose_in_programs(device, stream, [&](int) {
                 if (asked++ == 0) {
                     throw tg::Error(tg::ErrorCode::device_failure, "of the test");
                 }
@@ -196,9 +195,9 @@ TEST_CASE("among algorithms that are about as fast the time of the program decid
             expected = 2;
         }
         SUBCASE("the fastest alone, where nobody asks for programs") {
-            products.settle(device);
+            products.keep_fastest(device);
         }
-        products.settle(device, stream, [&](int) {
+        products.choose_in_programs(device, stream, [&](int) {
             FAIL_CHECK("nothing is open any more");
             return tg::cuda::ReplayableGraph();
         });
@@ -221,30 +220,29 @@ TEST_CASE("a choice that was not made is not kept") {
     const CacheIn cache(folder.path().string());
     const tg::cuda::Device device = tg::cuda::describe_device(0);
     const tg::cuda::Stream stream;
-    const tg::cuda::LibraryHandle library;
-    const tg::cuda::ProductShape open{
-        .rows = 64, .columns = 768, .depth = 768, .input_stride = 768, .output_stride = 768};
-    tg::cuda::ProductShape untuned = open;
-    untuned.rows = 128;
-    tg::cuda::LibraryProduct product(library.get(), open);
+    const tg::cuda::CublasLtHandle library;
+    const tg::cuda::GemmShape open{.m = 64, .n = 768, .k = 768, .input_stride = 768, .output_stride = 768};
+    tg::cuda::GemmShape untuned = open;
+    untuned.m = 128;
+    tg::cuda::CublasLtGemm product(library.get(), open);
     auto candidates = product.candidates(tg::cuda::most_candidates);
-    tg::cuda::LibraryProducts products;
+    tg::cuda::CublasLtGemms products;
     tg::cuda::ChoosingAlgorithms choosing;
     choosing.begin(device);
     products.add(std::move(product), 0, std::move(candidates), true);
     products.add_untuned(untuned);
     SUBCASE("nobody settles") {}
     SUBCASE("no memory to try it") {
-        products.settle(device, stream, [](int) -> tg::cuda::ReplayableGraph {
+        products.choose_in_programs(device, stream, [](int) -> tg::cuda::ReplayableGraph {
             throw tg::Error(tg::ErrorCode::out_of_memory, "of the test");
         });
     }
     SUBCASE("nothing can be captured") {
-        products.settle(device, stream, [](int) -> tg::cuda::ReplayableGraph {
+        products.choose_in_programs(device, stream, [](int) -> tg::cuda::ReplayableGraph {
             throw tg::Error(tg::ErrorCode::device_failure, "of the test");
         });
     }
-    for (const tg::cuda::ProductShape& shape : {open, untuned}) {
+    for (const tg::cuda::GemmShape& shape : {open, untuned}) {
         CHECK_FALSE(tg::cuda::TunedAlgorithms::instance().find(*products.find(shape), device));
     }
     choosing.end();

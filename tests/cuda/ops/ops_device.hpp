@@ -179,11 +179,11 @@ void check_on_device(const char* name, const std::vector<StateContent>& expected
             return state.name == slot.name && state.layer == slot.layer;
         });
         REQUIRE(match != expected.end());
-        const bool is_rounded = Executor::Rounding::at(i);
-        Bytes found(is_rounded ? match->bytes.size() / 2 : match->bytes.size());
+        const bool stores_bf16 = Executor::StateStorage::at(i);
+        Bytes found(stores_bf16 ? match->bytes.size() / 2 : match->bytes.size());
         REQUIRE(cudaMemcpy(found.data(), executor.state(slot.name, slot.layer), found.size(), cudaMemcpyDeviceToHost) ==
                 cudaSuccess);
-        check_state(slot, is_rounded ? floats_of(found) : found, match->bytes, bound);
+        check_state(slot, stores_bf16 ? floats_of(found) : found, match->bytes, bound);
     }
     print_time<Executor, Program>(name, precision, executor, stream);
 }

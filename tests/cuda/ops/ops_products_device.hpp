@@ -18,15 +18,13 @@ namespace ops {
 template <class Model, std::size_t launch = 0>
 using LaunchOf = tg::cuda::LaunchAt<tg::Program<Model>, true, launch>;
 
-/// Whether warpgroups compute the products of a launch on a device of 132 multiprocessors.
+/// The kernel that computes the GEMMs of a launch on an H100 or H200, where nothing is fused behind the launch before.
+template <class Model, std::size_t launch = 0>
+inline constexpr tg::cuda::GemmKernel kernel_of =
+    tg::cuda::select_gemm(LaunchOf<Model, launch>::launch.gemm, {}, tg::cuda::traits_of(90)).kernel;
 template <class Model, std::size_t launch = 0>
 constexpr bool runs_on_warpgroups() {
-    using At = LaunchOf<Model, launch>;
-    if constexpr (tg::cuda::fits_warpgroups<At, true>()) {
-        return tg::cuda::WarpgroupGroupOf<At>::type::fills(132);
-    } else {
-        return false;
-    }
+    return kernel_of<Model, launch> == tg::cuda::GemmKernel::sm90;
 }
 
 /// Whether all products of a model are streamed.
@@ -35,7 +33,7 @@ constexpr bool is_streamed() {
     using Lowered = tg::cuda::Lowering<tg::Program<Model>, true>;
     bool result = true;
     for (std::size_t i = 0; i < Lowered::count; ++i) {
-        result = result && Lowered::at(i).kind != tg::cuda::LaunchKind::library;
+        result = result && Lowered::at(i).kind != tg::cuda::LaunchKind::gemm;
     }
     return result;
 }
@@ -43,7 +41,7 @@ constexpr bool is_streamed() {
 /// Whether elementwise results are stored as bf16 for the product that reads them.
 template <class Model>
 constexpr bool rounds_pointwise() {
-    return LaunchOf<Model, 1>::launch.input_is_rounded;
+    return LaunchOf<Model, 1>::launch.gemm.input_is_bf16;
 }
 
 /// Calls `look` with the kernel of a model's cached attention in bf16, as a type.
@@ -63,13 +61,13 @@ constexpr void look_at_attention(Look&& look) {
     (std::make_index_sequence<tg::cuda::Lowering<Program, true>::count>());
 }
 
-/// Whether a model attends on tiles, to keys of this type, and the prefix was settled before.
-template <class Model, class Key, bool is_settled>
+/// Whether a model attends on tiles, to keys of this type, and the prefix can be read early.
+template <class Model, class Key, bool is_early>
 constexpr bool attends_on_tiles() {
     bool result = false;
     look_at_attention<Model>([&]<class K>(K*) {
         result = tg::cuda::can_tile<K>(Precision::bf16) && std::is_same_v<typename K::Key, Key> &&
-                 K::prefix_is_settled == is_settled;
+                 K::prefix_is_early == is_early;
     });
     return result;
 }

@@ -143,14 +143,14 @@ struct NormsAndResiduals {
     }
 };
 
-/// What a product of `depth` adds to a residual stream of 768, which lies in rows of `width`, and the next product, of
+/// What a product of `depth` adds to a residual stream of `n`, which lies in rows of `width`, and the next product, of
 /// `columns`, after a norm; or two of them.
-template <Index rows, Index input, Index depth, Index columns, Index width = 768, bool two = false>
+template <Index rows, Index input, Index depth, Index columns, Index width = 768, bool two = false, Index n = 768>
 struct ResidualAndNorm {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
         const Tensor hidden = layer(r.state("x", {rows, input}), depth) * 2.0;
-        const Tensor stream = slice(r.state("stream", {rows, width}), 1, 0, 768) + layer(hidden, 768);
+        const Tensor stream = slice(r.state("stream", {rows, width}), 1, 0, n) + layer(hidden, n);
         const Tensor normed = norm(stream);
         out(layer(normed, columns));
         if (two) {

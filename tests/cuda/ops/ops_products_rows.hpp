@@ -76,6 +76,7 @@ using RowClusterRows =
                Row<"residual and norm, 1664 rows", ResidualAndNorm<1664, 64, 512, 64>>,
                Row<"residual and norm, 1793 rows", ResidualAndNorm<1793, 64, 448, 64, 800>>,
                Row<"residual and norm, two products, 1700 rows", ResidualAndNorm<1700, 64, 384, 64, 768, true>>,
+               Row<"residual and norm, 512 columns, 1700 rows", ResidualAndNorm<1700, 64, 448, 64, 512, false, 512>>,
                Row<"residual and norm, shallow, 1756 rows", ResidualAndNorm<1756, 64, 320, 64>>,
                Row<"residual and rounding, 1792 rows", ResidualAndRounding<1792, 64, 512, 64>>,
                Row<"residual and rounding, 1793 rows", ResidualAndRounding<1793, 64, 192, 64>>,

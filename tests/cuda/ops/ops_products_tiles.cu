@@ -18,13 +18,12 @@ template <class Model, std::size_t launch = 0>
 constexpr int column_groups() {
     using At = LaunchOf<Model, launch>;
     return []<int... i>(std::integer_sequence<int, i...>) {
-        return tg::cuda::StreamingGroup<
-            typename tg::cuda::ReductionAt<At>::type,
-            tg::cuda::StreamedProduct<typename At::template KernelAt<At::launch.norms() + i>,
-                                      At::launch.input_is_rounded, At::launch.scales[i],
-                                      At::launch.weights[i]>...>::groups;
+        return tg::cuda::SkinnyGroup<typename tg::cuda::ReductionAt<At>::type,
+                                     tg::cuda::SkinnyMember<typename At::template KernelAt<At::launch.norms() + i>,
+                                                            At::launch.gemm.input_is_bf16, At::launch.scales[i],
+                                                            At::launch.weights[i]>...>::groups;
     }
-    (std::make_integer_sequence<int, At::launch.products()>());
+    (std::make_integer_sequence<int, At::launch.gemms()>());
 }
 static_assert(column_groups<Gated<64, 768, 3072>>() == 3 && column_groups<Residual<64, 3072, 768>>() == 1);
 static_assert(column_groups<ActivatedWithOperands<24, 96, 1600>>() == 2 && column_groups<Linear<40, 64, 3584>>() == 4);

@@ -13,7 +13,7 @@ static_assert(runs_on_warpgroups<FeedForward<1213, 768, 3072>>());
 static_assert(runs_on_warpgroups<FeedForward<1280, 768, 6144>>());
 static_assert(runs_on_warpgroups<IntoCaches<160, 8, 1536, 576>, 2>());
 template <class Model, std::size_t launch = 0>
-using WarpgroupsOf = typename tg::cuda::WarpgroupGroupOf<LaunchOf<Model, launch>>::type;
+using WarpgroupsOf = typename tg::cuda::Sm90GroupOf<LaunchOf<Model, launch>>::type;
 // Blocks of one tile, of one and two, and of three and more: sums and those who finish them wait for each other in both
 // parities.
 static_assert(WarpgroupsOf<IntoCaches<147, 7, 1536, 576>, 2>::items <= 132 / 2);
@@ -28,26 +28,26 @@ static_assert(!WarpgroupsOf<IntoCaches<147, 7, 1536, 576>, 2>::tiles_are_whole);
 static_assert(WarpgroupsOf<FeedForward<1280, 768, 6144>>::tiles_are_whole);
 static_assert(WarpgroupsOf<IntoCaches<160, 8, 1536, 576>, 2>::tiles_are_whole);
 // Tiles of 256 columns and of 224, where the last one reaches beyond the last column: of pairs, and of a product alone.
-static_assert(WarpgroupsOf<FeedForward<1280, 768, 6144>>::tile_columns == 256);
-static_assert(WarpgroupsOf<IntoCaches<160, 8, 1536, 576>, 2>::tile_columns == 256);
+static_assert(WarpgroupsOf<FeedForward<1280, 768, 6144>>::tile_n == 256);
+static_assert(WarpgroupsOf<IntoCaches<160, 8, 1536, 576>, 2>::tile_n == 256);
 using NarrowTiles = FeedForward<1750, 768, 3072>;
 using NarrowWholeTiles = FeedForward<1792, 832, 3072>;
 using NarrowTilesOfOne = Scaled<1700, 512, 3840>;
-static_assert(runs_on_warpgroups<NarrowTiles>() && WarpgroupsOf<NarrowTiles>::tile_columns == 224);
-static_assert(runs_on_warpgroups<NarrowWholeTiles>() && WarpgroupsOf<NarrowWholeTiles>::tile_columns == 224);
-static_assert(runs_on_warpgroups<NarrowTilesOfOne>() && WarpgroupsOf<NarrowTilesOfOne>::tile_columns == 224);
+static_assert(runs_on_warpgroups<NarrowTiles>() && WarpgroupsOf<NarrowTiles>::tile_n == 224);
+static_assert(runs_on_warpgroups<NarrowWholeTiles>() && WarpgroupsOf<NarrowWholeTiles>::tile_n == 224);
+static_assert(runs_on_warpgroups<NarrowTilesOfOne>() && WarpgroupsOf<NarrowTilesOfOne>::tile_n == 224);
 static_assert(runs_on_warpgroups<Bilinear<1750, 512, 3072>>() && runs_on_warpgroups<Bilinear<1280, 512, 6144>>());
-static_assert(WarpgroupsOf<Bilinear<1750, 512, 3072>>::tile_columns == 224);
-static_assert(WarpgroupsOf<Bilinear<1280, 512, 6144>>::tile_columns == 256);
+static_assert(WarpgroupsOf<Bilinear<1750, 512, 3072>>::tile_n == 224);
+static_assert(WarpgroupsOf<Bilinear<1280, 512, 6144>>::tile_n == 256);
 static_assert(runs_on_warpgroups<Scaled<1100, 512, 6144>>());
-static_assert(WarpgroupsOf<Scaled<1100, 512, 6144>>::tile_columns == 256);
+static_assert(WarpgroupsOf<Scaled<1100, 512, 6144>>::tile_n == 256);
 static_assert(WarpgroupsOf<Scaled<1100, 512, 6144>>::items > 132 / 2);
 static_assert(!WarpgroupsOf<NarrowTiles>::tiles_are_whole && WarpgroupsOf<NarrowWholeTiles>::tiles_are_whole);
 static_assert(WarpgroupsOf<NarrowTiles>::all_column_tiles * 224 > WarpgroupsOf<NarrowTiles>::weight_rows<0>);
 static_assert(WarpgroupsOf<NarrowTilesOfOne>::all_column_tiles * 224 > WarpgroupsOf<NarrowTilesOfOne>::weight_rows<0>);
 // Of 768 columns, four tiles of 224 waste too much.
 using MuchBeyond = IntoCaches<500, 7, 768>;
-static_assert(WarpgroupsOf<MuchBeyond, 2>::tile_columns == 224 && !runs_on_warpgroups<MuchBeyond, 2>());
+static_assert(WarpgroupsOf<MuchBeyond, 2>::tile_n == 224 && !runs_on_warpgroups<MuchBeyond, 2>());
 // What stays with cuBLASLt: chains with a sigmoid in products of less depth, stored as f32, or alone; and chains that
 // read a number for each element.
 static_assert(!runs_on_warpgroups<FeedForward<1280, 704, 6144>>() && !runs_on_warpgroups<Gated<1280, 768, 6144>>());

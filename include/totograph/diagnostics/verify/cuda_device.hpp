@@ -106,7 +106,7 @@ inline std::vector<Check> check_cuda_device(int index, std::size_t wanted = 0) {
         const cuda::CurrentDevice current(index);
         const cuda::Device device = cuda::describe_device(index);
         const bool is_older = device.major >= 9 && !device.has_clusters;
-        const bool lacks_warpgroups = device.major == 9 && !device.has_warpgroups;
+        const bool lacks_warpgroups = device.major == 9 && !device.has_wgmma;
         return {"device", is_older || lacks_warpgroups ? CheckResult::warning : CheckResult::ok,
                 "'" + device.name + "', compute capability " + std::to_string(device.major) + "." +
                     std::to_string(device.minor) + ", " + std::to_string(device.multiprocessors) + " multiprocessors",

@@ -15,27 +15,30 @@
 #include <totograph/core/arena.hpp>
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cuda/gemm/cublaslt/library_launch.hpp>
-#include <totograph/exec/cuda/gemm/cublaslt/library_product.hpp>
-#include <totograph/exec/cuda/gemm/cublaslt/library_products.hpp>
-#include <totograph/exec/cuda/gemm/cublaslt/library_tuning.hpp>
-#include <totograph/exec/cuda/gemm/sm90/row_cluster_launch.hpp>
-#include <totograph/exec/cuda/gemm/sm90/warpgroup_launch.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/gemm.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/gemms.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/launch.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/tuning.hpp>
+#include <totograph/exec/cuda/gemm/select.hpp>
+#include <totograph/exec/cuda/gemm/sm90/cluster_launch.hpp>
+#include <totograph/exec/cuda/gemm/sm90/sm90_launch.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/mixture_draw.hpp>
 #include <totograph/exec/cuda/kernels/step_kernels.hpp>
 #include <totograph/exec/cuda/kernels/step_launch.hpp>
+#include <totograph/exec/cuda/lowering/bf16_states.hpp>
+#include <totograph/exec/cuda/lowering/gemm_choices.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
+#include <totograph/exec/cuda/lowering/launch_at.hpp>
 #include <totograph/exec/cuda/lowering/lowering.hpp>
-#include <totograph/exec/cuda/lowering/state_rounding.hpp>
 #include <totograph/exec/cuda/lowering/workspace.hpp>
 #include <totograph/exec/cuda/runtime/check.hpp>
 #include <totograph/exec/cuda/runtime/device.hpp>
 #include <totograph/exec/cuda/runtime/execution.hpp>
 #include <totograph/exec/cuda/runtime/kernel_launcher.hpp>
 #include <totograph/exec/cuda/runtime/memory.hpp>
-#include <totograph/exec/cuda/runtime/placement.hpp>
 #include <totograph/exec/cuda/runtime/position_faults.hpp>
+#include <totograph/exec/cuda/runtime/state_placement.hpp>
 #include <totograph/exec/cuda/runtime/stream.hpp>
 #include <totograph/exec/cuda/runtime/weights.hpp>
 #include <totograph/exec/state_layout.hpp>
@@ -49,18 +52,19 @@ namespace totograph::cuda {
 template <Precision precision, class... Programs>
 class Executor {
 public:
-    /// Whether products of few rows are streamed, and the others' inputs are rounded.
+    /// Whether GEMMs of few rows are skinny, and inputs of the others are stored as bf16.
     static constexpr bool streams = precision == Precision::bf16;
     using Layout = StateLayout<Programs...>;
-    using Rounding = StateRounding<streams, Programs...>;
-    using States = Placement<Rounding, Programs...>;
+    using StateStorage = Bf16States<streams, Programs...>;
+    using States = StatePlacement<StateStorage, Programs...>;
     using Storage = std::conditional_t<precision == Precision::bf16, BFloat16, float>;
-    /// Sums of a library product that a chain goes on with; in bf16 they are rounded as PyTorch's autocast rounds them.
+    /// Accumulators of a GEMM by cuBLASLt that a chain goes on with; in bf16 they are rounded as PyTorch's autocast
+    /// rounds them.
     using Sum = Storage;
     template <std::size_t which>
-    using ProgramAt = RunningTogether<std::tuple_element_t<which, std::tuple<Programs...>>, Rounding>;
+    using ProgramAt = RunningTogether<std::tuple_element_t<which, std::tuple<Programs...>>, StateStorage>;
 
-    /// Which of the programs will ever run. Products of the others are not tuned.
+    /// Which of the programs will ever run. GEMMs of the others are not tuned.
     using Runs = std::array<bool, sizeof...(Programs)>;
     static constexpr Runs all_run = [] {
         Runs runs{};
@@ -68,7 +72,7 @@ public:
         return runs;
     }();
 
-    /// @param choosing  given by who calls `settle` before it ends; else products use, and keep, what is the fastest
+    /// @param choosing  given by who calls `tune` before it ends; else GEMMs use, and keep, what is the fastest
     ///                  alone
     Executor(const Weights& weights, const Device& device, const Execution& execution = {}, const Runs& runs = all_run,
              ChoosingAlgorithms* choosing = nullptr)
@@ -76,6 +80,10 @@ public:
           execution_(execution),
           launcher_(device.has_clusters, execution.overlaps),
           memory_(memory_bytes_planned) {
+        [&]<std::size_t... which>(std::index_sequence<which...>) {
+            (choose_gemms<which>(), ...);
+        }
+        (std::index_sequence_for<Programs...>());
         auto store = weights.prepared<DeviceWeights<Storage>>();
         std::size_t program = 0;
         ((prepared_[program++] = store->get(Programs::graph, Programs::weights, weights.source())), ...);
@@ -85,21 +93,21 @@ public:
             chooser.begin(device_);
         }
         [&]<std::size_t... which>(std::index_sequence<which...>) {
-            ((runs[which] ? add_products<which>(execution_.tunes) : void()), ...);
-            (add_products<which>(false), ...);  // those that are not there yet
+            ((runs[which] ? add_gemms<which>(execution_.tunes) : void()), ...);
+            (add_gemms<which>(false), ...);  // those that are not there yet
         }
         (std::index_sequence_for<Programs...>());
         if (choosing == nullptr) {
-            products_.settle(device_);
+            gemms_.keep_fastest(device_);
             own.end();
         }
     }
 
-    /// Chooses algorithms of the library that are about as fast by the time of the programs, while nothing runs
-    /// (`LibraryProducts::settle`).
+    /// Chooses algorithms of cuBLASLt that are about as fast by the time of the programs, while nothing runs
+    /// (`CublasLtGemms::choose_in_programs`).
     template <class Record>
-    void settle(const Stream& stream, const Record& record) {
-        products_.settle(device_, stream, record);
+    void tune(const Stream& stream, const Record& record) {
+        gemms_.choose_in_programs(device_, stream, record);
     }
 
     /// Launches one of the programs. The host does not wait, unless it was made to; within a capture, nothing runs.
@@ -166,7 +174,7 @@ public:
     static constexpr std::size_t memory_bytes() noexcept { return memory_bytes_planned; }
     /// Bytes of page-locked memory of the host.
     static constexpr std::size_t pinned_bytes() noexcept { return PositionFaults<Programs...>::pinned_bytes; }
-    /// Launches of one run. One that the library computes is several kernels.
+    /// Launches of one run. One that cuBLASLt computes is several kernels.
     template <std::size_t which>
     static constexpr std::size_t launches() {
         return Lowering<ProgramAt<which>, streams>::count;
@@ -175,39 +183,39 @@ public:
 private:
     static constexpr Workspace workspace = [] {
         Workspace result;
-        (add_workspace<precision, RunningTogether<Programs, Rounding>>(result), ...);
+        (add_workspace<precision, RunningTogether<Programs, StateStorage>>(result), ...);
         return result;
     }();
-    static constexpr std::size_t sums_offset = States::bytes + aligned_size(Layout::arena_bytes);
-    static constexpr std::size_t inputs_offset = sums_offset + workspace.sums;
-    static constexpr std::size_t library_offset = (inputs_offset + workspace.inputs + 255) / 256 * 256;
+    static constexpr std::size_t accumulators_offset = States::bytes + aligned_size(Layout::arena_bytes);
+    static constexpr std::size_t inputs_offset = accumulators_offset + workspace.accumulators;
+    static constexpr std::size_t cublaslt_offset = (inputs_offset + workspace.inputs + 255) / 256 * 256;
     static constexpr std::size_t memory_bytes_planned =
-        library_offset + (workspace.has_library ? product_workspace_bytes : 0);
+        cublaslt_offset + (workspace.has_cublaslt ? gemm_workspace_bytes : 0);
 
     template <std::size_t which>
-    [[nodiscard]] ProductPointers pointers_of(const Launch& launch, int step, Index first_column) const {
-        const KernelCall call = call_of<which>(launch.first_product());
+    [[nodiscard]] GemmPointers pointers_of(const Launch& launch, int step, Index first_column) const {
+        const KernelCall call = call_of<which>(launch.first_gemm());
         const auto operand = [&](int index) {
             return index < 0 ? nullptr : static_cast<const float*>(call.operands[static_cast<std::size_t>(index)].base);
         };
-        ProductPointers pointers;
-        pointers.input = streams && !launch.input_is_rounded ? memory_.data() + inputs_offset : call.input.base;
+        GemmPointers pointers;
+        pointers.input = streams && !launch.gemm.input_is_bf16 ? memory_.data() + inputs_offset : call.input.base;
         pointers.weight = weight_of<which>(step);
         if (launch.direct.is_possible) {
             pointers.output = call.output.base;
             pointers.residual = operand(launch.direct.residual);
             pointers.bias = operand(launch.direct.bias);
         } else {
-            pointers.output = reinterpret_cast<Sum*>(memory_.data() + sums_offset) + first_column;
+            pointers.output = reinterpret_cast<Sum*>(memory_.data() + accumulators_offset) + first_column;
         }
         return pointers;
     }
 
-    /// What the library computes at once of a launch.
+    /// What cuBLASLt computes at once of a launch.
     template <std::size_t which>
-    [[nodiscard]] std::vector<ProductPart> parts_of(const Launch& launch) const {
-        return parts_of_products<ProgramAt<which>>(launch, sizeof(Storage),
-                                                   [this](int step) { return weight_of<which>(step); });
+    [[nodiscard]] std::vector<GemmPart> parts_of(const Launch& launch) const {
+        return parts_of_gemms<ProgramAt<which>>(launch, sizeof(Storage),
+                                                [this](int step) { return weight_of<which>(step); });
     }
 
     template <std::size_t which>
@@ -216,28 +224,30 @@ private:
             .data;
     }
 
-    /// Prepares what a program needs of the library, so that nothing is looked up or built while launching.
+    /// Selects how each launch of a program computes its GEMMs on this device.
     template <std::size_t which>
-    void add_products(bool tunes) {
+    void choose_gemms() {
+        const auto choices = gemm_choices<ProgramAt<which>, streams>(device_, execution_.fuses);
+        choices_[which].assign(choices.begin(), choices.end());
+    }
+
+    /// Prepares what a program needs of cuBLASLt, so that nothing is looked up or built while launching.
+    template <std::size_t which>
+    void add_gemms(bool tunes) {
         using Program = ProgramAt<which>;
         using Lowered = Lowering<Program, streams>;
-        const auto fused = [&]<std::size_t... i>(std::index_sequence<i...>) {
-            return std::array<bool, sizeof...(i)>{
-                (fuses<LaunchAt<Program, streams, i>>() || runs_on_row_clusters<which, i>())...};
-        }
-        (std::make_index_sequence<Lowered::count>());
         for (std::size_t i = 0; i < Lowered::count; ++i) {
             const Launch& launch = Lowered::at(i);
-            if (launch.kind != LaunchKind::library || fused[i]) {
+            if (choices_[which][i].kernel != GemmKernel::cublaslt) {
                 continue;
             }
-            for (const ProductPart& part : parts_of<which>(launch)) {
-                const ProductShape shape = product_shape<precision, Program>(
+            for (const GemmPart& part : parts_of<which>(launch)) {
+                const GemmShape shape = gemm_shape<precision, Program>(
                     launch, part.columns, pointers_of<which>(launch, part.first, part.begin));
                 if (tunes) {
-                    products_.add_tuned(shape, static_cast<int>(which), device_);
+                    gemms_.add_tuned(shape, static_cast<int>(which), device_);
                 } else {
-                    products_.add_untuned(shape);
+                    gemms_.add_untuned(shape);
                 }
             }
         }
@@ -274,7 +284,7 @@ private:
         const Step& step = lowering_detail::step_of<Program>(index);
         const Kernel& kernel = lowering_detail::kernel_of<Program>(index);
         const auto element = [](const Reference& reference, DType dtype) {
-            return Lowering<Program, streams>::is_rounded(reference) ? sizeof(BFloat16) : size_in_bytes(dtype);
+            return Lowering<Program, streams>::stores_bf16(reference) ? sizeof(BFloat16) : size_in_bytes(dtype);
         };
         KernelCall call;
         call.report = faults_.template report_of<which>(index);
@@ -299,93 +309,83 @@ private:
                                                                       stream);
         } else if constexpr (At::launch.is_sequence()) {
             launch_sequence<Lowering<ProgramAt<which>, streams>, At>(launcher_, device_, call, stream);
-        } else if constexpr (kind == LaunchKind::streamed) {
-            launch_streamed<At>(launcher_, call, stream);
+        } else if constexpr (kind == LaunchKind::skinny) {
+            launch_skinny<At>(launcher_, call, stream);
         } else {
-            launch_library<which, index>(stream, std::make_integer_sequence<int, At::launch.products()>());
+            launch_gemms<which, index>(stream, std::make_integer_sequence<int, At::launch.gemms()>());
         }
     }
 
-    /// Whether warpgroups compute the products of a launch and their chains, on this device.
-    template <class At>
-    [[nodiscard]] bool fuses() const {
-        if constexpr (fits_warpgroups<At, streams>()) {
-            return execution_.fuses && device_.has_warpgroups &&
-                   WarpgroupGroupOf<At>::type::fills(device_.multiprocessors);
-        } else {
-            return false;
-        }
-    }
-
-    /// Whether clusters that have whole rows compute the product of a launch and what rounds its result for the next
-    /// one, on this device.
-    template <std::size_t which, std::size_t index>
-    [[nodiscard]] bool runs_on_row_clusters() const {
-        using Group = RowClusterGroupOf<ProgramAt<which>, streams, index>;
-        if constexpr (Group::fits) {
-            return execution_.fuses && Group::type::fills(device_.row_clusters);
-        } else {
-            return false;
-        }
-    }
-
+    /// Launches GEMMs of one input as `select_gemm` chose.
     template <std::size_t which, std::size_t index, int... i>
-    void launch_library(cudaStream_t stream, std::integer_sequence<int, i...>) const {
-        using Program = ProgramAt<which>;
-        using At = LaunchAt<Program, streams, index>;
-        constexpr int norms = At::launch.norms();
-        auto* const rounded = reinterpret_cast<BFloat16*>(memory_.data() + inputs_offset);
-        if constexpr (streams && !At::launch.input_is_rounded) {
-            bool is_done = false;
-            if constexpr (index > 0) {
-                is_done = runs_on_row_clusters<which, index - 1>();
-            }
-            if (!is_done) {
-                launch_rounding<At>(launcher_, device_, call_of<which>(At::launch.first), rounded, stream);
+    void launch_gemms(cudaStream_t stream, std::integer_sequence<int, i...>) const {
+        using At = LaunchAt<ProgramAt<which>, streams, index>;
+        constexpr const GemmGroup& group = At::launch.gemm;
+        const GemmChoice& choice = choices_[which][index];
+        auto* const stored = reinterpret_cast<BFloat16*>(memory_.data() + inputs_offset);
+        if constexpr (streams && !group.input_is_bf16) {
+            if (choice.converts_input) {
+                launch_conversion<At>(launcher_, device_, call_of<which>(At::launch.first), stored, stream);
             }
         } else {
             static_assert(!At::launch.input_moves,
-                          "totograph: the input of a product lies at a place that is known before the run.");
+                          "totograph: the input of a GEMM lies at a place that is known before the run.");
         }
-        if constexpr (fits_warpgroups<At, streams>()) {
-            if (fuses<At>()) {
-                const int first = At::launch.first_product();
-                return launch_warpgroups<At>(launcher_, device_, pointers_of<which>(At::launch, first, 0).input,
-                                             {weight_of<which>(first + i)...}, {call_of<which>(first + i)...}, stream);
+        if constexpr (may_choose(GemmKernel::sm90, group)) {
+            if (choice.kernel == GemmKernel::sm90) {
+                const int first = At::launch.first_gemm();
+                return launch_sm90<At>(launcher_, device_, pointers_of<which>(At::launch, first, 0).input,
+                                       {weight_of<which>(first + i)...}, {call_of<which>(first + i)...}, stream);
             }
         }
-        if constexpr (RowClusterGroupOf<Program, streams, index>::fits) {
-            if (runs_on_row_clusters<which, index>()) {
-                using Group = typename RowClusterGroupOf<Program, streams, index>::type;
+        if constexpr (may_choose(GemmKernel::sm90_cluster, group)) {
+            if (choice.kernel == GemmKernel::sm90_cluster) {
+                using Group = typename ClusterGroupOf<ProgramAt<which>, streams, index>::type;
                 const KernelCall call = call_of<which>(At::launch.first);
                 const KernelCall norm =
                     Group::has_norm ? call_of<which>(At::launch.first + At::launch.count) : KernelCall{};
-                return launch_row_clusters<Group>(launcher_, call.input.base, weight_of<which>(At::launch.first), call,
-                                                  norm, rounded, stream);
+                return launch_sm90_cluster<Group>(launcher_, call.input.base, weight_of<which>(At::launch.first), call,
+                                                  norm, stored, stream);
             }
         }
-        for (const ProductPart& part : parts_of<which>(At::launch)) {
-            const ProductPointers pointers = pointers_of<which>(At::launch, part.first, part.begin);
-            products_.find(product_shape<precision, Program>(At::launch, part.columns, pointers))
+        launch_cublaslt<which, index>(stream);
+        launch_epilogue<which, index>(stream, std::integer_sequence<int, i...>());
+    }
+
+    /// Launches what cuBLASLt computes of a launch: GEMMs whose weights are neighbours as one.
+    template <std::size_t which, std::size_t index>
+    void launch_cublaslt(cudaStream_t stream) const {
+        using Program = ProgramAt<which>;
+        using At = LaunchAt<Program, streams, index>;
+        for (const GemmPart& part : parts_of<which>(At::launch)) {
+            const GemmPointers pointers = pointers_of<which>(At::launch, part.first, part.begin);
+            gemms_.find(gemm_shape<precision, Program>(At::launch, part.columns, pointers))
                 ->launch(pointers.input, pointers.weight, pointers.output, pointers.residual, pointers.bias,
-                         memory_.data() + library_offset, stream);
+                         memory_.data() + cublaslt_offset, stream);
         }
-        auto* const sums = reinterpret_cast<Sum*>(memory_.data() + sums_offset);
+    }
+
+    /// Launches what follows GEMMs of cuBLASLt: draws from their accumulators, or a kernel for their epilogues.
+    template <std::size_t which, std::size_t index, int... i>
+    void launch_epilogue(cudaStream_t stream, std::integer_sequence<int, i...>) const {
+        using At = LaunchAt<ProgramAt<which>, streams, index>;
+        constexpr int norms = At::launch.norms();
+        auto* const accumulators = reinterpret_cast<Sum*>(memory_.data() + accumulators_offset);
         if constexpr (At::launch.draws.is_possible) {
             constexpr int draw = At::launch.count - 1;
             using Draw = typename At::template KernelAt<draw>;
-            constexpr std::array<int, 4> from = At::launch.draws.products;
+            constexpr std::array<int, 4> from = At::launch.draws.gemms;
             using Draws = MixtureDraw<Sum, Draw, std::integer_sequence<int, from[0], from[1], from[2], from[3]>,
                                       typename At::template KernelAt<norms + i>...>;
             const typename Draws::Calls calls{call_of<which>(At::launch.first + draw),
-                                              {call_of<which>(At::launch.first_product() + i)...}};
+                                              {call_of<which>(At::launch.first_gemm() + i)...}};
             launcher_.launch(&mixture_draw_kernel<Draws, Sum>, {blocks_for(device_, blocks_wanted<Draw>())}, stream,
-                             calls, static_cast<const Sum*>(sums));
+                             calls, static_cast<const Sum*>(accumulators));
         } else if constexpr (!At::launch.direct.is_possible) {
             using Group = EpilogueGroup<Sum, typename At::template KernelAt<norms + i>...>;
-            const typename Group::Calls calls{{call_of<which>(At::launch.first_product() + i)...}};
+            const typename Group::Calls calls{{call_of<which>(At::launch.first_gemm() + i)...}};
             launcher_.launch(&epilogue_kernel<Group, Sum>, {Group::blocks * Group::members}, stream, calls,
-                             static_cast<const Sum*>(sums));
+                             static_cast<const Sum*>(accumulators));
         }
     }
 
@@ -394,7 +394,8 @@ private:
     KernelLauncher launcher_;
     DeviceMemory memory_;
     PositionFaults<Programs...> faults_;
-    LibraryProducts products_;
+    CublasLtGemms gemms_;
+    std::array<std::vector<GemmChoice>, sizeof...(Programs)> choices_;  ///< Of each launch of each program.
     std::array<std::vector<DeviceTensor>, sizeof...(Programs)> prepared_;
 };
 

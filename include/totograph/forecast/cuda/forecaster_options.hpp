@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <totograph/exec/cuda/gemm/cublaslt/library_product.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/gemm.hpp>
 #include <totograph/exec/cuda/runtime/execution.hpp>
 #include <totograph/graph/passes/rewrite.hpp>
 

@@ -18,8 +18,9 @@
 #include <totograph/exec/cuda/executor.hpp>
 #include <totograph/exec/cuda/explain/explain.hpp>
 #include <totograph/exec/cuda/explain/explain_dot.hpp>
-#include <totograph/exec/cuda/gemm/cublaslt/library_tuning.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/tuning.hpp>
 #include <totograph/exec/cuda/runtime/device.hpp>
+#include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/exec/cuda/runtime/execution.hpp>
 #include <totograph/exec/cuda/runtime/memory.hpp>
 #include <totograph/exec/cuda/runtime/memory_report.hpp>
@@ -134,17 +135,16 @@ public:
     /// what came of it.
     static constexpr MemoryReport memory() {
         MemoryReport report;
-        report.weights = Programs::template In<WeightBytes>::of(options.precision == Precision::bf16 ? DType::bf16
-                                                                                                     : DType::f32);
+        report.weights =
+            Programs::template In<WeightBytes>::of(options.precision == Precision::bf16 ? DType::bf16 : DType::f32);
         for (std::size_t i = 0; i < Executor::Layout::count; ++i) {
             const bool is_cache = states::is_kv_cache(Executor::Layout::entries[i].slot.name);
-            (is_cache ? report.caches : report.states) += Executor::Rounding::bytes(i);
+            (is_cache ? report.caches : report.states) += Executor::StateStorage::bytes(i);
         }
         report.arena = aligned_size(Executor::Layout::arena_bytes);
         report.workspace = Executor::memory_bytes() - Executor::States::bytes - report.arena;
         report.result = plan.result_size() * sizeof(float);
-        report.pinned =
-            Executor::States::input_bytes + ForecastResult::pinned_bytes(plan) + Executor::pinned_bytes();
+        report.pinned = Executor::States::input_bytes + ForecastResult::pinned_bytes(plan) + Executor::pinned_bytes();
         return report;
     }
     /// Bytes on the device beside the shared weights: states, intermediates, workspace, result. Known when compiled.
@@ -153,11 +153,12 @@ public:
     }
 
     /// What the programs launch, as tables.
-    static std::string explain() {
+    /// @param device  where they are to run (`describe_device`); else the one that programs are cut for
+    static std::string explain(const DeviceTraits& device = compiled_for) {
         std::string text = "sizes " + to_string(bucket) + "\n" + "  device memory  " + to_string(memory()) + "\n";
         Programs::for_each([&]<std::size_t which>() {
             text += "\n" + explain_launches<typename Executor::template ProgramAt<which>, Executor::streams>(
-                               std::string(plan.names[which]));
+                               std::string(plan.names[which]), device);
         });
         return text;
     }
@@ -181,16 +182,16 @@ public:
 
     /// What one of the programs launches, as data.
     template <std::size_t which>
-    static explain_detail::LaunchList launch_list() {
-        return explain_detail::LaunchList::of<typename Executor::template ProgramAt<which>, Executor::streams>();
+    static explain_detail::LaunchList launch_list(const DeviceTraits& device = compiled_for) {
+        return explain_detail::LaunchList::of<typename Executor::template ProgramAt<which>, Executor::streams>(device);
     }
 
     /// What one of the programs launches, as a Graphviz picture.
     template <std::size_t which>
-    static std::string explain_dot() {
+    static std::string explain_dot(const DeviceTraits& device = compiled_for) {
         static_assert(which < program_count);
         return explain_launches_dot<typename Executor::template ProgramAt<which>, Executor::streams>(
-            std::string(plan.names[which]) + " of " + to_string(bucket));
+            std::string(plan.names[which]) + " of " + to_string(bucket), device);
     }
 
     /// Copies and kernels in the graphs, of all of them together; what a loop repeats counts as one.
@@ -256,10 +257,9 @@ private:
           result_(plan) {
         poison();
         copy_noise();
-        executor_.settle(stream_, [this](int program) { return record_part(program); });
+        executor_.tune(stream_, [this](int program) { return record_part(program); });
         choosing.end();
-        launches_ =
-            Launches(resources.execution.capture, longest, runs_for(1), stream_, executor_, recording());
+        launches_ = Launches(resources.execution.capture, longest, runs_for(1), stream_, executor_, recording());
         launches_.launch_each(stream_.get());
         stream_.synchronize();
         executor_.forget_position_fault();  // what was tried ran parts of forecasts, in any order
@@ -307,9 +307,9 @@ private:
 
     template <class T, class Entry>
     static void check_element(std::string_view name, const Entry& entry, std::size_t count) {
-        const bool is_rounded =
-            Executor::Rounding::at(static_cast<std::size_t>(&entry - &Executor::Layout::entries[0]));
-        forecast_detail::check_state(name, is_rounded ? DType::bf16 : entry.slot.dtype, entry.slot.shape, dtype_of<T>,
+        const bool stores_bf16 =
+            Executor::StateStorage::at(static_cast<std::size_t>(&entry - &Executor::Layout::entries[0]));
+        forecast_detail::check_state(name, stores_bf16 ? DType::bf16 : entry.slot.dtype, entry.slot.shape, dtype_of<T>,
                                      count);
     }
 

@@ -16,6 +16,7 @@ enum class ModelErrorKind {
     shapes_do_not_broadcast,
     dtypes_differ,
     dtype_is_storage_only,
+    dtype_is_not_taken,
     shape_is_not_usable,
     reshape_changes_size,
     axis_out_of_range,

@@ -10,7 +10,7 @@
 #include <cuda_runtime.h>
 
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cuda/gemm/cublaslt/library_product.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/gemm.hpp>
 #include <totograph/exec/cuda/runtime/check.hpp>
 #include <totograph/exec/cuda/runtime/device.hpp>
 #include <totograph/exec/cuda/runtime/memory.hpp>
@@ -78,15 +78,15 @@ inline DeviceSpeed measure_cuda_speed(int device = 0, cuda::Precision precision 
     speed.bytes_per_second = 2.0 * static_cast<double>(copied) / copying;
 
     constexpr Index extent = 8192;
-    const cuda::LibraryHandle library;
-    cuda::LibraryProduct product(library.get(), {.rows = extent,
-                                                 .columns = extent,
-                                                 .depth = extent,
-                                                 .input_stride = extent,
-                                                 .output_stride = extent,
-                                                 .precision = precision});
+    const cuda::CublasLtHandle library;
+    cuda::CublasLtGemm product(library.get(), {.m = extent,
+                                               .n = extent,
+                                               .k = extent,
+                                               .input_stride = extent,
+                                               .output_stride = extent,
+                                               .precision = precision});
     product.choose(product.candidates(1).front());
-    const cuda::DeviceMemory workspace(cuda::product_workspace_bytes);
+    const cuda::DeviceMemory workspace(cuda::gemm_workspace_bytes);
     detail::fill_with_noise(from.data(), copied, stream);
     const double multiplying = detail::shortest_seconds_on(stream, [&] {
         product.launch(from.data(), from.data(), to.data(), nullptr, nullptr, workspace.data(), stream.get());

@@ -31,7 +31,7 @@ __device__ __forceinline__ void attend(const KernelCall& call, KeysAt&& keys_at)
 template <class K>
 constexpr bool waits_for_itself() {
     if constexpr (K::kernel.kind == KernelKind::structural && K::kernel.op == Op::attention) {
-        return K::prefix_is_settled && query_takes_block<K>();
+        return K::prefix_is_early && query_takes_block<K>();
     } else {
         return false;
     }
@@ -122,7 +122,7 @@ __device__ __forceinline__ void run_against_cache(const KernelCall& call) {
         if constexpr (mask == KeyMask::by_group) {
             group = sees_nothing ? 0 : entry(own);
         }
-        return QueryKeys{count, K::prefix_is_settled ? min(prefix, count) : 0,
+        return QueryKeys{count, K::prefix_is_early ? min(prefix, count) : 0,
                          [=](int i) {
                              if constexpr (S::has_suffix) {
                                  return i < prefix ? prefix_key + row_of<K, 1>(place, place.variate, i)

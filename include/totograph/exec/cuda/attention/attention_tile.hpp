@@ -7,7 +7,7 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/exec/cuda/attention/own_rows.hpp>
-#include <totograph/exec/cuda/gemm/tensor_core.hpp>
+#include <totograph/exec/cuda/gemm/mma.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/packs.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>

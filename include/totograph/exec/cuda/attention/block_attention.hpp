@@ -87,9 +87,9 @@ __device__ __forceinline__ void attend_by_block(const KernelCall& call, KeysAt&&
             }
         };
         load_keys(0, 0, keys.settled);
-        if (K::prefix_is_settled && item == static_cast<Offset<K>>(blockIdx.x)) {
+        if (K::prefix_is_early && item == static_cast<Offset<K>>(blockIdx.x)) {
             wait_for_predecessor();
-            let_successor_begin();
+            launch_dependents();
         }
         load_keys(0, keys.settled, keys.count);
         Pack<float, width> own;

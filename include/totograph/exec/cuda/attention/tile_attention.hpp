@@ -14,7 +14,7 @@
 #include <totograph/exec/cuda/attention/attention_tile.hpp>
 #include <totograph/exec/cuda/attention/own_rows.hpp>
 #include <totograph/exec/cuda/attention/tile_sizes.hpp>
-#include <totograph/exec/cuda/gemm/cublaslt/library_product.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/gemm.hpp>
 #include <totograph/exec/cuda/kernels/async_copy.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
@@ -97,10 +97,10 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
         }
     };
 
-    constexpr bool prefix_is_settled = is_decode && K::prefix_is_settled;
-    if constexpr (!prefix_is_settled) {
+    constexpr bool prefix_is_early = is_decode && K::prefix_is_early;
+    if constexpr (!prefix_is_early) {
         wait_for_predecessor();
-        let_successor_begin();
+        launch_dependents();
     }
     const auto* query = call.operands[0].get<typename K::Query>(positions_of<K>(call));
     const auto* key = call.operands[1].get<Key>(positions_of<K>(call));
@@ -165,10 +165,10 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
                 call.report.bounded(integer_of<K, suffix_length>(length, place.series), key_capacity<K, suffix_key>, 1);
         }
     }
-    if constexpr (prefix_is_settled) {
+    if constexpr (prefix_is_early) {
         store_tile(0, end);
         wait_for_predecessor();
-        let_successor_begin();
+        launch_dependents();
     }
     using Attention = TileAttention<S, in_bf16, K::is_aligned>;
     Attention attention([&](int half) -> const typename K::Query* {
@@ -236,7 +236,7 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
             ask_own(position);
         }
     }
-    if constexpr (!prefix_is_settled) {
+    if constexpr (!prefix_is_early) {
         store_tile(0, end);
     }
     const auto suffix_capacity = [] {

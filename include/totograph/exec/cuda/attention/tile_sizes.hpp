@@ -9,7 +9,7 @@
 #include <totograph/exec/cuda/attention/attention_tile.hpp>
 #include <totograph/exec/cuda/attention/block_attention.hpp>
 #include <totograph/exec/cuda/attention/own_rows.hpp>
-#include <totograph/exec/cuda/gemm/cublaslt/library_product.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/gemm.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <totograph/exec/cuda/explain/explain_words.hpp>
+#include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/graph/explain/dot.hpp>
 #include <totograph/graph/explain/text.hpp>
 
@@ -100,17 +101,11 @@ private:
                 title = words.sequence_title();
                 look = elementwise_look;
                 break;
-            case LaunchKind::streamed:
-                title = words.launch.products() == 1
-                            ? "product that streams its weights"
-                            : std::to_string(words.launch.products()) + " products that stream their weights";
-                break;
-            case LaunchKind::library:
-                title = words.launch.products() == 1
-                            ? "product by cuBLASLt"
-                            : std::to_string(words.launch.products()) + " products by cuBLASLt";
-                title += words.launch.draws.is_possible ? ", and draws" : "";
-                look.more = ", peripheries=2";
+            case LaunchKind::skinny:
+            case LaunchKind::gemm:
+                title = (words.launch.gemms() == 1 ? "GEMM by " : std::to_string(words.launch.gemms()) + " GEMMs by ") +
+                        std::string(words.kind()) + (words.launch.draws.is_possible ? ", and draws" : "");
+                look.more = words.launch.kind == LaunchKind::gemm ? ", peripheries=2" : look.more;
                 break;
         }
         if (words.launch.kind != LaunchKind::step) {
@@ -156,11 +151,12 @@ private:
 
 /// What a captured program launches as a Graphviz picture: a box for each launch, with the steps of the plan that were
 /// fused into it and their operations and bytes as `explain_launches` counts them, in the order in which they run, and
-/// a frame around each layer; equal layers in a row are drawn once. Products by cuBLASLt have a double border. Made
-/// from what is known when the program is compiled: no device is needed. `tools/render_graph.sh` makes an image of it.
+/// a frame around each layer; equal layers in a row are drawn once. GEMMs that are not skinny have a double border.
+/// Made from what is known when the program is compiled: no device is needed. `tools/render_graph.sh` makes an image of
+/// it.
 template <class Program, bool streams>
-std::string explain_launches_dot(std::string_view title) {
-    const auto list = explain_detail::LaunchList::of<Program, streams>();
+std::string explain_launches_dot(std::string_view title, const DeviceTraits& device = compiled_for) {
+    const auto list = explain_detail::LaunchList::of<Program, streams>(device);
     return explain_detail::LaunchDrawing(list).text(title);
 }
 

@@ -10,10 +10,12 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cuda/gemm/sm90/row_cluster_launch.hpp>
-#include <totograph/exec/cuda/gemm/sm90/warpgroup_launch.hpp>
+#include <totograph/exec/cuda/gemm/gemm_group.hpp>
+#include <totograph/exec/cuda/gemm/select.hpp>
+#include <totograph/exec/cuda/lowering/gemm_choices.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/lowering.hpp>
+#include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/graph/explain/names.hpp>
 #include <totograph/graph/explain/steps.hpp>
 #include <totograph/graph/explain/text.hpp>
@@ -28,20 +30,20 @@ struct LaunchWords {
     Launch launch;
     int layer = -1;
     std::vector<std::string> steps;  ///< What each of its steps computes.
-    std::string weights;             ///< Names of the tensors of the checkpoint that products read.
+    std::string weights;             ///< Names of the tensors of the checkpoint that GEMMs read.
     bool rounds = false;             ///< A result is stored as bf16.
     StepFacts facts;
-    int main_kernel = 0;    ///< The kernel of the plan that says what it is about.
-    bool may_fuse = false;  ///< Warpgroups can compute its products with what follows.
+    int main_kernel = 0;  ///< The kernel of the plan that says what it is about.
+    GemmChoice choice;    ///< How the device computes its GEMMs.
 
-    /// What launches it.
+    /// What launches it; of GEMMs the kernel that computes them on the device.
     [[nodiscard]] const char* kind() const {
         switch (launch.kind) {
             case LaunchKind::step: return "kernel";
             case LaunchKind::segment: return "segment";
             case LaunchKind::rows: return "rows";
-            case LaunchKind::streamed: return "streamed";
-            case LaunchKind::library: return "cuBLASLt";
+            case LaunchKind::skinny:
+            case LaunchKind::gemm: return name(choice.kernel);
         }
         return "";
     }
@@ -64,19 +66,27 @@ struct LaunchWords {
         const std::string first = std::to_string(launch.first);
         return launch.count == 1 ? first : first + "-" + std::to_string(launch.first + launch.count - 1);
     }
-    /// What is launched beside a product of the library, if it is one.
+    /// What runs before and after its GEMMs, in the same kernel or in others; nothing for skinny ones, whose norm and
+    /// epilogue are always inside.
     [[nodiscard]] std::string extra() const {
-        if (launch.kind != LaunchKind::library) {
-            return {};
+        const std::string before =
+            choice.converts_input
+                ? launch.norms() > 0 ? "norm and bf16 input in a kernel before, " : "bf16 input in a kernel before, "
+                : "";
+        switch (choice.kernel) {
+            case GemmKernel::none:
+            case GemmKernel::skinny:
+            case GemmKernel::skinny_tiles: return {};
+            case GemmKernel::cublaslt:
+                return before + (launch.direct.is_possible  ? "epilogue inside"
+                                 : launch.draws.is_possible ? "epilogue where draws need it"
+                                                            : "epilogue in a kernel after");
+            case GemmKernel::sm90: return before + "epilogue of a tile beside the next tile";
+            case GemmKernel::sm90_cluster:
+                return before + "epilogue inside, and of the next launch the bf16 input" +
+                       (choice.tail == TailFusion::norm ? " and the norm" : "");
         }
-        if (launch.feeds != Feeds::nothing && may_fuse) {
-            return std::string("all of it inside, and ") + (launch.feeds == Feeds::norm ? "the norm" : "the rounding") +
-                   " that follows where clusters that have whole rows fill the device";
-        }
-        return launch.direct.is_possible  ? "all of it inside"
-               : launch.draws.is_possible ? "chains where draws need them"
-               : may_fuse ? "chains inside, where the device has warpgroups, or in a kernel of their own"
-                          : "chains in a kernel of their own";
+        return {};
     }
     /// What follows `as` in words, " bf16" or " bf16 in part", where results are stored as bf16; nothing where they are
     /// stored as planned.
@@ -86,7 +96,7 @@ struct LaunchWords {
     /// Whether two do the same for different layers.
     [[nodiscard]] bool is_like(const LaunchWords& other) const {
         return launch.kind == other.launch.kind && steps == other.steps && rounds == other.rounds &&
-               facts == other.facts && extra() == other.extra();
+               facts == other.facts && choice == other.choice && extra() == other.extra();
     }
 };
 
@@ -102,16 +112,13 @@ struct LaunchGroup {
 class LaunchList {
 public:
     template <class Program, bool streams>
-    static LaunchList of() {
+    static LaunchList of(const DeviceTraits& device) {
         using Lowered = Lowering<Program, streams>;
         LaunchList list(tables_of<Program>(), streams ? DType::bf16 : DType::f32);
-        [&]<std::size_t... i>(std::index_sequence<i...>) {
-            (list.add(Lowered::at(i), Lowered::is_rounded,
-                      fits_warpgroups<LaunchAt<Program, streams, i>, streams>() ||
-                          RowClusterGroupOf<Program, streams, i>::fits),
-             ...);
+        const auto choices = gemm_choices<Program, streams>(device);
+        for (std::size_t i = 0; i < choices.size(); ++i) {
+            list.add(Lowered::at(i), Lowered::stores_bf16, choices[i]);
         }
-        (std::make_index_sequence<Lowered::count>());
         list.find_groups();
         return list;
     }
@@ -140,12 +147,12 @@ private:
     LaunchList(const ProgramTables& tables, DType storage)
         : tables_(tables), storage_(storage), words_(tables), names_(tables) {}
 
-    void add(const Launch& launch, bool (*is_rounded)(const Reference&), bool may_fuse) {
+    void add(const Launch& launch, bool (*stores_bf16)(const Reference&), const GemmChoice& choice) {
         LaunchWords result;
         result.launch = launch;
-        result.may_fuse = may_fuse;
+        result.choice = choice;
         const int last = launch.first + launch.count - 1;
-        const int main = launch.end_of_products() - 1;
+        const int main = launch.end_of_gemms() - 1;
         result.layer = words_.step(main).layer;
         result.main_kernel = tables_.steps[static_cast<std::size_t>(main)].kernel;
         std::vector<totograph::detail::NameAndLayer> weights;
@@ -157,26 +164,26 @@ private:
                     weights.push_back(weight);
                 }
             }
-            result.facts += facts_of_step(tables_.steps[static_cast<std::size_t>(step)], is_rounded);
+            result.facts += facts_of_step(tables_.steps[static_cast<std::size_t>(step)], stores_bf16);
         }
-        if (launch.kind == LaunchKind::streamed || launch.kind == LaunchKind::library) {
+        if (launch.kind == LaunchKind::skinny || launch.kind == LaunchKind::gemm) {
             result.weights = names_.weights(weights, result.layer);
         }
         for (int i = 0; i < launch.count; ++i) {
-            result.rounds = result.rounds || launch.rounds[static_cast<std::size_t>(i)];
+            result.rounds = result.rounds || launch.stores_bf16[static_cast<std::size_t>(i)];
         }
         launches_.push_back(std::move(result));
     }
 
     /// The plan counts f32: what the launches store as bf16 takes half of that.
-    [[nodiscard]] StepFacts facts_of_step(const Step& step, bool (*is_rounded)(const Reference&)) const {
+    [[nodiscard]] StepFacts facts_of_step(const Step& step, bool (*stores_bf16)(const Reference&)) const {
         Kernel kernel = tables_.kernels[static_cast<std::size_t>(step.kernel)];
-        kernel.dtype = is_rounded(step.output) ? DType::bf16 : kernel.dtype;
+        kernel.dtype = stores_bf16(step.output) ? DType::bf16 : kernel.dtype;
         for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
-            kernel.operands[i].dtype = is_rounded(step.operands[i]) ? DType::bf16 : kernel.operands[i].dtype;
+            kernel.operands[i].dtype = stores_bf16(step.operands[i]) ? DType::bf16 : kernel.operands[i].dtype;
         }
         StepFacts facts = facts_of(kernel, storage_);
-        if (kernel.kind == KernelKind::product && is_rounded(step.input)) {
+        if (kernel.kind == KernelKind::product && stores_bf16(step.input)) {
             const Index input = kernel.input_stride == 0 ? kernel.depth : kernel.rows() * kernel.depth;
             facts.bytes_read -= input * static_cast<Index>(size_in_bytes(DType::f32) - size_in_bytes(DType::bf16));
         }

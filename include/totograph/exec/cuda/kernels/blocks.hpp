@@ -17,7 +17,7 @@ inline constexpr int block_threads = 256;
 /// are read before the first of them is written, so that their reads overlap, as many as registers hold with ease;
 /// `write` may change the value.
 template <int turns, class Item, class Read, class Write>
-__device__ __forceinline__ void take_turns(Item first, Item step, Item end, Read&& read, Write&& write) {
+__device__ __forceinline__ void for_each_overlapped(Item first, Item step, Item end, Read&& read, Write&& write) {
     using Value = decltype(read(first));
     constexpr int together = std::min(turns, sizeof(Value) <= 8 ? 8 : 4);
     if constexpr (together <= 1) {
@@ -78,7 +78,8 @@ struct Blocks {
         using Item = std::remove_const_t<decltype(items)>;
         if constexpr (is_known) {
             constexpr Item step = Item{count} * block_threads;
-            take_turns<static_cast<int>((items + step - 1) / step)>(first_of<Item>(), step, Item{items}, read, write);
+            for_each_overlapped<static_cast<int>((items + step - 1) / step)>(first_of<Item>(), step, Item{items}, read,
+                                                                             write);
         } else {
             for (Item item = first_of<Item>(); item < items; item += static_cast<Item>(gridDim.x * block_threads)) {
                 auto value = read(item);
@@ -164,7 +165,7 @@ struct BlocksOfRows {
         constexpr Item step = block_threads;
         constexpr int turns = static_cast<int>((most<items> + step - 1) / step);
         const Item begin = static_cast<Item>(blockIdx.x - first_block) * most<items>;
-        take_turns<turns>(begin + static_cast<Item>(threadIdx.x), step, end<items>(begin), read, write);
+        for_each_overlapped<turns>(begin + static_cast<Item>(threadIdx.x), step, end<items>(begin), read, write);
     }
 
     /// For groups of `size` neighbouring threads, each of which takes whole items.

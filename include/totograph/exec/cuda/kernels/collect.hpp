@@ -22,7 +22,7 @@ template <Index values, Index variates, Index steps>
 __global__ void __launch_bounds__(block_threads)
     collect_kernel(const float* in, float* out, const std::int32_t* request, std::uint32_t* not_finite) {
     wait_for_predecessor();
-    let_successor_begin();
+    launch_dependents();
     __shared__ float tile[collect_tile][collect_tile + 1];
     constexpr int rows_at_once = block_threads / collect_tile;
     const Index series = static_cast<Index>(blockIdx.z) / variates;

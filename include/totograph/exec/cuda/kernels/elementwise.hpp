@@ -8,9 +8,9 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/kernels/blocks.hpp>
 #include <totograph/exec/cuda/kernels/chain.hpp>
+#include <totograph/exec/cuda/kernels/element_places.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/packs.hpp>
-#include <totograph/exec/cuda/kernels/places.hpp>
 #include <totograph/graph/kernel.hpp>
 
 // Pointwise kernels and what reductions and products share with them: chains, and loading their operands.
@@ -25,7 +25,7 @@ struct Epilogue {
     static constexpr Chain chain = K::kernel.chain;
     static constexpr int accumulators = K::kernel.accumulators;
     static constexpr int first_operand = K::kernel.prologue_operands;
-    static constexpr bool rounds = K::is_rounded;
+    static constexpr bool rounds = K::stores_bf16;
     static constexpr bool has_positions = K::has_positions;
     /// What a reduction or product hands to the chain.
     static constexpr DType accumulator_dtype =

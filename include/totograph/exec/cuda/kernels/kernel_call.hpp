@@ -29,25 +29,29 @@ consteval bool uses_positions() {
     return false;
 }
 
+/// How what a kernel reads and writes is stored.
+struct KernelStorage {
+    bool stores_bf16 = false;  ///< The result is stored as bf16: only GEMMs and attention read it.
+    bool is_aligned = false;  ///< Rows of all that it touches begin at multiples of 16 bytes: no wide access is tested.
+    bool query_is_bf16 = false;  ///< An attention's queries are stored as bf16.
+    bool keys_are_bf16 = false;  ///< Its keys and values are.
+    /// The prefix of an attention and its length were written before the launch before this one: they can be read while
+    /// that one still runs.
+    bool prefix_is_early = false;
+};
+
 /// A kernel of a program as a type. The value is a copy: device code may read a constant, but not through a reference
 /// to host memory.
-///
-/// @tparam rounds   the result is stored as bf16: only products and attention read it
-/// @tparam aligned  rows of all that it touches begin at multiples of 16 bytes: wide accesses need no test
-/// @tparam query     an attention's queries are stored as bf16
-/// @tparam keys      an attention's keys and values are
-/// @tparam settled   the prefix of an attention and its length were written before the launch before this one: they can
-///                   be read while that one still runs
-template <class ProgramType, std::size_t index, bool rounds, bool aligned, bool query, bool keys, bool settled>
+template <class ProgramType, std::size_t index, KernelStorage storage>
 struct KernelOf {
     using Operations = typename ProgramType::Operations;
     static constexpr Kernel kernel = ProgramType::kernels[index];
-    static constexpr bool is_rounded = rounds;
-    static constexpr bool is_aligned = aligned;
-    static constexpr bool prefix_is_settled = settled;
+    static constexpr bool stores_bf16 = storage.stores_bf16;
+    static constexpr bool is_aligned = storage.is_aligned;
+    static constexpr bool prefix_is_early = storage.prefix_is_early;
     static constexpr bool has_positions = uses_positions<ProgramType, index>();
-    using Query = std::conditional_t<query, BFloat16, float>;
-    using Key = std::conditional_t<keys, BFloat16, float>;
+    using Query = std::conditional_t<storage.query_is_bf16, BFloat16, float>;
+    using Key = std::conditional_t<storage.keys_are_bf16, BFloat16, float>;
 };
 
 /// Where kernels report a position that is out of bounds: what a program reads or writes beyond it is none of its own.
@@ -174,7 +178,7 @@ struct OutputOf {
     using type = Element<K::kernel.dtype>;
 };
 template <class K>
-requires(K::is_rounded) struct OutputOf<K> {
+requires(K::stores_bf16) struct OutputOf<K> {
     using type = BFloat16;
 };
 template <class K>

@@ -10,10 +10,10 @@
 #include <totograph/core/random.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/kernels/chain.hpp>
+#include <totograph/exec/cuda/kernels/element_places.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/packs.hpp>
-#include <totograph/exec/cuda/kernels/places.hpp>
 #include <totograph/exec/cuda/kernels/sample.hpp>
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
 #include <totograph/graph/kernel.hpp>
@@ -146,7 +146,7 @@ template <class Draws, class Sum>
 __global__ void __launch_bounds__(block_threads)
     mixture_draw_kernel(const __grid_constant__ typename Draws::Calls calls, const Sum* sums) {
     wait_for_predecessor();
-    let_successor_begin();
+    launch_dependents();
     Draws::run(calls, sums);
 }
 

@@ -8,14 +8,14 @@
 #include <cuda_runtime.h>
 
 #include <totograph/exec/cuda/attention/tile_attention.hpp>
-#include <totograph/exec/cuda/gemm/cublaslt/library_product.hpp>
-#include <totograph/exec/cuda/gemm/skinny/streaming_group.hpp>
-#include <totograph/exec/cuda/gemm/skinny/streaming_product.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/gemm.hpp>
+#include <totograph/exec/cuda/gemm/skinny/launch.hpp>
+#include <totograph/exec/cuda/gemm/skinny/skinny_gemm.hpp>
 #include <totograph/exec/cuda/kernels/blocks.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/step_kernels.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
-#include <totograph/exec/cuda/lowering/lowering.hpp>
+#include <totograph/exec/cuda/lowering/launch_at.hpp>
 #include <totograph/exec/cuda/runtime/device.hpp>
 #include <totograph/exec/cuda/runtime/kernel_launcher.hpp>
 
@@ -60,17 +60,17 @@ void launch_sequence(const KernelLauncher& launcher, const Device& device, const
 /// Launches products of few rows with one input, and the norm before them.
 /// @param call_of  gives what a step of the program is launched with
 template <class At, class CallOf>
-void launch_streamed(const KernelLauncher& launcher, const CallOf& call_of, cudaStream_t stream) {
+void launch_skinny(const KernelLauncher& launcher, const CallOf& call_of, cudaStream_t stream) {
     [&]<int... i>(std::integer_sequence<int, i...>) {
         using Group =
-            StreamingGroup<typename ReductionAt<At>::type,
-                           StreamedProduct<typename At::template KernelAt<At::launch.norms() + i>,
-                                           At::launch.input_is_rounded, At::launch.scales[static_cast<std::size_t>(i)],
-                                           At::launch.weights[static_cast<std::size_t>(i)]>...>;
-        const typename Group::Calls calls{{call_of(At::launch.first_product() + i)...}};
-        launcher.launch(&streaming_kernel<Group>, Group::spread, stream, calls);
+            SkinnyGroup<typename ReductionAt<At>::type,
+                        SkinnyMember<typename At::template KernelAt<At::launch.norms() + i>,
+                                     At::launch.gemm.input_is_bf16, At::launch.scales[static_cast<std::size_t>(i)],
+                                     At::launch.weights[static_cast<std::size_t>(i)]>...>;
+        const typename Group::Calls calls{{call_of(At::launch.first_gemm() + i)...}};
+        launcher.launch(&skinny_kernel<Group>, Group::spread, stream, calls);
     }
-    (std::make_integer_sequence<int, At::launch.products()>());
+    (std::make_integer_sequence<int, At::launch.gemms()>());
 }
 
 }  // namespace totograph::cuda

@@ -4,13 +4,13 @@
 #include <cstddef>
 
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cuda/kernels/chain.hpp>
+#include <totograph/exec/cuda/kernels/kernel_facts.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/step_relations.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
 
-// When draws from mixtures can take their parameters from the products that make them. A draw reads the weights of all
+// When draws from mixtures can take their parameters from the GEMMs that make them. A draw reads the weights of all
 // components of its mixture, and of one component the rest: chains of the others need not run.
 
 namespace totograph::cuda::lowering_detail {
@@ -53,25 +53,25 @@ constexpr bool reads_alone(int reader, int maker) {
     return true;
 }
 
-/// Whether what a product's chain reads is still there while a step draws: memory that the plan needs no more after the
-/// product may be where the draws go.
+/// Whether what a GEMM's chain reads is still there while a step draws: memory that the plan needs no more after the
+/// GEMM may be where the draws go.
 template <class Program>
-constexpr bool outlives_draw(int product, int draw) {
+constexpr bool outlives_draw(int gemm, int draw) {
     bool result = true;
-    for (int i = 0; i < kernel_of<Program>(product).operand_count; ++i) {
-        result = result && !may_overlap<Program>(step_of<Program>(product).operands[static_cast<std::size_t>(i)],
+    for (int i = 0; i < kernel_of<Program>(gemm).operand_count; ++i) {
+        result = result && !may_overlap<Program>(step_of<Program>(gemm).operands[static_cast<std::size_t>(i)],
                                                  step_of<Program>(draw).output);
     }
     return result;
 }
 
-/// The products of a launch that make the parameters of the mixtures from which the step after the next draws; the next
+/// The GEMMs of a launch that make the parameters of the mixtures from which the step after the next draws; the next
 /// one is the softmax of the weights. Not possible where anything else reads what they make.
 template <class Program>
 constexpr MixtureDraws mixture_draws(const Launch& launch) {
     const int softmax = launch.first + launch.count;
     const int draw = softmax + 1;
-    if (launch.products() != 4 || draw >= static_cast<int>(Program::steps.size()) ||
+    if (launch.gemms() != 4 || draw >= static_cast<int>(Program::steps.size()) ||
         kernel_of<Program>(softmax).kind != KernelKind::structural || kernel_of<Program>(softmax).op != Op::softmax ||
         kernel_of<Program>(draw).kind != KernelKind::structural ||
         kernel_of<Program>(draw).op != Op::sample_student_t_mixture) {
@@ -96,15 +96,15 @@ constexpr MixtureDraws mixture_draws(const Launch& launch) {
             return {};
         }
         for (int i = 0; i < 4; ++i) {
-            const int product = launch.first_product() + i;
-            const Kernel& kernel = kernel_of<Program>(product);
-            if (is_same(wanted, step_of<Program>(product).output) && reads_alone<Program>(reader, product) &&
+            const int gemm = launch.first_gemm() + i;
+            const Kernel& kernel = kernel_of<Program>(gemm);
+            if (is_same(wanted, step_of<Program>(gemm).output) && reads_alone<Program>(reader, gemm) &&
                 kernel.accumulators == 1 && !rotates_pairs(kernel.chain) &&
-                kernel.iteration.size() == operand.shape.size() && outlives_draw<Program>(product, draw)) {
-                result.products[place] = i;
+                kernel.iteration.size() == operand.shape.size() && outlives_draw<Program>(gemm, draw)) {
+                result.gemms[place] = i;
             }
         }
-        if (result.products[place] < 0) {
+        if (result.gemms[place] < 0) {
             return {};
         }
     }

@@ -6,47 +6,38 @@
 #include <cstdint>
 
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/gemm/gemm_group.hpp>
 
 // What a program launches, in words that are constants.
 
 namespace totograph::cuda {
 
 enum class LaunchKind : std::uint8_t {
-    step,      ///< One step, on the whole device.
-    segment,   ///< Consecutive small steps in one kernel, with a barrier between them.
-    rows,      ///< Consecutive steps whose rows share nothing, in one kernel: each block has rows of its own. Small
-               ///< steps between them that touch nothing of theirs have a block of their own.
-    streamed,  ///< Products of few rows (`most_streamed_rows`) with one input, and the norm before them.
-    library,  ///< Products by cuBLASLt, then their chains, or draws from them; some by warpgroups with their chains, or
-              ///< with the rounding and the norm that follow.
+    step,     ///< One step, on the whole device.
+    segment,  ///< Consecutive small steps in one kernel, with a barrier between them.
+    rows,     ///< Consecutive steps whose rows share nothing, in one kernel: each block has rows of its own. Small
+              ///< steps between them that touch nothing of theirs have a block of their own.
+    skinny,   ///< GEMMs of few rows and one input, and the norm before them, in one kernel (`takes_skinny`).
+    gemm,     ///< Other GEMMs of one input, then their epilogues, or draws from them (`select_gemm`).
 };
 
-/// How a library can compute the whole chain of a product: sums plus a bias, plus a residual of the result's shape.
-struct DirectProduct {
+/// How cuBLASLt can compute the whole epilogue of a GEMM: a bias is added, and a residual of the result's shape.
+struct DirectEpilogue {
     bool is_possible = false;
     int bias = -1;  ///< Operands of the chain; -1 for none.
     int residual = -1;
     Index residual_stride = 0;
 };
 
-/// What of the next launch can run with a product: that one begins by rounding all that the product makes.
-enum class Feeds : std::uint8_t {
-    nothing,
-    rounding,  ///< As it is.
-    norm,      ///< With a norm of its rows.
-};
-
-/// Draws from mixtures whose parameters come right from products.
+/// Draws from mixtures whose parameters come right from GEMMs.
 struct MixtureDraws {
     bool is_possible = false;
-    /// The products of the degrees of freedom, the locations, the scales, and the logits of the weights.
-    std::array<int, 4> products{-1, -1, -1, -1};
+    /// The GEMMs of the degrees of freedom, the locations, the scales, and the logits of the weights.
+    std::array<int, 4> gemms{-1, -1, -1, -1};
 };
 
 /// Steps of one segment: their operands travel as kernel parameters, of which there are 32,764 bytes.
 inline constexpr int segment_steps = 48;
-/// Products of one group.
-inline constexpr int group_products = 8;
 /// Elements of a step that the threads of a block take in one turn, a few each.
 inline constexpr Index block_elements = 1024;
 /// Shared memory that a segment of one block has for intermediates; a block has 48 KiB unasked, and the parameters of
@@ -60,7 +51,7 @@ struct Launch {
     LaunchKind kind = LaunchKind::step;
     int first = 0;
     int count = 1;
-    bool has_reduction = false;  ///< Of products: the first step is their norm.
+    bool has_reduction = false;  ///< Of GEMMs: the first step is their norm.
     Index rows = 0;              ///< Of `LaunchKind::rows`: how many each step has that is not aside.
     int blocks = 1;              ///< Of a segment: one, or a cluster of them.
     /// Of a segment of one block: the shared memory for intermediates that nothing else reads.
@@ -70,36 +61,36 @@ struct Launch {
     /// comes first, then what waits for that, and so on; of other launches, as they were planned.
     std::array<int, segment_steps> order{};
     // What follows is in that order.
-    std::array<int, segment_steps> kernels{};   ///< The kernel of each step.
-    std::array<bool, segment_steps> rounds{};   ///< Whether each stores bf16.
+    std::array<int, segment_steps> kernels{};       ///< The kernel of each step.
+    std::array<bool, segment_steps> stores_bf16{};  ///< Whether each stores bf16.
     std::array<bool, segment_steps> aligned{};  ///< Whether all that each touches is aligned to 16 bytes, in any type.
     /// Of several steps in one kernel: whether a barrier comes before each; not where it touches nothing that those
     /// since the last barrier write, and writes nothing that they read.
     std::array<bool, segment_steps> barriers{};
     /// Of `LaunchKind::rows`: whether each has nothing to do with the rows, and runs on a block of its own.
     std::array<bool, segment_steps> aside{};
-    std::array<int, group_products> scales{};        ///< Of streamed products: the operand that is the norm.
-    std::array<unsigned, group_products> weights{};  ///< Of streamed products: a bit for each operand that is a weight.
-    bool query_is_rounded = false;                   ///< Of a lone attention: its queries are stored as bf16.
-    bool keys_are_rounded = false;                   ///< Its keys and values are.
-    bool prefix_is_settled = false;                  ///< Its prefix was written before the launch before this one.
-    bool input_is_rounded = false;                   ///< Of products: the input is stored as bf16 already.
-    bool input_moves = false;                        ///< Of products: the input lies at a position.
-    DirectProduct direct;                            ///< Of a lone product of the library.
-    bool residual_is_settled = false;                ///< Its residual was written before the launch before this one.
-    Feeds feeds = Feeds::nothing;                    ///< Of such a product with a bias.
-    MixtureDraws draws;                              ///< Of products of the library: the two last steps draw from them.
-    int layer = -1;                                  ///< Of products: the transformer layer of the weights, if any.
+    GemmGroup gemm;  ///< The GEMMs of the launch: how they are computed, `select_gemm` says.
+    std::array<int, most_gemms_together> scales{};  ///< Of skinny GEMMs: the operand that is the norm.
+    /// Of skinny GEMMs: a bit for each operand that is a weight.
+    std::array<unsigned, most_gemms_together> weights{};
+    bool query_is_bf16 = false;      ///< Of a lone attention: its queries are stored as bf16.
+    bool keys_are_bf16 = false;      ///< Its keys and values are.
+    bool prefix_is_early = false;    ///< Its prefix was written before the launch before this one.
+    bool input_moves = false;        ///< Of GEMMs: the input lies at a position.
+    DirectEpilogue direct;           ///< Of a lone GEMM that is not skinny.
+    bool residual_is_early = false;  ///< Its residual was written before the launch before this one.
+    MixtureDraws draws;              ///< Of GEMMs that are not skinny: the two last steps draw from them.
+    int layer = -1;                  ///< Of GEMMs: the transformer layer of the weights, if any.
 
     /// Whether the steps run one after the other in one kernel.
     [[nodiscard]] constexpr bool is_sequence() const { return kind == LaunchKind::segment || kind == LaunchKind::rows; }
-    /// Steps before the first product.
+    /// Steps before the first GEMM.
     [[nodiscard]] constexpr int norms() const { return has_reduction ? 1 : 0; }
-    [[nodiscard]] constexpr int first_product() const { return first + norms(); }
-    /// Steps after the last product.
+    [[nodiscard]] constexpr int first_gemm() const { return first + norms(); }
+    /// Steps after the last GEMM.
     [[nodiscard]] constexpr int others() const { return draws.is_possible ? 2 : 0; }
-    [[nodiscard]] constexpr int products() const { return count - norms() - others(); }
-    [[nodiscard]] constexpr int end_of_products() const { return first + count - others(); }
+    [[nodiscard]] constexpr int gemms() const { return count - norms() - others(); }
+    [[nodiscard]] constexpr int end_of_gemms() const { return first + count - others(); }
 };
 
 }  // namespace totograph::cuda

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include <totograph/exec/cuda/gemm/gemm_group.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/step_relations.hpp>
 #include <totograph/graph/kernel.hpp>
@@ -12,10 +13,10 @@
 
 namespace totograph::cuda::lowering_detail {
 
-/// The layer whose weights a product reads; -1 when they belong to none.
+/// The layer whose weights a GEMM reads; -1 when they belong to none.
 template <class Program>
-constexpr int layer_of_weight(int product) {
-    int node = Program::weights[static_cast<std::size_t>(step_of<Program>(product).weight.index)].node;
+constexpr int layer_of_weight(int gemm) {
+    int node = Program::weights[static_cast<std::size_t>(step_of<Program>(gemm).weight.index)].node;
     while (Program::graph[node].layer < 0 && Program::graph[node].input_count > 0) {
         node = Program::graph[node].inputs[0];
     }
@@ -25,7 +26,7 @@ constexpr int layer_of_weight(int product) {
 /// Whether the launch before a step of decoding writes neither the attention's prefix nor what tells its keys' number.
 /// What earlier launches write can be read as soon as the kernel begins: the one before began after they had ended.
 template <class Program>
-constexpr bool has_settled_prefix(int attention, const Launch& before) {
+constexpr bool has_early_prefix(int attention, const Launch& before) {
     const Step& step = step_of<Program>(attention);
     const Kernel& kernel = kernel_of<Program>(attention);
     const AttentionDescription& described = kernel.attention;
@@ -54,15 +55,15 @@ constexpr bool is_alone_at_output(const Launch& launch, int step) {
     return alone;
 }
 
-/// Whether the launch before a lone product does not write the residual that the product adds, which then can be read
+/// Whether the launch before a lone GEMM does not write the residual that the GEMM adds, which then can be read
 /// as soon as the kernel begins, like such a prefix.
 template <class Program>
-constexpr bool has_settled_residual(const Launch& launch, const Launch& before) {
+constexpr bool has_early_residual(const Launch& launch, const Launch& before) {
     if (!launch.direct.is_possible || launch.direct.residual < 0) {
         return false;
     }
     const auto operand = static_cast<std::size_t>(launch.direct.residual);
-    const Reference& residual = step_of<Program>(launch.first_product()).operands[operand];
+    const Reference& residual = step_of<Program>(launch.first_gemm()).operands[operand];
     bool settled = true;
     for (int i = before.first; i < before.first + before.count; ++i) {
         settled = settled && !may_overlap<Program>(step_of<Program>(i).output, residual);
@@ -70,26 +71,53 @@ constexpr bool has_settled_residual(const Launch& launch, const Launch& before) 
     return settled;
 }
 
-/// What of the next launch can run with a lone product and its bias: the rounding of all that it makes, and a norm
-/// whose result lies where the product touches nothing.
+/// The GEMMs of a launch as numbers, but for what can run behind them.
+/// @param is_bf16  weights are, and so is what they multiply
 template <class Program>
-constexpr Feeds feeds(const Launch& launch, const Launch& next) {
-    if (!launch.direct.is_possible || launch.direct.bias < 0 || launch.norms() > 0 || !launch.input_is_rounded ||
-        next.kind != LaunchKind::library || next.input_is_rounded) {
-        return Feeds::nothing;
+constexpr GemmGroup gemm_group(const Launch& launch, bool is_bf16, bool input_is_bf16) {
+    const Kernel& first = kernel_of<Program>(launch.first_gemm());
+    GemmGroup group;
+    group.m = first.rows();
+    group.k = first.depth;
+    group.count = launch.gemms();
+    group.is_bf16 = is_bf16;
+    group.input_is_bf16 = input_is_bf16;
+    group.is_aligned = true;
+    group.fits_in_32_bits = true;
+    group.is_skinny = launch.kind == LaunchKind::skinny;
+    group.is_direct = launch.direct.is_possible;
+    group.feeds_draws = launch.draws.is_possible;
+    for (int i = 0; i < group.count; ++i) {
+        const auto place = static_cast<std::size_t>(launch.norms() + i);
+        const Kernel& kernel = kernel_of<Program>(launch.first_gemm() + i);
+        group.members[static_cast<std::size_t>(i)] = member_of(kernel, launch.stores_bf16[place]);
+        group.is_aligned = group.is_aligned && launch.aligned[place];
+        group.fits_in_32_bits = group.fits_in_32_bits && fits_in_32_bits(kernel);
     }
-    const Kernel& product = kernel_of<Program>(launch.first);
+    return group;
+}
+
+/// What of the next launch can run with a lone GEMM and its bias: storing all that it makes as bf16, and a norm whose
+/// result lies where the GEMM touches nothing.
+template <class Program>
+constexpr TailFusion tail_fusion(const Launch& launch, const Launch& next) {
+    if (!launch.direct.is_possible || launch.direct.bias < 0 || launch.norms() > 0 || !launch.gemm.input_is_bf16 ||
+        next.kind != LaunchKind::gemm || next.gemm.input_is_bf16) {
+        return TailFusion::none;
+    }
+    const Kernel& gemm = kernel_of<Program>(launch.first);
     const Reference& made = step_of<Program>(launch.first).output;
-    const Kernel& reader = kernel_of<Program>(next.first_product());
-    if (!is_same(step_of<Program>(next.first_product()).input, made) || reader.rows() != product.rows() ||
-        reader.depth != product.columns() || reader.input_stride != product.columns()) {
-        return Feeds::nothing;
+    const Kernel& reader = kernel_of<Program>(next.first_gemm());
+    if (!is_same(step_of<Program>(next.first_gemm()).input, made) || reader.rows() != gemm.rows() ||
+        reader.depth != gemm.columns() || reader.input_stride != gemm.columns()) {
+        return TailFusion::none;
     }
     if (!next.has_reduction) {
-        return Feeds::rounding;
+        return TailFusion::bf16;
     }
     const Reference& norms = step_of<Program>(next.first).output;
-    return !reads<Program>(launch.first, norms) && !may_overlap<Program>(norms, made) ? Feeds::norm : Feeds::nothing;
+    return !reads<Program>(launch.first, norms) && !may_overlap<Program>(norms, made) ? TailFusion::norm
+                                                                                      : TailFusion::none;
 }
 
 }  // namespace totograph::cuda::lowering_detail

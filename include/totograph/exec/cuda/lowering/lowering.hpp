@@ -7,16 +7,15 @@
 #include <vector>
 
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cuda/gemm/skinny/streaming_product.hpp>
-#include <totograph/exec/cuda/kernels/elementwise.hpp>
-#include <totograph/exec/cuda/kernels/step_kernels.hpp>
-#include <totograph/exec/cuda/lowering/direct_product.hpp>
+#include <totograph/exec/cuda/gemm/gemm_group.hpp>
+#include <totograph/exec/cuda/gemm/select.hpp>
+#include <totograph/exec/cuda/lowering/bf16_states.hpp>
+#include <totograph/exec/cuda/lowering/direct_epilogue.hpp>
 #include <totograph/exec/cuda/lowering/draw_relations.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/launch_relations.hpp>
 #include <totograph/exec/cuda/lowering/row_local.hpp>
 #include <totograph/exec/cuda/lowering/segment_order.hpp>
-#include <totograph/exec/cuda/lowering/state_rounding.hpp>
 #include <totograph/exec/cuda/lowering/step_relations.hpp>
 #include <totograph/graph/kernel.hpp>
 
@@ -26,13 +25,13 @@ namespace totograph::cuda {
 
 namespace lowering_detail {
 
-/// Products from `step` on that read one input and can run together, all streamed or all by the library.
+/// GEMMs from `step` on that read one input and can run together, all streamed or all by cuBLASLt.
 template <class Program>
-constexpr int products_together(int step, int steps, bool streams) {
-    const bool streamed = streams && can_stream(kernel_of<Program>(step));
+constexpr int gemms_together(int step, int steps, bool streams) {
+    const bool streamed = streams && takes_skinny(kernel_of<Program>(step));
     int end = step;
-    while (end < steps && end - step < group_products && kernel_of<Program>(end).kind == KernelKind::product &&
-           (streams && can_stream(kernel_of<Program>(end))) == streamed &&
+    while (end < steps && end - step < most_gemms_together && kernel_of<Program>(end).kind == KernelKind::product &&
+           (streams && takes_skinny(kernel_of<Program>(end))) == streamed &&
            kernel_of<Program>(end).input_stride == kernel_of<Program>(step).input_stride &&
            kernel_of<Program>(end).rows() == kernel_of<Program>(step).rows() &&
            is_same(step_of<Program>(end).input, step_of<Program>(step).input)) {
@@ -62,7 +61,7 @@ constexpr bool norm_ends_with(int norm, int end, int steps) {
     return true;
 }
 
-/// Whether a norm and the product after it begin a group: a streamed product computes the norm itself, for the library
+/// Whether a norm and the GEMM after it begin a group: a skinny GEMM computes the norm itself, for cuBLASLt
 /// the kernel that rounds its input does.
 template <class Program>
 constexpr bool begins_with_norm(int step, int steps, bool streams) {
@@ -70,13 +69,13 @@ constexpr bool begins_with_norm(int step, int steps, bool streams) {
         !is_norm_of<Program>(step, step + 1)) {
         return false;
     }
-    if (!can_stream(kernel_of<Program>(step + 1))) {
+    if (!takes_skinny(kernel_of<Program>(step + 1))) {
         return true;
     }
-    const int products = products_together<Program>(step + 1, steps, streams);
-    bool absorbs = step_of<Program>(step).output.space == Space::arena &&
-                   norm_ends_with<Program>(step, step + 1 + products, steps);
-    for (int i = 0; i < products; ++i) {
+    const int gemms = gemms_together<Program>(step + 1, steps, streams);
+    bool absorbs =
+        step_of<Program>(step).output.space == Space::arena && norm_ends_with<Program>(step, step + 1 + gemms, steps);
+    for (int i = 0; i < gemms; ++i) {
         absorbs = absorbs && scale_operand<Program>(step + 1 + i, step_of<Program>(step).output) >= 0;
     }
     return absorbs;
@@ -86,18 +85,18 @@ template <class Program>
 constexpr Launch next_launch(int step, int steps, bool streams) {
     const int norm = begins_with_norm<Program>(step, steps, streams) ? 1 : 0;
     if (norm == 1 || kernel_of<Program>(step).kind == KernelKind::product) {
-        const Kernel& product = kernel_of<Program>(step + norm);
+        const Kernel& gemm = kernel_of<Program>(step + norm);
         Launch launch;
-        launch.kind = streams && can_stream(product) ? LaunchKind::streamed : LaunchKind::library;
+        launch.kind = streams && takes_skinny(gemm) ? LaunchKind::skinny : LaunchKind::gemm;
         launch.first = step;
-        launch.count = norm + products_together<Program>(step + norm, steps, streams);
+        launch.count = norm + gemms_together<Program>(step + norm, steps, streams);
         launch.has_reduction = norm == 1;
-        // Where draws take their parameters from the library's sums, one component's chains run in place of all, and
-        // no softmax is launched: worth more than streaming, by estimate, but of the fewest rows.
-        if (launch.kind == LaunchKind::library || product.rows() > most_streamed_rows_of_draws) {
+        // Where draws take their parameters from the accumulators, one component's chains run in place of all, and no
+        // softmax is launched.
+        if (may_draw_from(gemm.rows(), launch.kind == LaunchKind::skinny)) {
             launch.draws = mixture_draws<Program>(launch);
             launch.count += launch.others();
-            launch.kind = launch.draws.is_possible ? LaunchKind::library : launch.kind;
+            launch.kind = launch.draws.is_possible ? LaunchKind::gemm : launch.kind;
         }
         return launch;
     }
@@ -133,7 +132,7 @@ constexpr Launch next_launch(int step, int steps, bool streams) {
 
 }  // namespace lowering_detail
 
-/// The launches of a program. `streams` says whether products of few rows may be streamed (their weights are bf16).
+/// The launches of a program. `streams` says whether GEMMs of few rows may be streamed (their weights are bf16).
 ///
 /// All that templates need to know of a launch is in one small table: a constant expression that reads the program's
 /// own tables costs nvcc megabytes each time.
@@ -146,15 +145,15 @@ private:
     struct Table {
         std::array<Launch, steps> launches{};
         std::size_t count = 0;
-        std::array<bool, buffers> rounded{};
+        std::array<bool, buffers> stored_as_bf16{};
         std::array<int, buffers> local{};  ///< Where a segment has it in shared memory; -1 elsewhere.
     };
 
     using Flags = std::array<bool, buffers>;
 
-    /// Looks at how one step uses intermediates: `wanted` are those that something reads that would round them anyway,
+    /// Marks how one step uses intermediates: `wanted` are those that something reads that would round them anyway,
     /// `refused` those that something else reads, or that are made by what cannot round.
-    static constexpr void look(const Launch& launch, int index, Flags& wanted, Flags& refused) {
+    static constexpr void mark_uses(const Launch& launch, int index, Flags& wanted, Flags& refused) {
         using namespace lowering_detail;
         const Step& step = step_of<Program>(index);
         const Kernel& kernel = kernel_of<Program>(index);
@@ -197,7 +196,7 @@ private:
     }
 
     /// For each buffer, whether it is stored as bf16.
-    static constexpr Flags find_rounded(const Table& table) {
+    static constexpr Flags find_bf16(const Table& table) {
         Flags wanted{};
         Flags refused{};
         Flags before{};
@@ -207,7 +206,7 @@ private:
             for (std::size_t l = 0; l < table.count; ++l) {
                 const Launch& launch = table.launches[l];
                 for (int i = launch.first; i < launch.first + launch.count; ++i) {
-                    look(launch, i, wanted, refused);
+                    mark_uses(launch, i, wanted, refused);
                 }
             }
             goes_on = before != refused;
@@ -220,17 +219,17 @@ private:
     }
 
     /// For each state, whether it is stored as bf16: what the programs that run together agreed on.
-    static constexpr bool state_is_rounded(int state) {
-        if constexpr (requires { Program::rounded_states; }) {
-            return Program::rounded_states[static_cast<std::size_t>(state)];
+    static constexpr bool state_is_bf16(int state) {
+        if constexpr (requires { Program::bf16_states; }) {
+            return Program::bf16_states[static_cast<std::size_t>(state)];
         } else {
-            return StateRounding<streams, Program>::template of<Program>[static_cast<std::size_t>(state)];
+            return Bf16States<streams, Program>::template of<Program>[static_cast<std::size_t>(state)];
         }
     }
 
-    static constexpr bool is_rounded(const Table& table, const Reference& reference) {
-        return reference.space == Space::arena   ? table.rounded[static_cast<std::size_t>(reference.index)]
-               : reference.space == Space::state ? state_is_rounded(reference.index)
+    static constexpr bool stores_bf16(const Table& table, const Reference& reference) {
+        return reference.space == Space::arena   ? table.stored_as_bf16[static_cast<std::size_t>(reference.index)]
+               : reference.space == Space::state ? state_is_bf16(reference.index)
                                                  : false;
     }
 
@@ -240,17 +239,17 @@ private:
         table.local.fill(-1);
         for (int step = 0; step < static_cast<int>(steps);) {
             Launch launch = next_launch<Program>(step, static_cast<int>(steps), streams);
-            if (launch.kind == LaunchKind::library && launch.products() == 1) {
-                const Reference& output = step_of<Program>(launch.first_product()).output;
-                if (output.space != Space::state || !state_is_rounded(output.index)) {
-                    launch.direct = direct_product<Program>(launch.first_product());
+            if (launch.kind == LaunchKind::gemm && launch.gemms() == 1) {
+                const Reference& output = step_of<Program>(launch.first_gemm()).output;
+                if (output.space != Space::state || !state_is_bf16(output.index)) {
+                    launch.direct = direct_epilogue<Program>(launch.first_gemm());
                 }
             }
             table.launches[table.count++] = launch;
             step += launch.count;
         }
-        table.rounded = find_rounded(table);
-        const auto rounds = [&](const Reference& reference) { return is_rounded(table, reference); };
+        table.stored_as_bf16 = find_bf16(table);
+        const auto rounds = [&](const Reference& reference) { return stores_bf16(table, reference); };
         for (std::size_t l = 0; l < table.count; ++l) {
             Launch& launch = table.launches[l];
             if (launch.kind == LaunchKind::segment) {
@@ -267,43 +266,43 @@ private:
                 const int index = launch.first + launch.order[place];
                 const Step& step = step_of<Program>(index);
                 launch.kernels[place] = step.kernel;
-                launch.rounds[place] = rounds(step.output);
+                launch.stores_bf16[place] = rounds(step.output);
                 launch.aligned[place] = is_aligned<Program>(index);
             }
-            if (launch.kind == LaunchKind::library) {
-                // Sums of several products lie side by side: one that is not aligned moves the others.
+            if (launch.kind == LaunchKind::gemm) {
+                // Accumulators of several GEMMs lie side by side: one that is not aligned moves the others.
                 bool all = true;
-                for (int i = launch.norms(); i < launch.norms() + launch.products(); ++i) {
+                for (int i = launch.norms(); i < launch.norms() + launch.gemms(); ++i) {
                     all = all && launch.aligned[static_cast<std::size_t>(i)];
                 }
-                for (int i = launch.norms(); i < launch.norms() + launch.products(); ++i) {
+                for (int i = launch.norms(); i < launch.norms() + launch.gemms(); ++i) {
                     launch.aligned[static_cast<std::size_t>(i)] = all;
                 }
             }
             if (launch.kind == LaunchKind::step && is_key_or_value(kernel_of<Program>(launch.first), 1)) {
-                launch.query_is_rounded = rounds(step_of<Program>(launch.first).operands[0]);
-                launch.keys_are_rounded = rounds(step_of<Program>(launch.first).operands[1]);
-                launch.prefix_is_settled = l > 0 && has_settled_prefix<Program>(launch.first, table.launches[l - 1]);
+                launch.query_is_bf16 = rounds(step_of<Program>(launch.first).operands[0]);
+                launch.keys_are_bf16 = rounds(step_of<Program>(launch.first).operands[1]);
+                launch.prefix_is_early = l > 0 && has_early_prefix<Program>(launch.first, table.launches[l - 1]);
             }
-            if (launch.kind != LaunchKind::streamed && launch.kind != LaunchKind::library) {
+            if (launch.kind != LaunchKind::skinny && launch.kind != LaunchKind::gemm) {
                 continue;
             }
-            launch.layer = layer_of_weight<Program>(launch.first_product());
-            const Reference& input = step_of<Program>(launch.first_product()).input;
-            launch.input_is_rounded = rounds(input);
+            launch.layer = layer_of_weight<Program>(launch.first_gemm());
+            const Reference& input = step_of<Program>(launch.first_gemm()).input;
+            launch.gemm = gemm_group<Program>(launch, streams, rounds(input));
             launch.input_moves = input.position >= 0;
-            for (int i = 0; i < launch.products(); ++i) {
+            for (int i = 0; i < launch.gemms(); ++i) {
                 const auto place = static_cast<std::size_t>(i);
-                const int step = launch.first_product() + i;
+                const int step = launch.first_gemm() + i;
                 launch.weights[place] = weight_operands<Program>(step);
                 launch.scales[place] =
                     launch.has_reduction ? scale_operand<Program>(step, step_of<Program>(launch.first).output) : -1;
             }
         }
         for (std::size_t l = 0; l + 1 < table.count; ++l) {
-            table.launches[l].feeds = feeds<Program>(table.launches[l], table.launches[l + 1]);
-            table.launches[l + 1].residual_is_settled =
-                has_settled_residual<Program>(table.launches[l + 1], table.launches[l]);
+            table.launches[l].gemm.tail = tail_fusion<Program>(table.launches[l], table.launches[l + 1]);
+            table.launches[l + 1].residual_is_early =
+                has_early_residual<Program>(table.launches[l + 1], table.launches[l]);
         }
         return table;
     }
@@ -337,7 +336,7 @@ public:
     }
 
     /// Whether an intermediate or a state is stored as bf16.
-    static constexpr bool is_rounded(const Reference& reference) { return is_rounded(table, reference); }
+    static constexpr bool stores_bf16(const Reference& reference) { return stores_bf16(table, reference); }
 
     /// Where in the shared memory of its segment's block an intermediate begins; -1 for what lies elsewhere.
     static constexpr int local_offset(const Reference& reference) {
@@ -352,29 +351,6 @@ public:
         }
         return bits;
     }
-};
-
-/// A launch of a program as a type: templates read this small constant and nothing else of the program.
-template <class Program, bool streams, std::size_t index>
-struct LaunchAt {
-    static constexpr Launch launch = Lowering<Program, streams>::at(index);
-
-    /// The kernel of one of its steps.
-    template <int step>
-    using KernelAt =
-        KernelOf<Program, static_cast<std::size_t>(launch.kernels[static_cast<std::size_t>(step)]),
-                 launch.rounds[static_cast<std::size_t>(step)], launch.aligned[static_cast<std::size_t>(step)],
-                 launch.query_is_rounded, launch.keys_are_rounded, launch.prefix_is_settled>;
-};
-
-/// The norm of a group of products as a type.
-template <class At, bool has_reduction = At::launch.has_reduction>
-struct ReductionAt {
-    using type = NoReduction;
-};
-template <class At>
-struct ReductionAt<At, true> {
-    using type = typename At::template KernelAt<0>;
 };
 
 }  // namespace totograph::cuda

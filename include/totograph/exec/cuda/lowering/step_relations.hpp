@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cuda/lowering/state_rounding.hpp>
+#include <totograph/exec/cuda/lowering/bf16_states.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
 
@@ -102,19 +102,19 @@ constexpr bool is_small(int step) {
     return !stands_alone(kernel) && kernel.iteration.size() <= segment_elements;
 }
 
-/// Whether a step sums the squares of the rows that a product reads.
+/// Whether a step sums the squares of the rows that a GEMM reads.
 template <class Program>
-constexpr bool is_norm_of(int step, int product) {
+constexpr bool is_norm_of(int step, int gemm) {
     const Kernel& kernel = kernel_of<Program>(step);
-    const Kernel& after = kernel_of<Program>(product);
+    const Kernel& after = kernel_of<Program>(gemm);
     if (kernel.kind != KernelKind::reduction || kernel.dtype != DType::f32 || kernel.prologue_operands != 1 ||
         kernel.operand_count != 1 || kernel.prologue.count != 1 || kernel.operands[0].dtype != DType::f32 ||
         kernel.rows() != after.rows() || kernel.columns() != after.depth ||
-        !is_same(step_of<Program>(step).operands[0], step_of<Program>(product).input)) {
+        !is_same(step_of<Program>(step).operands[0], step_of<Program>(gemm).input)) {
         return false;
     }
     const Instruction& square = kernel.prologue.instructions[0];
-    // Rows of the norm and of the product must be the same: one even stride from each to the next.
+    // Rows of the norm and of the GEMM must be the same: one even stride from each to the next.
     Index stride = 0;
     Index expected = 0;
     for (int axis = kernel.row_rank - 1; axis >= 0; --axis) {
@@ -132,11 +132,11 @@ constexpr bool is_norm_of(int step, int product) {
            kernel.operands[0].strides[static_cast<std::size_t>(kernel.row_rank)] == 1;
 }
 
-/// Which operand of a product's chain is what a norm made; -1 when none is, -2 when it is used in another way.
+/// Which operand of a GEMM's chain is what a norm made; -1 when none is, -2 when it is used in another way.
 template <class Program>
-constexpr int scale_operand(int product, const Reference& norm) {
-    const Step& step = step_of<Program>(product);
-    const Kernel& kernel = kernel_of<Program>(product);
+constexpr int scale_operand(int gemm, const Reference& norm) {
+    const Step& step = step_of<Program>(gemm);
+    const Kernel& kernel = kernel_of<Program>(gemm);
     int found = -1;
     for (int i = 0; i < kernel.operand_count; ++i) {
         const auto place = static_cast<std::size_t>(i);
@@ -177,8 +177,8 @@ constexpr bool is_read_wide(const Kernel& kernel, int operand) {
            kernel.operands[static_cast<std::size_t>(operand)].strides[static_cast<std::size_t>(inner)] == 1;
 }
 
-/// Whether all wide accesses of a step are at multiples of 16 bytes, in f32 and in bf16; the sums that a library leaves
-/// for it count in `make_table`.
+/// Whether all wide accesses of a step are at multiples of 16 bytes, in f32 and in bf16; the accumulators that cuBLASLt
+/// leaves for it count in `make_table`.
 template <class Program>
 constexpr bool is_aligned(int index) {
     constexpr Index unit = 8;

@@ -6,8 +6,8 @@
 
 #include <totograph/core/arena.hpp>
 #include <totograph/core/dtype.hpp>
-#include <totograph/exec/cuda/gemm/cublaslt/library_launch.hpp>
-#include <totograph/exec/cuda/gemm/cublaslt/library_product.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/gemm.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/launch.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/lowering.hpp>
 #include <totograph/exec/cuda/lowering/step_relations.hpp>
@@ -15,11 +15,11 @@
 
 namespace totograph::cuda {
 
-/// What the library's products need beside a program's own memory: room for the largest of each.
+/// What cuBLASLt's GEMMs need beside a program's own memory: room for the largest of each.
 struct Workspace {
-    std::size_t sums = 0;    ///< Bytes for what the library computes and a chain goes on with.
-    std::size_t inputs = 0;  ///< Bytes for its input as bf16.
-    bool has_library = false;
+    std::size_t accumulators = 0;  ///< Bytes for what cuBLASLt computes and a chain goes on with.
+    std::size_t inputs = 0;        ///< Bytes for its input as bf16.
+    bool has_cublaslt = false;
 };
 
 /// Adds the needs of a program.
@@ -29,16 +29,17 @@ constexpr void add_workspace(Workspace& workspace) {
     using Lowered = Lowering<Program, is_bf16>;
     for (std::size_t i = 0; i < Lowered::count; ++i) {
         const Launch& launch = Lowered::at(i);
-        if (launch.kind != LaunchKind::library) {
+        if (launch.kind != LaunchKind::gemm) {
             continue;
         }
-        const Kernel& kernel = lowering_detail::kernel_of<Program>(launch.first_product());
-        const auto sums = static_cast<std::size_t>(kernel.rows() * sum_columns<Program>(launch)) *
-                          (is_bf16 ? sizeof(BFloat16) : sizeof(float));
+        const Kernel& kernel = lowering_detail::kernel_of<Program>(launch.first_gemm());
+        const auto accumulators = static_cast<std::size_t>(kernel.rows() * accumulator_columns<Program>(launch)) *
+                                  (is_bf16 ? sizeof(BFloat16) : sizeof(float));
         const auto inputs = static_cast<std::size_t>(kernel.rows() * kernel.depth) * sizeof(BFloat16);
-        workspace.sums = std::max(workspace.sums, aligned_size(launch.direct.is_possible ? 0 : sums));
+        workspace.accumulators =
+            std::max(workspace.accumulators, aligned_size(launch.direct.is_possible ? 0 : accumulators));
         workspace.inputs = std::max(workspace.inputs, aligned_size(is_bf16 ? inputs : 0));
-        workspace.has_library = true;
+        workspace.has_cublaslt = true;
     }
 }
 

@@ -5,14 +5,14 @@ namespace totograph::cuda {
 
 // Programmatic dependent launch: a kernel may begin while the one before it still runs. What it reads before
 // `wait_for_predecessor` must not be written by the kernel right before it: weights, and what earlier launches wrote
-// (`Launch::prefix_is_settled`, `residual_is_settled`). Those have ended when it begins, because every kernel lets the
+// (`Launch::prefix_is_early`, `residual_is_early`). Those have ended when it begins, because every kernel lets the
 // next one begin after its own wait, and never before; kernels of a library are launched without the attribute, and
 // begin when all before ended.
 
 /// Lets the next kernel begin. Called right after the wait, as what kernels read early relies on; it would be no use
 /// before either: kernels queue up on the multiprocessors and slow those that run (measured: 10% of a forecast of one
 /// patch).
-__device__ __forceinline__ void let_successor_begin() {
+__device__ __forceinline__ void launch_dependents() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif

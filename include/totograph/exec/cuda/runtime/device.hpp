@@ -9,28 +9,18 @@
 
 #include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cuda/gemm/sm90/warpgroup.hpp>
+#include <totograph/exec/cuda/gemm/sm90/ptx.hpp>
 #include <totograph/exec/cuda/runtime/check.hpp>
+#include <totograph/exec/cuda/runtime/device_traits.hpp>
 
 namespace totograph::cuda {
 
-/// What executors ask of a device.
-struct Device {
+/// What executors ask of a device. Its traits are those of the code that this program holds for it: a device of compute
+/// capability 9.0 that runs code of `sm_80` has neither clusters nor `wgmma`.
+struct Device : DeviceTraits {
     int index = 0;
-    int multiprocessors = 0;
-    int major = 0;
-    int minor = 0;
-    /// Thread-block clusters and programmatic dependent launch: the device has them, and so does the code that this
-    /// program holds for it.
-    bool has_clusters = false;
-    /// Products of warpgroups: the device is of compute capability 9.0, and the program holds code for `sm_90a`.
-    bool has_warpgroups = false;
-    /// Clusters of `row_cluster_blocks` blocks that run at once, each block on a multiprocessor of its own, on a device
-    /// with warpgroups.
-    int row_clusters = 0;
     std::string name;
-    int cache_bytes = 0;           ///< Of the last cache before memory, which all multiprocessors share.
-    std::size_t shared_bytes = 0;  ///< Shared memory of a multiprocessor.
+    int cache_bytes = 0;  ///< Of the last cache before memory, which all multiprocessors share.
 };
 
 /// Blocks of a kernel whose blocks share its work, when each thread could have as much of it as `wanted` blocks have.
@@ -88,17 +78,19 @@ inline Device describe_device(int index) {
     check(cudaFuncGetAttributes(&code, &probe_kernel<>), "looking for device code for this device");
     // Code that the driver compiled from PTX of an older architecture lacks what that architecture lacks.
     const bool has_clusters = properties.major >= 9 && code.ptxVersion >= 90;
-    const bool multiplies_by_warpgroups = has_clusters && properties.major == 9 && has_warpgroups();
-    return {index,
-            properties.multiProcessorCount,
-            properties.major,
-            properties.minor,
-            has_clusters,
-            multiplies_by_warpgroups,
-            multiplies_by_warpgroups ? clusters_at_once(row_cluster_blocks, properties.sharedMemPerMultiprocessor) : 0,
-            properties.name,
-            properties.l2CacheSize,
-            properties.sharedMemPerMultiprocessor};
+    Device device;
+    device.major = properties.major;
+    device.minor = properties.minor;
+    device.multiprocessors = properties.multiProcessorCount;
+    device.shared_bytes = properties.sharedMemPerMultiprocessor;
+    device.shared_bytes_of_block = properties.sharedMemPerBlockOptin;
+    device.has_clusters = has_clusters;
+    device.has_wgmma = has_clusters && properties.major == 9 && has_wgmma_code();
+    device.row_clusters = device.has_wgmma ? clusters_at_once(row_cluster_blocks, device.shared_bytes) : 0;
+    device.index = index;
+    device.name = properties.name;
+    device.cache_bytes = properties.l2CacheSize;
+    return device;
 }
 
 }  // namespace totograph::cuda

@@ -20,15 +20,15 @@ enum class Capture : std::uint8_t {
 };
 
 /// How an executor and a forecaster run. None of it changes what is computed, but for `tunes` and `fuses`: another
-/// algorithm of a product may round in another way.
+/// algorithm of a GEMM may round in another way.
 struct Execution {
     Capture capture = Capture::whole;
-    /// Products are measured, alone and where that does not decide within their programs, and the fastest algorithm is
+    /// GEMMs are measured, alone and where that does not decide within their programs, and the fastest algorithm is
     /// kept; else they use cuBLASLt's first choice.
     bool tunes = true;
     bool overlaps = true;  ///< A kernel may begin before the one before it has ended (programmatic dependent launch).
-    /// Products of many rows run in one kernel with their chains, or with what is added to them and the rounding and
-    /// the norm after that, where the device can; else cuBLASLt computes them, and other kernels the rest.
+    /// GEMMs of many rows run in one kernel with their epilogues, or with the norm that follows, where `select_gemm`
+    /// says so; else cuBLASLt computes them, and other kernels the rest.
     bool fuses = true;
     /// The host waits after each launch, so that an error shows where it happens. Not while capturing.
     bool waits = false;

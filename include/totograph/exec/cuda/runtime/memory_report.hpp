@@ -43,7 +43,7 @@ inline std::string to_string(const MemoryReport& report) {
            part(report.pinned);
 }
 
-/// Bytes that the weights of programs take together, each distinct one once, in blocks of 256; those of products as
+/// Bytes that the weights of programs take together, each distinct one once, in blocks of 256; those of GEMMs as
 /// `storage`.
 template <class... Programs>
 constexpr std::size_t shared_weight_bytes(DType storage) {

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/kernels/kernel_facts.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/op_table.hpp>
+
+// GEMMs of one launch, as numbers: what a kernel for them is selected by. Nothing here needs CUDA.
+
+namespace totograph::cuda {
+
+/// GEMMs of one launch, at most.
+inline constexpr int most_gemms_together = 8;
+
+/// What of the next launch can run with a GEMM: that one begins by storing all that the GEMM makes as bf16.
+enum class TailFusion : std::uint8_t {
+    none,
+    bf16,  ///< As it is.
+    norm,  ///< With a norm of its rows.
+};
+
+/// What runs on the accumulators of one GEMM before they are stored.
+struct GemmEpilogue {
+    /// Few instructions and operands, each operand of rows or of columns alone: three warps can run it beside the
+    /// GEMM's next tile.
+    bool is_short = false;
+    int sigmoids = 0;
+    bool stores_bf16 = false;
+};
+
+/// One GEMM of a group.
+struct GemmMember {
+    Index n = 0;             ///< Columns of the result.
+    int accumulators = 1;    ///< 2 where the epilogue takes two GEMMs of one input, such as a gate and what it scales.
+    bool is_packed = false;  ///< A thread of the epilogue takes eight columns at a time.
+    GemmEpilogue epilogue;
+
+    /// Rows of its weights.
+    [[nodiscard]] constexpr Index weight_rows() const { return n * accumulators; }
+};
+
+/// GEMMs of one input that are launched together: C[i] = epilogue(A W[i]^T), A of `m` rows and `k` columns.
+struct GemmGroup {
+    Index m = 0;
+    Index k = 0;
+    int count = 0;
+    std::array<GemmMember, most_gemms_together> members{};
+    bool is_bf16 = false;          ///< Weights are bf16, and so is A when it is multiplied.
+    bool input_is_bf16 = false;    ///< A is stored as bf16 already.
+    bool is_aligned = false;       ///< All rows begin at multiples of 16 bytes.
+    bool fits_in_32_bits = false;  ///< All offsets of elements do.
+    bool is_skinny = false;        ///< Lowering put it together for the skinny kernels.
+    /// The epilogue is a bias or a residual or both, which cuBLASLt adds itself.
+    bool is_direct = false;
+    /// Mixtures are drawn from the accumulators.
+    bool feeds_draws = false;
+    TailFusion tail = TailFusion::none;  ///< What can run behind it.
+
+    [[nodiscard]] constexpr Index weight_rows() const {
+        Index total = 0;
+        for (int i = 0; i < count; ++i) {
+            total += members[static_cast<std::size_t>(i)].weight_rows();
+        }
+        return total;
+    }
+    /// Whether `holds(member)` for each GEMM of the group.
+    template <class Holds>
+    [[nodiscard]] constexpr bool all(const Holds& holds) const {
+        return std::all_of(members.begin(), members.begin() + count, holds);
+    }
+};
+
+/// The epilogue of a GEMM of a plan.
+constexpr GemmEpilogue epilogue_of(const Kernel& kernel, bool stores_bf16) {
+    constexpr int most_operands = 6;
+    constexpr int most_instructions = 16;
+    const Chain& chain = kernel.chain;
+    const unsigned repeated = operands_that_repeat(kernel, 0, kernel.row_rank) |
+                              operands_that_repeat(kernel, kernel.row_rank, kernel.iteration.rank);
+    GemmEpilogue result;
+    result.stores_bf16 = stores_bf16;
+    result.is_short = chain.count > 0 && chain.count <= most_instructions && kernel.operand_count <= most_operands &&
+                      repeated == (1U << kernel.operand_count) - 1;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(chain.count); ++i) {
+        const ChainCost cost = row_of(chain.instructions[i].op).cost;
+        result.is_short = result.is_short && cost != ChainCost::function;
+        result.sigmoids += cost == ChainCost::sigmoid ? 1 : 0;
+    }
+    return result;
+}
+
+/// A GEMM of a plan.
+constexpr GemmMember member_of(const Kernel& kernel, bool stores_bf16) {
+    constexpr Index least_packed = 65536;  // smaller results take all threads of the device an element or two each
+    bool has_f64 = kernel.dtype == DType::f64;
+    for (int i = 0; i < kernel.operand_count; ++i) {
+        has_f64 = has_f64 || kernel.operands[static_cast<std::size_t>(i)].dtype == DType::f64;
+    }
+    return {kernel.columns(), kernel.accumulators,
+            kernel.iteration.size() >= least_packed && kernel.iteration[-1] % 8 == 0 && !has_f64,
+            epilogue_of(kernel, stores_bf16)};
+}
+
+}  // namespace totograph::cuda

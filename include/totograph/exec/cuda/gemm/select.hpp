@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/gemm/gemm_group.hpp>
+#include <totograph/exec/cuda/gemm/thresholds.hpp>
+#include <totograph/exec/cuda/gemm/tiles.hpp>
+#include <totograph/exec/cuda/runtime/device_traits.hpp>
+#include <totograph/graph/kernel.hpp>
+
+// The one place that says how GEMMs are computed on a device, and what is fused behind them. Nothing here needs CUDA.
+
+namespace totograph::cuda {
+
+enum class GemmKernel : std::uint8_t {
+    none,          ///< The launch has no GEMM.
+    skinny,        ///< Up to 16 rows: blocks stream their weights; norm and epilogue run in the same kernel.
+    skinny_tiles,  ///< Up to 64 rows, likewise: all rows travel to each block.
+    cublaslt,      ///< cuBLASLt; the epilogue is inside where it is a bias and a residual, else in a kernel after it.
+    sm90,          ///< `wgmma` on tiles; the epilogue of a tile runs beside the GEMM of the next one.
+    sm90_cluster,  ///< `wgmma` by clusters that have whole rows: bias, residual, bf16 and norm are inside.
+};
+
+/// As `explain` prints it.
+constexpr const char* name(GemmKernel kernel) {
+    switch (kernel) {
+        case GemmKernel::none: return "none";
+        case GemmKernel::skinny: return "skinny";
+        case GemmKernel::skinny_tiles: return "skinny tiles";
+        case GemmKernel::cublaslt: return "cuBLASLt";
+        case GemmKernel::sm90: return "sm90";
+        case GemmKernel::sm90_cluster: return "sm90 cluster";
+    }
+    return "";
+}
+
+/// How the GEMMs of a launch are computed.
+struct GemmChoice {
+    GemmKernel kernel = GemmKernel::none;
+    TailFusion tail = TailFusion::none;  ///< What of the next launch runs behind it, in the same kernel.
+    /// A kernel before it stores the input as bf16, with the norm that begins the launch, if there is one.
+    bool converts_input = false;
+
+    friend constexpr bool operator==(const GemmChoice&, const GemmChoice&) = default;
+};
+
+/// Whether a skinny kernel computes a GEMM with bf16 weights: it is bound by reading them once.
+/// @param input_stride  elements from one row of the input to the next
+constexpr bool takes_skinny(Index m, Index n, Index k, Index input_stride,
+                            const GemmThresholds& limits = thresholds_of(compiled_for.architecture())) {
+    return m <= limits.skinny_most_m && n % SkinnyTile::n == 0 && k % SkinnyTile::k == 0 && k <= SkinnyTile::most_k &&
+           input_stride % 4 == 0;
+}
+
+/// The same of a step of a plan.
+constexpr bool takes_skinny(const Kernel& kernel) {
+    return kernel.kind == KernelKind::product &&
+           takes_skinny(kernel.rows(), kernel.columns(), kernel.depth, kernel.input_stride);
+}
+
+/// Whether mixtures may be drawn from the accumulators of GEMMs: not where streaming their weights is worth more.
+constexpr bool may_draw_from(Index m, bool is_skinny,
+                             const GemmThresholds& limits = thresholds_of(compiled_for.architecture())) {
+    return !is_skinny || m > limits.skinny_most_m_before_draws;
+}
+
+namespace select_detail {
+
+constexpr int divide_up(Index a, Index b) {
+    return static_cast<int>((a + b - 1) / b);
+}
+
+/// Whether the epilogue takes about as long as the next tile's GEMM, which it runs beside, or less.
+constexpr bool keeps_up(const GemmMember& member, Index k, const GemmThresholds& limits) {
+    const Index k_tiles = k / Sm90Tile::k;
+    if (member.epilogue.sigmoids == 0) {
+        return k_tiles >= limits.sm90_least_k_tiles;
+    }
+    return member.epilogue.sigmoids == 1 && member.accumulators == 2 && member.epilogue.stores_bf16 &&
+           k_tiles >= limits.sm90_least_k_tiles_with_sigmoid;
+}
+
+}  // namespace select_detail
+
+/// How the `sm90` kernel cuts a group into tiles.
+struct Sm90Cut {
+    int tile_n;
+    int row_pairs;     ///< Pairs of row tiles, one for each block of a cluster.
+    int column_tiles;  ///< Of all GEMMs; the last one of each may reach beyond the last column.
+
+    constexpr Sm90Cut(const GemmGroup& group, int columns)
+        : tile_n(columns),
+          row_pairs(select_detail::divide_up(group.m, Sm90Tile::cluster * Sm90Tile::m)),
+          column_tiles(0) {
+        for (int i = 0; i < group.count; ++i) {
+            column_tiles += column_tiles_of(group.members[static_cast<std::size_t>(i)], columns);
+        }
+    }
+
+    /// Tiles of so many columns that one GEMM takes; a pair has half of each.
+    static constexpr int column_tiles_of(const GemmMember& member, int columns) {
+        return select_detail::divide_up(member.n, columns / member.accumulators);
+    }
+
+    /// Pairs of tiles: what a cluster computes at a time.
+    [[nodiscard]] constexpr int items() const { return row_pairs * column_tiles; }
+    /// Items that a cluster computes one after the other.
+    [[nodiscard]] constexpr int waves(int multiprocessors) const {
+        return select_detail::divide_up(items(), multiprocessors / Sm90Tile::cluster);
+    }
+    /// Of what the multiprocessors compute meanwhile, the percentage that is part of the result.
+    [[nodiscard]] constexpr Index fill(const GemmGroup& group, int multiprocessors) const {
+        const Index computed = Index{waves(multiprocessors)} * (multiprocessors / Sm90Tile::cluster) * tile_n;
+        return row_pairs * group.weight_rows() * 100 / computed;
+    }
+};
+
+/// The tiles of a group: 256 columns, or 224 where waves of these take less on the device that a program is cut for; on
+/// a smaller one the other might.
+constexpr Sm90Cut sm90_cut(const GemmGroup& group) {
+    const Sm90Cut wide(group, Sm90Tile::wide_n);
+    const Sm90Cut narrow(group, Sm90Tile::narrow_n);
+    constexpr int multiprocessors = compiled_for.multiprocessors;
+    return narrow.waves(multiprocessors) * narrow.tile_n < wide.waves(multiprocessors) * wide.tile_n ? narrow : wide;
+}
+
+/// Whether the `sm90` kernel can compute a group, and pays on a device that it fills.
+constexpr bool fits_sm90(const GemmGroup& group, const GemmThresholds& limits) {
+    return group.is_bf16 && !group.is_skinny && !group.is_direct && !group.feeds_draws && group.count > 0 &&
+           group.is_aligned && group.k % Sm90Tile::k == 0 && group.m >= limits.sm90_least_m &&
+           group.all([&](const GemmMember& member) {
+               return member.accumulators <= 2 && member.is_packed && member.epilogue.is_short &&
+                      member.weight_rows() % limits.sm90_n_unit == 0 &&
+                      select_detail::keeps_up(member, group.k, limits);
+           });
+}
+
+/// Whether few multiprocessors are idle while the last tiles are computed, and few columns of tiles lie beyond the last
+/// one of a GEMM.
+constexpr bool fills_sm90(const GemmGroup& group, const DeviceTraits& device, const GemmThresholds& limits) {
+    return device.has_wgmma && device.multiprocessors >= Sm90Tile::cluster &&
+           sm90_cut(group).fill(group, device.multiprocessors) >= limits.sm90_least_fill;
+}
+
+/// Whether the `sm90_cluster` kernel can compute a group with the tail that follows, and pays on a device that it
+/// fills.
+constexpr bool fits_sm90_cluster(const GemmGroup& group, const GemmThresholds& limits) {
+    return group.is_bf16 && !group.is_skinny && group.tail != TailFusion::none && group.count == 1 &&
+           group.is_aligned && group.fits_in_32_bits && group.m >= limits.sm90_least_m &&
+           group.k % Sm90ClusterTile::k == 0 && Sm90ClusterTile::n_of(group.members[0].n) > 0;
+}
+
+/// Whether all clusters run at once, and few could run besides: with fewer rows cuBLASLt's smaller tiles fill the
+/// device better.
+constexpr bool fills_sm90_cluster(const GemmGroup& group, const DeviceTraits& device, const GemmThresholds& limits) {
+    const int clusters = select_detail::divide_up(group.m, Sm90ClusterTile::m);
+    return clusters <= device.row_clusters && clusters * 100 >= device.row_clusters * limits.sm90_cluster_least_fill;
+}
+
+/// How a group is computed on a device.
+/// @param before  how the launch before it is: its tail may have stored this one's input
+/// @param fuses   `Execution::fuses`: without, cuBLASLt computes what is not skinny
+constexpr GemmChoice select_gemm(const GemmGroup& group, const GemmChoice& before, const DeviceTraits& device,
+                                 bool fuses = true) {
+    if (group.count == 0) {
+        return {};
+    }
+    const GemmThresholds& limits = thresholds_of(device.architecture());
+    GemmChoice choice;
+    choice.kernel = GemmKernel::cublaslt;
+    if (group.is_skinny) {
+        choice.kernel = group.m > SkinnyTile::m ? GemmKernel::skinny_tiles : GemmKernel::skinny;
+        return choice;
+    }
+    choice.converts_input = group.is_bf16 && !group.input_is_bf16 && before.tail == TailFusion::none;
+    if (fuses && fits_sm90(group, limits) && fills_sm90(group, device, limits)) {
+        choice.kernel = GemmKernel::sm90;
+    } else if (fuses && fits_sm90_cluster(group, limits) && fills_sm90_cluster(group, device, limits)) {
+        choice.kernel = GemmKernel::sm90_cluster;
+        choice.tail = group.tail;
+    }
+    return choice;
+}
+
+/// Whether a device may choose a kernel for a group: for any other, none is compiled.
+constexpr bool may_choose(GemmKernel kernel, const GemmGroup& group) {
+    const GemmThresholds& limits = thresholds_of(compiled_for.architecture());
+    return kernel == GemmKernel::sm90           ? fits_sm90(group, limits)
+           : kernel == GemmKernel::sm90_cluster ? fits_sm90_cluster(group, limits)
+                                                : true;
+}
+
+}  // namespace totograph::cuda

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/gemm/skinny/skinny_gemm.hpp>
+#include <totograph/exec/cuda/gemm/skinny/skinny_tiles.hpp>
+#include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/runtime/device_traits.hpp>
+#include <totograph/exec/cuda/runtime/kernel_launcher.hpp>
+
+// Skinny GEMMs of one input, in one launch.
+
+namespace totograph::cuda {
+
+/// The norm of a launch of skinny GEMMs as a type.
+template <class At, bool has_reduction = At::launch.has_reduction>
+struct ReductionAt {
+    using type = NoReduction;
+};
+template <class At>
+struct ReductionAt<At, true> {
+    using type = typename At::template KernelAt<0>;
+};
+
+/// GEMMs of one input in one launch: blocks of the first, then of the next.
+template <class Reduction, class... Members>
+struct SkinnyGroup {
+    static constexpr int count = sizeof...(Members);
+
+    struct Calls {
+        KernelCall call[count];
+    };
+
+private:
+    static constexpr bool is_tiled = std::max({Members::K::kernel.rows()...}) > skinny_m;
+    template <class Member>
+    static constexpr int column_groups = static_cast<int>(Member::K::kernel.columns()) / skinny_n;
+    static constexpr int all_column_groups = (column_groups<Members> + ...);
+
+    template <class Member, int more>
+    static constexpr bool fits = column_groups<Member> % more == 0 && SkinnyTiles<typename Member::K, more>::fits;
+
+public:
+    /// Groups of columns that a block computes: of few rows one. Of more, all rows travel to each block: so many groups
+    /// that the device a program is cut for has no multiprocessor with two blocks, or as many as registers and shared
+    /// memory hold.
+    static constexpr int groups = [] {
+        constexpr int multiprocessors = compiled_for.multiprocessors;
+        constexpr int most_groups = 8;  // more fit with few rows alone, which then hardly matter
+        int best = 1;
+        if constexpr (is_tiled) {
+            static_assert((fits<Members, 1> && ...), "totograph: one group of columns fits for whatever is streamed.");
+            const auto look = [&]<int more>(std::integral_constant<int, more>) {
+                const bool is_enough = all_column_groups <= best * multiprocessors;
+                best = !is_enough && (fits<Members, more> && ...) ? more : best;
+            };
+            [&]<int... i>(std::integer_sequence<int, i...>) {
+                (look(std::integral_constant<int, i + 2>()), ...);
+            }
+            (std::make_integer_sequence<int, most_groups - 1>());
+        }
+        return best;
+    }();
+    static constexpr int blocks_per_multiprocessor = [] {
+        if (is_tiled) {
+            return 1;
+        }
+        // Weights of a shallow GEMM take few registers, so that more blocks fit on a multiprocessor.
+        constexpr Index deepest = std::max({Members::K::kernel.depth...});
+        return deepest <= 3 * skinny_k * (block_threads / warp_size) ? 3 : 2;
+    }();
+
+private:
+    static constexpr std::size_t shared_bytes = [] {
+        if constexpr (is_tiled) {
+            return std::max({sizeof(SkinnyTiles<typename Members::K, groups>)...});
+        } else {
+            return std::size_t{0};
+        }
+    }();
+
+public:
+    static constexpr Spread spread{all_column_groups / groups, block_threads, 1, shared_bytes};
+
+    static __device__ void run(const Calls& calls, std::byte* memory) {
+        int block = static_cast<int>(blockIdx.x);
+        int index = 0;
+        const auto member = [&]<class Member>(Member*) {
+            constexpr int own = column_groups<Member> / groups;
+            if (block >= 0 && block < own) {
+                if constexpr (is_tiled) {
+                    run_skinny_tiles<Member, Reduction, groups>(calls.call[index], block, memory);
+                } else {
+                    run_skinny<Member, Reduction>(calls.call[index], block);
+                }
+            }
+            block -= own;
+            ++index;
+        };
+        (member(static_cast<Members*>(nullptr)), ...);
+    }
+};
+
+template <class Group>
+__global__ void __launch_bounds__(block_threads, Group::blocks_per_multiprocessor)
+    skinny_kernel(const __grid_constant__ typename Group::Calls calls) {
+    extern __shared__ uint4 skinny_memory[];
+    Group::run(calls, reinterpret_cast<std::byte*>(skinny_memory));
+}
+
+}  // namespace totograph::cuda

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#include <totograph/exec/cuda/gemm/sm90/mainloop.hpp>
+#include <totograph/exec/cuda/gemm/sm90/ptx.hpp>
+#include <totograph/exec/cuda/gemm/sm90/sm90_group.hpp>
+#include <totograph/exec/cuda/gemm/sm90/tile_epilogue.hpp>
+#include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/runtime/dependent_launch.hpp>
+
+// GEMMs of many rows in bf16 with the chain after each, in one kernel: accumulators never leave the multiprocessor.
+//
+// A block computes 128 rows by 256 or 224 columns at a time (of a pair of GEMMs, half of each). One warp copies
+// tiles of 64 elements of depth to shared memory, three ahead; two warpgroups multiply them, 64 rows each, and leave
+// the accumulators in shared memory; three more warps run the chain on them while the next tile is multiplied. On the
+// accumulators of the last tile those that multiplied run it, too. Two blocks of a cluster compute rows that follow
+// each other of the same columns: each copies one half of the weights to both.
+
+namespace totograph::cuda {
+
+namespace sm90_detail {
+
+/// Where a column tile of a group belongs: the GEMM, and the tile within it.
+template <class... K>
+__device__ __forceinline__ void find_tile(Sm90Group<K...>*, int tile, int& member, int& within) {
+    using Group = Sm90Group<K...>;
+    constexpr int tiles[] = {Group::template column_tiles<K>...};
+    member = 0;
+    within = tile;
+#pragma unroll
+    for (int i = 0; i + 1 < Group::count; ++i) {
+        if (member == i && within >= tiles[i]) {
+            within -= tiles[i];
+            ++member;
+        }
+    }
+}
+
+}  // namespace sm90_detail
+
+/// What the threads of a group's kernel do.
+template <class Group>
+struct Sm90Runner;
+template <class... K>
+struct Sm90Runner<Sm90Group<K...>> {
+    using Group = Sm90Group<K...>;
+    using Tile = typename Group::Tile;
+    using Accumulators = TileAccumulators<Tile::n>;
+
+#if defined(TOTOGRAPH_HAS_WGMMA)
+    struct Barriers {
+        std::uint64_t full[Tile::stages];
+        std::uint64_t empty[Tile::stages];
+        std::uint64_t acc_full;   ///< The accumulators of a tile are there.
+        std::uint64_t acc_empty;  ///< They have been read.
+    };
+
+    template <class Kernel>
+    using TileEpilogueOf = TileEpilogue<Kernel, Accumulators, Group::tiles_are_whole>;
+
+    /// The GEMM that an item's tile belongs to, the tile within it, and its first row.
+    struct TilePlace {
+        int member = 0;
+        int within = 0;
+        int row = 0;
+
+        __device__ __forceinline__ TilePlace(int item, int block)
+            : row((item % Group::row_pairs * Tile::cluster + block) * Tile::m) {
+            sm90_detail::find_tile(static_cast<Group*>(nullptr), item / Group::row_pairs, member, within);
+        }
+
+        /// The first column, of a pair of each of the two, where `Kernel` is the GEMM.
+        template <class Kernel>
+        [[nodiscard]] __device__ __forceinline__ int column() const {
+            return within * (Tile::n / Kernel::kernel.accumulators);
+        }
+    };
+
+    /// Copies tiles as long as there is work: one thread does.
+    static __device__ void run_producer(const typename Group::Parameters& parameters, std::byte* tiles,
+                                        Barriers& barriers) {
+        const int block = cluster_rank();
+        const int first = first_item();
+        constexpr int steps = Group::k / Tile::k;
+        static_assert(steps >= Tile::stages);
+        const auto copy_weights = [&](int item, int step, int stage) {
+            const TilePlace tile(item, block);
+            int column = 0;
+            with_product(parameters, tile.member, [&]<class Kernel>(Kernel*, const KernelCall&) {
+                // Of a pair, the first block brings the first GEMM's columns and the second the other's.
+                constexpr int half = Tile::n / 2;
+                constexpr bool is_pair = Kernel::kernel.accumulators == 2;
+                column = tile.template column<Kernel>() +
+                         block * (is_pair ? static_cast<int>(Kernel::kernel.columns()) : half);
+            });
+            mbarrier_arrive_expect_tx(&barriers.full[stage], Tile::stage_bytes);
+            tma_load_multicast((1U << Tile::cluster) - 1U, parameters.weights[tile.member],
+                               tiles + stage * Tile::stage_bytes + Tile::row_bytes + block * (Tile::column_bytes / 2),
+                               &barriers.full[stage], step * Tile::k, column);
+        };
+        const auto copy_rows = [&](int item, int step, int stage) {
+            tma_load(parameters.input, tiles + stage * Tile::stage_bytes, &barriers.full[stage], step * Tile::k,
+                     TilePlace(item, block).row);
+        };
+        // Weights do not depend on the kernel before this one. Only those of the first stage are asked for early:
+        // behind the weights of three stages, the first rows arrive later.
+        copy_weights(first, 0, 0);
+        wait_for_predecessor();
+        copy_rows(first, 0, 0);
+        for (int step = 1; step < Tile::stages; ++step) {
+            copy_weights(first, step, step);
+            copy_rows(first, step, step);
+        }
+        PipelineState<Tile::stages> state;
+        for (int item = first; item < Group::items; item += clusters()) {
+            for (int step = item == first ? Tile::stages : 0; step < steps; ++step) {
+                mbarrier_wait(&barriers.empty[state.stage], state.parity);
+                copy_weights(item, step, state.stage);
+                copy_rows(item, step, state.stage);
+                state.advance();
+            }
+        }
+        // A block may not end while the other one arrives at its barriers, or what it copied to the other one is on its
+        // way. When these phases end, both have read the last stages.
+        for (int stage = 0; stage < Tile::stages; ++stage) {
+            mbarrier_wait(&barriers.empty[state.stage], state.parity);
+            state.advance();
+        }
+    }
+
+    /// Multiplies 64 of the rows of each tile and leaves the accumulators to those who finish them. Returns the item of
+    /// the last tile; there is one, for no more clusters are launched than there are items.
+    static __device__ __forceinline__ int multiply(std::byte* tiles, const Accumulators& acc, Barriers& barriers) {
+        const int which = static_cast<int>(threadIdx.x) / warpgroup_size;
+        PipelineState<Tile::stages> state;
+        std::uint32_t parity = 1;
+        int item = first_item();
+        for (;; item += clusters()) {
+            float own[Tile::n / 2];
+            run_mainloop<Tile, Group::k>(tiles, barriers.full, barriers.empty, state, own);
+            mbarrier_wait(&barriers.acc_empty, parity);
+            parity ^= 1U;
+            acc.store(own, which * (Tile::m / Tile::consumers));
+            mbarrier_arrive(&barriers.acc_full);
+            if (item + clusters() >= Group::items) {
+                return item;
+            }
+        }
+    }
+
+    /// Calls `use(kernel, call)` for the GEMM of a tile, the kernel as a pointer to its type.
+    template <class Use>
+    static __device__ __forceinline__ void with_product(const typename Group::Parameters& parameters, int member,
+                                                        const Use& use) {
+        int index = 0;
+        const auto try_one = [&]<class Kernel>(Kernel* kernel) {
+            if (index == member) {
+                use(kernel, parameters.calls[index]);
+            }
+            ++index;
+        };
+        (try_one(static_cast<K*>(nullptr)), ...);
+    }
+
+    /// Asks the nearest cache for what the chain on an item's tile reads, where there is one.
+    /// @param warp  of those that only finish
+    static __device__ __forceinline__ void touch(const typename Group::Parameters& parameters, int item, int warp) {
+        if (item < Group::items) {
+            const TilePlace tile(item, cluster_rank());
+            with_product(parameters, tile.member, [&]<class Kernel>(Kernel*, const KernelCall& call) {
+                TileEpilogueOf<Kernel>::touch(call, tile.row, tile.template column<Kernel>(), warp,
+                                              Tile::epilogue_warps);
+            });
+        }
+    }
+
+    /// Runs the chain on the accumulators of tiles. Of the last one, a warp that multiplied finishes the rows that it
+    /// stored but the last `turn_rows`; the warps that only finish share these.
+    /// @param item  the first to finish
+    /// @param warp  a number of those that only finish; a negative one of those that multiplied, for the last tile
+    static __device__ __forceinline__ void finish(const typename Group::Parameters& parameters, const Accumulators& acc,
+                                                  Barriers& barriers, int item, int warp) {
+        constexpr int own_rows = Accumulators::rows_of_warp;
+        static_assert(own_rows * Tile::mma_warps == Tile::m && own_rows % turn_rows == 0);
+        const bool multiplied = warp < 0;
+        const int block = cluster_rank();
+        std::uint32_t parity = 0;
+        if (!multiplied) {
+            item -= clusters();  // before the first: to ask for what that one needs, with nothing to finish
+        }
+        for (; item < Group::items; item += clusters()) {
+            if (!multiplied) {
+                touch(parameters, item + clusters(), warp);
+            }
+            if (item < 0) {
+                continue;
+            }
+            const bool is_last = item + clusters() >= Group::items;
+            TileRows rows{warp * turn_rows, Tile::m, Tile::epilogue_warps * turn_rows};
+            if (multiplied) {
+                const int first = (warp + Tile::mma_warps) * own_rows;
+                rows = {first, first + own_rows - turn_rows, turn_rows};
+            } else if (is_last) {
+                rows = {(warp + 1) * own_rows - turn_rows, Tile::m, Tile::epilogue_warps * own_rows};
+            }
+            const TilePlace tile(item, block);
+            with_product(parameters, tile.member, [&]<class Kernel>(Kernel*, const KernelCall& call) {
+                TileEpilogueOf<Kernel> epilogue(call, tile.row, tile.template column<Kernel>(), rows);
+                // A warp that multiplied reads only what it stored itself.
+                if (!multiplied) {
+                    mbarrier_wait(&barriers.acc_full, parity);
+                }
+                epilogue.finish(acc);
+            });
+            parity ^= 1U;
+            __syncwarp();
+            if (!is_last && threadIdx.x % 32 == 0) {
+                mbarrier_arrive(&barriers.acc_empty);
+            }
+        }
+    }
+
+    static __device__ __forceinline__ int clusters() {
+        return static_cast<int>(gridDim.x) / Tile::cluster;
+    }
+    static __device__ __forceinline__ int first_item() {
+        return static_cast<int>(blockIdx.x) / Tile::cluster;
+    }
+
+    static __device__ void run(const typename Group::Parameters& parameters) {
+        extern __shared__ std::byte memory[];
+        __shared__ Barriers barriers;
+        std::byte* const tiles = memory + (1024 - shared_address(memory) % 1024) % 1024;
+        if (threadIdx.x == 0) {
+            prefetch_tma_descriptor(parameters.input);
+            for (const CUtensorMap& weight : parameters.weights) {
+                prefetch_tma_descriptor(weight);
+            }
+            for (int stage = 0; stage < Tile::stages; ++stage) {
+                mbarrier_init(&barriers.full[stage], 1);
+                mbarrier_init(&barriers.empty[stage], Tile::consumers * Tile::cluster);
+            }
+            mbarrier_init(&barriers.acc_full, Tile::consumers * warpgroup_size);
+            mbarrier_init(&barriers.acc_empty, Tile::epilogue_warps);
+            fence_mbarrier_init();
+        }
+        cluster_sync();
+        const Accumulators acc(tiles + Tile::stages * Tile::stage_bytes);
+        const int warp = static_cast<int>(threadIdx.x) / 32;
+        constexpr int producer = Tile::threads / 32 - 1;
+        if (warp == producer) {
+            if (threadIdx.x % 32 == 0) {
+                run_producer(parameters, tiles, barriers);
+            }
+        } else {
+            wait_for_predecessor();
+            launch_dependents();
+            int item = first_item();
+            if (warp < Tile::mma_warps) {
+                item = multiply(tiles, acc, barriers);
+                __syncwarp();  // what a warp stored, its lanes read
+            }
+            finish(parameters, acc, barriers, item, warp - Tile::mma_warps);
+        }
+    }
+#else
+    static __device__ void run(const typename Group::Parameters&) {}  // never launched
+#endif
+};
+
+template <class Group>
+__global__ void __launch_bounds__(Group::Tile::threads, 1)
+    sm90_kernel(const __grid_constant__ typename Group::Parameters parameters) {
+    Sm90Runner<Group>::run(parameters);
+}
+
+}  // namespace totograph::cuda

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bit>
+#include <cstddef>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/exec/cuda/gemm/epilogue.hpp>
+#include <totograph/exec/cuda/gemm/mma.hpp>
+#include <totograph/exec/cuda/gemm/sm90/ptx.hpp>
+#include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/kernels/packs.hpp>
+
+// The chain of a GEMM on the accumulators of a tile, which those who multiply leave in shared memory: other warps run
+// the chain on them while the next tile is multiplied.
+
+namespace totograph::cuda {
+
+/// The accumulators of a tile of 128 rows, as bf16: rounded as cuBLASLt that leaves them in memory rounds them. A row's
+/// chunks of eight columns lie in an order that depends on the row, so that neither side waits for a bank.
+template <int columns>
+class TileAccumulators {
+public:
+    static constexpr int rows = 128;
+    static constexpr int rows_of_warp = 16;  ///< That a warp stores.
+    static constexpr int chunks = columns / 8;
+    static constexpr int chunk_bytes = 16;
+    static constexpr int places_of_row = (chunks + 7) / 8 * 8;  ///< Eight chunks change places with each other.
+    static constexpr std::size_t bytes = std::size_t{rows} * places_of_row * chunk_bytes;
+    static_assert(columns % 16 == 0, "totograph: a thread stores two chunks at a time.");
+
+    /// Where eight columns of a row begin, in bytes.
+    static constexpr int chunk_offset(int row, int chunk) {
+        return (row * places_of_row + (chunk ^ row % 8)) * chunk_bytes;
+    }
+
+    __device__ __forceinline__ explicit TileAccumulators(std::byte* memory) : memory_(memory) {}
+
+#if defined(TOTOGRAPH_HAS_WGMMA)
+    /// Stores what a warpgroup's GEMMs left in its threads: 64 rows, from `first` on.
+    __device__ __forceinline__ void store(const float (&acc)[columns / 2], int first) const {
+        const int lane = static_cast<int>(threadIdx.x) % 32;
+        const int warp = static_cast<int>(threadIdx.x) % warpgroup_size / 32;
+        // A lane names the place of one row of one of four matrices of 8x8.
+        const int row = first + warp * rows_of_warp + lane / 8 % 2 * 8 + lane % 8;
+#pragma unroll
+        for (int chunk = 0; chunk < chunks; chunk += 2) {
+            stmatrix(place(row, chunk + lane / 16), two_bf16(acc[4 * chunk], acc[4 * chunk + 1]),
+                     two_bf16(acc[4 * chunk + 2], acc[4 * chunk + 3]), two_bf16(acc[4 * chunk + 4], acc[4 * chunk + 5]),
+                     two_bf16(acc[4 * chunk + 6], acc[4 * chunk + 7]));
+        }
+    }
+#endif
+
+    /// Eight neighbouring columns of a row.
+    __device__ __forceinline__ Pack<float, 8> load(int row, int chunk) const {
+        return load_stored<8, true>(reinterpret_cast<const BFloat16*>(place(row, chunk))).floats();
+    }
+
+private:
+    __device__ __forceinline__ std::byte* place(int row, int chunk) const {
+        return memory_ + chunk_offset(row, chunk);
+    }
+
+    std::byte* memory_;
+};
+
+/// Rows that a warp runs the chain on at a time.
+inline constexpr int turn_rows = 4;
+
+/// The rows of a tile that a warp runs the chain on: a turn's from `first` on, then those `stride` further, to before
+/// `end`.
+struct TileRows {
+    int first;
+    int end;
+    int stride;
+};
+
+/// The part of a warp in the chain of a GEMM on a tile: each lane has the same eight columns of several rows.
+///
+/// @tparam Accumulators             of a tile; of a pair of GEMMs, half of its columns are of each
+/// @tparam tiles_are_whole  none reaches beyond the last row
+template <class K, class Accumulators, bool tiles_are_whole>
+class TileEpilogue {
+    static constexpr auto all_rows = static_cast<int>(K::kernel.rows());
+    static constexpr auto all_columns = static_cast<int>(K::kernel.columns());
+    static constexpr int chunks = Accumulators::chunks / K::kernel.accumulators;
+    /// Lanes that a row takes; those beyond its chunks do as the last one does, and store nothing.
+    static constexpr int lanes_of_row = static_cast<int>(std::bit_ceil(unsigned{chunks}));
+    static constexpr int rows_at_once = 32 / lanes_of_row;
+    static constexpr int each = turn_rows / rows_at_once;  ///< Rows of a lane in a turn.
+    static constexpr bool columns_are_whole = chunks == lanes_of_row && all_columns % (chunks * 8) == 0;
+    static_assert(turn_rows % rows_at_once == 0);
+    static_assert((operands_that_repeat(K::kernel, 0, K::kernel.row_rank) |
+                   operands_that_repeat(K::kernel, K::kernel.row_rank, K::kernel.iteration.rank)) ==
+                      (1U << K::kernel.operand_count) - 1,
+                  "totograph: what a chain on tiles reads belongs to rows or to columns alone: it is read once.");
+    using Epilogues = RowsEpilogue<K, 8, each>;
+
+public:
+    /// Asks for what the columns need, and the first rows. Warps that only finish make it before the accumulators are
+    /// there.
+    /// @param first_row, first_column  where the tile begins
+    /// @param own                      the rows of the tile that this warp finishes
+    __device__ __forceinline__ TileEpilogue(const KernelCall& call, int first_row, int first_column,
+                                            const TileRows& own)
+        : epilogue_(call),
+          first_row_(first_row),
+          chunk_(chunk_of(static_cast<int>(threadIdx.x))),
+          row_(own.first + static_cast<int>(threadIdx.x) % 32 / lanes_of_row),
+          end_(own.end),
+          step_(own.stride),
+          column_(column_to_read(first_column + chunk_ * 8)),
+          is_stored_(columns_are_whole || (static_cast<int>(threadIdx.x) % lanes_of_row < chunks &&
+                                           first_column + chunk_ * 8 < all_columns)),
+          chosen_(choose(row_)) {
+        epilogue_.load(column_, chosen_, operands_);
+    }
+
+    /// Stores what the chain makes of the accumulators.
+    __device__ __forceinline__ void finish(const Accumulators& acc) {
+#pragma unroll 1
+        for (int row = row_; row < end_; row += step_) {
+            // Asked for now, what the next rows need is there when this turn has ended.
+            const typename Epilogues::Rows next = choose(row + step_ < end_ ? row + step_ : row);
+            epilogue_.finish(
+                column_, chosen_, operands_,
+                [&](int i, auto factor) { return acc.load(row + i * rows_at_once, chunk_ + factor * chunks); },
+                [&](int i) {
+                    return is_stored_ && (tiles_are_whole || first_row_ + row + i * rows_at_once < all_rows);
+                });
+            chosen_ = next;
+        }
+    }
+
+    /// Asks the nearest cache for what the chain on a tile reads: warp `warp` of `warps` for its part.
+    __device__ __forceinline__ static void touch(const KernelCall& call, int first_row, int first_column, int warp,
+                                                 int warps) {
+        const int lane = static_cast<int>(threadIdx.x) % 32;
+        for (int rows = warp * 32; rows < Accumulators::rows; rows += warps * 32) {
+            Epilogues::touch_row(call, row_to_read(first_row + rows + lane));
+        }
+        if (warp == warps - 1) {
+            Epilogues::touch_columns(call, column_to_read(first_column + chunk_of(lane) * 8));
+        }
+    }
+
+private:
+    static __device__ __forceinline__ int chunk_of(int thread) {
+        return min(thread % lanes_of_row, chunks - 1);
+    }
+    /// A row that exists; what comes of it in place of one beyond the last row is not stored.
+    static __device__ __forceinline__ int row_to_read(int row) {
+        return tiles_are_whole ? row : min(row, all_rows - 1);
+    }
+    static __device__ __forceinline__ int column_to_read(int column) {
+        return columns_are_whole ? column : min(column, all_columns - 8);
+    }
+    __device__ __forceinline__ typename Epilogues::Rows choose(int row) const {
+        return epilogue_.choose_rows([&](int i) { return row_to_read(first_row_ + row + i * rows_at_once); });
+    }
+
+    Epilogues epilogue_;
+    int first_row_;
+    int chunk_;
+    int row_;
+    int end_;
+    int step_;
+    int column_;
+    bool is_stored_;
+    typename Epilogues::Rows chosen_;
+    typename Epilogues::Operands operands_[each];
+};
+
+}  // namespace totograph::cuda

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/runtime/device_traits.hpp>
+
+// From which sizes on a GEMM kernel is the fastest: one column for each card that was measured. Nothing here needs
+// CUDA.
+
+namespace totograph::cuda {
+
+/// The measured limits of one architecture. Each says what set it; `bench_cuda` and `test_ops_products` are targets of
+/// a build with `TOTOGRAPH_CUDA`. docs/cuda.md has the table in words.
+struct GemmThresholds {
+    int architecture;
+    /// Rows up to which the skinny kernels are faster than cuBLASLt and kernels for norms and chains: a decode step of
+    /// 32 rows takes 0.300 ms for 0.432 (`bench_cuda`, `batch_32`), a prefill of 32 rows 0.279 for 0.383
+    /// (`context_2048`), one of 64 rows 0.379 for 0.407. Read when compiling, of the column of `compiled_for`.
+    Index skinny_most_m;
+    /// The same where mixtures could be drawn from the accumulators of the other kernels: they then run one component's
+    /// chains in place of all. An estimate: no bench has both. Read when compiling, too.
+    Index skinny_most_m_before_draws;
+    /// Rows from which `sm90` and `sm90_cluster` can pay. With 448 the smaller tiles of cuBLASLt fill the device better
+    /// (`bench_cuda`, `readme`: its prefill).
+    Index sm90_least_m;
+    /// Tiles of k that `sm90` takes at least, so that the epilogue of a tile ends while the next one is multiplied.
+    int sm90_least_k_tiles;
+    /// The same with a sigmoid in the epilogue, of a pair that is stored as bf16: 34 to 36 us for 44 to 47
+    /// (`FeedForward` of `test_ops_products`, k of 12 tiles, 1,750 rows, n of 3,072). A sigmoid on a pair stored as f32
+    /// took 50 us for 43, on a single GEMM 44 for 33: those never run there.
+    int sm90_least_k_tiles_with_sigmoid;
+    /// n x accumulators of each GEMM is a multiple of it: others were not measured.
+    Index sm90_n_unit;
+    /// Of what the multiprocessors could compute while `sm90` runs, the percentage that is asked for: with less, the
+    /// smaller tiles of cuBLASLt are as fast (`bench_cuda --launches` shows the tiles of a step).
+    int sm90_least_fill;
+    /// Of the clusters that run at once, the percentage that `sm90_cluster` needs at least; all must run at once.
+    /// `bench_cuda`, `readme`: a decode step of 1,792 rows takes 0.942 ms for 1.052.
+    int sm90_cluster_least_fill;
+};
+
+/// One card was measured, an H200. Columns of others hold its numbers until someone measures them: what needs `wgmma`
+/// is not chosen there in any case.
+inline constexpr std::array<GemmThresholds, 6> gemm_thresholds{{
+    {80, 64, 16, 1024, 8, 12, 256, 80, 80},
+    {86, 64, 16, 1024, 8, 12, 256, 80, 80},
+    {89, 64, 16, 1024, 8, 12, 256, 80, 80},
+    {90, 64, 16, 1024, 8, 12, 256, 80, 80},
+    {100, 64, 16, 1024, 8, 12, 256, 80, 80},
+    {120, 64, 16, 1024, 8, 12, 256, 80, 80},
+}};
+
+/// The column of an architecture: of one that has none, that of the newest one before it, or else the first.
+constexpr const GemmThresholds& thresholds_of(int architecture) {
+    const GemmThresholds* found = &gemm_thresholds[0];
+    for (const GemmThresholds& column : gemm_thresholds) {
+        if (column.architecture <= architecture) {
+            found = &column;
+        }
+    }
+    return *found;
+}
+
+}  // namespace totograph::cuda

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/runtime/device_traits.hpp>
+
+// What a block of each GEMM kernel computes at a time. Nothing here needs CUDA.
+
+namespace totograph::cuda {
+
+/// Of the skinny kernels: one tensor core instruction has so many rows and columns, and a warp takes so much of k at a
+/// time, eight elements a lane and four lanes a column.
+struct SkinnyTile {
+    static constexpr int m = 16;
+    static constexpr int n = 8;
+    static constexpr int k = 32;
+    /// Registers of a thread hold the weights of so much of k.
+    static constexpr Index most_k = 4096;
+};
+
+/// Of the `sm90` kernel, but for its columns: two blocks of a cluster have rows that follow each other.
+struct Sm90Tile {
+    static constexpr int m = 128;
+    static constexpr int k = 64;
+    static constexpr int stages = 3;
+    static constexpr int cluster = 2;
+    static constexpr int wide_n = 256;
+    static constexpr int narrow_n = 224;
+};
+
+/// Of the `sm90_cluster` kernel: eight blocks of a cluster have whole rows, an eighth of their columns each.
+struct Sm90ClusterTile {
+    static constexpr int m = 128;
+    static constexpr int k = 64;
+    static constexpr int cluster = row_cluster_blocks;
+
+    /// Columns of a block for results of `n` columns; 0 where there is no such kernel. Bf16 is stored 32 columns at a
+    /// time. A thread keeps n / 2 accumulators, as much of the residual and half of that of the bias in registers, of
+    /// which it has 168: with 96 columns it takes 152, and 128 do not fit.
+    static constexpr int n_of(Index n) {
+        for (const int block_n : {64, 96}) {
+            if (n == Index{block_n} * cluster) {
+                return block_n;
+            }
+        }
+        return 0;
+    }
+    static constexpr std::size_t stage_bytes(int block_n) {
+        return static_cast<std::size_t>(m + block_n) * k * 2;  // of bf16
+    }
+    /// Stages of shared memory. More than six were slower.
+    static constexpr int stages(int block_n) {
+        constexpr int most = 6;
+        // 1,024 bytes to align the tiles, and as much for barriers and sums of squares.
+        const auto fit = (compiled_for.shared_bytes_of_block - 2048) / stage_bytes(block_n);
+        return std::min(most, static_cast<int>(fit));
+    }
+};
+
+}  // namespace totograph::cuda

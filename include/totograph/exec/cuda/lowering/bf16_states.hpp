@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/exec/state_layout.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/op.hpp>
+
+namespace totograph::cuda {
+
+/// Whether an operand of an attention is a key or a value, of the prefix or of a suffix.
+constexpr bool is_key_or_value(const Kernel& kernel, int operand) {
+    return kernel.kind == KernelKind::structural && kernel.op == Op::attention &&
+           (kernel.attention.is_key(operand) || kernel.attention.is_value(operand));
+}
+
+/// Which states of programs that run together are stored as bf16: keys and values that GEMMs make and attention
+/// alone reads, as PyTorch stores them in that precision. That halves the memory and the traffic of the caches.
+///
+/// @tparam rounds  whether any is
+template <bool rounds, class... Programs>
+struct Bf16States {
+    using Layout = StateLayout<Programs...>;
+    static constexpr std::size_t size = Layout::count == 0 ? 1 : Layout::count;
+
+private:
+    using Flags = std::array<bool, size>;
+
+    template <class Program>
+    static constexpr std::size_t entry_of(int state) {
+        const auto& own = Program::states[static_cast<std::size_t>(state)];
+        for (std::size_t i = 0; i < Layout::count; ++i) {
+            if (Layout::entries[i].slot.name == own.name && Layout::entries[i].slot.layer == own.layer) {
+                return i;
+            }
+        }
+        return 0;
+    }
+
+    /// Marks what a program writes.
+    template <class Program>
+    static constexpr void mark_written(Flags& written) {
+        for (const Step& step : Program::steps) {
+            if (step.output.space == Space::state) {
+                written[entry_of<Program>(step.output.index)] = true;
+            }
+        }
+    }
+
+    /// Marks what a program's attentions read as keys and values, and what it uses in another way than those that may
+    /// be rounded.
+    template <class Program>
+    static constexpr void mark_uses(Flags& wanted, Flags& refused) {
+        for (const Step& step : Program::steps) {
+            const Kernel& kernel = Program::kernels[static_cast<std::size_t>(step.kernel)];
+            if (step.output.space == Space::state) {
+                const std::size_t entry = entry_of<Program>(step.output.index);
+                refused[entry] = refused[entry] || kernel.kind != KernelKind::product;
+            }
+            if (kernel.kind == KernelKind::product && step.input.space == Space::state) {
+                refused[entry_of<Program>(step.input.index)] = true;
+            }
+            // Keys and values of one attention are all stored alike.
+            bool refuses = false;
+            for (int i = 0; i < kernel.operand_count; ++i) {
+                const Reference& reference = step.operands[static_cast<std::size_t>(i)];
+                const bool counts = is_key_or_value(kernel, i);
+                refuses = refuses ||
+                          (counts && (reference.space != Space::state || refused[entry_of<Program>(reference.index)]));
+                if (reference.space == Space::state) {
+                    (counts ? wanted : refused)[entry_of<Program>(reference.index)] = true;
+                }
+            }
+            for (int i = 0; refuses && i < kernel.operand_count; ++i) {
+                const Reference& reference = step.operands[static_cast<std::size_t>(i)];
+                if (is_key_or_value(kernel, i) && reference.space == Space::state) {
+                    refused[entry_of<Program>(reference.index)] = true;
+                }
+            }
+        }
+    }
+
+    static constexpr Flags flags = [] {
+        Flags result{};
+        if (!rounds) {
+            return result;
+        }
+        Flags written{};
+        (mark_written<Programs>(written), ...);
+        Flags wanted{};
+        Flags refused{};
+        for (std::size_t i = 0; i < Layout::count; ++i) {
+            refused[i] = !written[i] || Layout::entries[i].slot.dtype != DType::f32;
+        }
+        Flags before{};
+        do {  // what one step refuses, an earlier one may share
+            before = refused;
+            (mark_uses<Programs>(wanted, refused), ...);
+        } while (before != refused);
+        for (std::size_t i = 0; i < Layout::count; ++i) {
+            result[i] = wanted[i] && !refused[i];
+        }
+        return result;
+    }();
+
+public:
+    /// Whether an entry of the layout is stored as bf16.
+    static constexpr bool at(std::size_t entry) { return flags[entry]; }
+    /// Bytes of an entry of the layout.
+    static constexpr std::size_t bytes(std::size_t entry) {
+        const std::size_t bytes = Layout::entries[entry].bytes();
+        return flags[entry] ? aligned_size(bytes / 2) : bytes;
+    }
+
+    /// For each state of a program, whether it is stored as bf16.
+    template <class Program>
+    static constexpr std::array<bool, Program::states.size() == 0 ? 1 : Program::states.size()> of = [] {
+        std::array<bool, Program::states.size() == 0 ? 1 : Program::states.size()> result{};
+        for (std::size_t i = 0; i < Program::states.size(); ++i) {
+            result[i] = flags[entry_of<Program>(static_cast<int>(i))];
+        }
+        return result;
+    }();
+};
+
+/// A program that runs together with others, which decide with it how states are stored.
+template <class ProgramType, class StateStorage>
+struct RunningTogether : ProgramType {
+    static constexpr auto bf16_states = StateStorage::template of<ProgramType>;
+};
+
+}  // namespace totograph::cuda

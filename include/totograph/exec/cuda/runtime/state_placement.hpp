@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include <totograph/exec/cuda/lowering/bf16_states.hpp>
+#include <totograph/exec/state_layout.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/op.hpp>
+
+namespace totograph::cuda {
+
+/// Where the states of programs lie on the device: first those that no program writes, the inputs, so that they arrive
+/// in one copy; then all others.
+///
+/// @tparam StateStorage  the `Bf16States` of the programs
+template <class StateStorage, class... Programs>
+struct StatePlacement {
+    using Layout = StateLayout<Programs...>;
+
+private:
+    struct Table {
+        std::array<std::size_t, Layout::count == 0 ? 1 : Layout::count> offsets{};
+        std::size_t input_bytes = 0;
+        std::size_t bytes = 0;
+    };
+
+    template <class Program>
+    static constexpr void mark_written(std::array<bool, Layout::count == 0 ? 1 : Layout::count>& written) {
+        for (const auto& step : Program::steps) {
+            if (step.output.space == Space::state) {
+                written[entry_of<Program>(static_cast<std::size_t>(step.output.index))] = true;
+            }
+        }
+    }
+
+    template <class Program>
+    static constexpr std::size_t entry_of(std::size_t state) {
+        for (std::size_t i = 0; i < Layout::count; ++i) {
+            if (Layout::entries[i].slot.name == Program::states[state].name &&
+                Layout::entries[i].slot.layer == Program::states[state].layer) {
+                return i;
+            }
+        }
+        return 0;
+    }
+
+    static constexpr Table table = [] {
+        std::array<bool, Layout::count == 0 ? 1 : Layout::count> written{};
+        (mark_written<Programs>(written), ...);
+        Table result{};
+        for (const bool wanted : {false, true}) {
+            for (std::size_t i = 0; i < Layout::count; ++i) {
+                if (written[i] == wanted) {
+                    result.offsets[i] = result.bytes;
+                    result.bytes += StateStorage::bytes(i);
+                }
+            }
+            result.input_bytes = wanted ? result.input_bytes : result.bytes;
+        }
+        return result;
+    }();
+
+public:
+    /// Bytes of the inputs, which lie first.
+    static constexpr std::size_t input_bytes = table.input_bytes;
+    static constexpr std::size_t bytes = table.bytes;
+
+    /// The offset of an entry of the layout.
+    static constexpr std::size_t offset(std::size_t entry) { return table.offsets[entry]; }
+
+    /// For each state of a program, its place.
+    template <class Program>
+    static constexpr std::array<std::size_t, Program::states.size()> offsets = [] {
+        std::array<std::size_t, Program::states.size()> result{};
+        for (std::size_t i = 0; i < result.size(); ++i) {
+            result[i] = table.offsets[entry_of<Program>(i)];
+        }
+        return result;
+    }();
+};
+
+}  // namespace totograph::cuda

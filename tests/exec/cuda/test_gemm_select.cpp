@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// How GEMMs are computed on a device: no device is needed, and no CUDA.
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <totograph/exec/cuda/gemm/select.hpp>
+#include <totograph/exec/cuda/gemm/thresholds.hpp>
+#include <totograph/exec/cuda/lowering/bf16_states.hpp>
+#include <totograph/exec/cuda/lowering/gemm_choices.hpp>
+#include <totograph/exec/cuda/lowering/lowering.hpp>
+#include <totograph/exec/cuda/runtime/device_traits.hpp>
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/graph/program.hpp>
+#include <totograph/models/toto1/config.hpp>
+#include <totograph/models/toto1/programs.hpp>
+
+namespace {
+
+namespace tg = totograph;
+using namespace tg::cuda;
+using tg::Index;
+
+constexpr DeviceTraits h200 = traits_of(90);
+
+constexpr GemmMember plain(Index n) {
+    return {n, 1, true, {.is_short = true, .sigmoids = 0, .stores_bf16 = true}};
+}
+/// A gate and what it scales.
+constexpr GemmMember gated(Index n) {
+    return {n, 2, true, {.is_short = true, .sigmoids = 1, .stores_bf16 = true}};
+}
+
+/// GEMMs of one input as the layers of a transformer have them: bf16 weights, their input stored as f32.
+template <class... Member>
+constexpr GemmGroup group_of(Index m, Index k, const Member&... member) {
+    GemmGroup group;
+    group.m = m;
+    group.k = k;
+    group.count = sizeof...(member);
+    group.members = {member...};
+    group.is_bf16 = true;
+    group.is_aligned = true;
+    group.fits_in_32_bits = true;
+    return group;
+}
+/// A projection that adds a bias and a residual, and a norm before the next launch.
+constexpr GemmGroup projection(Index m, Index k, Index n) {
+    GemmGroup group = group_of(m, k, plain(n));
+    group.input_is_bf16 = true;
+    group.is_direct = true;
+    group.tail = TailFusion::norm;
+    return group;
+}
+
+constexpr GemmKernel kernel_for(const GemmGroup& group, const DeviceTraits& device = h200, bool fuses = true) {
+    return select_gemm(group, {}, device, fuses).kernel;
+}
+
+/// Equal launches of a program, in the order in which they come first: `24x m 1792, k 768: sm90`.
+template <class Program>
+std::vector<std::string> launches_of(const DeviceTraits& device) {
+    struct Row {
+        std::string text;
+        int count;
+    };
+    const auto choices = gemm_choices<Program, true>(device);
+    std::vector<Row> rows;
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+        const GemmGroup& group = Lowering<Program, true>::at(i).gemm;
+        if (group.count == 0) {
+            continue;
+        }
+        std::string text = "m " + std::to_string(group.m) + ", k " + std::to_string(group.k) + ", n";
+        for (int member = 0; member < group.count; ++member) {
+            text += " " + std::to_string(group.members[static_cast<std::size_t>(member)].weight_rows());
+        }
+        const GemmChoice& choice = choices[i];
+        text += std::string(": ") + name(choice.kernel) +
+                (choice.tail == TailFusion::norm   ? ", then norm"
+                 : choice.tail == TailFusion::bf16 ? ", then bf16"
+                                                   : "");
+        text += choice.converts_input ? ", converts" : "";
+        bool is_known = false;
+        for (Row& row : rows) {
+            row.count += row.text == text ? 1 : 0;
+            is_known = is_known || row.text == text;
+        }
+        if (!is_known) {
+            rows.push_back({text, 1});
+        }
+    }
+    std::vector<std::string> lines;
+    for (const Row& row : rows) {
+        lines.push_back(std::to_string(row.count) + "x " + row.text);
+    }
+    return lines;
+}
+
+template <tg::Bucket bucket>
+struct Workload {
+    using Model = tg::toto1::open_base_1_0;
+    using Prefill = tg::Program<tg::toto1::Prefill<Model, bucket, tg::toto1::Rewrites{}>>;
+    using Decode = tg::Program<tg::toto1::Decode<Model, bucket, tg::toto1::Rewrites{}>>;
+    using States = Bf16States<true, Prefill, Decode>;
+    using Steps = RunningTogether<Decode, States>;
+};
+using Readme = Workload<tg::Bucket{.variates = 7, .context = 4096, .horizon = 336, .samples = 256}>;
+using Batch32 = Workload<tg::Bucket{.batch = 32, .variates = 1, .context = 512, .horizon = 192}>;
+
+using Lines = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("few rows are skinny, by tiles where one instruction has not all of them") {
+    CHECK(takes_skinny(16, 768, 768, 768));
+    CHECK(takes_skinny(64, 8, 32, 32));
+    CHECK_FALSE(takes_skinny(65, 768, 768, 768));
+    CHECK_FALSE(takes_skinny(16, 764, 768, 768));    // columns of an instruction
+    CHECK_FALSE(takes_skinny(16, 768, 752, 752));    // what a warp takes of k at a time
+    CHECK_FALSE(takes_skinny(16, 768, 4128, 4128));  // registers for weights
+    CHECK_FALSE(takes_skinny(16, 768, 768, 770));    // rows that begin at multiples of 16 bytes
+    GemmGroup group = group_of(16, 768, plain(768));
+    group.is_skinny = true;
+    CHECK(kernel_for(group) == GemmKernel::skinny);
+    CHECK_FALSE(select_gemm(group, {}, h200).converts_input);
+    group.m = 17;
+    CHECK(kernel_for(group) == GemmKernel::skinny_tiles);
+    CHECK(kernel_for(group, traits_of(80), false) == GemmKernel::skinny_tiles);
+}
+
+TEST_CASE("mixtures are drawn from accumulators, but of the fewest rows") {
+    CHECK(may_draw_from(1, false));
+    CHECK_FALSE(may_draw_from(16, true));
+    CHECK(may_draw_from(17, true));
+}
+
+TEST_CASE("wgmma needs its instructions, many rows, and a short epilogue") {
+    const GemmGroup pair = group_of(1750, 768, gated(3072));
+    CHECK(kernel_for(pair) == GemmKernel::sm90);
+    CHECK(kernel_for(pair, h200, false) == GemmKernel::cublaslt);
+    for (const DeviceTraits& device : known_devices) {
+        CHECK((kernel_for(pair, device) == GemmKernel::sm90) == device.has_wgmma);
+    }
+    CHECK(kernel_for(group_of(1023, 768, gated(3072))) == GemmKernel::cublaslt);
+    CHECK(kernel_for(group_of(1750, 704, gated(3072))) == GemmKernel::cublaslt);  // a sigmoid takes longer
+    CHECK(kernel_for(group_of(1700, 512, plain(3840))) == GemmKernel::sm90);
+    CHECK(kernel_for(group_of(1700, 448, plain(3840))) == GemmKernel::cublaslt);
+    CHECK(kernel_for(group_of(1700, 512, plain(3848))) == GemmKernel::cublaslt);
+    const auto differs = [&](auto change) {
+        GemmGroup group = pair;
+        change(group);
+        return kernel_for(group) == GemmKernel::cublaslt;
+    };
+    CHECK(differs([](GemmGroup& group) { group.is_bf16 = false; }));
+    CHECK(differs([](GemmGroup& group) { group.is_aligned = false; }));
+    CHECK(differs([](GemmGroup& group) { group.is_direct = true; }));
+    CHECK(differs([](GemmGroup& group) { group.feeds_draws = true; }));
+    CHECK(differs([](GemmGroup& group) { group.members[0].epilogue.stores_bf16 = false; }));
+    CHECK(differs([](GemmGroup& group) { group.members[0].epilogue.sigmoids = 2; }));
+    CHECK(differs([](GemmGroup& group) { group.members[0].epilogue.is_short = false; }));
+    CHECK(differs([](GemmGroup& group) { group.members[0].is_packed = false; }));
+}
+
+TEST_CASE("tiles are 224 columns where their waves are shorter") {
+    CHECK(sm90_cut(group_of(1792, 768, gated(3072))).tile_n == 224);
+    CHECK(sm90_cut(group_of(2048, 768, gated(3072))).tile_n == 256);
+    CHECK(sm90_cut(group_of(1792, 768, plain(768), plain(768), plain(768))).tile_n == 256);
+    // 2,048 rows of three times 768 columns: of four tiles of 224 each, a seventh lies beyond.
+    const GemmGroup thirds = group_of(2048, 768, plain(768), plain(768), plain(768));
+    CHECK(sm90_cut(thirds).tile_n == 224);
+    CHECK(kernel_for(thirds) == GemmKernel::cublaslt);
+}
+
+TEST_CASE("clusters have whole rows where all of them run at once and few are idle") {
+    CHECK(select_gemm(projection(1792, 3072, 768), {}, h200) ==
+          GemmChoice{GemmKernel::sm90_cluster, TailFusion::norm, false});
+    DeviceTraits device = h200;
+    const auto runs = [&](Index m, int clusters) {
+        device.row_clusters = clusters;
+        return kernel_for(projection(m, 768, 768), device) == GemmKernel::sm90_cluster;
+    };
+    CHECK(runs(1920, 15));
+    CHECK_FALSE(runs(1921, 15));
+    CHECK(runs(1409, 15));
+    CHECK_FALSE(runs(1408, 15));
+    CHECK(runs(2048, 16));
+    CHECK_FALSE(runs(1792, 0));
+    // A block has 64 or 96 of the columns.
+    CHECK(kernel_for(projection(1792, 768, 512)) == GemmKernel::sm90_cluster);
+    CHECK(kernel_for(projection(1792, 768, 1024)) == GemmKernel::cublaslt);
+    CHECK(kernel_for(projection(1792, 768, 640)) == GemmKernel::cublaslt);
+    CHECK(kernel_for(projection(1792, 768, 2048)) == GemmKernel::cublaslt);
+    GemmGroup alone = projection(1792, 768, 768);
+    alone.tail = TailFusion::none;
+    CHECK(kernel_for(alone) == GemmKernel::cublaslt);
+    CHECK(kernel_for(projection(1792, 768, 768), traits_of(100)) == GemmKernel::cublaslt);
+}
+
+TEST_CASE("an input is stored as bf16 once: by the launch before, or for this one") {
+    const GemmGroup pair = group_of(1792, 768, gated(3072));
+    CHECK(select_gemm(pair, {}, h200).converts_input);
+    CHECK_FALSE(select_gemm(pair, {GemmKernel::sm90_cluster, TailFusion::norm, false}, h200).converts_input);
+    CHECK(select_gemm(pair, {GemmKernel::cublaslt, TailFusion::none, true}, h200).converts_input);
+    GemmGroup exact = pair;
+    exact.is_bf16 = false;
+    CHECK_FALSE(select_gemm(exact, {}, h200).converts_input);
+}
+
+TEST_CASE("a column of thresholds for each known device, and for those between") {
+    for (const DeviceTraits& device : known_devices) {
+        CHECK(thresholds_of(device.architecture()).architecture == device.architecture());
+    }
+    CHECK(thresholds_of(87).architecture == 86);
+    CHECK(thresholds_of(103).architecture == 100);
+    CHECK(thresholds_of(121).architecture == 120);
+    CHECK(thresholds_of(75).architecture == 80);
+    CHECK(least_shared_bytes_of_block == 99 * 1024);
+}
+
+// The launches of two workloads of bench/cuda. What computes them was timed there: a change here is to be timed again.
+TEST_CASE("a decode step of `readme`") {
+    CHECK(launches_of<Readme::Steps>(h200) ==
+          Lines{"1x m 1792, k 64, n 768: sm90 cluster, then norm", "12x m 1792, k 768, n 768 768 768: sm90",
+                "12x m 1792, k 768, n 768: sm90 cluster, then norm", "12x m 1792, k 768, n 6144: sm90",
+                "11x m 1792, k 3072, n 768: sm90 cluster, then norm",
+                "1x m 1792, k 3072, n 768: sm90 cluster, then bf16",
+                "1x m 1792, k 768, n 1536 1536 1536 1536: cuBLASLt"});
+    CHECK(launches_of<Readme::Steps>(traits_of(80)) ==
+          Lines{"1x m 1792, k 64, n 768: cuBLASLt", "12x m 1792, k 768, n 768 768 768: cuBLASLt, converts",
+                "12x m 1792, k 768, n 768: cuBLASLt", "12x m 1792, k 768, n 6144: cuBLASLt, converts",
+                "12x m 1792, k 3072, n 768: cuBLASLt", "1x m 1792, k 768, n 1536 1536 1536 1536: cuBLASLt, converts"});
+}
+
+TEST_CASE("a decode step of `batch_32`") {
+    CHECK(launches_of<Batch32::Steps>(h200) ==
+          Lines{"1x m 32, k 64, n 768: skinny tiles", "11x m 32, k 768, n 768 768 768: skinny tiles",
+                "13x m 32, k 768, n 768: skinny tiles", "12x m 32, k 768, n 6144: skinny tiles",
+                "12x m 32, k 3072, n 768: skinny tiles", "1x m 32, k 768, n 1536 1536: skinny tiles"});
+}
