@@ -88,16 +88,16 @@ struct Forecast {
         const auto context = project(r, x.context, layer);
         const tg::nn::KeysAndValues known{context.key, context.value, length};
         const auto target = project(r, x.target, layer);
-        const Tensor of_context = attention(context.query, known, options);
+        const Tensor of_context = tg::nn::attention(context.query, known, options);
         options.is_causal = false;
-        const Tensor of_target = attention(target.query, known, {target.key, target.value, all}, options);
+        const Tensor of_target = tg::nn::attention(target.query, known, {target.key, target.value, all}, options);
         return {add_output(r, x.context, of_context, layer), add_output(r, x.target, of_target, layer)};
     }
 
     static constexpr Tensor among_variates(tg::Recorder& r, Tensor x, Tensor groups, int layer) {
         const auto projected = project(r, x, layer);
         return add_output(r, x,
-                          variate_attention(projected.query, projected.key, projected.value,
+                          tg::nn::variate_attention(projected.query, projected.key, projected.value,
                                             {.heads = config.heads,
                                              .kv_heads = config.kv_heads,
                                              .mask = tg::KeyMask::by_group,
