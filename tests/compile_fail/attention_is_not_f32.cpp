@@ -14,7 +14,7 @@ struct Model {
 #else
         const Tensor q = r.state("q", {1, 1, 2, 3, 8}, DType::f64);
 #endif
-        r.tap("y", nn::causal_attention(q, q, q, r.state("valid", {1}, DType::i32), 2));
+        r.tap("y", nn::causal_attention(q, q, q, r.state("valid", {1}, DType::i32), {.heads = 2}));
     }
 };
 

@@ -14,7 +14,8 @@ struct Model {
 #else
         const Tensor k = r.state("k", {1, 1, 2, 2, 8});
 #endif
-        r.tap("y", nn::causal_attention(r.state("q", {1, 1, 2, 3, 8}), k, k, r.state("valid", {1}, DType::i32), 2));
+        r.tap("y", nn::causal_attention(r.state("q", {1, 1, 2, 3, 8}), k, k, r.state("valid", {1}, DType::i32),
+                                        {.heads = 2}));
     }
 };
 

@@ -16,7 +16,8 @@ struct Model {
 #endif
         const Tensor q = r.state("q", {2, 1, 2, 1, 8});
         const Tensor k = r.state("k", {2, 1, 2, 3, 8});
-        r.tap("y", nn::cached_attention(q, k, k, r.state("prefix_length", {2}, DType::i32), k, k, length, 2));
+        r.tap("y",
+              nn::cached_attention(q, {k, k, r.state("prefix_length", {2}, DType::i32)}, {k, k, length}, {.heads = 2}));
     }
 };
 

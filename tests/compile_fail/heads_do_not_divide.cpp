@@ -12,12 +12,12 @@ struct Model {
         const Tensor valid = r.state("valid", {1}, DType::i32);
         r.store(r.state("y", {1, 1, 1, 3, 12}),
                 nn::causal_attention(r.state("q", {1, 1, 1, 3, 12}), r.state("k", {1, 1, 1, 3, 12}),
-                                     r.state("v", {1, 1, 1, 3, 12}), valid, 3));
+                                     r.state("v", {1, 1, 1, 3, 12}), valid, {.heads = 3}));
 #else
         const Tensor valid = r.state("valid", {1}, DType::i32);
         r.store(r.state("y", {1, 1, 1, 3, 12}),
                 nn::causal_attention(r.state("q", {1, 1, 1, 3, 12}), r.state("k", {1, 1, 1, 3, 12}),
-                                     r.state("v", {1, 1, 1, 3, 12}), valid, 5));
+                                     r.state("v", {1, 1, 1, 3, 12}), valid, {.heads = 5}));
 #endif
     }
 };

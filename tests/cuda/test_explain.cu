@@ -121,14 +121,14 @@ TEST_CASE("the text names the bucket, the memory, both programs and what they co
         check_has(text, "sizes " + tg::to_string(replay::sampled));
         check_has(text, "prefill: ");
         check_has(text, "decode: ");
-        check_has(text, "causal_attention");
-        check_has(text, "cached_attention");
+        check_has(text, ", causal");
+        check_has(text, ", against a cache and a suffix");
         check_has(text, "sample_student_t_mixture");
     }
     check_has(Exact::explain(), "cuBLASLt");
     check_has(Exact::explain_dot<1>(), "peripheries=2");
-    check_has(Rounded::explain(), "cached_attention -> bf16\n");
-    CHECK(count(Rounded::explain(), "cached_attention -> bf16 in part") == 0);
+    check_has(Rounded::explain(), ", against a cache and a suffix -> bf16\n");
+    CHECK(count(Rounded::explain(), ", against a cache and a suffix -> bf16 in part") == 0);
     const std::string told = tg::cuda::explain_launches<tg::Program<ops::PointwiseOfSums<3, 64, 48>>, true>("sums");
     check_has(told, "silu -> bf16 in part");
     CHECK(count(Exact::explain(), "-> bf16") == 0);

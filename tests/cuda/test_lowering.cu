@@ -26,7 +26,7 @@ constexpr std::size_t cached_attention_of() {
     std::size_t found = Lowered::count;
     for (std::size_t i = Lowered::count; i-- > 0;) {
         const auto& kernel = tg::cuda::lowering_detail::kernel_of<Program>(Lowered::at(i).first);
-        const bool is_attention = kernel.kind == tg::KernelKind::structural && kernel.op == tg::Op::cached_attention;
+        const bool is_attention = kernel.kind == tg::KernelKind::structural && kernel.op == tg::Op::attention;
         found = is_attention ? i : found;
     }
     return found;
@@ -64,7 +64,8 @@ struct AfterStore {
             case Written::prefix_length: r.store(prefix_length, prefix_length + prefix_length); break;
             case Written::suffix_length: r.store(suffix_length, suffix_length + suffix_length); break;
         }
-        out(tg::nn::cached_attention(query, key, value, prefix_length, own_key, own_value, suffix_length, size.heads));
+        out(tg::nn::cached_attention(query, {key, value, prefix_length}, {own_key, own_value, suffix_length},
+                                     {.heads = size.heads}));
     }
 };
 

@@ -11,8 +11,10 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/graph/recorder.hpp>
+#include <totograph/graph/attention.hpp>
 #include <totograph/graph/passes/rewrite.hpp>
+#include <totograph/graph/recorder.hpp>
+#include <totograph/nn/attention.hpp>
 
 #include "support/interpreters.hpp"
 #include "support/plans.hpp"
@@ -77,7 +79,7 @@ private:
     Tensor make_value() {
         const Tensor x = any();
         const Tensor y = any();
-        switch (draw(27)) {
+        switch (draw(28)) {
             case 0: return x + y;
             case 1: return squash(x * y);
             case 2: return maximum(x, y) * 0.5;
@@ -104,8 +106,27 @@ private:
             case 23: return cast(cast(x, DType::f64) * cast(y, DType::f64) - 0.5, DType::f32);
             case 24: return x * 0.5 + slice(reshape(sum(reshape(layer(y, 12), {4, 3, 4}) * 0.2), {4, 3}), 1, 2, 1);
             case 25: return x * 0.1 + squash(reshape(layer(reshape(slice(caches_, 1, 1, 3), {12, 6}), 2), {4, 6}));
+            case 26: return attended(x, y);
             default: return cumsum(x) * 0.2;
         }
+    }
+
+    /// Attention of 4 positions or 2 variates, to those of others or to a cache; its options are drawn.
+    Tensor attended(Tensor x, Tensor y) {
+        nn::AttentionOptions options{.heads = 2, .kv_heads = 1 + static_cast<Index>(draw(2))};
+        const Index keys_width = 3 * options.kv_heads;
+        const auto rows = [&](Tensor of, Index variates, Index columns) {
+            return reshape(slice(of, 1, 0, columns), {1, 1, variates, 4 / variates, columns});
+        };
+        options.scale = draw(2) == 0 ? 0 : 0.25;
+        if (draw(3) == 0) {
+            return reshape(
+                nn::variate_attention(rows(x, 2, 6), rows(y, 2, keys_width), rows(x, 2, keys_width), options), {4, 6});
+        }
+        options.is_causal = draw(2) == 0;
+        options.queries = draw(2) == 0 ? QueryPlaces::first : QueryPlaces::last;
+        return reshape(
+            nn::attention(rows(x, 1, 6), {rows(y, 1, keys_width), rows(x, 1, keys_width), position_}, options), {4, 6});
     }
 
     /// A rotary embedding, on a product or not, as heads of 4 or 2, and back to six columns.

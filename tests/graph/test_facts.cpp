@@ -68,7 +68,7 @@ TEST_CASE("attention counts the capacity of its keys, causal attention half of i
     const Planned causal([](Recorder& r) {
         const auto rows = [&](std::string_view name) { return r.state(name, {1, 1, 2, 4, 8}); };
         const Tensor valid = r.state("valid", {1}, DType::i32);
-        r.store(rows("out"), nn::causal_attention(rows("query"), rows("key"), rows("value"), valid, 2));
+        r.store(rows("out"), nn::causal_attention(rows("query"), rows("key"), rows("value"), valid, {.heads = 2}));
     });
     CHECK(causal.step(0) == StepFacts{2 * (4 * 4 * 4 * 8) / 2, 3 * 256 + 4, 256});
 
@@ -78,8 +78,9 @@ TEST_CASE("attention counts the capacity of its keys, causal attention half of i
         const auto count = [&](std::string_view name) { return r.state(name, {1}, DType::i32); };
         const Tensor query = r.state("query", {1, 3, 2, 1, 8});
         r.store(r.state("out", {1, 3, 2, 1, 8}),
-                nn::cached_attention(query, prefix("prefix.keys"), prefix("prefix.values"), count("prefix.length"),
-                                     suffix("suffix.keys"), suffix("suffix.values"), count("suffix.length"), 2));
+                nn::cached_attention(query, {prefix("prefix.keys"), prefix("prefix.values"), count("prefix.length")},
+                                     {suffix("suffix.keys"), suffix("suffix.values"), count("suffix.length")},
+                                     {.heads = 2}));
     });
     // 3 samples of 2 variates ask once each; the samples share the prefix.
     CHECK(cached.step(0) == StepFacts{4 * (3 * 2) * (5 + 4) * 8, 192 + 2 * 320 + 4 + 2 * 768 + 4, 192});
@@ -88,7 +89,7 @@ TEST_CASE("attention counts the capacity of its keys, causal attention half of i
     const Planned variates([](Recorder& r) {
         const auto rows = [&](std::string_view name) { return r.state(name, {1, 1, 3, 4, 8}); };
         const Tensor groups = r.state("groups", {1, 3, 4}, DType::i32);
-        r.store(rows("out"), nn::variate_attention(rows("query"), rows("key"), rows("value"), groups, 2));
+        r.store(rows("out"), nn::variate_attention(rows("query"), rows("key"), rows("value"), groups, {.heads = 2}));
     });
     CHECK(variates.step(0) == StepFacts{4 * (4 * 3) * 3 * 8, 3 * 384 + 48, 384});
 }

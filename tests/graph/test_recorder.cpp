@@ -2,7 +2,9 @@
 // Shapes and types that recording finds, and the first mistake that it keeps. That each mistake is a sentence of the
 // compiler is shown by tests/compile_fail.
 #include <array>
+#include <cmath>
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -11,8 +13,8 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/graph.hpp>
-#include <totograph/graph/record/model_error.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/record/model_error.hpp>
 #include <totograph/graph/recorder.hpp>
 #include <totograph/nn/attention.hpp>
 #include <totograph/nn/feed_forward.hpp>
@@ -198,7 +200,8 @@ TEST_CASE("attentions and draws whose inputs do not go together are refused") {
     const auto causal = [&](const Shape& query, const Shape& key, DType dtype, const Shape& valid) {
         return kind([&](Recorder& r) {
             const Tensor keys = r.state("k", key, dtype);
-            nn::causal_attention(r.state("q", query, dtype), keys, keys, r.state("valid", valid, DType::i32), 2);
+            nn::causal_attention(r.state("q", query, dtype), keys, keys, r.state("valid", valid, DType::i32),
+                                 {.heads = 2});
         });
     };
     CHECK(causal({2, 3, 1, 4, 8}, {2, 3, 1, 4, 8}, DType::f32, {2}) == none);
@@ -208,22 +211,58 @@ TEST_CASE("attentions and draws whose inputs do not go together are refused") {
     CHECK(causal({2, 3, 1, 4, 8}, {2, 3, 1, 3, 8}, DType::f32, {2}) == attention_shapes_differ);
     CHECK(causal({2, 3, 1, 4, 8}, {2, 3, 1, 4, 8}, DType::f32, {1, 2}) == position_is_not_an_integer_state);
     CHECK(causal({3, 1, 4, 8}, {3, 1, 4, 8}, DType::f32, {3}) == attention_shapes_differ);
-    CHECK(causal({}, {}, DType::f32, {1}) == axis_out_of_range);
+    CHECK(causal({}, {}, DType::f32, {1}) == attention_shapes_differ);
 
     const auto cached = [&](Index positions, const Shape& suffix, const Shape& suffix_length, DType length_dtype) {
         return kind([&](Recorder& r) {
             const Tensor prefix = r.state("prefix", {2, 1, 1, 5, 8});
             const Tensor own = r.state("suffix", suffix);
-            nn::cached_attention(r.state("q", {2, 3, 1, positions, 8}), prefix, prefix,
-                                 r.state("prefix_length", {2}, DType::i32), own, own,
-                                 r.state("suffix_length", suffix_length, length_dtype), 2);
+            nn::cached_attention(r.state("q", {2, 3, 1, positions, 8}),
+                                 {prefix, prefix, r.state("prefix_length", {2}, DType::i32)},
+                                 {own, own, r.state("suffix_length", suffix_length, length_dtype)}, {.heads = 2});
         });
     };
     CHECK(cached(1, {2, 3, 1, 6, 8}, {1}, DType::i32) == none);
-    CHECK(cached(2, {2, 3, 1, 6, 8}, {1}, DType::i32) == attention_shapes_differ);
+    CHECK(cached(2, {2, 3, 1, 6, 8}, {1}, DType::i32) == none);
     CHECK(cached(1, {2, 1, 1, 6, 8}, {1}, DType::i32) == attention_shapes_differ);
     CHECK(cached(1, {2, 3, 1, 6, 8}, {2}, DType::i32) == position_is_not_an_integer_state);
     CHECK(cached(1, {2, 3, 1, 6, 8}, {1}, DType::f32) == position_is_not_an_integer_state);
+
+    const auto asked = [&](auto&& change) {
+        return kind([&](Recorder& r) {
+            nn::AttentionOptions options{.heads = 6, .kv_heads = 2};
+            change(r, options);
+            nn::attention(r.state("q", {2, 1, 3, 4, 24}),
+                          {r.state("k", {2, 1, 3, 5, 8}), r.state("v", {2, 1, 3, 5, 6}), r.state("n", {2}, DType::i32)},
+                          options);
+        });
+    };
+    CHECK(asked([](Recorder&, nn::AttentionOptions&) {}) == none);
+    CHECK(asked([](Recorder&, auto& options) { options.heads = 5; }) == heads_do_not_divide);
+    for (const Index kv_heads : {-2, 0, 1, 3, 4, 6}) {
+        CHECK(asked([&](Recorder&, auto& options) { options.kv_heads = kv_heads; }) == kv_heads_do_not_divide);
+    }
+    for (const double scale : {-0.5, std::numeric_limits<double>::infinity(), std::nan("")}) {
+        CHECK(asked([&](Recorder&, auto& options) { options.scale = scale; }) == attention_scale_is_wrong);
+    }
+    const auto scaled = [&](const Shape& shape, DType dtype) {
+        return asked([&](Recorder& r, auto& options) { options.scale_data = r.state("scale", shape, dtype); });
+    };
+    CHECK(scaled({1}, DType::f32) == none);
+    CHECK(scaled({2}, DType::f32) == attention_scale_is_wrong);
+    CHECK(scaled({1}, DType::f64) == attention_scale_is_wrong);
+    const auto masked = [&](KeyMask mask, const Shape& shape, DType dtype) {
+        return asked([&](Recorder& r, auto& options) {
+            options.mask = mask;
+            options.ids = r.state("ids", shape, dtype);
+        });
+    };
+    CHECK(masked(KeyMask::by_key, {2, 3, 5}, DType::i32) == none);
+    CHECK(masked(KeyMask::by_group, {1, 1, 5}, DType::i32) == none);
+    CHECK(masked(KeyMask::by_key, {2, 3, 4}, DType::i32) == attention_mask_differs);
+    CHECK(masked(KeyMask::by_key, {2, 2, 5}, DType::i32) == attention_mask_differs);
+    CHECK(masked(KeyMask::by_key, {2, 3, 5}, DType::f32) == attention_mask_differs);
+    CHECK(masked(KeyMask::none, {2, 3, 5}, DType::i32) == attention_mask_differs);
 
     const auto drawn = [&](const Shape& location, const Shape& scale, Index samples, Index seeds) {
         return kind([&](Recorder& r) {
@@ -309,12 +348,11 @@ TEST_CASE("recording goes on after a mistake, whatever it was, without touching 
                 use(nn::swiglu_feed_forward(x, {y, y, y, y}));
                 use(nn::rotary_tables(x, y, axis).key_sine);
                 use(nn::rotate(x, y, y));
-                use(nn::causal_attention(x, y, y, at, axis));
-                use(nn::causal_attention(x, x, y, y, 1));
-                use(nn::cached_attention(x, y, y, at, x, x, y, 1));
-                use(nn::last_position_attention(x, y, y, at, 1));
-                use(nn::variate_attention(x, y, y, x, axis));
-                use(nn::project_query_key_value(x, y, x, axis).key);
+                use(nn::causal_attention(x, y, y, at, {.heads = axis}));
+                use(nn::causal_attention(x, x, y, y, {.heads = 1}));
+                use(nn::cached_attention(x, {y, y, at}, {x, x, y}, {.heads = 1}));
+                use(nn::last_position_attention(x, y, y, at, {.heads = 1}));
+                use(nn::variate_attention(x, y, y, x, {.heads = axis}));
                 use(nn::causal_moments(x, y, nn::no_moments(r, shape)).variance);
                 use(nn::global_statistics(x, y, 0.1).scale);
                 use(nn::mixture_variance({x, y, x, y}));

@@ -85,7 +85,7 @@ struct Causal {
         // Keys and values are a cache with room for more.
         r.store(r.state("out", rows_of(positions)),
                 nn::causal_attention(r.state("q", rows_of(positions)), r.state("k", rows_of(positions + 2)),
-                                     r.state("v", rows_of(positions + 2)), valid, heads));
+                                     r.state("v", rows_of(positions + 2)), valid, {.heads = heads}));
     }
 };
 
@@ -95,9 +95,11 @@ struct Cached {
     static constexpr void record(Recorder& r) {
         const Shape prefix{series, prefix_samples, variates, 7, width};
         r.store(r.state("out", rows_of(1)),
-                nn::cached_attention(r.state("q", rows_of(1)), r.state("pk", prefix), r.state("pv", prefix),
-                                     r.state("prefix", {series}, DType::i32), r.state("sk", rows_of(4)),
-                                     r.state("sv", rows_of(4)), r.state("suffix", {1}, DType::i32), heads));
+                nn::cached_attention(
+                    r.state("q", rows_of(1)),
+                    {r.state("pk", prefix), r.state("pv", prefix), r.state("prefix", {series}, DType::i32)},
+                    {r.state("sk", rows_of(4)), r.state("sv", rows_of(4)), r.state("suffix", {1}, DType::i32)},
+                    {.heads = heads}));
     }
 };
 
@@ -106,18 +108,7 @@ struct AcrossVariates {
         const Tensor groups = r.state("groups", {series, variates, positions}, DType::i32);
         r.store(r.state("out", rows_of(positions)),
                 nn::variate_attention(r.state("q", rows_of(positions)), r.state("k", rows_of(positions)),
-                                      r.state("v", rows_of(positions)), groups, heads));
-    }
-};
-
-struct Projections {
-    static constexpr void record(Recorder& r) {
-        const Shape shape{1, 1, 1, 3, width};
-        const auto projected = nn::project_query_key_value(r.state("x", shape), r.weight("w", {3 * width, width}),
-                                                           r.weight("b", {3 * width}), heads);
-        r.store(r.state("out", shape, DType::f32, 0), projected.query);
-        r.store(r.state("out", shape, DType::f32, 1), projected.key);
-        r.store(r.state("out", shape, DType::f32, 2), projected.value);
+                                      r.state("v", rows_of(positions)), groups, {.heads = heads}));
     }
 };
 
@@ -214,29 +205,5 @@ TEST_CASE("attention over variates of one group") {
                     [&](std::size_t place, Index k) { return values(b, s, seen[place], p, k); });
                 CHECK(out[element] == near(expected));
             });
-        });
-}
-
-TEST_CASE("a packed projection has its heads innermost, its results outermost") {
-    run_on_both<Projections>(
-        [](auto&) {},
-        [](auto& executor) {
-            const auto x = state_of<float>(executor, "x");
-            for (int part = 0; part < 3; ++part) {
-                const auto out = state_of<float>(executor, "out", part);
-                for (Index row = 0; row < 3; ++row) {
-                    for (Index head = 0; head < heads; ++head) {
-                        for (Index in_head = 0; in_head < head_dim; ++in_head) {
-                            const Index packed = (part * head_dim + in_head) * heads + head;
-                            double sum = weight("b", packed);
-                            for (Index k = 0; k < width; ++k) {
-                                sum += static_cast<double>(x[static_cast<std::size_t>(row * width + k)]) *
-                                       weight("w", packed * width + k);
-                            }
-                            CHECK(out[static_cast<std::size_t>(row * width + head * head_dim + in_head)] == near(sum));
-                        }
-                    }
-                }
-            }
         });
 }

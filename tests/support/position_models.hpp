@@ -59,10 +59,12 @@ struct Cached {
     static constexpr void record(Recorder& r) {
         const Tensor query = r.state("query", {2, 1, 1, 1, 8});
         r.store(r.state("out", {2, 1, 1, 1, 8}),
-                nn::cached_attention(query, r.state("prefix.keys", {2, 1, 1, 6, 8}),
-                                     r.state("prefix.values", {2, 1, 1, 6, 8}), r.state("prefix", {2}, DType::i32),
-                                     r.state("suffix.keys", {2, 1, 1, 3, 8}), r.state("suffix.values", {2, 1, 1, 3, 8}),
-                                     r.state("suffix", {1}, DType::i32), 2));
+                nn::cached_attention(query,
+                                     {r.state("prefix.keys", {2, 1, 1, 6, 8}),
+                                      r.state("prefix.values", {2, 1, 1, 6, 8}), r.state("prefix", {2}, DType::i32)},
+                                     {r.state("suffix.keys", {2, 1, 1, 3, 8}),
+                                      r.state("suffix.values", {2, 1, 1, 3, 8}), r.state("suffix", {1}, DType::i32)},
+                                     {.heads = 2}));
     }
 };
 

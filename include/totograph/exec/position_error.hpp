@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/graph/attention.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
@@ -76,12 +78,19 @@ inline Error position_error(std::string_view name, int layer, Index position, In
 
 namespace detail {
 
-/// The operands of a cached attention that tell how many keys and values there are, and those keys.
+/// The operands of an attention that tell how many keys and values there are, and those keys.
 struct CountedKeys {
     std::size_t length;
     std::size_t keys;
 };
-inline constexpr CountedKeys counted_keys[] = {{3, 1}, {6, 4}};
+inline constexpr CountedKeys counted_keys[] = {
+    {AttentionDescription::length_input, 1},
+    {AttentionDescription::suffix_length_input, AttentionDescription::suffix_key_input}};
+
+/// Those of one attention whose lengths are checked.
+inline std::span<const CountedKeys> keys_counted_by(const AttentionDescription& attention) {
+    return std::span(counted_keys).first(!attention.checks_lengths() ? 0 : attention.has_suffix ? 2 : 1);
+}
 
 /// The error for what a step of a planned program used a position for.
 template <class Program>
@@ -112,8 +121,8 @@ Error position_error(const PositionFault& fault) {
             const Shape& state = Program::states[static_cast<std::size_t>(step.output.index)].shape;
             return error_of(step.output, kernel.attributes[2], state[axis]);
         }
-        if (kernel.op == Op::cached_attention) {
-            for (const CountedKeys& counted : counted_keys) {
+        if (kernel.op == Op::attention) {
+            for (const CountedKeys& counted : keys_counted_by(kernel.attention)) {
                 const Index capacity = kernel.operands[counted.keys].shape[3];
                 if (is_outside(capacity)) {
                     return error_of(step.operands[counted.keys], capacity, capacity);

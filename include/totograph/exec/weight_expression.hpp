@@ -60,6 +60,9 @@ private:
         for (const Index attribute : node.attributes) {
             append({attribute});
         }
+        for (std::size_t i = 0; node.op == Op::attention && i < node.attention.numbers().size(); ++i) {
+            append({node.attention.numbers()[i]});
+        }
         for (const int input : inputs) {
             append({input});
         }

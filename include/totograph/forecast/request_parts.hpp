@@ -138,7 +138,8 @@ struct PartPlace {
 
 /// @param all  values that the whole has at each step
 inline void put(const Forecast& part, const PartPlace& place, const Bucket& whole, Index all, std::span<float> to) {
-    const Index samples = static_cast<Index>(part.values().size()) / (part.batch() * part.variates() * part.horizon());
+    const Index samples =
+        part.sample_count() > 0 ? part.sample_count() : std::max<Index>(1, static_cast<Index>(part.levels().size()));
     const Index rows = part.batch() * part.variates();
     for (Index row = 0; row < rows; ++row) {
         for (Index step = 0; step < part.horizon(); ++step) {

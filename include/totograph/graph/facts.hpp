@@ -85,15 +85,23 @@ constexpr Index working_instructions(const Chain& chain) {
     return count;
 }
 
+/// Operations of an attention: a multiplication and an addition for each query, key and element of a head, twice.
+constexpr Index attention_flops(const Kernel& kernel) {
+    const AttentionDescription& attention = kernel.attention;
+    const Shape& queries = kernel.operands[0].shape;
+    Index keys = kernel.operands[1].shape[attention.axis == AttentionAxis::variates ? 2 : 3];
+    keys += attention.has_suffix ? kernel.operands[AttentionDescription::suffix_key_input].shape[3] : 0;
+    const Index width = attention.heads * (attention.head_dim + attention.value_dim);
+    const Index all = 2 * queries.rows() * keys * width;
+    return attention.is_prefill() ? all / 2 : all;
+}
+
 /// Operations of a kernel of its own. Rows of attentions are `[series, sample, variate, position, width]`.
 constexpr Index structural_flops(const Kernel& kernel) {
     const Shape& shape = kernel.iteration;
-    const Shape& second = kernel.operands[1].shape;
     switch (kernel.op) {
-        case Op::causal_attention: return 2 * shape.size() * second[3];
-        case Op::cached_attention: return 4 * shape.size() * (second[3] + kernel.operands[4].shape[3]);
-        case Op::variate_attention: return 4 * shape.size() * shape[2];
         case Op::matmul: return 2 * shape.size() * kernel.operands[0].shape[-1];
+        case Op::attention: return attention_flops(kernel);
         case Op::softmax: return 5 * shape.size();
         case Op::cumsum: return shape.size();
         default: return 0;

@@ -11,8 +11,9 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/graph/record/model_error.hpp>
+#include <totograph/graph/attention.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/record/model_error.hpp>
 
 namespace totograph {
 
@@ -24,7 +25,7 @@ constexpr bool is_same_number(double a, double b) {
 }
 
 /// The most inputs that one node can have.
-inline constexpr int max_inputs = 8;
+inline constexpr int max_inputs = 9;
 
 /// One operation of a graph. A plain value: every field is known when the graph is recorded.
 struct Node {
@@ -34,9 +35,9 @@ struct Node {
     std::array<int, max_inputs> inputs{};
     int input_count = 0;
     /// `slice`: axis, begin, step. `permute`: source axes. `concatenate`, `take`: axis. `store`: axis, begin.
-    /// Attentions: heads.
     std::array<Index, max_rank> attributes{};
-    double immediate = 0;  ///< The value of a `constant`.
+    AttentionDescription attention;  ///< Of an `attention`.
+    double immediate = 0;            ///< The value of a `constant`.
     /// The name of a weight or state. In a weight's name `{}` stands for `layer`.
     std::string_view name;
     int layer = -1;
@@ -46,7 +47,7 @@ struct Node {
         return a.op == b.op && a.dtype == b.dtype && a.shape == b.shape && a.inputs == b.inputs &&
                a.input_count == b.input_count && a.attributes == b.attributes &&
                is_same_number(a.immediate, b.immediate) && a.layer == b.layer && a.custom == b.custom &&
-               a.name == b.name;
+               a.attention == b.attention && a.name == b.name;
     }
 };
 

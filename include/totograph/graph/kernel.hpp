@@ -7,9 +7,10 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/graph/record/custom.hpp>
+#include <totograph/graph/attention.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/record/custom.hpp>
 
 namespace totograph {
 
@@ -85,6 +86,7 @@ struct Kernel {
     Index input_stride = 0;  ///< Of a product: elements from one row of its input to the next.
     /// Those of the node; of a `store` at a position, also at place 2: the largest position that it fits at.
     std::array<Index, max_rank> attributes{};
+    AttentionDescription attention;  ///< That of the node.
     const CustomOperation* custom = nullptr;
 
     [[nodiscard]] constexpr Index rows() const {
@@ -101,7 +103,7 @@ struct Kernel {
             a.row_rank != b.row_rank || a.output_strides != b.output_strides || a.operand_count != b.operand_count ||
             a.prologue_operands != b.prologue_operands || a.accumulators != b.accumulators || a.depth != b.depth ||
             a.input_stride != b.input_stride || a.attributes != b.attributes || a.custom != b.custom ||
-            !(a.prologue == b.prologue) || !(a.chain == b.chain)) {
+            !(a.attention == b.attention) || !(a.prologue == b.prologue) || !(a.chain == b.chain)) {
             return false;
         }
         for (std::size_t i = 0; i < static_cast<std::size_t>(a.operand_count); ++i) {
@@ -119,9 +121,7 @@ constexpr bool stands_alone(const Kernel& kernel) {
         return true;
     }
     switch (kernel.kind == KernelKind::structural ? kernel.op : Op::add) {
-        case Op::causal_attention:
-        case Op::cached_attention:
-        case Op::variate_attention:
+        case Op::attention:
         case Op::sample_student_t_mixture:
         case Op::opaque: return true;
         default: return false;

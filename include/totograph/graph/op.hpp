@@ -59,10 +59,9 @@ enum class Op : std::uint8_t {
     linear,  ///< x W^T + b, W as `[columns, depth]`.
     matmul,  ///< A B, for weights that are composed before the first run.
 
-    // Attention; rows are `[series, sample, variate, position, heads * head_dim]`.
-    causal_attention,   ///< Over positions; only the first `valid` ones of each series count.
-    cached_attention,   ///< One position against a prefix (shared by samples or not) and each sample's own suffix.
-    variate_attention,  ///< Over variates of equal group id, at each position.
+    /// softmax(scale q k^T) v, as an `AttentionDescription` says. Rows are `[batch, sample, variate, position, heads *
+    /// head_dim]`.
+    attention,
 
     // Random numbers.
     sample_student_t_mixture,  ///< One draw for each sample, from a counter-based generator.
@@ -120,9 +119,7 @@ constexpr std::string_view name(Op op) noexcept {
         case Op::softmax: return "softmax";
         case Op::linear: return "linear";
         case Op::matmul: return "matmul";
-        case Op::causal_attention: return "causal_attention";
-        case Op::cached_attention: return "cached_attention";
-        case Op::variate_attention: return "variate_attention";
+        case Op::attention: return "attention";
         case Op::sample_student_t_mixture: return "sample_student_t_mixture";
         case Op::store: return "store";
         case Op::opaque: return "opaque";

@@ -60,6 +60,14 @@ consteval bool check_model() {
     static_assert(
         kind != attention_shapes_differ,
         "totograph: queries, keys and values of an attention do not have the shapes that it needs, or are not f32.");
+    static_assert(kind != kv_heads_do_not_divide,
+                  "totograph: the heads of an attention must be a multiple of `kv_heads`, keys as wide as `kv_heads` "
+                  "heads of the queries, and values divisible by `kv_heads`.");
+    static_assert(kind != attention_scale_is_wrong,
+                  "totograph: the scale of an attention is a finite number above 0, or else an f32 tensor with one "
+                  "element, not both.");
+    static_assert(kind != attention_mask_differs,
+                  "totograph: a mask of an attention has i32 ids, one for each key; without a mask there are none.");
     static_assert(kind != odd_rotary_width, "totograph: a rotary embedding rotates pairs, so its width must be even.");
     static_assert(kind != sampled_shapes_differ,
                   "totograph: the parameters of a sampled mixture must have one shape, with one sample or as many as "

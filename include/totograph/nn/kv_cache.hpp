@@ -26,7 +26,8 @@ public:
         Index samples;
         Index variates;
         Index capacity;
-        Index width;  ///< heads * head_dim
+        Index width;            ///< Of keys: kv_heads * head_dim.
+        Index value_width = 0;  ///< Of values: kv_heads * value_dim; 0 for the width of keys.
     };
 
     constexpr KvCache(Recorder& recorder, const KvCacheNames& names, const Size& size)
@@ -57,10 +58,11 @@ public:
 
     /// All keys of a layer, `[series, samples, variates, capacity, width]`; only the first `length` positions count.
     [[nodiscard]] constexpr Tensor keys(int layer) const {
-        return recorder_->state(names_.keys, shape(), DType::f32, layer);
+        return recorder_->state(names_.keys, shape(size_.width), DType::f32, layer);
     }
     [[nodiscard]] constexpr Tensor values(int layer) const {
-        return recorder_->state(names_.values, shape(), DType::f32, layer);
+        return recorder_->state(names_.values, shape(size_.value_width == 0 ? size_.width : size_.value_width),
+                                DType::f32, layer);
     }
     /// How many positions the cache holds, `[1]` i32.
     [[nodiscard]] constexpr Tensor length() const { return recorder_->state(names_.length, Shape{1}, DType::i32); }
@@ -69,8 +71,8 @@ public:
 private:
     static constexpr int position_axis = 3;
 
-    [[nodiscard]] constexpr Shape shape() const {
-        return {size_.series, size_.samples, size_.variates, size_.capacity, size_.width};
+    [[nodiscard]] constexpr Shape shape(Index width) const {
+        return {size_.series, size_.samples, size_.variates, size_.capacity, width};
     }
 
     constexpr void check(Tensor keys) const {

@@ -52,7 +52,8 @@ struct Causal {
         Outputs out(r);
         const Shape keys = size.rows(size.samples, capacity);
         out(tg::nn::causal_attention(r.state("q", size.rows(size.samples, size.positions)), r.state("k", keys),
-                                     r.state("v", keys), r.state("valid", {size.series}, DType::i32), size.heads));
+                                     r.state("v", keys), r.state("valid", {size.series}, DType::i32),
+                                     {.heads = size.heads}));
     }
 };
 
@@ -78,9 +79,11 @@ struct Cached {
         const Shape prefix = size.rows(prefix_samples, size.positions);
         const Shape suffix = size.rows(size.samples, suffix_capacity);
         out(tg::nn::cached_attention(
-            r.state("q", size.rows(size.samples, 1)), r.state("prefix.key", prefix), r.state("prefix.value", prefix),
-            r.state("prefix.length", {size.series}, DType::i32), r.state("suffix.key", suffix),
-            r.state("suffix.value", suffix), r.state("suffix.length", {1}, DType::i32), size.heads));
+            r.state("q", size.rows(size.samples, 1)),
+            {r.state("prefix.key", prefix), r.state("prefix.value", prefix),
+             r.state("prefix.length", {size.series}, DType::i32)},
+            {r.state("suffix.key", suffix), r.state("suffix.value", suffix), r.state("suffix.length", {1}, DType::i32)},
+            {.heads = size.heads}));
     }
 };
 
@@ -98,10 +101,12 @@ struct CachedInLongerRows {
             return slice(r.state(name, {size.series, samples, size.variates, positions, width + 3}), 4, 1, width);
         };
         out(tg::nn::cached_attention(
-            r.state("q", size.rows(size.samples, 1)), rows("prefix.key", 1, size.positions),
-            rows("prefix.value", 1, size.positions), r.state("prefix.length", {size.series}, DType::i32),
-            rows("suffix.key", size.samples, suffix_capacity), rows("suffix.value", size.samples, suffix_capacity),
-            r.state("suffix.length", {1}, DType::i32), size.heads));
+            r.state("q", size.rows(size.samples, 1)),
+            {rows("prefix.key", 1, size.positions), rows("prefix.value", 1, size.positions),
+             r.state("prefix.length", {size.series}, DType::i32)},
+            {rows("suffix.key", size.samples, suffix_capacity), rows("suffix.value", size.samples, suffix_capacity),
+             r.state("suffix.length", {1}, DType::i32)},
+            {.heads = size.heads}));
     }
 };
 
@@ -147,8 +152,9 @@ struct FilledCaches {
         const Tensor at = r.state("at", {1}, DType::i32);
         r.store_at(own_keys, layer(newest, width), 3, at);
         r.store_at(own_values, layer(newest, width), 3, at);
-        out(tg::nn::cached_attention(query, keys, values, r.state("prefix.length", {size.series}, DType::i32), own_keys,
-                                     own_values, r.state("suffix.length", {1}, DType::i32), size.heads));
+        out(tg::nn::cached_attention(query, {keys, values, r.state("prefix.length", {size.series}, DType::i32)},
+                                     {own_keys, own_values, r.state("suffix.length", {1}, DType::i32)},
+                                     {.heads = size.heads}));
     }
 };
 
@@ -163,7 +169,7 @@ struct LastPosition {
         const Shape keys = size.rows(size.samples, size.positions);
         out(tg::nn::last_position_attention(r.state("q", size.rows(size.samples, 1)), r.state("k", keys),
                                             r.state("v", keys), r.state("valid", {size.series}, DType::i32),
-                                            size.heads));
+                                            {.heads = size.heads}));
     }
 };
 
@@ -184,7 +190,7 @@ struct AcrossVariates {
         const Shape rows = size.rows(size.samples, size.positions);
         out(tg::nn::variate_attention(r.state("q", rows), r.state("k", rows), r.state("v", rows),
                                       r.state("groups", {size.series, size.variates, size.positions}, DType::i32),
-                                      size.heads));
+                                      {.heads = size.heads}));
     }
 };
 

@@ -51,7 +51,7 @@ constexpr void look_at_attention(Look&& look) {
     using Program = typename Executor::template ProgramAt<0>;
     const auto look_at = [&]<class At>(At*) {
         using K = typename At::template KernelAt<0>;
-        if constexpr (K::kernel.kind == tg::KernelKind::structural && K::kernel.op == tg::Op::cached_attention) {
+        if constexpr (K::kernel.kind == tg::KernelKind::structural && K::kernel.op == tg::Op::attention) {
             look(static_cast<K*>(nullptr));
         }
     };

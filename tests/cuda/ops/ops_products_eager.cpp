@@ -30,7 +30,7 @@ States run_in(std::string_view name) {
 
 States eager_states_of_products(std::string_view name) {
     return run_in<FewRows, TiledRows, LibraryRows, WarpgroupRows, RowClusterRows, AttentionRows, CachedAttentionRows,
-                  FilledCacheRows>(name);
+                  AttentionOptionRows, FilledCacheRows>(name);
 }
 
 }  // namespace ops

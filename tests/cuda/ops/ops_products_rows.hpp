@@ -8,6 +8,7 @@
 #include "cuda/ops/ops_attention_models.hpp"
 #include "cuda/ops/ops_products_models.hpp"
 #include "cuda/ops/ops_states.hpp"
+#include "support/attention_cases.hpp"
 
 // What test_ops_products runs: a table for each of its files, so that they compile side by side.
 
@@ -108,6 +109,10 @@ using CachedAttentionRows =
                Row<"cached attention, own, large", Cached<large_cached, false, 5>>,
                Row<"cached attention, parts of longer rows", CachedInLongerRows<own_keys_of(32)>>,
                Row<"cached attention, one sample, many queries", Cached<one_sample, true, 5>>>;
+
+/// All that an attention can be asked for: grouped queries, scales, masks, blocks, heads of any width.
+using AttentionOptionRows = std::tuple<Row<"attentions, the first half", tg::test::EverySecondAttention<0>>,
+                                       Row<"attentions, the second half", tg::test::EverySecondAttention<1>>>;
 
 /// Attentions to caches that products fill: their keys are stored as bf16 where products are.
 using FilledCacheRows =

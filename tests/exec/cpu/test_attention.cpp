@@ -9,6 +9,8 @@
 
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cpu/attention/attention.hpp>
+#include <totograph/exec/cpu/attention/masked_attention.hpp>
+#include <totograph/graph/attention.hpp>
 
 #include "exec/cpu/attention_reference.hpp"
 
@@ -21,19 +23,22 @@ namespace {
 // weight by as much; the sums add a few units of 6e-8. Largest difference seen: 1.1e-6.
 constexpr double bound = 4e-6;
 
+cpu::HeadSize size_of(Index head_dim) {
+    return {head_dim, head_dim, static_cast<float>(totograph::usual_attention_scale(head_dim))};
+}
+
 Rows run_prefill(const Rows& query, const Rows& key, const Rows& value, Index head_dim, Index positions, Index valid) {
     Rows out(positions, head_dim);
-    std::vector<float> scratch = scratch_of(cpu::prefill_scratch_floats(positions, head_dim));
-    cpu::prefill({.query = query.data(),
-                  .key = key.data(),
-                  .value = value.data(),
-                  .out = out.data(),
+    std::vector<float> scratch = scratch_of(cpu::prefill_scratch_floats(positions, head_dim, head_dim));
+    cpu::prefill({.query = query.of(0, head_dim),
+                  .key = key.of(0, head_dim),
+                  .value = value.of(0, head_dim),
+                  .out = out.of(0, head_dim),
                   .query_stride = query.stride,
                   .key_stride = key.stride,
                   .value_stride = value.stride,
                   .out_stride = out.stride,
-                  .head = head,
-                  .head_dim = head_dim,
+                  .size = size_of(head_dim),
                   .positions = positions,
                   .valid = valid},
                  scratch.data());
@@ -45,22 +50,22 @@ Rows run_prefill(const Rows& query, const Rows& key, const Rows& value, Index he
 Rows run_decode(const Rows& query, Index first, Index queries, const Rows& key, const Rows& value, Index prefix,
                 const Rows& suffix_key, const Rows& suffix_value, Index suffix, Index capacity, Index head_dim) {
     Rows out(queries, head_dim);
-    std::vector<float> scratch = scratch_of(cpu::decode_scratch_floats(prefix, suffix, head_dim));
-    const Index suffix_start = first * capacity * suffix_key.stride;
-    cpu::decode({.query = query.data() + first * query.stride,
-                 .prefix_key = key.data(),
-                 .prefix_value = value.data(),
-                 .suffix_key = suffix > 0 ? suffix_key.data() + suffix_start : nullptr,
-                 .suffix_value = suffix > 0 ? suffix_value.data() + suffix_start : nullptr,
-                 .out = out.data(),
+    std::vector<float> scratch = scratch_of(cpu::decode_scratch_floats(prefix, suffix, head_dim, head_dim));
+    cpu::decode({.query = query.of(first, head_dim),
+                 .prefix_key = key.of(0, head_dim),
+                 .prefix_value = value.of(0, head_dim),
+                 .suffix_key = suffix > 0 ? suffix_key.of(first * capacity, head_dim) : nullptr,
+                 .suffix_value = suffix > 0 ? suffix_value.of(first * capacity, head_dim) : nullptr,
+                 .out = out.of(0, head_dim),
                  .query_stride = query.stride,
                  .prefix_key_stride = key.stride,
                  .prefix_value_stride = value.stride,
-                 .suffix_query_stride = capacity * suffix_key.stride,
-                 .suffix_stride = suffix_key.stride,
+                 .suffix_key_query_stride = capacity * suffix_key.stride,
+                 .suffix_value_query_stride = capacity * suffix_value.stride,
+                 .suffix_key_stride = suffix_key.stride,
+                 .suffix_value_stride = suffix_value.stride,
                  .out_stride = out.stride,
-                 .head = head,
-                 .head_dim = head_dim,
+                 .size = size_of(head_dim),
                  .queries = queries,
                  .prefix_length = prefix,
                  .suffix_length = suffix},
@@ -71,22 +76,49 @@ Rows run_decode(const Rows& query, Index first, Index queries, const Rows& key, 
 Rows run_across(const Rows& query, const Rows& key, const Rows& value, const std::vector<std::int32_t>& group,
                 Index head_dim, Index variates, Index valid) {
     Rows out(variates, head_dim);
-    std::vector<float> scratch = scratch_of(cpu::across_variates_scratch_floats(variates, head_dim));
-    cpu::across_variates({.query = query.data(),
-                          .key = key.data(),
-                          .value = value.data(),
+    std::vector<float> scratch = scratch_of(cpu::across_variates_scratch_floats(variates, head_dim, head_dim));
+    cpu::across_variates({.query = query.of(0, head_dim),
+                          .key = key.of(0, head_dim),
+                          .value = value.of(0, head_dim),
                           .group = group.data(),
-                          .out = out.data(),
+                          .out = out.of(0, head_dim),
                           .query_stride = query.stride,
                           .key_stride = key.stride,
                           .value_stride = value.stride,
                           .group_stride = 2,
                           .out_stride = out.stride,
-                          .head = head,
-                          .head_dim = head_dim,
+                          .size = size_of(head_dim),
                           .variates = variates,
                           .valid = valid},
                          scratch.data());
+    return out;
+}
+
+/// Queries `first` ... `first + queries - 1`, each at its own key, of `length` keys in two parts, the second from
+/// `cut`.
+Rows run_masked(const Rows& query, Index first, Index queries, const Rows& key, const Rows& value, Index length,
+                Index cut, Index head_dim, totograph::KeyMask mask, const std::vector<std::int32_t>& ids) {
+    Rows out(queries, head_dim);
+    std::vector<float> scratch = scratch_of(cpu::masked_attention_scratch_floats(length, head_dim, head_dim));
+    const auto part = [&](Index begin, Index end) {
+        return cpu::KeyRows{.key = key.of(begin, head_dim),
+                            .value = value.of(begin, head_dim),
+                            .mask = ids.data() + begin,
+                            .key_stride = key.stride,
+                            .value_stride = value.stride,
+                            .count = end - begin};
+    };
+    cpu::masked_attention({.query = query.of(first, head_dim),
+                           .out = out.of(0, head_dim),
+                           .query_stride = query.stride,
+                           .out_stride = out.stride,
+                           .queries = queries,
+                           .first_place = first,
+                           .keys = {part(0, cut), part(cut, length)},
+                           .mask = mask,
+                           .is_causal = true,
+                           .size = size_of(head_dim)},
+                          scratch.data());
     return out;
 }
 
@@ -383,6 +415,67 @@ TEST_CASE("across_variates gives the same bits beside padding and beside other g
         const Rows wide = run_across(wide_query, wide_key, wide_value, spread(ids), head_dim, variates, 2 * members);
         for (Index row = 0; row < members; ++row) {
             CHECK(same_bits(wide.of(2 * row + 1, head_dim), alone.of(row, head_dim), head_dim));
+        }
+    }
+}
+
+TEST_CASE("a block against a cache gives the bits of a prefill, wherever the cache is cut in two") {
+    using totograph::KeyMask;
+    constexpr Index length = 41;
+    const std::vector<std::int32_t> ones(length, 1);
+    for (const Index head_dim : {8, 17, 20, 52, 64}) {
+        const Rows query = random_rows(length, length, head_dim, 33);
+        const Rows key = random_rows(length, length, head_dim, 34);
+        const Rows value = random_rows(length, length, head_dim, 35);
+        const Rows together = run_prefill(query, key, value, head_dim, length, length);
+        Index differing = 0;
+        for (const Index block : {1, 4, 7}) {
+            for (const Index cut : {0, 1, 16, 33, 41}) {
+                for (const KeyMask mask : {KeyMask::none, KeyMask::by_key, KeyMask::by_group}) {
+                    for (Index first = 0; first + block <= length; first += block) {
+                        const Rows part =
+                            run_masked(query, first, block, key, value, length, cut, head_dim, mask, ones);
+                        for (Index row = 0; row < block; ++row) {
+                            const float* const expected = together.of(first + row, head_dim);
+                            differing += same_bits(part.of(row, head_dim), expected, head_dim) ? 0 : 1;
+                        }
+                        CHECK(other_heads_untouched(part, head_dim));
+                    }
+                }
+            }
+        }
+        CAPTURE(head_dim);
+        CHECK(differing == 0);
+    }
+}
+
+TEST_CASE("keys that a mask leaves out have no part in a result") {
+    using totograph::KeyMask;
+    constexpr Index head_dim = 20;
+    constexpr Index members = 11;
+    const Rows query = random_rows(members, members, head_dim, 36);
+    const Rows key = random_rows(members, members, head_dim, 37);
+    const Rows value = random_rows(members, members, head_dim, 38);
+    const Rows alone = run_prefill(query, key, value, head_dim, members, members);
+
+    // Members at every other place; between them NaN, of which each mask says that it does not count.
+    constexpr Index length = 2 * members;
+    Rows wide_query(length, head_dim);
+    Rows wide_key(length, head_dim);
+    Rows wide_value(length, head_dim);
+    std::vector<std::int32_t> ids(length, 0);
+    for (Index row = 0; row < members; ++row) {
+        std::copy_n(query.of(row, head_dim), head_dim, wide_query.of(2 * row + 1, head_dim));
+        std::copy_n(key.of(row, head_dim), head_dim, wide_key.of(2 * row + 1, head_dim));
+        std::copy_n(value.of(row, head_dim), head_dim, wide_value.of(2 * row + 1, head_dim));
+        ids[static_cast<std::size_t>(2 * row + 1)] = 1;
+    }
+    for (const KeyMask mask : {KeyMask::by_key, KeyMask::by_group}) {
+        for (const Index cut : {0, 9, 22}) {
+            const Rows wide = run_masked(wide_query, 0, length, wide_key, wide_value, length, cut, head_dim, mask, ids);
+            for (Index row = 0; row < members; ++row) {
+                CHECK(same_bits(wide.of(2 * row + 1, head_dim), alone.of(row, head_dim), head_dim));
+            }
         }
     }
 }

@@ -147,8 +147,15 @@ TEST_CASE("labels are escaped") {
 TEST_CASE("kinds of nodes have shapes of their own") {
     const Planned planned([](Recorder& r) {
         const auto rows = [&](std::string_view name) { return r.state(name, {1, 1, 3, 4, 8}); };
-        const Tensor attended = r.add(Op::variate_attention, DType::f32, rows("x").shape(),
-                                      {rows("x"), rows("x"), rows("x"), r.state("groups", {1, 3, 4}, DType::i32)}, {2});
+        const AttentionDescription variates{.heads = 2,
+                                            .kv_heads = 2,
+                                            .head_dim = 4,
+                                            .value_dim = 4,
+                                            .axis = AttentionAxis::variates,
+                                            .mask = KeyMask::by_group};
+        const Tensor attended =
+            r.add_attention(variates, rows("x").shape(), {rows("x"), rows("x"), rows("x")},
+                            r.state("groups", {1, 3, 4}, DType::i32), {});
         r.store(r.state("mean", {1, 1, 3, 4, 1}), mean(attended));
         r.store(r.state("twice", {1, 1, 3, 4, 8}), attended * 2.0);
         r.store(r.state("copy", {1, 1, 3, 4, 8}), attended);

@@ -67,9 +67,7 @@ inline DotLook look_of(Op op) {
         case Op::linear:
         case Op::matmul:
         case Op::opaque: return product_look;
-        case Op::causal_attention:
-        case Op::cached_attention:
-        case Op::variate_attention: return attention_look;
+        case Op::attention: return attention_look;
         case Op::sum:
         case Op::mean:
         case Op::cumsum:

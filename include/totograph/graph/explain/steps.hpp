@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <totograph/core/shape.hpp>
+#include <totograph/graph/explain/attention.hpp>
 #include <totograph/graph/explain/chain.hpp>
 #include <totograph/graph/explain/text.hpp>
 #include <totograph/graph/facts.hpp>
@@ -49,9 +50,9 @@ struct Source {
 
 /// A step in words.
 struct StepWords {
-    std::string what;                   ///< `product 768->3072 x2`, `mean of 768`, `causal_attention`.
-    std::vector<std::string> before;    ///< What happens to the elements of a reduction first.
-    std::vector<std::string> after;     ///< What happens to the result before it is written.
+    std::string what;                 ///< `product 768->3072 x2`, `mean of 768`, `attention of 12 heads of 64, causal`.
+    std::vector<std::string> before;  ///< What happens to the elements of a reduction first.
+    std::vector<std::string> after;   ///< What happens to the result before it is written.
     std::vector<NameAndLayer> weights;  ///< Of the checkpoint, in the order of the operands.
     std::vector<Source> sources;        ///< Each once.
     std::vector<int> nodes;             ///< Of the rewritten graph: what this step computes.
@@ -244,7 +245,8 @@ private:
                        (kernel.accumulators > 1 ? " x" + std::to_string(kernel.accumulators) : "");
             case KernelKind::structural: break;
         }
-        return op_text(kernel.op, kernel.custom);
+        return kernel.op == Op::attention ? attention_text(kernel.attention, kernel.iteration[3])
+                                          : op_text(kernel.op, kernel.custom);
     }
 
     [[nodiscard]] std::vector<GivenKind> kinds_given(int place, const Chain& chain, int first_operand) const {

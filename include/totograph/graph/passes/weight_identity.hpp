@@ -33,6 +33,9 @@ constexpr std::vector<std::uint64_t> find_identities(const Graph& graph, const s
         for (const Index attribute : node.attributes) {
             hash = mix(hash, static_cast<std::uint64_t>(attribute));
         }
+        for (const Index number : node.op == Op::attention ? node.attention.numbers() : std::array<Index, 6>{}) {
+            hash = mix(hash, static_cast<std::uint64_t>(number));
+        }
         for (const char character : node.custom == nullptr ? node.name : node.custom->name) {
             hash = mix(hash, static_cast<std::uint64_t>(static_cast<unsigned char>(character)));
         }

@@ -284,6 +284,7 @@ private:
         kernel.iteration = node.shape;
         kernel.row_rank = node.shape.rank == 0 ? 0 : node.shape.rank - 1;
         kernel.attributes = node.attributes;
+        kernel.attention = node.attention;
         kernel.custom = node.custom;
         const int first = node.op == Op::store ? 1 : 0;
         const bool overlaps =

@@ -10,10 +10,11 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/graph/record/custom.hpp>
+#include <totograph/graph/attention.hpp>
 #include <totograph/graph/graph.hpp>
-#include <totograph/graph/record/model_error.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/record/custom.hpp>
+#include <totograph/graph/record/model_error.hpp>
 
 namespace totograph {
 
@@ -177,6 +178,29 @@ public:
             if (place < node.attributes.size()) {
                 node.attributes[place++] = attribute;
             }
+        }
+        return add(node);
+    }
+
+    /// Adds an attention; `nn/attention.hpp` checks its inputs. The ids of a mask and a scale that is data come last,
+    /// where the description has them.
+    constexpr Tensor add_attention(const AttentionDescription& attention, const Shape& shape,
+                                   std::initializer_list<Tensor> inputs, Tensor ids, Tensor scale) {
+        Node node = leaf(Op::attention, DType::f32, shape);
+        node.attention = attention;
+        const auto append = [&](Tensor input) {
+            if (check_recorder(input, Op::attention)) {
+                node.inputs[static_cast<std::size_t>(node.input_count++)] = input.id();
+            }
+        };
+        for (const Tensor& input : inputs) {
+            append(input);
+        }
+        if (attention.mask != KeyMask::none && ids.id() >= 0) {
+            append(ids);
+        }
+        if (attention.scale_is_data) {
+            append(scale);
         }
         return add(node);
     }

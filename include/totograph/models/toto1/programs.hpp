@@ -109,6 +109,7 @@ public:
         const Tensor last = valid - 1.0;
         const auto rotary = tables(positions(x.extent(3)), last);
         // Keys and values of the last time-wise layer are of all positions; all that follows is of the last one.
+        const nn::AttentionOptions heads{.heads = config.num_heads};
         const int narrowing = rewrites.last_patch_only ? config.first_trailing_space_wise_layer() - 1 : -1;
         for (int layer = 0; layer < config.num_layers; ++layer) {
             const LayerWeights weights = layer_weights(r, config, layer);
@@ -120,8 +121,7 @@ public:
                 ids = take(ids, 2, last);
                 const Tensor query = nn::rotate(project(x, weights, config).query, take(rotary.query_cosine, 3, last),
                                                 take(rotary.query_sine, 3, last));
-                x = finish_layer(x, nn::last_position_attention(query, kept.key, kept.value, valid, config.num_heads),
-                                 weights);
+                x = finish_layer(x, nn::last_position_attention(query, kept.key, kept.value, valid, heads), weights);
                 continue;
             }
             x = transformer_layer(x, weights, config, [&](const nn::QueryKeyValue& projected) {
@@ -131,7 +131,7 @@ public:
                 const Tensor query = nn::rotate(projected.query, rotary.query_cosine, rotary.query_sine);
                 const Tensor key = nn::rotate(projected.key, rotary.key_cosine, rotary.key_sine);
                 const auto kept = keep(layer, key, projected.value);
-                return nn::causal_attention(query, kept.key, kept.value, valid, config.num_heads);
+                return nn::causal_attention(query, kept.key, kept.value, valid, heads);
             });
             tap("tap.layer", x, layer);
         }
@@ -317,9 +317,9 @@ struct Decode {
                     const Tensor query = nn::rotate(projected.query, rotary.query_cosine, rotary.query_sine);
                     const Tensor key = nn::rotate(projected.key, rotary.key_cosine, rotary.key_sine);
                     f.suffix.append(layer, key, projected.value);
-                    return nn::cached_attention(query, f.prefix.keys(layer), f.prefix.values(layer), prefix_length,
-                                                f.suffix.keys(layer), f.suffix.values(layer), suffix_length,
-                                                f.config.num_heads);
+                    return nn::cached_attention(query, {f.prefix.keys(layer), f.prefix.values(layer), prefix_length},
+                                                {f.suffix.keys(layer), f.suffix.values(layer), suffix_length},
+                                                {.heads = f.config.num_heads});
                 });
         }
         const Tensor next =

@@ -9,6 +9,7 @@
 #include <totograph/nn/rotary.hpp>
 #include <totograph/nn/student_t.hpp>
 #include <totograph/models/toto1/config.hpp>
+#include <totograph/models/toto1/packed_projection.hpp>
 #include <totograph/models/toto1/rewrites.hpp>
 
 namespace totograph::toto1 {
@@ -53,8 +54,8 @@ constexpr Tensor finish_layer(Tensor x, Tensor attended, const LayerWeights& wei
 
 /// Queries, keys and values of norm(x).
 constexpr nn::QueryKeyValue project(Tensor x, const LayerWeights& weights, const Toto1Config& config) {
-    return nn::project_query_key_value(nn::rms_norm(x, weights.norm1, Toto1Config::norm_epsilon),
-                                       weights.query_key_value, weights.query_key_value_bias, config.num_heads);
+    return project_query_key_value(nn::rms_norm(x, weights.norm1, Toto1Config::norm_epsilon), weights.query_key_value,
+                                   weights.query_key_value_bias, config.num_heads);
 }
 
 /// A pre-norm layer: x + attention(norm(x)), then x + feed_forward(norm(x)). `attention` maps queries, keys and values
@@ -71,7 +72,7 @@ constexpr Tensor space_wise_attention(const nn::QueryKeyValue& projected, Tensor
     if (rewrites.skip_lone_variate && projected.query.extent(2) == 1) {
         return projected.value;
     }
-    return nn::variate_attention(projected.query, projected.key, projected.value, groups, config.num_heads);
+    return nn::variate_attention(projected.query, projected.key, projected.value, groups, {.heads = config.num_heads});
 }
 
 /// The head: unembedding of each patch to its steps, then the parameters of the distribution at each step.

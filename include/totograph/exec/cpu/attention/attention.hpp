@@ -9,111 +9,120 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cpu/attention/attention_kernels.hpp>
 
-// Attention on one core: `softmax(q k^T / sqrt(head_dim)) v` in float32, one head of one group of rows at a time.
+// Attention on one core: `softmax(scale q k^T) v` in float32, one head of one group of rows at a time. These are the
+// patterns that models run most: all earlier positions, a cache, groups of variates; `masked_attention.hpp` has the
+// rest.
 //
 // A query's result is the same to the last bit however many queries run with it, wherever it stands among them, and
 // however large the buffers are: each q.k is one chain of multiply-adds over the head dimension, the softmax sums in
 // the order of the visible keys, and each output element is one chain of multiply-adds over the visible keys. A key
 // that a query cannot see has no part in its result, so not even a NaN there reaches it.
 //
-// Rows hold all heads next to each other, head `h` at offset `h * head_dim`. All strides are in elements. Nothing is
-// allocated; scratch comes from the caller (any content, best aligned to `buffer_alignment`).
+// Pointers are to the first element of the head that is computed, in rows that may hold other heads beside it. All
+// strides are in elements. Nothing is allocated; scratch comes from the caller (any content, best aligned to
+// `buffer_alignment`).
 
 namespace totograph::cpu {
 inline namespace TOTOGRAPH_SIMD_NAMESPACE {
 
+/// The size of a head, and the factor of its scores.
+struct HeadSize {
+    Index head_dim = 0;   ///< Elements of a query and of a key, at least 1.
+    Index value_dim = 0;  ///< Elements of a value and of a result, at least 1.
+    float scale = 1;      ///< Not negative.
+};
+
 /// The arguments of `prefill`, for one head of one sequence.
 struct PrefillArguments {
-    const float* query = nullptr;  ///< `[positions, heads * head_dim]`
-    const float* key = nullptr;    ///< `[positions, heads * head_dim]`
-    const float* value = nullptr;  ///< `[positions, heads * head_dim]`
-    float* out = nullptr;          ///< `[positions, heads * head_dim]`
+    const float* query = nullptr;  ///< `[positions, head_dim]`
+    const float* key = nullptr;    ///< `[positions, head_dim]`
+    const float* value = nullptr;  ///< `[positions, value_dim]`
+    float* out = nullptr;          ///< `[positions, value_dim]`
     Index query_stride = 0;        ///< From one position to the next in `query`.
     Index key_stride = 0;          ///< From one position to the next in `key`.
     Index value_stride = 0;        ///< From one position to the next in `value`.
     Index out_stride = 0;          ///< From one position to the next in `out`.
-    Index head = 0;                ///< Which head.
-    Index head_dim = 0;            ///< Elements of a head, at least 1.
-    Index positions = 0;           ///< The capacity: rows of `out` that are written.
-    Index valid = 0;               ///< How many positions, from the first, hold something; at most `positions`.
+    HeadSize size;
+    Index positions = 0;  ///< The capacity: rows of `out` that are written.
+    Index valid = 0;      ///< How many positions, from the first, hold something; at most `positions`.
 };
 
 /// How many floats of scratch `prefill` needs for up to this many positions.
-constexpr std::size_t prefill_scratch_floats(Index positions, Index head_dim) {
+constexpr std::size_t prefill_scratch_floats(Index positions, Index head_dim, Index value_dim) {
     using namespace attention_detail;
     const auto depth = static_cast<std::size_t>(head_dim);
     const auto rows = static_cast<std::size_t>(row_block);
-    return depth * padded(positions) + static_cast<std::size_t>(positions) * padded(head_dim) +
-           rows * (padded(positions) + padded(head_dim));
+    return depth * padded(positions) + static_cast<std::size_t>(positions) * padded(value_dim) +
+           rows * (padded(positions) + padded(value_dim));
 }
 
 /// Causal attention: each position sees itself and those before it. Positions from `valid` on are read by nobody and
 /// get zeros.
 inline void prefill(const PrefillArguments& arguments, float* scratch) noexcept {
     using namespace attention_detail;
-    const Index head_dim = arguments.head_dim;
+    const Index head_dim = arguments.size.head_dim;
+    const Index value_dim = arguments.size.value_dim;
     const Index valid = arguments.valid;
-    const Index offset = arguments.head * head_dim;
     const Index key_columns = round_up(valid, packet_size);
-    const Index value_columns = round_up(head_dim, packet_size);
-    const float factor = score_factor(head_dim);
+    const Index value_columns = round_up(value_dim, packet_size);
     float* const keys = scratch;
     float* const values = keys + head_dim * key_columns;
     float* const scores = values + valid * value_columns;
     float* const sums = scores + row_block * key_columns;
 
-    transpose(arguments.key + offset, arguments.key_stride, valid, head_dim, keys, key_columns);
-    copy_rows(arguments.value + offset, arguments.value_stride, valid, head_dim, values, value_columns);
+    transpose(arguments.key, arguments.key_stride, valid, head_dim, keys, key_columns);
+    copy_rows(arguments.value, arguments.value_stride, valid, value_dim, values, value_columns);
     for (Index first = 0; first < valid; first += row_block) {
         const Index rows = std::min<Index>(row_block, valid - first);
-        const float* query = arguments.query + first * arguments.query_stride + offset;
+        const float* query = arguments.query + first * arguments.query_stride;
         multiply_rows({query, arguments.query_stride, keys, key_columns, head_dim, scores, key_columns}, rows,
                       first + rows);
         float divisors[row_block] = {};
         for (Index row = 0; row < rows; ++row) {
-            divisors[row] = exponentiate(scores + row * key_columns, first + row + 1, factor);
+            divisors[row] = exponentiate(scores + row * key_columns, first + row + 1, arguments.size.scale);
         }
         // The keys that all these rows see together, then each later row's few more.
-        multiply_rows({scores, key_columns, values, value_columns, first + 1, sums, value_columns}, rows, head_dim);
+        multiply_rows({scores, key_columns, values, value_columns, first + 1, sums, value_columns}, rows, value_dim);
         for (Index row = 0; row < rows; ++row) {
             finish_row(sums + row * value_columns, scores + row * key_columns + first + 1,
-                       values + (first + 1) * value_columns, value_columns, row, divisors[row], head_dim,
-                       arguments.out + (first + row) * arguments.out_stride + offset);
+                       values + (first + 1) * value_columns, value_columns, row, divisors[row], value_dim,
+                       arguments.out + (first + row) * arguments.out_stride);
         }
     }
     for (Index row = valid; row < arguments.positions; ++row) {
-        std::fill_n(arguments.out + row * arguments.out_stride + offset, head_dim, 0.0F);
+        std::fill_n(arguments.out + row * arguments.out_stride, value_dim, 0.0F);
     }
 }
 
 /// The arguments of `decode`, for one head of one group of queries that share a prefix.
 struct DecodeArguments {
-    const float* query = nullptr;         ///< `[queries, heads * head_dim]`
-    const float* prefix_key = nullptr;    ///< `[prefix_length, heads * head_dim]`
-    const float* prefix_value = nullptr;  ///< `[prefix_length, heads * head_dim]`
-    const float* suffix_key = nullptr;    ///< `[queries, suffix_length, heads * head_dim]`; null if the length is 0
-    const float* suffix_value = nullptr;  ///< `[queries, suffix_length, heads * head_dim]`; null if the length is 0
-    float* out = nullptr;                 ///< `[queries, heads * head_dim]`
+    const float* query = nullptr;         ///< `[queries, head_dim]`
+    const float* prefix_key = nullptr;    ///< `[prefix_length, head_dim]`
+    const float* prefix_value = nullptr;  ///< `[prefix_length, value_dim]`
+    const float* suffix_key = nullptr;    ///< `[queries, suffix_length, head_dim]`; null if the length is 0
+    const float* suffix_value = nullptr;  ///< `[queries, suffix_length, value_dim]`; null if the length is 0
+    float* out = nullptr;                 ///< `[queries, value_dim]`
     Index query_stride = 0;               ///< From one query to the next in `query`.
     Index prefix_key_stride = 0;          ///< From one position to the next in `prefix_key`.
     Index prefix_value_stride = 0;        ///< From one position to the next in `prefix_value`.
-    Index suffix_query_stride = 0;        ///< From one query to the next in `suffix_key` and `suffix_value`.
-    Index suffix_stride = 0;              ///< From one position to the next in `suffix_key` and `suffix_value`.
+    Index suffix_key_query_stride = 0;    ///< From one query to the next in `suffix_key`; 0 where they share it.
+    Index suffix_value_query_stride = 0;  ///< From one query to the next in `suffix_value`.
+    Index suffix_key_stride = 0;          ///< From one position to the next in `suffix_key`.
+    Index suffix_value_stride = 0;        ///< From one position to the next in `suffix_value`.
     Index out_stride = 0;                 ///< From one query to the next in `out`.
-    Index head = 0;                       ///< Which head.
-    Index head_dim = 0;                   ///< Elements of a head, at least 1.
-    Index queries = 0;                    ///< How many queries.
-    Index prefix_length = 0;              ///< Keys that all queries see, before their own.
-    Index suffix_length = 0;              ///< Keys that belong to one query each.
+    HeadSize size;
+    Index queries = 0;        ///< How many queries.
+    Index prefix_length = 0;  ///< Keys that all queries see, before their own.
+    Index suffix_length = 0;  ///< Keys that belong to one query each.
 };
 
 /// How many floats of scratch `decode` needs for any number of queries and up to these lengths.
-constexpr std::size_t decode_scratch_floats(Index prefix_length, Index suffix_length, Index head_dim) {
+constexpr std::size_t decode_scratch_floats(Index prefix_length, Index suffix_length, Index head_dim, Index value_dim) {
     using namespace attention_detail;
     const auto depth = static_cast<std::size_t>(head_dim);
     const auto tile = static_cast<std::size_t>(widest);
-    return depth * padded(prefix_length) + static_cast<std::size_t>(prefix_length) * padded(head_dim) +
-           tile * (padded(prefix_length) + padded(suffix_length) + padded(head_dim)) + tile * depth;
+    return depth * padded(prefix_length) + static_cast<std::size_t>(prefix_length) * padded(value_dim) +
+           tile * (padded(prefix_length) + padded(suffix_length) + padded(value_dim)) + tile * depth;
 }
 
 namespace attention_detail {
@@ -122,24 +131,24 @@ namespace attention_detail {
 inline void score_suffix(const DecodeArguments& arguments, Index first, Index rows, float* scores, Index score_columns,
                          float* transposed_queries) {
     const Index length = arguments.suffix_length;
-    const Index offset = arguments.head * arguments.head_dim;
-    const float* queries = arguments.query + first * arguments.query_stride + offset;
-    const float* keys = arguments.suffix_key + first * arguments.suffix_query_stride + offset;
+    const Index head_dim = arguments.size.head_dim;
+    const float* queries = arguments.query + first * arguments.query_stride;
+    const float* keys = arguments.suffix_key + first * arguments.suffix_key_query_stride;
     if (rows < length && rows < packet_size) {  // more keys than queries: a lane is a key
         for (Index row = 0; row < rows; ++row) {
-            score_keys(queries + row * arguments.query_stride, keys + row * arguments.suffix_query_stride,
-                       arguments.suffix_stride, length, arguments.head_dim, scores + row * score_columns);
+            score_keys(queries + row * arguments.query_stride, keys + row * arguments.suffix_key_query_stride,
+                       arguments.suffix_key_stride, length, head_dim, scores + row * score_columns);
         }
         return;
     }
     for (Index row = 0; row < rows; row += packet_size) {  // a lane is a query
         const Index count = std::min<Index>(packet_size, rows - row);
-        transpose(queries + row * arguments.query_stride, arguments.query_stride, count, arguments.head_dim,
-                  transposed_queries, packet_size);
+        transpose(queries + row * arguments.query_stride, arguments.query_stride, count, head_dim, transposed_queries,
+                  packet_size);
         for (Index key = 0; key < length; ++key) {
             float found[packet_size];
-            store(found, dots<true>(keys + row * arguments.suffix_query_stride + key * arguments.suffix_stride,
-                                    arguments.suffix_query_stride, count, transposed_queries, arguments.head_dim));
+            store(found, dots<true>(keys + row * arguments.suffix_key_query_stride + key * arguments.suffix_key_stride,
+                                    arguments.suffix_key_query_stride, count, transposed_queries, head_dim));
             for (Index lane = 0; lane < count; ++lane) {
                 scores[(row + lane) * score_columns + key] = found[lane];
             }
@@ -153,36 +162,35 @@ inline void score_suffix(const DecodeArguments& arguments, Index first, Index ro
 /// that sees no key gets zeros.
 inline void decode(const DecodeArguments& arguments, float* scratch) noexcept {
     using namespace attention_detail;
-    const Index head_dim = arguments.head_dim;
+    const Index head_dim = arguments.size.head_dim;
+    const Index value_dim = arguments.size.value_dim;
     const Index prefix = arguments.prefix_length;
     const Index suffix = arguments.suffix_length;
-    const Index offset = arguments.head * head_dim;
     const Index key_columns = round_up(prefix, packet_size);
-    const Index value_columns = round_up(head_dim, packet_size);
+    const Index value_columns = round_up(value_dim, packet_size);
     const Index score_columns = key_columns + round_up(suffix, packet_size);
-    const float factor = score_factor(head_dim);
     const bool has_few_queries = arguments.queries < few_queries;
-    const bool has_part_packets = value_columns != head_dim;
+    const bool has_part_packets = value_columns != value_dim;
     float* const keys = scratch;
     float* const values = keys + head_dim * key_columns;
     float* const scores = values + prefix * value_columns;
     float* const sums = scores + query_tile * score_columns;
     float* const transposed_queries = sums + query_tile * value_columns;
 
-    const float* const shared_key = arguments.prefix_key + offset;
-    const float* shared_value = arguments.prefix_value + offset;
+    const float* const shared_key = arguments.prefix_key;
+    const float* shared_value = arguments.prefix_value;
     Index shared_value_stride = arguments.prefix_value_stride;
     if (!has_few_queries) {
         transpose(shared_key, arguments.prefix_key_stride, prefix, head_dim, keys, key_columns);
     }
     if (!has_few_queries || has_part_packets) {
-        copy_rows(shared_value, shared_value_stride, prefix, head_dim, values, value_columns);
+        copy_rows(shared_value, shared_value_stride, prefix, value_dim, values, value_columns);
         shared_value = values;
         shared_value_stride = value_columns;
     }
     for (Index first = 0; first < arguments.queries; first += query_tile) {
         const Index rows = std::min<Index>(query_tile, arguments.queries - first);
-        const float* query = arguments.query + first * arguments.query_stride + offset;
+        const float* query = arguments.query + first * arguments.query_stride;
         if (has_few_queries) {
             for (Index row = 0; row < rows; ++row) {
                 score_keys(query + row * arguments.query_stride, shared_key, arguments.prefix_key_stride, prefix,
@@ -197,53 +205,55 @@ inline void decode(const DecodeArguments& arguments, float* scratch) noexcept {
         }
         float divisors[query_tile] = {};
         for (Index row = 0; row < rows; ++row) {
-            divisors[row] = exponentiate(scores + row * score_columns, prefix + suffix, factor);
+            divisors[row] = exponentiate(scores + row * score_columns, prefix + suffix, arguments.size.scale);
         }
         multiply_rows({scores, score_columns, shared_value, shared_value_stride, prefix, sums, value_columns}, rows,
-                      head_dim);
+                      value_dim);
         for (Index row = 0; row < rows; ++row) {
             const float* own_value = nullptr;
             if (suffix > 0) {
-                own_value = arguments.suffix_value + (first + row) * arguments.suffix_query_stride + offset;
+                own_value = arguments.suffix_value + (first + row) * arguments.suffix_value_query_stride;
             }
             finish_row(sums + row * value_columns, scores + row * score_columns + prefix, own_value,
-                       arguments.suffix_stride, suffix, divisors[row], head_dim,
-                       arguments.out + (first + row) * arguments.out_stride + offset);
+                       arguments.suffix_value_stride, suffix, divisors[row], value_dim,
+                       arguments.out + (first + row) * arguments.out_stride);
         }
     }
 }
 
 /// The arguments of `across_variates`, for one head of one (series, patch).
 struct AcrossVariatesArguments {
-    const float* query = nullptr;         ///< `[variates, heads * head_dim]`
-    const float* key = nullptr;           ///< `[variates, heads * head_dim]`
-    const float* value = nullptr;         ///< `[variates, heads * head_dim]`
-    const std::int32_t* group = nullptr;  ///< `[variates]`: a variate sees those of its own group.
-    float* out = nullptr;                 ///< `[variates, heads * head_dim]`
+    const float* query = nullptr;         ///< `[variates, head_dim]`
+    const float* key = nullptr;           ///< `[variates, head_dim]`
+    const float* value = nullptr;         ///< `[variates, value_dim]`
+    const std::int32_t* group = nullptr;  ///< `[variates]`: a variate sees those of its own group; null for one group.
+    float* out = nullptr;                 ///< `[variates, value_dim]`
     Index query_stride = 0;               ///< From one variate to the next in `query`.
     Index key_stride = 0;                 ///< From one variate to the next in `key`.
     Index value_stride = 0;               ///< From one variate to the next in `value`.
     Index group_stride = 1;               ///< From one variate to the next in `group`.
     Index out_stride = 0;                 ///< From one variate to the next in `out`.
-    Index head = 0;                       ///< Which head.
-    Index head_dim = 0;                   ///< Elements of a head, at least 1.
-    Index variates = 0;                   ///< The capacity: rows of `out` that are written.
-    Index valid = 0;                      ///< How many variates, from the first, are not padding; at most `variates`.
+    HeadSize size;
+    Index variates = 0;  ///< The capacity: rows of `out` that are written.
+    Index valid = 0;     ///< How many variates, from the first, are not padding; at most `variates`.
 };
 
 /// How many floats of scratch `across_variates` needs for up to this many variates.
-constexpr std::size_t across_variates_scratch_floats(Index variates, Index head_dim) {
-    return 4 * static_cast<std::size_t>(variates * head_dim) + decode_scratch_floats(variates, 0, head_dim);
+constexpr std::size_t across_variates_scratch_floats(Index variates, Index head_dim, Index value_dim) {
+    return 2 * static_cast<std::size_t>(variates * (head_dim + value_dim)) +
+           decode_scratch_floats(variates, 0, head_dim, value_dim);
 }
 
 /// Attention among the variates of each group. A group's result depends on its own members and their order alone.
 /// Variates from `valid` on are read by nobody and get zeros.
 inline void across_variates(const AcrossVariatesArguments& arguments, float* scratch) noexcept {
     using namespace attention_detail;
-    const Index head_dim = arguments.head_dim;
+    const Index head_dim = arguments.size.head_dim;
+    const Index value_dim = arguments.size.value_dim;
     const Index valid = arguments.valid;
-    const Index offset = arguments.head * head_dim;
-    const auto group_of = [&](Index variate) { return arguments.group[variate * arguments.group_stride]; };
+    const auto group_of = [&](Index variate) {
+        return arguments.group == nullptr ? 0 : arguments.group[variate * arguments.group_stride];
+    };
     const auto is_first_of_group = [&](Index variate) {
         Index earlier = 0;
         while (group_of(earlier) != group_of(variate)) {
@@ -254,9 +264,10 @@ inline void across_variates(const AcrossVariatesArguments& arguments, float* scr
     float* const queries = scratch;
     float* const keys = queries + valid * head_dim;
     float* const values = keys + valid * head_dim;
-    float* const results = values + valid * head_dim;
-    float* const rest = results + valid * head_dim;
+    float* const results = values + valid * value_dim;
+    float* const rest = results + valid * value_dim;
     const std::size_t row_bytes = static_cast<std::size_t>(head_dim) * sizeof(float);
+    const std::size_t value_bytes = static_cast<std::size_t>(value_dim) * sizeof(float);
 
     for (Index leader = 0; leader < valid; ++leader) {
         if (!is_first_of_group(leader)) {
@@ -266,14 +277,15 @@ inline void across_variates(const AcrossVariatesArguments& arguments, float* scr
         for (Index variate = leader; variate < valid; ++variate) {
             if (group_of(variate) == group_of(leader)) {
                 const Index at = members * head_dim;
-                std::memcpy(queries + at, arguments.query + variate * arguments.query_stride + offset, row_bytes);
-                std::memcpy(keys + at, arguments.key + variate * arguments.key_stride + offset, row_bytes);
-                std::memcpy(values + at, arguments.value + variate * arguments.value_stride + offset, row_bytes);
+                std::memcpy(queries + at, arguments.query + variate * arguments.query_stride, row_bytes);
+                std::memcpy(keys + at, arguments.key + variate * arguments.key_stride, row_bytes);
+                std::memcpy(values + members * value_dim, arguments.value + variate * arguments.value_stride,
+                            value_bytes);
                 ++members;
             }
         }
         if (members == 1) {  // the softmax of one score is 1
-            std::memcpy(arguments.out + leader * arguments.out_stride + offset, values, row_bytes);
+            std::memcpy(arguments.out + leader * arguments.out_stride, values, value_bytes);
             continue;
         }
         decode({.query = queries,
@@ -282,22 +294,22 @@ inline void across_variates(const AcrossVariatesArguments& arguments, float* scr
                 .out = results,
                 .query_stride = head_dim,
                 .prefix_key_stride = head_dim,
-                .prefix_value_stride = head_dim,
-                .out_stride = head_dim,
-                .head_dim = head_dim,
+                .prefix_value_stride = value_dim,
+                .out_stride = value_dim,
+                .size = arguments.size,
                 .queries = members,
                 .prefix_length = members},
                rest);
         const float* result = results;
         for (Index variate = leader; variate < valid; ++variate) {
             if (group_of(variate) == group_of(leader)) {
-                std::memcpy(arguments.out + variate * arguments.out_stride + offset, result, row_bytes);
-                result += head_dim;
+                std::memcpy(arguments.out + variate * arguments.out_stride, result, value_bytes);
+                result += value_dim;
             }
         }
     }
     for (Index variate = valid; variate < arguments.variates; ++variate) {
-        std::fill_n(arguments.out + variate * arguments.out_stride + offset, head_dim, 0.0F);
+        std::fill_n(arguments.out + variate * arguments.out_stride, value_dim, 0.0F);
     }
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <limits>
@@ -257,10 +256,6 @@ inline void finish_row(const float* sums, const float* weights, const float* val
         store(whole, divide(sum, divisors));
         std::memcpy(out + d, whole, static_cast<std::size_t>(width) * sizeof(float));
     }
-}
-
-inline float score_factor(Index head_dim) noexcept {
-    return 1.0F / std::sqrt(static_cast<float>(head_dim));
 }
 
 constexpr std::size_t padded(Index count) noexcept {

@@ -39,8 +39,8 @@ inline void check_positions(GraphView graph, const Node& node, std::span<const T
     } else if (node.op == Op::store && node.input_count == 3) {
         const auto axis = static_cast<int>(node.attributes[0]);
         check(2, 0, inputs[0].shape[axis] - inputs[1].shape[axis], inputs[0].shape[axis]);
-    } else if (node.op == Op::cached_attention) {
-        for (const totograph::detail::CountedKeys& counted : totograph::detail::counted_keys) {
+    } else if (node.op == Op::attention) {
+        for (const totograph::detail::CountedKeys& counted : totograph::detail::keys_counted_by(node.attention)) {
             const Index capacity = inputs[counted.keys].shape[3];
             check(counted.length, static_cast<int>(counted.keys), capacity, capacity);
         }

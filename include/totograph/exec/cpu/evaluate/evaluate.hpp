@@ -240,9 +240,7 @@ inline void evaluate(const Node& node, std::span<const TensorData> inputs, const
         case Op::softmax: return softmax_rows(inputs[0], out);
         case Op::linear: return linear(inputs[0], inputs[1], out);
         case Op::matmul: return matmul(inputs[0], inputs[1], out);
-        case Op::causal_attention: return causal_attention(node, inputs, out);
-        case Op::cached_attention: return cached_attention(node, inputs, out);
-        case Op::variate_attention: return variate_attention(node, inputs, out);
+        case Op::attention: return attention(node, inputs, out);
         case Op::sample_student_t_mixture: return sample_mixture(inputs, out);
         case Op::store: return store(node, inputs, out);
         default: return elementwise(node, inputs, out);

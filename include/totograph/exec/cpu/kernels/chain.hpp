@@ -9,8 +9,8 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cpu/simd.hpp>
 #include <totograph/exec/cpu/vector.hpp>
-#include <totograph/graph/record/custom.hpp>
 #include <totograph/graph/kernel.hpp>
+#include <totograph/graph/record/custom.hpp>
 
 // Chains as straight-line code: every instruction is known to the compiler, values live in registers.
 

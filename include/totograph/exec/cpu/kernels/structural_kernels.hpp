@@ -9,181 +9,27 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/core/tensor_view.hpp>
-#include <totograph/exec/cpu/attention/attention.hpp>
+#include <totograph/exec/cpu/kernels/attention_steps.hpp>
 #include <totograph/exec/cpu/kernels/fused_kernels.hpp>
 #include <totograph/exec/cpu/kernels/kernel_call.hpp>
 #include <totograph/exec/cpu/kernels/movement_kernels.hpp>
+#include <totograph/exec/cpu/kernels/operand_access.hpp>
 #include <totograph/exec/cpu/kernels/student_t.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
-#include <totograph/graph/record/custom.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/record/custom.hpp>
 
-// Kernels of the ops that are not chains: attention, scans, copies, sampling, and operations of the user.
+// Kernels of the ops that are not chains: scans, copies, sampling, and operations of the user; attention
+// is in `attention_steps.hpp`.
 
 namespace totograph::cpu {
 inline namespace TOTOGRAPH_SIMD_NAMESPACE {
 namespace structural_detail {
 
 template <class K>
-constexpr const Operand& operand(std::size_t which) {
-    return K::kernel.operands[which];
-}
-
-template <class K>
-constexpr Index stride(std::size_t which, std::size_t axis) {
-    return operand<K>(which).strides[axis];
-}
-
-/// A stride that repeats an axis of extent 1.
-template <class K>
-constexpr Index repeating_stride(std::size_t which, std::size_t axis) {
-    return operand<K>(which).shape[static_cast<int>(axis)] == 1 ? 0 : stride<K>(which, axis);
-}
-
-/// An i32 operand with one element, or one a series.
-template <class K>
-Index integer_of(const KernelCall& call, std::size_t which, Index series) {
-    const auto* values = static_cast<const std::int32_t*>(call.operands[which]);
-    return values[operand<K>(which).shape.size() == 1 ? 0 : series * stride<K>(which, 0)];
-}
-
-// --- Attention; rows are [series, sample, variate, position, width] --------------------------------------------------
-
-template <class K>
-struct AttentionSizes {
-    static constexpr const Shape& shape = K::kernel.iteration;
-    static constexpr Index series = shape[0];
-    static constexpr Index samples = shape[1];
-    static constexpr Index variates = shape[2];
-    static constexpr Index positions = shape[3];
-    static constexpr Index heads = K::kernel.attributes[0];
-    static constexpr Index head_dim = shape[4] / heads;
-};
-
-template <class K>
-const float* rows_of(const KernelCall& call, std::size_t which, Index series, Index sample, Index variate) {
-    return static_cast<const float*>(call.operands[which]) + series * stride<K>(which, 0) +
-           sample * repeating_stride<K>(which, 1) + variate * stride<K>(which, 2);
-}
-
-template <class K>
-float* output_rows(const KernelCall& call, Index series, Index sample, Index variate) {
-    return static_cast<float*>(call.output) + series * K::kernel.output_strides[0] +
-           sample * K::kernel.output_strides[1] + variate * K::kernel.output_strides[2];
-}
-
-template <class K>
-constexpr bool has_contiguous_widths(std::size_t tensors) {
-    for (std::size_t i = 0; i < tensors; ++i) {
-        if (operand<K>(i).shape.rank == 5 && stride<K>(i, 4) != 1) {
-            return false;
-        }
-    }
-    return true;
-}
-
-template <class K>
-void run_causal_attention(const Kernel&, const KernelCall& call) noexcept {
-    using S = AttentionSizes<K>;
-    static_assert(has_contiguous_widths<K>(3), "totograph: attention needs heads that are contiguous in memory.");
-    parallel_for(*call.pool, S::series * S::samples * S::variates * S::heads, [&](Index item, int thread) {
-        const Index head = item % S::heads;
-        const Index variate = item / S::heads % S::variates;
-        const Index sample = item / S::heads / S::variates % S::samples;
-        const Index series = item / S::heads / S::variates / S::samples;
-        prefill({.query = rows_of<K>(call, 0, series, sample, variate),
-                 .key = rows_of<K>(call, 1, series, sample, variate),
-                 .value = rows_of<K>(call, 2, series, sample, variate),
-                 .out = output_rows<K>(call, series, sample, variate),
-                 .query_stride = stride<K>(0, 3),
-                 .key_stride = stride<K>(1, 3),
-                 .value_stride = stride<K>(2, 3),
-                 .out_stride = K::kernel.output_strides[3],
-                 .head = head,
-                 .head_dim = S::head_dim,
-                 .positions = S::positions,
-                 .valid = bounded_position(integer_of<K>(call, 3, series), S::positions)},
-                call.scratch + static_cast<std::size_t>(thread) * call.scratch_floats);
-    });
-}
-
-/// Queries that one work item of a shared prefix takes: few enough to spread, many enough to share what is prepared.
-inline constexpr Index queries_per_item = 64;
-
-template <class K>
-void run_cached_attention(const Kernel&, const KernelCall& call) noexcept {
-    using S = AttentionSizes<K>;
-    static_assert(has_contiguous_widths<K>(6), "totograph: attention needs heads that are contiguous in memory.");
-    static_assert((operand<K>(4).shape[1] == 1 || stride<K>(4, 1) == stride<K>(5, 1)) &&
-                      (operand<K>(4).shape[3] == 1 || stride<K>(4, 3) == stride<K>(5, 3)),
-                  "totograph: keys and values of a suffix must lie in memory in the same way.");
-    constexpr bool shared = operand<K>(1).shape[1] == 1;
-    constexpr Index together = shared ? std::min(S::samples, queries_per_item) : 1;
-    constexpr Index blocks = divide_rounding_up(S::samples, together);
-    constexpr Index prefix_capacity = operand<K>(1).shape[3];
-    constexpr Index suffix_capacity = operand<K>(4).shape[3];
-    for (Index series = 0; series < S::series; ++series) {  // on one thread: what follows runs on many
-        (void)call.bounded(integer_of<K>(call, 3, series), prefix_capacity);
-    }
-    const Index suffix_length = call.bounded(integer_of<K>(call, 6, 0), suffix_capacity);
-    parallel_for(*call.pool, S::series * S::variates * S::heads * blocks, [&](Index item, int thread) {
-        const Index head = item % S::heads;
-        const Index variate = item / S::heads % S::variates;
-        const Index first = item / S::heads / S::variates % blocks * together;
-        const Index series = item / S::heads / S::variates / blocks;
-        decode({.query = rows_of<K>(call, 0, series, first, variate),
-                .prefix_key = rows_of<K>(call, 1, series, first, variate),
-                .prefix_value = rows_of<K>(call, 2, series, first, variate),
-                .suffix_key = rows_of<K>(call, 4, series, first, variate),
-                .suffix_value = rows_of<K>(call, 5, series, first, variate),
-                .out = output_rows<K>(call, series, first, variate),
-                .query_stride = stride<K>(0, 1),
-                .prefix_key_stride = stride<K>(1, 3),
-                .prefix_value_stride = stride<K>(2, 3),
-                .suffix_query_stride = stride<K>(4, 1),
-                .suffix_stride = stride<K>(4, 3),
-                .out_stride = K::kernel.output_strides[1],
-                .head = head,
-                .head_dim = S::head_dim,
-                .queries = std::min(together, S::samples - first),
-                .prefix_length = bounded_position(integer_of<K>(call, 3, series), prefix_capacity),
-                .suffix_length = suffix_length},
-               call.scratch + static_cast<std::size_t>(thread) * call.scratch_floats);
-    });
-}
-
-template <class K>
-void run_variate_attention(const Kernel&, const KernelCall& call) noexcept {
-    using S = AttentionSizes<K>;
-    static_assert(has_contiguous_widths<K>(3), "totograph: attention needs heads that are contiguous in memory.");
-    parallel_for(*call.pool, S::series * S::samples * S::positions * S::heads, [&](Index item, int thread) {
-        const Index head = item % S::heads;
-        const Index position = item / S::heads % S::positions;
-        const Index sample = item / S::heads / S::positions % S::samples;
-        const Index series = item / S::heads / S::positions / S::samples;
-        across_variates({.query = rows_of<K>(call, 0, series, sample, 0) + position * stride<K>(0, 3),
-                         .key = rows_of<K>(call, 1, series, sample, 0) + position * stride<K>(1, 3),
-                         .value = rows_of<K>(call, 2, series, sample, 0) + position * stride<K>(2, 3),
-                         .group = static_cast<const std::int32_t*>(call.operands[3]) + series * stride<K>(3, 0) +
-                                  position * stride<K>(3, 2),
-                         .out = output_rows<K>(call, series, sample, 0) + position * K::kernel.output_strides[3],
-                         .query_stride = stride<K>(0, 2),
-                         .key_stride = stride<K>(1, 2),
-                         .value_stride = stride<K>(2, 2),
-                         .group_stride = stride<K>(3, 1),
-                         .out_stride = K::kernel.output_strides[2],
-                         .head = head,
-                         .head_dim = S::head_dim,
-                         .variates = S::variates,
-                         .valid = S::variates},
-                        call.scratch + static_cast<std::size_t>(thread) * call.scratch_floats);
-    });
-}
-
-template <class K>
 void run_sample(const Kernel&, const KernelCall& call) noexcept {
-    using S = AttentionSizes<K>;  // [series, samples, variates, patches, patch_size]
+    using S = RowExtents<K>;  // [series, samples, variates, patches, patch_size]
     static_assert(operand<K>(0).shape[5] == 1 ||
                       (stride<K>(0, 5) == 1 && stride<K>(1, 5) == 1 && stride<K>(2, 5) == 1 && stride<K>(3, 5) == 1),
                   "totograph: sampling needs the parameters of the components to be contiguous in memory.");
@@ -276,12 +122,8 @@ void run_opaque(const Kernel&, const KernelCall& call) noexcept {
 template <class K>
 constexpr std::size_t scratch_floats() {
     constexpr const Kernel& kernel = K::kernel;
-    if constexpr (kernel.op == Op::causal_attention) {
-        return prefill_scratch_floats(AttentionSizes<K>::positions, AttentionSizes<K>::head_dim);
-    } else if constexpr (kernel.op == Op::cached_attention) {
-        return decode_scratch_floats(operand<K>(1).shape[3], operand<K>(4).shape[3], AttentionSizes<K>::head_dim);
-    } else if constexpr (kernel.op == Op::variate_attention) {
-        return across_variates_scratch_floats(AttentionSizes<K>::variates, AttentionSizes<K>::head_dim);
+    if constexpr (kernel.op == Op::attention) {
+        return attention_scratch_floats<K>();
     } else {
         return 0;
     }
@@ -303,12 +145,8 @@ constexpr KernelFunction structural_function() {
     } else if constexpr (op == Op::softmax) {
         static_assert(K::kernel.dtype == DType::f32, "totograph: softmax is f32; cast before.");
         return &movement_detail::softmax;
-    } else if constexpr (op == Op::causal_attention) {
-        return &run_causal_attention<K>;
-    } else if constexpr (op == Op::cached_attention) {
-        return &run_cached_attention<K>;
-    } else if constexpr (op == Op::variate_attention) {
-        return &run_variate_attention<K>;
+    } else if constexpr (op == Op::attention) {
+        return &run_attention<K>;
     } else if constexpr (op == Op::sample_student_t_mixture) {
         return &run_sample<K>;
     } else {

@@ -9,6 +9,7 @@
 #include <totograph/exec/cuda/attention/warp_attention.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/movement.hpp>
+#include <totograph/graph/attention.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
 
@@ -29,7 +30,7 @@ __device__ __forceinline__ void attend(const KernelCall& call, KeysAt&& keys_at)
 /// Whether a step asks for what it can read before it waits for the launch before.
 template <class K>
 constexpr bool waits_for_itself() {
-    if constexpr (K::kernel.kind == KernelKind::structural && K::kernel.op == Op::cached_attention) {
+    if constexpr (K::kernel.kind == KernelKind::structural && K::kernel.op == Op::attention) {
         return K::prefix_is_early && query_takes_block<K>();
     } else {
         return false;
@@ -46,10 +47,32 @@ struct QueryKeys {
     Counts counts;
 };
 
+/// The entry of a mask for a key; of a suffix's key, `position` counts on from the capacity of the prefix.
+template <class K>
+__device__ __forceinline__ std::int32_t mask_entry(const std::int32_t* ids, const QueryPlace& place, int variate,
+                                                   int position) {
+    constexpr int which = AttentionSizes<K>::attention.mask_input();
+    constexpr Strides strides = K::kernel.operands[which].strides;
+    constexpr Shape shape = K::kernel.operands[which].shape;
+    return ids[(shape[0] == 1 ? 0 : place.series * static_cast<Offset<K>>(strides[0])) +
+               (shape[1] == 1 ? 0 : variate * static_cast<Offset<K>>(strides[1])) +
+               position * static_cast<Offset<K>>(strides[2])];
+}
+
+/// The ids of a mask; null without one.
+template <class K>
+__device__ __forceinline__ const std::int32_t* mask_ids(const KernelCall& call) {
+    if constexpr (AttentionSizes<K>::attention.mask == KeyMask::none) {
+        return nullptr;
+    } else {
+        constexpr int which = AttentionSizes<K>::attention.mask_input();
+        return call.operands[which].template get<std::int32_t>(positions_of<K>(call));
+    }
+}
+
 /// Over the positions up to each query's own that are valid.
 template <class K>
-__device__ void run_causal_attention(const KernelCall& call) {
-    static_assert(widths_are_contiguous<K>(3), "totograph: attention needs heads that are contiguous in memory.");
+__device__ __forceinline__ void run_prefill(const KernelCall& call) {
     const auto* key = call.operands[1].get<typename K::Key>(positions_of<K>(call));
     const auto* value = call.operands[2].get<typename K::Key>(positions_of<K>(call));
     const auto* valid = call.operands[3].get<std::int32_t>(positions_of<K>(call));
@@ -62,52 +85,110 @@ __device__ void run_causal_attention(const KernelCall& call) {
     });
 }
 
-/// One position against a prefix and each sample's own suffix.
+/// Over the keys of a cache, and those of a suffix where there is one.
 template <class K>
-__device__ void run_cached_attention(const KernelCall& call) {
-    static_assert(widths_are_contiguous<K>(6), "totograph: attention needs heads that are contiguous in memory.");
+__device__ __forceinline__ void run_against_cache(const KernelCall& call) {
+    using S = AttentionSizes<K>;
     using Key = typename K::Key;
+    constexpr KeyMask mask = S::attention.mask;
     const auto* prefix_key = call.operands[1].get<Key>(positions_of<K>(call));
     const auto* prefix_value = call.operands[2].get<Key>(positions_of<K>(call));
-    const auto* suffix_key = call.operands[4].get<Key>(positions_of<K>(call));
-    const auto* suffix_value = call.operands[5].get<Key>(positions_of<K>(call));
     const auto* prefix_length = call.operands[3].get<std::int32_t>(positions_of<K>(call));
-    const auto* suffix_length = call.operands[6].get<std::int32_t>(positions_of<K>(call));
+    const Key* own_key = nullptr;
+    const Key* own_value = nullptr;
+    const std::int32_t* own_length = nullptr;
+    if constexpr (S::has_suffix) {
+        own_key = call.operands[suffix_key].get<Key>(positions_of<K>(call));
+        own_value = call.operands[suffix_value].get<Key>(positions_of<K>(call));
+        own_length = call.operands[suffix_length].get<std::int32_t>(positions_of<K>(call));
+    }
+    const std::int32_t* ids = mask_ids<K>(call);
     attend<K>(call, [&](const QueryPlace& place) {
         const int prefix = call.report.bounded(integer_of<K, 3>(prefix_length, place.series), key_capacity<K, 1>);
-        const int suffix = call.report.bounded(integer_of<K, 6>(suffix_length, place.series), key_capacity<K, 4>, 1);
-        return QueryKeys{prefix + suffix, K::prefix_is_early ? prefix : 0,
-                         [&, prefix](int i) {
-                             return i < prefix ? prefix_key + row_of<K, 1>(place, place.variate, i)
-                                               : suffix_key + row_of<K, 4>(place, place.variate, i - prefix);
+        int total = prefix;
+        if constexpr (S::has_suffix) {
+            total += call.report.bounded(integer_of<K, suffix_length>(own_length, place.series),
+                                         key_capacity<K, suffix_key>, 1);
+        }
+        // The key at which the query stands.
+        const int own =
+            S::attention.queries == QueryPlaces::first ? place.position : total - S::positions + place.position;
+        const bool sees_nothing = own >= total || (mask == KeyMask::by_group && own < 0);
+        const int count = sees_nothing ? 0 : S::attention.is_causal ? max(own + 1, 0) : total;
+        const auto entry = [=](int i) {
+            return mask_entry<K>(ids, place, place.variate, i < prefix ? i : key_capacity<K, 1> + i - prefix);
+        };
+        std::int32_t group = 0;
+        if constexpr (mask == KeyMask::by_group) {
+            group = sees_nothing ? 0 : entry(own);
+        }
+        return QueryKeys{count, K::prefix_is_early ? min(prefix, count) : 0,
+                         [=](int i) {
+                             if constexpr (S::has_suffix) {
+                                 return i < prefix ? prefix_key + row_of<K, 1>(place, place.variate, i)
+                                                   : own_key + row_of<K, suffix_key>(place, place.variate, i - prefix);
+                             } else {
+                                 return prefix_key + row_of<K, 1>(place, place.variate, i);
+                             }
                          },
-                         [&, prefix](int i) {
-                             return i < prefix ? prefix_value + row_of<K, 2>(place, place.variate, i)
-                                               : suffix_value + row_of<K, 5>(place, place.variate, i - prefix);
+                         [=](int i) {
+                             if constexpr (S::has_suffix) {
+                                 return i < prefix
+                                            ? prefix_value + row_of<K, 2>(place, place.variate, i)
+                                            : own_value + row_of<K, suffix_value>(place, place.variate, i - prefix);
+                             } else {
+                                 return prefix_value + row_of<K, 2>(place, place.variate, i);
+                             }
                          },
-                         [](int) { return true; }};
+                         [=](int i) {
+                             if constexpr (mask == KeyMask::by_key) {
+                                 return entry(i) != 0;
+                             } else if constexpr (mask == KeyMask::by_group) {
+                                 return entry(i) == group;
+                             } else {
+                                 return true;
+                             }
+                         }};
     });
 }
 
-/// Over the variates of one position whose group is the query's.
+/// Over the variates of one position that count for the query.
 template <class K>
-__device__ void run_variate_attention(const KernelCall& call) {
-    static_assert(widths_are_contiguous<K>(3), "totograph: attention needs heads that are contiguous in memory.");
+__device__ __forceinline__ void run_across_variates(const KernelCall& call) {
+    using S = AttentionSizes<K>;
+    constexpr KeyMask mask = S::attention.mask;
     const auto* key = call.operands[1].get<typename K::Key>(positions_of<K>(call));
     const auto* value = call.operands[2].get<typename K::Key>(positions_of<K>(call));
-    const auto* groups = call.operands[3].get<std::int32_t>(positions_of<K>(call));
-    const auto group = [&](const QueryPlace& place, int variate) {
-        constexpr Strides strides = K::kernel.operands[3].strides;
-        return groups[place.series * static_cast<Offset<K>>(strides[0]) + variate * static_cast<Offset<K>>(strides[1]) +
-                      place.position * static_cast<Offset<K>>(strides[2])];
-    };
+    const std::int32_t* ids = mask_ids<K>(call);
     attend<K>(call, [&](const QueryPlace& place) {
-        const std::int32_t own = group(place, place.variate);
-        return QueryKeys{AttentionSizes<K>::variates, 0,
-                         [&](int i) { return key + row_of<K, 1>(place, i, place.position); },
+        std::int32_t own = 0;
+        if constexpr (mask == KeyMask::by_group) {
+            own = mask_entry<K>(ids, place, place.variate, place.position);
+        }
+        return QueryKeys{S::variates, 0, [&](int i) { return key + row_of<K, 1>(place, i, place.position); },
                          [&](int i) { return value + row_of<K, 2>(place, i, place.position); },
-                         [&, own](int i) { return group(place, i) == own; }};
+                         [&, own](int i) {
+                             if constexpr (mask == KeyMask::none) {
+                                 return true;
+                             } else {
+                                 const std::int32_t entry = mask_entry<K>(ids, place, i, place.position);
+                                 return mask == KeyMask::by_key ? entry != 0 : entry == own;
+                             }
+                         }};
     });
+}
+
+template <class K>
+__device__ void run_attention(const KernelCall& call) {
+    static_assert(widths_are_contiguous<K>(), "totograph: attention needs heads that are contiguous in memory.");
+    using S = AttentionSizes<K>;
+    if constexpr (S::is_prefill) {
+        run_prefill<K>(call);
+    } else if constexpr (S::is_over_variates) {
+        run_across_variates<K>(call);
+    } else {
+        run_against_cache<K>(call);
+    }
 }
 
 }  // namespace totograph::cuda

@@ -7,6 +7,7 @@
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
+#include <totograph/graph/attention.hpp>
 #include <totograph/graph/kernel.hpp>
 
 // Where the rows of an attention lie.
@@ -16,14 +17,49 @@ namespace totograph::cuda {
 /// Sizes of an attention; rows are [series, sample, variate, position, width].
 template <class K>
 struct AttentionSizes {
+    static constexpr AttentionDescription attention = K::kernel.attention;
     static constexpr Shape shape = K::kernel.iteration;
     static constexpr auto samples = static_cast<int>(shape[1]);
     static constexpr auto variates = static_cast<int>(shape[2]);
     static constexpr auto positions = static_cast<int>(shape[3]);
-    static constexpr auto heads = static_cast<int>(K::kernel.attributes[0]);
-    static constexpr int head_dim = static_cast<int>(shape[4]) / heads;
+    static constexpr auto heads = static_cast<int>(attention.heads);
+    static constexpr int heads_of_group = static_cast<int>(attention.heads / attention.kv_heads);
+    static constexpr auto head_dim = static_cast<int>(attention.head_dim);
+    static constexpr auto value_dim = static_cast<int>(attention.value_dim);
     static constexpr Index queries = shape[0] * shape[1] * shape[2] * shape[3] * heads;
+    static constexpr auto scale = static_cast<float>(attention.scale);
+
+    static constexpr bool is_prefill = attention.is_prefill();
+    static constexpr bool is_decode = attention.is_decode(shape[3]);
+    static constexpr bool is_over_variates = attention.axis == AttentionAxis::variates;
+    static constexpr bool has_suffix = attention.has_suffix;
 };
+
+/// Where the suffix of an attention is, among the operands.
+inline constexpr int suffix_key = AttentionDescription::suffix_key_input;
+inline constexpr int suffix_value = AttentionDescription::suffix_value_input;
+inline constexpr int suffix_length = AttentionDescription::suffix_length_input;
+
+/// Where one head begins in a row of an operand. Grouped queries share a head of keys and values.
+template <class K, int which>
+__device__ __forceinline__ int head_offset(int head) {
+    using S = AttentionSizes<K>;
+    constexpr bool is_query = which == 0;
+    constexpr bool is_value = S::attention.is_value(which);
+    return (is_query ? head : head / S::heads_of_group) * (is_value ? S::value_dim : S::head_dim);
+}
+
+/// The factor of the scores.
+template <class K>
+__device__ __forceinline__ float score_scale(const KernelCall& call) {
+    using S = AttentionSizes<K>;
+    if constexpr (S::attention.scale_is_data) {
+        constexpr int which = S::attention.scale_input();
+        return *call.operands[which].template get<float>(positions_of<K>(call));
+    } else {
+        return S::scale;
+    }
+}
 
 /// One query's place.
 struct QueryPlace {
@@ -62,7 +98,7 @@ __device__ __forceinline__ Offset<K> row_of(const QueryPlace& place, int variate
         return static_cast<Offset<K>>(K::kernel.operands[static_cast<std::size_t>(which)].strides[axis]);
     };
     return place.series * stride(0) + (operand.shape[1] == 1 ? 0 : place.sample * stride(1)) + variate * stride(2) +
-           position * stride(3) + place.head * AttentionSizes<K>::head_dim;
+           position * stride(3) + head_offset<K, which>(place.head);
 }
 
 template <class K>
@@ -70,12 +106,12 @@ __device__ __forceinline__ Offset<K> output_row(const QueryPlace& place) {
     constexpr Strides strides = K::kernel.output_strides;
     return place.series * static_cast<Offset<K>>(strides[0]) + place.sample * static_cast<Offset<K>>(strides[1]) +
            place.variate * static_cast<Offset<K>>(strides[2]) + place.position * static_cast<Offset<K>>(strides[3]) +
-           place.head * AttentionSizes<K>::head_dim;
+           place.head * AttentionSizes<K>::value_dim;
 }
 
 template <class K>
-constexpr bool widths_are_contiguous(int tensors) {
-    for (int i = 0; i < tensors; ++i) {
+constexpr bool widths_are_contiguous() {
+    for (int i = 0; i < K::kernel.operand_count; ++i) {
         const Operand& operand = K::kernel.operands[static_cast<std::size_t>(i)];
         if (operand.shape.rank == 5 && operand.strides[4] != 1) {
             return false;

@@ -105,8 +105,12 @@ struct Tile<head_dim, false> {
 
 /// The queries of a warp, and what they have attended to. A lane holds a quarter of the dimensions of two queries:
 /// `lane / 4` and that plus 8.
-template <int head_dim, bool in_bf16, bool aligned>
+///
+/// @tparam Sizes  of the attention: has its `head_dim` and `scale`
+template <class Sizes, bool in_bf16, bool aligned>
 class TileAttention {
+    static constexpr int head_dim = Sizes::head_dim;
+
 public:
     static constexpr int steps = in_bf16 ? head_dim / 16 : head_dim / 8;
     static constexpr int widths = head_dim / 8;
@@ -286,7 +290,7 @@ private:
     /// What turns a score into an exponent of two.
     static __device__ __forceinline__ float factor() {
         constexpr float log2_e = 1.4426950408889634F;
-        return rsqrtf(static_cast<float>(head_dim)) * log2_e;
+        return Sizes::scale * log2_e;
     }
     /// One instruction: results below the least normal number become 0, of numbers of which the largest is 1.
     static __device__ __forceinline__ float power_of_two(float exponent) {

@@ -29,20 +29,21 @@ struct PartialAttention {
 template <class K>
 constexpr Index keys_of() {
     using S = AttentionSizes<K>;
-    if constexpr (K::kernel.op == Op::causal_attention) {
-        return S::positions;
-    } else if constexpr (K::kernel.op == Op::cached_attention) {
-        return K::kernel.operands[1].shape[3] + K::kernel.operands[4].shape[3];
-    } else {
+    if constexpr (S::is_over_variates) {
         return S::variates;
+    } else if constexpr (S::is_prefill) {
+        return S::positions;
+    } else {
+        return K::kernel.operands[1].shape[3] + (S::has_suffix ? K::kernel.operands[suffix_key].shape[3] : 0);
     }
 }
 
 /// Whether a query takes a whole block, whose warps share its keys: queries are few and keys are many.
 template <class K>
 constexpr bool query_takes_block() {
-    return AttentionSizes<K>::queries <= 512 && keys_of<K>() > 8 && K::is_aligned &&
-           AttentionSizes<K>::head_dim % 32 == 0 && AttentionSizes<K>::head_dim <= 128;
+    using S = AttentionSizes<K>;
+    return S::queries <= 512 && keys_of<K>() > 8 && K::is_aligned && S::head_dim % 32 == 0 && S::head_dim <= 128 &&
+           S::value_dim == S::head_dim;
 }
 
 /// A block a query, a key four lanes; two keys at a time, all of their loads before the first sum.
@@ -63,7 +64,6 @@ __device__ __forceinline__ void attend_by_block(const KernelCall& call, KeysAt&&
     const int first_dimension = lane % 4 * width;
     const auto* query = call.operands[0].get<typename K::Query>(positions_of<K>(call));
     auto* out = call.output.get<Output<K>>(positions_of<K>(call));
-    const float factor = rsqrtf(static_cast<float>(S::head_dim));
     for (auto item = static_cast<Offset<K>>(blockIdx.x); item < static_cast<Offset<K>>(S::queries);
          item += static_cast<Offset<K>>(gridDim.x)) {
         const QueryPlace place = query_place<K>(item);
@@ -106,6 +106,7 @@ __device__ __forceinline__ void attend_by_block(const KernelCall& call, KeysAt&&
                 }
             }
         }
+        const float factor = score_scale<K>(call);
         float largest = -std::numeric_limits<float>::infinity();
         float total = 0;
         float sums[width] = {};

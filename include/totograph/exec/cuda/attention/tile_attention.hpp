@@ -38,12 +38,14 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
     tile_attention_kernel(const __grid_constant__ KernelCall call, int ahead) {
     using namespace tile_detail;
     using S = AttentionSizes<K>;
-    constexpr Op op = K::kernel.op;
+    constexpr bool is_prefill = S::is_prefill;
+    constexpr bool is_decode = S::is_decode;
+    constexpr bool is_over_variates = S::is_over_variates;
+    constexpr bool has_suffix = S::has_suffix;
     constexpr int head_dim = S::head_dim;
     constexpr bool in_bf16 = precision == Precision::bf16;
     using Key = typename K::Key;
-    static_assert(widths_are_contiguous<K>(op == Op::cached_attention ? 6 : 3),
-                  "totograph: attention needs heads that are contiguous in memory.");
+    static_assert(widths_are_contiguous<K>(), "totograph: attention needs heads that are contiguous in memory.");
     extern __shared__ uint4 tile_memory[];
     auto& tile = *reinterpret_cast<TileOf<K, precision>*>(tile_memory);
 
@@ -57,14 +59,14 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
     constexpr int all_slices = S::samples * S::positions;
     constexpr int slice_groups = (all_slices + slices<K> - 1) / slices<K>;
     int first_slice = 0;
-    if constexpr (op == Op::variate_attention) {
+    if constexpr (is_over_variates) {
         first_slice = block % slice_groups * slices<K>;
         block /= slice_groups;
     } else {
         place.variate = block % S::variates;
         block /= S::variates;
-        constexpr int others = op == Op::causal_attention ? S::samples : S::positions;
-        (op == Op::causal_attention ? place.sample : place.position) = block % others;
+        constexpr int others = is_prefill ? S::samples : S::positions;
+        (is_prefill ? place.sample : place.position) = block % others;
         block /= others;
     }
     place.series = block;
@@ -84,19 +86,19 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
     const auto query_of = [&](int half) { return warp_query + lane / 4 + half * 8; };
     const auto exists = [&](int half) {
         return query_of(half) < queries<K> &&
-               (op != Op::variate_attention || first_slice + query_of(half) / S::variates < all_slices);
+               (!is_over_variates || first_slice + query_of(half) / S::variates < all_slices);
     };
     const auto place_of_query = [&](int half) {
-        if constexpr (op == Op::variate_attention) {
+        if constexpr (is_over_variates) {
             return place_in_tile(query_of(half));
         } else {
             QueryPlace own = place;
-            (op == Op::causal_attention ? own.position : own.sample) = query_of(half);
+            (is_prefill ? own.position : own.sample) = query_of(half);
             return own;
         }
     };
 
-    constexpr bool prefix_is_early = op == Op::cached_attention && K::prefix_is_early;
+    constexpr bool prefix_is_early = is_decode && K::prefix_is_early;
     if constexpr (!prefix_is_early) {
         wait_for_predecessor();
         launch_dependents();
@@ -140,7 +142,7 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
     const auto capacity = [] { return keys<K>; };
     const auto row_of_key = [&](const Key* base, int number, auto which) {
         constexpr int operand = decltype(which)::value;
-        if constexpr (op == Op::variate_attention) {
+        if constexpr (is_over_variates) {
             const QueryPlace own = place_in_tile(number);
             return base + row_of<K, operand>(own, own.variate, own.position);
         } else {
@@ -153,28 +155,30 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
     load_tile(0, capacity, key_row, value_row);
     int end = keys<K>;
     int suffix_end = 0;
-    if constexpr (op == Op::causal_attention) {
+    if constexpr (is_prefill) {
         end = min(end, max(integer_of<K, 3>(integers, place.series), 0));
     }
-    if constexpr (op == Op::cached_attention) {
+    if constexpr (is_decode) {
         end = call.report.bounded(integer_of<K, 3>(integers, place.series), key_capacity<K, 1>);
-        suffix_end = call.report.bounded(
-            integer_of<K, 6>(call.operands[6].get<std::int32_t>(positions_of<K>(call)), place.series),
-            key_capacity<K, 4>, 1);
+        if constexpr (has_suffix) {
+            const auto* length = call.operands[suffix_length].get<std::int32_t>(positions_of<K>(call));
+            suffix_end =
+                call.report.bounded(integer_of<K, suffix_length>(length, place.series), key_capacity<K, suffix_key>, 1);
+        }
     }
     if constexpr (prefix_is_early) {
         store_tile(0, end);
         wait_for_predecessor();
         launch_dependents();
     }
-    using Attention = TileAttention<head_dim, in_bf16, K::is_aligned>;
+    using Attention = TileAttention<S, in_bf16, K::is_aligned>;
     Attention attention([&](int half) -> const typename K::Query* {
         const QueryPlace own = place_of_query(half);
         return exists(half) ? query + row_of<K, 0>(own, own.variate, own.position) : nullptr;
     });
 
     int limits[2] = {end, end};
-    int shared_limit = op == Op::cached_attention ? end : 0;  // up to there all queries of the warp attend to all keys
+    int shared_limit = is_decode ? end : 0;  // up to there all queries of the warp attend to all keys
     std::int32_t groups[2] = {};
     const auto group_of = [&](int number) {
         constexpr Strides strides = K::kernel.operands[3].strides;
@@ -183,13 +187,13 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
                         own.variate * static_cast<Offset<K>>(strides[1]) +
                         own.position * static_cast<Offset<K>>(strides[2])];
     };
-    if constexpr (op == Op::variate_attention) {
+    if constexpr (is_over_variates) {
         groups[0] = exists(0) ? group_of(query_of(0)) : 0;
         groups[1] = exists(1) ? group_of(query_of(1)) : 0;
     } else {
         // Positions from `valid` on attend to nothing: their result is 0, as on the CPU.
         const int valid = end;
-        if constexpr (op == Op::causal_attention) {
+        if constexpr (is_prefill) {
             end = min(valid, first_query + tile_queries);
             shared_limit = warp_query + queries_of_warp <= valid ? warp_query + 1 : 0;
             for (int half = 0; half < 2; ++half) {
@@ -198,11 +202,11 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
         }
     }
 
-    const Key* suffix_key = nullptr;
-    const Key* suffix_value = nullptr;
-    if constexpr (op == Op::cached_attention) {
-        suffix_key = call.operands[4].get<Key>(positions_of<K>(call));
-        suffix_value = call.operands[5].get<Key>(positions_of<K>(call));
+    const Key* own_key = nullptr;
+    const Key* own_value = nullptr;
+    if constexpr (has_suffix) {
+        own_key = call.operands[suffix_key].get<Key>(positions_of<K>(call));
+        own_value = call.operands[suffix_value].get<Key>(positions_of<K>(call));
     }
     static_assert(most_own_positions == 2, "totograph: one position or two are on their way.");
     auto* const own_of_warp = reinterpret_cast<Own<K>*>(&tile + 1) + static_cast<int>(threadIdx.x) / warp_size * ahead;
@@ -219,10 +223,10 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
                 own.sample = warp_query + row;
                 if (own.sample < queries<K>) {
                     const int first = piece * decltype(Own<K>::key)::piece_elements;
-                    to.key.template ask<K::is_aligned>(row, piece,
-                                                       suffix_key + row_of<K, 4>(own, place.variate, position) + first);
+                    to.key.template ask<K::is_aligned>(
+                        row, piece, own_key + row_of<K, suffix_key>(own, place.variate, position) + first);
                     to.value.template ask<K::is_aligned>(
-                        row, piece, suffix_value + row_of<K, 5>(own, place.variate, position) + first);
+                        row, piece, own_value + row_of<K, suffix_value>(own, place.variate, position) + first);
                 }
             }
         }
@@ -237,10 +241,12 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
         store_tile(0, end);
     }
     const auto suffix_capacity = [] {
-        return op == Op::cached_attention ? static_cast<int>(K::kernel.operands[4].shape[3]) : 0;
+        return has_suffix ? static_cast<int>(K::kernel.operands[suffix_key].shape[3]) : 0;
     };
-    const auto suffix_key_row = [&](int number) { return suffix_key + row_of<K, 4>(place, place.variate, number); };
-    const auto suffix_value_row = [&](int number) { return suffix_value + row_of<K, 5>(place, place.variate, number); };
+    const auto own_key_row = [&](int number) { return own_key + row_of<K, suffix_key>(place, place.variate, number); };
+    const auto own_value_row = [&](int number) {
+        return own_value + row_of<K, suffix_value>(place, place.variate, number);
+    };
 
     for (int first = 0; first < end; first += tile_keys) {
         if (first > 0) {
@@ -248,16 +254,16 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
             __syncthreads();
             store_tile(first, end);
         }
-        if constexpr (op == Op::cached_attention && !has_own_keys<K>) {
+        if constexpr (has_suffix && !has_own_keys<K>) {
             if (first + tile_keys >= end) {
-                load_tile(0, suffix_capacity, suffix_key_row, suffix_value_row);  // on its way meanwhile
+                load_tile(0, suffix_capacity, own_key_row, own_value_row);  // on its way meanwhile
             }
         }
         __syncthreads();
         if (is_active) {
             attention.add(tile, first + tile_keys <= shared_limit, [&](int half, int index) {
                 const int number = first + index;
-                if constexpr (op == Op::variate_attention) {
+                if constexpr (is_over_variates) {
                     return number < end && number / S::variates == query_of(half) / S::variates &&
                            group_of(number) == groups[half];
                 } else {
@@ -279,11 +285,11 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
             __syncwarp();
             ask_own(position + ahead);
         }
-    } else if constexpr (op == Op::cached_attention) {
+    } else if constexpr (has_suffix) {
         // One sample: its suffix is a prefix that goes on.
         for (int first = 0; first < suffix_end; first += tile_keys) {
             if (first > 0 || end == 0) {
-                load_tile(first, suffix_capacity, suffix_key_row, suffix_value_row);
+                load_tile(first, suffix_capacity, own_key_row, own_value_row);
             }
             __syncthreads();
             store_tile(first, suffix_end);

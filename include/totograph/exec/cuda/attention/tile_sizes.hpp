@@ -20,15 +20,15 @@ namespace totograph::cuda {
 /// Whether an attention can run on tiles.
 template <class K>
 constexpr bool can_tile(Precision precision) {
-    constexpr Op op = K::kernel.op;
-    if constexpr (K::kernel.kind != KernelKind::structural ||
-                  (op != Op::causal_attention && op != Op::cached_attention && op != Op::variate_attention)) {
+    if constexpr (K::kernel.kind != KernelKind::structural || K::kernel.op != Op::attention) {
         return false;
     } else {
-        constexpr Index head_dim = K::kernel.iteration[4] / K::kernel.attributes[0];
-        const bool fits =
-            precision != Precision::f32 && head_dim % 16 == 0 && head_dim <= (precision == Precision::bf16 ? 128 : 80);
-        return fits && !query_takes_block<K>() && (op != Op::cached_attention || K::kernel.operands[1].shape[1] == 1);
+        using S = AttentionSizes<K>;
+        const bool fits = precision != Precision::f32 && S::head_dim % 16 == 0 && S::value_dim == S::head_dim &&
+                          S::head_dim <= (precision == Precision::bf16 ? 128 : 80) && !S::attention.scale_is_data;
+        const bool has_pattern = S::is_prefill || (S::is_decode && K::kernel.operands[1].shape[1] == 1) ||
+                                 (S::is_over_variates && S::attention.mask == KeyMask::by_group);
+        return fits && has_pattern && !query_takes_block<K>();
     }
 }
 
@@ -38,27 +38,28 @@ namespace tile_detail {
 template <class K>
 inline constexpr int slices = [] {
     constexpr auto variates = static_cast<int>(K::kernel.iteration[2]);
-    return K::kernel.op == Op::variate_attention && variates <= tile_queries ? tile_queries / variates : 1;
+    return AttentionSizes<K>::is_over_variates && variates <= tile_queries ? tile_queries / variates : 1;
 }();
 
 /// What the queries of a block are.
 template <class K>
-inline constexpr int queries = static_cast<int>(K::kernel.op == Op::causal_attention   ? K::kernel.iteration[3]
-                                                : K::kernel.op == Op::cached_attention ? K::kernel.iteration[1]
-                                                                                       : K::kernel.iteration[2]) *
+inline constexpr int queries = static_cast<int>(AttentionSizes<K>::is_prefill  ? K::kernel.iteration[3]
+                                                : AttentionSizes<K>::is_decode ? K::kernel.iteration[1]
+                                                                               : K::kernel.iteration[2]) *
                                slices<K>;
 
 /// Keys that a block may attend to.
 template <class K>
-inline constexpr int keys = K::kernel.op == Op::variate_attention ? queries<K>
-                                                                  : static_cast<int>(K::kernel.operands[1].shape[3]);
+inline constexpr int keys = AttentionSizes<K>::is_over_variates ? queries<K>
+                                                                : static_cast<int>(K::kernel.operands[1].shape[3]);
 
 template <class K>
 inline constexpr int query_tiles = (queries<K> + tile_queries - 1) / tile_queries;
 
 /// Whether queries have keys of their own, beside those that they share.
 template <class K>
-inline constexpr bool has_own_keys = (K::kernel.op == Op::cached_attention) && (AttentionSizes<K>::samples > 1);
+inline constexpr bool has_own_keys = AttentionSizes<K>::is_decode&& AttentionSizes<K>::has_suffix &&
+                                     (AttentionSizes<K>::samples > 1);
 
 template <class K>
 using Own = OwnRows<AttentionSizes<K>::head_dim, typename K::Key>;
@@ -98,10 +99,9 @@ template <class K>
 inline constexpr Index tile_blocks = [] {
     using S = AttentionSizes<K>;
     constexpr Index groups =
-        K::kernel.op == Op::variate_attention
-            ? S::shape[0] * S::heads *
-                  divide_rounding_up(Index{S::samples} * S::positions, Index{tile_detail::slices<K>})
-            : S::queries / tile_detail::queries<K>;
+        S::is_over_variates ? S::shape[0] * S::heads *
+                                  divide_rounding_up(Index{S::samples} * S::positions, Index{tile_detail::slices<K>})
+                            : S::queries / tile_detail::queries<K>;
     return groups * tile_detail::query_tiles<K>;
 }();
 

@@ -18,14 +18,14 @@
 namespace totograph::cuda {
 
 /// The running softmax of one query, spread over a warp.
-template <int head_dim, bool aligned>
+template <int head_dim, int value_dim, bool aligned>
 class RunningAttention {
 public:
-    static constexpr int per_lane = (head_dim + warp_size - 1) / warp_size;
+    static constexpr int per_lane = (value_dim + warp_size - 1) / warp_size;
 
     /// `query` is in shared memory.
-    __device__ explicit RunningAttention(const float* query)
-        : query_(query), lane_(static_cast<int>(threadIdx.x) % warp_size) {}
+    __device__ RunningAttention(const float* query, float scale)
+        : query_(query), scale_(scale), lane_(static_cast<int>(threadIdx.x) % warp_size) {}
 
     /// Takes `count` (at most a warp) keys and values: `key(i)` and `value(i)` point to rows, `counts(i)` says whether
     /// a key is attended to.
@@ -37,7 +37,7 @@ public:
             return;
         }
         if (is_attended) {
-            score = dot(key(lane_)) * rsqrt_of_width();
+            score = dot(key(lane_)) * scale_;
         }
         const float largest = fmaxf(largest_, maximum_of_group<warp_size>(score));
         // Where all that counts so far is NaN or negative infinity, any finite number will do.
@@ -60,7 +60,7 @@ public:
 #pragma unroll
                 for (int i = 0; i < per_lane; ++i) {
                     const int dimension = lane_ + i * warp_size;
-                    rows[j][i] = dimension < head_dim ? static_cast<float>(row[dimension]) : 0.0F;
+                    rows[j][i] = dimension < value_dim ? static_cast<float>(row[dimension]) : 0.0F;
                 }
             }
 #pragma unroll
@@ -82,21 +82,13 @@ public:
 #pragma unroll
         for (int i = 0; i < per_lane; ++i) {
             const int dimension = lane_ + i * warp_size;
-            if (dimension < head_dim) {
+            if (dimension < value_dim) {
                 out[dimension] = stored_as<To>(sums_[i] * scale);
             }
         }
     }
 
 private:
-    static constexpr __device__ float rsqrt_of_width() {
-        double root = head_dim;  // Newton's iteration: constant expressions have no sqrt
-        for (int i = 0; i < 64; ++i) {
-            root = 0.5 * (root + head_dim / root);
-        }
-        return static_cast<float>(1.0 / root);
-    }
-
     template <class T>
     __device__ __forceinline__ float dot(const T* key) const {
         constexpr int most = 16 / static_cast<int>(sizeof(T));
@@ -114,6 +106,7 @@ private:
     }
 
     const float* query_;
+    float scale_;
     int lane_;
     float largest_ = -std::numeric_limits<float>::infinity();
     float total_ = 0;
@@ -139,7 +132,7 @@ __device__ __forceinline__ void attend_by_warp(const KernelCall& call, KeysAt&& 
             queries[warp][dimension] = static_cast<float>(row[dimension]);
         }
         __syncwarp();
-        RunningAttention<S::head_dim, K::is_aligned> running(queries[warp]);
+        RunningAttention<S::head_dim, S::value_dim, K::is_aligned> running(queries[warp], score_scale<K>(call));
         const auto keys = keys_at(place);
         for (int first = 0; first < keys.count; first += warp_size) {
             running.add(

@@ -43,12 +43,8 @@ __device__ void run_step(const KernelCall& call) {
         run_cumsum<K, Threads>(call);
     } else if constexpr (K::kernel.op == Op::softmax) {
         run_softmax<K, Threads>(call);
-    } else if constexpr (K::kernel.op == Op::causal_attention) {
-        run_causal_attention<K>(call);
-    } else if constexpr (K::kernel.op == Op::cached_attention) {
-        run_cached_attention<K>(call);
-    } else if constexpr (K::kernel.op == Op::variate_attention) {
-        run_variate_attention<K>(call);
+    } else if constexpr (K::kernel.op == Op::attention) {
+        run_attention<K>(call);
     } else {
         static_assert(K::kernel.op == Op::sample_student_t_mixture,
                       "totograph: the CUDA executor has no kernel for an op that this model records.");
@@ -73,8 +69,7 @@ constexpr Index blocks_wanted() {
     } else if constexpr (K::kernel.op == Op::softmax) {
         constexpr Index columns = K::kernel.iteration[-1];
         return over(K::kernel.iteration.size() / columns, block_threads / softmax_threads(columns));
-    } else if constexpr (K::kernel.op == Op::causal_attention || K::kernel.op == Op::cached_attention ||
-                         K::kernel.op == Op::variate_attention) {
+    } else if constexpr (K::kernel.op == Op::attention) {
         return query_takes_block<K>() ? AttentionSizes<K>::queries : over(AttentionSizes<K>::queries, warps);
     } else {
         return over(K::kernel.iteration.size(), block_threads);

@@ -13,15 +13,8 @@ namespace totograph::cuda {
 
 /// Whether an operand of an attention is a key or a value, of the prefix or of a suffix.
 constexpr bool is_key_or_value(const Kernel& kernel, int operand) {
-    if (kernel.kind != KernelKind::structural) {
-        return false;
-    }
-    switch (kernel.op) {
-        case Op::causal_attention:
-        case Op::variate_attention: return operand == 1 || operand == 2;
-        case Op::cached_attention: return operand == 1 || operand == 2 || operand == 4 || operand == 5;
-        default: return false;
-    }
+    return kernel.kind == KernelKind::structural && kernel.op == Op::attention &&
+           (kernel.attention.is_key(operand) || kernel.attention.is_value(operand));
 }
 
 /// Which states of programs that run together are stored as bf16: keys and values that GEMMs make and attention

@@ -23,17 +23,20 @@ constexpr int layer_of_weight(int gemm) {
     return Program::graph[node].layer;
 }
 
-/// Whether the launch before a cached attention writes neither the attention's prefix nor what tells its keys' number.
+/// Whether the launch before a step of decoding writes neither the attention's prefix nor what tells its keys' number.
 /// What earlier launches write can be read as soon as the kernel begins: the one before began after they had ended.
 template <class Program>
 constexpr bool has_early_prefix(int attention, const Launch& before) {
     const Step& step = step_of<Program>(attention);
-    bool settled = kernel_of<Program>(attention).op == Op::cached_attention;
+    const Kernel& kernel = kernel_of<Program>(attention);
+    const AttentionDescription& described = kernel.attention;
+    bool settled = kernel.op == Op::attention && described.is_decode(kernel.iteration[3]);
     for (int i = before.first; settled && i < before.first + before.count; ++i) {
         settled = !reads_position<Program>(attention, step_of<Program>(i).output);
-        for (const std::size_t operand : {1, 2, 3, 6}) {
-            settled = settled && step.operands[operand].position < 0 &&
-                      !may_overlap<Program>(step_of<Program>(i).output, step.operands[operand]);
+        for (const int read_early : {1, 2, AttentionDescription::length_input,
+                                     described.has_suffix ? AttentionDescription::suffix_length_input : 1}) {
+            const Reference& operand = step.operands[static_cast<std::size_t>(read_early)];
+            settled = settled && operand.position < 0 && !may_overlap<Program>(step_of<Program>(i).output, operand);
         }
     }
     return settled;

@@ -210,12 +210,10 @@ constexpr bool is_aligned(int index) {
         result = result && begins_aligned(step.input) && kernel.input_stride % unit == 0 &&
                  kernel.columns() % unit == 0 && kernel.depth % unit == 0;
     }
-    switch (kernel.kind == KernelKind::structural ? kernel.op : Op::add) {
-        case Op::causal_attention:
-        case Op::cached_attention:
-        case Op::variate_attention: return result && kernel.iteration[-1] / kernel.attributes[0] % unit == 0;
-        default: return result;
+    if (kernel.kind == KernelKind::structural && kernel.op == Op::attention) {
+        result = result && kernel.attention.head_dim % unit == 0 && kernel.attention.value_dim % unit == 0;
     }
+    return result;
 }
 
 }  // namespace lowering_detail

@@ -68,8 +68,9 @@ private:
         const int of_program = step - first_step<which>;
         if (of_program >= 0 && of_program < static_cast<int>(Program::steps.size())) {
             const int kernel = Program::steps[static_cast<std::size_t>(of_program)].kernel;
-            const auto& keys = Program::kernels[static_cast<std::size_t>(kernel)].operands[is_second ? 4 : 1].shape;
-            const bool counts_keys = Program::kernels[static_cast<std::size_t>(kernel)].op == Op::cached_attention;
+            const Kernel& used = Program::kernels[static_cast<std::size_t>(kernel)];
+            const Shape& keys = used.operands[is_second ? AttentionDescription::suffix_key_input : 1].shape;
+            const bool counts_keys = used.op == Op::attention && used.attention.checks_lengths();
             throw totograph::detail::position_error<Program>({of_program, position, counts_keys ? keys[3] : Index{-1}});
         }
     }
