@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -9,7 +13,7 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/record/custom.hpp>
-#include <totograph/graph/program.hpp>
+#include <totograph/graph/record/model_error.hpp>
 #include <totograph/graph/recorder.hpp>
 
 #include "support/executors.hpp"
@@ -84,6 +88,56 @@ struct Outer {
     }
 };
 
+/// In every type that graphs compute in.
+struct SquareOfSum {
+    static constexpr std::string_view name = "square_of_sum";
+    using types = std::tuple<float, double, std::int32_t>;
+    template <class T>
+    static T apply(T a, T b) {
+        return (a + b) * (a + b);
+    }
+};
+
+/// The largest step from one number of a row to the next, in doubles or integers.
+struct LargestStep {
+    static constexpr std::string_view name = "largest_step";
+    using types = std::tuple<double, std::int32_t>;
+    static constexpr Shape shape(const Shape& x) { return with_axis(x, -1, 1); }
+    template <class Output, class Input>
+    static void run(Output out, Input in) noexcept {
+        using T = std::remove_const_t<typename Input::Element>;
+        static_assert(std::is_same_v<typename Output::Element, T>);
+        constexpr Index columns = Input::shape[-1];
+        for (Index row = 0; row < Output::size; ++row) {
+            T largest = 0;
+            for (Index column = 1; column < columns; ++column) {
+                const T step = in.data()[row * columns + column] - in.data()[row * columns + column - 1];
+                largest = step > largest ? step : largest;
+            }
+            out.data()[row] = largest;
+        }
+    }
+};
+
+/// Operations of the user on f64 or i32.
+template <DType dtype>
+struct OtherTypes {
+    using operations = OperationSet<SquareOfSum, LargestStep>;
+
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("x", {3, 10}, dtype);
+        const Tensor row = r.state("row", {10}, dtype);
+        out(apply<SquareOfSum>(x, row));
+        out(apply<SquareOfSum>(x - row, x) + row * 2.0);
+        out(cast(apply<SquareOfSum>(x, row), DType::f32) * 0.5);
+        out(sum(apply<SquareOfSum>(x, row)));
+        out(opaque<LargestStep>(x));
+        out(opaque<LargestStep>(x * 2.0) + row);
+        out(apply<SquareOfSum>(cast(x, DType::f32) * 0.1, r.weight("row", {10})));
+    }
+};
+
 struct Model {
     using operations = OperationSet<Cube, Softsign, Leaky, Blend, MovingAverage, Outer>;
 
@@ -127,6 +181,38 @@ struct Model {
 TEST_CASE("operations of the user run on both executors") {
     check_against_eager<Model>({4e-6, 1e-5});
     check_against_eager<Model, Passes::none()>({4e-6, 1e-5});
+}
+
+TEST_CASE("operations of the user run in f64 and i32") {
+    check_against_eager<OtherTypes<DType::f64>>({4e-6, 1e-5});
+    check_against_eager<OtherTypes<DType::i32>>({4e-6, 1e-5});
+
+    using P = Program<OtherTypes<DType::i32>, Passes::none()>;
+    Eager<P> eager(made_up_weights(), one_thread());
+    fill_states(eager, 5);
+    const auto x = state_of<std::int32_t>(eager, "x");
+    const auto row = state_of<std::int32_t>(eager, "row");
+    eager.run<0>();
+    CHECK(state_of<std::int32_t>(eager, "out", 0)[13] == (x[13] + row[3]) * (x[13] + row[3]));
+    std::int32_t largest = 0;
+    for (std::size_t column = 11; column < 20; ++column) {
+        largest = std::max(largest, x[column] - x[column - 1]);
+    }
+    CHECK(state_of<std::int32_t>(eager, "out", 4)[1] == largest);
+}
+
+TEST_CASE("an operation of the user on a dtype that it does not name is a mistake") {
+    Recorder r;
+    apply<Cube>(r.state("x", {4}, DType::f64));
+    CHECK(r.graph().error.kind == ModelErrorKind::dtype_is_not_taken);
+    CHECK(r.graph().error.message() ==
+          "cube: an input of f64, which the operation's `types` do not name; they are float alone where it has none");
+    Recorder other;
+    opaque<LargestStep>(other.state("x", {4}));
+    CHECK(other.graph().error.kind == ModelErrorKind::dtype_is_not_taken);
+    CHECK(custom_operation<SquareOfSum>.computes_in(DType::f64));
+    CHECK_FALSE(custom_operation<Cube>.computes_in(DType::i32));
+    CHECK_FALSE(custom_operation<Cube>.computes_in(DType::bf16));
 }
 
 TEST_CASE("the eager executor computes what the operation says") {

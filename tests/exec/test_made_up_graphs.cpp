@@ -75,11 +75,16 @@ private:
         return linear(x, r_.weight("w{}", {columns, x.extent(-1)}, number), r_.weight("b{}", {columns}, number));
     }
     Tensor squash(Tensor x) { return tanh(x); }
+    /// A number from 0 to 8 for each row.
+    Tensor sum_of_ids(Tensor x) {
+        const Tensor place = reshape(argmax(x), {4});
+        return minimum(place + each_, 8.0);
+    }
 
     Tensor make_value() {
         const Tensor x = any();
         const Tensor y = any();
-        switch (draw(28)) {
+        switch (draw(32)) {
             case 0: return x + y;
             case 1: return squash(x * y);
             case 2: return maximum(x, y) * 0.5;
@@ -106,7 +111,11 @@ private:
             case 23: return cast(cast(x, DType::f64) * cast(y, DType::f64) - 0.5, DType::f32);
             case 24: return x * 0.5 + slice(reshape(sum(reshape(layer(y, 12), {4, 3, 4}) * 0.2), {4, 3}), 1, 2, 1);
             case 25: return x * 0.1 + squash(reshape(layer(reshape(slice(caches_, 1, 1, 3), {12, 6}), 2), {4, 6}));
-            case 26: return attended(x, y);
+            case 26: return asinh(x) + gelu(y) * 0.3;
+            case 27: return squash(sinh(squash(x)) - y);
+            case 28: return x * 0.5 + embedding(r_.weight("table", {9, 6}), sum_of_ids(y));
+            case 29: return x * cast(argmax(y), DType::f32) * 0.2;
+            case 30: return attended(x, y);
             default: return cumsum(x) * 0.2;
         }
     }

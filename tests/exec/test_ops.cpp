@@ -4,8 +4,8 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/graph/recorder.hpp>
 #include <totograph/graph/passes/rewrite.hpp>
+#include <totograph/graph/recorder.hpp>
 
 #include "support/executors.hpp"
 #include "support/movements.hpp"
@@ -61,6 +61,13 @@ struct NearOps {
         out(softplus(wide));
         out(softplus(x));
         out(tanh(x));
+        out(sinh(x));
+        out(sinh(wide * 2.0));
+        out(asinh(x));
+        out(asinh(exp(wide)));
+        out(asinh(x * 1e-3));
+        out(gelu(x));
+        out(gelu(wide));
         out(sin(wide));
         out(cos(wide));
     }

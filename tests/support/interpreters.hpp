@@ -200,25 +200,10 @@ private:
             return is_first ? -argument(0, other) : argument(0, other);
         }
         const double a = argument(0, index);
-        const bool has_second = instruction.op != Op::cast && argument_count(instruction.op) > 1;
-        const double b = has_second ? argument(1, index) : 0.0;
-        const double c = instruction.op == Op::where ? argument(2, index) : 0.0;
+        const int arguments = row_of(instruction.op).most_inputs;
+        const double b = arguments > 1 ? argument(1, index) : 0.0;
+        const double c = arguments > 2 ? argument(2, index) : 0.0;
         return rounded(instruction.dtype, cpu::apply_elementwise(instruction.op, a, b, c));
-    }
-
-    static int argument_count(Op op) {
-        switch (op) {
-            case Op::add:
-            case Op::subtract:
-            case Op::multiply:
-            case Op::divide:
-            case Op::maximum:
-            case Op::minimum:
-            case Op::less:
-            case Op::equal: return 2;
-            case Op::where: return 3;
-            default: return 1;
-        }
     }
 
     void run(const Step& step) {

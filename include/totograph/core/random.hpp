@@ -6,15 +6,11 @@
 #include <limits>
 
 #include <totograph/core/exact_math.hpp>
+#include <totograph/core/host_device.hpp>
 
-#ifdef __CUDACC__
-#define TOTOGRAPH_HOST_DEVICE __host__ __device__
 // Random123 declares its functions for one side only unless told otherwise.
-#ifndef R123_CUDA_DEVICE
+#if defined(__CUDACC__) && !defined(R123_CUDA_DEVICE)
 #define R123_CUDA_DEVICE __host__ __device__
-#endif
-#else
-#define TOTOGRAPH_HOST_DEVICE
 #endif
 
 #include <Random123/philox.h>

@@ -9,9 +9,11 @@
 #include <totograph/core/arena.hpp>
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/graph/attention.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/op_table.hpp>
 #include <totograph/graph/plan/plan.hpp>
 
 namespace totograph {
@@ -85,27 +87,29 @@ constexpr Index working_instructions(const Chain& chain) {
     return count;
 }
 
-/// Operations of an attention: a multiplication and an addition for each query, key and element of a head, twice.
-constexpr Index attention_flops(const Kernel& kernel) {
-    const AttentionDescription& attention = kernel.attention;
-    const Shape& queries = kernel.operands[0].shape;
-    Index keys = kernel.operands[1].shape[attention.axis == AttentionAxis::variates ? 2 : 3];
-    keys += attention.has_suffix ? kernel.operands[AttentionDescription::suffix_key_input].shape[3] : 0;
+/// Operations of an attention: a multiplication and an addition for each query, key and element of a head, twice; half
+/// of that where the average query sees half of the keys. `input(i)` is the shape of an input.
+template <class InputShape>
+constexpr Index attention_flops(const AttentionDescription& attention, const InputShape& input) {
+    Index keys = input(1)[attention.axis == AttentionAxis::variates ? 2 : 3];
+    keys += attention.has_suffix ? input(AttentionDescription::suffix_key_input)[3] : 0;
     const Index width = attention.heads * (attention.head_dim + attention.value_dim);
-    const Index all = 2 * queries.rows() * keys * width;
+    const Index all = 2 * input(0).rows() * keys * width;
     return attention.is_prefill() ? all / 2 : all;
 }
 
-/// Operations of a kernel of its own. Rows of attentions are `[series, sample, variate, position, width]`.
-constexpr Index structural_flops(const Kernel& kernel) {
-    const Shape& shape = kernel.iteration;
-    switch (kernel.op) {
-        case Op::matmul: return 2 * shape.size() * kernel.operands[0].shape[-1];
-        case Op::attention: return attention_flops(kernel);
-        case Op::softmax: return 5 * shape.size();
-        case Op::cumsum: return shape.size();
-        default: return 0;
+/// Operations of an op: `result` is its shape, `input(i)` that of an input.
+template <class InputShape>
+constexpr Index flops_of(Op op, const AttentionDescription& attention, const Shape& result, const InputShape& input) {
+    const OpRow& row = row_of(op);
+    switch (row.work) {
+        case OpWork::nothing: return 0;
+        case OpWork::each_element:
+            return row.flops * (row.kind == OpClass::elementwise ? result.size() : input(0).size());
+        case OpWork::each_product: return 2 * result.size() * input(0)[-1];
+        case OpWork::each_key: return attention_flops(attention, input);
     }
+    return 0;
 }
 
 }  // namespace detail
@@ -119,7 +123,11 @@ constexpr StepFacts facts_of(const Kernel& kernel, DType storage = DType::f32) {
     facts.bytes_written = results * static_cast<Index>(size_in_bytes(kernel.dtype));
     for (int i = 0; i < kernel.operand_count; ++i) {
         const Operand& operand = kernel.operands[static_cast<std::size_t>(i)];
-        const bool takes_one = is_structural && kernel.op == Op::take && i == 0;
+        if (is_structural && row_of(kernel.op).picks && i == 0 && operand.shape.rank != kernel.iteration.rank) {
+            facts.bytes_read += elements * static_cast<Index>(size_in_bytes(operand.dtype));  // rows of a table
+            continue;
+        }
+        const bool takes_one = is_structural && row_of(kernel.op).picks && i == 0;
         const Shape& extents = is_structural && !takes_one ? operand.shape : kernel.iteration;
         facts.bytes_read +=
             detail::distinct_elements(extents, operand.strides) * static_cast<Index>(size_in_bytes(operand.dtype));
@@ -134,7 +142,9 @@ constexpr StepFacts facts_of(const Kernel& kernel, DType storage = DType::f32) {
     } else if (kernel.kind == KernelKind::reduction) {
         facts.flops += elements * (1 + detail::working_instructions(kernel.prologue));
     } else if (is_structural) {
-        facts.flops += detail::structural_flops(kernel);
+        facts.flops +=
+            detail::flops_of(kernel.op, kernel.attention, kernel.iteration,
+                             [&](std::size_t which) -> const Shape& { return kernel.operands[which].shape; });
     }
     return facts;
 }

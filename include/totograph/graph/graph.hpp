@@ -13,6 +13,7 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/attention.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/op_table.hpp>
 #include <totograph/graph/record/model_error.hpp>
 
 namespace totograph {
@@ -74,7 +75,7 @@ constexpr std::vector<char> find_weight_expressions(const AnyGraph& graph) {
     std::vector<char> known(static_cast<std::size_t>(graph.size()), 0);
     for (int id = 0; id < graph.size(); ++id) {
         const Node& node = graph[id];
-        bool all = node.op != Op::state && node.op != Op::store && node.op != Op::opaque;
+        bool all = is_pure(node.op);
         for (int i = 0; i < node.input_count; ++i) {
             all = all && known[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(i)])];
         }

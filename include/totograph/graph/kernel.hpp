@@ -10,6 +10,7 @@
 #include <totograph/graph/attention.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/op_table.hpp>
 #include <totograph/graph/record/custom.hpp>
 
 namespace totograph {
@@ -117,15 +118,13 @@ struct Kernel {
 
 /// Whether a step is work enough to be launched alone: it does not join the steps before it and after it.
 constexpr bool stands_alone(const Kernel& kernel) {
-    if (kernel.kind == KernelKind::product) {
-        return true;
+    switch (kernel.kind) {
+        case KernelKind::pointwise:
+        case KernelKind::reduction: return false;
+        case KernelKind::product: return true;
+        case KernelKind::structural: break;
     }
-    switch (kernel.kind == KernelKind::structural ? kernel.op : Op::add) {
-        case Op::attention:
-        case Op::sample_student_t_mixture:
-        case Op::opaque: return true;
-        default: return false;
-    }
+    return row_of(kernel.op).stands_alone;
 }
 
 enum class Space : std::uint8_t {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -9,8 +10,8 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/facts.hpp>
 #include <totograph/graph/graph.hpp>
-#include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/op_table.hpp>
 
 // What a graph comes to when its nodes run one by one, as the eager executor runs them. `facts.hpp` counts planned
 // programs.
@@ -29,22 +30,9 @@ namespace detail {
 
 /// Operations of a node, counted as `StepFacts` says.
 constexpr Index flops_of(GraphView graph, const Node& node) {
-    if (is_elementwise(node.op)) {
-        return node.shape.size();
-    }
-    if (node.op == Op::sum || node.op == Op::mean) {
-        return graph.input(node, 0).shape.size();
-    }
-    if (node.op == Op::linear) {
-        return 2 * node.shape.size() * graph.input(node, 0).shape[-1];
-    }
-    Kernel kernel;
-    kernel.op = node.op;
-    kernel.iteration = node.shape;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(node.input_count); ++i) {
-        kernel.operands[i].shape = graph[node.inputs[i]].shape;
-    }
-    return structural_flops(kernel);
+    return flops_of(node.op, node.attention, node.shape, [&](std::size_t which) -> const Shape& {
+        return graph.input(node, static_cast<int>(which)).shape;
+    });
 }
 
 constexpr Index bytes_of(const Node& node) {
@@ -58,7 +46,7 @@ constexpr Index bytes_of(const Node& node) {
 constexpr NodeFacts node_facts(GraphView graph) {
     const std::vector<char> known = find_weight_expressions(graph);
     std::vector<char> is_read(known.size(), 0);
-    std::vector<char> has_op(256, 0);
+    std::array<bool, op_count> has_op{};
     NodeFacts facts;
     for (int id = 0; id < graph.size(); ++id) {
         const Node& node = graph[id];
@@ -66,15 +54,15 @@ constexpr NodeFacts node_facts(GraphView graph) {
             continue;
         }
         ++facts.nodes;
-        facts.kinds += has_op[static_cast<std::size_t>(node.op)] == 0 ? 1 : 0;
-        has_op[static_cast<std::size_t>(node.op)] = 1;
+        facts.kinds += has_op[static_cast<std::size_t>(node.op)] ? 0 : 1;
+        has_op[static_cast<std::size_t>(node.op)] = true;
         facts.intermediate_bytes += static_cast<Index>(aligned_size(static_cast<std::size_t>(detail::bytes_of(node))));
         facts.run.flops += detail::flops_of(graph, node);
         const bool stores = node.op == Op::store;
         facts.run.bytes_written += detail::bytes_of(stores ? graph.input(node, 1) : node);
         for (int i = stores ? 1 : 0; i < node.input_count; ++i) {
             const Node& input = graph.input(node, i);
-            const bool picks = i == 0 && (node.op == Op::take || node.op == Op::slice);
+            const bool picks = i == 0 && row_of(node.op).picks;
             facts.run.bytes_read += detail::bytes_of(picks ? node : input);
             const auto place = static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(i)]);
             if (known[place] != 0 && is_read[place] == 0) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 namespace totograph {
 
-/// What a node of a graph computes. Shapes in the comments are the node's own unless they name an input.
+/// What a node of a graph computes. Shapes in the comments are the node's own unless they name an input. Each op has a
+/// row in `op_table`.
 enum class Op : std::uint8_t {
     // Leaves.
     weight,    ///< A tensor of the checkpoint, by name.
@@ -21,6 +22,7 @@ enum class Op : std::uint8_t {
     expand,       ///< Repeats axes of extent 1.
     concatenate,  ///< Inputs one after the other along an axis.
     take,         ///< One index of an axis, read from a device-side position (one for all series, or one each).
+    embedding,    ///< Rows of a table by i32 ids.
 
     // Elementwise, with broadcasting.
     add,
@@ -42,6 +44,9 @@ enum class Op : std::uint8_t {
     silu,
     softplus,
     tanh,
+    sinh,
+    asinh,
+    gelu,                ///< x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
     less,                ///< 1 where a < b, else 0; NaN compares false.
     equal,               ///< 1 where a == b, else 0.
     where,               ///< b where a is not 0, else c.
@@ -54,6 +59,7 @@ enum class Op : std::uint8_t {
     mean,
     cumsum,
     softmax,
+    argmax,  ///< The place of the largest number of a row, as i32.
 
     // Products.
     linear,  ///< x W^T + b, W as `[columns, depth]`.
@@ -65,6 +71,7 @@ enum class Op : std::uint8_t {
 
     // Random numbers.
     sample_student_t_mixture,  ///< One draw for each sample, from a counter-based generator.
+    sample_categorical,        ///< One id for each sample, of filtered logits, from the same generator.
 
     // Effects.
     store,  ///< Writes into a state.
@@ -72,59 +79,7 @@ enum class Op : std::uint8_t {
     opaque,  ///< An operation with a kernel of the library's user.
 };
 
-constexpr bool is_elementwise(Op op) noexcept {
-    return op >= Op::add && op <= Op::custom_elementwise;
-}
-
-constexpr std::string_view name(Op op) noexcept {
-    switch (op) {
-        case Op::weight: return "weight";
-        case Op::constant: return "constant";
-        case Op::iota: return "iota";
-        case Op::state: return "state";
-        case Op::reshape: return "reshape";
-        case Op::slice: return "slice";
-        case Op::permute: return "permute";
-        case Op::expand: return "expand";
-        case Op::concatenate: return "concatenate";
-        case Op::take: return "take";
-        case Op::add: return "add";
-        case Op::subtract: return "subtract";
-        case Op::multiply: return "multiply";
-        case Op::divide: return "divide";
-        case Op::maximum: return "maximum";
-        case Op::minimum: return "minimum";
-        case Op::negative: return "negative";
-        case Op::abs: return "abs";
-        case Op::floor: return "floor";
-        case Op::exp: return "exp";
-        case Op::log: return "log";
-        case Op::sin: return "sin";
-        case Op::cos: return "cos";
-        case Op::sqrt: return "sqrt";
-        case Op::rsqrt: return "rsqrt";
-        case Op::sigmoid: return "sigmoid";
-        case Op::silu: return "silu";
-        case Op::softplus: return "softplus";
-        case Op::tanh: return "tanh";
-        case Op::less: return "less";
-        case Op::equal: return "equal";
-        case Op::where: return "where";
-        case Op::cast: return "cast";
-        case Op::rotate_pairs: return "rotate_pairs";
-        case Op::custom_elementwise: return "custom_elementwise";
-        case Op::sum: return "sum";
-        case Op::mean: return "mean";
-        case Op::cumsum: return "cumsum";
-        case Op::softmax: return "softmax";
-        case Op::linear: return "linear";
-        case Op::matmul: return "matmul";
-        case Op::attention: return "attention";
-        case Op::sample_student_t_mixture: return "sample_student_t_mixture";
-        case Op::store: return "store";
-        case Op::opaque: return "opaque";
-    }
-    return "unknown";
-}
+/// How many ops there are.
+inline constexpr std::size_t op_count = static_cast<std::size_t>(Op::opaque) + 1;
 
 }  // namespace totograph

@@ -7,12 +7,12 @@
 #include <string_view>
 
 #include <totograph/core/shape.hpp>
-#include <totograph/graph/record/custom.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
-#include <totograph/graph/plan/plan.hpp>
-#include <totograph/graph/recorder.hpp>
 #include <totograph/graph/passes/rewrite.hpp>
+#include <totograph/graph/plan/plan.hpp>
+#include <totograph/graph/record/custom.hpp>
+#include <totograph/graph/recorder.hpp>
 
 namespace totograph {
 
@@ -36,6 +36,8 @@ consteval bool check_model() {
         kind != shapes_do_not_broadcast,
         "totograph: two tensors of one operation have shapes that do not broadcast; extents must be equal or 1.");
     static_assert(kind != dtypes_differ, "totograph: the tensors of one operation have different dtypes; cast one.");
+    static_assert(kind != dtype_is_not_taken,
+                  "totograph: an operation does not compute in this dtype; cast before it, and back after it.");
     static_assert(
         kind != dtype_is_storage_only,
         "totograph: a graph computes in f32, f64 and i32; bf16 and f16 only store weights, as the forecaster's "
@@ -55,6 +57,8 @@ consteval bool check_model() {
         kind != linear_depth_differs,
         "totograph: a linear layer's weight must be [columns, depth] with the depth of its input, and its bias "
         "[columns].");
+    static_assert(kind != block_width_differs,
+                  "totograph: the last axis of a tensor is not as wide as the block takes it that was given it.");
     static_assert(kind != heads_do_not_divide,
                   "totograph: the embedding dimension must be divisible by the number of heads.");
     static_assert(
@@ -71,7 +75,7 @@ consteval bool check_model() {
     static_assert(kind != odd_rotary_width, "totograph: a rotary embedding rotates pairs, so its width must be even.");
     static_assert(kind != sampled_shapes_differ,
                   "totograph: the parameters of a sampled mixture must have one shape, with one sample or as many as "
-                  "are drawn.");
+                  "are drawn; so must the logits of ids that are drawn.");
     static_assert(kind != store_does_not_fit,
                   "totograph: a value stored into a state must have the state's shape except along the stored axis.");
     static_assert(kind != cache_overflows,

@@ -70,6 +70,9 @@ struct Functions {
         out(softplus(wide));
         out(softplus(x));
         out(tanh(x));
+        out(sinh(x));
+        out(asinh(wide));
+        out(gelu(wide * 0.25));
         out(sin(wide));
         out(cos(wide));
     }
@@ -154,6 +157,7 @@ struct LongChains {
 /// Operations of a user, in code that runs on the host and on the device.
 struct Cube {
     static constexpr std::string_view name = "cube";
+    using types = std::tuple<float, double, std::int32_t>;
     template <class T>
     static constexpr T apply(T x) {
         return x * x * x;
@@ -183,6 +187,18 @@ struct Custom {
         out(tg::apply<Cube>(x));
         out(tg::apply<Damped>(x - row, column));
         out(tg::apply<Blend>(x, row, column) * 2.0);
+    }
+};
+
+/// An operation of a user in other types than f32.
+template <DType dtype>
+struct CustomInType {
+    using operations = tg::OperationSet<Cube>;
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("x", {33, 7}, dtype);
+        out(tg::apply<Cube>(x));
+        out(sum(tg::apply<Cube>(x - r.state("row", {7}, dtype))));
     }
 };
 
@@ -261,6 +277,42 @@ struct Sampling {
     }
 };
 
+/// Rows of tables by ids, of which some name none; places of the largest numbers, of short and long rows.
+struct Vocabulary {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor ids = r.state("ids", {3, 17}, DType::i32);
+        out(embedding(r.state("table", {13, 24}), ids));
+        out(embedding(r.weight("table", {11, 5}), permute(ids, {1, 0})));
+        out(argmax(r.state("x", {3, 5, 77})));
+        out(argmax(permute(r.state("y", {40, 700}), {1, 0})));
+        out(argmax(r.state("z", {4, 5001})));
+        out(unpack_bits(pack_bits(r.state("signs", {300, 20})), 20));
+    }
+};
+
+/// Ids of a vocabulary, of logits of few digits, so that there are ties; all samples of one row, or each of its own.
+template <Index rows, Index vocabulary>
+struct DrawsOfIds {
+    static constexpr std::int32_t integer(std::string_view name, Index at) {
+        return name == "seed" ? (at == 0 ? -1640531527 : 77) : name == "top_k" ? 50 : name == "all" ? 0 : 3;
+    }
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor logits = floor(r.state("logits", {2, rows, 3, 2, vocabulary}) * 40.0) * 0.1;
+        const Tensor temperature = r.state("positive temperature", {1});
+        const Tensor share = r.state("positive share", {1}) * 0.4;
+        const tg::DrawNames names{r.state("seed", {2}, DType::i32), r.state("first", {2}, DType::i32),
+                                  r.state("time", {1}, DType::i32)};
+        const Tensor top_k = r.state("top_k", {1}, DType::i32);
+        const Tensor all = r.state("all", {1}, DType::i32);
+        out(tg::sample_categorical(logits, 16, {temperature, all, temperature + 1.0}, names));
+        out(tg::sample_categorical(logits, 16, {temperature, top_k, temperature + 1.0}, names, 1));
+        out(tg::sample_categorical(logits, 16, {temperature, all, share}, names, 2));
+        out(tg::sample_categorical(logits, 16, {temperature, top_k, share}, names, 3));
+    }
+};
+
 using Rows = std::tuple<
     Row<"rounded once, f32", RoundedOnce<DType::f32>, Agreement::to_the_bit>,
     Row<"rounded once, f64", RoundedOnce<DType::f64>, Agreement::to_the_bit>,
@@ -272,6 +324,8 @@ using Rows = std::tuple<
     Row<"where, large", LargeFunction<4>, Agreement::to_the_bit>,
     Row<"cast to f64 and back, large", LargeFunction<5>, Agreement::to_the_bit>, Row<"broadcasts", Broadcasts>,
     Row<"casts and pairs", CastsAndPairs>, Row<"long chains", LongChains>, Row<"operations of the user", Custom>,
+    Row<"operations of the user, f64", CustomInType<DType::f64>>,
+    Row<"operations of the user, i32", CustomInType<DType::i32>, Agreement::to_the_bit>,
     Row<"views, f32", Views<DType::f32>, Agreement::to_the_bit>,
     Row<"views, f64", Views<DType::f64>, Agreement::to_the_bit>,
     Row<"views, i32", Views<DType::i32>, Agreement::to_the_bit>,
@@ -307,7 +361,10 @@ using Rows = std::tuple<
     Row<"steps of 8 rows of 3000, and others", RowStepsAndOthers<3000, 8>>,
     Row<"parts of 2804 rows, f32", RowParts<DType::f32>>, Row<"parts of 2804 rows, f64", RowParts<DType::f64>>,
     Row<"samples of one mixture", Sampling<1>, Agreement::mostly>,
-    Row<"samples of a mixture each", Sampling<64>, Agreement::mostly>>;
+    Row<"samples of a mixture each", Sampling<64>, Agreement::mostly>,
+    Row<"rows by ids, largest places, bits", Vocabulary, Agreement::to_the_bit>,
+    Row<"ids of one row", DrawsOfIds<1, 1024>, Agreement::mostly>,
+    Row<"ids of a row each", DrawsOfIds<16, 5003>, Agreement::mostly>>;
 
 /// The states of a model after a run on the CPU, by its place in `Rows`.
 std::vector<StateContent> eager_states(std::size_t row);

@@ -17,8 +17,8 @@
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
-#include <totograph/graph/passes/location.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/passes/location.hpp>
 
 namespace totograph::cpu {
 inline namespace TOTOGRAPH_SIMD_NAMESPACE {
@@ -69,11 +69,13 @@ private:
         static constexpr Kernel kernel = [] {
             Kernel result;
             const Node& node = Program::graph[id];
+            result.dtype = node.dtype;
             result.iteration = node.shape;
             result.custom = node.custom;
             result.operand_count = node.input_count;
             for (int i = 0; i < node.input_count; ++i) {
                 auto& operand = result.operands[static_cast<std::size_t>(i)];
+                operand.dtype = Program::graph.input(node, i).dtype;
                 operand.shape = Program::graph.input(node, i).shape;
                 operand.strides = contiguous_strides(operand.shape);
             }

@@ -33,6 +33,25 @@ struct Vector {
     friend Vector sin(Vector a) { return Eigen::internal::psin(a.lanes); }
     friend Vector cos(Vector a) { return Eigen::internal::pcos(a.lanes); }
     friend Vector tanh(Vector a) { return Eigen::internal::ptanh(a.lanes); }
+    friend Vector expm1(Vector a) { return Eigen::internal::pexpm1(a.lanes); }
+    /// The powers of e of `a` and `-a` from `expm1`, which keeps the digits of small numbers; where the former would
+    /// overflow, from the square of that of `a / 2`.
+    friend Vector sinh(Vector a) {
+        const Vector size = abs(a);
+        const Vector less_one = expm1(size);
+        const Vector near = Vector(0.5F) * (less_one + less_one / (less_one + Vector(1.0F)));
+        const Vector root = exp(Vector(0.5F) * size);
+        return with_sign_of(a, where(less(size, Vector(80.0F)), near, Vector(0.5F) * root * root));
+    }
+    /// log(|a| + sqrt(a^2 + 1)), from `log1p`, which keeps the digits of small numbers; log(2 |a|) where the square
+    /// would overflow, and the two are the same.
+    friend Vector asinh(Vector a) {
+        const Vector size = abs(a);
+        const Vector square = size * size;
+        const Vector near = log1p(size + square / (Vector(1.0F) + sqrt(square + Vector(1.0F))));
+        const Vector far = log(size) + Vector(0.6931471805599453F);
+        return with_sign_of(a, where(less(size, Vector(1e8F)), near, far));
+    }
     friend Vector sqrt(Vector a) { return Eigen::internal::psqrt(a.lanes); }
 
     /// 1 where a < b, else 0; NaN compares false.
@@ -46,6 +65,11 @@ struct Vector {
     /// `yes` where `condition` is not 0, else `no`.
     friend Vector where(Vector condition, Vector yes, Vector no) {
         return Eigen::internal::pselect(Eigen::internal::pcmp_eq(condition.lanes, zero_packet()), no.lanes, yes.lanes);
+    }
+    /// The numbers of `size`, which are not negative, with the signs of `a`.
+    friend Vector with_sign_of(Vector a, Vector size) {
+        const Packet sign = Eigen::internal::pand(a.lanes, broadcast_packet(-0.0F));
+        return Eigen::internal::por(size.lanes, sign);
     }
     /// (x0, x1) becomes (-x1, x0) in each pair of lanes.
     friend Vector rotate_pairs(Vector a) {

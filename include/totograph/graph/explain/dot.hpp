@@ -18,6 +18,7 @@
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/op_table.hpp>
 
 namespace totograph {
 
@@ -63,22 +64,20 @@ inline constexpr DotLook state_look{"cylinder", "#ffffff", "#444444"};
 inline constexpr DotLook weight_look{"note", "#ffffff", "#777777"};
 
 inline DotLook look_of(Op op) {
-    switch (op) {
-        case Op::linear:
-        case Op::matmul:
-        case Op::opaque: return product_look;
-        case Op::attention: return attention_look;
-        case Op::sum:
-        case Op::mean:
-        case Op::cumsum:
-        case Op::softmax: return reduction_look;
-        case Op::sample_student_t_mixture: return random_look;
-        case Op::state: return state_look;
-        case Op::weight:
-        case Op::constant:
-        case Op::iota: return weight_look;
-        default: return is_elementwise(op) ? elementwise_look : movement_look;
+    switch (row_of(op).kind) {
+        case OpClass::leaf: return op == Op::state ? state_look : weight_look;
+        case OpClass::view:
+        case OpClass::movement:
+        case OpClass::effect: return movement_look;
+        case OpClass::elementwise: return elementwise_look;
+        case OpClass::reduction:
+        case OpClass::row: return reduction_look;
+        case OpClass::matmul:
+        case OpClass::custom: return product_look;
+        case OpClass::attention: return attention_look;
+        case OpClass::random: return random_look;
     }
+    return movement_look;
 }
 
 inline DotLook look_of(const Kernel& kernel) {

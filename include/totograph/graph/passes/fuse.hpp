@@ -8,8 +8,9 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
-#include <totograph/graph/passes/location.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/op_table.hpp>
+#include <totograph/graph/passes/location.hpp>
 #include <totograph/graph/passes/rewrite.hpp>
 
 namespace totograph::detail {
@@ -92,7 +93,7 @@ private:
             }
             add_member(group, id);
             tag_inputs(node, group);
-        } else if (node.op == Op::linear || node.op == Op::sum || node.op == Op::mean) {
+        } else if (node.op == Op::linear || row_of(node.op).kind == OpClass::reduction) {
             visit_anchor(id);
         } else {
             if (is_view(node.op)) {  // a view that must move elements after all
@@ -166,7 +167,8 @@ private:
     }
 
     [[nodiscard]] static constexpr bool needs_floats(const Node& node) {
-        return node.op == Op::linear || node.op == Op::rotate_pairs || node.op == Op::custom_elementwise;
+        return node.op == Op::linear || node.op == Op::rotate_pairs ||
+               (node.op == Op::custom_elementwise && node.dtype == DType::f32);
     }
 
     [[nodiscard]] constexpr bool has_other_types(const Node& node) const {

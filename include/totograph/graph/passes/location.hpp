@@ -7,6 +7,7 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/op_table.hpp>
 #include <totograph/graph/passes/rewrite.hpp>
 
 namespace totograph::detail {
@@ -144,6 +145,8 @@ struct Locations {
     std::vector<Location> seen;
     std::vector<Location> source;
 };
+
+static_assert(count_ops(OpClass::view) == 4, "totograph: `find_locations` has no case for an op that is a view.");
 
 /// The location of every node that does not belong to the weights; `is_view` tells which need no kernel.
 constexpr Locations find_locations(const Graph& graph, const std::vector<char>& weight_expression,

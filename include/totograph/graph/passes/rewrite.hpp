@@ -10,6 +10,7 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/op_table.hpp>
 
 namespace totograph {
 
@@ -28,11 +29,6 @@ struct Passes {
 };
 
 namespace detail {
-
-/// Whether a node only tells where elements of its input are.
-constexpr bool is_view(Op op) {
-    return op == Op::reshape || op == Op::slice || op == Op::permute || op == Op::expand;
-}
 
 constexpr std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
     return (hash ^ value) * 0x9E3779B97F4A7C15ULL + (hash >> 29U);
@@ -115,7 +111,7 @@ private:
 
     constexpr int keep_or_merge() {
         const Node& node = result.nodes.back();
-        const bool effect = node.op == Op::state || node.op == Op::store || node.op == Op::opaque;
+        const bool effect = !is_pure(node.op);
         Note note{.is_weight_expression = !effect, .stores_before = stores_};
         bool reads_state = effect;
         for (int i = 0; i < node.input_count; ++i) {

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
+#include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 
 namespace totograph {
@@ -15,33 +19,83 @@ namespace totograph {
 /// An elementwise operation is a struct with
 ///
 ///     static constexpr std::string_view name = "...";
-///     template <class T> static T apply(T x, ...);      // T is float, or a vector of floats; one to three arguments
+///     template <class T> static T apply(T x, ...);      // T is a number, or a vector of floats; one to three
+///     arguments
 ///
 /// An opaque operation has a kernel of its own:
 ///
 ///     static constexpr std::string_view name = "...";
 ///     static constexpr Shape shape(Shape input, ...);   // of the output
-///     template <class Output, class... Inputs>          // contiguous views of float with static shapes
+///     template <class Output, class... Inputs>          // contiguous views with static shapes
 ///     static void run(Output output, Inputs... inputs) noexcept;
+///
+/// Both compute in f32, or in the types that they name: `using types = std::tuple<float, double, std::int32_t>;`. The
+/// output has the dtype of the first input; an elementwise operation's inputs are all of one dtype.
 struct CustomOperation {
     std::string_view name;
-    /// An elementwise operation on single numbers, its arguments side by side.
+    /// Whether it computes in f32, f64, i32.
+    std::array<bool, 3> takes{};
+    // An elementwise operation on single numbers, its arguments side by side; null in other types.
     float (*scalar)(const float* arguments) = nullptr;
+    double (*scalar_f64)(const double* arguments) = nullptr;
+    std::int32_t (*scalar_i32)(const std::int32_t* arguments) = nullptr;
+
+    /// Whether it computes in a dtype.
+    [[nodiscard]] constexpr bool computes_in(DType dtype) const {
+        switch (dtype) {
+            case DType::f32: return takes[0];
+            case DType::f64: return takes[1];
+            case DType::i32: return takes[2];
+            default: return false;
+        }
+    }
 };
 
 namespace detail {
 
 template <class Operation>
-constexpr CustomOperation describe() {
-    if constexpr (requires { Operation::apply(0.0F); }) {
-        return {Operation::name, [](const float* x) { return Operation::apply(x[0]); }};
-    } else if constexpr (requires { Operation::apply(0.0F, 0.0F); }) {
-        return {Operation::name, [](const float* x) { return Operation::apply(x[0], x[1]); }};
-    } else if constexpr (requires { Operation::apply(0.0F, 0.0F, 0.0F); }) {
-        return {Operation::name, [](const float* x) { return Operation::apply(x[0], x[1], x[2]); }};
+struct TypesOfOperation {
+    using type = std::tuple<float>;
+};
+template <class Operation>
+requires requires {
+    typename Operation::types;
+}
+struct TypesOfOperation<Operation> {
+    using type = typename Operation::types;
+};
+
+/// Whether an operation of the user computes in a type.
+template <class Operation, class T>
+inline constexpr bool computes_in = []<class... Types>(std::type_identity<std::tuple<Types...>>) {
+    static_assert(
+        ((std::is_same_v<Types, float> || std::is_same_v<Types, double> || std::is_same_v<Types, std::int32_t>)&&...),
+        "totograph: the `types` of an operation are among float, double and std::int32_t.");
+    return (std::is_same_v<Types, T> || ...);
+}(std::type_identity<typename TypesOfOperation<Operation>::type>());
+
+template <class Operation, class T>
+constexpr auto scalar_of() -> T (*)(const T*) {
+    if constexpr (!computes_in<Operation, T>) {
+        return nullptr;
+    } else if constexpr (requires { Operation::apply(T()); }) {
+        return [](const T* x) { return Operation::apply(x[0]); };
+    } else if constexpr (requires { Operation::apply(T(), T()); }) {
+        return [](const T* x) { return Operation::apply(x[0], x[1]); };
+    } else if constexpr (requires { Operation::apply(T(), T(), T()); }) {
+        return [](const T* x) { return Operation::apply(x[0], x[1], x[2]); };
     } else {
-        return {Operation::name, nullptr};
+        return nullptr;
     }
+}
+
+template <class Operation>
+constexpr CustomOperation describe() {
+    return {Operation::name,
+            {computes_in<Operation, float>, computes_in<Operation, double>, computes_in<Operation, std::int32_t>},
+            scalar_of<Operation, float>(),
+            scalar_of<Operation, double>(),
+            scalar_of<Operation, std::int32_t>()};
 }
 
 }  // namespace detail

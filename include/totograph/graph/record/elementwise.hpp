@@ -5,9 +5,9 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/graph/op.hpp>
 #include <totograph/graph/record/custom.hpp>
 #include <totograph/graph/record/model_error.hpp>
-#include <totograph/graph/op.hpp>
 #include <totograph/graph/record/tensor.hpp>
 
 namespace totograph {
@@ -171,6 +171,18 @@ constexpr Tensor softplus(Tensor x) {
 constexpr Tensor tanh(Tensor x) {
     return detail::unary(Op::tanh, x);
 }
+/// sinh x.
+constexpr Tensor sinh(Tensor x) {
+    return detail::unary(Op::sinh, x);
+}
+/// The number whose sinh is x.
+constexpr Tensor asinh(Tensor x) {
+    return detail::unary(Op::asinh, x);
+}
+/// x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))): PyTorch's `gelu` with `approximate="tanh"`.
+constexpr Tensor gelu(Tensor x) {
+    return detail::unary(Op::gelu, x);
+}
 
 /// `yes` where `condition` is not 0, else `no`.
 constexpr Tensor where(Tensor condition, Tensor yes, Tensor no) {
@@ -201,7 +213,7 @@ constexpr Tensor rotate_pairs(Tensor x) {
     return detail::unary(Op::rotate_pairs, x);
 }
 
-/// An elementwise operation of the user (see `CustomOperation`) on f32 tensors.
+/// An elementwise operation of the user (see `CustomOperation`), on tensors of one dtype, which it computes in.
 template <class Operation, std::same_as<Tensor>... More>
 constexpr Tensor apply(Tensor x, More... more) {
     Shape shape = x.shape();
@@ -216,19 +228,17 @@ constexpr Tensor apply(Tensor x, More... more) {
             << Operation::name << ": its inputs do not broadcast to one shape";
         return x;
     }
-    if (x.dtype() != DType::f32 || ((more.dtype() != DType::f32) || ...)) {
-        x.recorder().fail(ModelErrorKind::dtypes_differ) << Operation::name << ": custom operations take f32";
+    if (((more.dtype() != x.dtype()) || ...)) {
+        x.recorder().fail(ModelErrorKind::dtypes_differ) << Operation::name << ": its inputs need one dtype";
     }
-    return x.recorder().add_custom(Op::custom_elementwise, custom_operation<Operation>, shape, {x, more...});
+    return x.recorder().add_custom(Op::custom_elementwise, custom_operation<Operation>, x.dtype(), shape, {x, more...});
 }
 
-/// An opaque operation of the user (see `CustomOperation`) on f32 tensors.
+/// An opaque operation of the user (see `CustomOperation`). The output has the dtype of the first tensor; it must
+/// compute in those of all.
 template <class Operation, std::same_as<Tensor>... More>
 constexpr Tensor opaque(Tensor x, More... more) {
-    if (x.dtype() != DType::f32 || ((more.dtype() != DType::f32) || ...)) {
-        x.recorder().fail(ModelErrorKind::dtypes_differ) << Operation::name << ": custom operations take f32";
-    }
-    return x.recorder().add_custom(Op::opaque, custom_operation<Operation>,
+    return x.recorder().add_custom(Op::opaque, custom_operation<Operation>, x.dtype(),
                                    Operation::shape(x.shape(), more.shape()...), {x, more...});
 }
 

@@ -7,8 +7,8 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/graph/record/model_error.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/record/model_error.hpp>
 #include <totograph/graph/record/tensor.hpp>
 
 namespace totograph {
@@ -100,6 +100,22 @@ constexpr Tensor take(Tensor x, int axis, Tensor position) {
     const int front = x.recorder().axis_of(x, axis);
     x.recorder().check_position(position, x, "take");
     return x.recorder().add(Op::take, x.dtype(), with_axis(x.shape(), front, 1), {x, position}, {front});
+}
+
+/// Rows of a table, `[rows, width]` f32, by ids, i32 of any shape: `[..., width]`. An id that names no row gives NaN.
+constexpr Tensor embedding(Tensor table, Tensor ids) {
+    if (table.dtype() != DType::f32 || ids.dtype() != DType::i32) {
+        table.recorder().fail(ModelErrorKind::dtypes_differ)
+            << "embedding: the table is " << name(table.dtype()) << ", the ids " << name(ids.dtype())
+            << "; they must be f32 and i32";
+        return table;
+    }
+    if (table.shape().rank != 2) {
+        table.recorder().fail(ModelErrorKind::axis_out_of_range)
+            << "embedding: the table must be [rows, width], found " << table.shape();
+        return table;
+    }
+    return table.recorder().add(Op::embedding, DType::f32, with_last(ids.shape(), table.extent(1)), {table, ids});
 }
 
 }  // namespace totograph

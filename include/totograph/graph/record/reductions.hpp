@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/record/model_error.hpp>
 #include <totograph/graph/record/tensor.hpp>
 
 namespace totograph {
@@ -29,6 +31,16 @@ constexpr Tensor cumsum(Tensor x) {
 constexpr Tensor softmax(Tensor x) {
     x.recorder().axis_of(x, -1);
     return x.recorder().add(Op::softmax, x.dtype(), x.shape(), {x});
+}
+
+/// The place of the largest number of the last axis, which stays with extent 1, as i32: the first of equal ones, and
+/// the first NaN where there is one, as NumPy and PyTorch have it. x is f32.
+constexpr Tensor argmax(Tensor x) {
+    x.recorder().axis_of(x, -1);
+    if (x.dtype() != DType::f32) {
+        x.recorder().fail(ModelErrorKind::dtypes_differ) << "argmax: " << name(x.dtype()) << "; cast to f32 before";
+    }
+    return x.recorder().add(Op::argmax, DType::i32, with_axis(x.shape(), -1, 1), {x});
 }
 
 }  // namespace totograph

@@ -13,6 +13,7 @@
 #include <totograph/graph/attention.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/op_table.hpp>
 #include <totograph/graph/record/custom.hpp>
 #include <totograph/graph/record/model_error.hpp>
 
@@ -128,19 +129,22 @@ public:
     }
 
     /// Adds a node of any op. Blocks use the functions of models; this is for those who write new ops. Every node
-    /// passes through here, so what holds for all of them is checked here: dtypes that executors compute in, shapes of
+    /// passes through here, so what holds for all of them is checked here: dtypes that the op computes in, shapes of
     /// at most `max_rank` axes of at least one element, and inputs that come before.
     constexpr Tensor add(const Node& node) {
         graph_.nodes.push_back(node);
         Node& added = graph_.nodes.back();
         if (added.dtype == DType::bf16 || added.dtype == DType::f16) {
             fail(ModelErrorKind::dtype_is_storage_only) << name(added.op) << ": a tensor of " << name(added.dtype);
+        } else if (!takes_dtype(row_of(added.op).dtypes, added.dtype)) {
+            fail(ModelErrorKind::dtype_is_not_taken) << name(added.op) << " of " << name(added.dtype)
+                                                     << "; it computes in " << name_of(row_of(added.op).dtypes);
         }
         if (!is_usable(added.shape, name(added.op))) {
             added.shape = usable(added.shape);
         }
         const int id = graph_.size() - 1;
-        bool is_known = added.op != Op::state && added.op != Op::store && added.op != Op::opaque;
+        bool is_known = is_pure(added.op);
         for (int i = 0; i < added.input_count; ++i) {
             int& input = added.inputs[static_cast<std::size_t>(i)];
             if (input < 0 || input >= id) {
@@ -206,9 +210,16 @@ public:
     }
 
     /// Adds a node for an operation of the user.
-    constexpr Tensor add_custom(Op op, const CustomOperation& operation, const Shape& shape,
+    constexpr Tensor add_custom(Op op, const CustomOperation& operation, DType dtype, const Shape& shape,
                                 std::initializer_list<Tensor> inputs) {
-        const Tensor result = add(op, DType::f32, shape, inputs);
+        for (const Tensor& input : inputs) {
+            if (!operation.computes_in(input.dtype())) {
+                fail(ModelErrorKind::dtype_is_not_taken)
+                    << operation.name << ": an input of " << name(input.dtype())
+                    << ", which the operation's `types` do not name; they are float alone where it has none";
+            }
+        }
+        const Tensor result = add(op, dtype, shape, inputs);
         graph_[result.id()].custom = &operation;
         return result;
     }

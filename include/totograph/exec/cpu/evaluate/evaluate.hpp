@@ -9,8 +9,10 @@
 #include <cstring>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include <totograph/core/categorical.hpp>
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/random.hpp>
 #include <totograph/core/shape.hpp>
@@ -19,6 +21,7 @@
 #include <totograph/exec/cpu/evaluate/tensor_data.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/op_table.hpp>
 #include <totograph/graph/passes/location.hpp>
 #include <totograph/graph/record/custom.hpp>
 
@@ -79,11 +82,11 @@ inline void elementwise(const Node& node, std::span<const TensorData> inputs, co
         });
     } else if (node.op == Op::custom_elementwise) {
         for_each_element(out.shape, used, [&](Index at, const auto& in) {
-            std::array<float, 3> arguments{};
+            std::array<double, 3> arguments{};
             for (std::size_t i = 0; i < inputs.size(); ++i) {
-                arguments[i] = static_cast<float>(inputs[i].get(in[i]));
+                arguments[i] = inputs[i].get(in[i]);
             }
-            out.set(at, node.custom->scalar(arguments.data()));
+            out.set(at, apply_custom(*node.custom, node.dtype, arguments[0], arguments[1], arguments[2]));
         });
     } else {
         elementwise_in_blocks(node.op, inputs, used, out);
@@ -129,6 +132,18 @@ inline void softmax_rows(const TensorData& x, const TensorData& out) {
     }
 }
 
+inline void argmax_rows(const TensorData& x, const TensorData& out) {
+    const Index columns = x.shape[-1];
+    for (Index row = 0; row < x.shape.rows(); ++row) {
+        const float* values = x.floats() + row * columns;
+        Index best = 0;
+        for (Index column = 1; column < columns && !std::isnan(values[best]); ++column) {
+            best = values[column] > values[best] || std::isnan(values[column]) ? column : best;
+        }
+        out.set(row, static_cast<double>(best));
+    }
+}
+
 /// x W^T, accumulated in double.
 inline void linear(const TensorData& x, const TensorData& weight, const TensorData& out) {
     const Index depth = weight.shape[1];
@@ -169,7 +184,7 @@ inline void matmul(const TensorData& a, const TensorData& b, const TensorData& o
 }
 
 inline void sample_mixture(std::span<const TensorData> inputs, const TensorData& out) {
-    const Shape& parameters = inputs[1].shape;  // [series, 1 or samples, variates, patches, steps, components]
+    const Shape& parameters = inputs[1].shape;  // [batch, 1 or samples, variates, patches, steps, components]
     const Shape& shape = out.shape;
     const Index components = parameters[5];
     const std::uint64_t seed = static_cast<std::uint32_t>(inputs[4].integers()[0]) |
@@ -196,55 +211,124 @@ inline void sample_mixture(std::span<const TensorData> inputs, const TensorData&
     }
 }
 
+/// Logits are `[series, 1 or samples, variates, positions, vocabulary]`.
+inline void sample_ids(const Node& node, std::span<const TensorData> inputs, const TensorData& out) {
+    const Shape& logits = inputs[0].shape;
+    const Shape& shape = out.shape;
+    const CategoricalOptions options{inputs[1].integers()[0], inputs[2].floats()[0]};
+    SampleKey key;
+    key.seed = static_cast<std::uint32_t>(inputs[3].integers()[0]) |
+               static_cast<std::uint64_t>(static_cast<std::uint32_t>(inputs[3].integers()[1])) << 32U;
+    for (Index at = 0; at < shape.size(); ++at) {
+        const Index position = at % shape[3];
+        const Index variate = at / shape[3] % shape[2];
+        const Index sample = at / shape[3] / shape[2] % shape[1];
+        const Index series = at / shape[3] / shape[2] / shape[1];
+        const Index shared = logits[1] == 1 ? 0 : sample;
+        const Index from = (((series * logits[1] + shared) * shape[2] + variate) * shape[3] + position) * logits[4];
+        key.series = static_cast<std::uint32_t>(series + inputs[4].integers()[0]);
+        key.variate = static_cast<std::uint32_t>(variate);
+        key.sample = static_cast<std::uint32_t>(sample + inputs[4].integers()[1]);
+        key.time = static_cast<std::uint32_t>(inputs[5].integers()[0] + position);
+        static_cast<std::int32_t*>(out.data)[at] = sample_categorical(
+            logits[4], [&](Index id) { return inputs[0].floats()[from + id]; }, options,
+            random_words(key).word[node.attributes[0]]);
+    }
+}
+
+inline void iota(const TensorData& out) {
+    for (Index i = 0; i < out.shape.size(); ++i) {
+        out.set(i, static_cast<double>(i));
+    }
+}
+
+inline void copy(const TensorData& x, const TensorData& out) {
+    std::memcpy(out.data, x.data, static_cast<std::size_t>(out.shape.size()) * size_in_bytes(out.dtype));
+}
+
+inline void slice(const Node& node, const TensorData& x, const TensorData& out) {
+    Strides strides = contiguous_strides(x.shape);
+    auto& stride = strides[static_cast<std::size_t>(node.attributes[0])];
+    const Index offset = node.attributes[1] * stride;
+    stride *= node.attributes[2];
+    copy_strided(x, strides, offset, out);
+}
+
+inline void permute(const Node& node, const TensorData& x, const TensorData& out) {
+    const Strides from = contiguous_strides(x.shape);
+    Strides strides{};
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(out.shape.rank); ++axis) {
+        strides[axis] = from[static_cast<std::size_t>(node.attributes[axis])];
+    }
+    copy_strided(x, strides, 0, out);
+}
+
+inline void expand(const TensorData& x, const TensorData& out) {
+    copy_strided(x, totograph::detail::broadcast_strides(x.shape, contiguous_strides(x.shape), out.shape), 0, out);
+}
+
+/// A node of an op. The inputs of a `store` begin with the value.
+template <Op op>
+void compute(const Node& node, std::span<const TensorData> inputs, const TensorData& out) {
+    if constexpr (is_elementwise(op)) {
+        elementwise(node, inputs, out);
+    } else if constexpr (op == Op::constant) {
+        out.set(0, node.immediate);
+    } else if constexpr (op == Op::iota) {
+        iota(out);
+    } else if constexpr (op == Op::reshape) {
+        copy(inputs[0], out);
+    } else if constexpr (op == Op::slice) {
+        slice(node, inputs[0], out);
+    } else if constexpr (op == Op::permute) {
+        permute(node, inputs[0], out);
+    } else if constexpr (op == Op::expand) {
+        expand(inputs[0], out);
+    } else if constexpr (op == Op::concatenate) {
+        concatenate(node, inputs, out);
+    } else if constexpr (op == Op::take) {
+        take(node, inputs, out);
+    } else if constexpr (op == Op::embedding) {
+        embedding(inputs, out);
+    } else if constexpr (op == Op::sum || op == Op::mean) {
+        reduce(node, inputs[0], out);
+    } else if constexpr (op == Op::cumsum) {
+        scan(inputs[0], out);
+    } else if constexpr (op == Op::softmax) {
+        softmax_rows(inputs[0], out);
+    } else if constexpr (op == Op::argmax) {
+        argmax_rows(inputs[0], out);
+    } else if constexpr (op == Op::linear) {
+        linear(inputs[0], inputs[1], out);
+    } else if constexpr (op == Op::matmul) {
+        matmul(inputs[0], inputs[1], out);
+    } else if constexpr (op == Op::attention) {
+        attention(node, inputs, out);
+    } else if constexpr (op == Op::sample_student_t_mixture) {
+        sample_mixture(inputs, out);
+    } else if constexpr (op == Op::sample_categorical) {
+        sample_ids(node, inputs, out);
+    } else if constexpr (op == Op::store) {
+        store(node, inputs, out);
+    } else {
+        static_assert(op == Op::weight || op == Op::state || op == Op::opaque,
+                      "totograph: an op has no reference implementation; add it to `evaluate.hpp`.");
+    }
+}
+
+using Compute = void (*)(const Node& node, std::span<const TensorData> inputs, const TensorData& out);
+
+inline constexpr auto compute_of_ops = []<std::size_t... op>(std::index_sequence<op...>) {
+    return std::array<Compute, op_count>{&compute<static_cast<Op>(op)>...};
+}
+(std::make_index_sequence<op_count>());
+
 }  // namespace evaluate_detail
 
-/// Computes one node. For a `store`, `out` is the state and `inputs` begin with the value.
+/// Computes one node, not one of what lies elsewhere (`weight`, `state`) or is the user's (`opaque`). For a `store`,
+/// `out` is the state and `inputs` begin with the value.
 inline void evaluate(const Node& node, std::span<const TensorData> inputs, const TensorData& out) {
-    using namespace evaluate_detail;
-    switch (node.op) {
-        case Op::constant: out.set(0, node.immediate); return;
-        case Op::iota:
-            for (Index i = 0; i < out.shape.size(); ++i) {
-                out.set(i, static_cast<double>(i));
-            }
-            return;
-        case Op::reshape:
-            std::memcpy(out.data, inputs[0].data,
-                        static_cast<std::size_t>(out.shape.size()) * size_in_bytes(out.dtype));
-            return;
-        case Op::slice: {
-            Strides strides = contiguous_strides(inputs[0].shape);
-            auto& stride = strides[static_cast<std::size_t>(node.attributes[0])];
-            const Index offset = node.attributes[1] * stride;
-            stride *= node.attributes[2];
-            return copy_strided(inputs[0], strides, offset, out);
-        }
-        case Op::permute: {
-            const Strides from = contiguous_strides(inputs[0].shape);
-            Strides strides{};
-            for (std::size_t axis = 0; axis < static_cast<std::size_t>(out.shape.rank); ++axis) {
-                strides[axis] = from[static_cast<std::size_t>(node.attributes[axis])];
-            }
-            return copy_strided(inputs[0], strides, 0, out);
-        }
-        case Op::expand:
-            return copy_strided(
-                inputs[0],
-                totograph::detail::broadcast_strides(inputs[0].shape, contiguous_strides(inputs[0].shape), out.shape),
-                0, out);
-        case Op::concatenate: return concatenate(node, inputs, out);
-        case Op::take: return take(node, inputs, out);
-        case Op::sum:
-        case Op::mean: return reduce(node, inputs[0], out);
-        case Op::cumsum: return scan(inputs[0], out);
-        case Op::softmax: return softmax_rows(inputs[0], out);
-        case Op::linear: return linear(inputs[0], inputs[1], out);
-        case Op::matmul: return matmul(inputs[0], inputs[1], out);
-        case Op::attention: return attention(node, inputs, out);
-        case Op::sample_student_t_mixture: return sample_mixture(inputs, out);
-        case Op::store: return store(node, inputs, out);
-        default: return elementwise(node, inputs, out);
-    }
+    evaluate_detail::compute_of_ops[static_cast<std::size_t>(node.op)](node, inputs, out);
 }
 
 }  // namespace totograph::cpu

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <span>
 
 #include <totograph/core/shape.hpp>
@@ -35,6 +36,19 @@ inline void concatenate(const Node& node, std::span<const TensorData> inputs, co
         for_each_element(input.shape, std::span(&strides, 1),
                          [&](Index at, const auto& to) { out.set(offset + to[0], input.get(at)); });
         begin += input.shape[axis];
+    }
+}
+
+/// `inputs` are the table and the ids.
+inline void embedding(std::span<const TensorData> inputs, const TensorData& out) {
+    const Index width = out.shape[-1];
+    for (Index row = 0; row < inputs[1].shape.size(); ++row) {
+        const Index id = inputs[1].integers()[row];
+        const bool is_row = id >= 0 && id < inputs[0].shape[0];
+        for (Index column = 0; column < width; ++column) {
+            out.set(row * width + column,
+                    is_row ? inputs[0].get(id * width + column) : std::numeric_limits<double>::quiet_NaN());
+        }
     }
 }
 

@@ -60,6 +60,10 @@ inline const double* run(const Chain& chain, Values& values, Index count) {
         const auto& c = values[static_cast<std::size_t>(instruction.arguments[2])];
         if (instruction.op == Op::constant) {
             std::fill_n(to.begin(), count, instruction.immediate);
+        } else if (instruction.op == Op::custom_elementwise) {
+            for (std::size_t lane = 0; lane < static_cast<std::size_t>(count); ++lane) {
+                to[lane] = apply_custom(*instruction.custom, instruction.dtype, a[lane], b[lane], c[lane]);
+            }
         } else {
             apply_elementwise(instruction.op, a.data(), b.data(), c.data(), count, to.data());
         }

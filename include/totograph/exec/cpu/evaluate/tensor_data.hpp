@@ -8,11 +8,16 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <type_traits>
+#include <utility>
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/arithmetic.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/op_table.hpp>
+#include <totograph/graph/record/custom.hpp>
 
 // Tensors and single numbers, as the reference implementation of every op (`evaluate.hpp`) sees them.
 
@@ -83,54 +88,61 @@ struct TensorData {
     [[nodiscard]] const std::int32_t* integers() const { return static_cast<const std::int32_t*>(data); }
 };
 
-/// log(1 + exp(x)) without overflow.
-inline double softplus_of(double x) {
-    return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+namespace evaluate_detail {
+
+/// The arithmetic of an op on `count` numbers each, found at run time.
+using Arithmetic = void (*)(const double* a, const double* b, const double* c, Index count, double* to);
+
+template <Op op>
+void apply_each(const double* a, const double* b, const double* c, Index count, double* to) {
+    for (Index i = 0; i < count; ++i) {
+        if constexpr (is_arithmetic(op)) {
+            to[i] = totograph::elementwise<op, double>(a[i], b[i], c[i]);
+        } else {
+            to[i] = a[i];  // a cast is rounded where it is stored
+        }
+    }
+}
+
+inline constexpr auto arithmetic_of_ops = []<std::size_t... op>(std::index_sequence<op...>) {
+    return std::array<Arithmetic, op_count>{&apply_each<static_cast<Op>(op)>...};
+}
+(std::make_index_sequence<op_count>());
+
+}  // namespace evaluate_detail
+
+/// One elementwise op on `count` numbers each, side by side.
+inline void apply_elementwise(Op op, const double* a, const double* b, const double* c, Index count, double* to) {
+    evaluate_detail::arithmetic_of_ops[static_cast<std::size_t>(op)](a, b, c, count, to);
 }
 
 /// One elementwise op on numbers.
 inline double apply_elementwise(Op op, double a, double b, double c) {
-    switch (op) {
-        case Op::add: return a + b;
-        case Op::subtract: return a - b;
-        case Op::multiply: return a * b;
-        case Op::divide: return a / b;
-        case Op::maximum: return a > b || std::isnan(a) ? a : b;
-        case Op::minimum: return a < b || std::isnan(a) ? a : b;
-        case Op::negative: return -a;
-        case Op::abs: return std::abs(a);
-        case Op::floor: return std::floor(a);
-        case Op::exp: return std::exp(a);
-        case Op::log: return std::log(a);
-        case Op::sin: return std::sin(a);
-        case Op::cos: return std::cos(a);
-        case Op::sqrt: return std::sqrt(a);
-        case Op::rsqrt: return 1.0 / std::sqrt(a);
-        case Op::sigmoid: return 1.0 / (1.0 + std::exp(-a));
-        case Op::silu: return a / (1.0 + std::exp(-a));
-        case Op::softplus: return softplus_of(a);
-        case Op::tanh: return std::tanh(a);
-        case Op::less: return a < b ? 1.0 : 0.0;
-        case Op::equal: return a == b ? 1.0 : 0.0;
-        case Op::where: return a != 0.0 ? b : c;
-        default: return a;  // cast: the result is rounded where it is stored
-    }
+    double result = 0;
+    apply_elementwise(op, &a, &b, &c, 1, &result);
+    return result;
 }
 
-/// The same on `count` numbers each.
-inline void apply_elementwise(Op op, const double* a, const double* b, const double* c, Index count, double* to) {
-    const auto each = [&](auto&& function) {
-        for (Index i = 0; i < count; ++i) {
-            to[i] = function(i);
+/// An elementwise operation of the user on numbers of a dtype.
+inline double apply_custom(const CustomOperation& operation, DType dtype, double a, double b, double c) {
+    const auto call = [&](auto function) {
+        using T = typename decltype(function)::type;
+        if constexpr (std::is_same_v<T, std::int32_t>) {
+            const T arguments[] = {to_i32(a), to_i32(b), to_i32(c)};
+            return static_cast<double>(operation.scalar_i32(arguments));
+        } else {
+            const T arguments[] = {static_cast<T>(a), static_cast<T>(b), static_cast<T>(c)};
+            if constexpr (std::is_same_v<T, float>) {
+                return static_cast<double>(operation.scalar(arguments));
+            } else {
+                return operation.scalar_f64(arguments);
+            }
         }
     };
-    switch (op) {  // the frequent ones as loops of their own
-        case Op::add: return each([&](Index i) { return a[i] + b[i]; });
-        case Op::subtract: return each([&](Index i) { return a[i] - b[i]; });
-        case Op::multiply: return each([&](Index i) { return a[i] * b[i]; });
-        case Op::divide: return each([&](Index i) { return a[i] / b[i]; });
-        case Op::cast: return each([&](Index i) { return a[i]; });
-        default: return each([&](Index i) { return apply_elementwise(op, a[i], b[i], c[i]); });
+    switch (dtype) {
+        case DType::f32: return call(std::type_identity<float>());
+        case DType::f64: return call(std::type_identity<double>());
+        default: return call(std::type_identity<std::int32_t>());
     }
 }
 

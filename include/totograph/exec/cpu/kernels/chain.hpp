@@ -7,6 +7,7 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/arithmetic.hpp>
 #include <totograph/exec/cpu/simd.hpp>
 #include <totograph/exec/cpu/vector.hpp>
 #include <totograph/graph/kernel.hpp>
@@ -39,50 +40,8 @@ Vector execute(const Values& values) {
     const auto& c = values[static_cast<std::size_t>(instruction.arguments[2])];
     if constexpr (op == Op::constant) {
         return Vector(static_cast<float>(instruction.immediate));
-    } else if constexpr (op == Op::add) {
-        return a + b;
-    } else if constexpr (op == Op::subtract) {
-        return a - b;
-    } else if constexpr (op == Op::multiply) {
-        return a * b;
-    } else if constexpr (op == Op::divide) {
-        return a / b;
-    } else if constexpr (op == Op::maximum) {
-        return max(a, b);
-    } else if constexpr (op == Op::minimum) {
-        return min(a, b);
-    } else if constexpr (op == Op::negative) {
-        return -a;
-    } else if constexpr (op == Op::abs) {
-        return abs(a);
-    } else if constexpr (op == Op::floor) {
-        return floor(a);
-    } else if constexpr (op == Op::exp) {
-        return exp(a);
-    } else if constexpr (op == Op::log) {
-        return log(a);
-    } else if constexpr (op == Op::sin) {
-        return sin(a);
-    } else if constexpr (op == Op::cos) {
-        return cos(a);
-    } else if constexpr (op == Op::sqrt) {
-        return sqrt(a);
-    } else if constexpr (op == Op::rsqrt) {
-        return Vector(1.0F) / sqrt(a);
-    } else if constexpr (op == Op::sigmoid) {
-        return Vector(1.0F) / (Vector(1.0F) + exp(-a));
-    } else if constexpr (op == Op::silu) {
-        return a / (Vector(1.0F) + exp(-a));
-    } else if constexpr (op == Op::softplus) {
-        return Eigen::internal::pmax(a.lanes, zero_packet()) + log1p(exp(-abs(a)));  // the other summand keeps NaN
-    } else if constexpr (op == Op::tanh) {
-        return tanh(a);
-    } else if constexpr (op == Op::less) {
-        return less(a, b);
-    } else if constexpr (op == Op::equal) {
-        return equal(a, b);
-    } else if constexpr (op == Op::where) {
-        return where(a, b, c);
+    } else if constexpr (is_arithmetic(op)) {
+        return elementwise<op, Vector>(a, b, c);
     } else if constexpr (op == Op::rotate_pairs) {
         return rotate_pairs(a);
     } else {

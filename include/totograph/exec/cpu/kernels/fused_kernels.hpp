@@ -201,14 +201,13 @@ template <class Source>
 consteval bool check_interpretable() {
     constexpr bool has_code = [] {
         for (std::size_t i = 0; i < static_cast<std::size_t>(Source::chain.count); ++i) {
-            const Op op = Source::chain.instructions[i].op;
-            if (op == Op::rotate_pairs || op == Op::custom_elementwise) {
+            if (Source::chain.instructions[i].op == Op::rotate_pairs) {
                 return false;
             }
         }
         return true;
     }();
-    static_assert(has_code, "totograph: pair rotations and custom operations run on f32 alone; cast before and after.");
+    static_assert(has_code, "totograph: pair rotations run on f32 alone; cast before and after.");
     return true;
 }
 

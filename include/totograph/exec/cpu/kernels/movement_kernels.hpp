@@ -177,6 +177,44 @@ inline void cumsum(const Kernel& kernel, const KernelCall& call) noexcept {
     return kernel.dtype == DType::f64 ? cumsum_of<double>(kernel, call) : cumsum_of<float>(kernel, call);
 }
 
+/// Rows of a table, in parts of the iteration, `[..., width]`.
+inline void embedding(const Kernel& kernel, const KernelCall& call) noexcept {
+    const Shape& shape = kernel.iteration;
+    const Operand& table = kernel.operands[0];
+    const Operand& ids = kernel.operands[1];
+    parallel_for_each_row(call, shape, [&](const AxisIndex& index) {
+        // The ids have an axis less: all that `offset_of` looks at.
+        const Index id = static_cast<const std::int32_t*>(call.operands[1])[offset_of(index, ids.strides, shape.rank)];
+        const Index to = offset_of(index, kernel.output_strides, shape.rank);
+        if (id >= 0 && id < table.shape[0]) {
+            copy({call.operands[0], id * table.strides[0], table.strides[1], call.output, to,
+                  last_stride(kernel.output_strides, shape.rank), shape[-1]},
+                 DType::f32);
+        } else {
+            std::fill_n(static_cast<float*>(call.output) + to, shape[-1], std::numeric_limits<float>::quiet_NaN());
+        }
+    });
+}
+
+inline void argmax(const Kernel& kernel, const KernelCall& call) noexcept {
+    const Operand& x = kernel.operands[0];
+    const Index step = last_stride(x.strides, x.shape.rank);
+    parallel_for_each_row(call, x.shape, [&](const AxisIndex& index) {
+        const float* in = static_cast<const float*>(call.operands[0]) + offset_of(index, x.strides, x.shape.rank);
+        float largest = in[0];
+        Index best = 0;
+        for (Index column = 1; column < x.shape[-1] && largest == largest; ++column) {
+            const float value = in[column * step];
+            if (!(value <= largest)) {  // larger, or NaN
+                largest = value;
+                best = column;
+            }
+        }
+        static_cast<std::int32_t*>(call.output)[offset_of(index, kernel.output_strides, x.shape.rank)] =
+            static_cast<std::int32_t>(best);
+    });
+}
+
 inline void softmax(const Kernel& kernel, const KernelCall& call) noexcept {
     const Shape& shape = kernel.iteration;
     const Index columns = shape[-1];

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
+#include <totograph/core/categorical.hpp>
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/core/tensor_view.hpp>
@@ -18,6 +20,7 @@
 #include <totograph/exec/cpu/thread_pool.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/op_table.hpp>
 #include <totograph/graph/record/custom.hpp>
 
 // Kernels of the ops that are not chains: scans, copies, sampling, and operations of the user; attention
@@ -67,6 +70,36 @@ void run_sample(const Kernel&, const KernelCall& call) noexcept {
     });
 }
 
+/// Ids of `[series, samples, variates, positions]`.
+template <class K>
+void run_sample_categorical(const Kernel&, const KernelCall& call) noexcept {
+    using S = AttentionSizes<K>;
+    const auto* halves = static_cast<const std::int32_t*>(call.operands[3]);
+    const std::uint64_t seed = static_cast<std::uint32_t>(halves[0]) |
+                               static_cast<std::uint64_t>(static_cast<std::uint32_t>(halves[1])) << 32U;
+    const CategoricalOptions options{static_cast<const std::int32_t*>(call.operands[1])[0],
+                                     static_cast<const float*>(call.operands[2])[0]};
+    parallel_for(*call.pool, S::shape.size(), [&](Index item, int) {
+        const Index position = item % S::positions;
+        const Index variate = item / S::positions % S::variates;
+        const Index sample = item / S::positions / S::variates % S::samples;
+        const Index series = item / S::positions / S::variates / S::samples;
+        const float* logits = rows_of<K>(call, 0, series, sample, variate) + position * stride<K>(0, 3);
+        SampleKey key;
+        key.seed = seed;
+        key.series = static_cast<std::uint32_t>(series + integer_of<K>(call, 4, 0));
+        key.variate = static_cast<std::uint32_t>(variate);
+        key.sample = static_cast<std::uint32_t>(sample + integer_of<K>(call, 4, 1));
+        key.time = static_cast<std::uint32_t>(integer_of<K>(call, 5, 0) + position);
+        static_cast<std::int32_t*>(
+            call.output)[series * K::kernel.output_strides[0] + sample * K::kernel.output_strides[1] +
+                         variate * K::kernel.output_strides[2] + position * K::kernel.output_strides[3]] =
+            sample_categorical(
+                operand<K>(0).shape[4], [&](Index id) { return logits[id * stride<K>(0, 4)]; }, options,
+                random_words(key).word[K::kernel.attributes[0]]);
+    });
+}
+
 // --- Operations of the user ------------------------------------------------------------------------------------------
 
 /// A shape value as a type.
@@ -80,6 +113,11 @@ struct ExtentsOfShape<Source, std::index_sequence<axis...>> {
 template <class Source>
 using ExtentsOf =
     typename ExtentsOfShape<Source, std::make_index_sequence<static_cast<std::size_t>(Source::shape.rank)>>::type;
+
+/// The C++ type of a dtype that graphs compute in.
+template <DType dtype>
+using NumberOf =
+    std::conditional_t<dtype == DType::f32, float, std::conditional_t<dtype == DType::f64, double, std::int32_t>>;
 
 template <class K, std::size_t which>
 struct OperandShape {
@@ -111,9 +149,10 @@ void run_opaque(const Kernel&, const KernelCall& call) noexcept {
                   "totograph: an opaque operation reads contiguous tensors; slice or permute after it instead.");
     using Operation = typename FindOperation<typename K::Operations, K::kernel.custom>::type;
     [&]<std::size_t... i>(std::index_sequence<i...>) {
-        Operation::run(
-            TensorView<float, ExtentsOf<OutputShape<K>>>(static_cast<float*>(call.output)),
-            TensorView<const float, ExtentsOf<OperandShape<K, i>>>(static_cast<const float*>(call.operands[i]))...);
+        Operation::run(TensorView<NumberOf<K::kernel.dtype>, ExtentsOf<OutputShape<K>>>(
+                           static_cast<NumberOf<K::kernel.dtype>*>(call.output)),
+                       TensorView<const NumberOf<operand<K>(i).dtype>, ExtentsOf<OperandShape<K, i>>>(
+                           static_cast<const NumberOf<operand<K>(i).dtype>*>(call.operands[i]))...);
     }
     (std::make_index_sequence<static_cast<std::size_t>(K::kernel.operand_count)>());
 }
@@ -133,25 +172,30 @@ constexpr std::size_t scratch_floats() {
 template <class K>
 constexpr KernelFunction structural_function() {
     constexpr Op op = K::kernel.op;
+    static_assert(row_of(op).executors.fused_cpu,
+                  "totograph: the fused CPU executor does not run an op that this model records.");
     if constexpr (op == Op::take) {
         return &movement_detail::take;
+    } else if constexpr (op == Op::embedding) {
+        return &movement_detail::embedding;
     } else if constexpr (op == Op::concatenate) {
         return &movement_detail::concatenate;
     } else if constexpr (op == Op::store) {
         return &movement_detail::store;
     } else if constexpr (op == Op::cumsum) {
-        static_assert(K::kernel.dtype != DType::i32, "totograph: a running sum is f32 or f64; cast before.");
         return &movement_detail::cumsum;
     } else if constexpr (op == Op::softmax) {
-        static_assert(K::kernel.dtype == DType::f32, "totograph: softmax is f32; cast before.");
         return &movement_detail::softmax;
+    } else if constexpr (op == Op::argmax) {
+        return &movement_detail::argmax;
     } else if constexpr (op == Op::attention) {
         return &run_attention<K>;
     } else if constexpr (op == Op::sample_student_t_mixture) {
         return &run_sample<K>;
+    } else if constexpr (op == Op::sample_categorical) {
+        return &run_sample_categorical<K>;
     } else {
-        static_assert(op == Op::opaque,
-                      "totograph: the fused CPU executor has no kernel for an op that this model records.");
+        static_assert(op == Op::opaque, "totograph: an op has no kernel here; add one, or say so in `op_table`.");
         return &run_opaque<K>;
     }
 }

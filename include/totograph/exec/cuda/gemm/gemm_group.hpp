@@ -9,7 +9,7 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/kernels/kernel_facts.hpp>
 #include <totograph/graph/kernel.hpp>
-#include <totograph/graph/op.hpp>
+#include <totograph/graph/op_table.hpp>
 
 // GEMMs of one launch, as numbers: what a kernel for them is selected by. Nothing here needs CUDA.
 
@@ -88,19 +88,9 @@ constexpr GemmEpilogue epilogue_of(const Kernel& kernel, bool stores_bf16) {
     result.is_short = chain.count > 0 && chain.count <= most_instructions && kernel.operand_count <= most_operands &&
                       repeated == (1U << kernel.operand_count) - 1;
     for (std::size_t i = 0; i < static_cast<std::size_t>(chain.count); ++i) {
-        switch (chain.instructions[i].op) {
-            case Op::constant:
-            case Op::add:
-            case Op::subtract:
-            case Op::multiply:
-            case Op::maximum:
-            case Op::minimum:
-            case Op::negative:
-            case Op::rotate_pairs: break;
-            case Op::sigmoid:
-            case Op::silu: ++result.sigmoids; break;
-            default: result.is_short = false;
-        }
+        const ChainCost cost = row_of(chain.instructions[i].op).cost;
+        result.is_short = result.is_short && cost != ChainCost::function;
+        result.sigmoids += cost == ChainCost::sigmoid ? 1 : 0;
     }
     return result;
 }

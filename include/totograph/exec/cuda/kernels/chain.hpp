@@ -2,13 +2,13 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
 
 #include <totograph/core/dtype.hpp>
+#include <totograph/exec/arithmetic.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/kernel_facts.hpp>
 #include <totograph/graph/kernel.hpp>
@@ -67,21 +67,6 @@ struct ValuesOf<Source, lanes, std::index_sequence<index...>> {
     using type = Slots<std::index_sequence<index...>, Pack<Element<value_dtype<Source, index>()>, lanes>...>;
 };
 
-template <class T>
-__device__ __forceinline__ T softplus(T x) {
-    return std::fmax(x, T(0)) + std::log1p(std::exp(-std::fabs(x)));
-}
-
-/// The larger; NaN if either is.
-template <class T>
-__device__ __forceinline__ T maximum(T a, T b) {
-    return a > b || a != a ? a : b;
-}
-template <class T>
-__device__ __forceinline__ T minimum(T a, T b) {
-    return a < b || a != a ? a : b;
-}
-
 /// A cast; to an integer, NaN becomes 0 and what is out of range the nearest integer, as the device has it.
 template <class To, class From>
 __device__ __forceinline__ To convert(From value) {
@@ -117,38 +102,8 @@ constexpr bool is_factor(const Chain& chain, std::size_t instruction) {
 ///                    enough
 /// @tparam is_factor  what it makes goes into that result by multiplications alone
 template <Op op, bool rounds, bool is_factor, class T>
-__device__ __forceinline__ T apply(T a, T b) {
-    if constexpr (op == Op::add) {
-        return a + b;
-    } else if constexpr (op == Op::subtract) {
-        return a - b;
-    } else if constexpr (op == Op::multiply) {
-        return a * b;
-    } else if constexpr (op == Op::divide) {
-        return a / b;
-    } else if constexpr (op == Op::maximum) {
-        return maximum(a, b);
-    } else if constexpr (op == Op::minimum) {
-        return minimum(a, b);
-    } else if constexpr (op == Op::negative) {
-        return -a;
-    } else if constexpr (op == Op::abs) {
-        return a < T(0) ? -a : a;
-    } else if constexpr (op == Op::floor) {
-        return std::floor(a);
-    } else if constexpr (op == Op::exp) {
-        return std::exp(a);
-    } else if constexpr (op == Op::log) {
-        return std::log(a);
-    } else if constexpr (op == Op::sin) {
-        return std::sin(a);
-    } else if constexpr (op == Op::cos) {
-        return std::cos(a);
-    } else if constexpr (op == Op::sqrt) {
-        return std::sqrt(a);
-    } else if constexpr (op == Op::rsqrt) {
-        return T(1) / std::sqrt(a);
-    } else if constexpr (op == Op::silu && rounds && is_factor && std::is_same_v<T, float>) {
+__device__ __forceinline__ T apply(T a, T b, T c) {
+    if constexpr (op == Op::silu && rounds && is_factor && std::is_same_v<T, float>) {
         // a / (1 + exp(-a)) = a/2 (1 + tanh(a/2)), in one instruction of the unit for such functions in place of two.
         // It errs by up to |a| / 4096: for positive a, by at most a quarter of what rounding can lose; below about -2.4
         // it can be more than rounding loses, and from about -8 on all of the result, which is at most 0.003 there.
@@ -156,25 +111,17 @@ __device__ __forceinline__ T apply(T a, T b) {
         float tangent;
         asm("tanh.approx.f32 %0, %1;" : "=f"(tangent) : "f"(half));
         return half + half * tangent;
-    } else if constexpr (op == Op::sigmoid || op == Op::silu) {
-        const T numerator = op == Op::silu ? a : T(1);
-        if constexpr (rounds && std::is_same_v<T, float>) {
-            // As instructions: what is too small for a normal number becomes 0, which is all that bf16 needs of it; the
-            // functions of the library spend code on such cases.
-            constexpr float log2_of_e = 1.4426950408889634F;
-            float power;
-            float quotient;
-            asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(a * -log2_of_e));
-            asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(quotient) : "f"(1.0F + power));
-            return numerator * quotient;
-        } else {
-            return numerator / (T(1) + std::exp(-a));
-        }
-    } else if constexpr (op == Op::softplus) {
-        return softplus(a);
+    } else if constexpr ((op == Op::sigmoid || op == Op::silu) && rounds && std::is_same_v<T, float>) {
+        // As instructions: what is too small for a normal number becomes 0, which is all that bf16 needs of it; the
+        // functions of the library spend code on such cases.
+        constexpr float log2_of_e = 1.4426950408889634F;
+        float power;
+        float quotient;
+        asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(a * -log2_of_e));
+        asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(quotient) : "f"(1.0F + power));
+        return (op == Op::silu ? a : 1.0F) * quotient;
     } else {
-        static_assert(op == Op::tanh, "totograph: the CUDA executor has no code for this elementwise op.");
-        return std::tanh(a);
+        return elementwise<op, T>(a, b, c);
     }
 }
 
@@ -213,13 +160,6 @@ __device__ __forceinline__ void execute(Values& values) {
             result.lane[lane] = static_cast<T>(instruction.immediate);
         } else if constexpr (op == Op::cast) {
             result.lane[lane] = convert<T>(at<first>(values).lane[lane]);
-        } else if constexpr (op == Op::less) {
-            result.lane[lane] = at<first>(values).lane[lane] < at<second>(values).lane[lane] ? T(1) : T(0);
-        } else if constexpr (op == Op::equal) {
-            result.lane[lane] = at<first>(values).lane[lane] == at<second>(values).lane[lane] ? T(1) : T(0);
-        } else if constexpr (op == Op::where) {
-            result.lane[lane] =
-                at<first>(values).lane[lane] != 0 ? at<second>(values).lane[lane] : at<third>(values).lane[lane];
         } else if constexpr (op == Op::rotate_pairs) {
             static_assert(lanes % 2 == 0, "totograph: pairs are rotated two elements at a time.");
             result.lane[lane] = lane % 2 == 0 ? -at<first>(values).lane[lane | 1] : at<first>(values).lane[lane & ~1];
@@ -236,9 +176,11 @@ __device__ __forceinline__ void execute(Values& values) {
                 result.lane[lane] = Operation::apply(a, b, c);
             }
         } else {
-            // An op of one argument does not read the second, which may be of any type.
+            static_assert(is_arithmetic(op), "totograph: the CUDA executor has no code for this elementwise op.");
+            // An op does not read the arguments that it lacks, which may be of any type.
             result.lane[lane] = apply<op, Source::rounds, is_factor(Source::chain, which), T>(
-                static_cast<T>(at<first>(values).lane[lane]), static_cast<T>(at<second>(values).lane[lane]));
+                static_cast<T>(at<first>(values).lane[lane]), static_cast<T>(at<second>(values).lane[lane]),
+                static_cast<T>(at<third>(values).lane[lane]));
         }
     }
 }

@@ -72,6 +72,45 @@ __device__ void run_take(const KernelCall& call) {
         [&](const auto& place, const T& value) { out[offset_of<K, StridesOfOutput<K>>(place)] = value; });
 }
 
+/// The strides of ids over the iteration, which has one axis more, and those of a table's columns.
+template <class K>
+struct StridesOfIds {
+    static constexpr Strides strides = [] {
+        Strides result = K::kernel.operands[1].strides;
+        result[static_cast<std::size_t>(K::kernel.iteration.rank - 1)] = 0;
+        return result;
+    }();
+};
+template <class K>
+struct StridesOfColumns {
+    static constexpr Strides strides = [] {
+        Strides result{};
+        result[static_cast<std::size_t>(K::kernel.iteration.rank - 1)] = K::kernel.operands[0].strides[1];
+        return result;
+    }();
+};
+
+/// Rows of a table by ids; NaN for an id that names none.
+template <class K, class Threads = Blocks<>>
+__device__ void run_embedding(const KernelCall& call) {
+    if (!has_place<K, IterationOf<K>, Threads>()) {
+        return;
+    }
+    constexpr auto rows = static_cast<std::int32_t>(K::kernel.operands[0].shape.extents[0]);
+    constexpr auto step = static_cast<Offset<K>>(K::kernel.operands[0].strides[0]);
+    const auto* table = call.operands[0].get<float>(positions_of<K>(call));
+    const auto* ids = call.operands[1].get<std::int32_t>(positions_of<K>(call));
+    auto* out = call.output.get<float>(positions_of<K>(call));
+    for_each_place<K, IterationOf<K>, Threads>(
+        [&](const auto& place) {
+            const std::int32_t id = ids[offset_of<K, StridesOfIds<K>>(place)];
+            const bool is_row = id >= 0 && id < rows;
+            const float value = table[(is_row ? step * id : 0) + offset_of<K, StridesOfColumns<K>>(place)];
+            return is_row ? value : __int_as_float(0x7fc00000);
+        },
+        [&](const auto& place, float value) { out[offset_of<K, StridesOfOutput<K>>(place)] = value; });
+}
+
 template <class K, std::size_t which>
 struct OperandShapeOf {
     static constexpr Shape shape = K::kernel.operands[which].shape;

@@ -11,6 +11,7 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/attention/attention.hpp>
 #include <totograph/exec/cuda/gemm/epilogue.hpp>
+#include <totograph/exec/cuda/kernels/categorical.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/movement.hpp>
@@ -20,6 +21,7 @@
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/op_table.hpp>
 
 // The kernels that are launched: one step, several small ones, several of the same rows, the chain after a library's
 // product.
@@ -29,12 +31,16 @@ namespace totograph::cuda {
 /// Runs a step on threads that share it.
 template <class K, class Threads = Blocks<>>
 __device__ void run_step(const KernelCall& call) {
+    static_assert(K::kernel.kind != KernelKind::structural || row_of(K::kernel.op).executors.cuda,
+                  "totograph: the CUDA executor has no kernel for an op that this model records.");
     if constexpr (K::kernel.kind == KernelKind::pointwise) {
         run_pointwise<K, Threads>(call);
     } else if constexpr (K::kernel.kind == KernelKind::reduction) {
         run_reduction<K, Threads>(call);
     } else if constexpr (K::kernel.op == Op::take) {
         run_take<K, Threads>(call);
+    } else if constexpr (K::kernel.op == Op::embedding) {
+        run_embedding<K, Threads>(call);
     } else if constexpr (K::kernel.op == Op::concatenate) {
         run_concatenate<K, Threads>(call);
     } else if constexpr (K::kernel.op == Op::store) {
@@ -43,11 +49,15 @@ __device__ void run_step(const KernelCall& call) {
         run_cumsum<K, Threads>(call);
     } else if constexpr (K::kernel.op == Op::softmax) {
         run_softmax<K, Threads>(call);
+    } else if constexpr (K::kernel.op == Op::argmax) {
+        run_argmax<K, Threads>(call);
+    } else if constexpr (K::kernel.op == Op::sample_categorical) {
+        run_sample_categorical<K>(call);
     } else if constexpr (K::kernel.op == Op::attention) {
         run_attention<K>(call);
     } else {
         static_assert(K::kernel.op == Op::sample_student_t_mixture,
-                      "totograph: the CUDA executor has no kernel for an op that this model records.");
+                      "totograph: an op has no kernel here; add one, or say so in `op_table`.");
         run_sample<K>(call);
     }
 }
@@ -69,7 +79,12 @@ constexpr Index blocks_wanted() {
     } else if constexpr (K::kernel.op == Op::softmax) {
         constexpr Index columns = K::kernel.iteration[-1];
         return over(K::kernel.iteration.size() / columns, block_threads / softmax_threads(columns));
-    } else if constexpr (K::kernel.op == Op::attention) {
+    } else if constexpr (K::kernel.op == Op::argmax) {
+        constexpr Index rows = K::kernel.iteration.size();
+        return K::kernel.operands[0].shape[-1] <= 1024 ? over(rows, warps) : rows;
+    } else if constexpr (K::kernel.op == Op::sample_categorical) {
+        return K::kernel.iteration.size();
+    } else if constexpr (row_of(K::kernel.op).kind == OpClass::attention) {
         return query_takes_block<K>() ? AttentionSizes<K>::queries : over(AttentionSizes<K>::queries, warps);
     } else {
         return over(K::kernel.iteration.size(), block_threads);

@@ -12,6 +12,7 @@
 #include <totograph/exec/cuda/lowering/step_relations.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/op_table.hpp>
 #include <totograph/graph/passes/location.hpp>
 
 // Which steps can run one after the other without waiting for the whole device: those that compute a row of what they
@@ -41,13 +42,13 @@ constexpr int row_axes(const Kernel& kernel) {
         case KernelKind::product: return 0;
         case KernelKind::structural: break;
     }
-    switch (kernel.op) {
-        case Op::cumsum: return kernel.iteration.rank - 1;
-        case Op::concatenate:
-        case Op::take: return static_cast<int>(kernel.attributes[0]);
-        case Op::store: return kernel.iteration.rank;
-        default: return 0;
+    switch (row_of(kernel.op).rows) {
+        case OpRows::unknown: return 0;
+        case OpRows::all: return kernel.iteration.rank;
+        case OpRows::all_but_last: return kernel.iteration.rank - 1;
+        case OpRows::before_its_axis: return static_cast<int>(kernel.attributes[0]);
     }
+    return 0;
 }
 
 /// The shape of a step's first axes alone.

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include <totograph/core/categorical.hpp>
+#include <totograph/core/random.hpp>
+#include <totograph/exec/cuda/kernels/blocks.hpp>
+#include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/kernels/places.hpp>
+#include <totograph/exec/cuda/kernels/reduction.hpp>
+
+// Draws of ids, a block each. Weights are whole numbers, so the ids are those of the CPU, whatever the order of sums.
+
+namespace totograph::cuda {
+
+/// Draws of one block, one after the other.
+template <class Logits>
+class CategoricalBlock {
+public:
+    __device__ CategoricalBlock(const Logits& logits, int count) : logits_(logits), count_(count) {}
+
+    /// One id, in every thread; all threads of the block call it.
+    __device__ std::int32_t draw(const CategoricalOptions& options, std::uint32_t word) {
+        using namespace categorical;
+        largest_ = -std::numeric_limits<float>::infinity();
+        for (int i = own(); i < count_; i += block_threads) {
+            largest_ = fmaxf(largest_, logits_(i));  // leaves NaN out
+        }
+        largest_ = largest_of_block(largest_);
+        if (!can_draw(largest_)) {
+            return -1;
+        }
+        kept_ = Kept{};
+        if (options.top_k > 0 && options.top_k < count_) {
+            const auto limit = static_cast<std::uint64_t>(options.top_k) - 1;
+            kept_.key = find(limit, [](float) { return std::uint64_t{1}; }).prefix;
+        }
+        if (options.top_p < 1.0F) {
+            const std::uint64_t limit = part_of(sum_of_kept(), options.top_p);
+            const Search search = find(limit, [this](float logit) { return weight_of(logit, largest_); });
+            const std::uint64_t of_one = weight_of(logit_of(search.prefix), largest_);
+            kept_ = {search.prefix, ties_within(search, of_one, limit)};
+        }
+        return pick(word);
+    }
+
+private:
+    struct Shared {
+        unsigned long long sums[categorical::digits];
+        unsigned long long ties[block_threads];
+        float largest[block_threads / warp_size];
+        std::uint32_t prefix;
+        std::uint64_t above;
+        std::uint64_t within;
+        std::uint64_t total;
+        std::int32_t id;
+    };
+    static_assert(categorical::digits == block_threads, "totograph: a thread has a digit.");
+
+    static __device__ Shared& shared() {
+        __shared__ Shared memory;
+        return memory;
+    }
+    static __device__ int own() { return static_cast<int>(threadIdx.x); }
+
+    /// The number that has a key.
+    static __device__ float logit_of(std::uint32_t key) {
+        return __uint_as_float((key >> 31U) != 0 ? key & 0x7fffffffU : ~key);
+    }
+
+    static __device__ float largest_of_block(float value) {
+        value = maximum_of_group<warp_size>(value);
+        __syncthreads();
+        if (own() % warp_size == 0) {
+            shared().largest[own() / warp_size] = value;
+        }
+        __syncthreads();
+        for (const float other : shared().largest) {
+            value = fmaxf(value, other);
+        }
+        return value;
+    }
+
+    /// The search that `sample_categorical` does, with the sums of digits by all threads.
+    template <class Amount>
+    __device__ categorical::Search find(std::uint64_t limit, const Amount& amount) {
+        categorical::Search search;
+        while (!search.is_done()) {
+            __syncthreads();
+            shared().sums[own()] = 0;
+            __syncthreads();
+            for (int i = own(); i < count_; i += block_threads) {
+                const float logit = logits_(i);
+                const std::uint32_t key = categorical::key_of(logit);
+                if (key >= kept_.key && search.asks_for(key)) {
+                    atomicAdd(&shared().sums[search.digit_of(key)], static_cast<unsigned long long>(amount(logit)));
+                }
+            }
+            __syncthreads();
+            if (own() == 0) {
+                search.descend(shared().sums, limit);
+                shared().prefix = search.prefix;
+                shared().above = search.above;
+                shared().within = search.within;
+            }
+            __syncthreads();
+            search = {shared().prefix, own() == 0 ? search.shift : search.shift - categorical::digit_bits,
+                      shared().above, shared().within};
+        }
+        return search;
+    }
+
+    __device__ std::uint64_t sum_of_kept() {
+        std::uint64_t sum = 0;
+        for (int i = own(); i < count_; i += block_threads) {
+            const float logit = logits_(i);
+            sum += categorical::key_of(logit) >= kept_.key ? categorical::weight_of(logit, largest_) : 0;
+        }
+        return sum_of_block(sum);
+    }
+
+    static __device__ std::uint64_t sum_of_block(std::uint64_t value) {
+        __syncthreads();
+        shared().sums[own()] = value;
+        __syncthreads();
+        if (own() == 0) {
+            std::uint64_t total = 0;
+            for (const unsigned long long part : shared().sums) {
+                total += part;
+            }
+            shared().total = total;
+        }
+        __syncthreads();
+        return shared().total;
+    }
+
+    /// The id that a word of random bits points to: threads add up neighbours, and the one that has it walks along
+    /// them.
+    __device__ std::int32_t pick(std::uint32_t word) {
+        using namespace categorical;
+        const int each = (count_ + block_threads - 1) / block_threads;
+        const int begin = min(own() * each, count_);
+        const int end = min(begin + each, count_);
+        std::uint64_t ties = 0;
+        for (int i = begin; i < end; ++i) {
+            ties += key_of(logits_(i)) == kept_.key ? 1 : 0;
+        }
+        __syncthreads();
+        shared().ties[own()] = ties;
+        __syncthreads();
+        ties = kept_.ties;
+        for (int before = 0; before < own(); ++before) {
+            ties -= std::min<std::uint64_t>(shared().ties[before], ties);
+        }
+        const auto for_each_kept = [&](const auto& visit) {
+            std::uint64_t left = ties;
+            for (int i = begin; i < end; ++i) {
+                const float logit = logits_(i);
+                const std::uint32_t key = key_of(logit);
+                const bool is_tie = key == kept_.key;
+                if (key > kept_.key || (is_tie && left > 0)) {
+                    left -= is_tie ? 1 : 0;
+                    visit(i, weight_of(logit, largest_));
+                }
+            }
+        };
+        std::uint64_t sum = 0;
+        for_each_kept([&](int, std::uint64_t weight) { sum += weight; });
+        const std::uint64_t total = sum_of_block(sum);
+        std::uint64_t before = 0;
+        for (int thread = 0; thread < own(); ++thread) {
+            before += shared().sums[thread];
+        }
+        const std::uint64_t wanted = pointed_to(total, word);
+        if (wanted >= before && wanted < before + sum) {
+            for_each_kept([&](int id, std::uint64_t weight) {
+                if (wanted >= before && wanted < before + weight) {
+                    shared().id = id;
+                }
+                before += weight;
+            });
+        }
+        __syncthreads();
+        return shared().id;
+    }
+
+    const Logits& logits_;
+    int count_;
+    float largest_ = 0;
+    categorical::Kept kept_;
+};
+
+/// Ids of `[series, samples, variates, positions]`, with the keys of the CPU.
+template <class K>
+__device__ void run_sample_categorical(const KernelCall& call) {
+    constexpr Operand operand = K::kernel.operands[0];
+    constexpr auto step = static_cast<Offset<K>>(operand.strides[4]);
+    constexpr auto vocabulary = static_cast<int>(operand.shape.extents[4]);
+    constexpr bool is_shared = operand.shape.extents[1] == 1;
+    constexpr auto word = static_cast<int>(K::kernel.attributes[0]);
+    constexpr auto draws = static_cast<Offset<K>>(K::kernel.iteration.size());
+    const auto* logits = call.operands[0].get<float>(positions_of<K>(call));
+    const CategoricalOptions options{*call.operands[1].get<std::int32_t>(positions_of<K>(call)),
+                                     *call.operands[2].get<float>(positions_of<K>(call))};
+    const auto* halves = call.operands[3].get<std::int32_t>(positions_of<K>(call));
+    const auto* first = call.operands[4].get<std::int32_t>(positions_of<K>(call));
+    const std::int32_t time = *call.operands[5].get<std::int32_t>(positions_of<K>(call));
+    auto* out = call.output.get<std::int32_t>(positions_of<K>(call));
+    Blocks<>::for_each_of_blocks<draws>([&](Offset<K> draw) {
+        const auto place = place_of<K, IterationOf<K>>(draw);
+        auto parameters = place;
+        if constexpr (is_shared) {
+            parameters.at[1] = 0;
+        }
+        const float* row = logits + offset_of<K, StridesOfOperand<K, 0>>(parameters);
+        SampleKey key;
+        key.seed = static_cast<std::uint32_t>(halves[0]) |
+                   static_cast<std::uint64_t>(static_cast<std::uint32_t>(halves[1])) << 32U;
+        key.series = static_cast<std::uint32_t>(place.at[0]) + static_cast<std::uint32_t>(first[0]);
+        key.sample = static_cast<std::uint32_t>(place.at[1]) + static_cast<std::uint32_t>(first[1]);
+        key.variate = static_cast<std::uint32_t>(place.at[2]);
+        key.time = static_cast<std::uint32_t>(time) + static_cast<std::uint32_t>(place.at[3]);
+        const auto at = [row](int id) { return row[id * step]; };
+        CategoricalBlock block(at, vocabulary);
+        const std::int32_t id = block.draw(options, random_words(key).word[word]);
+        if (threadIdx.x == 0) {
+            out[offset_of<K, StridesOfOutput<K>>(place)] = id;
+        }
+    });
+}
+
+}  // namespace totograph::cuda
