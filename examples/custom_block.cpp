@@ -46,7 +46,7 @@ struct Mixer {
     static constexpr void record(Recorder& r) {
         Tensor x = r.state("input", {steps, width});
         for (int layer = 0; layer < layers; ++layer) {
-            x = mixing_block(x, opaque<CausalAverage>(x), layer);
+            x = MixingBlock(r, layer).record(x, opaque<CausalAverage>(x));
         }
         r.store(r.state("output", {steps, width}), x);
     }

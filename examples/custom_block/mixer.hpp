@@ -11,6 +11,7 @@
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/graph/recorder.hpp>
+#include <totograph/nn/linear.hpp>
 #include <totograph/nn/rms_norm.hpp>
 
 // A model that is not Toto, of the library's parts and an operation of its own: what both halves of the example share.
@@ -38,15 +39,21 @@ struct Softsign {
     }
 };
 
-/// x + W_out softsign(W_in norm(seen)).
-constexpr Tensor mixing_block(Tensor x, Tensor seen, int layer) {
-    Recorder& r = x.recorder();
-    const Tensor normed = nn::rms_norm(seen, r.weight("layers.{}.norm", {width}, layer), 1e-6);
-    const Tensor inner = apply<Softsign>(linear(normed, r.weight("layers.{}.in", {hidden, width}, layer),
-                                                r.weight("layers.{}.in_bias", {hidden}, layer)));
-    return x + linear(inner, r.weight("layers.{}.out", {width, hidden}, layer),
-                      r.weight("layers.{}.out_bias", {width}, layer));
-}
+/// x + out(softsign(in(norm(seen)))).
+struct MixingBlock {
+    nn::RmsNorm<nn::RmsNormSize{.width = width}> norm;
+    nn::Linear<nn::LinearSize{.in = width, .out = hidden}> in;
+    nn::Linear<nn::LinearSize{.in = hidden, .out = width}> out;
+
+    constexpr MixingBlock(Recorder& r, int layer)
+        : norm(r, "layers.{}.norm.weight"_name, 1e-6, layer),
+          in(r, "layers.{}.in"_name, layer),
+          out(r, "layers.{}.out"_name, layer) {}
+
+    [[nodiscard]] constexpr Tensor record(Tensor x, Tensor seen) const {
+        return x + out.record(apply<Softsign>(in.record(norm.record(seen))));
+    }
+};
 
 /// The model without its opaque operation, which a GPU has no kernel for.
 struct PlainMixer {
@@ -55,7 +62,7 @@ struct PlainMixer {
     static constexpr void record(Recorder& r) {
         Tensor x = r.state("input", {steps, width});
         for (int layer = 0; layer < layers; ++layer) {
-            x = mixing_block(x, x, layer);
+            x = MixingBlock(r, layer).record(x, x);
         }
         r.store(r.state("output", {steps, width}), x);
     }

@@ -91,10 +91,8 @@ void check_positions() {
 
 /// A cache between two states that nothing should touch.
 struct Guarded {
-    static constexpr tg::nn::KvCache::Size size{.series = 1, .samples = 1, .variates = 1, .capacity = 4, .width = 3};
-
     static constexpr void record(tg::Recorder& r) {
-        tg::nn::KvCache cache(r, {"b.keys", "d.values", "length"}, size);
+        tg::nn::KvCache<tg::nn::KvCacheSize{.capacity = 4, .width = 3}> cache(r, {"b.keys", "d.values", "length"});
         const tg::Tensor before = r.state("a.guard", {64});
         const tg::Tensor y = r.state("y", {1, 1, 1, 1, 3});
         cache.append(0, y, -y);

@@ -200,9 +200,9 @@ TEST_CASE("steps are told in the words of a model") {
               return x * table + rotate_pairs(x) * table;
           }) == "rotary");
     CHECK(words_of([](Recorder& r) {
-              const nn::SwiGluWeights weights{r.weight("gate_and_up", {6, 8}), r.weight("bias", {6}),
-                                              r.weight("down", {8, 3}), r.weight("down.bias", {8})};
-              return nn::swiglu_feed_forward(r.state("x", {4, 8}), weights);
+              using FeedForward = nn::SwiGlu<nn::SwiGluSize{.width = 8, .hidden = 3}>;
+              const FeedForward layer{.gate = {.projection = {r, "gate_and_up"_name}}, .down = {r, "down"_name}};
+              return layer.record(r.state("x", {4, 8}));
           }) == "product 8->3 x2 + bias x2, silu, multiply");
 }
 

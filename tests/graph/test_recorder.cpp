@@ -17,8 +17,10 @@
 #include <totograph/graph/record/model_error.hpp>
 #include <totograph/graph/recorder.hpp>
 #include <totograph/nn/attention.hpp>
+#include <totograph/nn/attention_block.hpp>
 #include <totograph/nn/feed_forward.hpp>
 #include <totograph/nn/kv_cache.hpp>
+#include <totograph/nn/linear.hpp>
 #include <totograph/nn/patch_embedding.hpp>
 #include <totograph/nn/rms_norm.hpp>
 #include <totograph/nn/rotary.hpp>
@@ -343,9 +345,12 @@ TEST_CASE("recording goes on after a mistake, whatever it was, without touching 
                 use(linear(x, y, x));
                 use(linear(x, r.weight("w", shape), r.weight("b", shapes[rank])));
                 use(nn::patchify(y, axis));
-                use(nn::patch_embedding(x, y, x));
+                use(nn::PatchEmbedding<nn::PatchEmbeddingSize{.patch_size = 4, .width = 3}>{{r, "embed"_name}}.record(
+                    x));
                 use(nn::rms_norm(x, y, 1e-5));
-                use(nn::swiglu_feed_forward(x, {y, y, y, y}));
+                using FeedForward = nn::SwiGlu<nn::SwiGluSize{.width = 4, .hidden = 3}>;
+                use(FeedForward{{{r, "in"_name}}, {r, "out"_name}}.record(x));
+                use(nn::RmsNorm<nn::RmsNormSize{.width = 4}>(r, "norm"_name, 1e-5).record(x));
                 use(nn::rotary_tables(x, y, axis).key_sine);
                 use(nn::rotate(x, y, y));
                 use(nn::causal_attention(x, y, y, at, {.heads = axis}));
@@ -353,12 +358,17 @@ TEST_CASE("recording goes on after a mistake, whatever it was, without touching 
                 use(nn::cached_attention(x, {y, y, at}, {x, x, y}, {.heads = 1}));
                 use(nn::last_position_attention(x, y, y, at, {.heads = 1}));
                 use(nn::variate_attention(x, y, y, x, {.heads = axis}));
+                using Attention = nn::Attention<nn::AttentionSize{.width = 4, .heads = 2}>;
+                const nn::Linear<nn::LinearSize{.in = 4, .out = 4}> square(r, "square"_name);
+                use(Attention{{square, square, square}, square}.project(x).key);
                 use(nn::causal_moments(x, y, nn::no_moments(r, shape)).variance);
                 use(nn::global_statistics(x, y, 0.1).scale);
                 use(nn::mixture_variance({x, y, x, y}));
-                use(nn::mixture_mean(nn::student_t_mixture(x, {{y, x}, {y, x}, {y, x}, {y, x}})));
+                use(nn::mixture_mean(
+                    nn::StudentTHead<nn::StudentTHeadSize{.width = 4, .components = 4}>{square, square, square, square}
+                        .record(x)));
                 use(nn::sample({x, y, x, y}, axis, at, at, y));
-                nn::KvCache cache(r, {"keys", "values", "length"}, {1, 1, 1, axis, 4});
+                nn::KvCache<nn::KvCacheSize{.capacity = 2, .width = 4}> cache(r, {"keys", "values", "length"});
                 cache.append(0, x, y);
                 cache.fill(0, y, x);
                 cache.advance(1);

@@ -19,7 +19,7 @@ using namespace totograph::test;
 
 namespace {
 
-constexpr Index series = 2;
+constexpr Index batch = 2;
 constexpr Index samples = 3;
 constexpr Index variates = 4;
 constexpr Index positions = 5;
@@ -27,7 +27,7 @@ constexpr Index heads = 2;
 constexpr Index head_dim = 6;
 constexpr Index width = heads * head_dim;
 
-/// Rows of a tensor `[series, samples, variates, positions, width]`; one sample may stand for all.
+/// Rows of a tensor `[batch, samples, variates, positions, width]`; one sample may stand for all.
 struct Rows {
     std::span<const float> values;
     Index samples;
@@ -58,11 +58,11 @@ double attended(Index column, std::size_t count, Query&& query, Key&& key, Value
     return count == 0 ? 0.0 : sum / total;
 }
 
-/// Calls `visit(series, sample, variate, position, column, element)` for all results.
+/// Calls `visit(batch, sample, variate, position, column, element)` for all results.
 template <class Visit>
 void for_each_result(Index result_positions, Visit&& visit) {
     std::size_t element = 0;
-    for (Index b = 0; b < series; ++b) {
+    for (Index b = 0; b < batch; ++b) {
         for (Index s = 0; s < samples; ++s) {
             for (Index v = 0; v < variates; ++v) {
                 for (Index p = 0; p < result_positions; ++p) {
@@ -76,12 +76,12 @@ void for_each_result(Index result_positions, Visit&& visit) {
 }
 
 constexpr Shape rows_of(Index count) {
-    return {series, samples, variates, count, width};
+    return {batch, samples, variates, count, width};
 }
 
 struct Causal {
     static constexpr void record(Recorder& r) {
-        const Tensor valid = r.state("valid", {series}, DType::i32);
+        const Tensor valid = r.state("valid", {batch}, DType::i32);
         // Keys and values are a cache with room for more.
         r.store(r.state("out", rows_of(positions)),
                 nn::causal_attention(r.state("q", rows_of(positions)), r.state("k", rows_of(positions + 2)),
@@ -93,11 +93,11 @@ template <bool shared>
 struct Cached {
     static constexpr Index prefix_samples = shared ? 1 : samples;
     static constexpr void record(Recorder& r) {
-        const Shape prefix{series, prefix_samples, variates, 7, width};
+        const Shape prefix{batch, prefix_samples, variates, 7, width};
         r.store(r.state("out", rows_of(1)),
                 nn::cached_attention(
                     r.state("q", rows_of(1)),
-                    {r.state("pk", prefix), r.state("pv", prefix), r.state("prefix", {series}, DType::i32)},
+                    {r.state("pk", prefix), r.state("pv", prefix), r.state("prefix", {batch}, DType::i32)},
                     {r.state("sk", rows_of(4)), r.state("sv", rows_of(4)), r.state("suffix", {1}, DType::i32)},
                     {.heads = heads}));
     }
@@ -105,7 +105,7 @@ struct Cached {
 
 struct AcrossVariates {
     static constexpr void record(Recorder& r) {
-        const Tensor groups = r.state("groups", {series, variates, positions}, DType::i32);
+        const Tensor groups = r.state("groups", {batch, variates, positions}, DType::i32);
         r.store(r.state("out", rows_of(positions)),
                 nn::variate_attention(r.state("q", rows_of(positions)), r.state("k", rows_of(positions)),
                                       r.state("v", rows_of(positions)), groups, {.heads = heads}));

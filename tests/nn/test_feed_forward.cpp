@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <string>
 
 #include <doctest/doctest.h>
 
@@ -22,40 +23,73 @@ constexpr Index hidden = 10;
 
 struct Model {
     static constexpr void record(Recorder& r) {
-        const nn::SwiGluWeights weights{r.weight("in", {2 * hidden, width}), r.weight("in.bias", {2 * hidden}),
-                                        r.weight("down", {width, hidden}), r.weight("down.bias", {width})};
-        r.store(r.state("out", {rows, width}), nn::swiglu_feed_forward(r.state("x", {rows, width}), weights));
+        const Tensor x = r.state("x", {rows, width});
+        using Packed = nn::SwiGlu<nn::SwiGluSize{.width = width, .hidden = hidden}>;
+        const Packed packed{.gate = {.projection = {r, "in"_name}}, .down = {r, "down"_name}};
+        r.store(r.state("out", {rows, width}), packed.record(x));
+
+        constexpr nn::SwiGluSize plain{.width = width, .hidden = hidden, .bias = false};
+        using Separate = nn::SwiGlu<plain, nn::SeparateGate<plain>>;
+        const Separate separate{.gate = {.gate = {r, "gate"_name}, .up = {r, "up"_name}}, .down = {r, "down"_name}};
+        r.store(r.state("out.separate", {rows, width}), separate.record(x));
+
+        using Mlp = nn::ResidualMlp<nn::ResidualMlpSize{.in = width, .hidden = hidden, .out = 2}>;
+        const Mlp mlp{.first = {r, "first"_name}, .second = {r, "second"_name}, .skip = {r, "skip"_name}};
+        r.store(r.state("out.mlp", {rows, 2}), mlp.record(x));
     }
 };
 
+double silu_of(double x) {
+    return x / (1.0 + std::exp(-x));
+}
+
+/// Row `unit` of a weight, times x, plus the bias if there is one of this name.
+template <class Row>
+double projected(const Row& x, Index length, const std::string& name, Index unit, bool bias = true) {
+    double sum = bias ? weight(name + ".bias", unit) : 0.0;
+    for (Index k = 0; k < length; ++k) {
+        sum += x(k) * weight(name + ".weight", unit * length + k);
+    }
+    return sum;
+}
+
 }  // namespace
 
-TEST_CASE("a gated feed-forward layer, gate first") {
+TEST_CASE("feed-forward layers: gated with packed weights, with separate ones, and with a skip connection") {
     run_on_both<Model>(
         [](auto&) {},
         [](auto& executor) {
             const auto x = state_of<float>(executor, "x");
             const auto out = state_of<float>(executor, "out");
+            const auto separate = state_of<float>(executor, "out.separate");
+            const auto mlp = state_of<float>(executor, "out.mlp");
             for (Index row = 0; row < rows; ++row) {
-                const auto project = [&](Index unit) {
-                    double sum = weight("in.bias", unit);
-                    for (Index k = 0; k < width; ++k) {
-                        sum += static_cast<double>(x[static_cast<std::size_t>(row * width + k)]) *
-                               weight("in", unit * width + k);
-                    }
-                    return sum;
+                const auto at = [&](Index k) {
+                    return static_cast<double>(x[static_cast<std::size_t>(row * width + k)]);
                 };
-                std::array<double, hidden> inner{};
+                std::array<double, hidden> packed_inner{};
+                std::array<double, hidden> separate_inner{};
+                std::array<double, hidden> mlp_inner{};
                 for (Index unit = 0; unit < hidden; ++unit) {
-                    const double gate = project(unit);
-                    inner[static_cast<std::size_t>(unit)] = gate / (1.0 + std::exp(-gate)) * project(hidden + unit);
+                    const auto place = static_cast<std::size_t>(unit);
+                    packed_inner[place] =
+                        silu_of(projected(at, width, "in", unit)) * projected(at, width, "in", hidden + unit);
+                    separate_inner[place] =
+                        silu_of(projected(at, width, "gate", unit, false)) * projected(at, width, "up", unit, false);
+                    mlp_inner[place] = silu_of(projected(at, width, "first", unit));
                 }
+                const auto of = [](const std::array<double, hidden>& inner) {
+                    return [&inner](Index k) { return inner[static_cast<std::size_t>(k)]; };
+                };
                 for (Index column = 0; column < width; ++column) {
-                    double sum = weight("down.bias", column);
-                    for (Index unit = 0; unit < hidden; ++unit) {
-                        sum += inner[static_cast<std::size_t>(unit)] * weight("down", column * hidden + unit);
-                    }
-                    CHECK(out[static_cast<std::size_t>(row * width + column)] == near(sum));
+                    const auto place = static_cast<std::size_t>(row * width + column);
+                    CHECK(out[place] == near(projected(of(packed_inner), hidden, "down", column)));
+                    CHECK(separate[place] == near(projected(of(separate_inner), hidden, "down", column, false)));
+                }
+                for (Index column = 0; column < 2; ++column) {
+                    CHECK(mlp[static_cast<std::size_t>(row * 2 + column)] ==
+                          near(projected(of(mlp_inner), hidden, "second", column) +
+                               projected(at, width, "skip", column)));
                 }
             }
         });

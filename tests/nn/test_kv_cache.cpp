@@ -22,17 +22,17 @@ using namespace totograph::test;
 
 namespace {
 
-constexpr nn::KvCache::Size size{.series = 2, .samples = 1, .variates = 2, .capacity = 5, .width = 3};
+constexpr nn::KvCacheSize size{.batch = 2, .samples = 1, .variates = 2, .capacity = 5, .width = 3};
 constexpr nn::KvCacheNames names{"out.keys", "out.values", "length"};
-constexpr Index rows = size.series * size.samples * size.variates;
+constexpr Index rows = size.batch * size.samples * size.variates;
 
 constexpr Tensor input(Recorder& r, const char* name, Index positions) {
-    return r.state(name, {size.series, size.samples, size.variates, positions, size.width});
+    return r.state(name, {size.batch, size.samples, size.variates, positions, size.width});
 }
 
 struct Begin {
     static constexpr void record(Recorder& r) {
-        nn::KvCache cache(r, names, size);
+        nn::KvCache<size> cache(r, names);
         const Tensor x = input(r, "x", 2);
         for (int layer = 0; layer < 2; ++layer) {
             cache.fill(layer, x + static_cast<double>(layer), -x);
@@ -44,7 +44,7 @@ struct Begin {
 
 struct Append {
     static constexpr void record(Recorder& r) {
-        nn::KvCache cache(r, names, size);
+        nn::KvCache<size> cache(r, names);
         const Tensor y = input(r, "y", 1);
         for (int layer = 0; layer < 2; ++layer) {
             cache.append(layer, y + static_cast<double>(layer), -y);
@@ -96,10 +96,10 @@ namespace {
 
 /// A cache between two states that nothing should touch.
 struct Guarded {
-    static constexpr nn::KvCache::Size size{.series = 1, .samples = 1, .variates = 1, .capacity = 4, .width = 3};
+    using Cache = nn::KvCache<nn::KvCacheSize{.capacity = 4, .width = 3}>;
 
     static constexpr void record(Recorder& r) {
-        nn::KvCache cache(r, {"b.keys", "d.values", "length"}, size);
+        Cache cache(r, {"b.keys", "d.values", "length"});
         const Tensor before = r.state("a.guard", {64});
         const Tensor y = r.state("y", {1, 1, 1, 1, 3});
         cache.append(0, y, -y);
@@ -162,8 +162,8 @@ TEST_CASE("appending writes straight into the cache") {
 
 TEST_CASE("more positions than the capacity are a mistake") {
     Recorder r;
-    nn::KvCache cache(r, names, size);
+    nn::KvCache<size> cache(r, names);
     cache.append(0, input(r, "x", size.capacity + 1), input(r, "y", size.capacity + 1));
     CHECK(r.graph().error.kind == ModelErrorKind::cache_overflows);
-    CHECK(cache.capacity() == size.capacity);
+    static_assert(nn::KvCache<size>::capacity == 5 && nn::KvCache<size>::bytes_per_layer == 2 * 4 * 2 * 2 * 5 * 3);
 }

@@ -23,27 +23,29 @@ using namespace totograph::test;
 
 namespace {
 
-constexpr Index series = 2;
+constexpr Index batch = 2;
 constexpr Index samples = 3;
 constexpr Index variates = 2;
 constexpr Index patch_size = 4;
 constexpr Index width = 5;
 constexpr Index components = 3;
-constexpr Index rows = series * variates * patch_size;
+constexpr Index rows = batch * variates * patch_size;
 
 template <bool is_mixture>
 struct Model {
     static constexpr Index count = is_mixture ? components : 1;
 
     static constexpr void record(Recorder& r) {
-        const auto projection = [&](std::string_view weight, std::string_view bias) {
-            return nn::Projection{r.weight(weight, {count, width}), r.weight(bias, {count})};
-        };
-        const nn::StudentTProjections projections{projection("df", "df.bias"), projection("loc", "loc.bias"),
-                                                  projection("scale", "scale.bias"),
-                                                  projection("logits", "logits.bias"), is_mixture};
-        const auto mixture =
-            nn::student_t_mixture(r.state("x", {series, 1, variates, 1, patch_size, width}), projections);
+        using Head =
+            nn::StudentTHead<nn::StudentTHeadSize{.width = width, .components = count, .is_mixture = is_mixture}>;
+        Head head{.degrees_of_freedom = {r, "df"_name},
+                  .location = {r, "loc"_name},
+                  .scale = {r, "scale"_name},
+                  .logits = {}};
+        if constexpr (is_mixture) {
+            head.logits = {r, "logits"_name};
+        }
+        const auto mixture = head.record(r.state("x", {batch, 1, variates, 1, patch_size, width}));
         r.tap("out.df", mixture.degrees_of_freedom);
         r.tap("out.loc", mixture.location);
         r.tap("out.scale", mixture.scale);
@@ -78,7 +80,7 @@ void check_parameters(const Executor& executor) {
             double sum = weight(name + ".bias", component);
             for (Index k = 0; k < width; ++k) {
                 sum += static_cast<double>(x[static_cast<std::size_t>(row * width + k)]) *
-                       weight(name, component * width + k);
+                       weight(name + ".weight", component * width + k);
             }
             return sum;
         };
@@ -114,7 +116,7 @@ void check_samples(const Executor& executor) {
     const auto probability = state_of<float>(executor, "out.probability");
     const auto drawn = state_of<float>(executor, "out.samples");
     std::size_t at = 0;
-    for (Index b = 0; b < series; ++b) {
+    for (Index b = 0; b < batch; ++b) {
         for (Index s = 0; s < samples; ++s) {
             for (Index v = 0; v < variates; ++v) {
                 for (Index step = 0; step < patch_size; ++step) {

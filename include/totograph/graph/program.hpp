@@ -57,6 +57,8 @@ consteval bool check_model() {
         kind != linear_depth_differs,
         "totograph: a linear layer's weight must be [columns, depth] with the depth of its input, and its bias "
         "[columns].");
+    static_assert(kind != block_width_differs,
+                  "totograph: the last axis of a tensor is not as wide as the block takes it that was given it.");
     static_assert(kind != heads_do_not_divide,
                   "totograph: the embedding dimension must be divisible by the number of heads.");
     static_assert(

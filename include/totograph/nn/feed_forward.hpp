@@ -1,26 +1,124 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <totograph/core/shape.hpp>
 #include <totograph/graph/recorder.hpp>
+#include <totograph/nn/block.hpp>
+#include <totograph/nn/linear.hpp>
 
 namespace totograph::nn {
 
-/// The weights of a gated feed-forward layer. The first product's rows hold the gate, then the values.
-struct SwiGluWeights {
-    Tensor gate_and_up;       ///< `[2 * hidden, width]`
-    Tensor gate_and_up_bias;  ///< `[2 * hidden]`
-    Tensor down;              ///< `[width, hidden]`
-    Tensor down_bias;         ///< `[width]`
+/// Sizes of a gated feed-forward.
+struct SwiGluSize {
+    Index width = 0;
+    Index hidden = 0;
+    bool bias = true;
 };
 
-/// SwiGLU feed-forward (https://arxiv.org/abs/2002.05202): (silu(x W_gate^T) * (x W_up^T)) W_down^T, with biases.
-constexpr Tensor swiglu_feed_forward(Tensor x, const SwiGluWeights& weights) {
-    const Index hidden = weights.gate_and_up.extent(0) / 2;
-    const Tensor gate =
-        linear(x, slice(weights.gate_and_up, 0, 0, hidden), slice(weights.gate_and_up_bias, 0, 0, hidden));
-    const Tensor up =
-        linear(x, slice(weights.gate_and_up, 0, hidden, hidden), slice(weights.gate_and_up_bias, 0, hidden, hidden));
-    return linear(silu(gate) * up, weights.down, weights.down_bias);
-}
+/// The two branches of a gated feed-forward, each `[..., hidden]`.
+struct GateAndUp {
+    Tensor gate;
+    Tensor up;
+};
+
+/// Both branches from one weight `[2 * hidden, width]`, whose first rows are the gate's.
+template <SwiGluSize size>
+struct PackedGate {
+    using Projection = Linear<LinearSize{.in = size.width, .out = 2 * size.hidden, .bias = size.bias}>;
+
+    static constexpr Index parameters = Projection::parameters;
+    static constexpr Index parameter_bytes = Projection::parameter_bytes;
+    static constexpr Index flops_per_row = Projection::flops_per_row;
+
+    Projection projection;
+
+    [[nodiscard]] constexpr GateAndUp record(Tensor x) const {
+        const auto rows = [&](Index first) {
+            const Tensor weight = slice(projection.weight, 0, first, size.hidden);
+            if constexpr (size.bias) {
+                return linear(x, weight, slice(projection.bias, 0, first, size.hidden));
+            } else {
+                return linear(x, weight);
+            }
+        };
+        const Tensor gate = rows(0);
+        return {gate, rows(size.hidden)};
+    }
+};
+
+/// A weight for each branch.
+template <SwiGluSize size>
+struct SeparateGate {
+    using Projection = Linear<LinearSize{.in = size.width, .out = size.hidden, .bias = size.bias}>;
+
+    static constexpr Index parameters = 2 * Projection::parameters;
+    static constexpr Index parameter_bytes = 2 * Projection::parameter_bytes;
+    static constexpr Index flops_per_row = 2 * Projection::flops_per_row;
+
+    Projection gate;
+    Projection up;
+
+    [[nodiscard]] constexpr GateAndUp record(Tensor x) const {
+        const Tensor gated = gate.record(x);
+        return {gated, up.record(x)};
+    }
+};
+
+/// SwiGLU feed-forward (https://arxiv.org/abs/2002.05202): (silu(x W_gate^T) * (x W_up^T)) W_down^T, with biases or
+/// without. How the weights of the two branches lie in the checkpoint is the type `Gate`.
+template <SwiGluSize size, class Gate = PackedGate<size>>
+struct SwiGlu {
+    static_assert(size.width > 0 && size.hidden > 0,
+                  "totograph: the sizes `width` and `hidden` of a feed-forward must be positive.");
+    using Down = Linear<LinearSize{.in = size.hidden, .out = size.width, .bias = size.bias}>;
+
+    static constexpr Index width = size.width;
+    static constexpr Index parameters = parameters_of<Gate, Down>;
+    static constexpr Index parameter_bytes = parameter_size * parameters;
+    static constexpr Index flops_per_row = flops_of<Gate, Down>;
+
+    Gate gate;
+    Down down;
+
+    /// x is `[..., width]`.
+    [[nodiscard]] constexpr Tensor record(Tensor x) const {
+        if (!detail::check_width<SwiGlu>(x, size.width)) {
+            return x;
+        }
+        const GateAndUp branches = gate.record(x);
+        return down.record(silu(branches.gate) * branches.up);
+    }
+};
+
+/// Sizes of a multi-layer perceptron with a skip connection.
+struct ResidualMlpSize {
+    Index in = 0;
+    Index hidden = 0;
+    Index out = 0;
+};
+
+/// W_2 silu(W_1 x) + W_skip x, each with a bias: `[..., in]` becomes `[..., out]`.
+template <ResidualMlpSize size>
+struct ResidualMlp {
+    using First = Linear<LinearSize{.in = size.in, .out = size.hidden}>;
+    using Second = Linear<LinearSize{.in = size.hidden, .out = size.out}>;
+    using Skip = Linear<LinearSize{.in = size.in, .out = size.out}>;
+
+    static constexpr Index parameters = parameters_of<First, Second, Skip>;
+    static constexpr Index parameter_bytes = parameter_size * parameters;
+    static constexpr Index flops_per_row = flops_of<First, Second, Skip>;
+
+    First first;
+    Second second;
+    Skip skip;
+
+    [[nodiscard]] constexpr Tensor record(Tensor x) const {
+        if (!detail::check_width<ResidualMlp>(x, size.in)) {
+            return x;
+        }
+        const Tensor inner = second.record(silu(first.record(x)));
+        return inner + skip.record(x);
+    }
+};
 
 }  // namespace totograph::nn

@@ -14,27 +14,37 @@ struct KvCacheNames {
     std::string_view length;
 };
 
+/// The extents of a KV cache.
+struct KvCacheSize {
+    Index batch = 1;
+    Index samples = 1;
+    Index variates = 1;
+    Index capacity = 1;     ///< Positions.
+    Index width = 1;        ///< Of keys: kv_heads * head_dim.
+    Index value_width = 0;  ///< Of values: kv_heads * value_dim; 0 for the width of keys.
+};
+
 /// Keys and values of earlier positions, for each layer that attends over time, with a capacity that is part of the
 /// program. How many positions it holds is device data, so that a step is the same program at every length.
 ///
-/// States: keys and values `[series, samples, variates, capacity, width]` a layer, length `[1]` i32.
+/// States: keys and values `[batch, samples, variates, capacity, width]` a layer, length `[1]` i32.
+template <KvCacheSize size>
 class KvCache {
-public:
-    /// The extents of its states.
-    struct Size {
-        Index series;
-        Index samples;
-        Index variates;
-        Index capacity;
-        Index width;            ///< Of keys: kv_heads * head_dim.
-        Index value_width = 0;  ///< Of values: kv_heads * value_dim; 0 for the width of keys.
-    };
+    static_assert(size.batch > 0 && size.samples > 0 && size.variates > 0 && size.capacity > 0 && size.width > 0,
+                  "totograph: every size of a KV cache must be positive.");
 
-    constexpr KvCache(Recorder& recorder, const KvCacheNames& names, const Size& size)
-        : recorder_(&recorder), names_(names), size_(size) {}
+public:
+    static constexpr Index capacity = size.capacity;
+    static constexpr Shape key_shape{size.batch, size.samples, size.variates, size.capacity, size.width};
+    static constexpr Shape value_shape{size.batch, size.samples, size.variates, size.capacity,
+                                       size.value_width > 0 ? size.value_width : size.width};
+    /// What keys and values of one layer take in f32.
+    static constexpr Index bytes_per_layer = 4 * (key_shape.size() + value_shape.size());
+
+    constexpr KvCache(Recorder& recorder, const KvCacheNames& names) : recorder_(&recorder), names_(names) {}
 
     /// Writes positions after those that the cache holds. `keys` and `values` are
-    /// `[series, samples, variates, positions, width]`; `advance` is to follow when all layers have appended. One run
+    /// `[batch, samples, variates, positions, width]`; `advance` is to follow when all layers have appended. One run
     /// that exceeds the capacity does not compile; several runs that exceed it together are an `Error`
     /// (`position_out_of_bounds`) of the executor, and write nothing outside of the cache.
     constexpr void append(int layer, Tensor keys, Tensor values) {
@@ -56,36 +66,29 @@ public:
     /// Forgets all positions.
     constexpr void reset() { recorder_->store(length(), expand(recorder_->constant(0, DType::i32), Shape{1})); }
 
-    /// All keys of a layer, `[series, samples, variates, capacity, width]`; only the first `length` positions count.
+    /// All keys of a layer, `[batch, samples, variates, capacity, width]`; only the first `length` positions count.
     [[nodiscard]] constexpr Tensor keys(int layer) const {
-        return recorder_->state(names_.keys, shape(size_.width), DType::f32, layer);
+        return recorder_->state(names_.keys, key_shape, DType::f32, layer);
     }
     [[nodiscard]] constexpr Tensor values(int layer) const {
-        return recorder_->state(names_.values, shape(size_.value_width == 0 ? size_.width : size_.value_width),
-                                DType::f32, layer);
+        return recorder_->state(names_.values, value_shape, DType::f32, layer);
     }
     /// How many positions the cache holds, `[1]` i32.
     [[nodiscard]] constexpr Tensor length() const { return recorder_->state(names_.length, Shape{1}, DType::i32); }
-    [[nodiscard]] constexpr Index capacity() const { return size_.capacity; }
 
 private:
     static constexpr int position_axis = 3;
 
-    [[nodiscard]] constexpr Shape shape(Index width) const {
-        return {size_.series, size_.samples, size_.variates, size_.capacity, width};
-    }
-
     constexpr void check(Tensor keys) const {
-        if (keys.shape().rank == 5 && keys.extent(position_axis) > size_.capacity) {
+        if (keys.shape().rank == 5 && keys.extent(position_axis) > capacity) {
             recorder_->fail(ModelErrorKind::cache_overflows)
                 << "KV cache '" << names_.keys << "': appending " << keys.extent(position_axis)
-                << " positions to a capacity of " << size_.capacity;
+                << " positions to a capacity of " << capacity;
         }
     }
 
     Recorder* recorder_;
     KvCacheNames names_;
-    Size size_;
 };
 
 }  // namespace totograph::nn

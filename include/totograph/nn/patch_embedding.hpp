@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <totograph/core/shape.hpp>
 #include <totograph/graph/recorder.hpp>
+#include <totograph/nn/block.hpp>
+#include <totograph/nn/linear.hpp>
 
 namespace totograph::nn {
 
@@ -15,9 +18,28 @@ constexpr Tensor patchify(Tensor x, Index patch_size) {
     return reshape(x, with_last(with_axis(x.shape(), -1, x.extent(-1) / patch_size), patch_size));
 }
 
-/// A linear embedding of each patch: `[..., patches, patch_size]` becomes `[..., patches, width]`.
-constexpr Tensor patch_embedding(Tensor patches, Tensor weight, Tensor bias) {
-    return linear(patches, weight, bias);
-}
+/// Sizes of a patch embedding.
+struct PatchEmbeddingSize {
+    Index patch_size = 0;
+    Index width = 0;
+};
+
+/// A linear embedding of each patch.
+template <PatchEmbeddingSize size>
+struct PatchEmbedding {
+    using Projection = Linear<LinearSize{.in = size.patch_size, .out = size.width}>;
+
+    static constexpr Index width = size.width;
+    static constexpr Index parameters = Projection::parameters;
+    static constexpr Index parameter_bytes = Projection::parameter_bytes;
+    static constexpr Index flops_per_row = Projection::flops_per_row;
+
+    Projection projection;
+
+    /// `[..., patches, patch_size]` becomes `[..., patches, width]`.
+    [[nodiscard]] constexpr Tensor record(Tensor patches) const {
+        return detail::check_width<PatchEmbedding>(patches, size.patch_size) ? projection.record(patches) : patches;
+    }
+};
 
 }  // namespace totograph::nn

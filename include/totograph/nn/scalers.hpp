@@ -5,14 +5,14 @@
 
 namespace totograph::nn {
 
-/// Running sums of a causal scaler, f64 `[series, samples, variates, 1]`: all that later steps need of the past.
+/// Running sums of a causal scaler, f64 `[batch, samples, variates, 1]`: all that later steps need of the past.
 struct RunningMoments {
     Tensor count;   ///< Observed steps.
     Tensor total;   ///< Sum of their values.
     Tensor spread;  ///< Sum of (x - mean before) * (x - mean after): Welford's M2.
 };
 
-/// Mean and variance of the observed values up to each step, f64 `[series, samples, variates, steps]`.
+/// Mean and variance of the observed values up to each step, f64 `[batch, samples, variates, steps]`.
 struct CausalMoments {
     Tensor mean;
     Tensor variance;
@@ -26,7 +26,7 @@ constexpr RunningMoments no_moments(Recorder& recorder, const Shape& rows) {
 }
 
 /// Causal moments by Welford's update (https://doi.org/10.1080/00401706.1962.10490022), in f64, with Bessel's
-/// correction. x is f32 `[series, samples, variates, steps]`, `observed` likewise with 1 for observed values and 0 for
+/// correction. x is f32 `[batch, samples, variates, steps]`, `observed` likewise with 1 for observed values and 0 for
 /// missing ones, which count nothing.
 constexpr CausalMoments causal_moments(Tensor x, Tensor observed, const RunningMoments& before) {
     const Tensor value = cast(x, DType::f64);
@@ -48,7 +48,7 @@ constexpr CausalMoments causal_moments(Tensor x, Tensor observed, const RunningM
     return {mean, variance, {last(count), last(total), last(spread)}};
 }
 
-/// Mean and standard deviation over all observed values, f64 `[series, samples, variates, 1]`:
+/// Mean and standard deviation over all observed values, f64 `[batch, samples, variates, 1]`:
 /// sqrt(variance + minimum_scale), without Bessel's correction.
 struct GlobalStatistics {
     Tensor mean;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <totograph/core/shape.hpp>
 #include <totograph/graph/recorder.hpp>
+#include <totograph/nn/block.hpp>
+#include <totograph/nn/linear.hpp>
 
 namespace totograph::nn {
 
-/// Parameters of mixtures of Student-t distributions, each `[series, samples, variates, patches, patch_size,
+/// Parameters of mixtures of Student-t distributions, each `[batch, samples, variates, patches, patch_size,
 /// components]`.
 struct StudentTMixture {
     Tensor degrees_of_freedom;
@@ -14,35 +17,50 @@ struct StudentTMixture {
     Tensor probability;
 };
 
-/// A weight and a bias of one projection.
-struct Projection {
-    Tensor weight;
-    Tensor bias;
+/// The smallest f32 step above 1: a lower bound of what softplus gives.
+inline constexpr double f32_epsilon = 0x1p-23;
+
+/// Sizes of a head that parametrizes a mixture of Student-t distributions.
+struct StudentTHeadSize {
+    Index width = 0;
+    Index components = 1;
+    bool is_mixture = true;  ///< A single distribution has no probabilities.
 };
 
-/// The projections that make a mixture of hidden rows.
-struct StudentTProjections {
+/// df = 2 + max(softplus(.), eps), location = ., scale = max(softplus(.), eps), probability = softmax(.), each of a
+/// projection of x.
+template <StudentTHeadSize size>
+struct StudentTHead {
+    static_assert(size.width > 0 && size.components > 0 && (size.is_mixture || size.components == 1),
+                  "totograph: the sizes of a head must be positive, and a single distribution has one component.");
+    using Projection = Linear<LinearSize{.in = size.width, .out = size.components}>;
+
+    static constexpr Index width = size.width;
+    static constexpr Index projections = size.is_mixture ? 4 : 3;
+    static constexpr Index parameters = projections * Projection::parameters;
+    static constexpr Index parameter_bytes = projections * Projection::parameter_bytes;
+    static constexpr Index flops_per_row = projections * Projection::flops_per_row;
+
     Projection degrees_of_freedom;
     Projection location;
     Projection scale;
     Projection logits;  ///< Unused by a single distribution.
-    bool is_mixture = true;
+
+    /// x is `[batch, samples, variates, patches, patch_size, width]`.
+    [[nodiscard]] constexpr StudentTMixture record(Tensor x) const {
+        if (!detail::check_width<StudentTHead>(x, size.width)) {
+            return {x, x, x, x};
+        }
+        const Tensor freedom = maximum(softplus(degrees_of_freedom.record(x)), f32_epsilon) + 2.0;
+        const Tensor at = location.record(x);
+        const Tensor spread = maximum(softplus(scale.record(x)), f32_epsilon);
+        if constexpr (size.is_mixture) {
+            return {freedom, at, spread, softmax(logits.record(x))};
+        } else {
+            return {freedom, at, spread, expand(x.recorder().constant(1.0), at.shape())};
+        }
+    }
 };
-
-/// The smallest f32 step above 1, below which the reference clamps softplus.
-inline constexpr double f32_epsilon = 0x1p-23;
-
-/// df = 2 + max(softplus(.), eps), location = ., scale = max(softplus(.), eps), probability = softmax(.).
-/// x is `[series, samples, variates, patches, patch_size, width]`.
-constexpr StudentTMixture student_t_mixture(Tensor x, const StudentTProjections& projections) {
-    const auto project = [&](const Projection& projection) { return linear(x, projection.weight, projection.bias); };
-    const Tensor freedom = maximum(softplus(project(projections.degrees_of_freedom)), f32_epsilon) + 2.0;
-    const Tensor location = project(projections.location);
-    const Tensor scale = maximum(softplus(project(projections.scale)), f32_epsilon);
-    const Tensor probability = projections.is_mixture ? softmax(project(projections.logits))
-                                                      : expand(x.recorder().constant(1.0), location.shape());
-    return {freedom, location, scale, probability};
-}
 
 /// Drops the axis of components, which has extent 1.
 constexpr Tensor drop_components(Tensor x) {
@@ -51,7 +69,7 @@ constexpr Tensor drop_components(Tensor x) {
     return reshape(x, shape);
 }
 
-/// sum_k p_k location_k, `[series, samples, variates, patches, patch_size]`.
+/// sum_k p_k location_k, `[batch, samples, variates, patches, patch_size]`.
 constexpr Tensor mixture_mean(const StudentTMixture& mixture) {
     return drop_components(sum(mixture.probability * mixture.location));
 }
@@ -65,7 +83,7 @@ constexpr Tensor mixture_variance(const StudentTMixture& mixture) {
     return drop_components(sum(mixture.probability * (inner + deviation * deviation)));
 }
 
-/// One draw for each of `samples` (counter-based: see `core/random.hpp`), `[series, samples, variates, patches,
+/// One draw for each of `samples` (counter-based: see `core/random.hpp`), `[batch, samples, variates, patches,
 /// patch_size]`. `seed` is `[2]` i32 (low and high half), `first` is `[2]` i32 (added to the index of a series and to
 /// that of a sample), `patch` is `[1]` i32: the index of the forecast patch, which counts into the time of a draw.
 constexpr Tensor sample(const StudentTMixture& mixture, Index samples, Tensor seed, Tensor first, Tensor patch) {
@@ -77,7 +95,7 @@ constexpr Tensor sample(const StudentTMixture& mixture, Index samples, Tensor se
             recorder.fail(ModelErrorKind::sampled_shapes_differ)
                 << "sample: " << samples << " samples of a mixture whose parameters are " << name(part.dtype()) << " "
                 << part.shape() << " beside " << parameters
-                << "; all are f32 [series, 1 or samples, variates, patches, patch_size, components]";
+                << "; all are f32 [batch, 1 or samples, variates, patches, patch_size, components]";
             return mixture.location;
         }
     }

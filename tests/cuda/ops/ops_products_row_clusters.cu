@@ -64,7 +64,7 @@ static_assert(!takes_rows<WholeTiles>(0));
 static_assert(2304 == 6 * 6 * 64 && 512 == 8 * 64 && 448 == 7 * 64 && 384 == 6 * 64 && 320 == 5 * 64);
 static_assert(RowClusters<Shallow>::type::stages_used == 5 && RowClusters<ShallowWithoutNorm>::type::stages_used == 3);
 static_assert(RowClusters<WithoutResidual>::type::stages_used == 1);
-static_assert(RowClusters<Shallow>::type::Tile::stages == 6 && RowClusters<Shallow>::type::Tile::depth == 64);
+static_assert(RowClusters<Shallow>::type::Tile::stages == 6 && RowClusters<Shallow>::type::Tile::k == 64);
 using TooFewRows = ResidualAndNorm<300, 64, 512, 64>;
 static_assert(LaunchOf<TooFewRows, 1>::launch.gemm.tail == tg::cuda::TailFusion::norm && !may_take_rows<TooFewRows>);
 

@@ -109,8 +109,9 @@ TEST_CASE("a normalized layer is a reduction and a product") {
 TEST_CASE("a gated feed-forward layer is two products") {
     const Planned plan = planned([](Recorder& r) {
         const Tensor x = r.state("x", {4, 8});
-        keep(r, x + nn::swiglu_feed_forward(x, {r.weight("in", {24, 8}), r.weight("in.b", {24}),
-                                                r.weight("out", {8, 12}), r.weight("out.b", {8})}));
+        using FeedForward = nn::SwiGlu<nn::SwiGluSize{.width = 8, .hidden = 12}>;
+        const FeedForward feed_forward{.gate = {.projection = {r, "in"_name}}, .down = {r, "out"_name}};
+        keep(r, x + feed_forward.record(x));
     });
     CHECK(steps_of(plan) == Steps{.products = 2});
     CHECK(kernel_of(plan, plan.plan.steps[0]).accumulators == 2);

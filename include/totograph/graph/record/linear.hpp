@@ -10,9 +10,9 @@
 
 namespace totograph {
 
-/// x W^T + b, all f32. x is `[..., depth]`, `weight` is `[columns, depth]` as PyTorch stores it, `bias` is `[columns]`.
-/// `weight` may be an expression, but of weights and constants alone: it is packed once, before the first run.
-constexpr Tensor linear(Tensor x, Tensor weight, Tensor bias) {
+/// x W^T, all f32. x is `[..., depth]`, `weight` is `[columns, depth]` as PyTorch stores it. `weight` may be an
+/// expression, but of weights and constants alone: it is packed once, before the first run.
+constexpr Tensor linear(Tensor x, Tensor weight) {
     if (x.dtype() != DType::f32 || weight.dtype() != DType::f32) {
         x.recorder().fail(ModelErrorKind::dtypes_differ)
             << "linear: x is " << name(x.dtype()) << ", the weight " << name(weight.dtype()) << "; both must be f32";
@@ -29,14 +29,20 @@ constexpr Tensor linear(Tensor x, Tensor weight, Tensor bias) {
             << "last extent, found " << weight.shape();
         return x;
     }
+    const Shape shape = with_axis(x.shape(), -1, weight.extent(0));
+    return x.recorder().add(Op::linear, DType::f32, shape, {x, weight});
+}
+
+/// x W^T + b, likewise; `bias` is `[columns]`.
+constexpr Tensor linear(Tensor x, Tensor weight, Tensor bias) {
+    const Tensor product = linear(x, weight);
     if (!(bias.shape() == Shape{weight.extent(0)})) {
         x.recorder().fail(ModelErrorKind::linear_depth_differs)
             << "linear: a weight of shape " << weight.shape() << " needs a bias of shape [" << weight.extent(0)
             << "], found " << bias.shape();
         return x;
     }
-    const Shape shape = with_axis(x.shape(), -1, weight.extent(0));
-    return x.recorder().add(Op::linear, DType::f32, shape, {x, weight}) + bias;
+    return product + bias;
 }
 
 }  // namespace totograph

@@ -23,6 +23,7 @@ enum class ModelErrorKind {
     slice_out_of_range,
     linear_depth_differs,
     linear_weight_varies,
+    block_width_differs,
     heads_do_not_divide,
     kv_heads_do_not_divide,
     attention_shapes_differ,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <totograph/models/toto1/config.hpp>
+#include <totograph/models/toto1/family.hpp>  // without which nothing can be done with a model
 
 namespace totograph::toto1 {
 

@@ -184,7 +184,7 @@ inline void matmul(const TensorData& a, const TensorData& b, const TensorData& o
 }
 
 inline void sample_mixture(std::span<const TensorData> inputs, const TensorData& out) {
-    const Shape& parameters = inputs[1].shape;  // [series, 1 or samples, variates, patches, steps, components]
+    const Shape& parameters = inputs[1].shape;  // [batch, 1 or samples, variates, patches, steps, components]
     const Shape& shape = out.shape;
     const Index components = parameters[5];
     const std::uint64_t seed = static_cast<std::uint32_t>(inputs[4].integers()[0]) |

@@ -21,6 +21,7 @@
 #include <totograph/exec/cuda/kernels/packs.hpp>
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
 #include <totograph/exec/cuda/runtime/device.hpp>
+#include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/exec/cuda/runtime/kernel_launcher.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
@@ -308,8 +309,7 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
 template <class K, Precision precision>
 void launch_tile_attention(const KernelLauncher& launcher, const Device& device, const KernelCall& call,
                            cudaStream_t stream) {
-    constexpr std::size_t least_limit = 99 * 1024;  // of a block, on devices that the library runs on
-    static_assert(tile_detail::tile_shared_bytes<K, precision>(1) <= least_limit,
+    static_assert(tile_detail::tile_shared_bytes<K, precision>(1) <= least_shared_bytes_of_block,
                   "totograph: a block's keys and values fit in its shared memory.");
     const int ahead = tile_detail::own_positions<K, precision>(device.shared_bytes);
     launcher.launch(&tile_attention_kernel<K, precision>,

@@ -15,7 +15,7 @@ namespace totograph::cuda {
 /// Draws with the CPU's keys, one a thread: `draw(place, key)` makes the one whose parameters lie at `place`.
 template <class K, class Draw>
 __device__ __forceinline__ void for_each_draw(const KernelCall& call, const Draw& draw) {
-    // The iteration is [series, samples, variates, patches, patch_size].
+    // The iteration is [batch, samples, variates, patches, patch_size].
     constexpr auto patch_size = static_cast<std::uint32_t>(K::kernel.iteration[4]);
     const auto* halves = call.operands[4].get<std::int32_t>(positions_of<K>(call));
     const auto* first = call.operands[5].get<std::int32_t>(positions_of<K>(call));

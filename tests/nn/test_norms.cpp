@@ -6,6 +6,7 @@
 
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/recorder.hpp>
+#include <totograph/nn/layer_norm.hpp>
 #include <totograph/nn/rms_norm.hpp>
 
 #include "support/executors.hpp"
@@ -21,14 +22,17 @@ constexpr double epsilon = 1e-3;
 
 struct Model {
     static constexpr void record(Recorder& r) {
-        r.store(r.state("out", {2, 3, width}),
-                nn::rms_norm(r.state("x", {2, 3, width}), r.weight("scale", {width}), epsilon));
+        const Tensor x = r.state("x", {2, 3, width});
+        const nn::RmsNorm<nn::RmsNormSize{.width = width}> rms(r, "scale"_name, epsilon);
+        const nn::LayerNorm<nn::LayerNormSize{.width = width}> layer(r, "layer"_name, epsilon);
+        r.store(r.state("out", {2, 3, width}), rms.record(x));
+        r.store(r.state("out.layer", {2, 3, width}), layer.record(x));
     }
 };
 
 }  // namespace
 
-TEST_CASE("a root mean square norm") {
+TEST_CASE("a root mean square norm, and a layer norm") {
     run_on_both<Model>(
         [](auto& executor) {
             const auto x = state_of<float>(executor, "x");
@@ -39,15 +43,22 @@ TEST_CASE("a root mean square norm") {
         [](auto& executor) {
             const auto x = state_of<float>(executor, "x");
             const auto out = state_of<float>(executor, "out");
+            const auto layer = state_of<float>(executor, "out.layer");
             for (Index row = 0; row < rows; ++row) {
                 double squares = 0;
+                double mean = 0;
                 for (Index column = 0; column < width; ++column) {
-                    squares += std::pow(x[static_cast<std::size_t>(row * width + column)], 2);
+                    const double value = x[static_cast<std::size_t>(row * width + column)];
+                    squares += value * value;
+                    mean += value / static_cast<double>(width);
                 }
+                const double variance = squares / static_cast<double>(width) - mean * mean;
                 const double size = std::sqrt(squares / static_cast<double>(width) + epsilon);
                 for (Index column = 0; column < width; ++column) {
                     const auto at = static_cast<std::size_t>(row * width + column);
                     CHECK(out[at] == near(x[at] / size * weight("scale", column)));
+                    const double normed = (x[at] - mean) / std::sqrt(variance + epsilon);
+                    CHECK(layer[at] == near(normed * weight("layer.weight", column) + weight("layer.bias", column)));
                 }
             }
         });

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <totograph/core/shape.hpp>
+#include <totograph/graph/recorder.hpp>
+#include <totograph/nn/block.hpp>
+#include <totograph/nn/name.hpp>
+
+namespace totograph::nn {
+
+/// Sizes of a linear layer.
+struct LinearSize {
+    Index in = 0;
+    Index out = 0;
+    bool bias = true;
+};
+
+/// x W^T + b, PyTorch's `Linear`: `[..., in]` becomes `[..., out]`.
+template <LinearSize size>
+struct Linear {
+    static_assert(size.in > 0 && size.out > 0,
+                  "totograph: the sizes `in` and `out` of a linear layer must be positive.");
+
+    static constexpr Index in = size.in;
+    static constexpr Index out = size.out;
+    static constexpr Shape weight_shape{size.out, size.in};
+    static constexpr Shape bias_shape{size.out};
+    static constexpr Index parameters = size.out * size.in + (size.bias ? size.out : 0);
+    static constexpr Index parameter_bytes = parameter_size * parameters;
+    static constexpr Index flops_per_row = 2 * size.in * size.out;
+
+    Tensor weight;
+    Tensor bias;  ///< Unused without a bias.
+
+    /// No weights: for a part that a block leaves out.
+    constexpr Linear() = default;
+
+    /// The weights `<prefix>.weight` and `<prefix>.bias`; `{}` in the prefix stands for `layer`.
+    template <NameType Prefix>
+    constexpr Linear(Recorder& recorder, Prefix prefix, int layer = -1)
+        : weight(recorder.weight(prefix + ".weight"_name, weight_shape, layer)) {
+        if constexpr (size.bias) {
+            bias = recorder.weight(prefix + ".bias"_name, bias_shape, layer);
+        }
+    }
+
+    [[nodiscard]] constexpr Tensor record(Tensor x) const {
+        if (!detail::check_width<Linear>(x, size.in)) {
+            return x;
+        }
+        if constexpr (size.bias) {
+            return linear(x, weight, bias);
+        } else {
+            return linear(x, weight);
+        }
+    }
+};
+
+}  // namespace totograph::nn
