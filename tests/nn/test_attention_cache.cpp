@@ -37,9 +37,9 @@ constexpr Tensor part(Tensor of, Index begin, Index count) {
 constexpr nn::QueryKeyValue inputs(Recorder& r) {
     return {rows(r, "q", heads * head_dim), rows(r, "k", kv_heads * head_dim), rows(r, "v", kv_heads * value_dim)};
 }
-constexpr nn::KvCache cache_of(Recorder& r) {
-    return {r, {"keys", "values", "length"}, {2, 1, 3, positions, kv_heads * head_dim, kv_heads * value_dim}};
-}
+using Cache = nn::KvCache<{
+    .batch = 2, .variates = 3, .capacity = positions, .width = kv_heads* head_dim, .value_width = kv_heads* value_dim}>;
+constexpr nn::KvCacheNames names{"keys", "values", "length"};
 constexpr Tensor number(Recorder& r, Index value) {
     return expand(r.constant(static_cast<double>(value), DType::i32), Shape{1});
 }
@@ -55,7 +55,7 @@ struct OnePass {
 struct Context {
     static constexpr void record(Recorder& r) {
         const auto [query, key, value] = inputs(r);
-        nn::KvCache cache = cache_of(r);
+        Cache cache(r, names);
         cache.fill(0, part(key, 0, context), part(value, 0, context));
         r.store(cache.length(), number(r, context));
         r.store(rows(r, "out.parts", heads * value_dim),
@@ -69,7 +69,7 @@ template <Index first>
 struct Block {
     static constexpr void record(Recorder& r) {
         const auto [query, key, value] = inputs(r);
-        nn::KvCache cache = cache_of(r);
+        Cache cache(r, names);
         cache.append(0, part(key, first, block), part(value, first, block));
         const Tensor length = cache.length() + static_cast<double>(block);
         r.store(rows(r, "out.parts", heads * value_dim),

@@ -73,7 +73,7 @@ void run_sample(const Kernel&, const KernelCall& call) noexcept {
 /// Ids of `[batch, samples, variates, positions]`.
 template <class K>
 void run_sample_categorical(const Kernel&, const KernelCall& call) noexcept {
-    using S = AttentionSizes<K>;
+    using S = RowExtents<K>;
     const auto* halves = static_cast<const std::int32_t*>(call.operands[3]);
     const std::uint64_t seed = static_cast<std::uint32_t>(halves[0]) |
                                static_cast<std::uint64_t>(static_cast<std::uint32_t>(halves[1])) << 32U;
