@@ -307,11 +307,11 @@ private:
         return table;
     }
 
-    static constexpr Table table = make_table();
+    static constexpr Table lowered = make_table();
 
 public:
-    static constexpr std::size_t count = table.count;
-    static constexpr const Launch& at(std::size_t index) { return table.launches[index]; }
+    static constexpr std::size_t count = lowered.count;
+    static constexpr const Launch& at(std::size_t index) { return lowered.launches[index]; }
 
     /// Where regions begin, as numbers of launches: what comes before the first layer, each layer, and what comes after
     /// the last one. The first is 0.
@@ -336,11 +336,11 @@ public:
     }
 
     /// Whether an intermediate or a state is stored as bf16.
-    static constexpr bool stores_bf16(const Reference& reference) { return stores_bf16(table, reference); }
+    static constexpr bool stores_bf16(const Reference& reference) { return stores_bf16(lowered, reference); }
 
     /// Where in the shared memory of its segment's block an intermediate begins; -1 for what lies elsewhere.
     static constexpr int local_offset(const Reference& reference) {
-        return reference.space == Space::arena ? table.local[static_cast<std::size_t>(reference.index)] : -1;
+        return reference.space == Space::arena ? lowered.local[static_cast<std::size_t>(reference.index)] : -1;
     }
     /// A bit for the output of a step, then one for each of its operands: it lies in shared memory.
     static constexpr std::uint32_t local_bits(int index) {
