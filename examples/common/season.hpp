@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include <totograph/io/csv/timestamp.hpp>
+#include <totograph/io/time/timestamp.hpp>
 
 #include "format.hpp"
 #include "timeline.hpp"

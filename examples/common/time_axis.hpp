@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <totograph/io/csv/timestamp.hpp>
+#include <totograph/io/time/timestamp.hpp>
 
 #include "format.hpp"
 #include "timeline.hpp"

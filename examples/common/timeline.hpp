@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/io/csv/clock.hpp>
 #include <totograph/io/csv/table.hpp>
-#include <totograph/io/csv/time_step.hpp>
-#include <totograph/io/csv/timestamp.hpp>
+#include <totograph/io/time/clock.hpp>
+#include <totograph/io/time/time_step.hpp>
+#include <totograph/io/time/timestamp.hpp>
 
 namespace examples {
 

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include <totograph/io/csv/clock.hpp>
+#include <totograph/io/time/clock.hpp>
 
 #include "terminal_chart.hpp"
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include <totograph/forecast/cuda/forecaster.hpp>
-#include <totograph/forecast/model_weights.hpp>
+#include <totograph/forecast/weights/model_weights.hpp>
 #include <totograph/models/toto1/config.hpp>
 #include <totograph/models/toto1/family.hpp>
 #include <totograph/serve/backends/cuda_backend.hpp>

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include <totograph/core/error.hpp>
-#include <totograph/io/csv/clock_parts.hpp>
 #include <totograph/io/csv/columns.hpp>
 #include <totograph/io/csv/gap_words.hpp>
 #include <totograph/io/csv/options.hpp>
 #include <totograph/io/csv/profile.hpp>
 #include <totograph/io/csv/records.hpp>
 #include <totograph/io/csv/source.hpp>
+#include <totograph/io/time/clock_parts.hpp>
 
 namespace examples {
 

@@ -12,14 +12,14 @@
 #include <vector>
 
 #include <totograph/core/error.hpp>
-#include <totograph/io/csv/clock.hpp>
-#include <totograph/io/csv/clock_parts.hpp>
 #include <totograph/io/csv/layout.hpp>
 #include <totograph/io/csv/names.hpp>
 #include <totograph/io/csv/options.hpp>
 #include <totograph/io/csv/profile.hpp>
 #include <totograph/io/csv/records.hpp>
 #include <totograph/io/csv/text_encoding.hpp>
+#include <totograph/io/time/clock.hpp>
+#include <totograph/io/time/clock_parts.hpp>
 
 #include "../common/format.hpp"
 #include "../common/intake_options.hpp"

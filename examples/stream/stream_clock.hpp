@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 
-#include <totograph/io/csv/clock.hpp>
-#include <totograph/io/csv/timestamp.hpp>
+#include <totograph/io/time/clock.hpp>
+#include <totograph/io/time/timestamp.hpp>
 
 namespace examples {
 

@@ -5,5 +5,5 @@
 /// CPU executors nvcc does not compile well; both can be in one program, in different files.
 
 #include <totograph/forecast/cuda/forecaster.hpp>
-#include <totograph/forecast/model_weights.hpp>
+#include <totograph/forecast/weights/model_weights.hpp>
 #include <totograph/models/toto1/family.hpp>

@@ -17,8 +17,8 @@
 #include <totograph/forecast/bucket_set.hpp>
 #include <totograph/forecast/cpu/forecaster.hpp>
 #include <totograph/forecast/forecast.hpp>
-#include <totograph/forecast/model_weights.hpp>
 #include <totograph/forecast/series.hpp>
+#include <totograph/forecast/weights/model_weights.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/io/checkpoint/model_config.hpp>
 #include <totograph/io/checkpoint/safetensors.hpp>

@@ -6,7 +6,7 @@
 
 #include "../../examples/stream/stream_clock.hpp"
 #include "require.hpp"
-#include "totograph/io/csv/timestamp.hpp"
+#include "totograph/io/time/timestamp.hpp"
 
 using fuzz::require;
 

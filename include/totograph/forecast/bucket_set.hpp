@@ -12,8 +12,8 @@
 #include <totograph/forecast/cpu/forecaster.hpp>
 #include <totograph/forecast/cpu/resources.hpp>
 #include <totograph/forecast/forecast.hpp>
-#include <totograph/forecast/model_weights.hpp>
 #include <totograph/forecast/series.hpp>
+#include <totograph/forecast/weights/model_weights.hpp>
 
 namespace totograph {
 

@@ -10,10 +10,10 @@
 
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
-#include <totograph/forecast/checkpoint_rules.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/forecast/sizes.hpp>
 #include <totograph/forecast/state_memory.hpp>
+#include <totograph/forecast/weights/checkpoint_rules.hpp>
 
 // What a model offers so that everything in `forecast/` and `serve/` can run it.
 //

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "io/support.hpp"
-#include "totograph/io/csv/clock.hpp"
 #include "totograph/io/csv/table.hpp"
+#include "totograph/io/time/clock.hpp"
 
 using namespace totograph::io;
 using totograph::ErrorCode;

@@ -15,8 +15,8 @@
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/cpu/eager_forecaster.hpp>
 #include <totograph/forecast/forecast.hpp>
-#include <totograph/forecast/model_weights.hpp>
 #include <totograph/forecast/series.hpp>
+#include <totograph/forecast/weights/model_weights.hpp>
 #include <totograph/models/toto1/config.hpp>
 #include <totograph/models/toto1/family.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <totograph/forecast/model_weights.hpp>
+#include <totograph/forecast/weights/model_weights.hpp>
 #include <totograph/models/toto1/family.hpp>
 
 #include "models/toto1/case_list.hpp"

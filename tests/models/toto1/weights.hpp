@@ -9,7 +9,7 @@
 
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/weights.hpp>
-#include <totograph/forecast/model_weights.hpp>
+#include <totograph/forecast/weights/model_weights.hpp>
 #include <totograph/models/toto1/family.hpp>
 
 namespace fixture {

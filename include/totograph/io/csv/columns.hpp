@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "totograph/core/error.hpp"
-#include "totograph/io/csv/clock.hpp"
-#include "totograph/io/csv/clock_parts.hpp"
 #include "totograph/io/csv/names.hpp"
 #include "totograph/io/csv/options.hpp"
 #include "totograph/io/csv/profile.hpp"
 #include "totograph/io/csv/source.hpp"
 #include "totograph/io/text.hpp"
+#include "totograph/io/time/clock.hpp"
+#include "totograph/io/time/clock_parts.hpp"
 
 namespace totograph::io::detail {
 

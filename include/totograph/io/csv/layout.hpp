@@ -12,8 +12,8 @@
 #include "totograph/io/csv/gap_words.hpp"
 #include "totograph/io/csv/number_cell.hpp"
 #include "totograph/io/csv/records.hpp"
-#include "totograph/io/csv/timestamp.hpp"
 #include "totograph/io/text.hpp"
+#include "totograph/io/time/timestamp.hpp"
 
 namespace totograph::io {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "totograph/io/csv/number_cell.hpp"
-#include "totograph/io/csv/regular_rows.hpp"
-#include "totograph/io/csv/timestamp.hpp"
+#include "totograph/io/time/regular_rows.hpp"
+#include "totograph/io/time/timestamp.hpp"
 
 namespace totograph::io {
 

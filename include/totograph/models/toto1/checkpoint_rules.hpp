@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include <totograph/forecast/checkpoint_rules.hpp>
+#include <totograph/forecast/weights/checkpoint_rules.hpp>
 #include <totograph/io/checkpoint/model_config.hpp>
 #include <totograph/models/toto1/config.hpp>
 

@@ -9,12 +9,12 @@
 
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
-#include <totograph/forecast/checkpoint_rules.hpp>
 #include <totograph/forecast/family.hpp>
 #include <totograph/forecast/input_states.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/forecast/sizes.hpp>
 #include <totograph/forecast/state_memory.hpp>
+#include <totograph/forecast/weights/checkpoint_rules.hpp>
 #include <totograph/io/checkpoint/model_config.hpp>
 #include <totograph/models/toto1/checkpoint_rules.hpp>
 #include <totograph/models/toto1/config.hpp>

@@ -20,9 +20,9 @@
 #include <totograph/forecast/cpu/forecaster.hpp>
 #include <totograph/forecast/cpu/resources.hpp>
 #include <totograph/forecast/forecast.hpp>
-#include <totograph/forecast/model_weights.hpp>
 #include <totograph/forecast/schedule_programs.hpp>
 #include <totograph/forecast/series.hpp>
+#include <totograph/forecast/weights/model_weights.hpp>
 #include <totograph/graph/explain/group_lines.hpp>
 #include <totograph/graph/facts.hpp>
 #include <totograph/io/cache/cache_file.hpp>

@@ -21,9 +21,9 @@
 #include <totograph/forecast/cuda/forecaster.hpp>
 #include <totograph/forecast/forecast.hpp>
 #include <totograph/forecast/forecast_plan.hpp>
-#include <totograph/forecast/model_weights.hpp>
 #include <totograph/forecast/schedule_programs.hpp>
 #include <totograph/forecast/series.hpp>
+#include <totograph/forecast/weights/model_weights.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/serve/backends/backend.hpp>
 #include <totograph/serve/backends/backend_registry.hpp>

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "totograph/core/error.hpp"
-#include "totograph/io/csv/clock.hpp"
 #include "totograph/io/csv/table.hpp"
-#include "totograph/io/csv/time_step.hpp"
 #include "totograph/io/text.hpp"
+#include "totograph/io/time/clock.hpp"
+#include "totograph/io/time/time_step.hpp"
 
 namespace totograph::io {
 

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "totograph/io/csv/decimal.hpp"
-#include "totograph/io/csv/timestamp.hpp"
 #include "totograph/io/text.hpp"
+#include "totograph/io/time/timestamp.hpp"
 
 namespace totograph::io {
 

@@ -16,7 +16,7 @@
 #include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/weights.hpp>
-#include <totograph/forecast/checkpoint_rules.hpp>
+#include <totograph/forecast/weights/checkpoint_rules.hpp>
 #include <totograph/io/checkpoint/checkpoint_files.hpp>
 #include <totograph/io/checkpoint/safetensors.hpp>
 #include <totograph/io/file_identity.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "totograph/io/csv/regular_rows.hpp"
+#include "totograph/io/time/regular_rows.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "io/support.hpp"
-#include "totograph/io/csv/clock.hpp"
 #include "totograph/io/csv/table.hpp"
+#include "totograph/io/time/clock.hpp"
 
 using namespace totograph::io;
 using totograph::ErrorCode;

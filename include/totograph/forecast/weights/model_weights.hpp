@@ -10,9 +10,9 @@
 
 #include <totograph/exec/finite_weights.hpp>
 #include <totograph/exec/weights.hpp>
-#include <totograph/forecast/checkpoint_source.hpp>
 #include <totograph/forecast/family.hpp>
-#include <totograph/forecast/untrained_source.hpp>
+#include <totograph/forecast/weights/checkpoint_source.hpp>
+#include <totograph/forecast/weights/untrained_source.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/io/checkpoint/checkpoint_files.hpp>
 #include <totograph/io/checkpoint/model_config.hpp>
