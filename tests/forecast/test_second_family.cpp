@@ -9,40 +9,16 @@
 #include <totograph/serve.hpp>
 
 #include "forecast/second_family/family.hpp"
-#include "support/tensor_sources.hpp"
+#include "forecast/second_family/request.hpp"
 
 // Whatever forecasts, forecasts with a family that it does not know.
 
 using namespace totograph;
-using second_family::Small;
+using namespace second_family;
 
 namespace {
 
 static_assert(ForecastFamily<Small>);
-
-constexpr Bucket exact{.batch = 2, .variates = 3, .context = 20, .horizon = 12};
-constexpr Bucket larger{.batch = 3, .variates = 4, .context = 32, .horizon = 12};
-
-/// Random walks with gaps, whose last variate is in a group of its own.
-struct Request {
-    std::vector<float> values;
-    std::vector<std::uint8_t> observed;
-    std::vector<std::int32_t> groups{0, 0, 1, 0, 0, 1};
-
-    Request() {
-        for (std::uint64_t row = 0; row < 6; ++row) {
-            double level = 10 * static_cast<double>(row);
-            for (std::uint64_t step = 0; step < 19; ++step) {
-                level += test::uniform(100 * row + step);
-                values.push_back(static_cast<float>(level));
-                observed.push_back((step + row) % 7 == 3 ? 0 : 1);
-            }
-        }
-    }
-    [[nodiscard]] Series series() const {
-        return {.batch = 2, .variates = 3, .steps = 19, .values = values, .observed = observed, .groups = groups};
-    }
-};
 
 ModelWeights<Small> weights() {
     return untrained<Small>(3);

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace second_family {
+
+inline constexpr std::uint64_t weights_seed = 3;
+
+/// The quantiles of `Request`, `[batch, variates, horizon, levels]`, by the eager executor.
+std::vector<float> eager_quantiles();
+
+}  // namespace second_family
