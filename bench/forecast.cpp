@@ -74,8 +74,7 @@ void measure(const char* name, const Arguments& arguments) {
         return;
     }
     const auto construction = Clock::now();
-    const auto weights =
-        arguments.checkpoint.empty() ? tg::untrained<Model>() : tg::load<Model>(arguments.checkpoint);
+    const auto weights = arguments.checkpoint.empty() ? tg::untrained<Model>() : tg::load<Model>(arguments.checkpoint);
     using Forecaster = tg::Forecaster<Model, bucket, tg::ForecasterOptions{.weights = storage}>;
     Forecaster forecaster(weights, {.threads = arguments.threads});
     const double construction_ms = milliseconds_since(construction);

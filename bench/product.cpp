@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include <totograph/exec/cpu/gemm/product.hpp>
+#include <totograph/exec/cpu/gemm/gemm.hpp>
 
 namespace {
 
@@ -144,8 +144,8 @@ void compare(cpu::ThreadPool& pool, const LinearShape& shape, const Layers& laye
             out.noalias() = left * right.transpose();
         });
     };
-    const auto single = [&] { cpu::product(pool, x.data(), rows, shape.depth, layers.packed[next()], store); };
-    const auto half = [&] { cpu::product(pool, x.data(), rows, shape.depth, layers.packed_bfloat16[next()], store); };
+    const auto single = [&] { cpu::gemm(pool, x.data(), rows, shape.depth, layers.packed[next()], store); };
+    const auto half = [&] { cpu::gemm(pool, x.data(), rows, shape.depth, layers.packed_bfloat16[next()], store); };
 
     std::vector<double> seconds[3];
     for (int repeat = 0; repeat < repeats; ++repeat) {

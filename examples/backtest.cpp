@@ -18,8 +18,8 @@
 #include <string>
 
 #include <totograph/io/checkpoint/checkpoint_files.hpp>
-#include <totograph/io/random_access_file.hpp>
 #include <totograph/io/csv/table.hpp>
+#include <totograph/io/random_access_file.hpp>
 #include <totograph/io/text_file.hpp>
 
 #include "backtest/command_line.hpp"

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include <totograph/core/error.hpp>
+#include <totograph/diagnostics/verify.hpp>
 #include <totograph/serve/backends/backend_registry.hpp>
 #include <totograph/serve/build_identity.hpp>
-#include <totograph/diagnostics/verify.hpp>
 
 #include "common/exit_codes.hpp"
 #include "common/output_files.hpp"

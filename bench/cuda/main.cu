@@ -46,8 +46,7 @@ int main(int argc, char** argv) {
     app.add_flag("--memory", arguments.memory, "print the memory that is taken, and no times");
     CLI11_PARSE(app, argc, argv);
     arguments.load = [&checkpoint] {
-        return checkpoint.empty() ? totograph::untrained<bench::Model>()
-                                  : totograph::load<bench::Model>(checkpoint);
+        return checkpoint.empty() ? totograph::untrained<bench::Model>() : totograph::load<bench::Model>(checkpoint);
     };
     try {
         if (!floor_rows.empty()) {

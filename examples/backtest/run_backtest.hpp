@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/forecast/forecast.hpp>
 #include <totograph/core/processors.hpp>
+#include <totograph/forecast/forecast.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/io/csv/table.hpp>
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <utility>
 
+#include <totograph/models/toto1/demo_1_0.hpp>
 #include <totograph/serve/backends/backend.hpp>
 #include <totograph/serve/synthetic_request.hpp>
 #include <totograph/serve/tuning/tune_threads.hpp>
-#include <totograph/models/toto1/demo_1_0.hpp>
 #include <totograph/totograph.hpp>
 
 namespace examples {
@@ -25,8 +25,7 @@ using Rewrites = tg::toto1::Rewrites;
 template <Options options, Rewrites rewrites>
 class Forecaster final : public tg::serve::BucketForecaster {
 public:
-    Forecaster(const tg::ModelWeights<Model>& weights, int threads)
-        : forecaster_(weights, {.threads = threads}) {}
+    Forecaster(const tg::ModelWeights<Model>& weights, int threads) : forecaster_(weights, {.threads = threads}) {}
     tg::Forecast forecast(const tg::Series& series, const tg::ForecastOptions& request) override {
         return forecaster_.forecast(series, request);
     }
@@ -41,9 +40,11 @@ private:
 std::vector<tg::serve::Variant> ablation_variants(const std::filesystem::path& checkpoint, int threads) {
     const auto weights = tg::load<Model>(checkpoint);
     std::vector<tg::serve::Variant> variants;
-    const auto add = [&]<Options options, Rewrites rewrites = Rewrites{}>(std::string name, std::string what, int with) {
-        variants.push_back({std::move(name), std::move(what),
-                            [weights, with] { return std::make_unique<Forecaster<options, rewrites>>(weights, with); }});
+    const auto add = [&]<Options options, Rewrites rewrites = Rewrites{}>(std::string name, std::string what,
+                                                                          int with) {
+        variants.push_back({std::move(name), std::move(what), [weights, with] {
+                                return std::make_unique<Forecaster<options, rewrites>>(weights, with);
+                            }});
     };
     const int most = tg::thread_count(threads);
     const tg::serve::SyntheticRequest request(ablation_bucket);
@@ -56,13 +57,13 @@ std::vector<tg::serve::Variant> ablation_variants(const std::filesystem::path& c
     add.template operator()<Options{.passes = {.merge_equal_nodes = false}}>("no merged nodes",
                                                                              "what is computed twice as one", best);
     add.template operator()<Options{.passes = {.fuse_elementwise = false}}>(
-        "no fusion", "elementwise chains as one kernel, and as epilogues of products", best);
+        "no fusion", "elementwise chains as one kernel, and as epilogues of GEMMs", best);
     add.template operator()<Options{.passes = {.defer_row_scales = false}}>(
-        "no scale in epilogues", "the norms' factors applied after a product instead of before", best);
+        "no scale in epilogues", "the norms' factors applied after a GEMM instead of before", best);
     add.template operator()<Options{.passes = {.fold_scales = false}}>("no folded scales",
-                                                                       "the norms' weights inside the products'", best);
+                                                                       "the norms' weights inside the GEMMs'", best);
     add.template operator()<Options{.passes = {.compose_linears = false}}>(
-        "no head composition", "products after products as one, such as the last one and the head's", best);
+        "no head composition", "GEMMs after GEMMs as one, such as the last one and the head's", best);
     add.template operator()<Options{}, Rewrites{.kv_cache = false}>(
         "no KV cache", "keys and values of earlier patches kept; without, other values result", best);
     variants.back().is_exact = false;  // the reference differs in the same way

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <vector>
 
-#include <totograph/forecast/bucket.hpp>
 #include <totograph/diagnostics/stress/compare_variants.hpp>
+#include <totograph/forecast/bucket.hpp>
 
 namespace examples {
 

@@ -34,18 +34,18 @@ std::vector<totograph::serve::Variant> device_ablation_variants(const std::files
         add(std::move(name), std::move(what), as_it_is, execution, (execution.tunes && execution.fuses) || is_trained);
     };
     run("as it is", "", {});
-    compiled("no fusion", "elementwise chains as one kernel, and as epilogues of products", without_fusion);
-    compiled("no scale in epilogues", "the norms' factors applied after a product instead of before",
+    compiled("no fusion", "elementwise chains as one kernel, and as epilogues of GEMMs", without_fusion);
+    compiled("no scale in epilogues", "the norms' factors applied after a GEMM instead of before",
              without_deferred_scales);
-    compiled("no folded scales", "the norms' weights inside the products'", without_folded_scales);
-    compiled("no head composition", "products after products as one, such as the last one and the head's",
+    compiled("no folded scales", "the norms' weights inside the GEMMs'", without_folded_scales);
+    compiled("no head composition", "GEMMs after GEMMs as one, such as the last one and the head's",
              without_composed_linears);
     add("no KV cache", "keys and values of earlier patches kept", without_cache, {}, false);
     compiled("no shared prefix", "the context processed once for all samples", without_shared_prefix);
-    compiled("tf32", "weights and products in bf16", in_tf32);
-    run("no tuning", "products measured, the fastest algorithm kept", {.tunes = false});
+    compiled("tf32", "weights and GEMMs in bf16", in_tf32);
+    run("no tuning", "GEMMs measured, the fastest algorithm kept", {.tunes = false});
     run("no programmatic launch", "kernels that begin before the one before has ended", {.overlaps = false});
-    run("no fused products", "products of many rows in one kernel with their chains or norms", {.fuses = false});
+    run("no fused GEMMs", "GEMMs of many rows in one kernel with their chains or norms", {.fuses = false});
     run("regional capture", "one graph for all, in place of one for each layer", {.capture = Capture::regional});
     run("loop on the device", "further patches unrolled in the graph", {.capture = Capture::device_loop});
     run("no capture", "graphs in place of launches one by one", {.capture = Capture::none});

@@ -5,11 +5,11 @@
 
 #include <totograph/exec/cuda/gemm/cublaslt/gemm.hpp>
 #include <totograph/exec/cuda/runtime/execution.hpp>
-#include <totograph/serve/backends/backend_registry.hpp>
-#include <totograph/serve/backends/cuda_backend.hpp>
+#include <totograph/forecast/cuda/forecaster.hpp>
 #include <totograph/forecast/model_weights.hpp>
 #include <totograph/models/toto1/family.hpp>
-#include <totograph/forecast/cuda/forecaster.hpp>
+#include <totograph/serve/backends/backend_registry.hpp>
+#include <totograph/serve/backends/cuda_backend.hpp>
 
 namespace examples {
 

@@ -3,11 +3,11 @@
 
 #include <memory>
 
-#include <totograph/serve/backends/cuda_backend.hpp>
-#include <totograph/forecast/model_weights.hpp>
-#include <totograph/models/toto1/family.hpp>
-#include <totograph/models/toto1/config.hpp>
 #include <totograph/forecast/cuda/forecaster.hpp>
+#include <totograph/forecast/model_weights.hpp>
+#include <totograph/models/toto1/config.hpp>
+#include <totograph/models/toto1/family.hpp>
+#include <totograph/serve/backends/cuda_backend.hpp>
 
 #include "ablation.hpp"
 
@@ -22,7 +22,8 @@ using Made = std::unique_ptr<totograph::serve::BucketForecaster>;
 
 template <totograph::cuda::ForecasterOptions options, totograph::toto1::Rewrites rewrites>
 Made make(const Weights& weights, const Resources& resources) {
-    using Forecaster = totograph::cuda::Forecaster<totograph::toto1::WithRewrites<Model, rewrites>, device_ablation_bucket, options>;
+    using Forecaster =
+        totograph::cuda::Forecaster<totograph::toto1::WithRewrites<Model, rewrites>, device_ablation_bucket, options>;
     return std::make_unique<totograph::serve::detail::DeviceForecaster<Forecaster>>(weights, resources);
 }
 

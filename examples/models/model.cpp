@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/error.hpp>
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/bucket_choice.hpp>
 #include <totograph/io/checkpoint/checkpoint_files.hpp>
 #include <totograph/io/checkpoint/model_config.hpp>
-#include <totograph/serve/mode.hpp>
-#include <totograph/forecast/bucket_choice.hpp>
 #include <totograph/models/toto1/config.hpp>
 #include <totograph/models/toto1/demo_1_0.hpp>
+#include <totograph/serve/mode.hpp>
 
 #include "sizes.hpp"
 

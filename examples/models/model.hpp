@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include <totograph/forecast/series.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/forecast/series.hpp>
 #include <totograph/serve/backends/backend.hpp>
 #include <totograph/serve/backends/backend_registry.hpp>
 

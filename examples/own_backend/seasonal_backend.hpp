@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/error.hpp>
-#include <totograph/forecast/forecast.hpp>
-#include <totograph/forecast/series.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/serve/backends/backend.hpp>
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/forecast.hpp>
 #include <totograph/forecast/request_parts.hpp>
+#include <totograph/forecast/series.hpp>
+#include <totograph/serve/backends/backend.hpp>
 
 namespace examples {
 

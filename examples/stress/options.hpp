@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include <totograph/diagnostics/stress/plan.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/serve/mode.hpp>
-#include <totograph/diagnostics/stress/plan.hpp>
 
 #include "../common/checks.hpp"
 #include "../common/format.hpp"

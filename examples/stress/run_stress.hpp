@@ -11,11 +11,11 @@
 #include <vector>
 
 #include <totograph/core/error.hpp>
+#include <totograph/diagnostics/drift.hpp>
+#include <totograph/diagnostics/stress.hpp>
 #include <totograph/serve/backends/backend_registry.hpp>
 #include <totograph/serve/build_identity.hpp>
-#include <totograph/diagnostics/drift.hpp>
 #include <totograph/serve/service.hpp>
-#include <totograph/diagnostics/stress.hpp>
 
 #include "../common/format.hpp"
 #include "options.hpp"

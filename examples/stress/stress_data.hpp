@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/error.hpp>
 #include <totograph/diagnostics/stress/data.hpp>
 #include <totograph/diagnostics/stress/plan.hpp>
+#include <totograph/forecast/bucket.hpp>
 
 #include "../common/intake.hpp"
 #include "options.hpp"

@@ -12,9 +12,9 @@
 #include <totograph/serve/explain/explanation.hpp>
 #include <totograph/serve/explain/measure_cpu_speed.hpp>
 #include <totograph/serve/metrics/metrics.hpp>
-#include <totograph/serve/mode.hpp>
-#include <totograph/serve/service.hpp>
 #include <totograph/serve/metrics/snapshot.hpp>
 #include <totograph/serve/metrics/snapshot_json.hpp>
 #include <totograph/serve/metrics/snapshot_prometheus.hpp>
+#include <totograph/serve/mode.hpp>
+#include <totograph/serve/service.hpp>
 #include <totograph/serve/stance.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: totograph: a bucket needs at least one series and one variate.
 #include <totograph/forecast/bucket.hpp>
-#include <totograph/models/toto1/config.hpp>
 #include <totograph/forecast/family.hpp>
+#include <totograph/models/toto1/config.hpp>
 #include <totograph/models/toto1/family.hpp>
 
 using namespace totograph;

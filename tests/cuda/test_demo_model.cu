@@ -13,8 +13,8 @@ constexpr tg::Bucket bucket{.variates = 3, .context = 77, .horizon = 32};
 
 template <tg::cuda::Precision precision>
 void check(double bound) {
-    using Tapped = tg::toto1::WithRewrites<tg::toto1::demo_1_0, tg::toto1::Rewrites{.last_patch_only = false,
-                                                                                    .keep_intermediates = true}>;
+    using Tapped = tg::toto1::WithRewrites<tg::toto1::demo_1_0,
+                                           tg::toto1::Rewrites{.last_patch_only = false, .keep_intermediates = true}>;
     const fixture::Tensors tensors(TOTOGRAPH_TEST_DATA "/demo_model");
     const fixture::Inputs inputs(tensors, bucket);
     tg::cuda::Forecaster<Tapped, bucket, tg::cuda::ForecasterOptions{.precision = precision}> forecaster(

@@ -43,7 +43,7 @@ tg::Index saved_bytes(bool reads) {
             elements += Lowered::stores_bf16(step.output) ? kernel.iteration.size() : 0;
             continue;
         }
-        if (kernel.kind == tg::KernelKind::product) {
+        if (kernel.kind == tg::KernelKind::gemm) {
             elements += Lowered::stores_bf16(step.input) ? kernel.rows() * kernel.depth : 0;
         }
         for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {

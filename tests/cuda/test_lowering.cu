@@ -108,7 +108,7 @@ constexpr bool draws_lie_on_operands() {
             continue;
         }
         for (int product = 0; product < draw; ++product) {
-            result = result || (kernel_of<Program>(product).kind == tg::KernelKind::product &&
+            result = result || (kernel_of<Program>(product).kind == tg::KernelKind::gemm &&
                                 !outlives_draw<Program>(product, draw));
         }
     }

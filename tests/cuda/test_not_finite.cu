@@ -21,12 +21,12 @@ using device_test::error_of;
 
 struct Small {
     static constexpr tg::toto1::Toto1Config config{.patch_size = 8,
-                                                  .embed_dim = 32,
-                                                  .num_layers = 2,
-                                                  .num_heads = 4,
-                                                  .mlp_hidden_dim = 64,
-                                                  .spacewise_every_n_layers = 2,
-                                                  .k_components = 3};
+                                                   .embed_dim = 32,
+                                                   .num_layers = 2,
+                                                   .num_heads = 4,
+                                                   .mlp_hidden_dim = 64,
+                                                   .spacewise_every_n_layers = 2,
+                                                   .k_components = 3};
 };
 constexpr tg::Bucket bucket{.batch = 2, .variates = 3, .context = 32, .horizon = 40, .samples = 70};
 

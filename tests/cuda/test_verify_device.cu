@@ -8,8 +8,8 @@
 #include <doctest/doctest.h>
 
 #include <totograph/cuda.hpp>
-#include <totograph/serve/explain/measure_cuda_speed.hpp>
 #include <totograph/diagnostics/verify/cuda_device.hpp>
+#include <totograph/serve/explain/measure_cuda_speed.hpp>
 
 namespace tg = totograph;
 using tg::serve::Check;

@@ -15,12 +15,12 @@ namespace {
 
 struct SmallModel {
     static constexpr tg::toto1::Toto1Config config{.patch_size = 8,
-                                                  .embed_dim = 32,
-                                                  .num_layers = 2,
-                                                  .num_heads = 4,
-                                                  .mlp_hidden_dim = 64,
-                                                  .spacewise_every_n_layers = 2,
-                                                  .k_components = 3};
+                                                   .embed_dim = 32,
+                                                   .num_layers = 2,
+                                                   .num_heads = 4,
+                                                   .mlp_hidden_dim = 64,
+                                                   .spacewise_every_n_layers = 2,
+                                                   .k_components = 3};
 };
 
 template <tg::cuda::Precision precision>

@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/serve/backends/backend.hpp>
-#include <totograph/serve/backends/backend_registry.hpp>
 #include <totograph/diagnostics/stress/plan.hpp>
 #include <totograph/diagnostics/stress/run.hpp>
+#include <totograph/serve/backends/backend.hpp>
+#include <totograph/serve/backends/backend_registry.hpp>
 
 // A backend without a model, whose faults are planted.
 

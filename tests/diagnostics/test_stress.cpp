@@ -13,14 +13,14 @@
 #include <nlohmann/json.hpp>
 
 #include <totograph/core/cache_counts.hpp>
-#include <totograph/io/cache/cache_file.hpp>
-#include <totograph/serve/build_identity.hpp>
 #include <totograph/diagnostics/stress/report_json.hpp>
 #include <totograph/diagnostics/stress/report_markdown.hpp>
 #include <totograph/diagnostics/stress/run.hpp>
+#include <totograph/io/cache/cache_file.hpp>
+#include <totograph/serve/build_identity.hpp>
 
-#include "io/support.hpp"
 #include "diagnostics/stress_fakes.hpp"
+#include "io/support.hpp"
 
 // Each failure that a stress run looks for, planted in a backend without a model. The clock is the backend's as well,
 // so that nothing here depends on how fast the machine is.

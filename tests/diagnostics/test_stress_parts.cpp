@@ -20,8 +20,8 @@
 #include <totograph/diagnostics/drift.hpp>
 #include <totograph/diagnostics/stress.hpp>
 
-#include "io/support.hpp"
 #include "diagnostics/stress_fakes.hpp"
+#include "io/support.hpp"
 
 // The parts that a stress run is made of, and forecasts that are kept to compare later ones with.
 

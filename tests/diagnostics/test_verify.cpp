@@ -15,9 +15,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <totograph/diagnostics/verify.hpp>
 #include <totograph/io/cache/cache_file.hpp>
 #include <totograph/io/cache/weight_file.hpp>
-#include <totograph/diagnostics/verify.hpp>
 
 #include "io/support.hpp"
 

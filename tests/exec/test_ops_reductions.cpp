@@ -4,8 +4,8 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/graph/recorder.hpp>
 #include <totograph/graph/passes/rewrite.hpp>
+#include <totograph/graph/recorder.hpp>
 
 #include "support/executors.hpp"
 #include "support/outputs.hpp"

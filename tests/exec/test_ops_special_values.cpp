@@ -11,9 +11,9 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/graph/passes/rewrite.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/graph/recorder.hpp>
-#include <totograph/graph/passes/rewrite.hpp>
 
 #include "support/executors.hpp"
 

@@ -29,9 +29,9 @@
 #include <totograph/exec/prepared_cache.hpp>
 #include <totograph/exec/row_major_weights.hpp>
 #include <totograph/exec/weight_expression.hpp>
+#include <totograph/graph/explain/text.hpp>
 #include <totograph/graph/record/custom.hpp>
 #include <totograph/graph/record/elementwise.hpp>
-#include <totograph/graph/explain/text.hpp>
 #include <totograph/graph/recorder.hpp>
 #include <totograph/io/cache/weight_file.hpp>
 #include <totograph/version.hpp>

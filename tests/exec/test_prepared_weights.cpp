@@ -9,9 +9,9 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cpu/prepared_weights.hpp>
 #include <totograph/exec/weight_expression.hpp>
-#include <totograph/graph/record/custom.hpp>
 #include <totograph/graph/plan/plan.hpp>
 #include <totograph/graph/program.hpp>
+#include <totograph/graph/record/custom.hpp>
 #include <totograph/graph/recorder.hpp>
 
 #include "support/executors.hpp"

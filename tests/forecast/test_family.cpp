@@ -33,7 +33,8 @@ Series series() {
 
 /// Quantiles 0.5, 1 and 2 times the newest step.
 ModelWeights<Model> weights() {
-    return {Weights(std::make_shared<test::TensorMap>(std::map<std::string, std::vector<float>>{{"factor", {0.5F, 1, 2}}}))};
+    return {Weights(
+        std::make_shared<test::TensorMap>(std::map<std::string, std::vector<float>>{{"factor", {0.5F, 1, 2}}}))};
 }
 
 template <class Result>
@@ -76,11 +77,13 @@ TEST_CASE("a family of quantiles: a request in parts, and one that goes on from 
 TEST_CASE("a family of quantiles: what it cannot give is an error of a forecast whose type does not tell") {
     Forecaster<Model, bucket> forecaster(weights());
     const Forecast forecast = forecaster.forecast(series());
-    test::check_error(ErrorCode::invalid_argument, {"mean: this is a forecast of quantiles"}, [&] { (void)forecast.mean(); });
+    test::check_error(ErrorCode::invalid_argument, {"mean: this is a forecast of quantiles"},
+                      [&] { (void)forecast.mean(); });
     test::check_error(ErrorCode::invalid_argument, {"samples: this is a forecast of quantiles"},
                       [&] { (void)forecast.samples(); });
     test::check_error(ErrorCode::invalid_argument, {"quantiles from 0.1"}, [&] { (void)forecast.quantile(0.05); });
-    test::check_error(ErrorCode::no_bucket, {"16 samples"}, [&] { (void)forecaster.forecast(series(), {.samples = 16}); });
+    test::check_error(ErrorCode::no_bucket, {"16 samples"},
+                      [&] { (void)forecaster.forecast(series(), {.samples = 16}); });
 }
 
 TEST_CASE("a family's tensors are those that its programs read") {
@@ -103,6 +106,7 @@ TEST_CASE("states are read and written by name, type and size") {
     test::check_error(code, {"has a state 'lenth'"}, [&] { (void)forecaster.read_state<float>("lenth"); });
     test::check_error(code, {"'length' is stored as i32 [2]", "2 elements of f32"},
                       [&] { (void)forecaster.read_state<float>("length"); });
-    test::check_error(code, {"3 elements of i32"},
-                      [&] { forecaster.write_state("length", std::vector<std::int32_t>{1, 2, 3}); });
+    test::check_error(code, {"3 elements of i32"}, [&] {
+        forecaster.write_state("length", std::vector<std::int32_t>{1, 2, 3});
+    });
 }

@@ -4,10 +4,10 @@
 #include <string_view>
 
 #include <totograph/graph/facts.hpp>
+#include <totograph/graph/passes/rewrite.hpp>
 #include <totograph/graph/plan/plan.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/graph/recorder.hpp>
-#include <totograph/graph/passes/rewrite.hpp>
 #include <totograph/nn/rms_norm.hpp>
 
 namespace totograph::tests {

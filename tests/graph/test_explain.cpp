@@ -71,11 +71,11 @@ constexpr std::string_view small_model_text =
     "------------------------------------------------------------------------------------------------------------------------------------------------\n"
     "layers 0-1: the same 3 steps for each layer, here layer 0 with 2.38 kFLOP, 1.73 KiB read, 400 B written\n"
     "   0       0  square -> mean of 8 -> add 1e-06, rsqrt      4  4x1    input     arena +0 B    128 B     16 B     72 FLOP\n"
-    "   1       1  product 8->16 + row scale, bias, silu        4  4x16   input, 0  arena +64 B   720 B    256 B  1.22 kFLOP  up.{weight, bias}, norm\n"
-    "   2       2  product 16->8 + bias, residual               3  4x8    1, input  arena +320 B  928 B    128 B  1.09 kFLOP  down.{weight, bias}\n"
+    "   1       1  GEMM 8->16 + row scale, bias, silu        4  4x16   input, 0  arena +64 B   720 B    256 B  1.22 kFLOP  up.{weight, bias}, norm\n"
+    "   2       2  GEMM 16->8 + bias, residual               3  4x8    1, input  arena +320 B  928 B    128 B  1.09 kFLOP  down.{weight, bias}\n"
     "\n"
     "after the layers: 136 FLOP, 200 B read, 32 B written\n"
-    "   6       3  product 8->2 + bias                          3  4x2    5         output        200 B     32 B    136 FLOP  head.{weight, bias}\n"
+    "   6       3  GEMM 8->2 + bias                          3  4x2    5         output        200 B     32 B    136 FLOP  head.{weight, bias}\n"
     "\n"
     "kernels\n"
     "-------\n"
@@ -87,20 +87,20 @@ constexpr std::string_view small_model_text =
     "    %1 = constant 1e-06\n"
     "    %2 = add %0 %1\n"
     "    %3 = rsqrt %2\n"
-    "kernel 1: product 8->16 over 4x16, 2 steps\n"
+    "kernel 1: GEMM 8->16 over 4x16, 2 steps\n"
     "    %0 = product\n"
     "    %1 = operand 0, f32, strides 1 0\n"
     "    %2 = operand 1, f32, strides 0 1\n"
     "    %3 = multiply %0 %1\n"
     "    %4 = add %3 %2\n"
     "    %5 = silu %4\n"
-    "kernel 2: product 16->8 over 4x8, 2 steps\n"
+    "kernel 2: GEMM 16->8 over 4x8, 2 steps\n"
     "    %0 = product\n"
     "    %1 = operand 0, f32, strides 0 1\n"
     "    %2 = operand 1, f32, strides 8 1\n"
     "    %3 = add %0 %1\n"
     "    %4 = add %2 %3\n"
-    "kernel 3: product 8->2 over 4x2, 1 step\n"
+    "kernel 3: GEMM 8->2 over 4x2, 1 step\n"
     "    %0 = product\n"
     "    %1 = operand 0, f32, strides 0 1\n"
     "    %2 = add %0 %1\n";
@@ -133,7 +133,7 @@ TEST_CASE("the bytes follow the type in which weights are stored") {
     const Planned planned(&SmallModel::record);
     const std::string text = explain(planned.tables(), "small model", {.storage = DType::bf16});
     CHECK(contains(text, "weights   1.23 KiB in 10 prepared tensors, 5 of them packed as bf16"));
-    CHECK(contains(line_with(text, "product 8->16"), "464 B"));
+    CHECK(contains(line_with(text, "GEMM 8->16"), "464 B"));
 }
 
 TEST_CASE("layers that differ are not folded") {
@@ -177,7 +177,7 @@ TEST_CASE("what all names of weights begin with is told once") {
     });
     const std::string text = explain(planned.tables(), "prefix");
     CHECK(contains(text, "Names of weights are below \"model.\".\n"));
-    CHECK(contains(line_with(text, "product 8->2"), "  head.{weight, bias}"));
+    CHECK(contains(line_with(text, "GEMM 8->2"), "  head.{weight, bias}"));
 }
 
 TEST_CASE("steps are told in the words of a model") {
@@ -203,7 +203,7 @@ TEST_CASE("steps are told in the words of a model") {
               using FeedForward = nn::SwiGlu<nn::SwiGluSize{.width = 8, .hidden = 3}>;
               const FeedForward layer{.gate = {.projection = {r, "gate_and_up"_name}}, .down = {r, "down"_name}};
               return layer.record(r.state("x", {4, 8}));
-          }) == "product 8->3 x2 + bias x2, silu, multiply");
+          }) == "GEMM 8->3 x2 + bias x2, silu, multiply");
 }
 
 TEST_CASE("instructions of the user's operations show all their arguments") {

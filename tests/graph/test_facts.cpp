@@ -27,7 +27,7 @@ using Small = Facts<Program<SmallModel>>;
 static_assert(Small::recorded_nodes == 1 + 2 * 18 + 4 + 2);
 static_assert(Small::nodes == Small::recorded_nodes + 2 - 1);
 static_assert(Small::steps == 7 && Small::kernels == 4 && Small::pointwise_kernels == 0);
-static_assert(count_kernels(Small::tables, KernelKind::product) == 3);
+static_assert(count_kernels(Small::tables, KernelKind::gemm) == 3);
 
 // Norm: a square and an addition for each element, epsilon and root for each row.
 static_assert(Small::step(0) == StepFacts{32 * 2 + 4 * 2, 128, 16});

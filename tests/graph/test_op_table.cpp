@@ -35,7 +35,7 @@ TEST_CASE("every op has a row that says what it is") {
 
 TEST_CASE("steps that are launched alone are products, attentions, draws, and what the user wrote") {
     Kernel kernel;
-    kernel.kind = KernelKind::product;
+    kernel.kind = KernelKind::gemm;
     CHECK(stands_alone(kernel));
     kernel.kind = KernelKind::structural;
     for (const OpRow& row : op_table) {

@@ -11,9 +11,9 @@
 #include <totograph/exec/state_layout.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
+#include <totograph/graph/passes/rewrite.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/graph/recorder.hpp>
-#include <totograph/graph/passes/rewrite.hpp>
 #include <totograph/nn/rms_norm.hpp>
 
 #include "support/plans.hpp"

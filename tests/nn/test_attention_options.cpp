@@ -33,86 +33,116 @@ struct CaseData {
     std::span<float> scale = {};
 };
 
+/// The place of a row of queries.
+struct Place {
+    Index series;
+    Index sample;
+    Index variate;
+    Index position;
+};
+
 /// softmax(scale q k^T) v in double, one element at a time.
-std::vector<double> defined_attention(const CaseData& data) {
-    const AttentionCase& c = data.of;
-    std::vector<double> result;
-    const double scale = data.scale.empty() ? c.usual_scale() : static_cast<double>(data.scale[0]);
-    const auto element = [&](std::span<const float> rows, Index samples, Index positions, Index width, Index b, Index s,
-                             Index v, Index p, Index column) {
-        const Index row = ((b * samples + (samples == 1 ? 0 : s)) * c.variates + v) * positions + p;
-        return static_cast<double>(rows[static_cast<std::size_t>(row * width + column)]);
-    };
-    for (Index b = 0; b < AttentionCase::series; ++b) {
-        const Index prefix = c.is_over_variates() ? c.variates : data.length[static_cast<std::size_t>(b)];
-        const Index count = prefix + (c.suffix > 0 ? data.suffix_length[0] : 0);
-        for (Index s = 0; s < c.samples; ++s) {
-            for (Index v = 0; v < c.variates; ++v) {
-                for (Index p = 0; p < c.queries; ++p) {
-                    const auto id_of = [&](Index key) {
-                        const Shape shape = c.mask_shape();
-                        const Index variate = c.is_over_variates() ? key : shape[1] == 1 ? 0 : v;
-                        const Index place = c.is_over_variates() ? p
-                                            : key < prefix       ? key
-                                                                 : AttentionCase::capacity + key - prefix;
-                        const Index series = shape[0] == 1 ? 0 : b;
-                        return data.ids[static_cast<std::size_t>((series * shape[1] + variate) * shape[2] + place)];
-                    };
-                    // The key at which the query stands.
-                    const Index own = c.is_over_variates()                 ? v
-                                      : c.queries_at == QueryPlaces::first ? p
-                                                                           : count - c.queries + p;
-                    std::vector<Index> seen;
-                    for (Index key = 0; key < count && own < count; ++key) {
-                        const bool is_later = !c.is_over_variates() && c.is_causal && key > own;
-                        const bool counts = c.mask == KeyMask::none     ? true
-                                            : c.mask == KeyMask::by_key ? id_of(key) != 0
-                                                                        : own >= 0 && id_of(key) == id_of(own);
-                        if (!is_later && counts) {
-                            seen.push_back(key);
-                        }
-                    }
-                    const auto of_key = [&](bool is_value, Index key, Index column) {
-                        const Index width = c.kv_heads * (is_value ? c.value_dim : c.head_dim);
-                        if (c.is_over_variates()) {
-                            return element(is_value ? data.value : data.key, c.key_samples(), c.queries, width, b, s,
-                                           key, p, column);
-                        }
-                        if (key < prefix) {
-                            return element(is_value ? data.value : data.key, c.key_samples(), AttentionCase::capacity,
-                                           width, b, s, v, key, column);
-                        }
-                        return element(is_value ? data.suffix_value : data.suffix_key, c.samples, c.suffix, width, b, s,
-                                       v, key - prefix, column);
-                    };
-                    for (Index head = 0; head < c.heads; ++head) {
-                        const Index kv_head = head * c.kv_heads / c.heads;
-                        std::vector<double> weights;
-                        double total = 0;
-                        for (const Index key : seen) {
-                            double score = 0;
-                            for (Index d = 0; d < c.head_dim; ++d) {
-                                score += element(data.query, c.samples, c.queries, c.heads * c.head_dim, b, s, v, p,
-                                                 head * c.head_dim + d) *
-                                         of_key(false, key, kv_head * c.head_dim + d);
-                            }
-                            weights.push_back(std::exp(score * scale));
-                            total += weights.back();
-                        }
-                        for (Index d = 0; d < c.value_dim; ++d) {
-                            double sum = 0;
-                            for (std::size_t i = 0; i < seen.size(); ++i) {
-                                sum += weights[i] * of_key(true, seen[i], kv_head * c.value_dim + d);
-                            }
-                            result.push_back(seen.empty() ? 0 : sum / total);
-                        }
-                    }
-                }
+class Definition {
+public:
+    explicit Definition(const CaseData& data) : data_(data), c_(data.of) {}
+
+    [[nodiscard]] std::vector<double> results() const {
+        std::vector<double> result;
+        const Shape shape = c_.results();
+        for (Index row = 0; row < shape.rows(); ++row) {
+            const Place place{row / shape[3] / shape[2] / shape[1], row / shape[3] / shape[2] % shape[1],
+                              row / shape[3] % shape[2], row % shape[3]};
+            for (Index head = 0; head < c_.heads; ++head) {
+                append_head(place, head, result);
             }
         }
+        return result;
     }
-    return result;
-}
+
+private:
+    [[nodiscard]] Index prefix(const Place& place) const {
+        return c_.is_over_variates() ? c_.variates : data_.length[static_cast<std::size_t>(place.series)];
+    }
+    [[nodiscard]] Index count(const Place& place) const {
+        return prefix(place) + (c_.suffix > 0 ? data_.suffix_length[0] : 0);
+    }
+    /// The key at which the query stands.
+    [[nodiscard]] Index own_key(const Place& place) const {
+        if (c_.is_over_variates()) {
+            return place.variate;
+        }
+        return c_.queries_at == QueryPlaces::first ? place.position : count(place) - c_.queries + place.position;
+    }
+    [[nodiscard]] std::int32_t id_of(const Place& place, Index key) const {
+        const Shape shape = c_.mask_shape();
+        const Index series = shape[0] == 1 ? 0 : place.series;
+        Index variate = shape[1] == 1 ? 0 : place.variate;
+        Index position = key < prefix(place) ? key : AttentionCase::capacity + key - prefix(place);
+        if (c_.is_over_variates()) {
+            variate = key;
+            position = place.position;
+        }
+        return data_.ids[static_cast<std::size_t>((series * shape[1] + variate) * shape[2] + position)];
+    }
+    [[nodiscard]] bool sees(const Place& place, Index key) const {
+        const Index own = own_key(place);
+        const bool is_later = !c_.is_over_variates() && c_.is_causal && key > own;
+        if (is_later || own >= count(place)) {
+            return false;
+        }
+        switch (c_.mask) {
+            case KeyMask::by_key: return id_of(place, key) != 0;
+            case KeyMask::by_group: return own >= 0 && id_of(place, key) == id_of(place, own);
+            default: return true;
+        }
+    }
+
+    [[nodiscard]] double element(std::span<const float> rows, Index samples, Index positions, Index width,
+                                 const Place& place, Index column) const {
+        const Index sample = samples == 1 ? 0 : place.sample;
+        const Index row = ((place.series * samples + sample) * c_.variates + place.variate) * positions;
+        return static_cast<double>(rows[static_cast<std::size_t>((row + place.position) * width + column)]);
+    }
+    [[nodiscard]] double key_element(bool is_value, Place place, Index key, Index column) const {
+        const Index width = c_.kv_heads * (is_value ? c_.value_dim : c_.head_dim);
+        const Index before = prefix(place);
+        const bool is_suffix = key >= before;
+        (c_.is_over_variates() ? place.variate : place.position) = is_suffix ? key - before : key;
+        return is_suffix ? element(is_value ? data_.suffix_value : data_.suffix_key, c_.samples, c_.suffix, width,
+                                   place, column)
+                         : element(is_value ? data_.value : data_.key, c_.key_samples(), c_.key_positions(), width,
+                                   place, column);
+    }
+
+    void append_head(const Place& place, Index head, std::vector<double>& result) const {
+        const double scale = data_.scale.empty() ? c_.usual_scale() : static_cast<double>(data_.scale[0]);
+        const Index kv_head = head * c_.kv_heads / c_.heads;
+        std::vector<double> sums(static_cast<std::size_t>(c_.value_dim));
+        double total = 0;
+        for (Index key = 0; key < count(place); ++key) {
+            if (!sees(place, key)) {
+                continue;
+            }
+            double score = 0;
+            for (Index d = 0; d < c_.head_dim; ++d) {
+                score += element(data_.query, c_.samples, c_.queries, c_.heads * c_.head_dim, place,
+                                 head * c_.head_dim + d) *
+                         key_element(false, place, key, kv_head * c_.head_dim + d);
+            }
+            const double weight = std::exp(score * scale);
+            total += weight;
+            for (Index d = 0; d < c_.value_dim; ++d) {
+                sums[static_cast<std::size_t>(d)] += weight * key_element(true, place, key, kv_head * c_.value_dim + d);
+            }
+        }
+        for (const double sum : sums) {
+            result.push_back(total == 0 ? 0 : sum / total);
+        }
+    }
+
+    const CaseData& data_;
+    const AttentionCase& c_;
+};
 
 template <class Executor>
 CaseData data_of(const Executor& executor, const AttentionCase& of, int layer) {
@@ -156,8 +186,8 @@ TEST_CASE_TEMPLATE("every kind of attention is what its definition gives in doub
         [](auto& executor) {
             for (std::size_t i = Model::begin; i < attention_cases::all.size(); i += 2) {
                 const auto layer = static_cast<int>(i);
-                const std::vector<double> expected =
-                    defined_attention(data_of(executor, attention_cases::all[i], layer));
+                const CaseData data = data_of(executor, attention_cases::all[i], layer);
+                const std::vector<double> expected = Definition(data).results();
                 const auto found = state_of<float>(executor, "out", layer);
                 REQUIRE(found.size() == expected.size());
                 std::size_t wrong = 0;

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include <totograph/core/error.hpp>
+#include <totograph/forecast/request_parts.hpp>
 #include <totograph/serve/backends/backend.hpp>
 #include <totograph/serve/service.hpp>
-#include <totograph/forecast/request_parts.hpp>
 
 // Backends that compute nothing and remember what they were asked.
 

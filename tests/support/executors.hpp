@@ -17,8 +17,8 @@
 #include <totograph/exec/cpu/eager_executor.hpp>
 #include <totograph/exec/cpu/fused_executor.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
-#include <totograph/graph/program.hpp>
 #include <totograph/graph/passes/rewrite.hpp>
+#include <totograph/graph/program.hpp>
 
 #include "tensor_sources.hpp"
 

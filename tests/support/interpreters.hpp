@@ -218,8 +218,8 @@ private:
         Index out_offset = 0;
         const auto out = at(step.output, kernel.dtype, out_offset);
         const auto given = [&](int which, const Indices& index) {
-            return kernel.kind == KernelKind::product ? product(step, kernel, which, index)
-                                                      : reduction(step, kernel, index);
+            return kernel.kind == KernelKind::gemm ? product(step, kernel, which, index)
+                                                   : reduction(step, kernel, index);
         };
         for_each(loop, [&](const Indices& index) {
             const double value = value_of(step, kernel.chain, kernel.accumulators, kernel.prologue_operands,

@@ -14,9 +14,9 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
+#include <totograph/graph/passes/rewrite.hpp>
 #include <totograph/graph/plan/plan.hpp>
 #include <totograph/graph/program.hpp>
-#include <totograph/graph/passes/rewrite.hpp>
 
 namespace totograph::test {
 
@@ -121,7 +121,7 @@ inline void check_plan(const Planned& planned) {
             read(step.operands[place],
                  detail::reach(has_shape ? operand.shape : kernel.iteration, operand.strides, step.operands[place]));
         }
-        if (kernel.kind == KernelKind::product) {
+        if (kernel.kind == KernelKind::gemm) {
             read(step.input, step.input.offset + (kernel.rows() - 1) * kernel.input_stride + kernel.depth);
             CHECK(plan.weights[static_cast<std::size_t>(step.weight.index)].packed);
         }

@@ -7,9 +7,9 @@
 
 #include <doctest/doctest.h>
 
-#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/forecast/bucket.hpp>
 
 #include "support/printers.hpp"
 

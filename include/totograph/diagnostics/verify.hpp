@@ -14,16 +14,16 @@
 #include <vector>
 
 #include <totograph/core/processors.hpp>
-#include <totograph/io/cache/cache_folder.hpp>
-#include <totograph/serve/backends/backend.hpp>
-#include <totograph/serve/backends/backend_registry.hpp>
-#include <totograph/serve/build_identity.hpp>
-#include <totograph/serve/mode.hpp>
 #include <totograph/diagnostics/verify/backends.hpp>
 #include <totograph/diagnostics/verify/caches.hpp>
 #include <totograph/diagnostics/verify/check.hpp>
 #include <totograph/diagnostics/verify/environment.hpp>
 #include <totograph/diagnostics/verify/machine.hpp>
+#include <totograph/io/cache/cache_folder.hpp>
+#include <totograph/serve/backends/backend.hpp>
+#include <totograph/serve/backends/backend_registry.hpp>
+#include <totograph/serve/build_identity.hpp>
+#include <totograph/serve/mode.hpp>
 
 namespace totograph::serve {
 

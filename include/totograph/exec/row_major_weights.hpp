@@ -22,7 +22,7 @@
 
 namespace totograph {
 
-/// Bytes of a prepared weight: `Storage` elements of a product's weights, a pair one after the other; else of the
+/// Bytes of a prepared weight: `Storage` elements of a GEMM's weights, a pair one after the other; else of the
 /// node's dtype.
 template <class Storage>
 std::size_t row_major_bytes(GraphView graph, const PreparedWeight& weight) {
@@ -86,7 +86,7 @@ void write_row_major(GraphView graph, const PreparedWeight& weight, Evaluator& e
     }
 }
 
-/// The same, with the bytes of a product's weights from the cache where it has them, and into it where it has not.
+/// The same, with the bytes of a GEMM's weights from the cache where it has them, and into it where it has not.
 template <class Storage, class Evaluator, class Sink>
 void write_row_major(GraphView graph, const PreparedWeight& weight, Evaluator& evaluator,
                      const WeightExpression& expression, PreparedCache& cache, Sink&& sink) {

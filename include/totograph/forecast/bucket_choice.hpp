@@ -9,13 +9,13 @@
 #include <string>
 #include <string_view>
 
-#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/error.hpp>
-#include <totograph/forecast/series.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/io/text.hpp>
+#include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/family.hpp>
 #include <totograph/forecast/request.hpp>
+#include <totograph/forecast/series.hpp>
+#include <totograph/io/text.hpp>
 
 // Which of several buckets serves a request.
 namespace totograph {

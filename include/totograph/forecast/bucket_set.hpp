@@ -8,12 +8,12 @@
 #include <utility>
 
 #include <totograph/forecast/bucket.hpp>
-#include <totograph/forecast/forecast.hpp>
-#include <totograph/forecast/series.hpp>
 #include <totograph/forecast/bucket_choice.hpp>
 #include <totograph/forecast/cpu/forecaster.hpp>
-#include <totograph/forecast/model_weights.hpp>
 #include <totograph/forecast/cpu/resources.hpp>
+#include <totograph/forecast/forecast.hpp>
+#include <totograph/forecast/model_weights.hpp>
+#include <totograph/forecast/series.hpp>
 
 namespace totograph {
 

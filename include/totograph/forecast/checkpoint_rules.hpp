@@ -6,7 +6,8 @@
 
 namespace totograph {
 
-/// What the checkpoints of a family may hold beside the tensors that its programs read, under the names that these have.
+/// What the checkpoints of a family may hold beside the tensors that its programs read, under the names that these
+/// have.
 struct CheckpointRules {
     std::string_view family;  ///< For messages, such as the name of the published models.
     /// Another name that a checkpoint may have for a tensor; null where there is none.

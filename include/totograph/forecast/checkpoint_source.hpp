@@ -18,8 +18,8 @@
 #include <totograph/exec/weights.hpp>
 #include <totograph/forecast/checkpoint_rules.hpp>
 #include <totograph/io/checkpoint/checkpoint_files.hpp>
-#include <totograph/io/file_identity.hpp>
 #include <totograph/io/checkpoint/safetensors.hpp>
+#include <totograph/io/file_identity.hpp>
 #include <totograph/io/text.hpp>
 
 namespace totograph {
@@ -163,11 +163,9 @@ private:
     }
 
     [[noreturn]] void refuse_unknown(const Place& place) const {
-        const std::string_view advice =
-            rules_.advice == nullptr ? std::string_view{} : rules_.advice(place.info.name);
+        const std::string_view advice = rules_.advice == nullptr ? std::string_view{} : rules_.advice(place.info.name);
         throw Error(ErrorCode::unexpected_tensor,
-                    quoted(place.file.path()) + " holds a tensor " +
-                        io::in_quotes(place.info.name, io::longest_quote) +
+                    quoted(place.file.path()) + " holds a tensor " + io::in_quotes(place.info.name, io::longest_quote) +
                         " that this architecture does not have; " +
                         (advice.empty() ? "check that the configuration that was compiled is the checkpoint's."
                                         : std::string(advice)));

@@ -39,8 +39,8 @@ inline Forecast collect_forecast(const float* state, const ForecastPlan& plan, c
             }
         }
     }
-    return {result.first(to), request.batch, request.variates, request.horizon, request.samples, not_finite,
-            plan.levels};
+    return {result.first(to), request.batch, request.variates, request.horizon,
+            request.samples,  not_finite,    plan.levels};
 }
 
 }  // namespace totograph

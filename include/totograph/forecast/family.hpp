@@ -17,8 +17,8 @@
 
 // What a model offers so that everything in `forecast/` and `serve/` can run it.
 //
-// A *model* is a type with a constexpr value `config`, the sizes of a published network. The type of that value names the
-// *family*, a template over models: `typename Config::template Family<Model>`. docs/add_a_model.md writes one.
+// A *model* is a type with a constexpr value `config`, the sizes of a published network. The type of that value names
+// the *family*, a template over models: `typename Config::template Family<Model>`. docs/add_a_model.md writes one.
 namespace totograph {
 
 namespace io {
@@ -52,7 +52,9 @@ struct CheckpointOf {
     using type = Model;
 };
 template <class Model>
-    requires requires { typename Model::Checkpoint; }
+requires requires {
+    typename Model::Checkpoint;
+}
 struct CheckpointOf<Model> {
     using type = typename Model::Checkpoint;
 };
@@ -60,7 +62,9 @@ struct CheckpointOf<Model> {
 namespace forecast_detail {
 
 template <class Model>
-concept HasFamily = requires { typename FamilyOf<Model>; };
+concept HasFamily = requires {
+    typename FamilyOf<Model>;
+};
 
 template <class Family>
 concept HasSizes = requires(const Bucket& bucket) {
@@ -79,7 +83,8 @@ concept HasSmallestBucket = requires {
     { Family::smallest_bucket } -> std::convertible_to<Bucket>;
 };
 template <class Family>
-concept HasFill = requires(StateMemory memory, const ForecastSizes& sizes, const Series& series, const Bucket& request) {
+concept HasFill = requires(StateMemory memory, const ForecastSizes& sizes, const Series& series,
+                           const Bucket& request) {
     Family::fill(memory, sizes, series, request, std::uint64_t{}, std::uint32_t{});
 };
 template <class Family>
@@ -87,7 +92,9 @@ concept HasCheckpoint = requires {
     { Family::checkpoint } -> std::convertible_to<CheckpointRules>;
 };
 template <class Family>
-concept HasCheckConfig = requires(const io::ModelConfig& file) { Family::check_config(file); };
+concept HasCheckConfig = requires(const io::ModelConfig& file) {
+    Family::check_config(file);
+};
 template <class Family, Bucket bucket>
 concept HasCheck = requires {
     { Family::template check<bucket>() } -> std::convertible_to<bool>;
@@ -117,8 +124,7 @@ concept HasSchedule = requires(std::size_t program, Index horizon) {
 /// | `check_config(file)` | compares `config.json` with `config`; throws an `Error` that lists what differs |
 /// | `checkpoint` | the `CheckpointRules` |
 template <class Model>
-concept ForecastFamily =
-    forecast_detail::HasFamily<Model> && forecast_detail::HasSizes<FamilyOf<Model>> &&
+concept ForecastFamily = forecast_detail::HasFamily<Model> && forecast_detail::HasSizes<FamilyOf<Model>> &&
     forecast_detail::HasResults<FamilyOf<Model>> && forecast_detail::HasRows<FamilyOf<Model>> &&
     forecast_detail::HasSmallestBucket<FamilyOf<Model>> && forecast_detail::HasFill<FamilyOf<Model>> &&
     forecast_detail::HasCheckConfig<FamilyOf<Model>> && forecast_detail::HasCheckpoint<FamilyOf<Model>> &&
@@ -134,7 +140,8 @@ consteval bool check_family() {
                   "Model> using Family = ...`.");
     if constexpr (HasFamily<Model>) {
         using Family = FamilyOf<Model>;
-        static_assert(HasSizes<Family>, "totograph: a family needs `static constexpr ForecastSizes sizes(const Bucket&)`.");
+        static_assert(HasSizes<Family>,
+                      "totograph: a family needs `static constexpr ForecastSizes sizes(const Bucket&)`.");
         static_assert(HasResults<Family>, "totograph: a family needs `static constexpr ResultKind results`.");
         static_assert(HasRows<Family>, "totograph: a family needs `static constexpr Index rows(const Bucket&)`.");
         static_assert(HasFill<Family>,
@@ -142,8 +149,10 @@ consteval bool check_family() {
                       "const Bucket& request, std::uint64_t seed, std::uint32_t first_sample)`.");
         static_assert(HasCheckConfig<Family>,
                       "totograph: a family needs `static void check_config(const io::ModelConfig&)`.");
-        static_assert(HasCheckpoint<Family>, "totograph: a family needs `static constexpr CheckpointRules checkpoint`.");
-        static_assert(HasSmallestBucket<Family>, "totograph: a family needs `static constexpr Bucket smallest_bucket`.");
+        static_assert(HasCheckpoint<Family>,
+                      "totograph: a family needs `static constexpr CheckpointRules checkpoint`.");
+        static_assert(HasSmallestBucket<Family>,
+                      "totograph: a family needs `static constexpr Bucket smallest_bucket`.");
         if constexpr (HasSmallestBucket<Family>) {
             static_assert(HasCheck<Family, Family::smallest_bucket>,
                           "totograph: a family needs `template <Bucket> static consteval bool check()`.");

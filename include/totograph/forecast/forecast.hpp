@@ -13,8 +13,8 @@
 
 #include <totograph/core/error.hpp>
 #include <totograph/core/exact_math.hpp>
-#include <totograph/forecast/result_memory.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/forecast/result_memory.hpp>
 
 namespace totograph {
 
@@ -220,10 +220,10 @@ private:
         // A caller's 0.3 and a model's 0.1 + 0.2 are one level.
         constexpr double same = 1e-9;
         if (level < levels_.front() - same || level > levels_.back() + same) {
-            throw Error(ErrorCode::invalid_argument,
-                        std::string(what) + ": the model forecasts quantiles from " + std::to_string(levels_.front()) +
-                            " to " + std::to_string(levels_.back()) + "; the level " + std::to_string(level) +
-                            " is beyond them.");
+            throw Error(ErrorCode::invalid_argument, std::string(what) + ": the model forecasts quantiles from " +
+                                                         std::to_string(levels_.front()) + " to " +
+                                                         std::to_string(levels_.back()) + "; the level " +
+                                                         std::to_string(level) + " is beyond them.");
         }
         std::size_t low = 0;
         while (low + 1 < levels_.size() && levels_[low + 1] <= level + same) {
@@ -234,8 +234,7 @@ private:
         const double fraction = is_at_low ? 0.0 : (level - levels_[low]) / (levels_[high] - levels_[low]);
         for (std::size_t point = 0; point < result.size(); ++point) {
             const auto values = values_.subspan(point * levels_.size(), levels_.size());
-            result[point] =
-                between(static_cast<double>(values[low]), static_cast<double>(values[high]), fraction);
+            result[point] = between(static_cast<double>(values[low]), static_cast<double>(values[high]), fraction);
         }
     }
 

@@ -20,7 +20,7 @@ namespace totograph {
 struct ForecastPlan {
     Bucket bucket;
     ForecastSizes sizes;
-    std::span<const double> levels{};          ///< Of a family that forecasts quantiles.
+    std::span<const double> levels{};            ///< Of a family that forecasts quantiles.
     std::span<const std::string_view> names{};   ///< Of the programs, in the order in which they run.
     std::span<const std::string_view> titles{};  ///< What each of them does, in a few words.
     /// How often a program runs for a horizon of so many steps.
@@ -54,16 +54,16 @@ constexpr ForecastPlan forecast_plan() {
     static_assert(Schedule::names.size() == Schedule::Models::size && Schedule::titles.size() == Schedule::Models::size,
                   "totograph: a schedule needs a name and a title for each of its programs.");
     static_assert(Schedule::runs(0, 1) > 0, "totograph: the first program of a schedule runs in every forecast.");
-    return {.bucket = bucket,
-            .sizes = Family::sizes(bucket),
-            .levels = Family::results.levels,
-            .names = Schedule::names,
-            .titles = Schedule::titles,
-            .runs = [](std::size_t program, Index horizon) { return static_cast<Index>(Schedule::runs(program, horizon)); },
-            .fill = [](StateMemory memory, const ForecastSizes& sizes, const Series& series, const Bucket& request,
-                       std::uint64_t seed, std::uint32_t first_sample) {
-                Family::fill(memory, sizes, series, request, seed, first_sample);
-            }};
+    return {
+        .bucket = bucket,
+        .sizes = Family::sizes(bucket),
+        .levels = Family::results.levels,
+        .names = Schedule::names,
+        .titles = Schedule::titles,
+        .runs = [](std::size_t program, Index horizon) { return static_cast<Index>(Schedule::runs(program, horizon)); },
+        .fill = [](StateMemory memory, const ForecastSizes& sizes, const Series& series, const Bucket& request,
+                   std::uint64_t seed,
+                   std::uint32_t first_sample) { Family::fill(memory, sizes, series, request, seed, first_sample); }};
 }
 
 }  // namespace totograph

@@ -17,8 +17,8 @@
 
 namespace totograph {
 
-/// What runs a forecaster's programs, by the type of its options: `Runner<Model, bucket, options>`. The header that brings
-/// an executor specializes it (`forecast/cpu/forecaster.hpp`, `forecast/cuda/forecaster.hpp`).
+/// What runs a forecaster's programs, by the type of its options: `Runner<Model, bucket, options>`. The header that
+/// brings an executor specializes it (`forecast/cpu/forecaster.hpp`, `forecast/cuda/forecaster.hpp`).
 template <class Options>
 struct RunnerOf;
 
@@ -31,8 +31,7 @@ struct RunnerOf;
 ///
 /// @tparam Model  a model of a `ForecastFamily`
 template <class Model, Bucket bucket, auto options = ForecasterOptions{}>
-class Forecaster
-    : public RunnerOf<std::remove_cvref_t<decltype(options)>>::template Runner<Model, bucket, options> {
+class Forecaster : public RunnerOf<std::remove_cvref_t<decltype(options)>>::template Runner<Model, bucket, options> {
     static_assert(check_bucket<Model, bucket>());
     using Runner = typename RunnerOf<std::remove_cvref_t<decltype(options)>>::template Runner<Model, bucket, options>;
 

@@ -18,7 +18,7 @@ enum class ExecutorKind : std::uint8_t {
 struct ForecasterOptions {
     /// Who runs the programs.
     ExecutorKind executor = ExecutorKind::fused;
-    DType weights = DType::f32;  ///< How products store their weights: f32, or bf16 (half the memory; f32 arithmetic).
+    DType weights = DType::f32;  ///< How GEMMs store their weights: f32, or bf16 (half the memory; f32 arithmetic).
     /// Which rewrites of the graph are done; all by default.
     Passes passes{};
 

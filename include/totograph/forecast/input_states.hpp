@@ -8,9 +8,9 @@
 #include <initializer_list>
 #include <string_view>
 
+#include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/series.hpp>
-#include <totograph/core/shape.hpp>
 #include <totograph/forecast/sizes.hpp>
 #include <totograph/forecast/state_memory.hpp>
 #include <totograph/forecast/states.hpp>
@@ -162,8 +162,8 @@ private:
         if (to == nullptr) {
             return;
         }
-        for (const Index size :
-             {request.batch, request.variates, request.horizon, request.samples > 0 ? request.samples : sizes_.values}) {
+        for (const Index size : {request.batch, request.variates, request.horizon,
+                                 request.samples > 0 ? request.samples : sizes_.values}) {
             *to++ = static_cast<std::int32_t>(size);
         }
     }

@@ -62,8 +62,8 @@ ModelWeights<Model> load(const std::filesystem::path& checkpoint) {
     if (!files.config.empty()) {
         FamilyOf<Model>::check_config(io::ModelConfig(files.config));
     }
-    return {Weights(std::make_shared<CheckpointSource>(files, checkpoint_tensors<Model>(),
-                                                       FamilyOf<Model>::checkpoint))};
+    return {
+        Weights(std::make_shared<CheckpointSource>(files, checkpoint_tensors<Model>(), FamilyOf<Model>::checkpoint))};
 }
 
 /// Reads every tensor of a model. Throws `Error` (`tensor_mismatch`), which names the tensor and the first bad index,

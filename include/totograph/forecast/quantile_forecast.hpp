@@ -19,8 +19,9 @@ public:
 
     template <class Asked = void>
     [[nodiscard]] std::span<const float> samples() const {
-        static_assert(!std::is_void_v<Asked>,
-                      "totograph: this family of models forecasts quantiles and has no samples; ask for quantile(level).");
+        static_assert(
+            !std::is_void_v<Asked>,
+            "totograph: this family of models forecasts quantiles and has no samples; ask for quantile(level).");
         return {};
     }
     template <class Asked = void>

@@ -9,11 +9,11 @@
 #include <initializer_list>
 #include <string>
 
-#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/error.hpp>
 #include <totograph/core/exact_math.hpp>
-#include <totograph/forecast/series.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/series.hpp>
 
 namespace totograph {
 
@@ -168,9 +168,10 @@ inline void check_request(const Series& series, const Bucket& request) {
                                                     " are to be forecast; ask for a shorter horizon.");
         }
         const bool is_horizon = series.future_steps == 0;
-        forecast_detail::check_size("future_exogenous", series.future_exogenous.size(), {series.batch, series.exogenous, known},
-                           is_horizon ? "[batch, exogenous, horizon]" : "[batch, exogenous, future_steps]",
-                           is_horizon ? " Series::future_steps says that more steps are known." : "");
+        forecast_detail::check_size("future_exogenous", series.future_exogenous.size(),
+                                    {series.batch, series.exogenous, known},
+                                    is_horizon ? "[batch, exogenous, horizon]" : "[batch, exogenous, future_steps]",
+                                    is_horizon ? " Series::future_steps says that more steps are known." : "");
         for (Index row = 0; row < series.batch * series.exogenous; ++row) {
             for (Index at = row * known; at < row * known + request.horizon; ++at) {
                 if (!std::isfinite(series.future_exogenous[static_cast<std::size_t>(at)])) {
@@ -197,7 +198,7 @@ inline void check_groups(const Series& series, Index patch_size, Index used) {
                           (!is_compact || series.groups.size() == static_cast<std::size_t>(rows * series.steps));
     if (!per_step) {
         forecast_detail::check_size("groups", series.groups.size(), {series.batch, series.variates},
-                           "[batch, variates] or [batch, variates, steps]");
+                                    "[batch, variates] or [batch, variates, steps]");
     } else {
         forecast_detail::check_rows("groups", series.groups.size(), series);
     }

@@ -31,7 +31,9 @@ struct PlannedPrograms<ModelList<Models...>, passes, planned> {
     /// Calls `visit.template operator()<which>()` for each program, in order.
     template <class Visit>
     static constexpr void for_each(const Visit& visit) {
-        [&]<std::size_t... which>(std::index_sequence<which...>) { (visit.template operator()<which>(), ...); }
+        [&]<std::size_t... which>(std::index_sequence<which...>) {
+            (visit.template operator()<which>(), ...);
+        }
         (std::index_sequence_for<Models...>());
     }
 };

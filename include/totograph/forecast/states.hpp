@@ -25,6 +25,8 @@ inline constexpr std::string_view request = "request";            // i32 [4]: ba
 inline constexpr std::string_view forecast = "forecast";  // f32 [batch, values, variates, steps, patch_size]
 
 /// Whether a state holds cached keys or values: their names end so (`nn::KvCacheNames`).
-constexpr bool is_kv_cache(std::string_view name) { return name.ends_with(".keys") || name.ends_with(".values"); }
+constexpr bool is_kv_cache(std::string_view name) {
+    return name.ends_with(".keys") || name.ends_with(".values");
+}
 
 }  // namespace totograph::states

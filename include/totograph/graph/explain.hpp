@@ -74,7 +74,7 @@ private:
                 parts.push_back(count_text(static_cast<std::size_t>(count), one, many));
             }
         };
-        add(KernelKind::product, "product", "products");
+        add(KernelKind::gemm, "GEMM", "GEMMs");
         add(KernelKind::reduction, "reduction", "reductions");
         add(KernelKind::pointwise, "elementwise", "elementwise");
         add(KernelKind::structural, "other", "others");
@@ -191,7 +191,7 @@ private:
         for (int value = 0; value < chain.given; ++value) {
             text += "    %" + std::to_string(value) + " = ";
             if (value < results) {
-                text += kernel.kind == KernelKind::product ? "product" : std::string(name(kernel.op));
+                text += kernel.kind == KernelKind::gemm ? "GEMM" : std::string(name(kernel.op));
             } else {
                 const auto place = static_cast<std::size_t>(first_operand + value - results);
                 text += "operand " + std::to_string(place) + ", " + std::string(name(kernel.operands[place].dtype)) +

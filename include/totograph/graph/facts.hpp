@@ -20,7 +20,7 @@ namespace totograph {
 
 /// What a kernel does in one call, counted from shapes alone.
 ///
-/// Operations: a product counts `2 rows columns depth` for each of its matrices; attention `4 queries keys width` over
+/// Operations: a GEMM counts `2 rows columns depth` for each of its matrices; attention `4 queries keys width` over
 /// the whole capacity of its keys, half of that when it is causal; a chain one for each element and instruction
 /// (constants none); a reduction or running sum one for each element, `softmax` five. What only moves elements, draws
 /// random numbers, or runs code of the library's user counts none.
@@ -106,7 +106,7 @@ constexpr Index flops_of(Op op, const AttentionDescription& attention, const Sha
         case OpWork::nothing: return 0;
         case OpWork::each_element:
             return row.flops * (row.kind == OpClass::elementwise ? result.size() : input(0).size());
-        case OpWork::each_product: return 2 * result.size() * input(0)[-1];
+        case OpWork::each_multiply_add: return 2 * result.size() * input(0)[-1];
         case OpWork::each_key: return attention_flops(attention, input);
     }
     return 0;
@@ -133,7 +133,7 @@ constexpr StepFacts facts_of(const Kernel& kernel, DType storage = DType::f32) {
             detail::distinct_elements(extents, operand.strides) * static_cast<Index>(size_in_bytes(operand.dtype));
     }
     facts.flops = results * detail::working_instructions(kernel.chain);
-    if (kernel.kind == KernelKind::product) {
+    if (kernel.kind == KernelKind::gemm) {
         const Index input = kernel.input_stride == 0 ? kernel.depth : kernel.rows() * kernel.depth;
         const Index weight = kernel.columns() * kernel.depth * kernel.accumulators;
         facts.flops += 2 * kernel.rows() * weight;

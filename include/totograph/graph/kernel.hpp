@@ -65,7 +65,7 @@ struct Chain {
 enum class KernelKind : std::uint8_t {
     pointwise,   ///< A chain over the iteration shape.
     reduction,   ///< A chain, reduced over the last axis, then a chain over what is left.
-    product,     ///< One matrix product, or two of the same input, then a chain over the result.
+    gemm,        ///< One GEMM, or two of the same input, then a chain over the result.
     structural,  ///< Any other op, with a kernel of its own.
 };
 
@@ -82,9 +82,9 @@ struct Kernel {
     std::array<Operand, max_operands> operands{};
     Chain prologue;          ///< Of a reduction: per element, before reducing.
     Chain chain;             ///< Per element of the result.
-    int accumulators = 0;    ///< How many values of `chain` come from products or from the reduction.
-    Index depth = 0;         ///< Of a product.
-    Index input_stride = 0;  ///< Of a product: elements from one row of its input to the next.
+    int accumulators = 0;    ///< How many values of `chain` come from GEMMs or from the reduction.
+    Index depth = 0;         ///< Of a GEMM.
+    Index input_stride = 0;  ///< Of a GEMM: elements from one row of its input to the next.
     /// Those of the node; of a `store` at a position, also at place 2: the largest position that it fits at.
     std::array<Index, max_rank> attributes{};
     AttentionDescription attention;  ///< That of the node.
@@ -121,7 +121,7 @@ constexpr bool stands_alone(const Kernel& kernel) {
     switch (kernel.kind) {
         case KernelKind::pointwise:
         case KernelKind::reduction: return false;
-        case KernelKind::product: return true;
+        case KernelKind::gemm: return true;
         case KernelKind::structural: break;
     }
     return row_of(kernel.op).stands_alone;
@@ -150,16 +150,16 @@ struct Step {
     int kernel = 0;
     int node = 0;  ///< The node of the rewritten graph whose value it makes.
     Reference output;
-    Reference input;   ///< Of a product: its left operand.
-    Reference weight;  ///< Of a product: its packed weights.
+    Reference input;   ///< Of a GEMM: its left operand.
+    Reference weight;  ///< Of a GEMM: its packed weights.
     std::array<Reference, max_operands> operands{};
 };
 
 /// A tensor computed from the checkpoint before the first run.
 struct PreparedWeight {
     int node = 0;
-    int second_node = -1;        ///< Of a pair of products with one input: the other weight, packed with the first.
-    bool packed = false;         ///< Laid out for the product kernels rather than row-major.
+    int second_node = -1;        ///< Of a pair of GEMMs with one input: the other weight, packed with the first.
+    bool packed = false;         ///< Laid out for the GEMM kernels rather than row-major.
     std::uint64_t identity = 0;  ///< Equal for equal expressions of equal tensors, whatever the program.
 };
 

@@ -61,7 +61,7 @@ enum class Op : std::uint8_t {
     softmax,
     argmax,  ///< The place of the largest number of a row, as i32.
 
-    // Products.
+    // GEMMs.
     linear,  ///< x W^T + b, W as `[columns, depth]`.
     matmul,  ///< A B, for weights that are composed before the first run.
 

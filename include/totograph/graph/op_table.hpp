@@ -22,7 +22,7 @@ enum class OpClass : std::uint8_t {
     elementwise,  ///< An instruction of a chain.
     reduction,    ///< Of the last axis; takes chains before and after it.
     row,          ///< Of the last axis, with a kernel of its own.
-    matmul,       ///< A matrix product.
+    matmul,       ///< A GEMM.
     attention,
     random,
     effect,  ///< Writes into a state.
@@ -39,10 +39,10 @@ enum class OpDTypes : std::uint8_t {
 
 /// How many operations an op does.
 enum class OpWork : std::uint8_t {
-    nothing,       ///< Moves elements, draws, or runs code of the user.
-    each_element,  ///< `flops` for each element of its largest side: the input of what reduces, else the result.
-    each_product,  ///< 2 for each element of the result and of the last axis of its first input.
-    each_key,      ///< Of an attention: see `detail::attention_flops`.
+    nothing,            ///< Moves elements, draws, or runs code of the user.
+    each_element,       ///< `flops` for each element of its largest side: the input of what reduces, else the result.
+    each_multiply_add,  ///< 2 for each element of the result and of the last axis of its first input.
+    each_key,           ///< Of an attention: see `detail::attention_flops`.
 };
 
 /// The first axes of the result that can be cut into rows: an element then needs its own row of each input alone.
@@ -225,7 +225,7 @@ inline constexpr std::array op_table{
           .least_inputs = 2,
           .most_inputs = 2,
           .dtypes = OpDTypes::f32,
-          .work = OpWork::each_product,
+          .work = OpWork::each_multiply_add,
           .stands_alone = true},
     OpRow{.op = Op::matmul,
           .name = "matmul",
@@ -233,7 +233,7 @@ inline constexpr std::array op_table{
           .least_inputs = 2,
           .most_inputs = 2,
           .dtypes = OpDTypes::f32,
-          .work = OpWork::each_product,
+          .work = OpWork::each_multiply_add,
           .stands_alone = true,
           .executors = op_rows::only_eager},
 

@@ -124,8 +124,8 @@ public:
 #endif
     }
 
-    /// Takes bytes off the front of `bytes` and appends what they hold to `text`, at most 64 KiB of it. Whether more may
-    /// come without further bytes. Throws `Error(invalid_file)` for damaged data.
+    /// Takes bytes off the front of `bytes` and appends what they hold to `text`, at most 64 KiB of it. Whether more
+    /// may come without further bytes. Throws `Error(invalid_file)` for damaged data.
     bool unpack(std::string_view& bytes, std::string& text) {
 #ifdef TOTOGRAPH_ZLIB
         constexpr std::size_t most = 65536;

@@ -59,7 +59,7 @@ struct Attention {
                   "totograph: the sizes `width` and `heads` of an attention must be positive.");
     static_assert(size.head_dim > 0 || size.width % size.heads == 0,
                   "totograph: the embedding dimension must be divisible by the number of heads.");
-    static_assert(size.kv_heads == 0 || size.heads % size.kv_heads == 0,
+    static_assert(size.heads % (size.kv_heads == 0 ? 1 : size.kv_heads) == 0,
                   "totograph: the heads of an attention must be a multiple of its heads of keys and values.");
     using Output = Linear<LinearSize{.in = size.attended_width(), .out = size.width, .bias = size.bias}>;
 

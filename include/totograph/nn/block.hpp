@@ -22,7 +22,7 @@ concept Block = requires {
     { T::parameters } -> std::convertible_to<Index>;
     /// What they take in f32.
     { T::parameter_bytes } -> std::convertible_to<Index>;
-    /// Of its matrix products, for one row of its input: a multiplication and an addition are two.
+    /// Of its GEMMs, for one row of its input: a multiplication and an addition are two.
     { T::flops_per_row } -> std::convertible_to<Index>;
 };
 

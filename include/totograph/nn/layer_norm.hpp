@@ -2,6 +2,7 @@
 #pragma once
 
 #include <totograph/core/shape.hpp>
+#include <totograph/graph/recorder.hpp>
 #include <totograph/nn/block.hpp>
 #include <totograph/nn/name.hpp>
 

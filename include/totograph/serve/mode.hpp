@@ -18,7 +18,7 @@ enum class Mode : std::uint8_t {
     eager,                       ///< Step by step, nothing fused, captured or tuned: the baseline for all others.
     standard,                    ///< `default`: the fused program, launched kernel by kernel.
     reduce_overhead,             ///< `reduce-overhead`: the fused program, replayed as one graph.
-    max_autotune,                ///< `max-autotune`: products tuned by measurement, then replayed as one graph.
+    max_autotune,                ///< `max-autotune`: GEMMs tuned by measurement, then replayed as one graph.
     max_autotune_no_cudagraphs,  ///< `max-autotune-no-cudagraphs`: tuned, launched kernel by kernel.
 };
 

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
+#include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/result_memory.hpp>
-#include <totograph/core/shape.hpp>
 
 namespace totograph::serve::detail {
 

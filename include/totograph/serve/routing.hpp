@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/forecast/bucket.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/serve/backends/backend.hpp>
 #include <totograph/serve/backends/backend_registry.hpp>

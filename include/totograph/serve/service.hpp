@@ -13,29 +13,29 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/error.hpp>
-#include <totograph/forecast/forecast.hpp>
 #include <totograph/core/log.hpp>
-#include <totograph/forecast/series.hpp>
 #include <totograph/exec/cpu/thread_pools.hpp>
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/bucket_choice.hpp>
+#include <totograph/forecast/forecast.hpp>
+#include <totograph/forecast/request.hpp>
+#include <totograph/forecast/series.hpp>
 #include <totograph/graph/explain/text.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/serve/backends/backend.hpp>
 #include <totograph/serve/backends/backend_registry.hpp>
 #include <totograph/serve/explain/explanation.hpp>
 #include <totograph/serve/metrics/metrics.hpp>
+#include <totograph/serve/metrics/seconds_text.hpp>
 #include <totograph/serve/mode.hpp>
-#include <totograph/serve/synthetic_request.hpp>
 #include <totograph/serve/result_pool.hpp>
 #include <totograph/serve/routing.hpp>
-#include <totograph/serve/metrics/seconds_text.hpp>
 #include <totograph/serve/service_options.hpp>
 #include <totograph/serve/stance.hpp>
+#include <totograph/serve/synthetic_request.hpp>
 #include <totograph/serve/turn_lock.hpp>
 #include <totograph/serve/warm_up_report.hpp>
-#include <totograph/forecast/bucket_choice.hpp>
-#include <totograph/forecast/request.hpp>
 
 namespace totograph::serve {
 

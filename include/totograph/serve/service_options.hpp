@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/forecast/bucket.hpp>
 #include <totograph/serve/backends/backend.hpp>
 #include <totograph/serve/metrics/metrics.hpp>
 #include <totograph/serve/mode.hpp>

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <vector>
 
+#include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/series.hpp>
-#include <totograph/core/shape.hpp>
 
 namespace totograph::serve {
 

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/forecast/bucket.hpp>
 #include <totograph/graph/explain/text.hpp>
-#include <totograph/serve/mode.hpp>
 #include <totograph/serve/metrics/seconds_text.hpp>
+#include <totograph/serve/mode.hpp>
 
 namespace totograph::serve {
 

@@ -11,8 +11,8 @@
 
 #include <totograph/exec/cpu/eager_executor.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
-#include <totograph/graph/program.hpp>
 #include <totograph/graph/passes/rewrite.hpp>
+#include <totograph/graph/program.hpp>
 
 #include "cuda/ops/ops_states.hpp"
 #include "support/tensor_sources.hpp"

@@ -32,8 +32,8 @@ constexpr Bounds cuda_bounds(tg::cuda::Precision precision) {
 
 template <tg::cuda::Precision precision, class CaseType>
 void check_cuda_intermediates(const CaseType& test) {
-    using Tapped = tg::toto1::WithRewrites<typename CaseType::Model, tg::toto1::Rewrites{.last_patch_only = false,
-                                                                                         .keep_intermediates = true}>;
+    using Tapped = tg::toto1::WithRewrites<typename CaseType::Model,
+                                           tg::toto1::Rewrites{.last_patch_only = false, .keep_intermediates = true}>;
     using Forecaster =
         tg::cuda::Forecaster<Tapped, CaseType::bucket, tg::cuda::ForecasterOptions{.precision = precision}>;
     constexpr tg::toto1::Toto1Config config = CaseType::Model::config;

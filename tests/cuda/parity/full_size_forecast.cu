@@ -38,8 +38,7 @@ void write(const std::string& path, const std::vector<float>& values) {
 constexpr std::size_t series_size = static_cast<std::size_t>(bucket.variates * bucket.context);
 
 template <tg::cuda::Precision precision>
-void forecast(const tg::ModelWeights<Model>& weights, const std::vector<float>& values,
-              const std::string& folder) {
+void forecast(const tg::ModelWeights<Model>& weights, const std::vector<float>& values, const std::string& folder) {
     using Tapped = tg::toto1::WithRewrites<Model, tg::toto1::Rewrites{.keep_intermediates = true}>;
     constexpr tg::cuda::ForecasterOptions options{.precision = precision};
     tg::cuda::Forecaster<Tapped, bucket, options> forecaster(weights);

@@ -88,28 +88,27 @@ struct Forecast {
         const auto context = project(r, x.context, layer);
         const tg::nn::KeysAndValues known{context.key, context.value, length};
         const auto target = project(r, x.target, layer);
-        const Tensor of_context = attention(context.query, known, options);
+        const Tensor of_context = tg::nn::attention(context.query, known, options);
         options.is_causal = false;
-        const Tensor of_target = attention(target.query, known, {target.key, target.value, all}, options);
+        const Tensor of_target = tg::nn::attention(target.query, known, {target.key, target.value, all}, options);
         return {add_output(r, x.context, of_context, layer), add_output(r, x.target, of_target, layer)};
     }
 
     static constexpr Tensor among_variates(tg::Recorder& r, Tensor x, Tensor groups, int layer) {
         const auto projected = project(r, x, layer);
-        return add_output(r, x,
-                          variate_attention(projected.query, projected.key, projected.value,
-                                            {.heads = config.heads,
-                                             .kv_heads = config.kv_heads,
-                                             .mask = tg::KeyMask::by_group,
-                                             .ids = groups}),
-                          layer);
+        return add_output(
+            r, x,
+            tg::nn::variate_attention(
+                projected.query, projected.key, projected.value,
+                {.heads = config.heads, .kv_heads = config.kv_heads, .mask = tg::KeyMask::by_group, .ids = groups}),
+            layer);
     }
 
     static constexpr Tokens variate_layer(tg::Recorder& r, const Tokens& x, int layer) {
         const Tensor groups =
             r.state(tg::states::groups, {bucket.batch, bucket.variates, sizes.context_patches}, tg::DType::i32);
-        const Tensor newest = expand(slice(groups, 2, sizes.context_patches - 1, 1),
-                                     Shape{bucket.batch, bucket.variates, sizes.steps});
+        const Tensor newest =
+            expand(slice(groups, 2, sizes.context_patches - 1, 1), Shape{bucket.batch, bucket.variates, sizes.steps});
         return {among_variates(r, x.context, groups, layer), among_variates(r, x.target, newest, layer)};
     }
 
@@ -140,10 +139,12 @@ struct Forecast {
         constexpr auto level_count = static_cast<Index>(levels.size());
         const Tensor quantiles = linear(x.target, r.weight("head.weight", {level_count * config.patch, width}),
                                         r.weight("head.bias", {level_count * config.patch}));
-        const Tensor by_level = permute(
-            reshape(quantiles, {bucket.batch, bucket.variates, sizes.steps, level_count, config.patch}), {0, 3, 1, 2, 4});
+        const Tensor by_level =
+            permute(reshape(quantiles, {bucket.batch, bucket.variates, sizes.steps, level_count, config.patch}),
+                    {0, 3, 1, 2, 4});
         const Shape apart{bucket.batch, 1, bucket.variates, 1, 1};
-        r.store(r.state(states::forecast, by_level.shape()), by_level * reshape(scale, apart) + reshape(location, apart));
+        r.store(r.state(states::forecast, by_level.shape()),
+                by_level * reshape(scale, apart) + reshape(location, apart));
     }
 };
 
@@ -161,7 +162,8 @@ struct Family {
     }
     template <Bucket>
     static consteval bool check() {
-        static_assert(Model::config.heads % Model::config.kv_heads == 0, "second: heads must be a multiple of kv_heads.");
+        static_assert(Model::config.heads % Model::config.kv_heads == 0,
+                      "second: heads must be a multiple of kv_heads.");
         return true;
     }
     static void check_config(const tg::io::ModelConfig& file) {

@@ -153,9 +153,8 @@ TEST_CASE("kinds of nodes have shapes of their own") {
                                             .value_dim = 4,
                                             .axis = AttentionAxis::variates,
                                             .mask = KeyMask::by_group};
-        const Tensor attended =
-            r.add_attention(variates, rows("x").shape(), {rows("x"), rows("x"), rows("x")},
-                            r.state("groups", {1, 3, 4}, DType::i32), {});
+        const Tensor attended = r.add_attention(variates, rows("x").shape(), {rows("x"), rows("x"), rows("x")},
+                                                r.state("groups", {1, 3, 4}, DType::i32), {});
         r.store(r.state("mean", {1, 1, 3, 4, 1}), mean(attended));
         r.store(r.state("twice", {1, 1, 3, 4, 8}), attended * 2.0);
         r.store(r.state("copy", {1, 1, 3, 4, 8}), attended);

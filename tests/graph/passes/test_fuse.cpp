@@ -7,8 +7,8 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/kernel.hpp>
-#include <totograph/graph/recorder.hpp>
 #include <totograph/graph/passes/rewrite.hpp>
+#include <totograph/graph/recorder.hpp>
 #include <totograph/nn/feed_forward.hpp>
 #include <totograph/nn/rms_norm.hpp>
 #include <totograph/nn/rotary.hpp>
@@ -43,7 +43,7 @@ struct Steps {
 
 Steps steps_of(const Planned& plan) {
     return {count_steps(plan, KernelKind::pointwise), count_steps(plan, KernelKind::reduction),
-            count_steps(plan, KernelKind::product), count_steps(plan, KernelKind::structural)};
+            count_steps(plan, KernelKind::gemm), count_steps(plan, KernelKind::structural)};
 }
 
 Tensor layer(Recorder& r, Tensor x, Index columns) {

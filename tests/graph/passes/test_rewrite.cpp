@@ -9,8 +9,8 @@
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
-#include <totograph/graph/recorder.hpp>
 #include <totograph/graph/passes/rewrite.hpp>
+#include <totograph/graph/recorder.hpp>
 
 #include "support/plans.hpp"
 

@@ -20,7 +20,7 @@ struct Life {
 
 constexpr auto small = tg::KernelKind::pointwise;
 constexpr auto reduction = tg::KernelKind::reduction;
-constexpr auto product = tg::KernelKind::product;
+constexpr auto product = tg::KernelKind::gemm;
 constexpr auto opaque = tg::KernelKind::structural;
 
 /// Where buffers lie among steps of these kinds.

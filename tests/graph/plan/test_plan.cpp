@@ -9,11 +9,11 @@
 #include <doctest/doctest.h>
 
 #include <totograph/core/arena.hpp>
-#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/graph/recorder.hpp>
+#include <totograph/forecast/bucket.hpp>
 #include <totograph/graph/passes/rewrite.hpp>
+#include <totograph/graph/recorder.hpp>
 #include <totograph/models/toto1/config.hpp>
 #include <totograph/models/toto1/programs.hpp>
 #include <totograph/models/toto1/rewrites.hpp>
@@ -28,24 +28,24 @@ namespace {
 
 struct SmallToto {
     static constexpr toto1::Toto1Config config{.patch_size = 4,
-                                              .embed_dim = 24,
-                                              .num_layers = 4,
-                                              .num_heads = 2,
-                                              .mlp_hidden_dim = 32,
-                                              .spacewise_every_n_layers = 2,
-                                              .k_components = 3};
+                                               .embed_dim = 24,
+                                               .num_layers = 4,
+                                               .num_heads = 2,
+                                               .mlp_hidden_dim = 32,
+                                               .spacewise_every_n_layers = 2,
+                                               .k_components = 3};
 };
 struct LabelledToto {
     static constexpr toto1::Toto1Config config{.patch_size = 8,
-                                              .embed_dim = 16,
-                                              .num_layers = 2,
-                                              .num_heads = 4,
-                                              .mlp_hidden_dim = 24,
-                                              .spacewise_every_n_layers = 2,
-                                              .spacewise_first = true,
-                                              .scaler = toto1::Scaler::causal,
-                                              .head = toto1::Head::student_t,
-                                              .variate_labels = true};
+                                               .embed_dim = 16,
+                                               .num_layers = 2,
+                                               .num_heads = 4,
+                                               .mlp_hidden_dim = 24,
+                                               .spacewise_every_n_layers = 2,
+                                               .spacewise_first = true,
+                                               .scaler = toto1::Scaler::causal,
+                                               .head = toto1::Head::student_t,
+                                               .variate_labels = true};
 };
 
 constexpr Bucket sampled{.batch = 2, .variates = 3, .context = 30, .horizon = 9, .samples = 5};

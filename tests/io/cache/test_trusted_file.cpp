@@ -17,12 +17,12 @@
 #include "io/support.hpp"
 #include "totograph/core/arena.hpp"
 #include "totograph/io/cache/cache_file.hpp"
-#include "totograph/io/file_descriptor.hpp"
-#include "totograph/io/file_lock.hpp"
-#include "totograph/io/file_system.hpp"
 #include "totograph/io/cache/trusted_file.hpp"
 #include "totograph/io/cache/weight_file.hpp"
 #include "totograph/io/cache/weight_folder.hpp"
+#include "totograph/io/file_descriptor.hpp"
+#include "totograph/io/file_lock.hpp"
+#include "totograph/io/file_system.hpp"
 
 namespace {
 
@@ -108,7 +108,8 @@ TEST_CASE("trusted file: what a group may write to is neither mapped nor copied,
         const io::WeightFile file = read_weights(path, memory);
         CHECK(file.owner == nullptr);
         CHECK(file.block.empty());
-        CHECK(has(file.ignored, "is ignored: group " + std::to_string(::getegid()) + " may write to it (g+w, mode 664)."));
+        CHECK(has(file.ignored,
+                  "is ignored: group " + std::to_string(::getegid()) + " may write to it (g+w, mode 664)."));
     }
     write_weights(path);
     CHECK(is_block(read_weights(path)));

@@ -23,11 +23,11 @@
 
 #include "io/support.hpp"
 #include "totograph/io/cache/block_checksum.hpp"
+#include "totograph/io/cache/weight_file.hpp"
+#include "totograph/io/cache/weight_folder.hpp"
 #include "totograph/io/file_descriptor.hpp"
 #include "totograph/io/file_identity.hpp"
 #include "totograph/io/file_system.hpp"
-#include "totograph/io/cache/weight_file.hpp"
-#include "totograph/io/cache/weight_folder.hpp"
 
 namespace {
 

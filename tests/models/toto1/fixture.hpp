@@ -23,8 +23,8 @@ using Tapped =
 /// Every intermediate tensor of the prefill, and the teacher-forced decode.
 template <tg::ExecutorKind executor, class CaseType>
 void check_intermediates(const CaseType& test) {
-    using Forecaster = tg::Forecaster<Tapped<typename CaseType::Model>, CaseType::bucket,
-                                      tg::ForecasterOptions{.executor = executor}>;
+    using Forecaster =
+        tg::Forecaster<Tapped<typename CaseType::Model>, CaseType::bucket, tg::ForecasterOptions{.executor = executor}>;
     constexpr tg::toto1::Toto1Config config = CaseType::Model::config;
     const Tensors tensors(test.name);
     const Inputs inputs(tensors, CaseType::bucket);
@@ -32,7 +32,9 @@ void check_intermediates(const CaseType& test) {
     forecaster.fill(inputs.series, CaseType::bucket, 0);
     forecaster.template run<0>();
 
-    const auto state_of = [&](const std::string& name, int layer) { return forecaster.template read_state<float>(name, layer); };
+    const auto state_of = [&](const std::string& name, int layer) {
+        return forecaster.template read_state<float>(name, layer);
+    };
     check_context(tensors, config, Bounds{}, state_of);
 
     // Teacher-forced: step i has seen the context and i given patches.

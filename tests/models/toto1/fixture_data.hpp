@@ -9,9 +9,9 @@
 
 #include <doctest/doctest.h>
 
+#include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/series.hpp>
-#include <totograph/core/shape.hpp>
 #include <totograph/io/checkpoint/safetensors.hpp>
 #include <totograph/models/toto1/config.hpp>
 
@@ -26,12 +26,12 @@ using tg::Index;
 
 /// The configuration that most cases share.
 inline constexpr tg::toto1::Toto1Config small_config{.patch_size = 8,
-                                                    .embed_dim = 32,
-                                                    .num_layers = 4,
-                                                    .num_heads = 4,
-                                                    .mlp_hidden_dim = 64,
-                                                    .spacewise_every_n_layers = 2,
-                                                    .k_components = 3};
+                                                     .embed_dim = 32,
+                                                     .num_layers = 4,
+                                                     .num_heads = 4,
+                                                     .mlp_hidden_dim = 64,
+                                                     .spacewise_every_n_layers = 2,
+                                                     .k_components = 3};
 
 inline std::filesystem::path folder(const std::string& name) {
     return std::filesystem::path(TOTOGRAPH_TEST_DATA) / "toto1" / name;

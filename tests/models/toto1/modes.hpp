@@ -55,7 +55,8 @@ std::vector<float> forecast(Index horizon = bucket.horizon, const tg::ModelWeigh
 /// The same by the nodes as they are recorded, which takes the compiler much less time.
 template <tg::Bucket bucket, tg::toto1::Rewrites rewrites>
 std::vector<float> forecast_as_recorded(Index horizon = bucket.horizon) {
-    tg::EagerForecaster forecaster(weights().weights, tg::record_forecast<tg::toto1::WithRewrites<Model, rewrites>, bucket>());
+    tg::EagerForecaster forecaster(weights().weights,
+                                   tg::record_forecast<tg::toto1::WithRewrites<Model, rewrites>, bucket>());
     return values_of(forecaster, request_for(bucket), horizon);
 }
 

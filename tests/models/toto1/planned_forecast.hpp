@@ -10,14 +10,14 @@
 #include <string_view>
 #include <vector>
 
-#include <totograph/forecast/bucket.hpp>
-#include <totograph/forecast/series.hpp>
 #include <totograph/exec/weights.hpp>
-#include <totograph/graph/graph.hpp>
-#include <totograph/graph/op.hpp>
+#include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/collect.hpp>
 #include <totograph/forecast/cpu/eager_forecaster.hpp>
 #include <totograph/forecast/forecast_plan.hpp>
+#include <totograph/forecast/series.hpp>
+#include <totograph/graph/graph.hpp>
+#include <totograph/graph/op.hpp>
 #include <totograph/models/toto1/states.hpp>
 
 #include "support/interpreters.hpp"

@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
+#include <totograph/core/shape.hpp>
 #include <totograph/forecast/forecast.hpp>
 #include <totograph/forecast/series.hpp>
-#include <totograph/core/shape.hpp>
 
 #include "support/tensor_sources.hpp"
 

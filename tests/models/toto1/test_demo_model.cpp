@@ -35,8 +35,8 @@ void check_head(Forecaster& forecaster, const std::string& tap, const std::strin
     for (const char* parameter : {"df", "loc", "scale", "probs"}) {
         const std::string key = name + "_" + parameter;
         const std::vector<float> values = expected(key);
-        fixture::check_rows(key, forecaster.read_state<float>(tap + parameter), values, components,
-                            bounds.tensor, key.ends_with("loc") ? bounds.row_of_head_locations : bounds.row);
+        fixture::check_rows(key, forecaster.read_state<float>(tap + parameter), values, components, bounds.tensor,
+                            key.ends_with("loc") ? bounds.row_of_head_locations : bounds.row);
     }
 }
 

@@ -134,9 +134,7 @@ TEST_CASE("the suffix holds what a longer prefill holds after the context") {
 
 TEST_CASE("the length counts the patches that were decoded, and each forecast begins anew") {
     Forecasters both;
-    const auto length = [&] {
-        return both.stepwise.read_state<std::int32_t>("suffix.length").front();
-    };
+    const auto length = [&] { return both.stepwise.read_state<std::int32_t>("suffix.length").front(); };
     CHECK(length() == 2);
     const Request request = waves(1, 2, 20);
     (void)both.stepwise.forecast(request.series(), {.horizon = 1});

@@ -11,14 +11,14 @@
 
 #include <doctest/doctest.h>
 
-#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/error.hpp>
-#include <totograph/forecast/forecast.hpp>
-#include <totograph/forecast/series.hpp>
-#include <totograph/forecast/model_weights.hpp>
-#include <totograph/models/toto1/family.hpp>
-#include <totograph/models/toto1/config.hpp>
+#include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/cpu/eager_forecaster.hpp>
+#include <totograph/forecast/forecast.hpp>
+#include <totograph/forecast/model_weights.hpp>
+#include <totograph/forecast/series.hpp>
+#include <totograph/models/toto1/config.hpp>
+#include <totograph/models/toto1/family.hpp>
 
 #include "io/support.hpp"
 #include "models/toto1/series.hpp"
@@ -37,12 +37,12 @@ constexpr float infinity = std::numeric_limits<float>::infinity();
 
 struct Small {
     static constexpr tg::toto1::Toto1Config config{.patch_size = 8,
-                                                  .embed_dim = 16,
-                                                  .num_layers = 2,
-                                                  .num_heads = 2,
-                                                  .mlp_hidden_dim = 24,
-                                                  .spacewise_every_n_layers = 2,
-                                                  .k_components = 3};
+                                                   .embed_dim = 16,
+                                                   .num_layers = 2,
+                                                   .num_heads = 2,
+                                                   .mlp_hidden_dim = 24,
+                                                   .spacewise_every_n_layers = 2,
+                                                   .k_components = 3};
 };
 constexpr tg::Bucket sampled{.batch = 2, .variates = 2, .context = 32, .horizon = 24, .samples = 5};
 constexpr tg::Bucket mean{.batch = 2, .variates = 2, .context = 32, .horizon = 24, .samples = 0};

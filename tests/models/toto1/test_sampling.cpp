@@ -163,8 +163,7 @@ TEST_CASE("a horizon that is extended is a loop over forecasts and their medians
     std::size_t done = 0;
     for (const Index steps : {16, 16, 5}) {  // whole patches of 8, of the bucket's 20 steps
         const auto leg = forecaster.forecast(
-            now.series(),
-            {.seed = tg::seed_of_leg(42, static_cast<Index>(done / 16)), .horizon = steps, .samples = 7});
+            now.series(), {.seed = tg::seed_of_leg(42, static_cast<Index>(done / 16)), .horizon = steps, .samples = 7});
         for (std::size_t row = 0; row < 4; ++row) {
             for (std::size_t at = 0; at < static_cast<std::size_t>(steps) * 7; ++at) {
                 REQUIRE(extended.view().samples()[(row * 37 + done) * 7 + at] ==

@@ -35,7 +35,7 @@ private:
 
 template <class Model>
 totograph::ModelWeights<Model> changed_weights(const totograph::ModelWeights<Model>& weights,
-                                                     ChangedTensors::Change change) {
+                                               ChangedTensors::Change change) {
     return {totograph::Weights(std::make_shared<ChangedTensors>(weights.weights, std::move(change)))};
 }
 

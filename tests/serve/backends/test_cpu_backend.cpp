@@ -10,9 +10,9 @@
 
 #include <totograph/core/log.hpp>
 #include <totograph/exec/cpu/thread_pools.hpp>
+#include <totograph/forecast/cpu/eager_forecaster.hpp>
 #include <totograph/serve/backends/cpu_backend.hpp>
 #include <totograph/serve/service.hpp>
-#include <totograph/forecast/cpu/eager_forecaster.hpp>
 
 #include "io/support.hpp"
 #include "models/toto1/modes.hpp"
@@ -264,7 +264,7 @@ TEST_CASE("programs and fused groups are logged when a forecaster is made") {
     const auto groups = logged("fusion", [] { (void)cpu().make(bucket, Mode::standard, {.threads = 1}); });
     CHECK(groups.size() == Fused::ProgramAt<0>::steps.size() + Fused::ProgramAt<1>::steps.size());
     CHECK(holds(groups, "prefill step 0, kernel 0: "));
-    CHECK(holds(groups, "pair of products of depth "));
+    CHECK(holds(groups, "pair of GEMMs of depth "));
     CHECK(holds(groups, "attention of "));
     CHECK(logged("fusion", [] { (void)cpu().make(bucket, Mode::eager, {}); }).empty());
 }

@@ -10,10 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/forecast/forecast.hpp>
-#include <totograph/graph/explain/text.hpp>
-#include <totograph/serve/backends/backend.hpp>
-#include <totograph/serve/metrics/seconds_text.hpp>
 #include <totograph/diagnostics/stress/data.hpp>
 #include <totograph/diagnostics/stress/deviation.hpp>
 #include <totograph/diagnostics/stress/jumps.hpp>
@@ -21,6 +17,10 @@
 #include <totograph/diagnostics/stress/markdown.hpp>
 #include <totograph/diagnostics/stress/probes.hpp>
 #include <totograph/diagnostics/stress/thresholds.hpp>
+#include <totograph/forecast/forecast.hpp>
+#include <totograph/graph/explain/text.hpp>
+#include <totograph/serve/backends/backend.hpp>
+#include <totograph/serve/metrics/seconds_text.hpp>
 
 namespace totograph::serve {
 

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/series.hpp>
-#include <totograph/core/shape.hpp>
 #include <totograph/io/csv/table.hpp>
 
 namespace totograph::serve {

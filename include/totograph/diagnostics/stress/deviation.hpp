@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/error.hpp>
-#include <totograph/forecast/forecast.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/diagnostics/stress/data.hpp>
 #include <totograph/diagnostics/stress/thresholds.hpp>
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/forecast.hpp>
 
 namespace totograph::serve {
 

@@ -10,17 +10,17 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/graph/explain/text.hpp>
-#include <totograph/serve/backends/backend.hpp>
-#include <totograph/serve/mode.hpp>
-#include <totograph/serve/synthetic_request.hpp>
-#include <totograph/serve/metrics/seconds_text.hpp>
 #include <totograph/diagnostics/stress/latencies.hpp>
 #include <totograph/diagnostics/stress/markdown.hpp>
 #include <totograph/diagnostics/stress/probes.hpp>
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/graph/explain/text.hpp>
+#include <totograph/serve/backends/backend.hpp>
+#include <totograph/serve/metrics/seconds_text.hpp>
+#include <totograph/serve/mode.hpp>
+#include <totograph/serve/synthetic_request.hpp>
 
 namespace totograph::serve {
 

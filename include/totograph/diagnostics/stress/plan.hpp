@@ -12,14 +12,14 @@
 #include <string_view>
 #include <vector>
 
-#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/diagnostics/stress/probes.hpp>
+#include <totograph/diagnostics/stress/thresholds.hpp>
+#include <totograph/forecast/bucket.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/serve/build_identity.hpp>
 #include <totograph/serve/service_options.hpp>
-#include <totograph/diagnostics/stress/probes.hpp>
-#include <totograph/diagnostics/stress/thresholds.hpp>
 
 namespace totograph::serve {
 

@@ -9,16 +9,16 @@
 #include <string_view>
 #include <vector>
 
-#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/cache_counts.hpp>
-#include <totograph/serve/build_identity.hpp>
-#include <totograph/serve/metrics/forecast_counters.hpp>
-#include <totograph/serve/mode.hpp>
 #include <totograph/diagnostics/stress/deviation.hpp>
 #include <totograph/diagnostics/stress/jumps.hpp>
 #include <totograph/diagnostics/stress/latencies.hpp>
 #include <totograph/diagnostics/stress/plan.hpp>
 #include <totograph/diagnostics/stress/thresholds.hpp>
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/serve/build_identity.hpp>
+#include <totograph/serve/metrics/forecast_counters.hpp>
+#include <totograph/serve/mode.hpp>
 #include <totograph/serve/warm_up_report.hpp>
 
 namespace totograph::serve {

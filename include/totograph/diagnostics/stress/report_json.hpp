@@ -6,10 +6,6 @@
 #include <string>
 
 #include <totograph/core/cache_counts.hpp>
-#include <totograph/serve/build_identity.hpp>
-#include <totograph/serve/metrics/forecast_counters.hpp>
-#include <totograph/serve/metrics/json_parts.hpp>
-#include <totograph/serve/mode.hpp>
 #include <totograph/diagnostics/stress/compare_variants.hpp>
 #include <totograph/diagnostics/stress/deviation.hpp>
 #include <totograph/diagnostics/stress/jumps.hpp>
@@ -17,6 +13,10 @@
 #include <totograph/diagnostics/stress/measure_builds.hpp>
 #include <totograph/diagnostics/stress/report.hpp>
 #include <totograph/diagnostics/stress/thresholds.hpp>
+#include <totograph/serve/build_identity.hpp>
+#include <totograph/serve/metrics/forecast_counters.hpp>
+#include <totograph/serve/metrics/json_parts.hpp>
+#include <totograph/serve/mode.hpp>
 #include <totograph/serve/warm_up_report.hpp>
 
 namespace totograph::serve {

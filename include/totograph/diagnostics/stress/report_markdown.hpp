@@ -6,13 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include <totograph/diagnostics/stress/markdown.hpp>
+#include <totograph/diagnostics/stress/report.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/graph/explain/text.hpp>
 #include <totograph/serve/build_identity.hpp>
-#include <totograph/serve/mode.hpp>
 #include <totograph/serve/metrics/seconds_text.hpp>
-#include <totograph/diagnostics/stress/markdown.hpp>
-#include <totograph/diagnostics/stress/report.hpp>
+#include <totograph/serve/mode.hpp>
 #include <totograph/serve/warm_up_report.hpp>
 
 namespace totograph::serve {

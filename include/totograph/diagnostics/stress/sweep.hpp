@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/graph/explain/text.hpp>
-#include <totograph/serve/metrics/seconds_text.hpp>
 #include <totograph/diagnostics/stress/markdown.hpp>
 #include <totograph/diagnostics/stress/report.hpp>
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/graph/explain/text.hpp>
+#include <totograph/serve/metrics/seconds_text.hpp>
 
 namespace totograph::serve {
 

@@ -53,7 +53,7 @@ struct StressThresholds {
     /// For results in f32.
     static constexpr StressThresholds f32() { return {}; }
     /// For results whose arithmetic or weights are bf16 or tf32. Rounding the history alone, in f32, moved one variate
-    /// by up to 8 times and one step by up to 40 times the mean; here each product rounds.
+    /// by up to 8 times and one step by up to 40 times the mean; here each GEMM rounds.
     static constexpr StressThresholds bf16() {
         return {.compared = Compared::summaries, .mae = 5e-3, .worst = 20, .worst_step = 100};
     }

@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include <totograph/diagnostics/stress/deviation.hpp>
+#include <totograph/diagnostics/stress/report.hpp>
+#include <totograph/diagnostics/stress/thresholds.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/graph/explain/text.hpp>
 #include <totograph/serve/metrics/forecast_counters.hpp>
 #include <totograph/serve/mode.hpp>
-#include <totograph/diagnostics/stress/deviation.hpp>
-#include <totograph/diagnostics/stress/report.hpp>
-#include <totograph/diagnostics/stress/thresholds.hpp>
 
 namespace totograph::serve {
 

@@ -11,8 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/error.hpp>
+#include <totograph/diagnostics/verify/check.hpp>
+#include <totograph/diagnostics/verify/permissions.hpp>
+#include <totograph/forecast/bucket.hpp>
 #include <totograph/graph/explain/text.hpp>
 #include <totograph/io/checkpoint/checkpoint_files.hpp>
 #include <totograph/io/text.hpp>
@@ -20,8 +22,6 @@
 #include <totograph/serve/backends/backend_registry.hpp>
 #include <totograph/serve/explain/explanation.hpp>
 #include <totograph/serve/mode.hpp>
-#include <totograph/diagnostics/verify/check.hpp>
-#include <totograph/diagnostics/verify/permissions.hpp>
 
 namespace totograph::serve {
 

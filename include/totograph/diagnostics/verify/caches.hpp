@@ -18,16 +18,16 @@
 #include <vector>
 
 #include <totograph/core/error.hpp>
+#include <totograph/diagnostics/verify/check.hpp>
 #include <totograph/graph/explain/text.hpp>
 #include <totograph/io/atomic_file.hpp>
 #include <totograph/io/cache/cache_file.hpp>
 #include <totograph/io/cache/cache_folder.hpp>
+#include <totograph/io/cache/trusted_file.hpp>
+#include <totograph/io/cache/weight_file.hpp>
 #include <totograph/io/file_lock.hpp>
 #include <totograph/io/mapped_file.hpp>
 #include <totograph/io/text.hpp>
-#include <totograph/io/cache/trusted_file.hpp>
-#include <totograph/io/cache/weight_file.hpp>
-#include <totograph/diagnostics/verify/check.hpp>
 
 namespace totograph::serve {
 

@@ -10,12 +10,12 @@
 #include <cuda_runtime.h>
 
 #include <totograph/core/error.hpp>
-#include <totograph/serve/explain/measure_cuda_speed.hpp>
 #include <totograph/diagnostics/verify/check.hpp>
 #include <totograph/exec/cuda/runtime/check.hpp>
 #include <totograph/exec/cuda/runtime/device.hpp>
 #include <totograph/graph/explain/text.hpp>
 #include <totograph/serve/explain/explanation.hpp>
+#include <totograph/serve/explain/measure_cuda_speed.hpp>
 
 // Include it from files that nvcc compiles. For `VerifyOptions::further`.
 
@@ -73,7 +73,7 @@ inline Check check_cuda_speed(int index) {
         const DeviceSpeed speed = measure_cuda_speed(index);
         return {"device speed", CheckResult::ok,
                 totograph::detail::number_text(speed.bytes_per_second * 1e-9, 4) + " GB/s copied, " +
-                    totograph::detail::number_text(speed.flops_per_second * 1e-12, 4) + " TFLOP/s of products in bf16"};
+                    totograph::detail::number_text(speed.flops_per_second * 1e-12, 4) + " TFLOP/s of GEMMs in bf16"};
     } catch (const Error& error) {
         if (error.code() != ErrorCode::out_of_memory) {
             throw;

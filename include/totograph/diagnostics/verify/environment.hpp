@@ -12,9 +12,9 @@
 
 #include <totograph/core/error.hpp>
 #include <totograph/core/log.hpp>
+#include <totograph/diagnostics/verify/check.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/serve/mode.hpp>
-#include <totograph/diagnostics/verify/check.hpp>
 
 namespace totograph::serve {
 

@@ -16,10 +16,10 @@
 #include <string_view>
 #include <vector>
 
+#include <totograph/diagnostics/verify/check.hpp>
 #include <totograph/graph/explain/text.hpp>
 #include <totograph/serve/build_identity.hpp>
 #include <totograph/serve/metrics/seconds_text.hpp>
-#include <totograph/diagnostics/verify/check.hpp>
 
 // What the machine gives to this process, and what this build makes of it.
 namespace totograph::serve {
@@ -54,7 +54,7 @@ inline std::vector<Check> check_build(const BuildIdentity& build, std::string_vi
     } else if (compiled_width < processor_width || (build.vectors == "avx" && processor == "avx2")) {
         vectors.result = CheckResult::warning;
         vectors.remedy =
-            "Compile with -O2 -march=native (or the -march of the machines that serve): products run "
+            "Compile with -O2 -march=native (or the -march of the machines that serve): GEMMs run "
             "on the widest vectors that the compiler may emit.";
     }
     checks.push_back(vectors);

@@ -8,9 +8,9 @@
 #include <system_error>
 #include <vector>
 
+#include <totograph/io/cache/trusted_file.hpp>
 #include <totograph/io/checkpoint/checkpoint_files.hpp>
 #include <totograph/io/text.hpp>
-#include <totograph/io/cache/trusted_file.hpp>
 
 namespace totograph::serve::detail {
 

@@ -36,8 +36,8 @@ struct KernelTable {
             return fused_detail::pointwise_function<K>();
         } else if constexpr (K::kernel.kind == KernelKind::reduction) {
             return fused_detail::reduction_function<K>();
-        } else if constexpr (K::kernel.kind == KernelKind::product) {
-            return &fused_detail::run_product<K, Storage>;
+        } else if constexpr (K::kernel.kind == KernelKind::gemm) {
+            return &fused_detail::run_gemm<K, Storage>;
         } else {
             return structural_detail::structural_function<K>();
         }
@@ -112,7 +112,7 @@ private:
             for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
                 call.operands[i] = address<Program, which>(step.operands[i], kernel.operands[i].dtype, call);
             }
-            if (kernel.kind == KernelKind::product) {
+            if (kernel.kind == KernelKind::gemm) {
                 call.input = address<Program, which>(step.input, DType::f32, call);
                 call.packed = prepared_[which][static_cast<std::size_t>(step.weight.index)]->packed.get();
             }

@@ -32,7 +32,7 @@ namespace totograph::cpu {
 inline namespace TOTOGRAPH_SIMD_NAMESPACE {
 
 /// What evaluating weights needs of this instruction set.
-struct EigenProducts {
+struct EigenMatmul {
     static void evaluate(const Node& node, std::span<const TensorData> inputs, const TensorData& out) {
         evaluate_with_eigen(node, inputs, out);
     }
@@ -60,13 +60,13 @@ struct EigenProducts {
 };
 
 /// Computes weight expressions of a graph from the checkpoint.
-using WeightEvaluator = BasicWeightEvaluator<EigenProducts>;
+using WeightEvaluator = BasicWeightEvaluator<EigenMatmul>;
 
 /// A weight as a kernel reads it.
 template <class Storage>
 struct PreparedTensor {
     Arena plain;                                    ///< Row-major, of the node's dtype.
-    std::unique_ptr<PackedMatrix<Storage>> packed;  ///< For products.
+    std::unique_ptr<PackedMatrix<Storage>> packed;  ///< For GEMMs.
 
     [[nodiscard]] std::size_t bytes() const { return plain.size() + (packed ? packed->bytes() : 0); }
 };
@@ -142,7 +142,7 @@ private:
         return weight.second_node < 0 ? bytes : 2 * bytes;
     }
 
-    /// All that the bytes of a packed matrix depend on, beside its weights. (The last bit of a composed product may
+    /// All that the bytes of a packed matrix depend on, beside its weights. (The last bit of a composed GEMM may
     /// also depend on the sizes of the caches, by which Eigen cuts sums into parts.)
     static std::string layout() {
 #define TOTOGRAPH_DETAIL_TEXT(name) #name

@@ -44,7 +44,7 @@ using Packet = Eigen::internal::packet_traits<float>::type;
 /// How many floats a packet holds.
 inline constexpr Index packet_size = Eigen::internal::packet_traits<float>::size;
 
-/// How many packets the target's registers hold; product kernels choose their tile by it.
+/// How many packets the target's registers hold; GEMM kernels choose their tile by it.
 #if defined(EIGEN_VECTORIZE_AVX512) || defined(__aarch64__)
 inline constexpr int packet_registers = 32;
 #else

@@ -289,7 +289,7 @@ private:
         KernelCall call;
         call.report = faults_.template report_of<which>(index);
         call.output = address<which>(step.output, element(step.output, kernel.dtype));
-        if (kernel.kind == KernelKind::product) {
+        if (kernel.kind == KernelKind::gemm) {
             call.input = address<which>(step.input, element(step.input, DType::f32));
             call.weight = weight_of<which>(index);
         }

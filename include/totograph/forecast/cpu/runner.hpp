@@ -18,11 +18,11 @@
 #include <totograph/exec/cpu/fused_executor.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/collect.hpp>
+#include <totograph/forecast/cpu/resources.hpp>
 #include <totograph/forecast/family.hpp>
 #include <totograph/forecast/forecast.hpp>
 #include <totograph/forecast/forecast_plan.hpp>
 #include <totograph/forecast/forecaster_options.hpp>
-#include <totograph/forecast/cpu/resources.hpp>
 #include <totograph/forecast/schedule_programs.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/forecast/state_access.hpp>
@@ -73,15 +73,14 @@ public:
         return bytes;
     }();
     /// Bytes of the prepared weights that the last program reads, the one that runs most often; others read the same.
-    static constexpr std::size_t weight_bytes =
-        Facts<ProgramAt<Programs::count - 1>>::weight_bytes(options.weights);
+    static constexpr std::size_t weight_bytes = Facts<ProgramAt<Programs::count - 1>>::weight_bytes(options.weights);
 
     /// All programs as tables: memory, steps, kernels. An eager forecaster has no plan to tell of.
     static std::string explain() requires(!is_eager) {
         ExplainOptions explain_options;
         explain_options.storage = options.weights;
         std::string text = "sizes " + to_string(bucket) + "\n" + "  weights    " + detail::bytes_text(weight_bytes) +
-                           " (" + std::string(name(options.weights)) + " products, shared by all forecasters)\n" +
+                           " (" + std::string(name(options.weights)) + " GEMMs, shared by all forecasters)\n" +
                            "  states     " + detail::bytes_text(state_bytes) + ", of which KV cache " +
                            detail::bytes_text(kv_cache_bytes) + "\n" + "  arena      " +
                            detail::bytes_text(arena_bytes) + "\n";
@@ -152,9 +151,7 @@ protected:
         return collect_forecast(static_cast<const float*>(executor_.state(states::forecast)), plan, request, result_);
     }
 
-    [[nodiscard]] std::size_t runner_bytes() const {
-        return executor_.memory_bytes() + result_.size() * sizeof(float);
-    }
+    [[nodiscard]] std::size_t runner_bytes() const { return executor_.memory_bytes() + result_.size() * sizeof(float); }
 
 private:
     /// The eager executor runs on the caller's thread, and needs no other.

@@ -18,9 +18,9 @@ struct RunnerOf<cuda::ForecasterOptions> {
 
 namespace totograph::cuda {
 
-/// A `totograph::Forecaster` on a CUDA device; `cuda::Runner` tells what else it can be asked. A forecast (or a part) is
-/// one copy in, one replay of a CUDA graph and one copy out. One thread at a time may use it; several forecasters may
-/// run at the same time, each on its stream.
+/// A `totograph::Forecaster` on a CUDA device; `cuda::Runner` tells what else it can be asked. A forecast (or a part)
+/// is one copy in, one replay of a CUDA graph and one copy out. One thread at a time may use it; several forecasters
+/// may run at the same time, each on its stream.
 template <class Model, Bucket bucket, ForecasterOptions options = ForecasterOptions{}>
 using Forecaster = totograph::Forecaster<Model, bucket, options>;
 

@@ -40,8 +40,8 @@ public:
         switch (capture) {
             case Capture::none: break;
             case Capture::whole:
-                whole_ = ReplayableGraph(
-                    stream, [&](cudaStream_t to) { launch_programs(to, longest, executor, recording); });
+                whole_ = ReplayableGraph(stream,
+                                         [&](cudaStream_t to) { launch_programs(to, longest, executor, recording); });
                 if (longest != shortest) {
                     capture_each(stream, executor, recording);
                 }
@@ -124,7 +124,9 @@ private:
 
     template <class Visit>
     static void for_each_program(const Visit& visit) {
-        [&]<std::size_t... which>(std::index_sequence<which...>) { (visit.template operator()<which>(), ...); }
+        [&]<std::size_t... which>(std::index_sequence<which...>) {
+            (visit.template operator()<which>(), ...);
+        }
         (std::make_index_sequence<programs>());
     }
 
@@ -230,7 +232,7 @@ private:
     Capture capture_ = Capture::none;
     Runs longest_{};
     ReplayableGraph whole_;
-    Graphs begin_;                        ///< What comes before the programs, and the first one once.
+    Graphs begin_;                       ///< What comes before the programs, and the first one once.
     std::array<Graphs, programs> each_;  ///< Each program alone.
     Graphs end_;
     PinnedMemory rounds_;

@@ -52,10 +52,10 @@ inline std::string instructions_text(const Chain& chain, std::span<const Node> n
 /// What a value that a chain is given is to a reader.
 enum class GivenKind {
     plain,
-    result,        ///< Of a product or a reduction.
+    result,        ///< Of a GEMM or a reduction.
     model_weight,  ///< From the checkpoint.
-    row_factor,    ///< One value for each row of a product.
-    whole,         ///< As large as the result of a product.
+    row_factor,    ///< One value for each row of a GEMM.
+    whole,         ///< As large as the result of a GEMM.
 };
 
 /// What a chain does in words: `bias`, `residual`, `rotary` where it is one of these, else the names of operations with

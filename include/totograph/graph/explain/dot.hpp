@@ -54,7 +54,7 @@ struct DotLook {
     std::string_view more = {};  ///< Further attributes.
 };
 
-inline constexpr DotLook product_look{"box", "#cfe2f3", "#2f5f8f"};
+inline constexpr DotLook gemm_look{"box", "#cfe2f3", "#2f5f8f"};
 inline constexpr DotLook attention_look{"hexagon", "#fbd9b5", "#b8651b"};
 inline constexpr DotLook reduction_look{"box", "#d5ead0", "#4c8a3f", ", style=\"filled,diagonals\""};
 inline constexpr DotLook random_look{"octagon", "#ecd5ea", "#86477f"};
@@ -73,7 +73,7 @@ inline DotLook look_of(Op op) {
         case OpClass::reduction:
         case OpClass::row: return reduction_look;
         case OpClass::matmul:
-        case OpClass::custom: return product_look;
+        case OpClass::custom: return gemm_look;
         case OpClass::attention: return attention_look;
         case OpClass::random: return random_look;
     }
@@ -82,7 +82,7 @@ inline DotLook look_of(Op op) {
 
 inline DotLook look_of(const Kernel& kernel) {
     switch (kernel.kind) {
-        case KernelKind::product: return product_look;
+        case KernelKind::gemm: return gemm_look;
         case KernelKind::reduction: return reduction_look;
         case KernelKind::pointwise: return elementwise_look;
         case KernelKind::structural: break;
@@ -264,7 +264,7 @@ private:
                 title = join(words.before, ", ") + " -> " + title;
             }
             if (!words.after.empty()) {
-                lines.push_back((kernel.kind == KernelKind::product ? "+ " : "-> ") + join(words.after, ", "));
+                lines.push_back((kernel.kind == KernelKind::gemm ? "+ " : "-> ") + join(words.after, ", "));
             }
         }
         if (options_.label_weights && !words.weights.empty()) {
@@ -310,7 +310,7 @@ private:
 
 }  // namespace detail
 
-/// The steps of a planned program as a Graphviz picture: products, attentions, reductions, elementwise kernels and
+/// The steps of a planned program as a Graphviz picture: GEMMs, attentions, reductions, elementwise kernels and
 /// states in shapes and colours of their own, a box around each layer. `tools/render_graph.sh` makes an image of it.
 inline std::string explain_dot(const ProgramTables& tables, std::string_view title, const DotOptions& options = {}) {
     return detail::ProgramDrawing(tables, options).text(title);

@@ -31,8 +31,8 @@ inline std::string group_text(const Kernel& kernel) {
     }
     switch (kernel.kind) {
         case KernelKind::pointwise: return text + chain_text(kernel.chain);
-        case KernelKind::product:
-            text += kernel.accumulators > 1 ? "pair of products of depth " : "product of depth ";
+        case KernelKind::gemm:
+            text += kernel.accumulators > 1 ? "pair of GEMMs of depth " : "GEMM of depth ";
             text += std::to_string(kernel.depth);
             break;
         case KernelKind::reduction:

@@ -62,7 +62,7 @@ struct StepWords {
     [[nodiscard]] std::string line() const {
         std::string text = before.empty() ? what : join(before, ", ") + " -> " + what;
         if (!after.empty()) {
-            const bool adds = text.starts_with("product");
+            const bool adds = text.starts_with("GEMM");
             text += (text.empty() ? "" : adds ? " + " : " -> ") + join(after, ", ");
         }
         return text;
@@ -240,8 +240,8 @@ private:
             case KernelKind::pointwise: return {};
             case KernelKind::reduction:
                 return std::string(name(kernel.op)) + " of " + std::to_string(kernel.iteration[-1]);
-            case KernelKind::product:
-                return "product " + std::to_string(kernel.depth) + "->" + std::to_string(kernel.columns()) +
+            case KernelKind::gemm:
+                return "GEMM " + std::to_string(kernel.depth) + "->" + std::to_string(kernel.columns()) +
                        (kernel.accumulators > 1 ? " x" + std::to_string(kernel.accumulators) : "");
             case KernelKind::structural: break;
         }

@@ -22,12 +22,12 @@ struct Group {
     Shape merged;  ///< `shape` with its last two axes as one, where the group spans such a reshape; else rank 0.
     bool is_prologue = false;            ///< Feeds the reduction of another group; is no kernel of its own.
     int prologue = -1;                   ///< The group that feeds this group's reduction.
-    std::array<int, 2> anchors{-1, -1};  ///< Products, or one reduction, whose results the chain starts from.
+    std::array<int, 2> anchors{-1, -1};  ///< GEMMs, or one reduction, whose results the chain starts from.
     int anchor_count = 0;
     std::vector<int> members;  ///< Elementwise nodes and inner reshapes, last first.
     int operand_estimate = 0;
     int instruction_estimate = 0;
-    bool needs_floats = false;     ///< Holds what runs on f32 alone: a product, a pair rotation, a custom operation.
+    bool needs_floats = false;     ///< Holds what runs on f32 alone: a GEMM, a pair rotation, a custom operation.
     bool has_other_types = false;  ///< Holds values that are not f32.
     int partner = -1;              ///< Of a reduction: the prologue; of a prologue: the group that it feeds.
 };
@@ -51,7 +51,7 @@ constexpr bool splits_last_axis(const Shape& from, const Shape& to) {
     return true;
 }
 
-/// Groups elementwise nodes with the products and reductions that they follow. Walks backwards, so that what uses a
+/// Groups elementwise nodes with the GEMMs and reductions that they follow. Walks backwards, so that what uses a
 /// node is known when the node is reached: a node joins a group when everything that uses it is in that group.
 class Fuser {
 public:
@@ -209,7 +209,7 @@ private:
         if (target.anchor_count == 0) {
             return node.op == Op::linear || target.merged.rank == 0;
         }
-        // Two products of one input, of equal size, whose results meet in this chain: a gated layer.
+        // Two GEMMs of one input, of equal size, whose results meet in this chain: a gated layer.
         const Node& other = graph_[target.anchors[0]];
         return target.anchor_count == 1 && node.op == Op::linear && other.op == Op::linear && target.merged.rank == 0 &&
                node.inputs[0] == other.inputs[0] && graph_.input(node, 1).shape == graph_.input(other, 1).shape &&

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include <totograph/core/shape.hpp>
-#include <totograph/graph/passes/fuse.hpp>
 #include <totograph/graph/graph.hpp>
-#include <totograph/graph/passes/location.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/passes/fuse.hpp>
+#include <totograph/graph/passes/location.hpp>
 
 namespace totograph::detail {
 

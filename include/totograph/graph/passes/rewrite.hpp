@@ -20,7 +20,7 @@ struct Passes {
     bool fold_scales = true;        ///< linear(x * scale) with a weight for a scale: the scale goes into the weights.
     bool defer_row_scales = true;   ///< linear(x * r) with one r for each row becomes linear(x) * r, an epilogue.
     bool compose_linears = true;    ///< linear after linear becomes one, where that is less work.
-    bool fuse_elementwise = true;   ///< Elementwise chains become one kernel, or the epilogue of a product.
+    bool fuse_elementwise = true;   ///< Elementwise chains become one kernel, or the epilogue of a GEMM.
 
     friend constexpr bool operator==(const Passes&, const Passes&) = default;
 
@@ -279,7 +279,7 @@ constexpr Graph remove_dead_nodes(const Graph& graph) {
     return static_cast<Graph&&>(rewriter.result);
 }
 
-/// Runs the passes: merges equal nodes, moves scales out of the inputs of products, composes products (see `Passes`),
+/// Runs the passes: merges equal nodes, moves scales out of the inputs of GEMMs, composes GEMMs (see `Passes`),
 /// and drops what is not needed any more.
 constexpr Graph rewrite(const Graph& recorded, Passes passes) {
     detail::Rewriter rewriter(recorded, passes.merge_equal_nodes);

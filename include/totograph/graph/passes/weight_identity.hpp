@@ -7,9 +7,9 @@
 #include <vector>
 
 #include <totograph/core/shape.hpp>
-#include <totograph/graph/record/custom.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/passes/rewrite.hpp>
+#include <totograph/graph/record/custom.hpp>
 
 namespace totograph::detail {
 

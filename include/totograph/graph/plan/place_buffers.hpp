@@ -44,8 +44,8 @@ constexpr std::size_t place_in_gaps(std::vector<Buffer>& buffers, const EndOf& e
 
 /// Gives each intermediate a place in one arena, and returns the bytes of that. Between two steps that stand alone no
 /// memory is used twice, unless the arena would grow by more than an eighth: such steps can then be launched as one, in
-/// which nobody waits for memory to be free. So can a product and the norm of what it makes: what is read by the
-/// product for the last time does not give its memory to a reduction right after it. Of full-size models the arena of a
+/// which nobody waits for memory to be free. So can a GEMM and the norm of what it makes: what is read by the
+/// GEMM for the last time does not give its memory to a reduction right after it. Of full-size models the arena of a
 /// prefill grows by 64 bytes, that of a decode step with samples shrinks by an eighth (first fit is not the best fit);
 /// where statistics of the context are most of the memory, as in a small model with many samples, it would grow by
 /// more.
@@ -59,8 +59,8 @@ constexpr std::size_t place_buffers(std::vector<Buffer>& buffers, const std::vec
     for (std::size_t step = steps.size(); step-- > 0;) {
         const bool is_last = step + 1 == steps.size();
         const bool ends = is_last || stands_alone(kernel_of(step)) || stands_alone(kernel_of(step + 1));
-        const bool takes_reduction = !is_last && kernel_of(step).kind == KernelKind::product &&
-                                     kernel_of(step + 1).kind == KernelKind::reduction;
+        const bool takes_reduction =
+            !is_last && kernel_of(step).kind == KernelKind::gemm && kernel_of(step + 1).kind == KernelKind::reduction;
         together[step] = takes_reduction ? static_cast<int>(step + 1)
                          : ends          ? static_cast<int>(step)
                                          : together[step + 1];

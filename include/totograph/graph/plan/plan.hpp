@@ -5,18 +5,18 @@
 #include <vector>
 
 #include <totograph/core/shape.hpp>
-#include <totograph/graph/plan/chain_builder.hpp>
-#include <totograph/graph/plan/collapse.hpp>
-#include <totograph/graph/passes/fuse.hpp>
-#include <totograph/graph/passes/fused_stores.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
-#include <totograph/graph/passes/location.hpp>
 #include <totograph/graph/op.hpp>
-#include <totograph/graph/plan/place_buffers.hpp>
-#include <totograph/graph/plan/tables.hpp>
-#include <totograph/graph/plan/references.hpp>
+#include <totograph/graph/passes/fuse.hpp>
+#include <totograph/graph/passes/fused_stores.hpp>
+#include <totograph/graph/passes/location.hpp>
 #include <totograph/graph/passes/rewrite.hpp>
+#include <totograph/graph/plan/chain_builder.hpp>
+#include <totograph/graph/plan/collapse.hpp>
+#include <totograph/graph/plan/place_buffers.hpp>
+#include <totograph/graph/plan/references.hpp>
+#include <totograph/graph/plan/tables.hpp>
 
 namespace totograph {
 
@@ -160,7 +160,7 @@ private:
             begin_copy(kernel, step, builder, group);
         }
         if (group.anchor_count > 0 && graph_[group.anchors[0]].op == Op::linear) {
-            begin_product(kernel, step, builder, group);
+            begin_gemm(kernel, step, builder, group);
         } else if (group.anchor_count > 0) {
             begin_reduction(kernel, step, builder, group);
         }
@@ -194,9 +194,9 @@ private:
         builder.define(input, builder.chain.given++);
     }
 
-    constexpr void begin_product(Kernel& kernel, Step& step, ChainBuilder& builder, const Group& group) {
+    constexpr void begin_gemm(Kernel& kernel, Step& step, ChainBuilder& builder, const Group& group) {
         const Node& anchor = graph_[group.anchors[0]];
-        kernel.kind = KernelKind::product;
+        kernel.kind = KernelKind::gemm;
         kernel.row_rank = anchor.shape.rank - 1;
         kernel.accumulators = group.anchor_count;
         kernel.depth = graph_.input(anchor, 0).shape[-1];

@@ -9,11 +9,11 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
-#include <totograph/graph/passes/location.hpp>
 #include <totograph/graph/op.hpp>
-#include <totograph/graph/plan/tables.hpp>
+#include <totograph/graph/passes/location.hpp>
 #include <totograph/graph/passes/rewrite.hpp>
 #include <totograph/graph/passes/weight_identity.hpp>
+#include <totograph/graph/plan/tables.hpp>
 
 namespace totograph::detail {
 

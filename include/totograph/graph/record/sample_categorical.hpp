@@ -28,7 +28,7 @@ struct DrawNames {
     Tensor time;   ///< `[1]` i32: added to the index of a position.
 };
 
-/// One id for each of `samples`, `[series, samples, variates, positions]` i32, of logits that are `[series, 1 or
+/// One id for each of `samples`, `[batch, samples, variates, positions]` i32, of logits that are `[series, 1 or
 /// samples, variates, positions, vocabulary]` f32: the first whose share, added to those of all ids below it, is above
 /// a uniform number. Where no logit can be drawn, as where all are NaN or -infinity, the id is -1, which `embedding`
 /// knows.

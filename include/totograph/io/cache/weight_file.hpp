@@ -20,10 +20,10 @@
 #include "totograph/core/error.hpp"
 #include "totograph/io/atomic_file.hpp"
 #include "totograph/io/cache/block_checksum.hpp"
+#include "totograph/io/cache/trusted_file.hpp"
 #include "totograph/io/file_system.hpp"
 #include "totograph/io/mapped_file.hpp"
 #include "totograph/io/text.hpp"
-#include "totograph/io/cache/trusted_file.hpp"
 
 // One block of bytes that took long to make, to be mapped into the memory of any number of processes. The file saves
 // time and nothing else: whatever is wrong with it, it counts as missing. Nobody may write to it once it is there, and

@@ -13,8 +13,8 @@
 
 #include "totograph/core/error.hpp"
 #include "totograph/io/checkpoint/foreign_file.hpp"
-#include "totograph/io/random_access_file.hpp"
 #include "totograph/io/checkpoint/shard_index.hpp"
+#include "totograph/io/random_access_file.hpp"
 #include "totograph/io/text.hpp"
 #include "totograph/io/text_file.hpp"
 

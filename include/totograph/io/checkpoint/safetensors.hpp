@@ -19,8 +19,8 @@
 #include "totograph/core/error.hpp"
 #include "totograph/io/cache/block_checksum.hpp"
 #include "totograph/io/checkpoint/foreign_file.hpp"
-#include "totograph/io/random_access_file.hpp"
 #include "totograph/io/checkpoint/safetensors_header.hpp"
+#include "totograph/io/random_access_file.hpp"
 #include "totograph/io/text.hpp"
 
 namespace totograph::io {

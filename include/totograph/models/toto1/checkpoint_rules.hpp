@@ -11,7 +11,7 @@
 
 namespace totograph::toto1 {
 
-/// The name under which the other of the two checkpoint layouts keeps a tensor: fused layers call the products of the
+/// The name under which the other of the two checkpoint layouts keeps a tensor: fused layers call the GEMMs of the
 /// feed-forward `mlp.0.w12` and `mlp.0.w3`, plain ones `mlp.0` and `mlp.2`.
 inline std::string name_in_fused_layout(std::string name) {
     const std::pair<std::string_view, std::string_view> spellings[] = {{".mlp.0.", ".mlp.0.w12."},
@@ -32,9 +32,10 @@ inline constexpr CheckpointRules checkpoint_rules{
     // Rotary frequencies are a constant of the architecture that older checkpoints stored.
     .is_ignored = [](std::string_view name) { return name.ends_with("rotary_emb.freqs"); },
     .advice = [](std::string_view name) -> std::string_view {
-        return name.ends_with("_variate_label") ? "it was trained with exogenous variates: compile a configuration with "
-                                                  "variate_labels = true."
-                                                : "";
+        return name.ends_with("_variate_label")
+                   ? "it was trained with exogenous variates: compile a configuration with "
+                     "variate_labels = true."
+                   : "";
     }};
 
 /// Compares `config.json` with the compiled configuration. Throws one `Error` that lists each field that differs.

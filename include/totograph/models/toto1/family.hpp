@@ -47,7 +47,7 @@ template <class Model>
 struct Family {
     static constexpr ResultKind results{.samples = true, .mean = true};
     static constexpr CheckpointRules checkpoint = checkpoint_rules;
-    /// Two variates, or the products of space-wise attention would be left out.
+    /// Two variates, or the GEMMs of space-wise attention would be left out.
     static constexpr Bucket smallest_bucket{.batch = 1, .variates = 2, .context = 1, .horizon = 1, .samples = 0};
 
     static constexpr ForecastSizes sizes(const Bucket& bucket) { return forecast_sizes(Model::config, bucket); }
@@ -77,8 +77,7 @@ struct Family {
         static constexpr bool has_cache = rewrites.kv_cache;
 
         using Models =
-            std::conditional_t<has_cache,
-                               ModelList<Prefill<Model, bucket, rewrites>, Decode<Model, bucket, rewrites>>,
+            std::conditional_t<has_cache, ModelList<Prefill<Model, bucket, rewrites>, Decode<Model, bucket, rewrites>>,
                                ModelList<BeginHistory<Model, bucket, rewrites>, Recompute<Model, bucket, rewrites>>>;
         static constexpr std::array<std::string_view, 2> names{has_cache ? "prefill" : "begin",
                                                                has_cache ? "decode" : "recompute"};

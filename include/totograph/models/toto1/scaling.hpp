@@ -3,12 +3,12 @@
 
 #include <limits>
 
+#include <totograph/forecast/sizes.hpp>
 #include <totograph/graph/recorder.hpp>
+#include <totograph/models/toto1/config.hpp>
+#include <totograph/models/toto1/states.hpp>
 #include <totograph/nn/patch_embedding.hpp>
 #include <totograph/nn/scalers.hpp>
-#include <totograph/models/toto1/config.hpp>
-#include <totograph/forecast/sizes.hpp>
-#include <totograph/models/toto1/states.hpp>
 
 namespace totograph::toto1 {
 

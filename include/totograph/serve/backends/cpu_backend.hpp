@@ -8,17 +8,23 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/error.hpp>
-#include <totograph/forecast/forecast.hpp>
 #include <totograph/core/log.hpp>
-#include <totograph/forecast/series.hpp>
 #include <totograph/exec/cpu/simd.hpp>
 #include <totograph/exec/cpu/thread_pools.hpp>
 #include <totograph/exec/weights.hpp>
-#include <totograph/graph/facts.hpp>
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/bucket_choice.hpp>
+#include <totograph/forecast/cpu/eager_forecaster.hpp>
+#include <totograph/forecast/cpu/forecaster.hpp>
+#include <totograph/forecast/cpu/resources.hpp>
+#include <totograph/forecast/forecast.hpp>
+#include <totograph/forecast/model_weights.hpp>
+#include <totograph/forecast/schedule_programs.hpp>
+#include <totograph/forecast/series.hpp>
 #include <totograph/graph/explain/group_lines.hpp>
+#include <totograph/graph/facts.hpp>
 #include <totograph/io/cache/cache_file.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/serve/backends/backend.hpp>
@@ -30,12 +36,6 @@
 #include <totograph/serve/synthetic_request.hpp>
 #include <totograph/serve/tuning/tune_threads.hpp>
 #include <totograph/serve/tuning/tuned_threads.hpp>
-#include <totograph/forecast/bucket_choice.hpp>
-#include <totograph/forecast/cpu/eager_forecaster.hpp>
-#include <totograph/forecast/cpu/forecaster.hpp>
-#include <totograph/forecast/model_weights.hpp>
-#include <totograph/forecast/schedule_programs.hpp>
-#include <totograph/forecast/cpu/resources.hpp>
 
 namespace totograph::serve {
 
@@ -88,8 +88,9 @@ CompiledBucket compiled_bucket() {
         },
         [] {
             std::vector<ProgramTables> programs;
-            SchedulePrograms<Model, bucket, options.passes>::for_each(
-                [&]<std::size_t which>() { programs.push_back(tables_of<typename Fused::template ProgramAt<which>>()); });
+            SchedulePrograms<Model, bucket, options.passes>::for_each([&]<std::size_t which>() {
+                programs.push_back(tables_of<typename Fused::template ProgramAt<which>>());
+            });
             return FusedFacts{forecast_plan<Model, bucket>(),
                               std::move(programs),
                               options.weights,

@@ -8,10 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/error.hpp>
-#include <totograph/forecast/forecast.hpp>
-#include <totograph/forecast/series.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/explain/explain_words.hpp>
 #include <totograph/exec/cuda/runtime/device.hpp>
@@ -19,16 +16,19 @@
 #include <totograph/exec/cuda/runtime/memory_report.hpp>
 #include <totograph/exec/cuda/runtime/nvtx.hpp>
 #include <totograph/exec/weights.hpp>
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/bucket_choice.hpp>
+#include <totograph/forecast/cuda/forecaster.hpp>
+#include <totograph/forecast/forecast.hpp>
+#include <totograph/forecast/forecast_plan.hpp>
+#include <totograph/forecast/model_weights.hpp>
+#include <totograph/forecast/schedule_programs.hpp>
+#include <totograph/forecast/series.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/serve/backends/backend.hpp>
 #include <totograph/serve/backends/backend_registry.hpp>
 #include <totograph/serve/explain/explanation.hpp>
 #include <totograph/serve/mode.hpp>
-#include <totograph/forecast/bucket_choice.hpp>
-#include <totograph/forecast/cuda/forecaster.hpp>
-#include <totograph/forecast/forecast_plan.hpp>
-#include <totograph/forecast/model_weights.hpp>
-#include <totograph/forecast/schedule_programs.hpp>
 
 // Include it from files that nvcc compiles; the registry that they add to can come from, and go to, any other file.
 
@@ -125,7 +125,7 @@ CompiledDeviceBucket compiled_device_bucket() {
 }  // namespace detail
 
 /// The CUDA executor behind a name; `add_cuda_backend` makes one. All modes run the same fused kernels and give the
-/// same samples to the bit, but that those which tune may take other algorithms for products, which round in another
+/// same samples to the bit, but that those which tune may take other algorithms for GEMMs, which round in another
 /// way.
 class CudaBackend final : public Backend {
 public:
@@ -150,11 +150,11 @@ public:
                                                                            : "one graph";
         switch (mode) {
             case Mode::eager: return "the fused kernels one by one, each waited for: errors show where they happen";
-            case Mode::standard: return "the fused kernels, launched by the host; cuBLASLt's first choice for products";
-            case Mode::reduce_overhead: return graph + ", replayed; cuBLASLt's first choice for products";
-            case Mode::max_autotune: return graph + ", replayed; products tuned by measurement";
+            case Mode::standard: return "the fused kernels, launched by the host; cuBLASLt's first choice for GEMMs";
+            case Mode::reduce_overhead: return graph + ", replayed; cuBLASLt's first choice for GEMMs";
+            case Mode::max_autotune: return graph + ", replayed; GEMMs tuned by measurement";
             case Mode::max_autotune_no_cudagraphs:
-                return "the fused kernels, launched by the host; products tuned by measurement";
+                return "the fused kernels, launched by the host; GEMMs tuned by measurement";
         }
         return {};
     }

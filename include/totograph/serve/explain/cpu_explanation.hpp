@@ -10,13 +10,13 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/shared_states.hpp>
+#include <totograph/forecast/cpu/eager_forecaster.hpp>
+#include <totograph/forecast/forecast_plan.hpp>
+#include <totograph/forecast/states.hpp>
 #include <totograph/graph/facts.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/node_facts.hpp>
 #include <totograph/serve/explain/explanation.hpp>
-#include <totograph/forecast/cpu/eager_forecaster.hpp>
-#include <totograph/forecast/forecast_plan.hpp>
-#include <totograph/forecast/states.hpp>
 
 // What the CPU runs for a bucket, from tables alone.
 namespace totograph::serve::detail {

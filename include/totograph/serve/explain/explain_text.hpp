@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/forecast/bucket.hpp>
 #include <totograph/graph/explain/text.hpp>
 #include <totograph/serve/explain/explanation.hpp>
 #include <totograph/serve/metrics/seconds_text.hpp>
@@ -22,7 +22,7 @@ inline std::string rate_text(double bytes_per_second) {
     return totograph::detail::with_unit(bytes_per_second, 1000, {"B/s", "kB/s", "MB/s", "GB/s", "TB/s"});
 }
 
-inline std::string product_rate_text(double flops_per_second) {
+inline std::string gemm_rate_text(double flops_per_second) {
     return totograph::detail::with_unit(flops_per_second, 1000, {"FLOP/s", "kFLOP/s", "MFLOP/s", "GFLOP/s", "TFLOP/s"});
 }
 
@@ -159,8 +159,8 @@ inline std::string to_string(const Explanation& explanation, const DeviceSpeed* 
     if (speed != nullptr) {
         text += "floor        about " + detail::seconds_text(floor_seconds(explanation, *speed)) +
                 " when all that is moved comes from memory (caches are faster), at " +
-                detail::rate_text(speed->bytes_per_second) + " and " +
-                detail::product_rate_text(speed->flops_per_second) + "\n";
+                detail::rate_text(speed->bytes_per_second) + " and " + detail::gemm_rate_text(speed->flops_per_second) +
+                "\n";
     }
     text += "memory       " + detail::memory_text(explanation) + "\n";
     return explanation.shared_weight_bytes == 0

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/forecast/bucket.hpp>
 
 namespace totograph::serve {
 
@@ -62,7 +62,7 @@ private:
 /// What a device reaches at best, measured in a moment.
 struct DeviceSpeed {
     double bytes_per_second = 0;  ///< Reading and writing memory.
-    double flops_per_second = 0;  ///< A large matrix product in the precision of the forecast.
+    double flops_per_second = 0;  ///< A large GEMM in the precision of the forecast.
 };
 
 /// The least time that a forecast can take on a device of this speed, in seconds: each run of a program has to move its

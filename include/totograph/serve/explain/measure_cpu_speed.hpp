@@ -9,11 +9,11 @@
 
 #include <totograph/core/arena.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/cpu/gemm/gemm.hpp>
 #include <totograph/exec/cpu/gemm/packed_matrix.hpp>
-#include <totograph/exec/cpu/gemm/product.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
-#include <totograph/serve/explain/explanation.hpp>
 #include <totograph/forecast/cpu/resources.hpp>
+#include <totograph/serve/explain/explanation.hpp>
 
 namespace totograph::serve {
 
@@ -50,8 +50,8 @@ inline double measure_copying(cpu::ThreadPool& pool) {
     return 2.0 * static_cast<double>(part * static_cast<std::size_t>(pool.threads())) / seconds;
 }
 
-/// Operations in a second of the library's own product in f32, many rows by a matrix that stays in the caches.
-inline double measure_products(cpu::ThreadPool& pool) {
+/// Operations in a second of the library's own GEMM in f32, many rows by a matrix that stays in the caches.
+inline double measure_gemms(cpu::ThreadPool& pool) {
     constexpr Index rows = 384;
     constexpr Index columns = 512;
     constexpr Index depth = 512;
@@ -59,18 +59,18 @@ inline double measure_products(cpu::ThreadPool& pool) {
     const std::vector<float> values(static_cast<std::size_t>(columns * depth), 0.25F);
     const auto weights = cpu::PackedMatrix<float>::pack(values.data(), columns, depth);
     const auto drop = [](const float*, Index, Index, Index, Index, Index, int) {};
-    const double seconds = shortest_seconds([&] { cpu::product(pool, input.data(), rows, depth, weights, drop); });
+    const double seconds = shortest_seconds([&] { cpu::gemm(pool, input.data(), rows, depth, weights, drop); });
     return 2.0 * static_cast<double>(rows * columns * depth) / seconds;
 }
 
 }  // namespace detail
 
 /// What the CPU reaches with so many threads (0: all that it may use), measured in about 0.2 s: copying memory, and
-/// products in f32. On a machine that is busy with other things this is less than it could be. Throws `Error`
+/// GEMMs in f32. On a machine that is busy with other things this is less than it could be. Throws `Error`
 /// (`invalid_argument`) when the number of threads is negative.
 inline DeviceSpeed measure_cpu_speed(int threads = 0) {
     cpu::ThreadPool pool(thread_count(threads));
-    return {detail::measure_copying(pool), detail::measure_products(pool)};
+    return {detail::measure_copying(pool), detail::measure_gemms(pool)};
 }
 
 }  // namespace totograph::serve

@@ -59,7 +59,7 @@ inline void fill_with_noise(void* memory, std::size_t bytes, const cuda::Stream&
 
 }  // namespace detail
 
-/// What a device reaches, measured in a moment: copying its memory, and a large product by cuBLASLt's first choice of
+/// What a device reaches, measured in a moment: copying its memory, and a large GEMM by cuBLASLt's first choice of
 /// an algorithm. Takes 544 MiB of its memory while it measures. Throws `Error` when there is no such device, or not as
 /// much memory.
 inline DeviceSpeed measure_cuda_speed(int device = 0, cuda::Precision precision = cuda::Precision::bf16) {

@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/cache_counts.hpp>
+#include <totograph/forecast/bucket.hpp>
 
 // What the JSON of snapshots and of reports shares.
 namespace totograph::serve::detail {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/cache_counts.hpp>
+#include <totograph/forecast/bucket.hpp>
 #include <totograph/serve/metrics/forecast_counters.hpp>
 #include <totograph/serve/mode.hpp>
 

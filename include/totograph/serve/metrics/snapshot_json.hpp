@@ -8,8 +8,8 @@
 #include <totograph/serve/metrics/forecast_counters.hpp>
 #include <totograph/serve/metrics/json_parts.hpp>
 #include <totograph/serve/metrics/latency_histogram.hpp>
-#include <totograph/serve/mode.hpp>
 #include <totograph/serve/metrics/snapshot.hpp>
+#include <totograph/serve/mode.hpp>
 
 namespace totograph::serve {
 

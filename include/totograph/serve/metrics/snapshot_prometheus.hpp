@@ -9,12 +9,12 @@
 #include <string_view>
 #include <utility>
 
-#include <totograph/forecast/bucket.hpp>
 #include <totograph/core/cache_counts.hpp>
+#include <totograph/forecast/bucket.hpp>
 #include <totograph/serve/metrics/forecast_counters.hpp>
 #include <totograph/serve/metrics/latency_histogram.hpp>
-#include <totograph/serve/mode.hpp>
 #include <totograph/serve/metrics/snapshot.hpp>
+#include <totograph/serve/mode.hpp>
 
 namespace totograph::serve {
 

@@ -10,8 +10,8 @@
 
 #include <totograph/graph/explain/text.hpp>
 #include <totograph/serve/backends/backend.hpp>
-#include <totograph/serve/synthetic_request.hpp>
 #include <totograph/serve/metrics/seconds_text.hpp>
+#include <totograph/serve/synthetic_request.hpp>
 
 // With how many threads a forecast is fastest, by measurement.
 namespace totograph::serve::detail {

@@ -46,7 +46,7 @@ inline constexpr Index query_tile = std::max<Index>(packet_size, row_block);
 inline constexpr Index few_queries = 4;
 
 /// `out[row][column] = sum over depth of left[row][depth] * right[depth][column]`, for columns in whole packets.
-struct Product {
+struct Gemm {
     const float* left;
     Index left_stride;
     const float* right;
@@ -56,9 +56,9 @@ struct Product {
     Index out_stride;
 };
 
-/// The product of `sizeof...(row)` rows with `sizeof...(column)` packets; `item` counts both, columns fastest.
+/// The GEMM of `sizeof...(row)` rows with `sizeof...(column)` packets; `item` counts both, columns fastest.
 template <int... row, int... column, int... item>
-void multiply_block(const Product& product, std::integer_sequence<int, row...>, std::integer_sequence<int, column...>,
+void multiply_block(const Gemm& product, std::integer_sequence<int, row...>, std::integer_sequence<int, column...>,
                     std::integer_sequence<int, item...>) noexcept {
     constexpr int packets = sizeof...(column);
     const float* const left[] = {product.left + row * product.left_stride...};
@@ -75,7 +75,7 @@ void multiply_block(const Product& product, std::integer_sequence<int, row...>, 
 }
 
 template <int rows, int packets>
-void multiply_columns(Product product, Index remaining) noexcept {
+void multiply_columns(Gemm product, Index remaining) noexcept {
     for (; remaining >= packets; remaining -= packets) {
         multiply_block(product, std::make_integer_sequence<int, rows>{}, std::make_integer_sequence<int, packets>{},
                        std::make_integer_sequence<int, rows * packets>{});
@@ -87,8 +87,8 @@ void multiply_columns(Product product, Index remaining) noexcept {
     }
 }
 
-/// The product for any number of rows and `columns` columns, rounded up to whole packets.
-inline void multiply_rows(Product product, Index rows, Index columns) noexcept {
+/// The GEMM for any number of rows and `columns` columns, rounded up to whole packets.
+inline void multiply_rows(Gemm product, Index rows, Index columns) noexcept {
     const Index packets = divide_rounding_up(columns, packet_size);
     for (; rows >= row_block; rows -= row_block) {
         multiply_columns<row_block, packet_block>(product, packets);

@@ -79,8 +79,8 @@ public:
     /// Lists the keys that a query sees.
     void collect(const RowPlace& query, std::vector<SeenRow>& seen) const {
         seen.clear();
-        const Index prefix = is_over_variates_ ? inputs_[1].shape[2]
-                                               : length(AttentionDescription::length_input, query.series);
+        const Index prefix =
+            is_over_variates_ ? inputs_[1].shape[2] : length(AttentionDescription::length_input, query.series);
         const Index count = prefix + (attention_.has_suffix ? length(AttentionDescription::suffix_length_input, 0) : 0);
         const Index own = is_over_variates_ ? query.variate : query.position;
         const Index queries = inputs_[0].shape[is_over_variates_ ? 2 : 3];

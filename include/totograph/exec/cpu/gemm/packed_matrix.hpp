@@ -20,7 +20,7 @@ inline namespace TOTOGRAPH_SIMD_NAMESPACE {
 /// How many columns (output features) a panel holds: two packets.
 inline constexpr Index panel_width = 2 * packet_size;
 
-/// The weights of a linear layer `y = x W^T`, rearranged so that a product reads them once, in order.
+/// The weights of a linear layer `y = x W^T`, rearranged so that a GEMM reads them once, in order.
 ///
 /// `W` is `[columns, depth]`, row-major, as checkpoints store it. A panel holds `panel_width` columns: for each `k`
 /// from 0 to `depth - 1` the `panel_width` weights of that `k` side by side. The last panel is filled up with zeros.

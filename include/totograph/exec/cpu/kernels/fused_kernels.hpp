@@ -9,15 +9,15 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cpu/evaluate/interpreter.hpp>
+#include <totograph/exec/cpu/gemm/gemm.hpp>
 #include <totograph/exec/cpu/gemm/packed_matrix.hpp>
-#include <totograph/exec/cpu/gemm/product.hpp>
 #include <totograph/exec/cpu/kernels/chain.hpp>
 #include <totograph/exec/cpu/kernels/kernel_call.hpp>
 #include <totograph/exec/cpu/simd.hpp>
 #include <totograph/exec/cpu/vector.hpp>
 #include <totograph/graph/kernel.hpp>
 
-// Pointwise, reduction and product kernels of a program. Shapes, strides and instructions are constants of the type.
+// Pointwise, reduction and GEMM kernels of a program. Shapes, strides and instructions are constants of the type.
 
 namespace totograph::cpu {
 inline namespace TOTOGRAPH_SIMD_NAMESPACE {
@@ -302,7 +302,7 @@ constexpr KernelFunction reduction_function() {
     }
 }
 
-/// Finishes tiles of a product: the chain, then the store.
+/// Finishes tiles of a GEMM: the chain, then the store.
 template <class K>
 struct TileEpilogue {
     using Source = Epilogue<K>;
@@ -332,12 +332,12 @@ struct TileEpilogue {
 };
 
 template <class K, class Storage>
-void run_product(const Kernel&, const KernelCall& call) noexcept {
+void run_gemm(const Kernel&, const KernelCall& call) noexcept {
     static_assert(reads_floats<Epilogue<K>>() && K::kernel.dtype == DType::f32,
-                  "totograph: what is fused after a product must be f32.");
+                  "totograph: what is fused after a GEMM must be f32.");
     TileEpilogue<K> epilogue{call};
-    product(*call.pool, static_cast<const float*>(call.input), K::kernel.rows(), K::kernel.input_stride,
-            *static_cast<const PackedMatrix<Storage>*>(call.packed), epilogue);
+    gemm(*call.pool, static_cast<const float*>(call.input), K::kernel.rows(), K::kernel.input_stride,
+         *static_cast<const PackedMatrix<Storage>*>(call.packed), epilogue);
 }
 
 }  // namespace fused_detail

@@ -13,8 +13,8 @@ namespace totograph::cpu {
 /// What a kernel of the fused executor is called with: addresses, resolved for this run.
 struct KernelCall {
     std::array<const void*, max_operands> operands{};
-    const void* input = nullptr;   ///< Of a product.
-    const void* packed = nullptr;  ///< Of a product: its `PackedMatrix`.
+    const void* input = nullptr;   ///< Of a GEMM.
+    const void* packed = nullptr;  ///< Of a GEMM: its `PackedMatrix`.
     void* output = nullptr;
     ThreadPool* pool = nullptr;
     float* scratch = nullptr;  ///< `scratch_floats` for each thread.

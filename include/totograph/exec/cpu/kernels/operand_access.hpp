@@ -38,7 +38,7 @@ Index integer_of(const KernelCall& call, std::size_t which, Index series) {
     return values[operand<K>(which).shape.size() == 1 ? 0 : series * stride<K>(which, 0)];
 }
 
-/// The extents of a kernel's rows, `[series, samples, variates, positions, width]`.
+/// The extents of a kernel's rows, `[batch, samples, variates, positions, width]`.
 template <class K>
 struct RowExtents {
     static constexpr const Shape& shape = K::kernel.iteration;

@@ -32,7 +32,7 @@ namespace structural_detail {
 
 template <class K>
 void run_sample(const Kernel&, const KernelCall& call) noexcept {
-    using S = RowExtents<K>;  // [series, samples, variates, patches, patch_size]
+    using S = RowExtents<K>;  // [batch, samples, variates, patches, patch_size]
     static_assert(operand<K>(0).shape[5] == 1 ||
                       (stride<K>(0, 5) == 1 && stride<K>(1, 5) == 1 && stride<K>(2, 5) == 1 && stride<K>(3, 5) == 1),
                   "totograph: sampling needs the parameters of the components to be contiguous in memory.");
@@ -70,10 +70,10 @@ void run_sample(const Kernel&, const KernelCall& call) noexcept {
     });
 }
 
-/// Ids of `[series, samples, variates, positions]`.
+/// Ids of `[batch, samples, variates, positions]`.
 template <class K>
 void run_sample_categorical(const Kernel&, const KernelCall& call) noexcept {
-    using S = AttentionSizes<K>;
+    using S = RowExtents<K>;
     const auto* halves = static_cast<const std::int32_t*>(call.operands[3]);
     const std::uint64_t seed = static_cast<std::uint32_t>(halves[0]) |
                                static_cast<std::uint64_t>(static_cast<std::uint32_t>(halves[1])) << 32U;

@@ -26,7 +26,7 @@
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
 
-// Attention on tensor cores, for precisions that round products anyway. A block takes up to 64 queries that share their
+// Attention on tensor cores, for precisions that round GEMMs anyway. A block takes up to 64 queries that share their
 // keys: positions of one variate, samples over a shared prefix, variates of one position, or of several where they are
 // few. Keys and values pass through shared memory, 64 at a time; scores and the running softmax stay in registers. Keys
 // that samples have for themselves come after those of the prefix, one position at a time, asked for from the start.

@@ -194,7 +194,7 @@ private:
             kernel.operands[i].dtype = stores_bf16(step.operands[i]) ? DType::bf16 : kernel.operands[i].dtype;
         }
         StepFacts facts = facts_of(kernel, storage_);
-        if (kernel.kind == KernelKind::product && stores_bf16(step.input)) {
+        if (kernel.kind == KernelKind::gemm && stores_bf16(step.input)) {
             const Index input = kernel.input_stride == 0 ? kernel.depth : kernel.rows() * kernel.depth;
             facts.bytes_read -= input * static_cast<Index>(size_in_bytes(DType::f32) - size_in_bytes(DType::bf16));
         }

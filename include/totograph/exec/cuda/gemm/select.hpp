@@ -57,7 +57,7 @@ constexpr bool takes_skinny(Index m, Index n, Index k, Index input_stride,
 
 /// The same of a step of a plan.
 constexpr bool takes_skinny(const Kernel& kernel) {
-    return kernel.kind == KernelKind::product &&
+    return kernel.kind == KernelKind::gemm &&
            takes_skinny(kernel.rows(), kernel.columns(), kernel.depth, kernel.input_stride);
 }
 

@@ -8,8 +8,8 @@
 #include <totograph/core/categorical.hpp>
 #include <totograph/core/random.hpp>
 #include <totograph/exec/cuda/kernels/blocks.hpp>
+#include <totograph/exec/cuda/kernels/element_places.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
-#include <totograph/exec/cuda/kernels/places.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
 
 // Draws of ids, a block each. Weights are whole numbers, so the ids are those of the CPU, whatever the order of sums.
@@ -193,7 +193,7 @@ private:
     categorical::Kept kept_;
 };
 
-/// Ids of `[series, samples, variates, positions]`, with the keys of the CPU.
+/// Ids of `[batch, samples, variates, positions]`, with the keys of the CPU.
 template <class K>
 __device__ void run_sample_categorical(const KernelCall& call) {
     constexpr Operand operand = K::kernel.operands[0];

@@ -13,7 +13,7 @@
 #include <totograph/exec/cuda/kernels/packs.hpp>
 #include <totograph/graph/kernel.hpp>
 
-// Pointwise kernels and what reductions and products share with them: chains, and loading their operands.
+// Pointwise kernels and what reductions and GEMMs share with them: chains, and loading their operands.
 
 namespace totograph::cuda {
 
@@ -27,7 +27,7 @@ struct Epilogue {
     static constexpr int first_operand = K::kernel.prologue_operands;
     static constexpr bool rounds = K::stores_bf16;
     static constexpr bool has_positions = K::has_positions;
-    /// What a reduction or product hands to the chain.
+    /// What a reduction or GEMM hands to the chain.
     static constexpr DType accumulator_dtype =
         K::kernel.kind != KernelKind::reduction ? DType::f32
         : K::kernel.prologue.count > 0

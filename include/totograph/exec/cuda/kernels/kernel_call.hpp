@@ -125,8 +125,8 @@ private:
 struct KernelCall {
     PositionReport report;
     Address output;
-    Address input;                 ///< Of a product.
-    const void* weight = nullptr;  ///< Of a product.
+    Address input;                 ///< Of a GEMM.
+    const void* weight = nullptr;  ///< Of a GEMM.
     Address operands[max_operands];
 };
 

@@ -18,18 +18,18 @@
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
 #include <totograph/graph/kernel.hpp>
 
-// Draws from mixtures whose parameters are sums of products that a library left in memory: the chain after a product
+// Draws from mixtures whose parameters are sums of GEMMs that a library left in memory: the chain after a GEMM
 // runs where a draw needs what it makes.
 
 namespace totograph::cuda {
 
-/// What the chain of a product makes, element by element.
+/// What the chain of a GEMM makes, element by element.
 template <class K, class Sum>
 class LazyResult {
     using Source = Epilogue<K>;
 
 public:
-    /// @param sums        of this product, in the first row
+    /// @param sums        of this GEMM, in the first row
     /// @param row_stride  from one row of sums to the next
     __device__ __forceinline__ LazyResult(const KernelCall& call, const Sum* sums, int row_stride)
         : pointers_(call), sums_(sums), row_stride_(row_stride) {}
@@ -64,7 +64,7 @@ private:
 /// @tparam Draw        the step that draws
 /// @tparam Parameters  which of `K` make the degrees of freedom, the locations, the scales and the logits of the
 /// weights
-/// @tparam K           all products of the launch
+/// @tparam K           all GEMMs of the launch
 template <class Sum, class Draw, class Parameters, class... K>
 struct MixtureDraw;
 template <class Sum, class Draw, int... parameters, class... K>

@@ -24,7 +24,7 @@
 #include <totograph/graph/op_table.hpp>
 
 // The kernels that are launched: one step, several small ones, several of the same rows, the chain after a library's
-// product.
+// GEMM.
 
 namespace totograph::cuda {
 
@@ -69,7 +69,7 @@ constexpr Index blocks_wanted() {
     const auto over = [](Index items, Index per_block) {
         return std::max<Index>(1, divide_rounding_up(items, per_block));
     };
-    if constexpr (K::kernel.kind == KernelKind::pointwise || K::kernel.kind == KernelKind::product) {
+    if constexpr (K::kernel.kind == KernelKind::pointwise || K::kernel.kind == KernelKind::gemm) {
         return over(K::kernel.iteration.size() / lanes_of<K>(K::kernel.iteration.size() < 65536), block_threads);
     } else if constexpr (K::kernel.kind == KernelKind::reduction) {
         return takes_block<K>() ? K::kernel.rows() : over(K::kernel.rows(), block_threads / row_threads<K>());
@@ -262,7 +262,7 @@ __global__ void __launch_bounds__(block_threads)
     SegmentType::run(calls);
 }
 
-/// What follows products that a library computed side by side: the chain of each.
+/// What follows GEMMs that a library computed side by side: the chain of each.
 template <class Sum, class... K>
 struct EpilogueGroup {
     struct Calls {
@@ -298,7 +298,7 @@ __global__ void __launch_bounds__(block_threads)
     Group::run(calls, sums);
 }
 
-/// Rows of a product's input as bf16, next to each other.
+/// Rows of a GEMM's input as bf16, next to each other.
 template <int depth, bool aligned>
 __global__ void __launch_bounds__(block_threads)
     convert_kernel(const __grid_constant__ Address input, const __grid_constant__ PositionReport report,

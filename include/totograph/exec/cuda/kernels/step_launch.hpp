@@ -19,7 +19,7 @@
 #include <totograph/exec/cuda/runtime/device.hpp>
 #include <totograph/exec/cuda/runtime/kernel_launcher.hpp>
 
-// Launches that ask nothing of a library: a step, several in one kernel, streamed products.
+// Launches that ask nothing of a library: a step, several in one kernel, streamed GEMMs.
 
 namespace totograph::cuda {
 
@@ -57,7 +57,7 @@ void launch_sequence(const KernelLauncher& launcher, const Device& device, const
     (std::make_integer_sequence<int, At::launch.count>());
 }
 
-/// Launches products of few rows with one input, and the norm before them.
+/// Launches GEMMs of few rows with one input, and the norm before them.
 /// @param call_of  gives what a step of the program is launched with
 template <class At, class CallOf>
 void launch_skinny(const KernelLauncher& launcher, const CallOf& call_of, cudaStream_t stream) {

@@ -58,9 +58,9 @@ private:
             const Kernel& kernel = Program::kernels[static_cast<std::size_t>(step.kernel)];
             if (step.output.space == Space::state) {
                 const std::size_t entry = entry_of<Program>(step.output.index);
-                refused[entry] = refused[entry] || kernel.kind != KernelKind::product;
+                refused[entry] = refused[entry] || kernel.kind != KernelKind::gemm;
             }
-            if (kernel.kind == KernelKind::product && step.input.space == Space::state) {
+            if (kernel.kind == KernelKind::gemm && step.input.space == Space::state) {
                 refused[entry_of<Program>(step.input.index)] = true;
             }
             // Keys and values of one attention are all stored alike.

@@ -42,7 +42,7 @@ constexpr bool reads_alone(int reader, int maker) {
     };
     for (int step = maker + 1; step < static_cast<int>(Program::steps.size()); ++step) {
         const Step& other = step_of<Program>(step);
-        bool reads = kernel_of<Program>(step).kind == KernelKind::product && is_made(other.input);
+        bool reads = kernel_of<Program>(step).kind == KernelKind::gemm && is_made(other.input);
         for (int i = 0; i < kernel_of<Program>(step).operand_count; ++i) {
             reads = reads || is_made(other.operands[static_cast<std::size_t>(i)]);
         }

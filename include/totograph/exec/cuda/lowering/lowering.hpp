@@ -30,7 +30,7 @@ template <class Program>
 constexpr int gemms_together(int step, int steps, bool streams) {
     const bool streamed = streams && takes_skinny(kernel_of<Program>(step));
     int end = step;
-    while (end < steps && end - step < most_gemms_together && kernel_of<Program>(end).kind == KernelKind::product &&
+    while (end < steps && end - step < most_gemms_together && kernel_of<Program>(end).kind == KernelKind::gemm &&
            (streams && takes_skinny(kernel_of<Program>(end))) == streamed &&
            kernel_of<Program>(end).input_stride == kernel_of<Program>(step).input_stride &&
            kernel_of<Program>(end).rows() == kernel_of<Program>(step).rows() &&
@@ -65,7 +65,7 @@ constexpr bool norm_ends_with(int norm, int end, int steps) {
 /// the kernel that rounds its input does.
 template <class Program>
 constexpr bool begins_with_norm(int step, int steps, bool streams) {
-    if (!streams || step + 1 >= steps || kernel_of<Program>(step + 1).kind != KernelKind::product ||
+    if (!streams || step + 1 >= steps || kernel_of<Program>(step + 1).kind != KernelKind::gemm ||
         !is_norm_of<Program>(step, step + 1)) {
         return false;
     }
@@ -84,7 +84,7 @@ constexpr bool begins_with_norm(int step, int steps, bool streams) {
 template <class Program>
 constexpr Launch next_launch(int step, int steps, bool streams) {
     const int norm = begins_with_norm<Program>(step, steps, streams) ? 1 : 0;
-    if (norm == 1 || kernel_of<Program>(step).kind == KernelKind::product) {
+    if (norm == 1 || kernel_of<Program>(step).kind == KernelKind::gemm) {
         const Kernel& gemm = kernel_of<Program>(step + norm);
         Launch launch;
         launch.kind = streams && takes_skinny(gemm) ? LaunchKind::skinny : LaunchKind::gemm;
@@ -176,7 +176,7 @@ private:
             wanted[buffer] = wanted[buffer] || fits;
             refused[buffer] = refused[buffer] || !fits;
         }
-        if (kernel.kind == KernelKind::product && arena(step.input) != buffers) {
+        if (kernel.kind == KernelKind::gemm && arena(step.input) != buffers) {
             const std::size_t buffer = arena(step.input);
             const auto bytes = static_cast<std::size_t>(kernel.rows() * kernel.depth) * sizeof(float);
             const bool whole = step.input.offset == 0 && step.input.position < 0 &&
@@ -187,7 +187,7 @@ private:
         }
         if (arena(step.output) != buffers) {
             const std::size_t buffer = arena(step.output);
-            const bool is_epilogue = kernel.kind == KernelKind::product && !launch.direct.is_possible;
+            const bool is_epilogue = kernel.kind == KernelKind::gemm && !launch.direct.is_possible;
             const bool is_pointwise = kernel.kind == KernelKind::pointwise && kernel.dtype == DType::f32 &&
                                       is_alone_at_output<Program>(launch, index);
             refused[buffer] = refused[buffer] || !(is_attention || is_epilogue || is_pointwise) ||

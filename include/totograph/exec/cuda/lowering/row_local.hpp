@@ -39,7 +39,7 @@ constexpr int row_axes(const Kernel& kernel) {
     switch (kernel.kind) {
         case KernelKind::pointwise: return kernel.iteration.rank;
         case KernelKind::reduction: return kernel.row_rank;
-        case KernelKind::product: return 0;
+        case KernelKind::gemm: return 0;
         case KernelKind::structural: break;
     }
     switch (row_of(kernel.op).rows) {

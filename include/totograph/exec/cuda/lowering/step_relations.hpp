@@ -46,7 +46,7 @@ template <class Program, class Overlaps>
 constexpr bool reads(int step, const Reference& reference, const Overlaps& overlaps) {
     const Step& s = step_of<Program>(step);
     const Kernel& kernel = kernel_of<Program>(step);
-    bool result = kernel.kind == KernelKind::product && overlaps(s.input, reference);
+    bool result = kernel.kind == KernelKind::gemm && overlaps(s.input, reference);
     for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
         result = result || overlaps(s.operands[i], reference);
     }
@@ -206,7 +206,7 @@ constexpr bool is_aligned(int index) {
         result = result && (!is_read_wide(kernel, i) || (begins_aligned(step.operands[place]) &&
                                                          goes_on_aligned(shape, kernel.operands[place].strides)));
     }
-    if (kernel.kind == KernelKind::product) {
+    if (kernel.kind == KernelKind::gemm) {
         result = result && begins_aligned(step.input) && kernel.input_stride % unit == 0 &&
                  kernel.columns() % unit == 0 && kernel.depth % unit == 0;
     }

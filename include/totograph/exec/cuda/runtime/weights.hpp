@@ -51,16 +51,16 @@ __global__ void compose_weights(const T* a, const T* b, T* out, Index parts, Ind
     }
 }
 
-/// What evaluating weights leaves to the device: the products of which weights are composed.
-class DeviceProducts {
+/// What evaluating weights leaves to the device: the GEMMs of which weights are composed.
+class DeviceMatmul {
 public:
-    explicit DeviceProducts(Uploader& uploader) : uploader_(uploader) {}
+    explicit DeviceMatmul(Uploader& uploader) : uploader_(uploader) {}
 
     static void evaluate(const Node& node, std::span<const cpu::TensorData> inputs, const cpu::TensorData& out) {
         cpu::evaluate(node, inputs, out);
     }
 
-    /// Several products have one right side, which is large: it stays on the device until `forget`.
+    /// Several GEMMs have one right side, which is large: it stays on the device until `forget`.
     template <class Ranges>
     void compose(Team& team, const cpu::TensorData& a, const Ranges& b, const cpu::TensorData& out) {
         const auto bytes = [](const Shape& shape) { return static_cast<std::size_t>(shape.size()) * sizeof(float); };
@@ -115,7 +115,7 @@ private:
 };
 
 /// Computes weight expressions of a graph from the checkpoint, on the host but for what takes long.
-using WeightEvaluator = BasicWeightEvaluator<DeviceProducts>;
+using WeightEvaluator = BasicWeightEvaluator<DeviceMatmul>;
 
 /// A prepared weight on the device.
 struct DeviceTensor {
@@ -124,7 +124,7 @@ struct DeviceTensor {
 };
 
 /// What executors have put on devices from one checkpoint. Forecasters share it; entries never change. Weights of
-/// products are row-major `[columns, depth]`, as `Storage` (`float` or `BFloat16`); pairs lie one after the other.
+/// GEMMs are row-major `[columns, depth]`, as `Storage` (`float` or `BFloat16`); pairs lie one after the other.
 template <class Storage>
 class DeviceWeights {
 public:
@@ -142,7 +142,7 @@ public:
             expressions.emplace_back(graph, weight);
             keys.push_back(device + expressions.back().text());
         }
-        // Weights of products first, next to each other: those that share an input can then be multiplied as one.
+        // Weights of GEMMs first, next to each other: those that share an input can then be multiplied as one.
         for (const bool packed : {true, false}) {
             for (std::size_t i = 0; i < wanted.size(); ++i) {
                 if (wanted[i].packed == packed && !entries_.contains(keys[i]) && !offsets.contains(keys[i])) {
@@ -198,7 +198,7 @@ private:
         auto memory = std::make_shared<DeviceMemory>(bytes);
         Uploader uploader(bytes);
         Team team(Team::threads_for(bytes));
-        WeightEvaluator evaluator(graph, source, &team, DeviceProducts(uploader));
+        WeightEvaluator evaluator(graph, source, &team, DeviceMatmul(uploader));
         PreparedCache cache(io::large_cache_folder(), source,
                             "rows, composed on a device, " + std::string(name(dtype_of<Storage>)));
         int last_layer = -1;

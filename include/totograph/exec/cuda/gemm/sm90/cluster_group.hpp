@@ -29,8 +29,8 @@ struct ClusterBlockTile {
     static constexpr int k = Sm90ClusterTile::k;
     static constexpr int stages = Sm90ClusterTile::stages(n);
     static constexpr int cluster = Sm90ClusterTile::cluster;
-    static constexpr int row_n = cluster * n;                            ///< Of a whole row.
-    static constexpr int consumers = 2;                                  ///< Warpgroups that multiply.
+    static constexpr int row_n = cluster * n;                          ///< Of a whole row.
+    static constexpr int consumers = 2;                                ///< Warpgroups that multiply.
     static constexpr int mma_warps = consumers * warpgroup_size / 32;  ///< Their warps.
     static constexpr int rows_of_warp = m / mma_warps;                 ///< Rows of which a warp has accumulators.
     static constexpr int threads = (consumers + 1) * warpgroup_size;

@@ -26,7 +26,7 @@ struct Sm90Sizes {
     static constexpr int k = Sm90Tile::k;
     static constexpr int stages = Sm90Tile::stages;
     static constexpr int cluster = Sm90Tile::cluster;
-    static constexpr int consumers = 2;                                  ///< Warpgroups that multiply.
+    static constexpr int consumers = 2;                                ///< Warpgroups that multiply.
     static constexpr int mma_warps = consumers * warpgroup_size / 32;  ///< Their warps.
     static constexpr int epilogue_warps = 3;  ///< Of the third warpgroup; its fourth warp is the producer.
     static constexpr int threads = (consumers + 1) * warpgroup_size;

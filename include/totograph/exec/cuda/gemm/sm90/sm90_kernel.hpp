@@ -92,7 +92,7 @@ struct Sm90Runner<Sm90Group<K...>> {
         const auto copy_weights = [&](int item, int step, int stage) {
             const TilePlace tile(item, block);
             int column = 0;
-            with_product(parameters, tile.member, [&]<class Kernel>(Kernel*, const KernelCall&) {
+            with_gemm(parameters, tile.member, [&]<class Kernel>(Kernel*, const KernelCall&) {
                 // Of a pair, the first block brings the first GEMM's columns and the second the other's.
                 constexpr int half = Tile::n / 2;
                 constexpr bool is_pair = Kernel::kernel.accumulators == 2;
@@ -156,8 +156,8 @@ struct Sm90Runner<Sm90Group<K...>> {
 
     /// Calls `use(kernel, call)` for the GEMM of a tile, the kernel as a pointer to its type.
     template <class Use>
-    static __device__ __forceinline__ void with_product(const typename Group::Parameters& parameters, int member,
-                                                        const Use& use) {
+    static __device__ __forceinline__ void with_gemm(const typename Group::Parameters& parameters, int member,
+                                                     const Use& use) {
         int index = 0;
         const auto try_one = [&]<class Kernel>(Kernel* kernel) {
             if (index == member) {
@@ -173,7 +173,7 @@ struct Sm90Runner<Sm90Group<K...>> {
     static __device__ __forceinline__ void touch(const typename Group::Parameters& parameters, int item, int warp) {
         if (item < Group::items) {
             const TilePlace tile(item, cluster_rank());
-            with_product(parameters, tile.member, [&]<class Kernel>(Kernel*, const KernelCall& call) {
+            with_gemm(parameters, tile.member, [&]<class Kernel>(Kernel*, const KernelCall& call) {
                 TileEpilogueOf<Kernel>::touch(call, tile.row, tile.template column<Kernel>(), warp,
                                               Tile::epilogue_warps);
             });
@@ -210,7 +210,7 @@ struct Sm90Runner<Sm90Group<K...>> {
                 rows = {(warp + 1) * own_rows - turn_rows, Tile::m, Tile::epilogue_warps * own_rows};
             }
             const TilePlace tile(item, block);
-            with_product(parameters, tile.member, [&]<class Kernel>(Kernel*, const KernelCall& call) {
+            with_gemm(parameters, tile.member, [&]<class Kernel>(Kernel*, const KernelCall& call) {
                 TileEpilogueOf<Kernel> epilogue(call, tile.row, tile.template column<Kernel>(), rows);
                 // A warp that multiplied reads only what it stored itself.
                 if (!multiplied) {

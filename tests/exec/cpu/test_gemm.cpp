@@ -12,17 +12,17 @@
 #include <doctest/doctest.h>
 
 #include <totograph/core/dtype.hpp>
+#include <totograph/exec/cpu/gemm/gemm.hpp>
 #include <totograph/exec/cpu/gemm/packed_matrix.hpp>
-#include <totograph/exec/cpu/gemm/product.hpp>
 #include <totograph/exec/cpu/simd.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
 
 using totograph::BFloat16;
 using totograph::Index;
+using totograph::cpu::gemm;
 using totograph::cpu::PackedMatrix;
 using totograph::cpu::packet_size;
 using totograph::cpu::panel_width;
-using totograph::cpu::product;
 using totograph::cpu::ThreadPool;
 
 namespace {
@@ -110,7 +110,7 @@ template <class Storage>
 std::vector<float> multiply(ThreadPool& pool, const float* x, Index rows, Index x_stride,
                             const PackedMatrix<Storage>& weights) {
     Recorder recorder{.rows = rows, .columns = weights.columns()};
-    product(pool, x, rows, x_stride, weights, recorder);
+    gemm(pool, x, rows, x_stride, weights, recorder);
     REQUIRE(recorder.visited_each_once());
     return recorder.first;
 }
@@ -174,7 +174,7 @@ TEST_CASE_TEMPLATE("a paired product gives both of each pair, as two plain produ
             CHECK(paired.is_paired());
             CHECK(paired.columns() == columns);
             Recorder recorder{.rows = rows, .columns = columns, .is_paired = true};
-            product(pool, x.data(), rows, depth, paired, recorder);
+            gemm(pool, x.data(), rows, depth, paired, recorder);
             CHECK(recorder.visited_each_once());
             const auto plain_gate =
                 multiply(pool, x.data(), rows, depth, PackedMatrix<Storage>::pack(gate.data(), columns, depth));
@@ -259,7 +259,7 @@ TEST_CASE("a product of no rows calls nothing") {
     ThreadPool pool(2);
     const std::vector<float> weights(64, 1.0F);
     Recorder recorder{.rows = 0, .columns = 8};
-    product(pool, nullptr, 0, 8, PackedMatrix<float>::pack(weights.data(), 8, 8), recorder);
+    gemm(pool, nullptr, 0, 8, PackedMatrix<float>::pack(weights.data(), 8, 8), recorder);
     CHECK(recorder.visits.empty());
 }
 

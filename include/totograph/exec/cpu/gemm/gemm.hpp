@@ -14,7 +14,7 @@
 #include <totograph/exec/cpu/simd.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
 
-// The product of a few or many rows with a packed matrix.
+// The GEMM of a few or many rows with a packed matrix.
 //
 // Each output is one chain of multiply-adds over k in increasing order, whatever the number of rows, threads and
 // panels: results are the same to the bit. Independence to hide the latency of an addition comes from computing several
@@ -25,17 +25,17 @@ namespace totograph::cpu {
 inline namespace TOTOGRAPH_SIMD_NAMESPACE {
 
 /// The most rows that one call of an epilogue receives.
-inline constexpr Index product_block_rows = 48;
+inline constexpr Index gemm_block_rows = 48;
 
-/// Where a product's results go: a function and what it is called with. See `product` for the arguments.
-struct ProductSink {
+/// Where a GEMM's results go: a function and what it is called with. See `gemm` for the arguments.
+struct GemmSink {
     using Function = void (*)(void* context, const float* tile, Index tile_stride, Index first_row, Index row_count,
                               Index first_column, Index column_count, int thread) noexcept;
     Function function = nullptr;
     void* context = nullptr;
 };
 
-namespace product_detail {
+namespace gemm_detail {
 
 /// Rows of a register tile: its accumulators, two weights and one input fill the registers.
 inline constexpr int tile_rows = packet_registers == 32 ? 12 : 6;
@@ -59,7 +59,7 @@ constexpr int panels_at_once(int rows) {
     return rows == 1 ? 4 : rows == 2 ? 2 : 1;
 }
 
-/// Everything that a kernel reads and writes. `tile` is `[panels][product_block_rows][panel_width]`.
+/// Everything that a kernel reads and writes. `tile` is `[panels][gemm_block_rows][panel_width]`.
 template <class Element>
 struct KernelArguments {
     const float* x;
@@ -82,7 +82,7 @@ inline void load_weights(const std::uint32_t* from, Packet& first, Packet& secon
     second = upper_bfloat16(words);
 }
 
-/// Adds the product of `rows` rows with `sizeof...(panel)` panels to a tile; `item` counts (panel, row) pairs.
+/// Adds the GEMM of `rows` rows with `sizeof...(panel)` panels to a tile; `item` counts (panel, row) pairs.
 template <class Storage, int rows, int... panel, int... item>
 void multiply_tile(const KernelArguments<typename PackedMatrix<Storage>::Element>& arguments,
                    std::integer_sequence<int, panel...>, std::integer_sequence<int, item...>) noexcept {
@@ -91,7 +91,7 @@ void multiply_tile(const KernelArguments<typename PackedMatrix<Storage>::Element
     constexpr Index row_elements = PackedMatrix<Storage>::row_elements;
     constexpr Index prefetch_distance = prefetch_bytes / static_cast<Index>(sizeof(Element));
 
-    float* const outputs[] = {arguments.tile + ((item / rows) * product_block_rows + item % rows) * panel_width...};
+    float* const outputs[] = {arguments.tile + ((item / rows) * gemm_block_rows + item % rows) * panel_width...};
     Packet first[panels * rows];
     Packet second[panels * rows];
     if (arguments.continues) {
@@ -150,7 +150,7 @@ inline void copy_inputs(const float* x, Index x_stride, Index row_count, Index d
     }
 }
 
-/// A part of a product that one thread computes at a time.
+/// A part of a GEMM that one thread computes at a time.
 struct Chunk {
     Index first_row;
     Index row_count;
@@ -173,7 +173,7 @@ void multiply_inputs(const float* inputs, const PackedMatrix<Storage>& weights, 
                  .weights = weights.panel(chunk.first_panel + panel) + first_k * PackedMatrix<Storage>::row_elements,
                  .panel_stride = weights.panel_stride(),
                  .depth = depth,
-                 .tile = tiles + (panel * product_block_rows + row) * panel_width,
+                 .tile = tiles + (panel * gemm_block_rows + row) * panel_width,
                  .continues = first_k != 0});
             panel += is_several ? panels_at_once(rows) : 1;
         }
@@ -182,9 +182,9 @@ void multiply_inputs(const float* inputs, const PackedMatrix<Storage>& weights, 
 
 template <class Storage>
 void multiply_chunk(const float* x, Index x_stride, const PackedMatrix<Storage>& weights, const Chunk& chunk,
-                    const ProductSink& sink, int thread) noexcept {
-    alignas(buffer_alignment) float inputs[product_block_rows / tile_rows * tile_inputs];
-    alignas(buffer_alignment) float tiles[block_panels * product_block_rows * panel_width];
+                    const GemmSink& sink, int thread) noexcept {
+    alignas(buffer_alignment) float inputs[gemm_block_rows / tile_rows * tile_inputs];
+    alignas(buffer_alignment) float tiles[block_panels * gemm_block_rows * panel_width];
     const float* const rows = x + chunk.first_row * x_stride;
     if (chunk.row_count == 1) {  // one row has no stride, so it can be read where it is
         multiply_inputs(rows, weights, chunk, 0, weights.depth(), tiles);
@@ -199,7 +199,7 @@ void multiply_chunk(const float* x, Index x_stride, const PackedMatrix<Storage>&
     for (Index panel = 0; panel < chunk.panel_count; ++panel) {
         const Index first_column = (chunk.first_panel + panel) * weights.columns_per_panel();
         const Index column_count = std::min(weights.columns_per_panel(), weights.columns() - first_column);
-        sink.function(sink.context, tiles + panel * product_block_rows * panel_width, panel_width, chunk.first_row,
+        sink.function(sink.context, tiles + panel * gemm_block_rows * panel_width, panel_width, chunk.first_row,
                       chunk.row_count, first_column, column_count, thread);
     }
 }
@@ -213,21 +213,21 @@ inline Index panels_per_chunk(Index panels, Index row_blocks, int threads) noexc
     return count;
 }
 
-}  // namespace product_detail
+}  // namespace gemm_detail
 
 /// `product` with its epilogue's type erased; everything costly to compile depends on the storage type only.
 template <class Storage>
-void product_into(ThreadPool& pool, const float* x, Index rows, Index x_stride, const PackedMatrix<Storage>& weights,
-                  ProductSink sink) noexcept {
-    using namespace product_detail;
-    const Index row_blocks = divide_rounding_up(rows, product_block_rows);
+void gemm_into(ThreadPool& pool, const float* x, Index rows, Index x_stride, const PackedMatrix<Storage>& weights,
+               GemmSink sink) noexcept {
+    using namespace gemm_detail;
+    const Index row_blocks = divide_rounding_up(rows, gemm_block_rows);
     const Index chunk_panels = panels_per_chunk(weights.panels(), row_blocks, pool.threads());
     const Index groups = divide_rounding_up(weights.panels(), chunk_panels);
     // Row blocks vary fastest, so that the weights of a group are still in the cache for the next block of rows.
     parallel_for(pool, groups * row_blocks, [&](Index index, int thread) {
         Chunk chunk{};
-        chunk.first_row = index % row_blocks * product_block_rows;
-        chunk.row_count = std::min(product_block_rows, rows - chunk.first_row);
+        chunk.first_row = index % row_blocks * gemm_block_rows;
+        chunk.row_count = std::min(gemm_block_rows, rows - chunk.first_row);
         chunk.first_panel = index / row_blocks * chunk_panels;
         chunk.panel_count = std::min(chunk_panels, weights.panels() - chunk.first_panel);
         multiply_chunk(x, x_stride, weights, chunk, sink, thread);
@@ -243,21 +243,21 @@ void product_into(ThreadPool& pool, const float* x, Index rows, Index x_stride, 
 /// once for each tile, from any thread of the pool (`thread` says which), at the same time as for other tiles. Output
 /// `(first_row + i, first_column + j)` is `tile[i * tile_stride + j]`; for a paired matrix that is the first of the
 /// pair and the second is `tile[i * tile_stride + packet_size + j]`. Rows of a tile are aligned to the size of a
-/// packet, and all `panel_width` floats of a row can be read. `row_count` is at most `product_block_rows`,
+/// packet, and all `panel_width` floats of a row can be read. `row_count` is at most `gemm_block_rows`,
 /// `column_count` at most `weights.columns_per_panel()`.
 ///
 /// Each output is the same to the bit whatever the number of rows and threads. Allocates nothing; throws nothing, and
 /// the epilogue must not throw. Uses about 100 kB of each thread's stack.
 template <class Storage, class Epilogue>
-void product(ThreadPool& pool, const float* x, Index rows, Index x_stride, const PackedMatrix<Storage>& weights,
-             Epilogue& epilogue) noexcept {
-    ProductSink sink;
+void gemm(ThreadPool& pool, const float* x, Index rows, Index x_stride, const PackedMatrix<Storage>& weights,
+          Epilogue& epilogue) noexcept {
+    GemmSink sink;
     sink.context = const_cast<void*>(static_cast<const void*>(std::addressof(epilogue)));
     sink.function = [](void* context, const float* tile, Index tile_stride, Index first_row, Index row_count,
                        Index first_column, Index column_count, int thread) noexcept {
         (*static_cast<Epilogue*>(context))(tile, tile_stride, first_row, row_count, first_column, column_count, thread);
     };
-    product_into(pool, x, rows, x_stride, weights, sink);
+    gemm_into(pool, x, rows, x_stride, weights, sink);
 }
 
 }  // namespace TOTOGRAPH_SIMD_NAMESPACE
