@@ -52,7 +52,7 @@ TEST_CASE("a step that is no attention has no kernel of one") {
     other.op = Op::softmax;
     CHECK(chosen(other) == AttentionKernel::none);
     other = decode(1, 1, 64);
-    other.kind = KernelKind::product;
+    other.kind = KernelKind::gemm;
     CHECK(chosen(other) == AttentionKernel::none);
 }
 
