@@ -58,7 +58,8 @@ template <class Forecaster, std::size_t which>
 void check_launches() {
     using Executor = typename Forecaster::Executor;
     using Program = typename Executor::template ProgramAt<which>;
-    const auto list = tg::cuda::explain_detail::LaunchList::of<Program, Executor::streams>(tg::cuda::compiled_for);
+    constexpr auto precision = Executor::streams ? tg::cuda::Precision::bf16 : tg::cuda::Precision::f32;
+    const auto list = tg::cuda::explain_detail::LaunchList::of<Program, precision>(tg::cuda::compiled_for);
     int next = 0;
     for (const auto& launch : list.launches()) {
         CHECK(launch.launch.first == next);
@@ -126,10 +127,14 @@ TEST_CASE("the text names the bucket, the memory, both programs and what they co
         check_has(text, "sample_student_t_mixture");
     }
     check_has(Exact::explain(), "cuBLASLt");
+    // In f32 no attention is on tensor cores.
+    CHECK(count(Exact::explain(), "  attention warp  ") + count(Exact::explain(), "  attention block  ") > 0);
+    CHECK(count(Exact::explain(), "  attention tiles  ") == 0);
     check_has(Exact::explain_dot<1>(), "peripheries=2");
     check_has(Rounded::explain(), ", against a cache and a suffix -> bf16\n");
     CHECK(count(Rounded::explain(), ", against a cache and a suffix -> bf16 in part") == 0);
-    const std::string told = tg::cuda::explain_launches<tg::Program<ops::PointwiseOfSums<3, 64, 48>>, true>("sums");
+    const std::string told =
+        tg::cuda::explain_launches<tg::Program<ops::PointwiseOfSums<3, 64, 48>>, tg::cuda::Precision::bf16>("sums");
     check_has(told, "silu -> bf16 in part");
     CHECK(count(Exact::explain(), "-> bf16") == 0);
 }
@@ -138,7 +143,7 @@ TEST_CASE("a GEMM is told by the kernel that computes it on a device") {
     constexpr tg::cuda::DeviceTraits h200 = tg::cuda::traits_of(90);
     constexpr tg::cuda::DeviceTraits l40s = tg::cuda::traits_of(89);
     const auto told = []<class Model>(Model, const tg::cuda::DeviceTraits& device) {
-        return tg::cuda::explain_launches<tg::Program<Model>, true>("rows", device);
+        return tg::cuda::explain_launches<tg::Program<Model>, tg::cuda::Precision::bf16>("rows", device);
     };
     constexpr std::string_view tail = "sm90 cluster  ";
     constexpr std::string_view norm = "epilogue inside, and of the next launch the bf16 input and the norm";

@@ -157,7 +157,7 @@ public:
     static std::string explain(const DeviceTraits& device = compiled_for) {
         std::string text = "sizes " + to_string(bucket) + "\n" + "  device memory  " + to_string(memory()) + "\n";
         Programs::for_each([&]<std::size_t which>() {
-            text += "\n" + explain_launches<typename Executor::template ProgramAt<which>, Executor::streams>(
+            text += "\n" + explain_launches<typename Executor::template ProgramAt<which>, options.precision>(
                                std::string(plan.names[which]), device);
         });
         return text;
@@ -183,14 +183,14 @@ public:
     /// What one of the programs launches, as data.
     template <std::size_t which>
     static explain_detail::LaunchList launch_list(const DeviceTraits& device = compiled_for) {
-        return explain_detail::LaunchList::of<typename Executor::template ProgramAt<which>, Executor::streams>(device);
+        return explain_detail::LaunchList::of<typename Executor::template ProgramAt<which>, options.precision>(device);
     }
 
     /// What one of the programs launches, as a Graphviz picture.
     template <std::size_t which>
     static std::string explain_dot(const DeviceTraits& device = compiled_for) {
         static_assert(which < program_count);
-        return explain_launches_dot<typename Executor::template ProgramAt<which>, Executor::streams>(
+        return explain_launches_dot<typename Executor::template ProgramAt<which>, options.precision>(
             std::string(plan.names[which]) + " of " + to_string(bucket), device);
     }
 

@@ -7,6 +7,7 @@
 
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/attention/attention_sizes.hpp>
+#include <totograph/exec/cuda/attention/select.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
@@ -25,25 +26,10 @@ struct PartialAttention {
     float sums[head_dim];
 };
 
-/// Keys that one query may attend to.
-template <class K>
-constexpr Index keys_of() {
-    using S = AttentionSizes<K>;
-    if constexpr (S::is_over_variates) {
-        return S::variates;
-    } else if constexpr (S::is_prefill) {
-        return S::positions;
-    } else {
-        return K::kernel.operands[1].shape[3] + (S::has_suffix ? K::kernel.operands[suffix_key].shape[3] : 0);
-    }
-}
-
-/// Whether a query takes a whole block, whose warps share its keys: queries are few and keys are many.
+/// Whether a query takes a whole block; that does not depend on the precision.
 template <class K>
 constexpr bool query_takes_block() {
-    using S = AttentionSizes<K>;
-    return S::queries <= 512 && keys_of<K>() > 8 && K::is_aligned && S::head_dim % 32 == 0 && S::head_dim <= 128 &&
-           S::value_dim == S::head_dim;
+    return select_attention(K::kernel, K::is_aligned, Precision::f32) == AttentionKernel::block;
 }
 
 /// A block a query, a key four lanes; two keys at a time, all of their loads before the first sum.

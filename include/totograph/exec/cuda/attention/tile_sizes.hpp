@@ -9,7 +9,8 @@
 #include <totograph/exec/cuda/attention/attention_tile.hpp>
 #include <totograph/exec/cuda/attention/block_attention.hpp>
 #include <totograph/exec/cuda/attention/own_rows.hpp>
-#include <totograph/exec/cuda/gemm/cublaslt/gemm.hpp>
+#include <totograph/exec/cuda/attention/select.hpp>
+#include <totograph/exec/cuda/runtime/precision.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
 
@@ -17,19 +18,10 @@
 
 namespace totograph::cuda {
 
-/// Whether an attention can run on tiles.
+/// Whether a step is an attention that runs on tiles.
 template <class K>
 constexpr bool can_tile(Precision precision) {
-    if constexpr (K::kernel.kind != KernelKind::structural || K::kernel.op != Op::attention) {
-        return false;
-    } else {
-        using S = AttentionSizes<K>;
-        const bool fits = precision != Precision::f32 && S::head_dim % 16 == 0 && S::value_dim == S::head_dim &&
-                          S::head_dim <= (precision == Precision::bf16 ? 128 : 80) && !S::attention.scale_is_data;
-        const bool has_pattern = S::is_prefill || (S::is_decode && K::kernel.operands[1].shape[1] == 1) ||
-                                 (S::is_over_variates && S::attention.mask == KeyMask::by_group);
-        return fits && has_pattern && !query_takes_block<K>();
-    }
+    return select_attention(K::kernel, K::is_aligned, precision) == AttentionKernel::tiles;
 }
 
 namespace tile_detail {

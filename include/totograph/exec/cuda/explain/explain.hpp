@@ -7,19 +7,21 @@
 
 #include <totograph/exec/cuda/explain/explain_words.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
+#include <totograph/exec/cuda/runtime/precision.hpp>
 #include <totograph/graph/explain/text.hpp>
 
 namespace totograph::cuda {
 
 /// What a captured program launches, as a table: a line a launch, with the steps of the plan that are in it (numbers as
 /// in `explain`), what they compute, and the operations and bytes of them together, as if each ran alone; what is
-/// stored as bf16 counts 2 bytes an element. Of GEMMs, the kind is the kernel that `select_gemm` chooses. Equal layers
+/// stored as bf16 counts 2 bytes an element. Of GEMMs and attentions, the kind is the kernel that `select_gemm` or
+/// `select_attention` chooses. Equal layers
 /// in a row are told once.
 /// @param device  where it is to run; else the one that programs are cut for
-template <class Program, bool streams>
+template <class Program, Precision precision>
 std::string explain_launches(std::string_view title, const DeviceTraits& device = compiled_for) {
     using namespace totograph::detail;
-    const auto list = explain_detail::LaunchList::of<Program, streams>(device);
+    const auto list = explain_detail::LaunchList::of<Program, precision>(device);
     TextTable table(
         {{"launch", true}, {"kind"}, {"steps"}, {"read", true}, {"written", true}, {"work", true}, {"computes"}});
     for (const explain_detail::LaunchGroup& group : list.groups()) {

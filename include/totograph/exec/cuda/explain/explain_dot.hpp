@@ -9,6 +9,7 @@
 
 #include <totograph/exec/cuda/explain/explain_words.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
+#include <totograph/exec/cuda/runtime/precision.hpp>
 #include <totograph/graph/explain/dot.hpp>
 #include <totograph/graph/explain/text.hpp>
 
@@ -154,9 +155,9 @@ private:
 /// a frame around each layer; equal layers in a row are drawn once. GEMMs that are not skinny have a double border.
 /// Made from what is known when the program is compiled: no device is needed. `tools/render_graph.sh` makes an image of
 /// it.
-template <class Program, bool streams>
+template <class Program, Precision precision>
 std::string explain_launches_dot(std::string_view title, const DeviceTraits& device = compiled_for) {
-    const auto list = explain_detail::LaunchList::of<Program, streams>(device);
+    const auto list = explain_detail::LaunchList::of<Program, precision>(device);
     return explain_detail::LaunchDrawing(list).text(title);
 }
 

@@ -10,12 +10,14 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/attention/select.hpp>
 #include <totograph/exec/cuda/gemm/gemm_group.hpp>
 #include <totograph/exec/cuda/gemm/select.hpp>
 #include <totograph/exec/cuda/lowering/gemm_choices.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/lowering.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
+#include <totograph/exec/cuda/runtime/precision.hpp>
 #include <totograph/graph/explain/names.hpp>
 #include <totograph/graph/explain/steps.hpp>
 #include <totograph/graph/explain/text.hpp>
@@ -33,13 +35,14 @@ struct LaunchWords {
     std::string weights;             ///< Names of the tensors of the checkpoint that GEMMs read.
     bool rounds = false;             ///< A result is stored as bf16.
     StepFacts facts;
-    int main_kernel = 0;  ///< The kernel of the plan that says what it is about.
-    GemmChoice choice;    ///< How the device computes its GEMMs.
+    int main_kernel = 0;                                ///< The kernel of the plan that says what it is about.
+    AttentionKernel attention = AttentionKernel::none;  ///< How a lone attention is computed.
+    GemmChoice choice;                                  ///< How the device computes its GEMMs.
 
-    /// What launches it; of GEMMs the kernel that computes them on the device.
+    /// What launches it; of GEMMs and attentions the kernel that computes them on the device.
     [[nodiscard]] const char* kind() const {
         switch (launch.kind) {
-            case LaunchKind::step: return "kernel";
+            case LaunchKind::step: return attention == AttentionKernel::none ? "kernel" : name(attention);
             case LaunchKind::segment: return "segment";
             case LaunchKind::rows: return "rows";
             case LaunchKind::skinny:
@@ -96,7 +99,8 @@ struct LaunchWords {
     /// Whether two do the same for different layers.
     [[nodiscard]] bool is_like(const LaunchWords& other) const {
         return launch.kind == other.launch.kind && steps == other.steps && rounds == other.rounds &&
-               facts == other.facts && choice == other.choice && extra() == other.extra();
+               facts == other.facts && attention == other.attention && choice == other.choice &&
+               extra() == other.extra();
     }
 };
 
@@ -111,13 +115,14 @@ struct LaunchGroup {
 /// What a captured program launches, in words.
 class LaunchList {
 public:
-    template <class Program, bool streams>
+    template <class Program, Precision precision>
     static LaunchList of(const DeviceTraits& device) {
+        constexpr bool streams = precision == Precision::bf16;
         using Lowered = Lowering<Program, streams>;
         LaunchList list(tables_of<Program>(), streams ? DType::bf16 : DType::f32);
         const auto choices = gemm_choices<Program, streams>(device);
         for (std::size_t i = 0; i < choices.size(); ++i) {
-            list.add(Lowered::at(i), Lowered::stores_bf16, choices[i]);
+            list.add(Lowered::at(i), Lowered::stores_bf16, choices[i], precision);
         }
         list.find_groups();
         return list;
@@ -147,10 +152,16 @@ private:
     LaunchList(const ProgramTables& tables, DType storage)
         : tables_(tables), storage_(storage), words_(tables), names_(tables) {}
 
-    void add(const Launch& launch, bool (*stores_bf16)(const Reference&), const GemmChoice& choice) {
+    void add(const Launch& launch, bool (*stores_bf16)(const Reference&), const GemmChoice& choice,
+             Precision precision) {
         LaunchWords result;
         result.launch = launch;
         result.choice = choice;
+        if (launch.kind == LaunchKind::step) {
+            const int kernel = tables_.steps[static_cast<std::size_t>(launch.first)].kernel;
+            result.attention =
+                select_attention(tables_.kernels[static_cast<std::size_t>(kernel)], launch.aligned[0], precision);
+        }
         const int last = launch.first + launch.count - 1;
         const int main = launch.end_of_gemms() - 1;
         result.layer = words_.step(main).layer;

@@ -15,19 +15,9 @@
 #include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/runtime/check.hpp>
+#include <totograph/exec/cuda/runtime/precision.hpp>
 
 namespace totograph::cuda {
-
-/// How GEMMs store their weights and multiply. Accumulators are f32 in each.
-enum class Precision : std::uint8_t {
-    f32,   ///< f32 weights and arithmetic.
-    tf32,  ///< f32 weights, rounded to tf32 by the tensor cores.
-    bf16,  ///< bf16 weights and inputs.
-};
-
-constexpr const char* name(Precision precision) {
-    return precision == Precision::f32 ? "f32" : precision == Precision::tf32 ? "tf32" : "bf16";
-}
 
 /// The sizes of a GEMM as cuBLASLt computes it: out = x W^T [+ residual] [+ bias], all row-major. `x` and `W` are
 /// bf16 or f32 by the precision, everything else f32, but for accumulators that another kernel goes on with.

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/runtime/precision.hpp>
+#include <totograph/graph/attention.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/op.hpp>
+
+// The one place that says how an attention is computed. Nothing here needs CUDA.
+
+namespace totograph::cuda {
+
+enum class AttentionKernel : std::uint8_t {
+    none,   ///< The step is no attention.
+    block,  ///< A block a query, whose warps share its keys: queries are few and keys are many.
+    tiles,  ///< Up to 64 queries that share their keys, on tensor cores.
+    warp,   ///< A warp a query: whatever else there is.
+};
+
+/// As `explain` prints it.
+constexpr const char* name(AttentionKernel kernel) {
+    switch (kernel) {
+        case AttentionKernel::none: return "none";
+        case AttentionKernel::block: return "attention block";
+        case AttentionKernel::tiles: return "attention tiles";
+        case AttentionKernel::warp: return "attention warp";
+    }
+    return "";
+}
+
+/// The limits of the kernels. They hold for every known device: each has the tensor core instructions, and shared
+/// memory for the tiles (`launch_tile_attention` asserts it).
+struct AttentionLimits {
+    /// So many queries keep a device busy with a block each (`bench_cuda`, `one_patch`: its steps take blocks; the
+    /// prefill of `readme` and its samples take tiles). The number itself was not measured.
+    static constexpr Index block_most_queries = 512;
+    /// With as few keys as this, or fewer, the warps of a block have nothing to share.
+    static constexpr Index block_most_few_keys = 8;
+    static constexpr Index block_head_unit = 32;          ///< Four lanes read a key, eight elements of 16 bits each.
+    static constexpr Index most_head_dim = 128;           ///< Registers of a thread hold its part of an output row.
+    static constexpr Index tile_head_unit = 16;           ///< k of a tensor core instruction in bf16.
+    static constexpr Index tile_most_head_dim_tf32 = 80;  ///< Shared memory holds keys and values of 4 bytes.
+};
+
+/// Keys that one query of an attention may attend to.
+constexpr Index keys_of(const Kernel& kernel) {
+    const AttentionDescription& attention = kernel.attention;
+    if (attention.axis == AttentionAxis::variates) {
+        return kernel.iteration[2];
+    }
+    if (attention.is_prefill()) {
+        return kernel.iteration[3];
+    }
+    constexpr auto suffix = static_cast<std::size_t>(AttentionDescription::suffix_key_input);
+    return kernel.operands[1].shape[3] + (attention.has_suffix ? kernel.operands[suffix].shape[3] : 0);
+}
+
+/// Whether tiles know the pattern of an attention: a prefill, a step of decoding whose samples share a prefix, or
+/// variates that see their group.
+constexpr bool has_tile_pattern(const Kernel& kernel) {
+    const AttentionDescription& attention = kernel.attention;
+    return attention.is_prefill() || (attention.is_decode(kernel.iteration[3]) && kernel.operands[1].shape[1] == 1) ||
+           (attention.axis == AttentionAxis::variates && attention.mask == KeyMask::by_group);
+}
+
+/// The kernel that computes a step.
+/// @param is_aligned  rows of all that it touches begin at multiples of 16 bytes
+constexpr AttentionKernel select_attention(const Kernel& kernel, bool is_aligned, Precision precision) {
+    using Limits = AttentionLimits;
+    if (kernel.kind != KernelKind::structural || kernel.op != Op::attention) {
+        return AttentionKernel::none;
+    }
+    const AttentionDescription& attention = kernel.attention;
+    const Index queries =
+        kernel.iteration[0] * kernel.iteration[1] * kernel.iteration[2] * kernel.iteration[3] * attention.heads;
+    const Index head_dim = attention.head_dim;
+    const bool has_one_width = attention.value_dim == attention.head_dim;
+    if (queries <= Limits::block_most_queries && keys_of(kernel) > Limits::block_most_few_keys && is_aligned &&
+        head_dim % Limits::block_head_unit == 0 && head_dim <= Limits::most_head_dim && has_one_width) {
+        return AttentionKernel::block;
+    }
+    const Index tile_most_head_dim =
+        precision == Precision::bf16 ? Limits::most_head_dim : Limits::tile_most_head_dim_tf32;
+    if (precision != Precision::f32 && head_dim % Limits::tile_head_unit == 0 && head_dim <= tile_most_head_dim &&
+        has_one_width && !attention.scale_is_data && has_tile_pattern(kernel)) {
+        return AttentionKernel::tiles;
+    }
+    return AttentionKernel::warp;
+}
+
+}  // namespace totograph::cuda

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// How attentions are computed on a device: no device is needed, and no CUDA.
+#include <doctest/doctest.h>
+
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/attention/select.hpp>
+#include <totograph/exec/cuda/runtime/precision.hpp>
+#include <totograph/graph/attention.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/op.hpp>
+
+namespace {
+
+using namespace totograph;
+using namespace totograph::cuda;
+
+/// A step of decoding with 12 heads: each sample has its own suffix behind a prefix of so many keys.
+Kernel decode(Index samples, Index variates, Index head_dim, Index prefix = 64) {
+    Kernel kernel;
+    kernel.op = Op::attention;
+    kernel.iteration = {1, samples, variates, 1, 12 * head_dim};
+    kernel.attention = {.heads = 12,
+                        .kv_heads = 12,
+                        .head_dim = head_dim,
+                        .value_dim = head_dim,
+                        .queries = QueryPlaces::last,
+                        .has_suffix = true};
+    kernel.operand_count = 7;
+    kernel.operands[1].shape = {1, 1, variates, prefix, 12 * head_dim};
+    kernel.operands[4].shape = {1, samples, variates, 5, 12 * head_dim};
+    return kernel;
+}
+/// Over so many positions of so many variates.
+Kernel prefill(Index variates, Index positions, Index head_dim) {
+    Kernel kernel = decode(1, variates, head_dim);
+    kernel.iteration = {1, 1, variates, positions, 12 * head_dim};
+    kernel.attention.queries = QueryPlaces::first;
+    kernel.attention.is_causal = true;
+    kernel.attention.has_suffix = false;
+    kernel.operands[1].shape = kernel.iteration;
+    return kernel;
+}
+
+AttentionKernel chosen(const Kernel& kernel, Precision precision = Precision::bf16, bool is_aligned = true) {
+    return select_attention(kernel, is_aligned, precision);
+}
+
+}  // namespace
+
+TEST_CASE("a step that is no attention has no kernel of one") {
+    Kernel other = decode(1, 1, 64);
+    other.op = Op::softmax;
+    CHECK(chosen(other) == AttentionKernel::none);
+    other = decode(1, 1, 64);
+    other.kind = KernelKind::gemm;
+    CHECK(chosen(other) == AttentionKernel::none);
+}
+
+TEST_CASE("few queries with many keys take a block each") {
+    // 12 heads of 42 positions are 504 queries, of 43 they are 516.
+    CHECK(chosen(prefill(1, 42, 64)) == AttentionKernel::block);
+    CHECK(chosen(prefill(1, 43, 64)) == AttentionKernel::tiles);
+    CHECK(chosen(prefill(1, 9, 64)) == AttentionKernel::block);
+    CHECK(chosen(prefill(1, 8, 64)) == AttentionKernel::tiles);
+    CHECK(chosen(prefill(1, 42, 64), Precision::f32) == AttentionKernel::block);
+    CHECK(chosen(prefill(1, 42, 64), Precision::bf16, false) == AttentionKernel::tiles);
+    CHECK(chosen(prefill(1, 42, 48)) == AttentionKernel::tiles);
+    CHECK(chosen(decode(1, 1, 64)) == AttentionKernel::block);
+}
+
+TEST_CASE("the attentions of a forecast of 256 samples of 7 variates") {
+    Kernel variates = prefill(7, 64, 64);
+    variates.attention.axis = AttentionAxis::variates;
+    variates.attention.mask = KeyMask::by_group;
+    variates.attention.is_causal = false;
+    for (const Kernel& kernel : {prefill(7, 64, 64), decode(256, 7, 64), variates}) {
+        CHECK(chosen(kernel, Precision::bf16) == AttentionKernel::tiles);
+        CHECK(chosen(kernel, Precision::tf32) == AttentionKernel::tiles);
+        CHECK(chosen(kernel, Precision::f32) == AttentionKernel::warp);
+    }
+}
+
+TEST_CASE("what tiles do not know takes a warp a query") {
+    CHECK(chosen(prefill(7, 64, 128)) == AttentionKernel::tiles);
+    CHECK(chosen(prefill(7, 64, 144)) == AttentionKernel::warp);
+    CHECK(chosen(prefill(7, 64, 80), Precision::tf32) == AttentionKernel::tiles);
+    CHECK(chosen(prefill(7, 64, 96), Precision::tf32) == AttentionKernel::warp);
+    CHECK(chosen(prefill(7, 64, 52)) == AttentionKernel::warp);
+    const auto differs = [](auto change) {
+        Kernel kernel = decode(256, 7, 64);
+        change(kernel);
+        return chosen(kernel) == AttentionKernel::warp;
+    };
+    CHECK(differs([](Kernel& kernel) { kernel.attention.value_dim = 32; }));
+    CHECK(differs([](Kernel& kernel) { kernel.attention.scale_is_data = true; }));
+    CHECK(differs([](Kernel& kernel) { kernel.attention.mask = KeyMask::by_key; }));
+    CHECK(differs([](Kernel& kernel) { kernel.iteration[3] = 2; }));
+    CHECK(differs([](Kernel& kernel) { kernel.operands[1].shape = {1, 256, 7, 64, 768}; }));
+}
