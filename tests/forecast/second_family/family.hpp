@@ -51,7 +51,7 @@ struct Tokens {
 
 /// The program.
 template <class Model, Bucket bucket>
-struct Forecast {
+struct OnePass {
     static constexpr Config config = Model::config;
     static constexpr tg::ForecastSizes sizes = Family<Model>::sizes(bucket);
     static constexpr Index width = config.width();
@@ -179,7 +179,7 @@ struct Family {
 
     template <Bucket bucket>
     struct Schedule {
-        using Models = tg::ModelList<Forecast<Model, bucket>>;
+        using Models = tg::ModelList<OnePass<Model, bucket>>;
         static constexpr std::array<std::string_view, 1> names{"forecast"};
         static constexpr std::array<std::string_view, 1> titles{"forecast: the context and all patches"};
         static constexpr Index runs(std::size_t, Index) { return 1; }
