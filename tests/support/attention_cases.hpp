@@ -44,7 +44,7 @@ struct AttentionCase {
     [[nodiscard]] constexpr Index key_positions() const { return is_over_variates() ? queries : capacity; }
     [[nodiscard]] constexpr Shape results() const { return {series, samples, variates, queries, heads * value_dim}; }
     [[nodiscard]] constexpr Shape mask_shape() const {
-        return is_over_variates() ? Shape{series, variates, queries}
+        return is_over_variates() ? Shape{shares_mask ? 1 : series, variates, queries}
                                   : Shape{shares_mask ? 1 : series, shares_mask ? 1 : variates, capacity + suffix};
     }
     [[nodiscard]] constexpr double usual_scale() const { return scale > 0 ? scale : usual_attention_scale(head_dim); }
@@ -140,6 +140,33 @@ inline constexpr std::array all{
     AttentionCase{.name = "variates, all", .axis = over_variates, .variates = 5},
     AttentionCase{.name = "variates of a group", .axis = over_variates, .variates = 7, .mask = by_group},
     AttentionCase{.name = "variates by key", .axis = over_variates, .variates = 6, .mask = by_key},
+    AttentionCase{.name = "variates of a group, one mask for all",
+                  .axis = over_variates,
+                  .variates = 7,
+                  .mask = by_group,
+                  .shares_mask = true},
+    // Few queries with aligned heads and more than eight keys: on a device a block takes one.
+    AttentionCase{.name = "variates by key, heads of 64",
+                  .axis = over_variates,
+                  .variates = 9,
+                  .head_dim = 64,
+                  .value_dim = 64,
+                  .mask = by_key},
+    AttentionCase{.name = "one position, prefix and suffix, heads of 64",
+                  .samples = 2,
+                  .queries = 1,
+                  .head_dim = 64,
+                  .value_dim = 64,
+                  .suffix = 5,
+                  .queries_at = last,
+                  .shares_keys = true},
+    AttentionCase{.name = "a block, prefix and suffix, by group, heads of 64",
+                  .queries = 4,
+                  .head_dim = 64,
+                  .value_dim = 64,
+                  .suffix = 6,
+                  .queries_at = last,
+                  .mask = by_group},
     AttentionCase{.name = "heads of 20", .heads = 3, .kv_heads = 3, .head_dim = 20, .value_dim = 20},
     AttentionCase{.name = "heads of 52, a block", .queries = 4, .head_dim = 52, .value_dim = 52, .queries_at = last},
     AttentionCase{.name = "heads of 64, values of 32", .head_dim = 64, .value_dim = 32},

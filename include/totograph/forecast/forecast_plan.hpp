@@ -45,6 +45,41 @@ struct ForecastPlan {
     }
 };
 
+namespace forecast_detail {
+
+/// Whether the first program runs in every forecast, and none less often for a longer horizon.
+template <class Schedule>
+consteval bool runs_never_fall(Index horizon) {
+    for (std::size_t program = 0; program < Schedule::Models::size; ++program) {
+        Index before = program == 0 ? 1 : 0;
+        for (Index steps = 1; steps <= horizon; ++steps) {
+            const Index now = Schedule::runs(program, steps);
+            if (now < before) {
+                return false;
+            }
+            before = now;
+        }
+    }
+    return true;
+}
+
+/// Whether levels are quantiles in ascending order around the median.
+consteval bool are_levels(std::span<const double> levels) {
+    return std::is_sorted(levels.begin(), levels.end()) &&
+           (levels.empty() ||
+            (levels.front() > 0 && levels.front() <= 0.5 && levels.back() >= 0.5 && levels.back() < 1));
+}
+
+/// Whether the sizes hold what the bucket asks for, with as many values a step as the results have.
+consteval bool fit(const ForecastSizes& sizes, const Bucket& bucket, const ResultKind& results) {
+    const Index values =
+        bucket.samples > 0 ? bucket.samples : std::max<Index>(1, static_cast<Index>(results.levels.size()));
+    return sizes.values == values && sizes.batch == bucket.batch && sizes.variates == bucket.variates &&
+           sizes.context_steps() >= bucket.context && sizes.forecast_steps() >= bucket.horizon;
+}
+
+}  // namespace forecast_detail
+
 /// The plan of a model and a bucket. Does not compile, with a sentence, for those that cannot work.
 template <class Model, Bucket bucket>
 constexpr ForecastPlan forecast_plan() {
@@ -53,7 +88,16 @@ constexpr ForecastPlan forecast_plan() {
     using Schedule = typename Family::template Schedule<bucket>;
     static_assert(Schedule::names.size() == Schedule::Models::size && Schedule::titles.size() == Schedule::Models::size,
                   "totograph: a schedule needs a name and a title for each of its programs.");
-    static_assert(Schedule::runs(0, 1) > 0, "totograph: the first program of a schedule runs in every forecast.");
+    static_assert(forecast_detail::runs_never_fall<Schedule>(bucket.horizon),
+                  "totograph: a schedule runs its first program in every forecast, and none less often for a longer "
+                  "horizon.");
+    static_assert(forecast_detail::are_levels(Family::results.levels) &&
+                      (Family::results.levels.empty() || (!Family::results.samples && !Family::results.mean)),
+                  "totograph: the levels of a family are ascending, between 0 and 1 and around 0.5, and take the place "
+                  "of samples and means.");
+    static_assert(forecast_detail::fit(Family::sizes(bucket), bucket, Family::results),
+                  "totograph: the sizes of a family are those of the bucket in whole patches, with a value a step for "
+                  "each sample or level.");
     return {
         .bucket = bucket,
         .sizes = Family::sizes(bucket),

@@ -146,11 +146,15 @@ private:
         const Index horizon = sizes_.steps * sizes_.patch_size;
         const Index known = series.future_steps == 0 ? request.horizon : series.future_steps;
         std::fill_n(future, sizes_.batch * sizes_.variates * horizon, 0.0F);
-        std::fill_n(is_known, sizes_.batch * sizes_.variates, 0.0F);
+        if (is_known != nullptr) {
+            std::fill_n(is_known, sizes_.batch * sizes_.variates, 0.0F);
+        }
         for (Index b = 0; b < series.batch && !series.future_exogenous.empty(); ++b) {
             for (Index x = 0; x < series.exogenous; ++x) {
                 const Index row = b * sizes_.variates + first + x;
-                is_known[row] = 1.0F;
+                if (is_known != nullptr) {
+                    is_known[row] = 1.0F;
+                }
                 std::copy_n(series.future_exogenous.data() + (b * series.exogenous + x) * known, request.horizon,
                             future + row * horizon);
             }
@@ -168,7 +172,7 @@ private:
         }
     }
 
-    const ForecastSizes& sizes_;
+    ForecastSizes sizes_;
     StateMemory memory_;
 };
 

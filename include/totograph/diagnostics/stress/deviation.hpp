@@ -150,13 +150,11 @@ inline double worst_step(std::span<const float> found, std::span<const float> ex
 
 /// What of a forecast is compared, `[batch, variates, horizon, paths]`.
 inline std::vector<float> compared_values(const Forecast& forecast, Compared compared) {
-    if (forecast.sample_count() == 0) {
-        return forecast.mean();
-    }
-    if (compared == Compared::summaries) {
+    const bool is_mean = forecast.sample_count() == 0 && forecast.levels().empty();
+    if (compared == Compared::summaries && !is_mean) {
         return forecast.median();
     }
-    return {forecast.samples().begin(), forecast.samples().end()};
+    return {forecast.values().begin(), forecast.values().end()};
 }
 
 /// What the medians of two independent sets of samples differ by on average at each step, `[batch, variates, horizon]`:

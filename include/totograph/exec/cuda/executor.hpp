@@ -150,12 +150,15 @@ public:
 
     /// The states that no program writes, which lie together: `States::input_bytes` bytes.
     [[nodiscard]] std::byte* inputs() const noexcept { return memory_.data(); }
-    /// The offset of an input state among the inputs; -1 when no program has one of this name.
+    /// The offset of an input state among the inputs; -1 when there is none of this name, also when a program writes
+    /// it.
     static std::ptrdiff_t input_offset(std::string_view name) noexcept {
         const auto* entry = Layout::find(name);
-        return entry == nullptr
-                   ? -1
-                   : static_cast<std::ptrdiff_t>(States::offset(static_cast<std::size_t>(entry - &Layout::entries[0])));
+        if (entry == nullptr) {
+            return -1;
+        }
+        const std::size_t offset = States::offset(static_cast<std::size_t>(entry - &Layout::entries[0]));
+        return offset < States::input_bytes ? static_cast<std::ptrdiff_t>(offset) : -1;
     }
 
     /// Fills all memory with a pattern that is NaN as f32 and f64: what is read before it is written shows.

@@ -17,6 +17,7 @@
 #include <totograph/exec/cpu/eager_executor.hpp>
 #include <totograph/exec/cpu/fused_executor.hpp>
 #include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/check_states.hpp>
 #include <totograph/forecast/collect.hpp>
 #include <totograph/forecast/cpu/resources.hpp>
 #include <totograph/forecast/family.hpp>
@@ -132,6 +133,7 @@ public:
 
 protected:
     static constexpr ForecastPlan plan = forecast_plan<Model, bucket>();
+    static_assert(forecast_detail::check_states<Layout, plan.sizes>());
 
     CpuRunner(const Weights& weights, const Resources& resources)
         : executor_(weights, threads_of(resources)), result_(plan.result_size()) {}

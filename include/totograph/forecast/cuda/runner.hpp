@@ -27,6 +27,7 @@
 #include <totograph/exec/cuda/runtime/stream.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/check_states.hpp>
 #include <totograph/forecast/cuda/device_forecast.hpp>
 #include <totograph/forecast/cuda/forecaster_options.hpp>
 #include <totograph/forecast/cuda/launches.hpp>
@@ -206,6 +207,7 @@ public:
 
 protected:
     static constexpr ForecastPlan plan = forecast_plan<Model, bucket>();
+    static_assert(forecast_detail::check_states<typename Executor::Layout, plan.sizes>());
 
     /// Prepares the weights, all memory that forecasts need, and the graphs, each of which runs once.
     Runner(const Weights& weights, const Resources& resources)

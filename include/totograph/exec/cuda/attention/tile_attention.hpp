@@ -181,11 +181,8 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
     int shared_limit = is_decode ? end : 0;  // up to there all queries of the warp attend to all keys
     std::int32_t groups[2] = {};
     const auto group_of = [&](int number) {
-        constexpr Strides strides = K::kernel.operands[3].strides;
         const QueryPlace own = place_in_tile(number);
-        return integers[own.series * static_cast<Offset<K>>(strides[0]) +
-                        own.variate * static_cast<Offset<K>>(strides[1]) +
-                        own.position * static_cast<Offset<K>>(strides[2])];
+        return mask_entry<K>(integers, own, own.variate, own.position);
     };
     if constexpr (is_over_variates) {
         groups[0] = exists(0) ? group_of(query_of(0)) : 0;

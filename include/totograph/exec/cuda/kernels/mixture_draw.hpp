@@ -18,7 +18,7 @@
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
 #include <totograph/graph/kernel.hpp>
 
-// Draws from mixtures whose parameters are sums of GEMMs that a library left in memory: the chain after a GEMM
+// Draws from mixtures whose parameters are accumulators that cuBLASLt left in memory: the chain after a GEMM
 // runs where a draw needs what it makes.
 
 namespace totograph::cuda {

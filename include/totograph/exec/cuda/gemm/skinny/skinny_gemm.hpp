@@ -19,7 +19,7 @@
 
 // GEMMs of few rows with bf16 weights. They are bound by reading the weights once, so each thread asks for all that
 // it will read of them before it waits for the kernel before; the chain after the GEMM, and the norm before it, run
-// in the same kernel. What is here is for one tensor core instruction of rows; streaming_tiles.hpp has those of more.
+// in the same kernel. What is here is for one tensor core instruction of rows; skinny_tiles.hpp has those of more.
 
 namespace totograph::cuda {
 

@@ -17,7 +17,7 @@
 #include <totograph/exec/cuda/kernels/reduction.hpp>
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
 
-// A GEMM of many rows in bf16 with its bias and residual, the accumulators rounded, and their norm, in one kernel.
+// A GEMM of many rows in bf16 with its bias and residual, its result as bf16, and the norm, in one kernel.
 //
 // A cluster of eight blocks has 128 whole rows, each block an eighth of their columns. One warp of a block copies tiles
 // of 64 elements of depth to shared memory, some ahead: the weights of its columns, and its share of the rows to all
@@ -130,7 +130,7 @@ struct ClusterRunner {
         }
     }
 
-    /// Sends the squares of a warp's rows to the block that accumulators them up: the one of the warp's number.
+    /// Sends the squares of a warp's rows to the block that adds them up: the one of the warp's number.
     static __device__ __forceinline__ void send_squares(const Quad (&quads)[2 * sixteens], Shared& shared) {
         const int lane = static_cast<int>(threadIdx.x) % 32;
         float squares[2] = {0, 0};
