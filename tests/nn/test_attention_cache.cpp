@@ -37,7 +37,7 @@ constexpr Tensor part(Tensor of, Index begin, Index count) {
 constexpr nn::QueryKeyValue inputs(Recorder& r) {
     return {rows(r, "q", heads * head_dim), rows(r, "k", kv_heads * head_dim), rows(r, "v", kv_heads * value_dim)};
 }
-using Cache = nn::KvCache<{
+using Cache = nn::KvCache<nn::KvCacheSize{
     .batch = 2, .variates = 3, .capacity = positions, .width = kv_heads* head_dim, .value_width = kv_heads* value_dim}>;
 constexpr nn::KvCacheNames names{"keys", "values", "length"};
 constexpr Tensor number(Recorder& r, Index value) {
