@@ -19,10 +19,10 @@ struct Model {
     static constexpr void record(Recorder& r) {
 #ifdef TOTOGRAPH_COMPILE_FAIL_CONTROL
         const Tensor x = r.state("x", {4});
-        r.store(r.state("y", {4}), opaque<Sum>(x, x, x, x, x, x, x, x));
+        r.store(r.state("y", {4}), opaque<Sum>(x, x, x, x, x, x, x, x, x));
 #else
         const Tensor x = r.state("x", {4});
-        r.store(r.state("y", {4}), opaque<Sum>(x, x, x, x, x, x, x, x, x));
+        r.store(r.state("y", {4}), opaque<Sum>(x, x, x, x, x, x, x, x, x, x));
 #endif
     }
 };

@@ -4,6 +4,7 @@
 # clang prints text in a template argument as numbers.
 include("${CMAKE_CURRENT_LIST_DIR}/compiler_command.cmake")
 totograph_compiler_command(compiler)
+list(APPEND compiler "-I${CMAKE_CURRENT_LIST_DIR}/..")  # what tests share
 
 file(STRINGS "${CASE}" expectations REGEX "^// expect: .+")
 if(expectations STREQUAL "")

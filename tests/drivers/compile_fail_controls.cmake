@@ -4,6 +4,7 @@
 # first.
 include("${CMAKE_CURRENT_LIST_DIR}/compiler_command.cmake")
 totograph_compiler_command(compiler)
+list(APPEND compiler "-I${CMAKE_CURRENT_LIST_DIR}/..")  # what tests share
 
 file(GLOB cases "${FOLDER}/*.cpp")
 set(includes "")

@@ -102,7 +102,8 @@ refuses 2 "two tasks" series.csv --vary-context --build-latency
 refuses 2 "expected one of: quick, full, production-check" series.csv --mode thorough
 refuses 2 "--execution-mode is 'fast', expected one of: eager" series.csv --execution-mode fast
 refuses 2 "There is no backend 'tpu'" "${small[@]}" --backend tpu
-refuses 2 "--sizes names number 9" series.csv --sizes 9
+# After the note of what the file's columns were taken for.
+expect 2 "--sizes names number 9" "$program" series.csv --sizes 9
 refuses 2 "has no column 'load'" series.csv --columns load
 tr , ';' < series.csv | gzip > semicolons.csv.gz
 refuses 2 "Its columns are: 'time', 'wave', 'gaps', 'ramp'." semicolons.csv.gz --columns load
