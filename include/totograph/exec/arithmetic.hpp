@@ -22,12 +22,12 @@ concept Number = std::is_arithmetic_v<T>;
 /// The larger; NaN where one of them is.
 template <Number T>
 TOTOGRAPH_HOST_DEVICE constexpr T max(T a, T b) {
-    return a > b || a != a ? a : b;
+    return a > b || a != a ? a : b;  // NOLINT(misc-redundant-expression): NaN is not itself
 }
 /// The smaller; NaN where one of them is.
 template <Number T>
 TOTOGRAPH_HOST_DEVICE constexpr T min(T a, T b) {
-    return a < b || a != a ? a : b;
+    return a < b || a != a ? a : b;  // NOLINT(misc-redundant-expression): NaN is not itself
 }
 template <Number T>
 TOTOGRAPH_HOST_DEVICE constexpr T less(T a, T b) {

@@ -101,8 +101,10 @@ struct AttentionDescription {
 constexpr double usual_attention_scale(Index head_dim) {
     const auto width = static_cast<double>(head_dim < 1 ? 1 : head_dim);
     double root = width;  // Newton's iteration from above: constant expressions have no sqrt
-    for (double next = 0.5 * (root + 1); next < root; next = 0.5 * (root + width / root)) {
+    double next = 0.5 * (root + 1);
+    while (next < root) {
         root = next;
+        next = 0.5 * (root + width / root);
     }
     return 1 / root;
 }

@@ -78,7 +78,7 @@ template <class Operation, class T>
 constexpr auto scalar_of() -> T (*)(const T*) {
     if constexpr (!computes_in<Operation, T>) {
         return nullptr;
-    } else if constexpr (requires { Operation::apply(T()); }) {
+    } else if constexpr (requires { Operation::apply(T()); }) {  // NOLINT(bugprone-branch-clone): by arity
         return [](const T* x) { return Operation::apply(x[0]); };
     } else if constexpr (requires { Operation::apply(T(), T()); }) {
         return [](const T* x) { return Operation::apply(x[0], x[1]); };

@@ -36,10 +36,10 @@ namespace detail {
 
 /// What columns of a role are called, and the numbers that they hold.
 struct PartKind {
-    ClockPart::Role role;
-    std::array<std::string_view, 5> names;
-    double least;
-    double most;
+    ClockPart::Role role{};
+    std::array<std::string_view, 5> names{};
+    double least = 0;
+    double most = 0;
 };
 
 inline constexpr std::array<PartKind, 6> part_kinds = {{

@@ -38,7 +38,7 @@ inline void elementwise_in_blocks(Op op, std::span<const TensorData> inputs, std
                                   const TensorData& out) {
     constexpr Index most = 256;
     std::array<std::array<double, static_cast<std::size_t>(most)>, 3> arguments{};
-    std::array<double, static_cast<std::size_t>(most)> results;
+    std::array<double, static_cast<std::size_t>(most)> results{};
     // The last axes that each input walks through in even steps are one run; the others are looped over.
     Shape outer = out.shape;
     Index run = 1;
