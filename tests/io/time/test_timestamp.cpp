@@ -43,13 +43,15 @@ TEST_CASE("timestamp: months by their names, and quarters") {
         CHECK(timestamp_text(stamp->instant, {}) == "2024-01-05");
         CHECK(timestamp_text(stamp->instant, stamp->style) == text);
     }
-    for (const auto& [text, first_day] : {std::pair{"Jan 2024", "2024-01-01"},
-                                          {"2024 Feb", "2024-02-01"},
-                                          {"2024-Sep", "2024-09-01"},
-                                          {"DECEMBER 2024", "2024-12-01"},
-                                          {"2024-Q1", "2024-01-01"},
-                                          {"2024Q4", "2024-10-01"},
-                                          {"Q2 2024", "2024-04-01"}}) {
+    for (const auto& named : {std::pair{"Jan 2024", "2024-01-01"},
+                              {"2024 Feb", "2024-02-01"},
+                              {"2024-Sep", "2024-09-01"},
+                              {"DECEMBER 2024", "2024-12-01"},
+                              {"2024-Q1", "2024-01-01"},
+                              {"2024Q4", "2024-10-01"},
+                              {"Q2 2024", "2024-04-01"}}) {
+        const char* const text = named.first;
+        const char* const first_day = named.second;
         CAPTURE(text);
         const auto stamp = parse_timestamp(text);
         REQUIRE(stamp);
