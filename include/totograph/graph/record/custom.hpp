@@ -76,9 +76,9 @@ inline constexpr bool computes_in = []<class... Types>(std::type_identity<std::t
 
 template <class Operation, class T>
 constexpr auto scalar_of() -> T (*)(const T*) {
-    if constexpr (!computes_in<Operation, T>) {
+    if constexpr (!computes_in<Operation, T>) {  // NOLINT(bugprone-branch-clone): else it is not instantiated
         return nullptr;
-    } else if constexpr (requires { Operation::apply(T()); }) {  // NOLINT(bugprone-branch-clone): by arity
+    } else if constexpr (requires { Operation::apply(T()); }) {
         return [](const T* x) { return Operation::apply(x[0]); };
     } else if constexpr (requires { Operation::apply(T(), T()); }) {
         return [](const T* x) { return Operation::apply(x[0], x[1]); };
