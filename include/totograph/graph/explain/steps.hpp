@@ -50,9 +50,9 @@ struct Source {
 
 /// A step in words.
 struct StepWords {
-    std::string what;                 ///< `GEMM 64->256 x2`, `mean of 768`, `attention of 12 heads of 64, causal`.
-    std::vector<std::string> before;  ///< What happens to the elements of a reduction first.
-    std::vector<std::string> after;   ///< What happens to the result before it is written.
+    std::string what;                   ///< `GEMM 64->256 x2`, `mean of 768`, `attention of 12 heads of 64, causal`.
+    std::vector<std::string> before;    ///< What happens to the elements of a reduction first.
+    std::vector<std::string> after;     ///< What happens to the result before it is written.
     std::vector<NameAndLayer> weights;  ///< Of the checkpoint, in the order of the operands.
     std::vector<Source> sources;        ///< Each once.
     std::vector<int> nodes;             ///< Of the rewritten graph: what this step computes.
