@@ -56,7 +56,7 @@ TOTOGRAPH_HOST_DEVICE constexpr T constant(double value) {
 template <Op op>
 inline constexpr bool is_missing = false;
 
-/// The functions of <cmath> lie beside those above, and those of other types are found with their arguments.
+/// The functions of `cmath` lie beside those above, and those of other types are found with their arguments.
 template <Op op, class T>
 TOTOGRAPH_HOST_DEVICE inline auto apply(const T& a, [[maybe_unused]] const T& b, [[maybe_unused]] const T& c) {
     using std::abs, std::floor, std::exp, std::log, std::sin, std::cos, std::sqrt, std::tanh, std::sinh, std::asinh,

@@ -110,7 +110,7 @@ public:
     }
 
     /// Runs the chain and stores what it makes.
-    /// @param accumulators    gives of the `i`th row the accumulators of a factor of a pair, as floats
+    /// @param sums    gives of the `i`th row the accumulators of a factor of a pair, as floats
     /// @param exists  whether the `i`th row is to be stored
     template <class Sums, class Exists>
     __device__ __forceinline__ void finish(int column, const Rows& rows, Operands (&operands)[each], const Sums& sums,
