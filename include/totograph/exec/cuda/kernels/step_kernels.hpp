@@ -11,12 +11,15 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/attention/attention.hpp>
 #include <totograph/exec/cuda/gemm/epilogue.hpp>
+#include <totograph/exec/cuda/kernels/argmax.hpp>
 #include <totograph/exec/cuda/kernels/categorical.hpp>
+#include <totograph/exec/cuda/kernels/cumsum.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/movement.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
 #include <totograph/exec/cuda/kernels/sample.hpp>
+#include <totograph/exec/cuda/kernels/softmax.hpp>
 #include <totograph/exec/cuda/lowering/row_local.hpp>
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
 #include <totograph/graph/kernel.hpp>

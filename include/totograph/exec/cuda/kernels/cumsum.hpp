@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/kernels/elementwise.hpp>
+#include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/kernels/reduction.hpp>
+#include <totograph/graph/kernel.hpp>
+
+namespace totograph::cuda {
+
+/// Stretches of a row's running sum that a warp has on their way at a time, at most.
+inline constexpr int most_stretches = 16;
+
+/// What the stretches of a block add up to: one array for all running sums of a kernel.
+__device__ __forceinline__ double* sums_of_stretches() {
+    __shared__ double sums[most_stretches * (block_threads / warp_size)];
+    return sums;
+}
+
+/// Running sums along the last axis, in double. Stretches of a warp's width are summed on their own; their totals add
+/// up from the left.
+template <class K, class Threads = Blocks<>>
+__device__ void run_cumsum(const KernelCall& call) {
+    using T = Element<K::kernel.dtype>;
+    constexpr int warps = block_threads / warp_size;
+    constexpr auto columns = static_cast<Offset<K>>(K::kernel.iteration[-1]);
+    constexpr auto rows = static_cast<Offset<K>>(K::kernel.iteration.size() / K::kernel.iteration[-1]);
+    constexpr auto step = static_cast<Offset<K>>(inner_stride<K>(K::kernel.operands[0].strides));
+    constexpr auto out_step = static_cast<Offset<K>>(inner_stride<K>(K::kernel.output_strides));
+    // A row of a few stretches takes a warp, a longer one a block.
+    constexpr int together = columns <= 4 * warp_size ? 1 : warps;
+    if constexpr (together == 1) {
+        if (!Threads::template group_has_item<warp_size, rows>()) {
+            return;
+        }
+    }
+    const auto* in = call.operands[0].get<T>(positions_of<K>(call));
+    auto* out = call.output.get<T>(positions_of<K>(call));
+    const int warp = static_cast<int>(threadIdx.x) / warp_size;
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    const auto value_at = [&](Offset<K> column, Offset<K> from) {
+        return column < columns ? static_cast<double>(in[from + column * step]) : 0.0;
+    };
+    const auto scan = [&](double value) {
+#pragma unroll
+        for (int distance = 1; distance < warp_size; distance *= 2) {
+            const double left = __shfl_up_sync(0xffffffffU, value, static_cast<unsigned>(distance));
+            value = lane >= distance ? value + left : value;
+        }
+        return value;
+    };
+    if constexpr (together == 1) {
+        Threads::template for_each_of_groups<warp_size, rows>([&](Offset<K> row) {
+            const auto place = place_of<K, LeadingOf<K>>(row);
+            const Offset<K> from = offset_of<K, StridesOfOperand<K, 0>>(place);
+            const Offset<K> to = offset_of<K, StridesOfOutput<K>>(place);
+            // All stretches are scanned before the first total is carried on: their steps overlap.
+            constexpr int stretches = static_cast<int>((columns + warp_size - 1) / warp_size);
+            double values[stretches];
+#pragma unroll
+            for (int i = 0; i < stretches; ++i) {
+                values[i] = scan(value_at(i * warp_size + lane, from));
+            }
+            double carry = 0;
+#pragma unroll
+            for (int i = 0; i < stretches; ++i) {
+                const Offset<K> column = i * warp_size + lane;
+                const double value = values[i];
+                if (column < columns) {
+                    out[to + column * out_step] = static_cast<T>(carry + value);
+                }
+                carry += __shfl_sync(0xffffffffU, value, warp_size - 1);
+            }
+        });
+    } else {
+        constexpr int each =
+            std::min(static_cast<int>(divide_rounding_up(Index{columns}, Index{block_threads})), most_stretches);
+        double* const before = sums_of_stretches();  // the sum of all stretches before each
+        Threads::template for_each_of_blocks<rows>([&](Offset<K> row) {
+            const auto place = place_of<K, LeadingOf<K>>(row);
+            const Offset<K> from = offset_of<K, StridesOfOperand<K, 0>>(place);
+            const Offset<K> to = offset_of<K, StridesOfOutput<K>>(place);
+            double carry = 0;
+            for (Offset<K> first = 0; first < columns; first += each * block_threads) {
+                const auto column_of = [&](int i) {
+                    return first + static_cast<Offset<K>>((i * warps + warp) * warp_size + lane);
+                };
+                // All are read before the first is used.
+                double values[each];
+#pragma unroll
+                for (int i = 0; i < each; ++i) {
+                    values[i] = value_at(column_of(i), from);
+                }
+#pragma unroll
+                for (int i = 0; i < each; ++i) {
+                    values[i] = scan(values[i]);
+                    if (lane == warp_size - 1) {
+                        before[i * warps + warp] = values[i];
+                    }
+                }
+                __syncthreads();
+                if (threadIdx.x == 0) {
+#pragma unroll 8
+                    for (int i = 0; i < each * warps; ++i) {
+                        const double total = before[i];
+                        before[i] = carry;
+                        carry += total;
+                    }
+                }
+                __syncthreads();
+#pragma unroll
+                for (int i = 0; i < each; ++i) {
+                    if (column_of(i) < columns) {
+                        out[to + column_of(i) * out_step] = static_cast<T>(before[i * warps + warp] + values[i]);
+                    }
+                }
+                __syncthreads();
+            }
+        });
+    }
+}
+
+}  // namespace totograph::cuda
