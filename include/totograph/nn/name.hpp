@@ -69,8 +69,9 @@ constexpr auto operator+(A, B) {
 inline namespace literals {
 
 /// `"layers.{}.norm"_name`: where a block finds its weights. In it, `{}` stands for the number of the layer.
+// Not consteval: clang 14 then calls it at run time from templates, and emits no code for it.
 template <nn::NameText text>
-consteval nn::Name<text> operator""_name() {
+constexpr nn::Name<text> operator""_name() {
     return {};
 }
 
