@@ -200,7 +200,7 @@ private:
             return is_first ? -argument(0, other) : argument(0, other);
         }
         const double a = argument(0, index);
-        const int arguments = row_of(instruction.op).most_inputs;
+        const int arguments = op_row(instruction.op).most_inputs;
         const double b = arguments > 1 ? argument(1, index) : 0.0;
         const double c = arguments > 2 ? argument(2, index) : 0.0;
         return rounded(instruction.dtype, cpu::apply_elementwise(instruction.op, a, b, c));

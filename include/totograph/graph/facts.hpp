@@ -101,7 +101,7 @@ constexpr Index attention_flops(const AttentionDescription& attention, const Inp
 /// Operations of an op: `result` is its shape, `input(i)` that of an input.
 template <class InputShape>
 constexpr Index flops_of(Op op, const AttentionDescription& attention, const Shape& result, const InputShape& input) {
-    const OpRow& row = row_of(op);
+    const OpRow& row = op_row(op);
     switch (row.work) {
         case OpWork::nothing: return 0;
         case OpWork::each_element:
@@ -123,11 +123,11 @@ constexpr StepFacts facts_of(const Kernel& kernel, DType storage = DType::f32) {
     facts.bytes_written = results * static_cast<Index>(size_in_bytes(kernel.dtype));
     for (int i = 0; i < kernel.operand_count; ++i) {
         const Operand& operand = kernel.operands[static_cast<std::size_t>(i)];
-        if (is_structural && row_of(kernel.op).picks && i == 0 && operand.shape.rank != kernel.iteration.rank) {
+        if (is_structural && op_row(kernel.op).picks && i == 0 && operand.shape.rank != kernel.iteration.rank) {
             facts.bytes_read += elements * static_cast<Index>(size_in_bytes(operand.dtype));  // rows of a table
             continue;
         }
-        const bool takes_one = is_structural && row_of(kernel.op).picks && i == 0;
+        const bool takes_one = is_structural && op_row(kernel.op).picks && i == 0;
         const Shape& extents = is_structural && !takes_one ? operand.shape : kernel.iteration;
         facts.bytes_read +=
             detail::distinct_elements(extents, operand.strides) * static_cast<Index>(size_in_bytes(operand.dtype));

@@ -130,15 +130,15 @@ public:
 
     /// Adds a node of any op. Blocks use the functions of models; this is for those who write new ops. Every node
     /// passes through here, so what holds for all of them is checked here: dtypes that the op computes in, shapes of
-    /// at most `max_rank` axes of at least one element, and inputs that come before.
+    /// at most `max_rank` axes of at least one element, and inputs that come before, as many as the op takes.
     constexpr Tensor add(const Node& node) {
         graph_.nodes.push_back(node);
         Node& added = graph_.nodes.back();
         if (added.dtype == DType::bf16 || added.dtype == DType::f16) {
             fail(ModelErrorKind::dtype_is_storage_only) << name(added.op) << ": a tensor of " << name(added.dtype);
-        } else if (!takes_dtype(row_of(added.op).dtypes, added.dtype)) {
+        } else if (!takes_dtype(op_row(added.op).dtypes, added.dtype)) {
             fail(ModelErrorKind::dtype_is_not_taken) << name(added.op) << " of " << name(added.dtype)
-                                                     << "; it computes in " << name_of(row_of(added.op).dtypes);
+                                                     << "; it computes in " << name_of(op_row(added.op).dtypes);
         }
         if (!is_usable(added.shape, name(added.op))) {
             added.shape = usable(added.shape);
@@ -158,6 +158,15 @@ public:
         return {this, id};
     }
 
+        const OpRow& row = op_row(added.op);
+        if (added.input_count < row.least_inputs || added.input_count > row.most_inputs) {
+            ModelError& error = fail(ModelErrorKind::input_count_differs);
+            error << name(added.op) << " of " << Index{added.input_count} << " inputs; it takes "
+                  << Index{row.least_inputs};
+            if (row.most_inputs > row.least_inputs) {
+                error << " to " << Index{row.most_inputs};
+            }
+        }
     /// Whether a tensor is made of weights and constants alone, so that it can be computed before the first run.
     [[nodiscard]] constexpr bool is_weight_expression(Tensor tensor) const {
         return is_weight_expression_[static_cast<std::size_t>(tensor.id())] != 0;

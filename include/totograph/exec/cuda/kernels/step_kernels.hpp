@@ -34,7 +34,7 @@ namespace totograph::cuda {
 /// Runs a step on threads that share it.
 template <class K, class Threads = Blocks<>>
 __device__ void run_step(const KernelCall& call) {
-    static_assert(K::kernel.kind != KernelKind::structural || row_of(K::kernel.op).executors.cuda,
+    static_assert(K::kernel.kind != KernelKind::structural || op_row(K::kernel.op).executors.cuda,
                   "totograph: the CUDA executor has no kernel for an op that this model records.");
     if constexpr (K::kernel.kind == KernelKind::pointwise) {
         run_pointwise<K, Threads>(call);
@@ -87,7 +87,7 @@ constexpr Index blocks_wanted() {
         return K::kernel.operands[0].shape[-1] <= 1024 ? over(rows, warps) : rows;
     } else if constexpr (K::kernel.op == Op::sample_categorical) {
         return K::kernel.iteration.size();
-    } else if constexpr (row_of(K::kernel.op).kind == OpClass::attention) {
+    } else if constexpr (op_row(K::kernel.op).kind == OpClass::attention) {
         return query_takes_block<K>() ? AttentionSizes<K>::queries : over(AttentionSizes<K>::queries, warps);
     } else {
         return over(K::kernel.iteration.size(), block_threads);
