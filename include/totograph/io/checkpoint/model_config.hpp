@@ -24,9 +24,9 @@ namespace totograph::io {
 
 /// The `config.json` of a checkpoint.
 ///
-/// Keys are paths: names and array positions joined by dots, like `patch_size`,
-/// `output_distribution_kwargs.k_components` or `output_distribution_classes.0`. A path that leads through `null` finds
-/// nothing. A field that is there but null is of another type than any that was asked for.
+/// Keys are paths: names and array positions joined by dots, like `hidden_size`, `rope_scaling.factor` or
+/// `architectures.0`. A path that leads through `null` finds nothing. A field that is there but null is of another type
+/// than any that was asked for.
 class ModelConfig {
 public:
     /// Reads a file. Throws `Error(file_not_found)` when it cannot be opened or is no regular file, and as `parse`
@@ -169,7 +169,7 @@ private:
 /// Compares a checkpoint's configuration with the one that was compiled, field by field, and reports all differences in
 /// one error, so that they need not be met one by one.
 ///
-///     ConfigCheck(config).integer("patch_size", 64).boolean("spacewise_first", false, true).finish();
+///     ConfigCheck(config).integer("hidden_size", 512).boolean("tie_embeddings", false, true).finish();
 ///
 /// Keys are those of `ModelConfig`, which must outlive the check. A field that is missing is a difference, unless
 /// `if_absent` gives the value that it then has. A field of another type is a difference.
