@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -21,6 +25,7 @@ using namespace totograph;
 using smallest_family::Model;
 
 namespace {
+using smallest_family::Partial;
 
 static_assert(ForecastFamily<Model>);
 
@@ -31,10 +36,11 @@ Series series() {
     return {.batch = 2, .variates = 2, .steps = 4, .values = history};
 }
 
-/// Quantiles 0.5, 1 and 2 times the newest step.
-ModelWeights<Model> weights() {
+/// Quantiles so many times the newest step.
+template <class Any = Model>
+ModelWeights<Any> weights(std::vector<float> factors = {0.5F, 1, 2}) {
     return {Weights(
-        std::make_shared<test::TensorMap>(std::map<std::string, std::vector<float>>{{"factor", {0.5F, 1, 2}}}))};
+        std::make_shared<test::TensorMap>(std::map<std::string, std::vector<float>>{{"factor", std::move(factors)}}))};
 }
 
 template <class Result>
@@ -55,6 +61,22 @@ void check(const Result& forecast, Index horizon) {
 }
 
 }  // namespace
+
+/// Of -0, a negative step, 4, and a step that overflows times the last factor.
+void check_partial(const Forecast& forecast, Index horizon) {
+    const std::span<const float> values = forecast.values();
+    REQUIRE(values.size() == static_cast<std::size_t>(4 * horizon * 3));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        CAPTURE(i);
+        const std::size_t row = i / static_cast<std::size_t>(3 * horizon);
+        CHECK(std::isnan(values[i]) == (row == 1));
+        CHECK(std::isinf(values[i]) == (row == 3 && i % 3 == 2));
+        if (row != 1) {
+            CHECK(std::signbit(values[i]) == (row == 0));
+        }
+    }
+    CHECK(forecast.not_finite() == horizon * (3 + 1));
+}
 
 TEST_CASE("a family of quantiles: every executor of the CPU gives them") {
     Forecaster<Model, bucket> fused(weights());
@@ -97,6 +119,20 @@ TEST_CASE("states are read and written by name, type and size") {
     Forecaster<Model, bucket> forecaster(weights());
     forecaster.fill(series(), bucket, 0);
     CHECK(forecaster.read_state<std::int32_t>("length") == std::vector<std::int32_t>{4, 4});
+TEST_CASE("a family without marks: a zero keeps its sign, and what is no finite number stands there and is counted") {
+    const std::vector<float> newest{-0.0F, -1, 4, 3.4e38F};
+    const Series steps{.batch = 2, .variates = 2, .steps = 1, .values = newest};
+    const auto factors = weights<Partial>({0.5F, 1, 3});
+    Forecaster<Partial, bucket> fused(factors);
+    check_partial(fused.forecast(steps), 4);
+    check_partial(fused.forecast(steps, {.horizon = 3}), 3);
+    EagerForecaster eager(factors.weights, record_forecast<Partial, bucket>());
+    check_partial(eager.forecast(steps, {.horizon = 3}), 3);
+    constexpr Bucket half{.variates = 2, .context = 6, .horizon = 4};
+    EagerForecaster in_parts(factors.weights, record_forecast<Partial, half>());
+    check_partial(in_parts.forecast(steps), 4);
+}
+
     forecaster.write_state("length", std::vector<std::int32_t>{1, 4});
     forecaster.run<0>();
     const std::vector<float> forecast = forecaster.read_state<float>("forecast");

@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include <totograph/core/not_finite.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/family.hpp>
@@ -21,6 +22,7 @@ struct ForecastPlan {
     Bucket bucket;
     ForecastSizes sizes;
     std::span<const double> levels{};            ///< Of a family that forecasts quantiles.
+    NotFinite not_finite = NotFinite::by_value;  ///< How values tell that they are no finite numbers.
     std::span<const std::string_view> names{};   ///< Of the programs, in the order in which they run.
     std::span<const std::string_view> titles{};  ///< What each of them does, in a few words.
     /// How often a program runs for a horizon of so many steps.
@@ -104,6 +106,7 @@ constexpr ForecastPlan forecast_plan() {
         .levels = Family::results.levels,
         .names = Schedule::names,
         .titles = Schedule::titles,
+        .not_finite = Family::results.not_finite,
         .runs = [](std::size_t program, Index horizon) { return static_cast<Index>(Schedule::runs(program, horizon)); },
         .fill = [](StateMemory memory, const ForecastSizes& sizes, const Series& series, const Bucket& request,
                    std::uint64_t seed,

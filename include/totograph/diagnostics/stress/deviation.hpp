@@ -158,6 +158,15 @@ inline std::vector<float> compared_values(const Forecast& forecast, Compared com
 }
 
 /// What the medians of two independent sets of samples differ by on average at each step, `[batch, variates, horizon]`:
+/// How many values are no finite numbers where those that are compared do not show it.
+inline std::uint64_t hidden_not_finite(const Forecast& forecast, Compared compared) {
+    const auto values = forecast.values();
+    const Index shown = compared == Compared::summaries
+                            ? 0
+                            : std::count_if(values.begin(), values.end(), [](float x) { return !std::isfinite(x); });
+    return static_cast<std::uint64_t>(std::max<Index>(0, forecast.not_finite() - shown));
+}
+
 /// sqrt(2) sqrt(2 / pi) sqrt(pi / 2) = 1.41 standard deviations by the root of their number, and a standard deviation
 /// is 0.74 of the distance between the quartiles, were they normal.
 inline std::vector<float> median_scatter(const Forecast& forecast) {
@@ -231,8 +240,8 @@ inline ForecastDeviation compare_forecasts(const Forecast& found, const Forecast
         result.variates.push_back(deviation);
     }
     if (!result.variates.empty()) {  // which of them it was is not known
-        result.variates.front().not_finite +=
-            static_cast<std::uint64_t>(found.not_finite()) + static_cast<std::uint64_t>(expected.not_finite());
+        result.variates.front().not_finite += detail::hidden_not_finite(found, thresholds.compared) +
+                                              detail::hidden_not_finite(expected, thresholds.compared);
     }
     return result;
 }

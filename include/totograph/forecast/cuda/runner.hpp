@@ -323,11 +323,13 @@ private:
 
     /// What a forecast does before and after the programs.
     [[nodiscard]] auto recording() const {
-        return std::pair([this](cudaStream_t stream) { copy_inputs(stream); },
-                         [this](cudaStream_t stream) {
-                             result_.template collect<plan.sizes.values, bucket.variates, plan.sizes.forecast_steps()>(
-                                 plan, executor_.state(states::forecast), executor_.state(states::request), stream);
-                         });
+        return std::pair(
+            [this](cudaStream_t stream) { copy_inputs(stream); },
+            [this](cudaStream_t stream) {
+                result_
+                    .template collect<plan.sizes.values, bucket.variates, plan.sizes.forecast_steps(), plan.not_finite>(
+                        plan, executor_.state(states::forecast), executor_.state(states::request), stream);
+            });
     }
 
     /// Puts the replay of a request, which was checked and fits, onto a stream. The device is current.
