@@ -128,11 +128,11 @@ TEST_CASE("a request that no bucket holds is told which there are") {
     };
     const auto strict = tg::ContextPolicy::error;
     refuse(waves(1, 2, 65), {.horizon = 8, .samples = 0, .context = strict},
-           {"1 x 2 x 65 -> 8, mean", "1 x 2 x 16 -> 8, mean", "1 x 2 x 64 -> 8, mean", "1 x 2 x 32 -> 16, 4 samples",
-            "2 x 4 x 32 -> 16, mean"});
+           {"1 x 2 x 65 -> 8, no samples", "1 x 2 x 16 -> 8, no samples", "1 x 2 x 64 -> 8, no samples",
+            "1 x 2 x 32 -> 16, 4 samples", "2 x 4 x 32 -> 16, no samples"});
     refuse(waves(1, 2, 65), {.context = strict}, {"1 x 2 x 65", "larger one"});
     // Held by a bucket, but one of means: never in silence.
-    refuse(waves(1, 3, 8), {}, {"1 x 3 x 8", "samples = 0", "2 x 4 x 32 -> 16, mean"});
+    refuse(waves(1, 3, 8), {}, {"1 x 3 x 8", "samples = 0", "2 x 4 x 32 -> 16, no samples"});
     refuse(waves(1, 5, 8), {}, {"1 x 5 x 8"});
     refuse(waves(1, 1, 8), {.horizon = 17}, {"-> 17", "ForecastOptions::extend"});
     refuse(waves(1, 3, 8), {.samples = 4}, {"4 samples"});

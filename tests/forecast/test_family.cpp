@@ -14,6 +14,8 @@
 #include <totograph/forecast/bucket_set.hpp>
 #include <totograph/forecast/cpu/eager_forecaster.hpp>
 #include <totograph/forecast/cpu/forecaster.hpp>
+#include <totograph/forecast/quantile_forecast.hpp>
+#include <totograph/forecast/result_memory.hpp>
 
 #include "forecast/smallest_family.hpp"
 #include "io/support.hpp"
@@ -88,6 +90,17 @@ TEST_CASE("a family of quantiles: every executor of the CPU gives them") {
     check(recorded.forecast(series(), {.horizon = 2}), 2);
     BucketSet<Model, bucket, Bucket{.batch = 2, .variates = 2, .context = 6, .horizon = 8}> set(weights());
     check(set.forecast(series(), {.horizon = 6}), 6);
+TEST_CASE("a family of quantiles: what is kept is a forecast of quantiles, too") {
+    Forecaster<Model, bucket> forecaster(weights());
+    const OwnedQuantileForecast kept = forecaster.forecast(series()).keep();
+    (void)forecaster.forecast(series(), {.horizon = 1});
+    check(kept, 4);
+    check(kept.view(), 4);
+    const QuantileForecast told = kept.view().keep_in(ResultMemory(0)).with_context(3);
+    CHECK(told.context() == 3);
+    check(told, 4);
+}
+
 }
 
 TEST_CASE("a family of quantiles: a request in parts, and one that goes on from medians") {

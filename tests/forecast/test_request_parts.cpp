@@ -16,6 +16,7 @@
 
 #include "io/support.hpp"
 #include "models/toto1/series.hpp"
+#include "support/count_allocations.hpp"
 
 // How requests that are larger than a bucket are divided, with a forecaster that computes nothing and shows in its
 // values all that it was asked: the draw's name, and the history it was given.
@@ -166,7 +167,7 @@ TEST_CASE("a mean has parts of its batch alone") {
     CHECK(different_bits(whole.forecast(series_of(request), {.horizon = 20}).keep(),
                          teller.forecast(series_of(request), {.horizon = 20})) == 0);
     CHECK(teller.runs == 3);
-    tg::test::check_error(ErrorCode::no_bucket, {"7 samples", "mean"},
+    tg::test::check_error(ErrorCode::no_bucket, {"7 samples", "no samples"},
                           [&] { (void)teller.forecast(series_of(request), {.horizon = 20, .samples = 7}); });
 }
 
@@ -294,6 +295,18 @@ TEST_CASE("a result that there is no memory for is an error that names its size"
         });
     CHECK(values.size == 122880);
     CHECK(tg::machine_memory() > 1 << 20);
+}
+
+TEST_CASE("a history that there is no memory to extend in is an error that names its size") {
+    constexpr Bucket long_context{.variates = 1, .context = 4096, .horizon = 8};
+    Teller teller(long_context);
+    const Request request = waves(1, 1, 4096);
+    {
+        const NoMemoryFor history(10'000);
+        tg::test::check_error(ErrorCode::out_of_memory, {"a history with the forecast behind it takes 16.0 KiB"},
+                              [&] { (void)teller.forecast(request.series(), {.horizon = 16, .extend = true}); });
+    }
+    CHECK(teller.forecast(request.series(), {.horizon = 16, .extend = true}).horizon() == 16);
 }
 
 TEST_CASE("values that are not finite are counted in all parts") {

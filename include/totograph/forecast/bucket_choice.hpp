@@ -95,7 +95,7 @@ inline bool is_beyond_horizon(std::span<const Bucket> buckets, const Bucket& req
                     (options.horizon ? " -> " + std::to_string(request.horizon) : "") +
                     (must_sample            ? ", sampled (ask for samples = 0 to have the mean)"
                      : !options.samples     ? ""
-                     : request.samples == 0 ? ", mean"
+                     : request.samples == 0 ? ", no samples"
                                             : ", " + std::to_string(request.samples) + " samples") +
                     "; the compiled sizes are: " + list + ". Ask for less, or compile a larger one." +
                     (is_beyond_horizon(buckets, request)

@@ -32,8 +32,10 @@ struct ForecastPlan {
                  std::uint64_t seed, std::uint32_t first_sample) = nullptr;
 
     /// Of a forecaster that has no programs, such as a backend of somebody's own: for `forecast_in_parts`.
-    static constexpr ForecastPlan of(const Bucket& bucket, Index patch_size = 1) {
-        return {.bucket = bucket, .sizes = ForecastSizes(bucket, patch_size)};
+    static constexpr ForecastPlan of(const Bucket& bucket, Index patch_size = 1, std::span<const double> levels = {}) {
+        return {.bucket = bucket,
+                .sizes = ForecastSizes(bucket, patch_size, 0, static_cast<Index>(levels.size())),
+                .levels = levels};
     }
 
     [[nodiscard]] constexpr std::size_t program_count() const { return names.size(); }
@@ -104,9 +106,9 @@ constexpr ForecastPlan forecast_plan() {
         .bucket = bucket,
         .sizes = Family::sizes(bucket),
         .levels = Family::results.levels,
+        .not_finite = Family::results.not_finite,
         .names = Schedule::names,
         .titles = Schedule::titles,
-        .not_finite = Family::results.not_finite,
         .runs = [](std::size_t program, Index horizon) { return static_cast<Index>(Schedule::runs(program, horizon)); },
         .fill = [](StateMemory memory, const ForecastSizes& sizes, const Series& series, const Bucket& request,
                    std::uint64_t seed,

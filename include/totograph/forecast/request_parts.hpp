@@ -19,9 +19,9 @@
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/forecast.hpp>
 #include <totograph/forecast/forecast_plan.hpp>
+#include <totograph/forecast/out_of_memory.hpp>
 #include <totograph/forecast/request.hpp>
 #include <totograph/forecast/series.hpp>
-#include <totograph/graph/explain/text.hpp>
 
 // How a forecaster of one bucket serves requests that are larger than it.
 namespace totograph {
@@ -63,13 +63,7 @@ inline double result_bytes(const Bucket& request, Index values) noexcept {
 }
 
 [[noreturn]] inline void reject_size(const Bucket& request, Index values) {
-    const auto text = [](double bytes) {
-        return totograph::detail::with_unit(bytes, 1024, {"B", "KiB", "MiB", "GiB", "TiB"});
-    };
-    reject(ErrorCode::out_of_memory, "the result of a request of " + to_string(request) + " takes " +
-                                         text(result_bytes(request, values)) + ", and this machine has " +
-                                         text(machine_memory()) +
-                                         " of memory, not all of it free; ask for less, or in several requests.");
+    reject_memory("the result of a request of " + to_string(request), result_bytes(request, values));
 }
 
 /// Makes room for a result. Throws `Error` (`out_of_memory`) when there is none.
@@ -103,6 +97,17 @@ inline Bucket check_for(const Series& series, const ForecastOptions& options, co
                                 "groups that differ from step to step cannot go on from a horizon of " +
                                     std::to_string(bucket.horizon) + " steps, less than a patch of " +
                                     std::to_string(patch_size) + "; give one id for each variate.");
+    }
+    return request;
+}
+
+/// The same with the bucket of a plan, and that the machine has memory for what is larger than the bucket: all that
+/// `forecast_in_parts` checks before anything runs.
+inline Bucket check_for(const Series& series, const ForecastOptions& options, const ForecastPlan& plan) {
+    const Bucket request = check_for(series, options, plan.bucket, plan.sizes.patch_size);
+    const Index values = plan.values(request.samples);
+    if (!plan.bucket.holds(request) && forecast_detail::result_bytes(request, values) > machine_memory()) {
+        forecast_detail::reject_size(request, values);
     }
     return request;
 }
@@ -237,11 +242,7 @@ Forecast forecast_in_parts(const Series& given, const ForecastOptions& options, 
                            PartsMemory& memory, const Run& run) {
     const Bucket& bucket = plan.bucket;
     const Index patch_size = plan.sizes.patch_size;
-    const Bucket request = check_for(given, options, bucket, patch_size);
-    if (const Index values = plan.values(request.samples);
-        !bucket.holds(request) && forecast_detail::result_bytes(request, values) > machine_memory()) {
-        forecast_detail::reject_size(request, values);
-    }
+    const Bucket request = check_for(given, options, plan);
     if (request.context < given.steps && !memory.has_told_newest) {
         memory.has_told_newest = logs(LogTopic::sizes);
         log(LogTopic::sizes, [&] {
@@ -274,7 +275,10 @@ Forecast forecast_in_parts(const Series& given, const ForecastOptions& options, 
         not_finite += forecast.not_finite();
         done += part.horizon;
         if (done < request.horizon) {
-            series = forecast_detail::extended(series, forecast, bucket.context, memory);
+            const auto bytes = static_cast<std::size_t>(series.rows() * bucket.context) * sizeof(float);
+            series = forecast_detail::with_memory("a history with the forecast behind it", bytes, [&] {
+                return forecast_detail::extended(series, forecast, bucket.context, memory);
+            });
             if (!series.future_exogenous.empty()) {
                 series.future_exogenous = series.future_exogenous.subspan(static_cast<std::size_t>(part.horizon));
             }

@@ -19,7 +19,8 @@
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/bucket_choice.hpp>
 #include <totograph/forecast/forecast.hpp>
-#include <totograph/forecast/request.hpp>
+#include <totograph/forecast/out_of_memory.hpp>
+#include <totograph/forecast/request_parts.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/graph/explain/text.hpp>
 #include <totograph/io/text.hpp>
@@ -120,7 +121,7 @@ public:
                 served.places[i].is_warm = true;
             }
         }
-        results_.make_room(buckets_);
+        results_.make_room(largest_result());
         is_warm_ = true;
         was_warm_ = true;
         update_ready();
@@ -161,7 +162,8 @@ public:
         try {
             const Forecast result = slot->forecaster->forecast(series, options);
             const auto latency = Clock::now() - start;
-            Forecast kept = result.keep_in(results_.take());  // before it is counted: this may find no memory
+            Forecast kept = forecast_detail::with_memory(  // before it is counted
+                "the copy of a result", result.values().size_bytes(), [&] { return result.keep_in(results_.take()); });
             slot->counters->add_forecast(latency, slot->forecaster->replays(), kept.is_finite());
             return kept;
         } catch (...) {
@@ -301,6 +303,17 @@ private:
         is_ready_.store(is_ready, std::memory_order_relaxed);
     }
 
+    /// Values of a result that fills the bucket whose results are largest.
+    [[nodiscard]] std::size_t largest_result() const {
+        std::size_t largest = 0;
+        for (const detail::ServedBackend& served : routing_.backends) {
+            for (const Bucket& bucket : served.buckets) {
+                largest = std::max(largest, served.backend->plan(bucket).result_size());
+            }
+        }
+        return largest;
+    }
+
     void require_bucket(const Bucket& bucket) const {
         if (std::find(buckets_.begin(), buckets_.end(), bucket) != buckets_.end()) {
             return;
@@ -389,7 +402,7 @@ private:
         ForecastCounters& counters = counters_of(served, which, mode);
         try {
             // Nothing is built for a request that would be refused.
-            check_request(series, used_sizes(series, options, served.buckets[which]));
+            (void)check_for(series, options, served.backend->plan(served.buckets[which]));
             const Stance stance = current_stance();
             Mode used = stance == Stance::force_eager ? Mode::eager : mode;
             // Mode eager captures nothing: it is built when it is needed, whatever the stance, as for a fallback.

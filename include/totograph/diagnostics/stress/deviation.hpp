@@ -12,6 +12,7 @@
 
 #include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/diagnostics/levels_text.hpp>
 #include <totograph/diagnostics/stress/data.hpp>
 #include <totograph/diagnostics/stress/thresholds.hpp>
 #include <totograph/forecast/bucket.hpp>
@@ -157,7 +158,6 @@ inline std::vector<float> compared_values(const Forecast& forecast, Compared com
     return {forecast.values().begin(), forecast.values().end()};
 }
 
-/// What the medians of two independent sets of samples differ by on average at each step, `[batch, variates, horizon]`:
 /// How many values are no finite numbers where those that are compared do not show it.
 inline std::uint64_t hidden_not_finite(const Forecast& forecast, Compared compared) {
     const auto values = forecast.values();
@@ -167,6 +167,7 @@ inline std::uint64_t hidden_not_finite(const Forecast& forecast, Compared compar
     return static_cast<std::uint64_t>(std::max<Index>(0, forecast.not_finite() - shown));
 }
 
+/// What the medians of two independent sets of samples differ by on average at each step, `[batch, variates, horizon]`:
 /// sqrt(2) sqrt(2 / pi) sqrt(pi / 2) = 1.41 standard deviations by the root of their number, and a standard deviation
 /// is 0.74 of the distance between the quartiles, were they normal.
 inline std::vector<float> median_scatter(const Forecast& forecast) {
@@ -184,17 +185,20 @@ inline std::vector<float> median_scatter(const Forecast& forecast) {
 /// Compares two forecasts of one request, variate by variate. Deviations are in units of `scales` (`series_scale` of
 /// the history of each of `[batch, variates]`), or of the `forecast_scale` of the expected forecast where that is
 /// larger: a model has no finer resolution than its own output. Throws `Error` (`invalid_argument`) when the forecasts
-/// have different sizes, or when there is not a scale for each variate.
+/// have different sizes or levels of quantiles, or when there is not a scale for each variate.
 inline ForecastDeviation compare_forecasts(const Forecast& found, const Forecast& expected,
                                            std::span<const double> scales, const StressThresholds& thresholds) {
     if (found.batch() != expected.batch() || found.variates() != expected.variates() ||
         found.horizon() != expected.horizon() || found.sample_count() != expected.sample_count() ||
+        !std::ranges::equal(found.levels(), expected.levels()) ||
         static_cast<std::size_t>(found.batch() * found.variates()) != scales.size()) {
         const auto sizes = [](const Forecast& forecast) {
-            return to_string(Bucket{.batch = forecast.batch(),
-                                    .variates = forecast.variates(),
-                                    .horizon = forecast.horizon(),
-                                    .samples = forecast.sample_count()});
+            const Bucket bucket{.batch = forecast.batch(),
+                                .variates = forecast.variates(),
+                                .horizon = forecast.horizon(),
+                                .samples = forecast.sample_count()};
+            const bool has_levels = !forecast.levels().empty();
+            return to_string(bucket) + (has_levels ? ", levels " + detail::levels_text(forecast.levels()) : "");
         };
         throw Error(ErrorCode::invalid_argument,
                     "Two forecasts to compare have different sizes, " + sizes(found) + " and " + sizes(expected) +
