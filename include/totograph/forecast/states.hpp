@@ -23,9 +23,4 @@ inline constexpr std::string_view request = "request";            // i32 [4]: ba
 // Read after each forecast. Where the model gave no finite number stands what `ResultKind::not_finite` says.
 inline constexpr std::string_view forecast = "forecast";  // f32 [batch, values, variates, steps, patch_size]
 
-/// Whether a state holds cached keys or values: their names end so (`nn::KvCacheNames`).
-constexpr bool is_kv_cache(std::string_view name) {
-    return name.ends_with(".keys") || name.ends_with(".values");
-}
-
 }  // namespace totograph::states

@@ -66,13 +66,7 @@ public:
     /// Bytes of intermediates, for whichever program runs.
     static constexpr std::size_t arena_bytes = Layout::arena_bytes;
     /// Bytes of cached keys and values; part of `state_bytes`. Without a cache there are none.
-    static constexpr std::size_t kv_cache_bytes = [] {
-        std::size_t bytes = 0;
-        for (std::size_t i = 0; i < Layout::count; ++i) {
-            bytes += states::is_kv_cache(Layout::entries[i].slot.name) ? Layout::entries[i].bytes() : 0;
-        }
-        return bytes;
-    }();
+    static constexpr std::size_t kv_cache_bytes = Layout::cache_bytes;
     /// Bytes of the prepared weights that the last program reads, the one that runs most often; others read the same.
     static constexpr std::size_t weight_bytes = Facts<ProgramAt<Programs::count - 1>>::weight_bytes(options.weights);
 

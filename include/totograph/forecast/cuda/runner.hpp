@@ -139,7 +139,7 @@ public:
         report.weights =
             Programs::template In<WeightBytes>::of(options.precision == Precision::bf16 ? DType::bf16 : DType::f32);
         for (std::size_t i = 0; i < Executor::Layout::count; ++i) {
-            const bool is_cache = states::is_kv_cache(Executor::Layout::entries[i].slot.name);
+            const bool is_cache = Executor::Layout::entries[i].slot.use == StateUse::kv_cache;
             (is_cache ? report.caches : report.states) += Executor::StateStorage::bytes(i);
         }
         report.arena = aligned_size(Executor::Layout::arena_bytes);

@@ -74,8 +74,10 @@ public:
     constexpr Tensor iota(Index count, DType dtype = DType::f32) { return add(leaf(Op::iota, dtype, Shape{count})); }
 
     /// A buffer that outlives a run, by name. Two programs that name the same state share it. Declaring it again gives
-    /// the same state. A state that each layer has its own of takes the layer's number beside its name.
-    constexpr Tensor state(std::string_view name, const Shape& shape, DType dtype = DType::f32, int layer = -1) {
+    /// the same state. A state that each layer has its own of takes the layer's number beside its name. It is for `use`
+    /// if any of its declarations says so.
+    constexpr Tensor state(std::string_view name, const Shape& shape, DType dtype = DType::f32, int layer = -1,
+                           StateUse use = StateUse::any) {
         for (const int id : states_) {
             if (graph_[id].layer == layer && graph_[id].name == name) {
                 if (is_usable(shape, "state") && (!(graph_[id].shape == shape) || graph_[id].dtype != dtype)) {
@@ -83,12 +85,14 @@ public:
                         << "state '" << name << "': declared as " << totograph::name(graph_[id].dtype) << " "
                         << graph_[id].shape << ", then as " << totograph::name(dtype) << " " << shape;
                 }
+                graph_[id].use = use == StateUse::any ? graph_[id].use : use;
                 return {this, id};
             }
         }
         Node node = leaf(Op::state, dtype, shape);
         node.name = name;
         node.layer = layer;
+        node.use = use;
         states_.push_back(graph_.size());
         return add(node);
     }
@@ -154,10 +158,6 @@ public:
             }
             is_known = is_known && is_weight_expression_[static_cast<std::size_t>(input)] != 0;
         }
-        is_weight_expression_.push_back(is_known ? 1 : 0);
-        return {this, id};
-    }
-
         const OpRow& row = op_row(added.op);
         if (added.input_count < row.least_inputs || added.input_count > row.most_inputs) {
             ModelError& error = fail(ModelErrorKind::input_count_differs);
@@ -167,6 +167,10 @@ public:
                 error << " to " << Index{row.most_inputs};
             }
         }
+        is_weight_expression_.push_back(is_known ? 1 : 0);
+        return {this, id};
+    }
+
     /// Whether a tensor is made of weights and constants alone, so that it can be computed before the first run.
     [[nodiscard]] constexpr bool is_weight_expression(Tensor tensor) const {
         return is_weight_expression_[static_cast<std::size_t>(tensor.id())] != 0;
