@@ -50,6 +50,10 @@ class CpuRunner {
     using Eager = cpu::EagerExecutor<Each...>;
     template <class... Each>
     using LayoutOf = StateLayout<Each...>;
+    template <class... Each>
+    struct WeightBytes {
+        static constexpr std::size_t of(DType storage) { return shared_weight_bytes<Each...>(storage); }
+    };
     using Layout = typename Programs::template In<LayoutOf>;
 
 public:
@@ -67,8 +71,8 @@ public:
     static constexpr std::size_t arena_bytes = Layout::arena_bytes;
     /// Bytes of cached keys and values; part of `state_bytes`. Without a cache there are none.
     static constexpr std::size_t kv_cache_bytes = Layout::cache_bytes;
-    /// Bytes of the prepared weights that the last program reads, the one that runs most often; others read the same.
-    static constexpr std::size_t weight_bytes = Facts<ProgramAt<Programs::count - 1>>::weight_bytes(options.weights);
+    /// Bytes of the prepared weights of all programs, each once.
+    static constexpr std::size_t weight_bytes = Programs::template In<WeightBytes>::of(options.weights);
 
     /// All programs as tables: memory, steps, kernels. An eager forecaster has no plan to tell of.
     static std::string explain() requires(!is_eager) {

@@ -39,6 +39,7 @@
 #include <totograph/forecast/series.hpp>
 #include <totograph/forecast/state_access.hpp>
 #include <totograph/forecast/states.hpp>
+#include <totograph/graph/facts.hpp>
 
 namespace totograph::cuda {
 
@@ -237,7 +238,7 @@ private:
 
     template <class... Each>
     struct WeightBytes {
-        static constexpr std::size_t of(DType storage) { return shared_weight_bytes<Each...>(storage); }
+        static constexpr std::size_t of(DType storage) { return shared_weight_bytes<Each...>(storage, 256); }
     };
 
     /// How often each program runs for a horizon.
