@@ -197,13 +197,11 @@ TEST_CASE("the forecasters of a set share one team of threads") {
 }
 
 TEST_CASE("a number of threads below 0 is refused, and 0 is all") {
-    using Eager = tg::Forecaster<Model, tiny, tg::ForecasterOptions{.executor = tg::ExecutorKind::eager}>;
     const auto refuse = [](auto&& make) {
         tg::test::check_error(tg::ErrorCode::invalid_argument, {"-2 threads", "Pass 0"}, make);
     };
     refuse([] { tg::Forecaster<Model, tiny>(weights(), {.threads = -2}); });
     refuse([] { Set(weights(), {.threads = -2}); });
-    refuse([] { Eager(weights(), {.threads = -2}); });
     const tg::Forecaster<Model, tiny> all(weights());
     CHECK(all.memory_bytes() > 0);
     CHECK(tg::thread_pool_of({})->threads() == tg::default_threads());

@@ -25,9 +25,9 @@
 
 using namespace totograph;
 using smallest_family::Model;
+using smallest_family::Partial;
 
 namespace {
-using smallest_family::Partial;
 
 static_assert(ForecastFamily<Model>);
 
@@ -62,8 +62,6 @@ void check(const Result& forecast, Index horizon) {
     }
 }
 
-}  // namespace
-
 /// Of -0, a negative step, 4, and a step that overflows times the last factor.
 void check_partial(const Forecast& forecast, Index horizon) {
     const std::span<const float> values = forecast.values();
@@ -80,16 +78,18 @@ void check_partial(const Forecast& forecast, Index horizon) {
     CHECK(forecast.not_finite() == horizon * (3 + 1));
 }
 
+}  // namespace
+
 TEST_CASE("a family of quantiles: every executor of the CPU gives them") {
     Forecaster<Model, bucket> fused(weights());
     check(fused.forecast(series()), 4);
     check(fused.forecast(series(), {.horizon = 3}), 3);
-    Forecaster<Model, bucket, ForecasterOptions{.executor = ExecutorKind::eager}> eager(weights());
-    check(eager.forecast(series()), 4);
     EagerForecaster recorded(weights().weights, record_forecast<Model, bucket>());
     check(recorded.forecast(series(), {.horizon = 2}), 2);
     BucketSet<Model, bucket, Bucket{.batch = 2, .variates = 2, .context = 6, .horizon = 8}> set(weights());
     check(set.forecast(series(), {.horizon = 6}), 6);
+}
+
 TEST_CASE("a family of quantiles: what is kept is a forecast of quantiles, too") {
     Forecaster<Model, bucket> forecaster(weights());
     const OwnedQuantileForecast kept = forecaster.forecast(series()).keep();
@@ -99,8 +99,6 @@ TEST_CASE("a family of quantiles: what is kept is a forecast of quantiles, too")
     const QuantileForecast told = kept.view().keep_in(ResultMemory(0)).with_context(3);
     CHECK(told.context() == 3);
     check(told, 4);
-}
-
 }
 
 TEST_CASE("a family of quantiles: a request in parts, and one that goes on from medians") {
@@ -121,17 +119,6 @@ TEST_CASE("a family of quantiles: what it cannot give is an error of a forecast 
                       [&] { (void)forecaster.forecast(series(), {.samples = 16}); });
 }
 
-TEST_CASE("a family's tensors are those that its programs read") {
-    const auto tensors = checkpoint_tensors<Model>();
-    REQUIRE(tensors.size() == 1);
-    CHECK(tensors[0].name == "factor");
-    CHECK(tensors[0].shape == Shape{3});
-}
-
-TEST_CASE("states are read and written by name, type and size") {
-    Forecaster<Model, bucket> forecaster(weights());
-    forecaster.fill(series(), bucket, 0);
-    CHECK(forecaster.read_state<std::int32_t>("length") == std::vector<std::int32_t>{4, 4});
 TEST_CASE("a family without marks: a zero keeps its sign, and what is no finite number stands there and is counted") {
     const std::vector<float> newest{-0.0F, -1, 4, 3.4e38F};
     const Series steps{.batch = 2, .variates = 2, .steps = 1, .values = newest};
@@ -146,16 +133,38 @@ TEST_CASE("a family without marks: a zero keeps its sign, and what is no finite 
     check_partial(in_parts.forecast(steps), 4);
 }
 
+TEST_CASE("a family's tensors are those that its programs read") {
+    const auto tensors = checkpoint_tensors<Model>();
+    REQUIRE(tensors.size() == 1);
+    CHECK(tensors[0].name == "factor");
+    CHECK(tensors[0].shape == Shape{3});
+}
+
+namespace {
+
+template <class Forecaster>
+void check_states_of(Forecaster& forecaster) {
+    forecaster.fill(series(), bucket, 0);
+    CHECK(forecaster.template read_state<std::int32_t>("length") == std::vector<std::int32_t>{4, 4});
     forecaster.write_state("length", std::vector<std::int32_t>{1, 4});
-    forecaster.run<0>();
-    const std::vector<float> forecast = forecaster.read_state<float>("forecast");
+    forecaster.template run<0>();
+    const std::vector<float> forecast = forecaster.template read_state<float>("forecast");
     CHECK(forecast.size() == 2 * 3 * 2 * 4);
     CHECK(forecast.front() == 0.5F);  // of the first step, which is now the newest of the first series
     const auto code = ErrorCode::invalid_argument;
-    test::check_error(code, {"has a state 'lenth'"}, [&] { (void)forecaster.read_state<float>("lenth"); });
+    test::check_error(code, {"has a state 'lenth'"}, [&] { (void)forecaster.template read_state<float>("lenth"); });
     test::check_error(code, {"'length' is stored as i32 [2]", "2 elements of f32"},
-                      [&] { (void)forecaster.read_state<float>("length"); });
+                      [&] { (void)forecaster.template read_state<float>("length"); });
     test::check_error(code, {"3 elements of i32"}, [&] {
         forecaster.write_state("length", std::vector<std::int32_t>{1, 2, 3});
     });
+}
+
+}  // namespace
+
+TEST_CASE("states are read and written by name, type and size") {
+    Forecaster<Model, bucket> fused(weights());
+    check_states_of(fused);
+    EagerForecaster eager(weights().weights, record_forecast<Model, bucket>());
+    check_states_of(eager);
 }

@@ -21,14 +21,11 @@ using Tapped =
     tg::toto1::WithRewrites<Model, tg::toto1::Rewrites{.last_patch_only = false, .keep_intermediates = true}>;
 
 /// Every intermediate tensor of the prefill, and the teacher-forced decode.
-template <tg::ExecutorKind executor, class CaseType>
-void check_intermediates(const CaseType& test) {
-    using Forecaster =
-        tg::Forecaster<Tapped<typename CaseType::Model>, CaseType::bucket, tg::ForecasterOptions{.executor = executor}>;
+template <class CaseType, class Forecaster>
+void check_intermediates(const CaseType& test, Forecaster& forecaster) {
     constexpr tg::toto1::Toto1Config config = CaseType::Model::config;
     const Tensors tensors(test.name);
     const Inputs inputs(tensors, CaseType::bucket);
-    Forecaster forecaster(tg::load<typename CaseType::Model>(folder(test.name)));
     forecaster.fill(inputs.series, CaseType::bucket, 0);
     forecaster.template run<0>();
 
@@ -39,7 +36,8 @@ void check_intermediates(const CaseType& test) {
 
     // Teacher-forced: step i has seen the context and i given patches.
     constexpr auto patch = static_cast<std::size_t>(config.patch_size);
-    constexpr auto steps = static_cast<std::size_t>(Forecaster::sizes.steps);
+    constexpr auto steps =
+        static_cast<std::size_t>(tg::FamilyOf<typename CaseType::Model>::sizes(CaseType::bucket).steps);
     for (std::size_t step = 0; step < steps; ++step) {
         if (step > 0) {
             auto forecast = forecaster.template read_state<float>("forecast");
@@ -75,11 +73,14 @@ void check_recorded_mean(const CaseType& test) {
                       forecaster.forecast(inputs.series).mean());
 }
 
-/// Each tensor by an eager executor that was compiled, and the mean by one that was not: they run the same nodes.
+/// Each tensor by the nodes as they are recorded, and the mean.
 template <class CaseType>
 void check_eager(const CaseType& test) {
     SUBCASE("intermediates") {
-        check_intermediates<tg::ExecutorKind::eager>(test);
+        using Model = typename CaseType::Model;
+        tg::EagerForecaster forecaster(tg::load<Model>(folder(test.name)).weights,
+                                       tg::record_forecast<Tapped<Model>, CaseType::bucket>());
+        check_intermediates(test, forecaster);
     }
     SUBCASE("mean") {
         check_recorded_mean<tg::toto1::Rewrites{}>(test);
@@ -93,7 +94,9 @@ void check_eager(const CaseType& test) {
 template <class CaseType>
 void check_fused(const CaseType& test) {
     SUBCASE("intermediates") {
-        check_intermediates<tg::ExecutorKind::fused>(test);
+        using Model = typename CaseType::Model;
+        tg::Forecaster<Tapped<Model>, CaseType::bucket> forecaster(tg::load<Model>(folder(test.name)));
+        check_intermediates(test, forecaster);
     }
     SUBCASE("mean") {
         check_mean<tg::toto1::Rewrites{}>(test);

@@ -110,7 +110,7 @@ public:
     /// The content of a state, copied to the host. Throws `Error` when no program has a state of this name.
     template <class T>
     [[nodiscard]] std::vector<T> read_state(std::string_view name, int layer = -1) {
-        const auto& entry = forecast_detail::require_state<typename Executor::Layout>(name, layer);
+        const auto& entry = forecast_detail::require_state(Executor::Layout::find(name, layer), name, layer);
         std::vector<T> values(static_cast<std::size_t>(entry.slot.shape.size()));
         check_element<T>(name, entry, values.size());
         const CurrentDevice current(device_.index);
@@ -124,7 +124,8 @@ public:
     /// Overwrites a state. Throws `Error` when no program has a state of this name, or it has another size or type.
     template <class T>
     void write_state(std::string_view name, const std::vector<T>& values, int layer = -1) {
-        check_element<T>(name, forecast_detail::require_state<typename Executor::Layout>(name, layer), values.size());
+        check_element<T>(name, forecast_detail::require_state(Executor::Layout::find(name, layer), name, layer),
+                         values.size());
         const CurrentDevice current(device_.index);
         pending_.wait();
         check(cudaMemcpyAsync(executor_.state(name, layer), values.data(), values.size() * sizeof(T),

@@ -80,12 +80,10 @@ struct CompiledBucket {
 
 template <class Model, Bucket bucket, ForecasterOptions options>
 CompiledBucket compiled_bucket() {
-    static_assert(options.executor == ExecutorKind::fused,
-                  "totograph: a CPU backend is compiled for the fused executor; it has the eager one anyway.");
     using Fused = Forecaster<Model, bucket, options>;
-        forecast_plan<Model, bucket>(),
     return {
         bucket,
+        forecast_plan<Model, bucket>(),
         [](const Weights& weights, const ForecasterResources& resources) -> std::unique_ptr<BucketForecaster> {
             return std::make_unique<CpuForecaster<Fused>>(WeightsOf<Model>{weights}, resources);
         },
@@ -152,9 +150,9 @@ public:
             return std::make_unique<detail::CpuForecaster<EagerForecaster>>(weights_, compiled.record());
         }
         return is_tuned(mode) ? make_tuned(which, threads, resources) : make_fused(compiled, threads, resources);
-    [[nodiscard]] ForecastPlan plan(const Bucket& bucket) const override { return compiled_[find(bucket)].plan; }
-
     }
+
+    [[nodiscard]] ForecastPlan plan(const Bucket& bucket) const override { return compiled_[find(bucket)].plan; }
 
     /// The workspace is that of `default_threads()`, or of as many as were measured to be fastest of them.
     [[nodiscard]] Explanation explain(const Bucket& bucket, Mode mode) const override {
