@@ -310,7 +310,7 @@ TEST_CASE("the first forecast of quantiles after a warm-up allocates nothing") {
 TEST_CASE("a result that there is no memory to keep for is an error that names its size") {
     OneBackend one;
     const Ones request{.batch = 8, .variates = 2, .steps = 20};
-    (void)one.service.forecast(request.series(), {.horizon = 1, .samples = 4});  // builds
+    const tg::Forecast held = one.service.forecast(request.series(), {.samples = 4});  // whose memory is taken
     {
         const NoMemoryFor result(2000);
         check_error(ErrorCode::out_of_memory, {"the copy of a result", "takes 2.00 KiB", "ask for less"},

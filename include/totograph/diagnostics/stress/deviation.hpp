@@ -180,14 +180,8 @@ inline std::vector<float> median_scatter(const Forecast& forecast) {
     return scatter;
 }
 
-}  // namespace detail
-
-/// Compares two forecasts of one request, variate by variate. Deviations are in units of `scales` (`series_scale` of
-/// the history of each of `[batch, variates]`), or of the `forecast_scale` of the expected forecast where that is
-/// larger: a model has no finer resolution than its own output. Throws `Error` (`invalid_argument`) when the forecasts
-/// have different sizes or levels of quantiles, or when there is not a scale for each variate.
-inline ForecastDeviation compare_forecasts(const Forecast& found, const Forecast& expected,
-                                           std::span<const double> scales, const StressThresholds& thresholds) {
+/// Throws `Error` (`invalid_argument`) for forecasts of different sizes or levels, or without a scale for each variate.
+inline void check_comparable(const Forecast& found, const Forecast& expected, std::span<const double> scales) {
     if (found.batch() != expected.batch() || found.variates() != expected.variates() ||
         found.horizon() != expected.horizon() || found.sample_count() != expected.sample_count() ||
         !std::ranges::equal(found.levels(), expected.levels()) ||
@@ -198,13 +192,24 @@ inline ForecastDeviation compare_forecasts(const Forecast& found, const Forecast
                                 .horizon = forecast.horizon(),
                                 .samples = forecast.sample_count()};
             const bool has_levels = !forecast.levels().empty();
-            return to_string(bucket) + (has_levels ? ", levels " + detail::levels_text(forecast.levels()) : "");
+            return to_string(bucket) + (has_levels ? ", levels " + levels_text(forecast.levels()) : "");
         };
         throw Error(ErrorCode::invalid_argument,
                     "Two forecasts to compare have different sizes, " + sizes(found) + " and " + sizes(expected) +
                         " (whose context is not known), with " + std::to_string(scales.size()) +
                         " scales. Compare forecasts of one request.");
     }
+}
+
+}  // namespace detail
+
+/// Compares two forecasts of one request, variate by variate. Deviations are in units of `scales` (`series_scale` of
+/// the history of each of `[batch, variates]`), or of the `forecast_scale` of the expected forecast where that is
+/// larger: a model has no finer resolution than its own output. Throws `Error` (`invalid_argument`) when the forecasts
+/// have different sizes or levels of quantiles, or when there is not a scale for each variate.
+inline ForecastDeviation compare_forecasts(const Forecast& found, const Forecast& expected,
+                                           std::span<const double> scales, const StressThresholds& thresholds) {
+    detail::check_comparable(found, expected, scales);
     const std::vector<float> values = detail::compared_values(found, thresholds.compared);
     const std::vector<float> wanted = detail::compared_values(expected, thresholds.compared);
     const bool is_sampled = found.sample_count() > 0;
