@@ -31,12 +31,12 @@
 #include "backtest/run_backtest.hpp"
 #include "common/checksum.hpp"
 #include "common/exit_codes.hpp"
-#include "common/intake.hpp"
 #include "common/model_sizes.hpp"
 #include "common/output_files.hpp"
 #include "common/progress.hpp"
 #include "common/run_program.hpp"
-#include "common/timeline.hpp"
+#include "intake/read_input.hpp"
+#include "intake/timeline.hpp"
 #include "models/model.hpp"
 
 namespace {

@@ -20,9 +20,9 @@
 
 #include "common/exit_codes.hpp"
 #include "common/format.hpp"
-#include "common/intake.hpp"
 #include "common/output_files.hpp"
 #include "common/run_program.hpp"
+#include "intake/read_input.hpp"
 #include "models/model.hpp"
 #include "stream/command_line.hpp"
 #include "stream/forecast_stream.hpp"

@@ -22,8 +22,8 @@
 #include <totograph/io/time/clock_parts.hpp>
 
 #include "../common/format.hpp"
-#include "../common/intake_options.hpp"
 #include "../common/text.hpp"
+#include "../intake/options.hpp"
 #include "clock_columns.hpp"
 #include "field_values.hpp"
 #include "options.hpp"

@@ -18,7 +18,7 @@
 
 #include "../common/checks.hpp"
 #include "../common/format.hpp"
-#include "../common/intake_options.hpp"
+#include "../intake/options.hpp"
 
 namespace examples {
 
