@@ -123,7 +123,7 @@ private:
             return;
         }
         has_looked_ = true;
-        observations_.look_ahead(first_);
+        observations_.find_clock(first_);
         for (const std::string& line : std::exchange(first_, {})) {
             take_now(line, false);
         }

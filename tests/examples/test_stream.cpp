@@ -458,7 +458,7 @@ TEST_CASE("the first lines show the clock together, as those of a file do") {
     using Names = std::vector<std::string>;
     const auto read = [](const Options& options, const std::vector<std::string>& lines) {
         ObservationReader reader(options);
-        reader.look_ahead(lines);
+        reader.find_clock(lines);
         reader.read_header(lines.front());
         std::vector<std::string> stamps;
         std::string problem;
