@@ -170,7 +170,7 @@ private:
             }
         }
         for (std::size_t place = 0; place < record.size() && !columns.timestamp; ++place) {
-            if (is_number_clock(record[place].text, place, columns) && !is_asked(place)) {
+            if (!is_asked(place) && is_number_clock(record[place].text, place, columns)) {
                 columns.timestamp = place;
             }
         }

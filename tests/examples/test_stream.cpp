@@ -441,6 +441,19 @@ TEST_CASE("columns are chosen by name") {
     CHECK(has(refusal([&] { other.read_header("a,b,t,c"); }), "has no column 'd'; it has: 'a', 'b', 't', 'c'."));
 }
 
+TEST_CASE("epoch times that are asked for as values are values, and nothing is said of a clock") {
+    Options options;
+    options.columns = {"time", "a"};
+    ObservationReader reader(options);
+    reader.read_header("time,a");
+    std::string problem;
+    const std::optional<Observation> line = reader.read("1700000000,2", problem);
+    REQUIRE(line);
+    CHECK(line->values == std::vector<double>{1700000000, 2});
+    CHECK_FALSE(reader.has_timestamps());
+    CHECK(reader.take_notes().empty());
+}
+
 TEST_CASE("numbers in the first column are values, unless it is named") {
     Options options;
     ObservationReader reader(options);
