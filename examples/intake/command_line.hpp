@@ -4,8 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "command_line_parts.hpp"
-#include "intake_options.hpp"
+#include "../common/command_line_parts.hpp"
+#include "options.hpp"
 
 namespace examples {
 

@@ -9,7 +9,7 @@
 #include <totograph/io/csv/options.hpp>
 #include <totograph/io/csv/records.hpp>
 
-#include "checks.hpp"
+#include "../common/checks.hpp"
 
 namespace examples {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of products before they run: what runs with them, and how what they read is stored. Nothing here runs
+// What is known of GEMMs before they run: what runs with them, and how what they read is stored. Nothing here runs
 // on a device.
 #include <algorithm>
 #include <cstddef>
@@ -9,7 +9,7 @@
 #include <totograph/cuda.hpp>
 #include <totograph/graph/program.hpp>
 
-#include "cuda/ops/ops_products_models.hpp"
+#include "cuda/ops/ops_gemm_models.hpp"
 
 using namespace ops;
 
@@ -17,7 +17,7 @@ namespace {
 
 using tg::cuda::TailFusion;
 
-/// The most that can run with a product anywhere in a model.
+/// The most that can run with a GEMM anywhere in a model.
 template <class Model>
 constexpr TailFusion feeds() {
     using Lowered = tg::cuda::Lowering<tg::Program<Model>, true>;
@@ -28,7 +28,7 @@ constexpr TailFusion feeds() {
     return result;
 }
 
-/// A product that adds to a residual stream, and a norm before the next product, or something like it.
+/// A GEMM that adds to a residual stream, and a norm before the next GEMM, or something like it.
 enum class Follows { norm, no_norm, norm_of_part, norm_of_views };
 template <Follows follows, bool has_residual = true, bool hidden_is_rounded = true, bool is_crowded = false>
 struct Added {
@@ -52,21 +52,21 @@ struct Added {
     }
 };
 
-/// Other products, and what follows them.
-enum class Unlike { nothing, begins_with_norm, streamed_next, no_product_next };
+/// Other GEMMs, and what follows them.
+enum class Unlike { nothing, begins_with_norm, skinny_next, no_gemm_next };
 template <Unlike unlike>
 struct AlmostAdded {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
-        constexpr Index rows = unlike == Unlike::streamed_next ? 64 : 140;
+        constexpr Index rows = unlike == Unlike::skinny_next ? 64 : 140;
         const Tensor hidden = unlike == Unlike::begins_with_norm ? norm(r.state("x", {rows, 128}))
                                                                  : silu(layer(r.state("x", {rows, 64}), 128));
         const Tensor stream = r.state("stream", {rows, 192}) + layer(hidden, 192);
-        out(unlike == Unlike::no_product_next ? softmax(stream) : layer(stream, 64));
+        out(unlike == Unlike::no_gemm_next ? softmax(stream) : layer(stream, 64));
     }
 };
 
-/// Whether a chain with a silu, of the first product of a model, takes the fast one.
+/// Whether a chain with a silu, of the first GEMM of a model, takes the fast one.
 template <class Model>
 constexpr bool silu_is_factor() {
     const tg::Chain& chain = tg::cuda::lowering_detail::kernel_of<tg::Program<Model>>(0).chain;
@@ -75,29 +75,29 @@ constexpr bool silu_is_factor() {
             return tg::cuda::chain_detail::is_factor(chain, i);
         }
     }
-    throw "the first product's chain has a silu";
+    throw "the first GEMM's chain has a silu";
 }
 enum class After { multiply, add, add_to_itself, exp };
 template <After after>
-struct SiluOfProduct {
+struct SiluOfGemm {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
         const Tensor y = r.state("y", {140, 128});
-        const Tensor product = layer(r.state("x", {140, 64}), 128);
-        const Tensor gate = silu(product);
+        const Tensor gemm = layer(r.state("x", {140, 64}), 128);
+        const Tensor gate = silu(gemm);
         switch (after) {
             case After::multiply: out(gate * y * 3.0); break;
             case After::add: out(gate * y + 3.0); break;
-            case After::add_to_itself: out(gate + product); break;
+            case After::add_to_itself: out(gate + gemm); break;
             case After::exp: out(exp(gate * y)); break;
         }
     }
 };
 
-/// Elementwise results that a product reads, made in one launch with other steps.
+/// Elementwise results that a GEMM reads, made in one launch with other steps.
 enum class Besides { nothing, another_reader, same_memory };
 template <Besides besides>
-struct PointwiseThenProduct {
+struct PointwiseThenGemm {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
         const Tensor x = r.state("x", {512, 64});
@@ -110,42 +110,42 @@ struct PointwiseThenProduct {
     }
 };
 template <Besides besides>
-constexpr bool rounds_for_product() {
-    using Lowered = tg::cuda::Lowering<tg::Program<PointwiseThenProduct<besides>>, true>;
+constexpr bool rounds_for_gemm() {
+    using Lowered = tg::cuda::Lowering<tg::Program<PointwiseThenGemm<besides>>, true>;
     for (std::size_t i = 0; i < Lowered::count; ++i) {
         if (Lowered::at(i).kind == tg::cuda::LaunchKind::gemm) {
             return Lowered::at(i).gemm.input_is_bf16;
         }
     }
-    throw "a product of the library reads it";
+    throw "a GEMM of the library reads it";
 }
 
 }  // namespace
 
-TEST_CASE("what of the next launch can run with a product") {
+TEST_CASE("what of the next launch can run with a GEMM") {
     CHECK(feeds<Added<Follows::norm>>() == TailFusion::norm);
     CHECK(feeds<Added<Follows::no_norm>>() == TailFusion::bf16);
     CHECK(feeds<Added<Follows::norm_of_part>>() == TailFusion::none);
     CHECK(feeds<Added<Follows::norm_of_views>>() == TailFusion::none);
     CHECK(feeds<Added<Follows::norm, false>>() == TailFusion::norm);
     CHECK(feeds<Added<Follows::norm, true, false>>() == TailFusion::none);
-    // What the norm writes lies where the product reads.
+    // What the norm writes lies where the GEMM reads.
     CHECK(feeds<Added<Follows::norm, true, true, true>>() == TailFusion::none);
     CHECK(feeds<AlmostAdded<Unlike::nothing>>() == TailFusion::bf16);
     CHECK(feeds<AlmostAdded<Unlike::begins_with_norm>>() == TailFusion::none);
-    CHECK(feeds<AlmostAdded<Unlike::streamed_next>>() == TailFusion::none);
-    CHECK(feeds<AlmostAdded<Unlike::no_product_next>>() == TailFusion::none);
+    CHECK(feeds<AlmostAdded<Unlike::skinny_next>>() == TailFusion::none);
+    CHECK(feeds<AlmostAdded<Unlike::no_gemm_next>>() == TailFusion::none);
 }
 
-TEST_CASE("elementwise results are stored as bf16 for products alone, where their memory is not used besides") {
-    CHECK(rounds_for_product<Besides::nothing>());
-    CHECK_FALSE(rounds_for_product<Besides::another_reader>());
-    CHECK_FALSE(rounds_for_product<Besides::same_memory>());
+TEST_CASE("elementwise results are stored as bf16 for GEMMs alone, where their memory is not used besides") {
+    CHECK(rounds_for_gemm<Besides::nothing>());
+    CHECK_FALSE(rounds_for_gemm<Besides::another_reader>());
+    CHECK_FALSE(rounds_for_gemm<Besides::same_memory>());
 }
 
 TEST_CASE("the fast silu is for results that it reaches by multiplications") {
-    CHECK(silu_is_factor<SiluOfProduct<After::multiply>>());
-    CHECK_FALSE(silu_is_factor<SiluOfProduct<After::add>>());
-    CHECK_FALSE(silu_is_factor<SiluOfProduct<After::add_to_itself>>());
-    CHECK_FALSE(silu_is_factor<SiluOfProduct<After::exp>>());
+    CHECK(silu_is_factor<SiluOfGemm<After::multiply>>());
+    CHECK_FALSE(silu_is_factor<SiluOfGemm<After::add>>());
+    CHECK_FALSE(silu_is_factor<SiluOfGemm<After::add_to_itself>>());
+    CHECK_FALSE(silu_is_factor<SiluOfGemm<After::exp>>());
 }

@@ -6,7 +6,7 @@
 
 #include <totograph/io/time/timestamp.hpp>
 
-#include "format.hpp"
+#include "../common/format.hpp"
 #include "timeline.hpp"
 
 namespace examples {

@@ -11,7 +11,7 @@
 #include "cuda/ops/ops_layers.hpp"
 #include "cuda/ops/ops_states.hpp"
 
-// Models of products, for sizes that take each way there is to run them: few rows and many, widths that tensor cores
+// Models of GEMMs, for sizes that take each way there is to run them: few rows and many, widths that tensor cores
 // take and others.
 
 namespace ops {
@@ -49,7 +49,7 @@ struct Scaled {
     }
 };
 
-/// A product whose result a chain goes on with.
+/// A GEMM whose result a chain goes on with.
 template <Index rows, Index depth, Index columns>
 struct Activated {
     static constexpr void record(Recorder& r) {
@@ -63,8 +63,8 @@ template <Index rows, Index depth, Index columns>
 struct ActivatedWithOperands {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
-        const Tensor product = layer(r.state("x", {rows, depth}), columns);
-        out(silu(product) * r.state("of.columns", {columns}) +
+        const Tensor gemm = layer(r.state("x", {rows, depth}), columns);
+        out(silu(gemm) * r.state("of.columns", {columns}) +
             r.state("y", {rows, columns}) * r.state("of.rows", {rows, 1}));
     }
 };
@@ -74,12 +74,12 @@ template <Index rows, Index depth>
 struct ActivatedInFives {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
-        const Tensor product = reshape(layer(r.state("x", {rows, depth}), 40), {rows, 8, 5});
-        out(silu(product) * r.state("of.fives", {5}));
+        const Tensor gemm = reshape(layer(r.state("x", {rows, depth}), 40), {rows, 8, 5});
+        out(silu(gemm) * r.state("of.fives", {5}));
     }
 };
 
-/// Products of different widths of one input.
+/// GEMMs of different widths of one input.
 template <Index rows, Index depth, Index columns>
 struct WideAndNarrow {
     static constexpr void record(Recorder& r) {
@@ -90,7 +90,7 @@ struct WideAndNarrow {
     }
 };
 
-/// Two products of one input that meet.
+/// Two GEMMs of one input that meet.
 template <Index rows, Index depth, Index columns>
 struct Gated {
     static constexpr void record(Recorder& r) {
@@ -100,7 +100,7 @@ struct Gated {
     }
 };
 
-/// The same as a feed-forward network has them: another product reads what they make.
+/// The same as a feed-forward network has them: another GEMM reads what they make.
 template <Index rows, Index depth, Index columns>
 struct FeedForward {
     static constexpr void record(Recorder& r) {
@@ -110,7 +110,7 @@ struct FeedForward {
     }
 };
 
-/// Two products that meet without a sigmoid.
+/// Two GEMMs that meet without a sigmoid.
 template <Index rows, Index depth, Index columns>
 struct Bilinear {
     static constexpr void record(Recorder& r) {
@@ -128,7 +128,7 @@ struct Residual {
     }
 };
 
-/// A residual stream that several products read and add to, each after a norm.
+/// A residual stream that several GEMMs read and add to, each after a norm.
 template <Index rows>
 struct NormsAndResiduals {
     static constexpr void record(Recorder& r) {
@@ -143,7 +143,7 @@ struct NormsAndResiduals {
     }
 };
 
-/// What a product of `depth` adds to a residual stream of `n`, which lies in rows of `width`, and the next product, of
+/// What a GEMM of `depth` adds to a residual stream of `n`, which lies in rows of `width`, and the next GEMM, of
 /// `columns`, after a norm; or two of them.
 template <Index rows, Index input, Index depth, Index columns, Index width = 768, bool two = false, Index n = 768>
 struct ResidualAndNorm {
@@ -160,7 +160,7 @@ struct ResidualAndNorm {
     }
 };
 
-/// The same without a norm: the next product takes the stream as it is.
+/// The same without a norm: the next GEMM takes the stream as it is.
 template <Index rows, Index input, Index depth, Index columns>
 struct ResidualAndRounding {
     static constexpr void record(Recorder& r) {
@@ -172,8 +172,8 @@ struct ResidualAndRounding {
     }
 };
 
-/// A product of elementwise results begins the stream; a norm and the next product follow. (Without a norm, the two
-/// products would be one.)
+/// A GEMM of elementwise results begins the stream; a norm and the next GEMM follow. (Without a norm, the two
+/// GEMMs would be one.)
 template <Index rows, Index depth, Index columns>
 struct Embedding {
     static constexpr void record(Recorder& r) {
@@ -184,7 +184,7 @@ struct Embedding {
     }
 };
 
-/// A stream that two products add to, one run after the other.
+/// A stream that two GEMMs add to, one run after the other.
 template <Index rows, Index depth>
 struct TwoResiduals {
     static constexpr int runs = 3;
@@ -198,7 +198,7 @@ struct TwoResiduals {
     }
 };
 
-/// What a product adds to is what the launch right before it makes.
+/// What a GEMM adds to is what the launch right before it makes.
 template <Index rows, Index depth>
 struct ResidualJustMade {
     static constexpr void record(Recorder& r) {
@@ -211,7 +211,7 @@ struct ResidualJustMade {
     }
 };
 
-/// A product of elementwise results.
+/// A GEMM of elementwise results.
 template <Index rows, Index depth, Index columns>
 struct PointwiseInput {
     static constexpr void record(Recorder& r) {
@@ -249,9 +249,10 @@ struct IntoCaches {
     }
 };
 
-/// Draws from mixtures whose parameters are products of one input: from one that all samples share, or one for each.
+/// Draws from mixtures whose parameters are made by GEMMs of one input: from one that all samples share, or one for
+/// each.
 template <Index mixtures, Index components>
-struct DrawnProducts {
+struct DrawnGemms {
     static constexpr Index samples = 40;
     static constexpr bool draws = true;
     static constexpr std::int32_t integer(std::string_view name, Index at) {

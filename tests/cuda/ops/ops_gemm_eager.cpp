@@ -5,7 +5,7 @@
 #include <tuple>
 #include <vector>
 
-#include "cuda/ops/ops_products_rows.hpp"
+#include "cuda/ops/ops_gemm_rows.hpp"
 
 namespace ops {
 
@@ -28,8 +28,8 @@ States run_in(std::string_view name) {
 
 }  // namespace
 
-States eager_states_of_products(std::string_view name) {
-    return run_in<FewRows, TiledRows, LibraryRows, WarpgroupRows, RowClusterRows, AttentionRows, CachedAttentionRows,
+States eager_states_of_gemms(std::string_view name) {
+    return run_in<FewRows, TiledRows, CublasLtRows, Sm90Rows, Sm90ClusterRows, AttentionRows, CachedAttentionRows,
                   AttentionOptionRows, FilledCacheRows>(name);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attentions to caches that products fill, in every precision, on the device against the eager executor on the CPU.
+// Attentions to caches that GEMMs fill, in every precision, on the device against the eager executor on the CPU.
 #include <cstddef>
 
-#include "cuda/ops/ops_products_device.hpp"
+#include "cuda/ops/ops_gemm_device.hpp"
 
 using namespace ops;
 
@@ -17,7 +17,7 @@ static_assert(attends_on_tiles<FilledCaches<own_keys_of(128), 3>, BFloat16, true
 template <Index head_dim>
 constexpr int positions_on_the_way(std::size_t kibibytes) {
     int result = 0;
-    look_at_attention<FilledCaches<own_keys_of(head_dim), 3>>(
+    visit_attention<FilledCaches<own_keys_of(head_dim), 3>>(
         [&]<class K>(K*) { result = tg::cuda::tile_detail::own_positions<K, Precision::bf16>(kibibytes * 1024); });
     return result;
 }
@@ -27,6 +27,6 @@ static_assert(positions_on_the_way<64>(100) == 1);
 
 }  // namespace
 
-TEST_CASE("attention to caches that products fill") {
-    check_products<FilledCacheRows>();
+TEST_CASE("attention to caches that GEMMs fill") {
+    check_gemms<FilledCacheRows>();
 }

@@ -61,7 +61,7 @@ struct Inputs {
     }
 };
 
-/// What follows a product.
+/// What follows a GEMM.
 struct Epilogues {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
@@ -78,14 +78,14 @@ struct Epilogues {
         const Tensor shared = layer(x, 20) + 1.0;
         out(exp(shared * 0.1));
         out(shared * rows);
-        // Broadcast after a product: the chain is larger than the product.
+        // Broadcast after a GEMM: the chain is larger than the GEMM.
         out(layer(r.state("x.single", {1, 4, 6}), 20) * rows);
         out(reshape(layer(x, 20), {8, 20}) * 2.0);
         out(layer(layer(x, 20), 33));
     }
 };
 
-/// Two products of one input that meet.
+/// Two GEMMs of one input that meet.
 struct Gated {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
@@ -147,7 +147,7 @@ constexpr Tensor norm(Tensor x, Tensor scale) {
     return x * rsqrt(mean(x * x) + 1e-5) * scale;
 }
 
-/// Scales that move into weights, or behind the product.
+/// Scales that move into weights, or behind the GEMM.
 struct Scales {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
@@ -202,7 +202,7 @@ struct Composed {
     }
 };
 
-/// Products that go straight into a part of a state.
+/// GEMMs that go straight into a part of a state.
 struct IntoStates {
     static constexpr void record(Recorder& r) {
         const Tensor x = r.state("x", {2, 3, 6});
@@ -224,29 +224,29 @@ struct IntoStates {
 
 // Sums of up to 33 products of numbers up to 2 and 1, in another order and, for folded and composed layers, with other
 // intermediate roundings.
-constexpr Tolerance products{4e-6, 2e-5};
+constexpr Tolerance gemms{4e-6, 2e-5};
 
 }  // namespace
 
 TEST_CASE("layers of all widths") {
-    check_against_eager<Widths>(products);
-    check_against_eager<Widths>(products, 2);
+    check_against_eager<Widths>(gemms);
+    check_against_eager<Widths>(gemms, 2);
 }
 
 TEST_CASE("layers of views") {
-    check_against_eager<Inputs>(products);
+    check_against_eager<Inputs>(gemms);
 }
 
-TEST_CASE("chains after products") {
+TEST_CASE("chains after GEMMs") {
     check_against_eager<Epilogues>({4e-6, 1e-4});
 }
 
-TEST_CASE("gated pairs of products") {
-    check_against_eager<Gated>(products);
+TEST_CASE("gated pairs of GEMMs") {
+    check_against_eager<Gated>(gemms);
 }
 
 TEST_CASE("a split of the last axis inside a kernel") {
-    check_against_eager<Splits>(products);
+    check_against_eager<Splits>(gemms);
 }
 
 TEST_CASE("scales fold into weights and rows") {
@@ -258,6 +258,6 @@ TEST_CASE("layers compose") {
     check_against_eager<Composed>({4e-6, 1e-4});
 }
 
-TEST_CASE("products write straight into states") {
-    check_against_eager<IntoStates>(products);
+TEST_CASE("GEMMs write straight into states") {
+    check_against_eager<IntoStates>(gemms);
 }

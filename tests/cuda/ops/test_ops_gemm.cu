@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of few rows, which are streamed, in every precision, on the device against the eager executor on the CPU.
-#include "cuda/ops/ops_products_device.hpp"
+// Skinny GEMMs, in every precision, on the device against the eager executor on the CPU.
+#include "cuda/ops/ops_gemm_device.hpp"
 
 using namespace ops;
 
@@ -11,6 +11,6 @@ static_assert(LaunchOf<PointwiseOfSums<3, 64, 48>>::launch.kind == tg::cuda::Lau
 
 }  // namespace
 
-TEST_CASE("products of few rows") {
-    check_products<FewRows>();
+TEST_CASE("skinny GEMMs of few rows") {
+    check_gemms<FewRows>();
 }

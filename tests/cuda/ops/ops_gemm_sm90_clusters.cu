@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products whose whole rows clusters take, in every precision, on the device against the eager executor on the CPU.
-#include "cuda/ops/ops_products_device.hpp"
+// GEMMs whose whole rows clusters take, in every precision, on the device against the eager executor on the CPU.
+#include "cuda/ops/ops_gemm_device.hpp"
 
 using namespace ops;
 
 namespace {
 
-/// The product of a model with which the rounding of what it makes runs, where clusters take whole rows.
+/// The GEMM of a model with which the rounding of what it makes runs, where clusters take whole rows.
 template <class Model, std::size_t launch = 1>
 using RowClusters = tg::cuda::ClusterGroupOf<tg::Program<Model>, true, launch>;
 template <class Model, std::size_t launch = 1>
@@ -24,7 +24,7 @@ constexpr bool takes_rows(int clusters_at_once) {
 using OwnKernelsAlone = ResidualAndNorm<1756, 512, 2304, 2304>;
 using WholeTiles = ResidualAndNorm<1664, 64, 512, 64>;
 using LongerRows = ResidualAndNorm<1793, 64, 448, 64, 800>;
-using TwoProducts = ResidualAndNorm<1700, 64, 384, 64, 768, true>;
+using TwoGemms = ResidualAndNorm<1700, 64, 384, 64, 768, true>;
 using Narrow = ResidualAndNorm<1700, 64, 448, 64, 512, false, 512>;
 using Shallow = ResidualAndNorm<1756, 64, 320, 64>;
 using WithoutNorm = ResidualAndRounding<1792, 64, 512, 64>;
@@ -33,7 +33,7 @@ using WithoutResidual = Embedding<1761, 64, 64>;
 using JustMade = ResidualJustMade<1700, 192>;
 using TwoOfStream = TwoResiduals<1700, 2304>;
 static_assert(may_take_rows<OwnKernelsAlone> && may_take_rows<WholeTiles> && may_take_rows<LongerRows> &&
-              may_take_rows<TwoProducts> && may_take_rows<Shallow> && may_take_rows<WithoutNorm> &&
+              may_take_rows<TwoGemms> && may_take_rows<Shallow> && may_take_rows<WithoutNorm> &&
               may_take_rows<ShallowWithoutNorm> && may_take_rows<WithoutResidual> && may_take_rows<JustMade> &&
               may_take_rows<TwoOfStream, 1> && may_take_rows<TwoOfStream, 3>);
 static_assert(!RowClusters<WithoutNorm>::type::has_norm && RowClusters<WithoutNorm>::type::has_residual);
@@ -41,14 +41,14 @@ static_assert(RowClusters<WithoutResidual>::type::has_norm && !RowClusters<Witho
 // Residuals that are read while the kernel before still runs: a state, and one that the kernel before that stored a
 // moment ago, all three of ours. Not one that the launch before makes.
 static_assert(RowClusters<WholeTiles>::type::residual_is_early);
-static_assert(RowClusters<TwoOfStream, 3>::type::residual_is_early && runs_on_warpgroups<TwoOfStream, 2>());
+static_assert(RowClusters<TwoOfStream, 3>::type::residual_is_early && runs_on_sm90<TwoOfStream, 2>());
 static_assert(!RowClusters<JustMade>::type::residual_is_early);
-static_assert(runs_on_warpgroups<OwnKernelsAlone, 0>() && runs_on_warpgroups<OwnKernelsAlone, 2>());
+static_assert(runs_on_sm90<OwnKernelsAlone, 0>() && runs_on_sm90<OwnKernelsAlone, 2>());
 
 /// Whether models reach it where so many clusters run at once.
 constexpr bool all_take_rows(int clusters_at_once) {
     return takes_rows<OwnKernelsAlone>(clusters_at_once) && takes_rows<WholeTiles>(clusters_at_once) &&
-           takes_rows<LongerRows>(clusters_at_once) && takes_rows<TwoProducts>(clusters_at_once) &&
+           takes_rows<LongerRows>(clusters_at_once) && takes_rows<TwoGemms>(clusters_at_once) &&
            takes_rows<Narrow>(clusters_at_once) && takes_rows<Shallow>(clusters_at_once) &&
            takes_rows<WithoutNorm>(clusters_at_once) && takes_rows<ShallowWithoutNorm>(clusters_at_once) &&
            takes_rows<WithoutResidual>(clusters_at_once) && takes_rows<JustMade>(clusters_at_once) &&
@@ -78,6 +78,6 @@ TEST_CASE("clusters that take whole rows") {
     WARN((!device.has_wgmma || all_take_rows(device.row_clusters)));
 }
 
-TEST_CASE("products by clusters that take whole rows") {
-    check_products<RowClusterRows>();
+TEST_CASE("GEMMs by clusters that take whole rows") {
+    check_gemms<Sm90ClusterRows>();
 }

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "format.hpp"
-#include "text.hpp"
+#include "../common/format.hpp"
+#include "../common/text.hpp"
 
 namespace examples {
 

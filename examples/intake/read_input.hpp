@@ -14,7 +14,7 @@
 #include <totograph/io/gzip.hpp>
 #include <totograph/io/text_file.hpp>
 
-#include "intake_options.hpp"
+#include "options.hpp"
 
 namespace examples {
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of 17 to 64 rows, which are streamed in tiles, in every precision, on the device against the eager executor
+// Skinny GEMMs of 17 to 64 rows, in tiles, in every precision, on the device against the eager executor
 // on the CPU.
 #include <cstddef>
 #include <utility>
 
-#include "cuda/ops/ops_products_device.hpp"
+#include "cuda/ops/ops_gemm_device.hpp"
 
 using namespace ops;
 
 namespace {
 
-static_assert(is_streamed<Gated<64, 768, 3072>>() && is_streamed<Linear<17, 64, 40>>() &&
-              is_streamed<ActivatedWithOperands<50, 3072, 768>>());
+static_assert(is_skinny<Gated<64, 768, 3072>>() && is_skinny<Linear<17, 64, 40>>() &&
+              is_skinny<ActivatedWithOperands<50, 3072, 768>>());
 
-/// Groups of columns that a block has, of the products of one launch of a model.
+/// Groups of columns that a block has, of the GEMMs of one launch of a model.
 template <class Model, std::size_t launch = 0>
 constexpr int column_groups() {
     using At = LaunchOf<Model, launch>;
@@ -28,12 +28,12 @@ constexpr int column_groups() {
 static_assert(column_groups<Gated<64, 768, 3072>>() == 3 && column_groups<Residual<64, 3072, 768>>() == 1);
 static_assert(column_groups<ActivatedWithOperands<24, 96, 1600>>() == 2 && column_groups<Linear<40, 64, 3584>>() == 4);
 static_assert(column_groups<Activated<20, 256, 8192>>() == 8 && column_groups<WideAndNarrow<45, 160, 1024>>() == 4);
-static_assert(is_streamed<ActivatedInFives<30, 64>>());
-static_assert(is_streamed<IntoCaches<3, 21, 768>>() && is_streamed<NormsAndResiduals<40>>());
+static_assert(is_skinny<ActivatedInFives<30, 64>>());
+static_assert(is_skinny<IntoCaches<3, 21, 768>>() && is_skinny<NormsAndResiduals<40>>());
 static_assert(rounds_pointwise<PointwiseInput<40, 96, 64>>());
 
 }  // namespace
 
-TEST_CASE("products of 17 to 64 rows") {
-    check_products<TiledRows>();
+TEST_CASE("skinny GEMMs of 17 to 64 rows") {
+    check_gemms<TiledRows>();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attentions to caches, in every precision, on the device against the eager executor on the CPU.
-#include "cuda/ops/ops_products_device.hpp"
+#include "cuda/ops/ops_gemm_device.hpp"
 
 using namespace ops;
 
@@ -12,5 +12,5 @@ static_assert(attends_on_tiles<Cached<one_sample, true, 5>, float, false>());
 }  // namespace
 
 TEST_CASE("attention to caches") {
-    check_products<CachedAttentionRows>();
+    check_gemms<CachedAttentionRows>();
 }

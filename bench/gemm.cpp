@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times the matrix product against Eigen's, and against the rate at which this machine reads memory.
+// Times GEMMs against Eigen's, and against the rate at which this machine reads memory.
 
 #include <algorithm>
 #include <chrono>
