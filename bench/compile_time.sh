@@ -28,7 +28,8 @@ while (($#)); do
         --base) trees=("$(cd "${2:?--base needs a folder}" && pwd)" "${trees[@]}") && shift 2 ;;
         --rounds) rounds=${2:?--rounds needs a number} && shift 2 ;;
         --dry-run) dry_run=yes && shift ;;
-        -*) sed -n '3,18s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit $([[ $1 == --help || $1 == -h ]]; echo $?) ;;
+        --help | -h) sed -n '3,18s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit ;;
+        -*) echo "compile_time.sh: the option '$1' is unknown; --help lists them." >&2 && exit 2 ;;
         *) chosen+=("$1") && shift ;;
     esac
 done
@@ -99,7 +100,7 @@ command_of() {
     case "$compiler" in
         *nvcc*)
             command+=(-x cu --expt-relaxed-constexpr -Xcudafe=--max_cost_constexpr_call=2000000000
-                -Xcompiler=-fconstexpr-ops-limit=8589934592,-fconstexpr-loop-limit=1073741824)
+                -Xcompiler=-fconstexpr-ops-limit=8589934592 -Xcompiler=-fconstexpr-loop-limit=1073741824)
             for architecture in "${architectures[@]}"; do
                 command+=("-gencode=arch=compute_$architecture,code=sm_$architecture")
                 if [[ $case != architecture ]]; then break; fi
