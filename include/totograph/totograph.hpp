@@ -17,6 +17,7 @@
 #include <totograph/forecast/bucket_set.hpp>
 #include <totograph/forecast/cpu/forecaster.hpp>
 #include <totograph/forecast/forecast.hpp>
+#include <totograph/forecast/quantile_samples.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/forecast/weights/model_weights.hpp>
 #include <totograph/graph/program.hpp>
@@ -25,4 +26,5 @@
 #include <totograph/io/checkpoint/safetensors_writer.hpp>
 #include <totograph/io/csv/csv.hpp>
 #include <totograph/models/toto1/family.hpp>
+#include <totograph/models/toto2/family.hpp>
 #include <totograph/version.hpp>
