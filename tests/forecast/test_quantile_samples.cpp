@@ -30,8 +30,9 @@ TEST_CASE("samples have the quantiles that they are drawn from, also between and
     REQUIRE(samples.size() == 2 * count);
     std::sort(samples.begin(), samples.begin() + count);
     // Lines: through (0.1, -4) and (0.5, 0), then (0.9, 8), on to the levels 0 and 1.
-    for (const auto& [level, expected] :
-         {std::pair{0.02, -4.8}, {0.1, -4.0}, {0.3, -2.0}, {0.5, 0.0}, {0.7, 4.0}, {0.97, 9.4}}) {
+    for (const auto& point : {std::pair{0.02, -4.8}, {0.1, -4.0}, {0.3, -2.0}, {0.5, 0.0}, {0.7, 4.0}, {0.97, 9.4}}) {
+        const double level = point.first;
+        const double expected = point.second;
         CAPTURE(level);
         // The level of a quantile of n samples has the deviation sqrt(p (1 - p) / n), at most 0.0036; a level is 20.
         const auto found = samples[static_cast<std::size_t>(level * static_cast<double>(count))];

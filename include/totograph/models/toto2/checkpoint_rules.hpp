@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <totograph/core/shape.hpp>
 #include <totograph/forecast/weights/checkpoint_rules.hpp>
 #include <totograph/io/checkpoint/model_config.hpp>
 #include <totograph/models/toto2/config.hpp>

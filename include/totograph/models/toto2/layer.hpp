@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string_view>
+
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/recorder.hpp>
+#include <totograph/models/toto2/config.hpp>
 #include <totograph/models/toto2/residuals.hpp>
 #include <totograph/models/toto2/unit_scaling.hpp>
 #include <totograph/nn/attention.hpp>
 #include <totograph/nn/attention_block.hpp>
 #include <totograph/nn/feed_forward.hpp>
 #include <totograph/nn/linear.hpp>
+#include <totograph/nn/name.hpp>
 #include <totograph/nn/rms_norm.hpp>
 
 namespace totograph::toto2 {

@@ -4,6 +4,7 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/sizes.hpp>
 #include <totograph/graph/recorder.hpp>
 #include <totograph/models/toto2/config.hpp>
 #include <totograph/models/toto2/inputs.hpp>
@@ -15,6 +16,7 @@
 #include <totograph/models/toto2/stack.hpp>
 #include <totograph/models/toto2/states.hpp>
 #include <totograph/nn/rows.hpp>
+#include <totograph/nn/student_t.hpp>
 
 namespace totograph::toto2 {
 

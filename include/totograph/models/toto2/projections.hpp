@@ -5,6 +5,7 @@
 #include <totograph/graph/recorder.hpp>
 #include <totograph/models/toto2/unit_scaling.hpp>
 #include <totograph/nn/feed_forward.hpp>
+#include <totograph/nn/name.hpp>
 
 namespace totograph::toto2 {
 

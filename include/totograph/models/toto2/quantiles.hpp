@@ -5,6 +5,7 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/forecast/sizes.hpp>
 #include <totograph/graph/recorder.hpp>
 #include <totograph/models/toto2/inputs.hpp>
 #include <totograph/models/toto2/states.hpp>

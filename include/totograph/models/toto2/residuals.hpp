@@ -2,9 +2,7 @@
 #pragma once
 
 #include <totograph/core/dtype.hpp>
-#include <totograph/core/shape.hpp>
 #include <totograph/graph/recorder.hpp>
-#include <totograph/nn/linear.hpp>
 
 namespace totograph::toto2 {
 
@@ -16,7 +14,7 @@ namespace totograph::toto2 {
 class ResidualStream {
 public:
     constexpr ResidualStream(Recorder& recorder, bool is_plain, double epsilon)
-        : recorder_(&recorder), is_plain_(is_plain), epsilon_(epsilon), square_(recorder.constant(1, DType::f64)) {}
+        : is_plain_(is_plain), epsilon_(epsilon), square_(recorder.constant(1, DType::f64)) {}
 
     /// The epsilon of a norm that reads the stream, f32.
     [[nodiscard]] constexpr Tensor epsilon() const { return cast(epsilon_ / square_, DType::f32); }
@@ -36,7 +34,6 @@ public:
     }
 
 private:
-    Recorder* recorder_;
     bool is_plain_;
     double epsilon_;
     Tensor square_;  ///< A^2, of weights alone.

@@ -7,6 +7,7 @@
 #include <totograph/models/toto2/layer.hpp>
 #include <totograph/models/toto2/residuals.hpp>
 #include <totograph/nn/attention.hpp>
+#include <totograph/nn/rms_norm.hpp>
 
 namespace totograph::toto2 {
 
