@@ -16,10 +16,12 @@
 #include <totograph/forecast/bucket_set.hpp>
 #include <totograph/forecast/cpu/forecaster.hpp>
 #include <totograph/forecast/forecast.hpp>
+#include <totograph/forecast/quantile_samples.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/forecast/weights/model_weights.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/io/checkpoint/model_config.hpp>
 #include <totograph/io/checkpoint/safetensors.hpp>
 #include <totograph/models/toto1/family.hpp>
+#include <totograph/models/toto2/family.hpp>
 #include <totograph/version.hpp>

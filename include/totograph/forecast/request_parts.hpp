@@ -122,8 +122,9 @@ inline Series series_from(const Series& series, Index first, Index count) {
         cut(part.groups, series.variates);
     }
     if (!series.future_exogenous.empty()) {
-        part.future_exogenous =
-            series.future_exogenous.subspan(static_cast<std::size_t>(first * series.exogenous * series.future_steps));
+        const auto dropped = static_cast<std::size_t>(first * series.exogenous * series.future_steps);
+        part.future_exogenous = series.future_exogenous.subspan(dropped);
+        part.future_observed = series.future_observed.subspan(std::min(dropped, series.future_observed.size()));
     }
     part.first_series += static_cast<std::uint32_t>(first);
     return part;
@@ -238,6 +239,10 @@ Forecast forecast_in_parts(const Series& given, const ForecastOptions& options, 
                            PartsMemory& memory, const Run& run) {
     const Bucket& bucket = plan.bucket;
     const Index patch_size = plan.sizes.patch_size;
+    if (!given.future_observed.empty() && !plan.takes_future_gaps) {
+        forecast_detail::reject(ErrorCode::invalid_argument,
+                                "this model takes a known future without gaps; leave Series::future_observed empty.");
+    }
     const Bucket request = check_for(given, options, bucket, patch_size);
     if (const Index values = plan.values(request.samples);
         !bucket.holds(request) && forecast_detail::result_bytes(request, values) > machine_memory()) {
@@ -277,7 +282,10 @@ Forecast forecast_in_parts(const Series& given, const ForecastOptions& options, 
         if (done < request.horizon) {
             series = forecast_detail::extended(series, forecast, bucket.context, memory);
             if (!series.future_exogenous.empty()) {
-                series.future_exogenous = series.future_exogenous.subspan(static_cast<std::size_t>(part.horizon));
+                const auto forecast_steps = static_cast<std::size_t>(part.horizon);
+                series.future_exogenous = series.future_exogenous.subspan(forecast_steps);
+                series.future_observed =
+                    series.future_observed.subspan(std::min(forecast_steps, series.future_observed.size()));
             }
         }
     }

@@ -174,6 +174,12 @@ public:
     explicit ConfigCheck(const ModelConfig& config) : config_(config) {}
     explicit ConfigCheck(ModelConfig&&) = delete;
 
+    /// Takes fields that are null for missing ones, from here on.
+    ConfigCheck& null_is_absent() {
+        null_is_absent_ = true;
+        return *this;
+    }
+
     /// Expects a whole number.
     ConfigCheck& integer(std::string_view key, Index expected, std::optional<Index> if_absent = std::nullopt) {
         compare(key, ModelConfig::as_integer(config_.find(key)), expected, if_absent);
@@ -222,7 +228,7 @@ private:
     template <class Value>
     void compare(std::string_view key, const std::optional<Value>& found, const Value& expected,
                  const std::optional<Value>& if_absent) {
-        const bool absent = !config_.contains(key);
+        const bool absent = !config_.contains(key) || (null_is_absent_ && config_.is_null(key));
         const std::optional<Value>& value = absent ? if_absent : found;
         if (value && *value == expected) {
             return;
@@ -236,6 +242,7 @@ private:
     }
 
     const ModelConfig& config_;
+    bool null_is_absent_ = false;
     std::vector<std::string> differences_;
 };
 
