@@ -23,6 +23,7 @@ struct ForecastPlan {
     ForecastSizes sizes;
     std::span<const double> levels{};            ///< Of a family that forecasts quantiles.
     NotFinite not_finite = NotFinite::by_value;  ///< How values tell that they are no finite numbers.
+    bool takes_future_gaps = false;              ///< Whether a known future may have gaps.
     std::span<const std::string_view> names{};   ///< Of the programs, in the order in which they run.
     std::span<const std::string_view> titles{};  ///< What each of them does, in a few words.
     /// How often a program runs for a horizon of so many steps.
@@ -107,6 +108,14 @@ constexpr ForecastPlan forecast_plan() {
         .sizes = Family::sizes(bucket),
         .levels = Family::results.levels,
         .not_finite = Family::results.not_finite,
+        .takes_future_gaps =
+            [] {
+                if constexpr (requires { Family::takes_future_gaps; }) {
+                    return Family::takes_future_gaps;
+                } else {
+                    return false;
+                }
+            }(),
         .names = Schedule::names,
         .titles = Schedule::titles,
         .runs = [](std::size_t program, Index horizon) { return static_cast<Index>(Schedule::runs(program, horizon)); },

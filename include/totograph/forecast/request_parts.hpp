@@ -104,6 +104,10 @@ inline Bucket check_for(const Series& series, const ForecastOptions& options, co
 /// The same with the bucket of a plan, and that the machine has memory for what is larger than the bucket: all that
 /// `forecast_in_parts` checks before anything runs.
 inline Bucket check_for(const Series& series, const ForecastOptions& options, const ForecastPlan& plan) {
+    if (!series.future_observed.empty() && !plan.takes_future_gaps) {
+        forecast_detail::reject(ErrorCode::invalid_argument,
+                                "this model takes a known future without gaps; leave Series::future_observed empty.");
+    }
     const Bucket request = check_for(series, options, plan.bucket, plan.sizes.patch_size);
     const Index values = plan.values(request.samples);
     if (!plan.bucket.holds(request) && forecast_detail::result_bytes(request, values) > machine_memory()) {
@@ -127,8 +131,9 @@ inline Series series_from(const Series& series, Index first, Index count) {
         cut(part.groups, series.variates);
     }
     if (!series.future_exogenous.empty()) {
-        part.future_exogenous =
-            series.future_exogenous.subspan(static_cast<std::size_t>(first * series.exogenous * series.future_steps));
+        const auto dropped = static_cast<std::size_t>(first * series.exogenous * series.future_steps);
+        part.future_exogenous = series.future_exogenous.subspan(dropped);
+        part.future_observed = series.future_observed.subspan(std::min(dropped, series.future_observed.size()));
     }
     part.first_series += static_cast<std::uint32_t>(first);
     return part;
@@ -281,7 +286,10 @@ Forecast forecast_in_parts(const Series& given, const ForecastOptions& options, 
                 return forecast_detail::extended(series, forecast, bucket.context, memory);
             });
             if (!series.future_exogenous.empty()) {
-                series.future_exogenous = series.future_exogenous.subspan(static_cast<std::size_t>(part.horizon));
+                const auto forecast_steps = static_cast<std::size_t>(part.horizon);
+                series.future_exogenous = series.future_exogenous.subspan(forecast_steps);
+                series.future_observed =
+                    series.future_observed.subspan(std::min(forecast_steps, series.future_observed.size()));
             }
         }
     }

@@ -17,6 +17,8 @@
 #include <thread>
 #include <vector>
 
+#include <totograph/io/checkpoint/safetensors_writer.hpp>
+
 #include "io/support.hpp"
 #include "models/toto1/cases.hpp"
 #include "models/toto1/series.hpp"

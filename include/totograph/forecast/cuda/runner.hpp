@@ -72,7 +72,7 @@ public:
     /// the next call.
     DeviceForecast forecast_on(cudaStream_t stream, const Series& series, const ForecastOptions& request_options = {}) {
         const CurrentDevice current(device_.index);
-        const Bucket request = check_for(series, request_options, bucket, plan.sizes.patch_size);
+        const Bucket request = check_for(series, request_options, plan);
         if (!bucket.holds(request)) {
             throw Error(ErrorCode::no_bucket, "forecast_on: a request of " + to_string(request) +
                                                   " does not fit the compiled size " + to_string(bucket) +
