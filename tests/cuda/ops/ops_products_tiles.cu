@@ -18,10 +18,11 @@ template <class Model, std::size_t launch = 0>
 constexpr int column_groups() {
     using At = LaunchOf<Model, launch>;
     return []<int... i>(std::integer_sequence<int, i...>) {
-        return tg::cuda::SkinnyGroup<typename tg::cuda::ReductionAt<At>::type,
-                                     tg::cuda::SkinnyMember<typename At::template KernelAt<At::launch.norms() + i>,
-                                                            At::launch.gemm.input_is_bf16, At::launch.scales[i],
-                                                            At::launch.weights[i]>...>::groups;
+        return tg::cuda::SkinnyGroup<
+            typename tg::cuda::ReductionAt<At>::type,
+            tg::cuda::SkinnyMember<typename At::template KernelAt<At::launch.norms() + i>,
+                                   tg::cuda::SkinnyOptions{At::launch.gemm.input_is_bf16, At::launch.scales[i],
+                                                           At::launch.weights[i]}>...>::groups;
     }
     (std::make_integer_sequence<int, At::launch.gemms()>());
 }
