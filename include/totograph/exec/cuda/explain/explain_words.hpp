@@ -159,8 +159,8 @@ private:
         result.choice = choice;
         if (launch.kind == LaunchKind::step) {
             const int kernel = tables_.steps[static_cast<std::size_t>(launch.first)].kernel;
-            result.attention =
-                select_attention(tables_.kernels[static_cast<std::size_t>(kernel)], launch.aligned[0], precision);
+            result.attention = select_attention(tables_.kernels[static_cast<std::size_t>(kernel)], launch.aligned[0],
+                                                precision, least_device);
         }
         const int last = launch.first + launch.count - 1;
         const int main = launch.end_of_gemms() - 1;
