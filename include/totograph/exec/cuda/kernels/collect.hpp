@@ -17,7 +17,7 @@ inline constexpr int collect_tile = 32;
 /// so that both sides are read and written in order. Blocks: (tiles of steps, tiles of values, batch * variates).
 ///
 /// Takes the marks off values that stand for what was no finite number (`nn::mark_extreme_values`), and adds how many
-/// there are to `not_finite`, in memory of the host, which looks once the kernel has ended.
+/// there are to `not_finite`, in memory of the host, which reads it once the kernel has ended.
 template <Index values, Index variates, Index steps>
 __global__ void __launch_bounds__(block_threads)
     collect_kernel(const float* in, float* out, const std::int32_t* request, std::uint32_t* not_finite) {

@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include <cuda_runtime.h>
 
+#include <totograph/core/dtype.hpp>
 #include <totograph/exec/cuda/attention/tile_attention.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/gemm.hpp>
 #include <totograph/exec/cuda/gemm/skinny/launch.hpp>
@@ -62,12 +64,11 @@ void launch_sequence(const KernelLauncher& launcher, const Device& device, const
 template <class At, class CallOf>
 void launch_skinny(const KernelLauncher& launcher, const CallOf& call_of, cudaStream_t stream) {
     [&]<int... i>(std::integer_sequence<int, i...>) {
-        using Group = SkinnyGroup<
-            typename ReductionAt<At>::type,
-            SkinnyMember<typename At::template KernelAt<At::launch.norms() + i>,
-                         SkinnyOptions{.input_is_bf16 = At::launch.gemm.input_is_bf16,
-                                       .scale_operand = At::launch.scales[static_cast<std::size_t>(i)],
-                                       .weight_operands = At::launch.weights[static_cast<std::size_t>(i)]}>...>;
+        using Input = std::conditional_t<At::launch.gemm.input_is_bf16, BFloat16, float>;
+        using Group = SkinnyGroup<typename ReductionAt<At>::type,
+                                  SkinnyMember<typename At::template KernelAt<At::launch.norms() + i>, Input,
+                                               At::launch.scales[static_cast<std::size_t>(i)],
+                                               At::launch.weights[static_cast<std::size_t>(i)]>...>;
         const typename Group::Calls calls{{call_of(At::launch.first_gemm() + i)...}};
         launcher.launch(&skinny_kernel<Group>, Group::spread, stream, calls);
     }

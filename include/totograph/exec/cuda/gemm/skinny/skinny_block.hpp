@@ -32,21 +32,18 @@ static_assert(SkinnyTile::most_k == 16 * skinny_k * (block_threads / warp_size))
 /// Stands for "no norm before the GEMMs".
 struct NoReduction {};
 
-/// What lowering knows of a skinny GEMM besides its kernel.
-struct SkinnyOptions {
-    bool input_is_bf16 = false;
-    int scale_operand = -1;        ///< The operand of its chain that is the norm of its input; -1 without a norm.
-    unsigned weight_operands = 0;  ///< A bit for each operand of its chain that is a weight: no graph writes one.
-};
-
 /// A GEMM of a group.
-template <class KernelType, SkinnyOptions options>
+///
+/// @tparam InputType  how its input is stored: float or BFloat16
+/// @tparam scale      the operand of its chain that is the norm of its input; -1 when there is no norm
+/// @tparam weights    a bit for each operand of its chain that is a weight, which nothing in a graph writes
+template <class KernelType, class InputType, int scale, unsigned weights>
 struct SkinnyMember {
     using K = KernelType;
-    using Input = std::conditional_t<options.input_is_bf16, BFloat16, float>;
-    static constexpr int scale_operand = options.scale_operand;
-    static constexpr unsigned weight_operands = options.weight_operands;
-    static constexpr unsigned scale_bit = scale_operand < 0 ? 0U : 1U << scale_operand;
+    using Input = InputType;
+    static constexpr int scale_operand = scale;
+    static constexpr unsigned weight_operands = weights;
+    static constexpr unsigned scale_bit = scale < 0 ? 0U : 1U << scale;
 };
 
 namespace skinny_detail {

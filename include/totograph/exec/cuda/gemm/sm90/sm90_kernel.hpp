@@ -17,7 +17,7 @@
 // GEMMs of many rows in bf16 with the chain after each, in one kernel: accumulators never leave the multiprocessor.
 //
 // A block computes 128 rows by 256 or 224 columns at a time (of a pair of GEMMs, half of each). One warp copies
-// tiles of 64 elements of depth to shared memory, three ahead; two warpgroups multiply them, 64 rows each, and leave
+// tiles of 64 elements of k to shared memory, three ahead; two warpgroups multiply them, 64 rows each, and leave
 // the accumulators in shared memory; three more warps run the chain on them while the next tile is multiplied. On the
 // accumulators of the last tile those that multiplied run it, too. Two blocks of a cluster compute rows that follow
 // each other of the same columns: each copies one half of the weights to both.
