@@ -58,7 +58,7 @@ void check(double rounding) {
     for (int round = 0; round < 2; ++round) {  // the second one is a replay after another
         const tg::QuantileForecast found = forecaster.forecast(request.series());
         CHECK(found.levels().size() == second_family::levels.size());
-        const std::vector<float> values = device_test::values_of(found);
+        const std::vector<float> values(found.values().begin(), found.values().end());
         REQUIRE(values.size() == expected.size());
         constexpr std::size_t rows = 6;
         const std::size_t of_row = values.size() / rows;
