@@ -32,15 +32,20 @@ double mean_of_row(const second_family::Request& request, std::size_t row) {
     return total / count;
 }
 
+/// How far so many roundings that know nothing of each other go, in units of the largest one: each is anywhere below
+/// that, a third of its square on average; of 10,000 values one is beyond four standard deviations.
+double reach_of(double roundings) {
+    return 4 * std::sqrt(roundings / 3);
+}
 /// 26 GEMMs and attention products follow one another: the embedding, six in each of four layers, and the head. Each
-/// rounds both of its inputs; residuals and norms pass errors on as they are. Were all errors to go the same way, the
-/// normed quantiles of a row would be off by 52 roundings of the largest of them.
+/// rounds both of its inputs; residuals and norms pass errors on as they are. (With weights alone as bf16, the CPU is
+/// off by 0.3 of one rounding.)
 constexpr double roundings = 52;
-/// Mean, deviation and results are f32 in every precision: a sum of 19 values, a division, and the last two operations.
-constexpr double f32_roundings = 24;
+/// In every precision f32: a sum of 19 values and a division, the same for the deviation, and the last two operations.
+constexpr double f32_roundings = 42;
 constexpr double f32_rounding = 0x1p-24;
 
-/// @param rounding  half of the distance between a number of the precision and the next, of the number
+/// @param rounding  the most that rounding to the precision changes of a number, as a part of it
 template <tg::cuda::Precision precision>
 void check(double rounding) {
     using Forecaster =
@@ -60,8 +65,8 @@ void check(double rounding) {
             for (std::size_t i = row * of_row; i < (row + 1) * of_row; ++i) {
                 largest = std::max(largest, std::abs(expected[i] - mean));
             }
-            const double bound =
-                roundings * rounding * largest + f32_roundings * f32_rounding * (std::abs(mean) + largest);
+            const double bound = reach_of(roundings) * rounding * largest +
+                                 reach_of(f32_roundings) * f32_rounding * (std::abs(mean) + largest);
             for (std::size_t i = row * of_row; i < (row + 1) * of_row; ++i) {
                 CAPTURE(i);
                 CHECK(std::abs(double{values[i]} - double{expected[i]}) <= bound);
@@ -76,7 +81,7 @@ TEST_CASE("a second family in f32") {
     check<tg::cuda::Precision::f32>(f32_rounding);
 }
 TEST_CASE("a second family in tf32") {
-    check<tg::cuda::Precision::tf32>(0x1p-11);
+    check<tg::cuda::Precision::tf32>(0x1p-10);  // tensor cores may cut bits off
 }
 TEST_CASE("a second family in bf16") {
     check<tg::cuda::Precision::bf16>(0x1p-8);
