@@ -53,12 +53,12 @@ struct Added {
 };
 
 /// Other products, and what follows them.
-enum class Unlike { nothing, begins_with_norm, streamed_next, no_product_next };
+enum class Unlike { nothing, begins_with_norm, skinny_next, no_product_next };
 template <Unlike unlike>
 struct AlmostAdded {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
-        constexpr Index rows = unlike == Unlike::streamed_next ? 64 : 140;
+        constexpr Index rows = unlike == Unlike::skinny_next ? 64 : 140;
         const Tensor hidden = unlike == Unlike::begins_with_norm ? norm(r.state("x", {rows, 128}))
                                                                  : silu(layer(r.state("x", {rows, 64}), 128));
         const Tensor stream = r.state("stream", {rows, 192}) + layer(hidden, 192);
@@ -133,7 +133,7 @@ TEST_CASE("what of the next launch can run with a product") {
     CHECK(feeds<Added<Follows::norm, true, true, true>>() == TailFusion::none);
     CHECK(feeds<AlmostAdded<Unlike::nothing>>() == TailFusion::bf16);
     CHECK(feeds<AlmostAdded<Unlike::begins_with_norm>>() == TailFusion::none);
-    CHECK(feeds<AlmostAdded<Unlike::streamed_next>>() == TailFusion::none);
+    CHECK(feeds<AlmostAdded<Unlike::skinny_next>>() == TailFusion::none);
     CHECK(feeds<AlmostAdded<Unlike::no_product_next>>() == TailFusion::none);
 }
 

@@ -27,9 +27,9 @@ constexpr bool runs_on_warpgroups() {
     return kernel_of<Model, launch> == tg::cuda::GemmKernel::sm90;
 }
 
-/// Whether all products of a model are streamed.
+/// Whether all products of a model are skinny.
 template <class Model>
-constexpr bool is_streamed() {
+constexpr bool is_skinny() {
     using Lowered = tg::cuda::Lowering<tg::Program<Model>, true>;
     bool result = true;
     for (std::size_t i = 0; i < Lowered::count; ++i) {

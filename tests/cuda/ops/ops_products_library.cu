@@ -7,7 +7,7 @@ using namespace ops;
 
 namespace {
 
-static_assert(!is_streamed<Gated<65, 512, 1024>>() && !runs_on_warpgroups<Gated<527, 192, 384>>());
+static_assert(!is_skinny<Gated<65, 512, 1024>>() && !runs_on_warpgroups<Gated<527, 192, 384>>());
 static_assert(rounds_pointwise<PointwiseInput<300, 64, 48>>());
 static_assert(rounds_pointwise<PointwiseOfSums<100, 64, 48>>() && rounds_pointwise<PointwiseOfSums<600, 64, 48>>());
 

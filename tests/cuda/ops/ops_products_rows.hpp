@@ -14,7 +14,7 @@
 
 namespace ops {
 
-/// Products of few rows, which are streamed: of as many as one tensor core instruction takes.
+/// Products of few rows, which are skinny: of as many as one tensor core instruction takes.
 using FewRows =
     std::tuple<Row<"linear, one row", Linear<1, 768, 2304>>, Row<"linear, 7 rows", Linear<7, 768, 768>>,
                Row<"linear, 16 rows", Linear<16, 768, 768>>, Row<"linear of views, and what follows", LinearOfViews>,
@@ -26,7 +26,7 @@ using FewRows =
                Row<"elementwise, then linear, 5 rows", PointwiseInput<5, 64, 48>>,
                Row<"elementwise of sums, then linear, 3 rows", PointwiseOfSums<3, 64, 48>>>;
 
-/// Of 17 to 64 rows, which are streamed in tiles.
+/// Of 17 to 64 rows, which are skinny and run in tiles.
 using TiledRows = std::tuple<
     Row<"linear, 17 rows", Linear<17, 64, 40>>,
     Row<"product, chain and operands, 24 rows", ActivatedWithOperands<24, 96, 1600>>,

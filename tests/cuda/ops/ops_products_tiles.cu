@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of 17 to 64 rows, which are streamed in tiles, in every precision, on the device against the eager executor
-// on the CPU.
+// Products of 17 to 64 rows, which are skinny and run in tiles, in every precision, on the device against the eager
+// executor on the CPU.
 #include <cstddef>
 #include <type_traits>
 #include <utility>
@@ -11,8 +11,8 @@ using namespace ops;
 
 namespace {
 
-static_assert(is_streamed<Gated<64, 768, 3072>>() && is_streamed<Linear<17, 64, 40>>() &&
-              is_streamed<ActivatedWithOperands<50, 3072, 768>>());
+static_assert(is_skinny<Gated<64, 768, 3072>>() && is_skinny<Linear<17, 64, 40>>() &&
+              is_skinny<ActivatedWithOperands<50, 3072, 768>>());
 
 /// Groups of columns that a block has, of the products of one launch of a model.
 template <class Model, std::size_t launch = 0>
@@ -30,8 +30,8 @@ constexpr int column_groups() {
 static_assert(column_groups<Gated<64, 768, 3072>>() == 3 && column_groups<Residual<64, 3072, 768>>() == 1);
 static_assert(column_groups<ActivatedWithOperands<24, 96, 1600>>() == 2 && column_groups<Linear<40, 64, 3584>>() == 4);
 static_assert(column_groups<Activated<20, 256, 8192>>() == 8 && column_groups<WideAndNarrow<45, 160, 1024>>() == 4);
-static_assert(is_streamed<ActivatedInFives<30, 64>>());
-static_assert(is_streamed<IntoCaches<3, 21, 768>>() && is_streamed<NormsAndResiduals<40>>());
+static_assert(is_skinny<ActivatedInFives<30, 64>>());
+static_assert(is_skinny<IntoCaches<3, 21, 768>>() && is_skinny<NormsAndResiduals<40>>());
 static_assert(rounds_pointwise<PointwiseInput<40, 96, 64>>());
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of few rows, which are streamed, in every precision, on the device against the eager executor on the CPU.
+// Products of few rows, which are skinny, in every precision, on the device against the eager executor on the CPU.
 #include "cuda/ops/ops_products_device.hpp"
 
 using namespace ops;

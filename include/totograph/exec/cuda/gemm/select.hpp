@@ -64,7 +64,7 @@ constexpr bool takes_skinny(const Kernel& kernel) {
            takes_skinny(kernel.rows(), kernel.columns(), kernel.depth, kernel.input_stride);
 }
 
-/// Whether mixtures may be drawn from the accumulators of GEMMs: not where streaming their weights is worth more.
+/// Whether mixtures may be drawn from the accumulators of GEMMs: not where a skinny kernel is worth more.
 constexpr bool may_draw_from(Index m, bool is_skinny, const GemmThresholds& limits = compiled_thresholds) {
     return !is_skinny || m > limits.skinny_most_m_before_draws;
 }
