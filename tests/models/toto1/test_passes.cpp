@@ -23,7 +23,7 @@ TEST_CASE("scales stay out of the weights") {
     check_same("mean", forecast<mean_bucket, ForecasterOptions{.passes = {.fold_scales = false}}>(), with_all());
 }
 
-TEST_CASE("rows are scaled before products") {
+TEST_CASE("rows are scaled before GEMMs") {
     check_same("mean", forecast<mean_bucket, ForecasterOptions{.passes = {.defer_row_scales = false}}>(), with_all());
 }
 
