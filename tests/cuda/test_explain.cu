@@ -59,7 +59,7 @@ void check_launches() {
     using Executor = typename Forecaster::Executor;
     using Program = typename Executor::template ProgramAt<which>;
     constexpr auto precision = Executor::streams ? tg::cuda::Precision::bf16 : tg::cuda::Precision::f32;
-    const auto list = tg::cuda::explain_detail::LaunchList::of<Program, precision>(tg::cuda::compiled_for);
+    const auto list = tg::cuda::explain_detail::LaunchList::of<Program, precision>(tg::cuda::compiled_for, {});
     int next = 0;
     for (const auto& launch : list.launches()) {
         CHECK(launch.launch.first == next);

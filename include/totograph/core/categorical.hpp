@@ -11,8 +11,10 @@
 #include <totograph/core/host_device.hpp>
 
 // Draws of one id of many, by logits of which some are left out. Weights are whole numbers, whose sums do not depend on
-// the order: the same logits give the same id on every device and for any number of threads. Nothing is sorted: the
-// smallest logit that stays is found digit by digit of its bits, from counts, or from sums of weights, of each digit.
+// the order: the same logits give the same id for any number of threads, and on every device whose `exp` rounds alike.
+// Another rounding moves a few weights by 1 of up to 2^36; a draw is another id only where it points between the two.
+// Nothing is sorted: the smallest logit that stays is found digit by digit of its bits, from counts, or from sums of
+// weights, of each digit.
 
 namespace totograph {
 
@@ -37,8 +39,10 @@ TOTOGRAPH_HOST_DEVICE inline std::uint32_t key_of(float logit) {
     return (bits >> 31U) != 0 ? ~bits : bits | 0x80000000U;
 }
 
-/// The weight of a logit: e^(logit - largest) in units of 2^-36. No weight is above 2^36, so that those of 2^27 ids add
-/// up in 64 bits.
+/// Ids of a row, at most: no weight is above 2^36, and those of 2^27 ids add up in 64 bits.
+inline constexpr std::int64_t most_ids = std::int64_t{1} << 27;
+
+/// The weight of a logit: e^(logit - largest) in units of 2^-36.
 TOTOGRAPH_HOST_DEVICE inline std::uint64_t weight_of(float logit, float largest) {
     constexpr double one = 0x1p36;
     if (logit == largest) {  // both may be infinite

@@ -6,7 +6,7 @@ using namespace ops;
 
 namespace {
 
-static_assert(attends_on_tiles<CachedInLongerRows<own_keys_of(32)>, float, false>());
+static_assert(attends_on_tiles<CachedInLongerRows<suffixes_of(32)>, float, false>());
 static_assert(attends_on_tiles<Cached<one_sample, true, 5>, float, false>());
 
 }  // namespace

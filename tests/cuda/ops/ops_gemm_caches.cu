@@ -9,21 +9,21 @@ using namespace ops;
 namespace {
 
 using tg::BFloat16;
-static_assert(attends_on_tiles<FilledCaches<own_keys_of(16), 5>, BFloat16, true>());
-static_assert(attends_on_tiles<FilledCaches<own_keys_of(64, 130), 5>, BFloat16, true>());
-static_assert(attends_on_tiles<FilledCaches<own_keys_of(128), 3>, BFloat16, true>());
+static_assert(attends_on_tiles<FilledCaches<suffixes_of(16), 5>, BFloat16, true>());
+static_assert(attends_on_tiles<FilledCaches<suffixes_of(64, 130), 5>, BFloat16, true>());
+static_assert(attends_on_tiles<FilledCaches<suffixes_of(128), 3>, BFloat16, true>());
 
-/// Positions of own keys that are on their way on a device whose multiprocessors have so much shared memory.
+/// Positions of suffixes that are on their way on a device whose multiprocessors have so much shared memory.
 template <Index head_dim>
-constexpr int positions_on_the_way(std::size_t kibibytes) {
+constexpr int suffix_stages(std::size_t kibibytes) {
     int result = 0;
-    visit_attention<FilledCaches<own_keys_of(head_dim), 3>>(
-        [&]<class K>(K*) { result = tg::cuda::tile_detail::own_positions<K, Precision::bf16>(kibibytes * 1024); });
+    visit_attention<FilledCaches<suffixes_of(head_dim), 3>>(
+        [&]<class K>(K*) { result = tg::cuda::tile_detail::suffix_stages<K, Precision::bf16>(kibibytes * 1024); });
     return result;
 }
-static_assert(positions_on_the_way<64>(228) == 2 && positions_on_the_way<96>(228) == 2);
-static_assert(positions_on_the_way<112>(228) == 1 && positions_on_the_way<128>(228) == 1);
-static_assert(positions_on_the_way<64>(100) == 1);
+static_assert(suffix_stages<64>(228) == 2 && suffix_stages<96>(228) == 2);
+static_assert(suffix_stages<112>(228) == 1 && suffix_stages<128>(228) == 1);
+static_assert(suffix_stages<64>(100) == 1);
 
 }  // namespace
 

@@ -107,7 +107,7 @@ using CachedAttentionRows =
                Row<"cached attention, suffix of one", Cached<large_cached, true, 1>>,
                Row<"cached attention, no suffix", Cached<large_cached, true, 0>>,
                Row<"cached attention, own, large", Cached<large_cached, false, 5>>,
-               Row<"cached attention, parts of longer rows", CachedInLongerRows<own_keys_of(32)>>,
+               Row<"cached attention, parts of longer rows", CachedInLongerRows<suffixes_of(32)>>,
                Row<"cached attention, one sample, many queries", Cached<one_sample, true, 5>>>;
 
 /// All that an attention can be asked for: grouped queries, scales, masks, blocks, heads of any width.
@@ -116,15 +116,15 @@ using AttentionOptionRows = std::tuple<Row<"attentions, the first half", tg::tes
 
 /// Attentions to caches that GEMMs fill: their keys are stored as bf16 where GEMMs are.
 using FilledCacheRows =
-    std::tuple<Row<"caches filled by GEMMs, heads of 16", FilledCaches<own_keys_of(16), 5>>,
-               Row<"caches filled by GEMMs, heads of 32", FilledCaches<own_keys_of(32), 4>>,
-               Row<"caches filled by GEMMs, heads of 48", FilledCaches<own_keys_of(48), 3>>,
-               Row<"caches filled by GEMMs, heads of 64", FilledCaches<own_keys_of(64, 130), 5>>,
-               Row<"caches filled by GEMMs, NaN in one sample", FilledCaches<own_keys_of(64), 4, true>>,
-               Row<"caches filled by GEMMs, heads of 80", FilledCaches<own_keys_of(80), 2>>,
-               Row<"caches filled by GEMMs, heads of 96", FilledCaches<own_keys_of(96), 3>>,
-               Row<"caches filled by GEMMs, heads of 112", FilledCaches<own_keys_of(112), 3>>,
-               Row<"caches filled by GEMMs, heads of 128", FilledCaches<own_keys_of(128), 3>>>;
+    std::tuple<Row<"caches filled by GEMMs, heads of 16", FilledCaches<suffixes_of(16), 5>>,
+               Row<"caches filled by GEMMs, heads of 32", FilledCaches<suffixes_of(32), 4>>,
+               Row<"caches filled by GEMMs, heads of 48", FilledCaches<suffixes_of(48), 3>>,
+               Row<"caches filled by GEMMs, heads of 64", FilledCaches<suffixes_of(64, 130), 5>>,
+               Row<"caches filled by GEMMs, NaN in one sample", FilledCaches<suffixes_of(64), 4, true>>,
+               Row<"caches filled by GEMMs, heads of 80", FilledCaches<suffixes_of(80), 2>>,
+               Row<"caches filled by GEMMs, heads of 96", FilledCaches<suffixes_of(96), 3>>,
+               Row<"caches filled by GEMMs, heads of 112", FilledCaches<suffixes_of(112), 3>>,
+               Row<"caches filled by GEMMs, heads of 128", FilledCaches<suffixes_of(128), 3>>>;
 
 /// The states of the model of a row after a run on the CPU, by the row's name.
 std::vector<StateContent> eager_states_of_gemms(std::string_view name);

@@ -2,6 +2,7 @@
 // Skinny GEMMs of 17 to 64 rows, in tiles, in every precision, on the device against the eager executor
 // on the CPU.
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 #include "cuda/ops/ops_gemm_device.hpp"
@@ -18,10 +19,11 @@ template <class Model, std::size_t launch = 0>
 constexpr int column_groups() {
     using At = LaunchOf<Model, launch>;
     return []<int... i>(std::integer_sequence<int, i...>) {
-        return tg::cuda::SkinnyGroup<typename tg::cuda::ReductionAt<At>::type,
-                                     tg::cuda::SkinnyMember<typename At::template KernelAt<At::launch.norms() + i>,
-                                                            At::launch.gemm.input_is_bf16, At::launch.scales[i],
-                                                            At::launch.weights[i]>...>::groups;
+        using Input = std::conditional_t<At::launch.gemm.input_is_bf16, tg::BFloat16, float>;
+        return tg::cuda::SkinnyGroup<
+            typename tg::cuda::ReductionAt<At>::type,
+            tg::cuda::SkinnyMember<typename At::template KernelAt<At::launch.norms() + i>, Input, At::launch.scales[i],
+                                   At::launch.weights[i]>...>::groups;
     }
     (std::make_integer_sequence<int, At::launch.gemms()>());
 }

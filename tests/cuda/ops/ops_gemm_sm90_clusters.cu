@@ -10,8 +10,8 @@ namespace {
 template <class Model, std::size_t launch = 1>
 using RowClusters = tg::cuda::ClusterGroupOf<tg::Program<Model>, true, launch>;
 template <class Model, std::size_t launch = 1>
-constexpr bool may_take_rows = tg::cuda::may_choose(tg::cuda::GemmKernel::sm90_cluster,
-                                                    LaunchOf<Model, launch>::launch.gemm);
+constexpr bool may_take_rows = tg::cuda::is_compiled(tg::cuda::GemmKernel::sm90_cluster,
+                                                     LaunchOf<Model, launch>::launch.gemm);
 /// Whether a model reaches it where so many clusters run at once.
 template <class Model, std::size_t launch = 1>
 constexpr bool takes_rows(int clusters_at_once) {

@@ -156,12 +156,13 @@ public:
     }
 
     /// What the programs launch, as tables.
-    /// @param device  where they are to run (`describe_device`); else the one that programs are cut for
-    static std::string explain(const DeviceTraits& device = compiled_for) {
+    /// @param device     where they are to run (`describe_device`); else the one that programs are cut for
+    /// @param execution  that of `ForecasterResources`
+    static std::string explain(const DeviceTraits& device = compiled_for, const Execution& execution = {}) {
         std::string text = "sizes " + to_string(bucket) + "\n" + "  device memory  " + to_string(memory()) + "\n";
         Programs::for_each([&]<std::size_t which>() {
             text += "\n" + explain_launches<typename Executor::template ProgramAt<which>, options.precision>(
-                               std::string(plan.names[which]), device);
+                               std::string(plan.names[which]), device, execution);
         });
         return text;
     }
@@ -185,16 +186,18 @@ public:
 
     /// What one of the programs launches, as data.
     template <std::size_t which>
-    static explain_detail::LaunchList launch_list(const DeviceTraits& device = compiled_for) {
-        return explain_detail::LaunchList::of<typename Executor::template ProgramAt<which>, options.precision>(device);
+    static explain_detail::LaunchList launch_list(const DeviceTraits& device = compiled_for,
+                                                  const Execution& execution = {}) {
+        return explain_detail::LaunchList::of<typename Executor::template ProgramAt<which>, options.precision>(
+            device, execution);
     }
 
     /// What one of the programs launches, as a Graphviz picture.
     template <std::size_t which>
-    static std::string explain_dot(const DeviceTraits& device = compiled_for) {
+    static std::string explain_dot(const DeviceTraits& device = compiled_for, const Execution& execution = {}) {
         static_assert(which < program_count);
         return explain_launches_dot<typename Executor::template ProgramAt<which>, options.precision>(
-            std::string(plan.names[which]) + " of " + to_string(bucket), device);
+            std::string(plan.names[which]) + " of " + to_string(bucket), device, execution);
     }
 
     /// Copies and kernels in the graphs, of all of them together; what a loop repeats counts as one.

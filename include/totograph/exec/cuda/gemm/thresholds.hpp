@@ -15,6 +15,7 @@ namespace totograph::cuda {
 /// a build with `TOTOGRAPH_CUDA`. docs/cuda.md has the table in words.
 struct GemmThresholds {
     int architecture;
+    bool is_measured;  ///< On a card of this architecture.
     /// Rows up to which the skinny kernels are faster than cuBLASLt and kernels for norms and chains: a decode step of
     /// 32 rows takes 0.300 ms for 0.432 (`bench_cuda`, `batch_32`), a prefill of 32 rows 0.279 for 0.383
     /// (`context_2048`), one of 64 rows 0.379 for 0.407. Read when compiling, of the column of `compiled_for`.
@@ -41,16 +42,29 @@ struct GemmThresholds {
     int sm90_cluster_least_fill;
 };
 
-/// One card was measured, an H200. Columns of others hold its numbers until someone measures them: what needs `wgmma`
-/// is not chosen there in any case.
-inline constexpr std::array<GemmThresholds, 6> gemm_thresholds{{
-    {80, 64, 16, 1024, 8, 12, 256, 80, 80},
-    {86, 64, 16, 1024, 8, 12, 256, 80, 80},
-    {89, 64, 16, 1024, 8, 12, 256, 80, 80},
-    {90, 64, 16, 1024, 8, 12, 256, 80, 80},
-    {100, 64, 16, 1024, 8, 12, 256, 80, 80},
-    {120, 64, 16, 1024, 8, 12, 256, 80, 80},
-}};
+/// Measured on an H200.
+inline constexpr GemmThresholds thresholds_of_h200{.architecture = 90,
+                                                   .is_measured = true,
+                                                   .skinny_most_m = 64,
+                                                   .skinny_most_m_before_draws = 16,
+                                                   .sm90_least_m = 1024,
+                                                   .sm90_least_k_tiles = 8,
+                                                   .sm90_least_k_tiles_with_sigmoid = 12,
+                                                   .sm90_n_unit = 256,
+                                                   .sm90_least_fill = 80,
+                                                   .sm90_cluster_least_fill = 80};
+
+/// The column of an architecture that nobody has measured: the numbers of the H200. What needs `wgmma` is not chosen
+/// there in any case, and the limits of the skinny kernels are read of `compiled_for` alone.
+constexpr GemmThresholds not_measured(int architecture) {
+    GemmThresholds column = thresholds_of_h200;
+    column.architecture = architecture;
+    column.is_measured = false;
+    return column;
+}
+
+inline constexpr std::array<GemmThresholds, 6> gemm_thresholds{
+    {not_measured(80), not_measured(86), not_measured(89), thresholds_of_h200, not_measured(100), not_measured(120)}};
 
 /// The column of an architecture: of one that has none, that of the newest one before it, or else the first.
 constexpr const GemmThresholds& thresholds_of(int architecture) {

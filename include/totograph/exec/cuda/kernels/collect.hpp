@@ -17,8 +17,8 @@ inline constexpr int collect_tile = 32;
 /// (the four extents, in this order but for `values`, which is its last), without gaps; in tiles through shared memory
 /// so that both sides are read and written in order. Blocks: (tiles of steps, tiles of values, batch * variates).
 ///
-/// Adds how many values are no finite numbers to `not_finite`, in memory of the host, which looks once the kernel has
-/// ended. Where they are told by marks, takes these off.
+/// Adds how many values are no finite numbers to `not_finite`, in memory of the host, which reads it once the kernel
+/// has ended. Where they are told by marks, takes these off.
 template <Index values, Index variates, Index steps, NotFinite told>
 __global__ void __launch_bounds__(block_threads)
     collect_kernel(const float* in, float* out, const std::int32_t* request, std::uint32_t* not_finite) {

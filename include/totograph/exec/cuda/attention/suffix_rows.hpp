@@ -8,8 +8,8 @@
 #include <totograph/exec/cuda/kernels/async_copy.hpp>
 #include <totograph/exec/cuda/kernels/packs.hpp>
 
-// Keys and values that each query has for itself, on their way through shared memory: whole lines are read (128 bytes
-// at a time, where a lane's own parts of a row would be 64), and registers are free meanwhile.
+// Keys and values of the suffix that each query has for itself, on their way through shared memory: whole lines are
+// read (128 bytes at a time, where a lane's own parts of a row would be 64), and registers are free meanwhile.
 
 namespace totograph::cuda {
 
@@ -19,17 +19,17 @@ namespace tile_detail {
 
 /// A row for each query of a warp, as it lies in memory, in pieces of sixteen bytes.
 template <int head_dim, class T>
-class OwnMatrix {
+class SuffixMatrix {
 public:
     static constexpr int pieces = head_dim * static_cast<int>(sizeof(T)) / 16;
     static constexpr int piece_elements = 16 / static_cast<int>(sizeof(T));
 
-    /// Asks for a piece of a row; without `aligned` rows it is there at once.
-    template <bool aligned>
-    __device__ __forceinline__ void ask(int row, int piece, const T* from) {
+    /// Begins to copy a piece of a row; without `is_aligned` rows it is there at once.
+    template <bool is_aligned>
+    __device__ __forceinline__ void copy_piece(int row, int piece, const T* from) {
         std::byte* const to = &bytes_[row][place_of(row, piece) * 16];
-        if constexpr (aligned) {
-            copy_later(to, from);
+        if constexpr (is_aligned) {
+            copy_async(to, from);
         } else {
             store_pack<1, true>(reinterpret_cast<T*>(to), load_pack<1, piece_elements, false>(from));
         }
@@ -64,9 +64,9 @@ private:
 
 /// A key and a value of each query.
 template <int head_dim, class T>
-struct OwnRows {
-    OwnMatrix<head_dim, T> key;
-    OwnMatrix<head_dim, T> value;
+struct SuffixRows {
+    SuffixMatrix<head_dim, T> key;
+    SuffixMatrix<head_dim, T> value;
 };
 
 }  // namespace tile_detail
