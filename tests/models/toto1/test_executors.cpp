@@ -18,6 +18,10 @@ TEST_CASE("eager and fused samples with one seed") {
                eager);
 }
 
+TEST_CASE("each tensor that a compiled eager executor keeps agrees with the reference") {
+    fixture::check_intermediates<tg::ExecutorKind::eager>(fixture::exogenous);
+}
+
 TEST_CASE("programs recorded when a forecaster is made give the samples of the eager executor to the bit") {
     using Eager = tg::Forecaster<Model, sampled_bucket, ForecasterOptions{.executor = tg::ExecutorKind::eager}>;
     Eager compiled(weights());
