@@ -39,7 +39,7 @@ static_assert(tg::buckets_by_cost<Model, sampled, one_variate, tiny>[0] == one_v
 // The numbers of a request that nobody has checked overflow nothing.
 constexpr tg::Index most = std::numeric_limits<tg::Index>::max();
 constexpr auto largest = tg::forecast_detail::cost_in_parts({.batch = most, .horizon = most, .samples = most}, sampled);
-static_assert(largest.legs == most / sampled.horizon + 1);
+static_assert(largest.chunks == most / sampled.horizon + 1);
 static_assert(largest.runs > static_cast<double>(most));
 static_assert(tg::forecast_detail::cost_in_parts({.context = -most - 1}, sampled).dropped == 0);
 
@@ -169,12 +169,12 @@ TEST_CASE("an extended horizon takes the bucket that goes on least often, then t
         return buckets[tg::choose_bucket(buckets, request.series(), options, false)];
     };
     CHECK(chosen_for(32) == near);      // held
-    CHECK(chosen_for(33) == far);       // in one leg, with half of the context, and not in two with all of it
+    CHECK(chosen_for(33) == far);       // in one chunk, with half of the context, and not in two with all of it
     CHECK(chosen_for(96) == far);       // likewise: with more context than what reaches farther
-    CHECK(chosen_for(97) == farther);   // in one leg
-    CHECK(chosen_for(192) == far);      // two legs of either
-    CHECK(chosen_for(193) == farther);  // two legs, and not three
-    CHECK(chosen_for(225) == far);      // three legs of either
+    CHECK(chosen_for(97) == farther);   // in one chunk
+    CHECK(chosen_for(192) == far);      // two chunks of either
+    CHECK(chosen_for(193) == farther);  // two chunks, and not three
+    CHECK(chosen_for(225) == far);      // three chunks of either
 }
 
 TEST_CASE("the forecasters of a set share one team of threads") {

@@ -207,14 +207,15 @@ TEST_CASE("an extended horizon goes on from medians, with other draws, gaps and 
     Teller teller(small);
     const tg::ForecastOptions options{.seed = 3, .horizon = 50, .samples = 20, .extend = true};
     const auto found = teller.forecast(series_of(request), options).keep();
-    CHECK(teller.runs == 4 * 2 * 2);  // legs of 16 steps, each of two parts of the batch and two of the samples
+    CHECK(teller.runs == 4 * 2 * 2);  // chunks of 16 steps, each of two parts of the batch and two of the samples
     Teller by_hand(small);
     Request now = request;
-    for (Index leg = 0, done = 0; done < 50; ++leg, done += 16) {
-        CAPTURE(leg);
+    for (Index chunk = 0, done = 0; done < 50; ++chunk, done += 16) {
+        CAPTURE(chunk);
         const Index steps = std::min<Index>(16, 50 - done);
         const auto forecast =
-            by_hand.forecast(series_of(now), {.seed = tg::seed_of_leg(3, leg), .horizon = steps, .samples = 20}).keep();
+            by_hand.forecast(series_of(now), {.seed = tg::seed_of_chunk(3, chunk), .horizon = steps, .samples = 20})
+                .keep();
         for (std::size_t row = 0; row < 9; ++row) {
             for (std::size_t at = 0; at < static_cast<std::size_t>(steps) * 20; ++at) {
                 REQUIRE(found.view().samples()[(row * 50 + static_cast<std::size_t>(done)) * 20 + at] ==

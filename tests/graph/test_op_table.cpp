@@ -33,7 +33,7 @@ TEST_CASE("every op has a row that says what it is") {
     CHECK(names.size() == op_count);
 }
 
-TEST_CASE("steps that are launched alone are products, attentions, draws, and what the user wrote") {
+TEST_CASE("steps that are launched alone are GEMMs, attentions, draws, and what the user wrote") {
     Kernel kernel;
     kernel.kind = KernelKind::gemm;
     CHECK(stands_alone(kernel));

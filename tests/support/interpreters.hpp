@@ -218,8 +218,7 @@ private:
         Index out_offset = 0;
         const auto out = at(step.output, kernel.dtype, out_offset);
         const auto given = [&](int which, const Indices& index) {
-            return kernel.kind == KernelKind::gemm ? product(step, kernel, which, index)
-                                                   : reduction(step, kernel, index);
+            return kernel.kind == KernelKind::gemm ? gemm(step, kernel, which, index) : reduction(step, kernel, index);
         };
         for_each(loop, [&](const Indices& index) {
             const double value = value_of(step, kernel.chain, kernel.accumulators, kernel.prologue_operands,
@@ -228,7 +227,7 @@ private:
         });
     }
 
-    double product(const Step& step, const Kernel& kernel, int which, const Indices& index) {
+    double gemm(const Step& step, const Kernel& kernel, int which, const Indices& index) {
         Index row = 0;
         Index column = 0;
         for (int axis = 0; axis < kernel.iteration.rank; ++axis) {

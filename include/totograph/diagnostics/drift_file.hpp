@@ -13,8 +13,6 @@
 #include <system_error>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
@@ -23,6 +21,7 @@
 #include <totograph/io/checkpoint/safetensors.hpp>
 #include <totograph/io/checkpoint/safetensors_writer.hpp>
 #include <totograph/io/json.hpp>
+#include <totograph/io/json_value.hpp>
 #include <totograph/io/random_access_file.hpp>
 #include <totograph/io/text.hpp>
 
@@ -124,12 +123,12 @@ inline std::map<std::string, std::string> safetensors_metadata(const std::filesy
         reject_forecasts(path, "it was changed while it was read");
     }
     const std::string_view header = std::string_view(head).substr(sizeof size);
-    const nlohmann::json document =
+    const io::JsonValue document =
         io::parse_json(header, "The header of " + io::in_quotes(path.string(), io::longest_quote));
     std::map<std::string, std::string> metadata;
-    if (const auto found = document.find("__metadata__"); found != document.end() && found->is_object()) {
-        for (const auto& [key, value] : found->items()) {
-            metadata[key] = value.is_string() ? value.get<std::string>() : "";
+    if (const io::JsonValue* const found = document.find("__metadata__"); found != nullptr) {
+        for (const io::JsonValue& entry : found->items()) {
+            metadata[entry.name()] = entry.string() != nullptr ? *entry.string() : "";
         }
     }
     return metadata;

@@ -123,6 +123,7 @@ concept HasSchedule = requires(std::size_t program, Index horizon) {
 /// | `smallest_bucket` | a bucket that is quick to record; its programs read every tensor of the checkpoint |
 /// | `check_config(file)` | compares `config.json` with `config`; throws an `Error` that lists what differs |
 /// | `checkpoint` | the `CheckpointRules` |
+/// | `takes_future_gaps` | optional: whether a known future may have gaps (`states::future_observed`); else not |
 template <class Model>
 concept ForecastFamily = forecast_detail::HasFamily<Model> && forecast_detail::HasSizes<FamilyOf<Model>> &&
     forecast_detail::HasResults<FamilyOf<Model>> && forecast_detail::HasRows<FamilyOf<Model>> &&

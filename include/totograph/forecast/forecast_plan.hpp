@@ -21,6 +21,7 @@ struct ForecastPlan {
     Bucket bucket;
     ForecastSizes sizes;
     std::span<const double> levels{};            ///< Of a family that forecasts quantiles.
+    bool takes_future_gaps = false;              ///< Whether a known future may have gaps.
     std::span<const std::string_view> names{};   ///< Of the programs, in the order in which they run.
     std::span<const std::string_view> titles{};  ///< What each of them does, in a few words.
     /// How often a program runs for a horizon of so many steps.
@@ -102,6 +103,14 @@ constexpr ForecastPlan forecast_plan() {
         .bucket = bucket,
         .sizes = Family::sizes(bucket),
         .levels = Family::results.levels,
+        .takes_future_gaps =
+            [] {
+                if constexpr (requires { Family::takes_future_gaps; }) {
+                    return Family::takes_future_gaps;
+                } else {
+                    return false;
+                }
+            }(),
         .names = Schedule::names,
         .titles = Schedule::titles,
         .runs = [](std::size_t program, Index horizon) { return static_cast<Index>(Schedule::runs(program, horizon)); },

@@ -218,6 +218,12 @@ inline constexpr std::array op_table{
           .dtypes = OpDTypes::i32,
           .work = OpWork::each_element,
           .flops = 1},
+    OpRow{.op = Op::sort,
+          .name = "sort",
+          .kind = OpClass::row,
+          .least_inputs = 1,
+          .most_inputs = 1,
+          .dtypes = OpDTypes::f32},
 
     OpRow{.op = Op::linear,
           .name = "linear",

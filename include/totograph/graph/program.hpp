@@ -114,7 +114,7 @@ struct PlannedModel {
     static constexpr std::size_t step_room = !planned ? 1 : passes.fuse_elementwise ? fused_room : room;
     struct Tables {
         std::array<Node, room> nodes{};
-        std::array<Kernel, 96> kernels{};
+        std::array<Kernel, 128> kernels{};
         std::array<Step, step_room> steps{};
         std::array<PreparedWeight, fused_room> weights{};
         std::array<StateSlot, 192> states{};

@@ -14,7 +14,7 @@
 
 namespace ops {
 
-/// The size of rows `[series, samples, variates, positions, heads * head_dim]`.
+/// The size of rows `[batch, samples, variates, positions, heads * head_dim]`.
 struct AttentionSize {
     Index series = 1;
     Index samples = 1;
@@ -110,7 +110,7 @@ struct CachedInLongerRows {
     }
 };
 
-/// Caches that products fill and one attention reads: in bf16 they are stored so. The newest position is written by the
+/// Caches that GEMMs fill and one attention reads: in bf16 they are stored so. The newest position is written by the
 /// launch that makes the query. The last series has no prefix; and what one sample wrote at its first position may be
 /// NaN, and all that another one reads, which is their own affair. Inputs are small, so that scores are of the order of
 /// 1: a softmax of large ones takes another key where rounding moves them.

@@ -3,7 +3,7 @@
 #include "models/toto1/series.hpp"
 
 // Padding invariance of the other scalers and of forecasts without a cache, bit for bit, and of the eager executor, up
-// to rounding: its products are Eigen's, which adds in another order for another number of rows.
+// to rounding: its GEMMs are Eigen's, which adds in another order for another number of rows.
 
 using namespace made_up;
 

@@ -160,7 +160,7 @@ TEST_CASE("as planned, scales out of the weights") {
     check_without({.fold_scales = false});
 }
 
-TEST_CASE("as planned, rows scaled before products") {
+TEST_CASE("as planned, rows scaled before GEMMs") {
     check_without({.defer_row_scales = false});
 }
 

@@ -188,6 +188,8 @@ constexpr KernelFunction structural_function() {
         return &movement_detail::softmax;
     } else if constexpr (op == Op::argmax) {
         return &movement_detail::argmax;
+    } else if constexpr (op == Op::sort) {
+        return &movement_detail::sort;
     } else if constexpr (op == Op::attention) {
         return &run_attention<K>;
     } else if constexpr (op == Op::sample_student_t_mixture) {

@@ -11,7 +11,7 @@
 
 namespace totograph::cuda {
 
-/// The measured limits of one architecture. Each says what set it; `bench_cuda` and `test_ops_products` are targets of
+/// The measured limits of one architecture. Each says what set it; `bench_cuda` and `test_ops_gemm` are targets of
 /// a build with `TOTOGRAPH_CUDA`. docs/cuda.md has the table in words.
 struct GemmThresholds {
     int architecture;
@@ -28,7 +28,7 @@ struct GemmThresholds {
     /// Tiles of k that `sm90` takes at least, so that the epilogue of a tile ends while the next one is multiplied.
     int sm90_least_k_tiles;
     /// The same with a sigmoid in the epilogue, of a pair that is stored as bf16: 34 to 36 us for 44 to 47
-    /// (`FeedForward` of `test_ops_products`, k of 12 tiles, 1,750 rows, n of 3,072). A sigmoid on a pair stored as f32
+    /// (`FeedForward` of `test_ops_gemm`, k of 12 tiles, 1,750 rows, n of 3,072). A sigmoid on a pair stored as f32
     /// took 50 us for 43, on a single GEMM 44 for 33: those never run there.
     int sm90_least_k_tiles_with_sigmoid;
     /// n x accumulators of each GEMM is a multiple of it: others were not measured.

@@ -20,6 +20,7 @@
 #include <totograph/exec/cuda/kernels/reduction.hpp>
 #include <totograph/exec/cuda/kernels/sample.hpp>
 #include <totograph/exec/cuda/kernels/softmax.hpp>
+#include <totograph/exec/cuda/kernels/sort.hpp>
 #include <totograph/exec/cuda/lowering/row_local.hpp>
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
 #include <totograph/graph/kernel.hpp>
@@ -54,6 +55,8 @@ __device__ void run_step(const KernelCall& call) {
         run_softmax<K, Threads>(call);
     } else if constexpr (K::kernel.op == Op::argmax) {
         run_argmax<K, Threads>(call);
+    } else if constexpr (K::kernel.op == Op::sort) {
+        run_sort<K, Threads>(call);
     } else if constexpr (K::kernel.op == Op::sample_categorical) {
         run_sample_categorical<K>(call);
     } else if constexpr (K::kernel.op == Op::attention) {

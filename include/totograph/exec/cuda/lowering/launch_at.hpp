@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/lowering/bf16_states.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/lowering.hpp>
 
@@ -17,17 +18,18 @@ struct LaunchAt {
     static constexpr Launch launch = Lowering<Program, streams>::at(index);
 
     static constexpr KernelStorage storage_of(std::size_t step) {
-        return {.stores_bf16 = launch.stores_bf16[step],
-                .is_aligned = launch.aligned[step],
-                .query_is_bf16 = launch.query_is_bf16,
-                .keys_are_bf16 = launch.keys_are_bf16,
-                .prefix_is_early = launch.prefix_is_early};
+        return flag_if(launch.stores_bf16[step], KernelStorage::bf16_output) |
+               flag_if(launch.aligned[step], KernelStorage::aligned_rows) |
+               flag_if(launch.query_is_bf16, KernelStorage::bf16_query) |
+               flag_if(launch.keys_are_bf16, KernelStorage::bf16_keys) |
+               flag_if(launch.prefix_is_early, KernelStorage::early_prefix);
     }
 
     /// The kernel of one of its steps.
     template <int step>
-    using KernelAt = KernelOf<Program, static_cast<std::size_t>(launch.kernels[static_cast<std::size_t>(step)]),
-                              storage_of(static_cast<std::size_t>(step))>;
+    using KernelAt =
+        KernelOf<OwnProgram<Program>, static_cast<std::size_t>(launch.kernels[static_cast<std::size_t>(step)]),
+                 storage_of(static_cast<std::size_t>(step))>;
 };
 
 }  // namespace totograph::cuda
