@@ -16,27 +16,6 @@ TEST_CASE("eager and fused samples with one seed") {
                eager);
 }
 
-<<<<<<< HEAD
-=======
-TEST_CASE("each tensor that a compiled eager executor keeps agrees with the reference") {
-    fixture::check_intermediates<tg::ExecutorKind::eager>(fixture::exogenous);
-}
-
-TEST_CASE("programs recorded when a forecaster is made give the samples of the eager executor to the bit") {
-    using Eager = tg::Forecaster<Model, sampled_bucket, ForecasterOptions{.executor = tg::ExecutorKind::eager}>;
-    Eager compiled(weights());
-    tg::EagerForecaster recorded(weights().weights, tg::record_forecast<Model, sampled_bucket>());
-    CHECK(recorded.memory_bytes() == compiled.memory_bytes());
-    Request request = waves(2, 2, 37);
-    make_gaps(request);
-    make_groups(request, 2);
-    const tg::ForecastOptions options{.seed = 11, .horizon = 19, .samples = 5};
-    const auto expected = compiled.forecast(request.series(), options).keep();
-    CHECK(different_bits(expected, recorded.forecast(request.series(), options)) == 0);
-    CHECK(different_bits(expected, recorded.forecast(request.series(), options)) == 0);
-}
-
->>>>>>> wt-t
 TEST_CASE("a forecaster tells of both of its programs, as tables and as pictures") {
     using Forecaster = tg::Forecaster<Model, sampled_bucket>;
     const std::string text = Forecaster::explain();
