@@ -22,7 +22,7 @@ namespace {
 using Small = Facts<Program<SmallModel>>;
 
 // Recorded: the input; in each layer 8 nodes of the norm, 4 of each linear layer, silu, and the residual; 4 of the
-// head, the output, the store. Rewriting moves the norm's scale into the weights and the row scale behind the product
+// head, the output, the store. Rewriting moves the norm's scale into the weights and the row scale behind the GEMM
 // (one node more a layer), and merges the two epsilons.
 static_assert(Small::recorded_nodes == 1 + 2 * 18 + 4 + 2);
 static_assert(Small::nodes == Small::recorded_nodes + 2 - 1);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include <totograph/core/not_finite.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/series.hpp>
@@ -33,6 +34,8 @@ struct ResultKind {
     bool mean = false;     ///< The mean, where the bucket has no samples.
     /// Quantiles at these levels, ascending, in place of both; the values outlive every forecast.
     std::span<const double> levels{};
+    /// How values tell that they are no finite numbers, which `Forecast::not_finite` counts.
+    NotFinite not_finite = NotFinite::by_value;
 };
 
 /// The models of a schedule's programs, each a type with `static constexpr void record(Recorder&)`.

@@ -85,6 +85,8 @@ consteval bool check_model() {
     static_assert(kind != position_is_not_an_integer_state,
                   "totograph: a position must be an i32 tensor with one element, or one for each series.");
     static_assert(kind != too_many_inputs, "totograph: an operation has more inputs than a node can hold.");
+    static_assert(kind != input_count_differs,
+                  "totograph: an operation has another number of inputs than its row of `op_table` says.");
     static_assert(kind != different_recorders, "totograph: the tensors of one operation come from two recorders.");
     return true;
 }

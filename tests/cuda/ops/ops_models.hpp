@@ -16,7 +16,7 @@
 #include "cuda/ops/ops_states.hpp"
 #include "support/outputs.hpp"
 
-// Models of every op that is neither a product nor an attention. Small ones share a kernel with barriers between their
+// Models of every op that is neither a GEMM nor an attention. Small ones share a kernel with barriers between their
 // steps; large ones are spread over the device and show its bandwidth.
 
 namespace ops {

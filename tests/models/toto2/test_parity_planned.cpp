@@ -18,8 +18,8 @@ void check(const std::string& name) {
     const Tensors tensors(name);
     const Inputs inputs(tensors, Case::bucket.horizon, Case::config.patch_size);
     const auto weights = tg::load<Case>(folder(name)).weights;
-    const auto found = tg::test::planned_forecast(tg::record_forecast<Case, Case::bucket>(), weights, inputs.series);
-    check_quantiles(tensors, found, Case::bucket.variates);
+    tg::test::PlannedForecaster forecaster(tg::record_forecast<Case, Case::bucket>(), weights);
+    check_quantiles(tensors, forecaster.forecast(inputs.series), Case::bucket.variates);
 }
 
 }  // namespace

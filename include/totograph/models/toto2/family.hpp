@@ -7,6 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include <totograph/core/not_finite.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/family.hpp>
@@ -42,7 +43,7 @@ inline constexpr std::array<double, Toto2Config::levels> levels{0.1, 0.2, 0.3, 0
 /// Toto 2.0 as a `ForecastFamily`: nine quantiles, of all steps in one pass or block by block.
 template <class Model>
 struct Family {
-    static constexpr ResultKind results{.levels = levels};
+    static constexpr ResultKind results{.levels = levels, .not_finite = NotFinite::by_mark};
     static constexpr bool takes_future_gaps = true;
     static constexpr CheckpointRules checkpoint = checkpoint_rules;
     /// Two variates, or queries and keys of variate layers would be left out.

@@ -15,8 +15,8 @@
 #include <totograph/models/toto2/scaling.hpp>
 #include <totograph/models/toto2/stack.hpp>
 #include <totograph/models/toto2/states.hpp>
+#include <totograph/nn/extreme_values.hpp>
 #include <totograph/nn/rows.hpp>
-#include <totograph/nn/student_t.hpp>
 
 namespace totograph::toto2 {
 

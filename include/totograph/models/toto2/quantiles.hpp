@@ -9,7 +9,7 @@
 #include <totograph/graph/recorder.hpp>
 #include <totograph/models/toto2/inputs.hpp>
 #include <totograph/models/toto2/states.hpp>
-#include <totograph/nn/student_t.hpp>
+#include <totograph/nn/extreme_values.hpp>
 
 namespace totograph::toto2 {
 
