@@ -53,8 +53,6 @@ struct Other {
 using P = Program<Model>;
 using Recorded = Program<Model, Passes::none()>;
 
-static_assert(P::find_state("x") == 0 && P::find_state("cache", 1) == 2);
-static_assert(P::find_state("cache") == -1 && P::find_state("nowhere") == -1);
 static_assert(P::states[1].shape == Shape{4, 9, 6});
 static_assert(P::passes == Passes{} && Recorded::passes == Passes::none());
 static_assert(P::steps.size() < Recorded::steps.size());

@@ -13,20 +13,20 @@ namespace totograph {
 
 namespace forecast_detail {
 
-template <class Models, Passes passes, bool planned>
+template <class Models, Passes passes, bool planned, bool loops>
 struct PlannedPrograms;
 
-template <class... Models, Passes passes, bool planned>
-struct PlannedPrograms<ModelList<Models...>, passes, planned> {
+template <class... Models, Passes passes, bool planned, bool loops>
+struct PlannedPrograms<ModelList<Models...>, passes, planned, loops> {
     static constexpr std::size_t count = sizeof...(Models);
     static_assert(count > 0, "totograph: a schedule needs at least one program.");
 
     /// One of the programs.
     template <std::size_t which>
-    using At = std::tuple_element_t<which, std::tuple<Program<Models, passes, planned>...>>;
+    using At = std::tuple_element_t<which, std::tuple<Program<Models, passes, planned, loops>...>>;
     /// All programs as arguments of a template.
     template <template <class...> class To>
-    using In = To<Program<Models, passes, planned>...>;
+    using In = To<Program<Models, passes, planned, loops>...>;
 
     /// Calls `visit.template operator()<which>()` for each program, in order.
     template <class Visit>
@@ -47,8 +47,8 @@ struct InTemplate {
 }  // namespace forecast_detail
 
 /// The programs of a model for a bucket, in the order in which they run.
-template <class Model, Bucket bucket, Passes passes = Passes{}, bool planned = true>
-using SchedulePrograms =
-    forecast_detail::PlannedPrograms<typename FamilyOf<Model>::template Schedule<bucket>::Models, passes, planned>;
+template <class Model, Bucket bucket, Passes passes = Passes{}, bool planned = true, bool loops = planned>
+using SchedulePrograms = forecast_detail::PlannedPrograms<typename FamilyOf<Model>::template Schedule<bucket>::Models,
+                                                          passes, planned, loops>;
 
 }  // namespace totograph

@@ -37,6 +37,9 @@ enum class ModelErrorKind {
     position_is_not_an_integer_state,
     too_many_inputs,
     different_recorders,
+    loop_is_empty,
+    loop_changes_its_tensor,
+    tensor_left_its_loop,
 };
 
 /// The first mistake found while recording, with the figures in its text. A plain value, so that it exists at compile

@@ -47,6 +47,8 @@ inline std::string to_string(const MemoryReport& report) {
 /// `storage`.
 template <class... Programs>
 constexpr std::size_t shared_weight_bytes(DType storage) {
+    static_assert(((Programs::loop.times == 1) && ...),
+                  "totograph: weights are counted where all layers are written out.");
     std::vector<std::uint64_t> counted;
     std::size_t bytes = 0;
     const auto count = [&](const ProgramTables& tables) {
@@ -65,7 +67,7 @@ constexpr std::size_t shared_weight_bytes(DType storage) {
             bytes += (one * (weight.second_node < 0 ? 1U : 2U) + 255) / 256 * 256;
         }
     };
-    (count(tables_of<Programs>()), ...);
+    (count(short_tables_of<Programs>()), ...);
     return bytes;
 }
 
