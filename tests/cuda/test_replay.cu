@@ -74,11 +74,11 @@ TEST_CASE("two forecasters on two streams give what each gives alone") {
     for (int round = 0; round < 50; ++round) {
         const auto on_left = first.forecast_on(left.stream, request.series(), {.seed = 1});
         const auto on_right = second.forecast_on(right.stream, other.series(), {.seed = 2});
-        REQUIRE(on_left.bucket == sampled);
+        REQUIRE(on_left.request == sampled);
         // Behind the forecasts, on their streams: the copies wait for them and for nothing else.
-        REQUIRE(cudaMemcpyAsync(found_first.data(), on_left.values, found_first.size() * sizeof(float),
+        REQUIRE(cudaMemcpyAsync(found_first.data(), on_left.data, found_first.size() * sizeof(float),
                                 cudaMemcpyDeviceToHost, left.stream) == cudaSuccess);
-        REQUIRE(cudaMemcpyAsync(found_second.data(), on_right.values, found_second.size() * sizeof(float),
+        REQUIRE(cudaMemcpyAsync(found_second.data(), on_right.data, found_second.size() * sizeof(float),
                                 cudaMemcpyDeviceToHost, right.stream) == cudaSuccess);
         REQUIRE(cudaStreamSynchronize(left.stream) == cudaSuccess);
         REQUIRE(cudaStreamSynchronize(right.stream) == cudaSuccess);
@@ -158,7 +158,7 @@ TEST_CASE("a context that is longer than the bucket's is that of its newest step
     const auto on_device = forecaster.forecast_on(stream.stream, request.series(), {.seed = seed});
     std::vector<float> values(expected.size());
     stream.wait();
-    REQUIRE(cudaMemcpy(values.data(), on_device.values, values.size() * sizeof(float), cudaMemcpyDeviceToHost) ==
+    REQUIRE(cudaMemcpy(values.data(), on_device.data, values.size() * sizeof(float), cudaMemcpyDeviceToHost) ==
             cudaSuccess);
     CHECK(device_test::is_same(expected, values));
 }

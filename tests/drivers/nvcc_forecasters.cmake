@@ -37,6 +37,19 @@ if(NOT result EQUAL 0)
     message("${text}")
     message(FATAL_ERROR "The CUDA executor does not compile with ${NVCC}.")
 endif()
+# A kernel has one type for nvcc and for the host's compiler. g++ keeps structs of constants (LK in a symbol) apart from
+# equal structs of numbers, and launches what nvcc never registered.
+find_program(NM nm REQUIRED)
+execute_process(COMMAND "${NM}" "${SCRATCH}/without_device" OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "[^\n]*_kernelI[^\n]*" kernels "${symbols}")
+if(kernels STREQUAL "")
+    message(FATAL_ERROR "The program has no symbol of a kernel; expected those of its host functions.")
+endif()
+if(kernels MATCHES "[^;]*LK[a-zN][^;]*")
+    message(FATAL_ERROR "The template arguments of a kernel depend on how the host's compiler computed them; expected "
+                        "integers and enumerations in place of structs: ${CMAKE_MATCH_0}")
+endif()
+
 execute_process(COMMAND "${SCRATCH}/without_device" RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
 message("${text}")
 if(NOT result EQUAL 0)

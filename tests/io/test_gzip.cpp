@@ -43,7 +43,7 @@ TEST_CASE("gzip: what is torn, damaged or too large is refused") {
         check_error(ErrorCode::invalid_file, {"'f.gz'", "not whole"},
                     [&] { gunzip(packed.substr(0, size), "f.gz", enough); });
     }
-    for (const std::size_t at : {2, 10, 12, 20, 24}) {
+    for (const std::size_t at : {2U, 10U, 12U, 20U, 24U}) {
         CAPTURE(at);
         std::string damaged(packed);
         damaged[at] = static_cast<char>(damaged[at] ^ 0x55);

@@ -29,16 +29,29 @@ consteval bool uses_positions() {
     return false;
 }
 
-/// How what a kernel reads and writes is stored.
-struct KernelStorage {
-    bool stores_bf16 = false;  ///< The result is stored as bf16: only GEMMs and attention read it.
-    bool is_aligned = false;  ///< Rows of all that it touches begin at multiples of 16 bytes: no wide access is tested.
-    bool query_is_bf16 = false;  ///< An attention's queries are stored as bf16.
-    bool keys_are_bf16 = false;  ///< Its keys and values are.
+/// How what a kernel reads and writes is stored, as flags. Not a struct of Booleans: g++ 12 and 13 take equal structs
+/// that were computed in two ways as different template arguments, and then launch a kernel that nvcc never registered.
+enum class KernelStorage : unsigned {
+    plain = 0,
+    bf16_output = 1U << 0U,   ///< The result is stored as bf16: only GEMMs and attention read it.
+    aligned_rows = 1U << 1U,  ///< Rows of all that it touches begin at multiples of 16 bytes: no access is tested.
+    bf16_query = 1U << 2U,    ///< An attention's queries are stored as bf16.
+    bf16_keys = 1U << 3U,     ///< Its keys and values are.
     /// The prefix of an attention and its length were written before the launch before this one: they can be read while
     /// that one still runs.
-    bool prefix_is_early = false;
+    early_prefix = 1U << 4U,
 };
+
+/// `flag` where `wanted`.
+constexpr KernelStorage flag_if(bool wanted, KernelStorage flag) {
+    return wanted ? flag : KernelStorage::plain;
+}
+constexpr KernelStorage operator|(KernelStorage a, KernelStorage b) {
+    return static_cast<KernelStorage>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
+}
+constexpr bool has_flag(KernelStorage storage, KernelStorage flag) {
+    return (static_cast<unsigned>(storage) & static_cast<unsigned>(flag)) != 0;
+}
 
 /// A kernel of a program as a type. The value is a copy: device code may read a constant, but not through a reference
 /// to host memory.
@@ -46,12 +59,12 @@ template <class ProgramType, std::size_t index, KernelStorage storage>
 struct KernelOf {
     using Operations = typename ProgramType::Operations;
     static constexpr Kernel kernel = ProgramType::kernels[index];
-    static constexpr bool stores_bf16 = storage.stores_bf16;
-    static constexpr bool is_aligned = storage.is_aligned;
-    static constexpr bool prefix_is_early = storage.prefix_is_early;
+    static constexpr bool stores_bf16 = has_flag(storage, KernelStorage::bf16_output);
+    static constexpr bool is_aligned = has_flag(storage, KernelStorage::aligned_rows);
+    static constexpr bool prefix_is_early = has_flag(storage, KernelStorage::early_prefix);
     static constexpr bool has_positions = uses_positions<ProgramType, index>();
-    using Query = std::conditional_t<storage.query_is_bf16, BFloat16, float>;
-    using Key = std::conditional_t<storage.keys_are_bf16, BFloat16, float>;
+    using Query = std::conditional_t<has_flag(storage, KernelStorage::bf16_query), BFloat16, float>;
+    using Key = std::conditional_t<has_flag(storage, KernelStorage::bf16_keys), BFloat16, float>;
 };
 
 /// Where kernels report a position that is out of bounds: what a program reads or writes beyond it is none of its own.

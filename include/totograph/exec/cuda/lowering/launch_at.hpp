@@ -17,11 +17,11 @@ struct LaunchAt {
     static constexpr Launch launch = Lowering<Program, streams>::at(index);
 
     static constexpr KernelStorage storage_of(std::size_t step) {
-        return {.stores_bf16 = launch.stores_bf16[step],
-                .is_aligned = launch.aligned[step],
-                .query_is_bf16 = launch.query_is_bf16,
-                .keys_are_bf16 = launch.keys_are_bf16,
-                .prefix_is_early = launch.prefix_is_early};
+        return flag_if(launch.stores_bf16[step], KernelStorage::bf16_output) |
+               flag_if(launch.aligned[step], KernelStorage::aligned_rows) |
+               flag_if(launch.query_is_bf16, KernelStorage::bf16_query) |
+               flag_if(launch.keys_are_bf16, KernelStorage::bf16_keys) |
+               flag_if(launch.prefix_is_early, KernelStorage::early_prefix);
     }
 
     /// The kernel of one of its steps.
