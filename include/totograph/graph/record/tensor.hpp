@@ -53,7 +53,7 @@ private:
 class Recorder {
 public:
     /// @param most_iterations  of a loop; 0 for all. The first loop with more of them is recorded in part.
-    constexpr explicit Recorder(int most_iterations = 0) : most_iterations_(most_iterations) {
+    constexpr explicit Recorder(int most_iterations = 0) : loops_(most_iterations) {
         graph_.nodes.reserve(2048);
         is_weight_expression_.reserve(2048);
     }
@@ -139,7 +139,7 @@ public:
     constexpr Tensor add(const Node& node) {
         graph_.nodes.push_back(node);
         Node& added = graph_.nodes.back();
-        added.iteration = iteration_;
+        added.iteration = loops_.iteration();
         if (added.dtype == DType::bf16 || added.dtype == DType::f16) {
             fail(ModelErrorKind::dtype_is_storage_only) << name(added.op) << ": a tensor of " << name(added.dtype);
         } else if (!takes_dtype(row_of(added.op).dtypes, added.dtype)) {
@@ -174,30 +174,17 @@ public:
         if (count < 1) {
             fail(ModelErrorKind::loop_is_empty) << "repeat: " << Index{count} << " iterations";
         }
-        loops_.begin(graph_.size());
-        if (most_iterations_ == 0 || count <= most_iterations_ || graph_.loop.count != 0) {
-            return count;
-        }
-        graph_.loop = {count, most_iterations_};
-        short_loop_ = loops_.depth();
-        return most_iterations_;
+        const int recorded = loops_.begin(graph_.size(), count);
+        graph_.loop = loops_.short_loop();
+        return recorded;
     }
-
     /// For `repeat`: begins an iteration of the innermost loop with what it is handed. Returns its layer.
     constexpr LayerIndex begin_iteration(int number, Tensor carried) {
-        const bool is_short = loops_.depth() == short_loop_;
-        loops_.next(graph_.size(), carried.id());
-        iteration_ = is_short ? number : iteration_;
-        return {number, is_short ? 1 : 0};
+        loops_.next(graph_.size(), number, carried.id());
+        return {number, loops_.is_short() ? 1 : 0};
     }
-
     /// For `repeat`: ends the innermost loop.
-    constexpr void end_loop(Tensor result) {
-        const bool is_short = loops_.depth() == short_loop_;
-        loops_.end(graph_.size(), result.id());
-        iteration_ = is_short ? -1 : iteration_;
-        short_loop_ = is_short ? 0 : short_loop_;
-    }
+    constexpr void end_loop(Tensor result) { loops_.end(graph_.size(), result.id()); }
 
     /// Whether a tensor is made of weights and constants alone, so that it can be computed before the first run.
     [[nodiscard]] constexpr bool is_weight_expression(Tensor tensor) const {
@@ -382,10 +369,7 @@ private:
     Graph graph_;
     std::vector<char> is_weight_expression_;  ///< By node.
     std::vector<int> states_;
-    int most_iterations_;
     detail::LoopScopes loops_;
-    std::size_t short_loop_ = 0;  ///< Its depth among the open ones while it is open.
-    int iteration_ = -1;          ///< Of that loop.
     ModelError ignored_;
 };
 
