@@ -20,7 +20,7 @@ namespace totograph {
 /// program is about to run, so that it costs the compiler nothing.
 class Unrolled {
 public:
-    explicit Unrolled(const ProgramTables& tables) : short_(tables), loop_(tables.loop) {
+    constexpr explicit Unrolled(const ProgramTables& tables) : short_(tables), loop_(tables.loop) {
         nodes_ = unroll<Node>(loop_.nodes, tables.nodes, [&](Node node, int iteration) { return at(node, iteration); });
         steps_ = unroll<Step>(loop_.steps, tables.steps, [&](Step step, int iteration) { return at(step, iteration); });
         states_ = unroll<StateSlot>(loop_.states, tables.states, [&](StateSlot slot, int iteration) {
@@ -40,9 +40,9 @@ public:
     // Tables point into it.
     Unrolled(const Unrolled&) = delete;
     Unrolled& operator=(const Unrolled&) = delete;
-    ~Unrolled() = default;
+    constexpr ~Unrolled() = default;
 
-    [[nodiscard]] ProgramTables tables() const {
+    [[nodiscard]] constexpr ProgramTables tables() const {
         return {nodes_, short_.kernels, steps_, weights_, states_, buffers_, short_.arena_bytes, short_.recorded_nodes,
                 {}};
     }
@@ -50,7 +50,7 @@ public:
 private:
     /// The entries of a table, each as `make(entry, iteration)` has it.
     template <class Entry, class Make>
-    std::vector<Entry> unroll(const LoopPart& part, std::span<const Entry> entries, const Make& make) const {
+    constexpr std::vector<Entry> unroll(const LoopPart& part, std::span<const Entry> entries, const Make& make) const {
         const int count = loop_.unrolled(part, entries.size());
         std::vector<Entry> result;
         result.reserve(static_cast<std::size_t>(count));
@@ -61,7 +61,7 @@ private:
         return result;
     }
 
-    [[nodiscard]] Node at(Node node, int iteration) const {
+    [[nodiscard]] constexpr Node at(Node node, int iteration) const {
         for (int i = 0; i < node.input_count; ++i) {
             int& input = node.inputs[static_cast<std::size_t>(i)];
             input = loop_.nodes.at(input, iteration);
@@ -72,7 +72,7 @@ private:
         return node;
     }
 
-    [[nodiscard]] Reference at(Reference reference, int iteration) const {
+    [[nodiscard]] constexpr Reference at(Reference reference, int iteration) const {
         switch (reference.space) {
             case Space::none: break;
             case Space::weight: reference.index = loop_.weights.at(reference.index, iteration); break;
@@ -85,7 +85,7 @@ private:
         return reference;
     }
 
-    [[nodiscard]] Step at(Step step, int iteration) const {
+    [[nodiscard]] constexpr Step at(Step step, int iteration) const {
         step.node = loop_.nodes.at(step.node, iteration);
         step.output = at(step.output, iteration);
         step.input = at(step.input, iteration);
@@ -98,7 +98,7 @@ private:
 
     /// Of the written iteration, only the last one is followed by what follows the loop: before, its intermediates live
     /// as long as those of the iteration before it.
-    void find_last_steps() {
+    constexpr void find_last_steps() {
         const LoopPart& part = loop_.buffers;
         const LoopPart& steps = loop_.steps;
         for (int i = 0; i < static_cast<int>(buffers_.size()); ++i) {
@@ -113,7 +113,7 @@ private:
         }
     }
 
-    void find_weights() {
+    constexpr void find_weights() {
         weights_ = unroll<PreparedWeight>(loop_.weights, short_.weights, [&](PreparedWeight weight, int iteration) {
             weight.node = loop_.nodes.at(weight.node, iteration);
             weight.second_node = weight.second_node < 0 ? -1 : loop_.nodes.at(weight.second_node, iteration);
