@@ -6,7 +6,7 @@
 
 Runs with a Python that has `toto-ts` and a `torch` with CUDA. Prints a Markdown table: `faster` is the time of toto-ts
 by ours, `floors` ours by the floor. The floor is measured by the same program in the same run: the weights read once a
-patch, or, from 256 rows on, the products of that patch by cuBLASLt. (Of few rows those take longer than our whole step.)
+patch, or, from 256 rows on, the GEMMs of that patch by cuBLASLt. (Of few rows those take longer than our whole step.)
 """
 import argparse
 import collections
@@ -32,11 +32,11 @@ def floor(workload, measured):
     weights = measured["weights, half a copy", 0]
     first, further, patches = row_counts(workload)
 
-    def of(products, rows):
-        return weights if rows < MANY_ROWS else max(weights, measured[products, rows])
+    def of(gemms, rows):
+        return weights if rows < MANY_ROWS else max(weights, measured[gemms, rows])
 
-    total = of("products of the layers", first)  # its head has few rows
-    return total + (patches * of("products of a step", further) if patches > 0 else 0)
+    total = of("GEMMs of the layers", first)  # its head has few rows
+    return total + (patches * of("GEMMs of a step", further) if patches > 0 else 0)
 
 
 def spread(times):

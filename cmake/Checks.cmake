@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Targets that look at the sources and build nothing: format, check_format, check_tidy, docs. And `pictures`.
+# Targets that look at the sources and build nothing: format, check_format, check_tidy, check_docs, docs. And `pictures`.
 find_program(TOTOGRAPH_CLANG_FORMAT NAMES clang-format-14 clang-format)
 find_program(TOTOGRAPH_CLANG_TIDY NAMES clang-tidy-14 clang-tidy)
 mark_as_advanced(TOTOGRAPH_CLANG_FORMAT TOTOGRAPH_CLANG_TIDY)
@@ -13,44 +13,74 @@ if(TOTOGRAPH_CLANG_FORMAT)
     endforeach()
 endif()
 
-# clang-tidy takes a long time to read Eigen, so few translation units cover all headers: those without it, those with
-# it, and each example.
+# clang-tidy takes long to read what every file includes, so it looks at two: one that includes all headers, and one that
+# includes all example programs. These use some names twice. So first comes what they share; then each with its own
+# headers, in a namespace of its own in place of `examples`.
 if(TOTOGRAPH_CLANG_TIDY)
     file(GLOB_RECURSE tidy_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/totograph/*.hpp")
     list(FILTER tidy_headers EXCLUDE REGEX "/totograph/.*cuda")  # clang-tidy 14 knows no CUDA 13
-    file(GLOB_RECURSE tidy_example_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/*.hpp")
-    file(GLOB tidy_examples CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/examples/*.cpp")
-    set(tidy_light "")
-    set(tidy_heavy "")
+    set(tidy_includes "")
     foreach(header IN LISTS tidy_headers)
         file(RELATIVE_PATH name "${PROJECT_SOURCE_DIR}/include" "${header}")
-        if(name MATCHES "^totograph/(core|graph|io)/")
-            string(APPEND tidy_light "#include <${name}>\n")
-        else()
-            string(APPEND tidy_heavy "#include <${name}>\n")
-        endif()
+        string(APPEND tidy_includes "#include <${name}>\n")
     endforeach()
-    file(CONFIGURE OUTPUT tidy/light.cpp CONTENT "${tidy_light}")
-    file(CONFIGURE OUTPUT tidy/heavy.cpp CONTENT "${tidy_heavy}")
+    file(CONFIGURE OUTPUT tidy/headers.cpp CONTENT "${tidy_includes}")
+
+    set(tidy_examples_folder "${PROJECT_SOURCE_DIR}/examples")
+    file(GLOB_RECURSE tidy_example_headers CONFIGURE_DEPENDS "${tidy_examples_folder}/*.hpp")
+    file(GLOB tidy_examples CONFIGURE_DEPENDS "${tidy_examples_folder}/*.cpp")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${tidy_examples})
+    set(tidy_shared "")
+    file(GLOB tidy_common RELATIVE "${tidy_examples_folder}" "${tidy_examples_folder}/common/*.hpp")
+    foreach(header IN LISTS tidy_common)
+        list(APPEND tidy_shared "#include \"${header}\"")
+    endforeach()
+    set(tidy_programs "")
+    foreach(example IN LISTS tidy_examples)
+        get_filename_component(name "${example}" NAME_WE)
+        file(STRINGS "${example}" includes REGEX "^#include ")
+        set(own_includes ${includes})
+        list(FILTER own_includes INCLUDE REGEX "\"${name}/")
+        list(FILTER includes EXCLUDE REGEX "\"${name}/")
+        list(APPEND tidy_shared ${includes})
+        list(JOIN own_includes "\n" own_includes)
+        string(APPEND tidy_programs "
+namespace example_${name} {
+using namespace examples;
+namespace detail {
+using namespace examples::detail;
+}
+}
+#define examples example_${name}
+${own_includes}
+namespace examples::program {
+#include \"${name}.cpp\"
+}
+#undef examples
+")
+    endforeach()
+    list(REMOVE_DUPLICATES tidy_shared)
+    list(JOIN tidy_shared "\n" tidy_shared)
+    file(CONFIGURE OUTPUT tidy/examples.cpp @ONLY CONTENT "// NOLINTBEGIN\n@tidy_shared@\n@tidy_programs@// NOLINTEND\n")
 
     set(tidy_system "$<TARGET_PROPERTY:Eigen3::Eigen,INTERFACE_INCLUDE_DIRECTORIES>")
     set(tidy_stamps "")
-    foreach(source "${PROJECT_BINARY_DIR}/tidy/light.cpp" "${PROJECT_BINARY_DIR}/tidy/heavy.cpp" ${tidy_examples})
-        get_filename_component(name "${source}" NAME_WE)
+    foreach(name headers examples)
+        set(source "${PROJECT_BINARY_DIR}/tidy/${name}.cpp")
         set(stamp "${PROJECT_BINARY_DIR}/tidy/${name}.stamp")
-        # The heavy one also sees the light headers; they are reported once.
         set(filter "include/totograph/")
-        if(name STREQUAL "heavy")
-            set(filter "include/totograph/([a-z_0-9]+\\.hpp|(exec|nn|toto)/)")
-        elseif(NOT name STREQUAL "light")
+        if(name STREQUAL "examples")
             set(filter "examples/")
         endif()
         add_custom_command(OUTPUT "${stamp}"
-            COMMAND "${TOTOGRAPH_CLANG_TIDY}" --quiet --warnings-as-errors=* "--header-filter=${filter}" "${source}"
-                -- -std=c++20 "-I${PROJECT_SOURCE_DIR}/include" -isystem "${tidy_system}" ${clang_limits}
+            COMMAND "${TOTOGRAPH_CLANG_TIDY}" --quiet --warnings-as-errors=* "--header-filter=${filter}"
+                "--config-file=${PROJECT_SOURCE_DIR}/.clang-tidy" "${source}"
+                -- -std=c++20 "-I${PROJECT_SOURCE_DIR}/include" "-I${PROJECT_SOURCE_DIR}/examples"
+                -isystem "${tidy_system}" ${clang_limits}
                 "-DTOTOGRAPH_BUNDLED_METRICS=\"\"" "-DTOTOGRAPH_METRICS_FROM_PROGRAM=\"\""
             COMMAND "${CMAKE_COMMAND}" -E touch "${stamp}"
-            DEPENDS "${source}" ${tidy_headers} ${tidy_example_headers} "${PROJECT_SOURCE_DIR}/.clang-tidy"
+            DEPENDS "${source}" ${tidy_examples} ${tidy_headers} ${tidy_example_headers}
+                "${PROJECT_SOURCE_DIR}/.clang-tidy"
             WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
             COMMENT "clang-tidy ${name}" VERBATIM)
         list(APPEND tidy_stamps "${stamp}")
@@ -62,15 +92,22 @@ find_program(TOTOGRAPH_DOXYGEN doxygen)
 find_program(TOTOGRAPH_DOT dot)
 mark_as_advanced(TOTOGRAPH_DOXYGEN TOTOGRAPH_DOT)
 if(TOTOGRAPH_DOXYGEN)
-    set(DOXYGEN_HAVE_DOT NO)
-    if(TOTOGRAPH_DOT)
-        set(DOXYGEN_HAVE_DOT YES)
-    endif()
-    configure_file(docs/Doxyfile.in Doxyfile @ONLY)
-    file(MAKE_DIRECTORY "${PROJECT_SOURCE_DIR}/build/docs")
-    add_custom_target(docs
-        COMMAND "${TOTOGRAPH_DOXYGEN}" "${PROJECT_BINARY_DIR}/Doxyfile"
-        WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" VERBATIM)
+    # `check_docs` looks for what doxygen warns about. The graphs of includes take most of the time, and warn of nothing.
+    foreach(target docs check_docs)
+        set(DOXYGEN_OUTPUT "${PROJECT_BINARY_DIR}/docs")
+        set(DOXYGEN_HAVE_DOT NO)
+        if(target STREQUAL "docs")
+            set(DOXYGEN_OUTPUT "${PROJECT_SOURCE_DIR}/build/docs")
+            if(TOTOGRAPH_DOT)
+                set(DOXYGEN_HAVE_DOT YES)
+            endif()
+        endif()
+        configure_file(docs/Doxyfile.in "${target}.doxyfile" @ONLY)
+        file(MAKE_DIRECTORY "${DOXYGEN_OUTPUT}")
+        add_custom_target(${target}
+            COMMAND "${TOTOGRAPH_DOXYGEN}" "${PROJECT_BINARY_DIR}/${target}.doxyfile"
+            WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" VERBATIM)
+    endforeach()
 endif()
 
 # Each docs/pictures/*.cpp, and *.cu with TOTOGRAPH_CUDA, prints a picture as Graphviz text; `pictures` writes it beside

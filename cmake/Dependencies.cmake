@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Eigen, nlohmann-json, Random123 and threads: from the system; downloaded only when TOTOGRAPH_FETCH_DEPENDENCIES is on.
-list(APPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}")
+# Eigen, nlohmann-json and threads: from the system; downloaded only when TOTOGRAPH_FETCH_DEPENDENCIES is on.
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 
@@ -33,8 +32,6 @@ endfunction()
 totograph_find_or_fetch(Eigen3 Eigen3::Eigen 3.4 https://gitlab.com/libeigen/eigen.git 3.4.0 .)
 totograph_find_or_fetch(nlohmann_json nlohmann_json::nlohmann_json 3.11
     https://github.com/nlohmann/json.git v3.11.3 include)
-totograph_find_or_fetch(Random123 Random123::Random123 "" https://github.com/DEShawResearch/random123.git v1.14.0
-    include)
 if(TOTOGRAPH_BUILD_EXAMPLES)
     totograph_find_or_fetch(CLI11 CLI11::CLI11 2.1 https://github.com/CLIUtils/CLI11.git v2.1.2 include)
 endif()

@@ -21,10 +21,6 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/totographConfigVersion.c
 # pkg-config finds the prefix from where the file lies, so the tree can be moved.
 file(RELATIVE_PATH pkgconfig_prefix "/prefix/${pkgconfig_directory}" "/prefix")
 string(REGEX REPLACE "/$" "" pkgconfig_prefix "${pkgconfig_prefix}")
-set(pkgconfig_random123 "")
-if(NOT Random123_INCLUDE_DIR IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
-    set(pkgconfig_random123 " -isystem ${Random123_INCLUDE_DIR}")
-endif()
 configure_file(cmake/totograph.pc.in "${PROJECT_BINARY_DIR}/totograph.pc" @ONLY)
 
 install(DIRECTORY include/totograph DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development
@@ -35,7 +31,6 @@ install(FILES
     "${PROJECT_BINARY_DIR}/totographConfig.cmake"
     "${PROJECT_BINARY_DIR}/totographConfigVersion.cmake"
     cmake/BuildHints.cmake
-    cmake/FindRandom123.cmake
     cmake/ProcessorLevels.cmake
     DESTINATION "${package_directory}" COMPONENT development)
 install(DIRECTORY cmake/processor_levels DESTINATION "${package_directory}" COMPONENT development)

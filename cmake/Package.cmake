@@ -42,7 +42,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_FILE_NAME "libtotograph-dev_${PROJECT_VERSION}_all.
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-    "totograph (= ${PROJECT_VERSION}), libeigen3-dev (>= 3.4), nlohmann-json3-dev (>= 3.11), librandom123-dev")
+    "totograph (= ${PROJECT_VERSION}), libeigen3-dev (>= 3.4), nlohmann-json3-dev (>= 3.11)")
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "Forecasts of time series with the Toto transformer: C++20 headers")
 
 # Where Debian looks for a package's licence; not in an install tree of all components.

@@ -31,12 +31,12 @@
 #include "backtest/run_backtest.hpp"
 #include "common/checksum.hpp"
 #include "common/exit_codes.hpp"
-#include "common/intake.hpp"
 #include "common/model_sizes.hpp"
 #include "common/output_files.hpp"
 #include "common/progress.hpp"
 #include "common/run_program.hpp"
-#include "common/timeline.hpp"
+#include "intake/read_input.hpp"
+#include "intake/timeline.hpp"
 #include "models/model.hpp"
 
 namespace {
@@ -97,70 +97,68 @@ std::string subtitle(const Options& options, const Plan& plan, const totograph::
            ", seed " + std::to_string(options.seed) + (options.together ? ", series together" : "");
 }
 
-int run(const Options& given, Stage& stage) {
-    Options options = given;
-    stage = Stage::output;
+void check_outputs(const Options& options) {
     for (const std::filesystem::path& path : {options.csv, options.svg}) {
         if (!path.empty()) {
             OutputFiles::check(path);
         }
     }
-    stage = Stage::input;
-    const std::string text = read_input_text(options.input);
-    const totograph::io::Table table = read_table(text, options.input, options.intake, options.columns);
-    if (!options.quiet) {
-        print_notes("backtest", table.notes);
-    }
-    stage = Stage::checkpoint;
-    const std::filesystem::path checkpoint = checkpoint_or_demo(options.checkpoint);
-    const ModelKind kind = kind_of(checkpoint);
+}
+
+/// What is to be forecast of a table. Shortens the context to what the model was compiled for, and tells what is worth
+/// knowing.
+Plan plan_of(const totograph::io::Table& table, Options& options, ModelKind kind, Stage& stage) {
     const ModelSizes most = most_of(kind);
     const auto most_series = static_cast<std::size_t>(options.together ? most.variates : variates_at_once(kind));
     stage = Stage::arguments;
     check_horizon(options.horizons.back(), options.extend, most, "--horizon");
     stage = Stage::input;
+    const std::int64_t given_context = options.context;
     options.context = std::min(options.context, most.context);
     Plan plan = make_plan(table, Timeline(table), options, most_series);
-    for (const std::string& note : {context_note(given.context, most), extend_note(options.horizons.back(), most)}) {
+    for (const std::string& note : {context_note(given_context, most), extend_note(options.horizons.back(), most)}) {
         plan.notes.push_back(note);
     }
     if (!options.quiet) {
         print_notes("backtest", plan.notes);
     }
-    stage = Stage::checkpoint;
-    const std::unique_ptr<AnyModel> model = open_model(checkpoint);
-    const std::string key = key_of(options, text, checkpoint, plan);
+    return plan;
+}
 
-    stage = Stage::output;
-    const bool keeps_journal = !options.journal.empty();
-    Journal journal(keeps_journal ? options.journal : std::filesystem::path("backtest-" + key + ".journal"), key);
-    if (!options.quiet && (!journal.finished().empty() || journal.damaged() > 0)) {
-        std::cerr << "backtest: " << count_text(static_cast<std::int64_t>(journal.finished().size())) << " of "
-                  << count_text(static_cast<std::int64_t>(plan.tasks.size())) << " forecasts are done already ("
-                  << journal.path().string() << ")"
-                  << (journal.damaged() > 0 ? "; " + plural(journal.damaged(), "damaged line") + " left out" : "")
-                  << ".\n";
+void tell_finished(const Journal& journal, const Plan& plan) {
+    if (journal.finished().empty() && journal.damaged() == 0) {
+        return;
     }
-    stage = Stage::forecast;
+    std::cerr << "backtest: " << count_text(static_cast<std::int64_t>(journal.finished().size())) << " of "
+              << count_text(static_cast<std::int64_t>(plan.tasks.size())) << " forecasts are done already ("
+              << journal.path().string() << ")"
+              << (journal.damaged() > 0 ? "; " + plural(journal.damaged(), "damaged line") + " left out" : "") << ".\n";
+}
+
+/// Makes the forecasts that the journal lacks. Nothing comes back when a signal ended that, which is told.
+std::optional<AllScores> scores_of(const totograph::io::Table& table, const Options& options, const Plan& plan,
+                                   const AnyModel& model, Journal& journal) {
+    const auto all = static_cast<std::int64_t>(plan.tasks.size());
     std::size_t done = 0;
     Progress progress(std::cerr, !options.quiet && isatty(STDERR_FILENO) == 1);
-    const std::optional<AllScores> scores =
-        run_backtest(table, options, plan, *model, journal, interrupted, [&](std::size_t now) {
+    std::optional<AllScores> scores =
+        run_backtest(table, options, plan, model, journal, interrupted, [&](std::size_t now) {
             done = now;
-            progress.stage(count_text(static_cast<std::int64_t>(now)) + " of " +
-                               plural(static_cast<std::int64_t>(plan.tasks.size()), "forecast"),
-                           static_cast<double>(now) / static_cast<double>(plan.tasks.size()));
+            progress.stage(count_text(static_cast<std::int64_t>(now)) + " of " + plural(all, "forecast"),
+                           static_cast<double>(now) / static_cast<double>(all));
         });
     progress.finish();
     if (!scores) {
         std::cerr << "backtest: Interrupted. " << count_text(static_cast<std::int64_t>(done)) << " of "
-                  << plural(static_cast<std::int64_t>(plan.tasks.size()), "forecast") << " are kept in "
-                  << journal.path().string() << "; repeat the command to go on.\n";
-        return exit_interrupted;
+                  << plural(all, "forecast") << " are kept in " << journal.path().string()
+                  << "; repeat the command to go on.\n";
     }
+    return scores;
+}
 
-    stage = Stage::output;
-    const std::vector<ReportRow> rows = report_rows(*scores, table.names, options.horizons);
+void write_report(const AllScores& scores, const totograph::io::Table& table, const Options& options,
+                  const Plan& plan) {
+    const std::vector<ReportRow> rows = report_rows(scores, table.names, options.horizons);
     OutputFiles files;
     if (!options.csv.empty()) {
         files.add(options.csv, report_csv(rows));
@@ -171,6 +169,38 @@ int run(const Options& given, Stage& stage) {
     }
     print(report_table(rows, plan.season));
     files.commit();
+}
+
+int run(const Options& given, Stage& stage) {
+    Options options = given;
+    stage = Stage::output;
+    check_outputs(options);
+    stage = Stage::input;
+    const std::string text = read_input_text(options.input);
+    const totograph::io::Table table = read_table(text, options.input, options.intake, options.columns);
+    if (!options.quiet) {
+        print_notes("backtest", table.notes);
+    }
+    stage = Stage::checkpoint;
+    const std::filesystem::path checkpoint = checkpoint_or_demo(options.checkpoint);
+    const Plan plan = plan_of(table, options, kind_of(checkpoint), stage);
+    stage = Stage::checkpoint;
+    const std::unique_ptr<AnyModel> model = open_model(checkpoint);
+    const std::string key = key_of(options, text, checkpoint, plan);
+
+    stage = Stage::output;
+    const bool keeps_journal = !options.journal.empty();
+    Journal journal(keeps_journal ? options.journal : std::filesystem::path("backtest-" + key + ".journal"), key);
+    if (!options.quiet) {
+        tell_finished(journal, plan);
+    }
+    stage = Stage::forecast;
+    const std::optional<AllScores> scores = scores_of(table, options, plan, *model, journal);
+    if (!scores) {
+        return exit_interrupted;
+    }
+    stage = Stage::output;
+    write_report(*scores, table, options, plan);
     if (!keeps_journal) {
         journal.remove();
     }

@@ -54,7 +54,7 @@ struct Mixer {
 
 using Fused = Program<Mixer>;
 using Recorded = Program<Mixer, Passes::none()>;
-static_assert(Fused::steps.size() == 4 * layers);  // the average, the norm's row scales, and two products a layer
+static_assert(Fused::steps.size() == 4 * layers);  // the average, the norm's row scales, and two GEMMs a layer
 static_assert(Fused::kernels.size() == 4);         // which both layers share
 
 template <class Executor>

@@ -17,12 +17,10 @@
 
 #include <totograph/io/csv/table.hpp>
 
-#include "common/intake.hpp"
 #include "common/model_sizes.hpp"
 #include "common/output_files.hpp"
 #include "common/progress.hpp"
 #include "common/run_program.hpp"
-#include "common/timeline.hpp"
 #include "forecast/bounds_notes.hpp"
 #include "forecast/command_line.hpp"
 #include "forecast/holdout.hpp"
@@ -35,6 +33,8 @@
 #include "forecast/svg.hpp"
 #include "forecast/terminal.hpp"
 #include "forecast/terminal_chart.hpp"
+#include "intake/read_input.hpp"
+#include "intake/timeline.hpp"
 
 namespace {
 

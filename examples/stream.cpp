@@ -20,9 +20,9 @@
 
 #include "common/exit_codes.hpp"
 #include "common/format.hpp"
-#include "common/intake.hpp"
 #include "common/output_files.hpp"
 #include "common/run_program.hpp"
+#include "intake/read_input.hpp"
 #include "models/model.hpp"
 #include "stream/command_line.hpp"
 #include "stream/forecast_stream.hpp"
@@ -79,7 +79,7 @@ public:
             has_begun_ = true;
             write(ForecastStream::heading());
         }
-        if (!has_looked_ && !is_too_long && options_.variates == 0) {
+        if (!took_first_ && !is_too_long && options_.variates == 0) {
             first_.push_back(line);
             first_bytes_ += line.size();
             if (first_.size() < lines_ahead && first_bytes_ < bytes_ahead) {
@@ -119,11 +119,11 @@ private:
     static constexpr std::size_t bytes_ahead = 1U << 20U;
 
     void take_first() {
-        if (has_looked_) {
+        if (took_first_) {
             return;
         }
-        has_looked_ = true;
-        observations_.look_ahead(first_);
+        took_first_ = true;
+        observations_.find_clock(first_);
         for (const std::string& line : std::exchange(first_, {})) {
             take_now(line, false);
         }
@@ -186,12 +186,12 @@ private:
     };
 
     void take_timed(const Observation& observation) {
-        if (const std::optional<StreamClock::Tick> settled = clock_.settle(observation.timestamp)) {
-            if (settled->is_refuted) {
+        if (const std::optional<StreamClock::Tick> resolved = clock_.resolve_held(observation.timestamp)) {
+            if (resolved->is_refuted) {
                 refute_held();
             } else {
-                tell_skipped(held_->number, settled->skipped);
-                use(held_->observation, settled->skipped);
+                tell_skipped(held_->number, resolved->skipped);
+                use(held_->observation, resolved->skipped);
                 held_.reset();
             }
         }
@@ -318,7 +318,7 @@ private:
     std::vector<std::string> first_;  // lines, as long as they are held back
     std::size_t first_bytes_ = 0;
     bool has_begun_ = false;
-    bool has_looked_ = false;
+    bool took_first_ = false;
     Latency latency_;
     Counts counts_;
     std::int64_t number_ = 0;  // of the line at hand, the header included

@@ -77,8 +77,7 @@ StressResult ablate(const Options& options, const std::vector<serve::StressData>
 #endif
 }
 
-int run(const Options& options, Stage& stage) {
-    stage = Stage::output;
+void check_outputs(const Options& options) {
     for (const std::filesystem::path& path : {options.json, options.markdown}) {
         if (!path.empty()) {
             OutputFiles::check(path);
@@ -87,50 +86,55 @@ int run(const Options& options, Stage& stage) {
     if (options.task == Task::save) {
         OutputFiles::check(options.forecasts);
     }
+}
+
+StressResult save(const serve::BackendRegistry& registry, const Options& options,
+                  const std::vector<serve::StressData>& data, const serve::BuildIdentity& build, Stage& stage) {
+    const serve::DriftSet set = run_save(registry, options, data, build);
+    stage = Stage::output;
+    save_forecasts(set, options.forecasts);
+    StressResult result;
+    result.text = "Kept " + plural(static_cast<std::int64_t>(set.cases.size()), "forecast") + " in " +
+                  options.forecasts.string() + ".\n";
+    return result;
+}
+
+/// A task other than `--ablate`.
+StressResult run_task(const Options& options, const std::vector<serve::StressData>& data, Stage& stage) {
+    const serve::BuildIdentity build = serve::build_identity();
+    stage = Stage::checkpoint;
+    serve::BackendRegistry registry;
+    add_backends(registry, checkpoint_or_demo(options.checkpoint));
+    stage = Stage::forecast;
+    Progress progress(std::cerr, !options.quiet && isatty(STDERR_FILENO) == 1);
+    switch (options.task) {
+        case Task::list: return run_list(registry, options);
+        case Task::build_latency: return run_build_latency(registry, options, build);
+        case Task::against: stage = Stage::input; return run_against(registry, options, build);
+        case Task::save: return save(registry, options, data, build, stage);
+        default: break;
+    }
+    // What other programs do on a device is not measured where none is used.
+    const bool uses_device = options.backend.starts_with("cuda") || options.baseline.starts_with("cuda");
+    return run_stress(registry, options, data, build,
+                      uses_device ? device_memory_probe() : std::function<std::size_t()>(),
+                      [&](std::size_t done, std::size_t all) {
+                          progress.stage(count_text(static_cast<std::int64_t>(done)) + " of " +
+                                             plural(static_cast<std::int64_t>(all), "comparison"),
+                                         static_cast<double>(done) / static_cast<double>(all));
+                      });
+}
+
+int run(const Options& options, Stage& stage) {
+    stage = Stage::output;
+    check_outputs(options);
     stage = Stage::input;
     std::vector<serve::StressData> data;
     if (options.task != Task::against && options.task != Task::list && options.task != Task::build_latency) {
         data = read_data(options, bundled_metrics());
     }
-    StressResult result;
-    const serve::BuildIdentity build = serve::build_identity();
-    if (options.task == Task::ablate) {
-        result = ablate(options, data, stage);
-    } else {
-        stage = Stage::checkpoint;
-        serve::BackendRegistry registry;
-        add_backends(registry, checkpoint_or_demo(options.checkpoint));
-        stage = Stage::forecast;
-        Progress progress(std::cerr, !options.quiet && isatty(STDERR_FILENO) == 1);
-        switch (options.task) {
-            case Task::list: result = run_list(registry, options); break;
-            case Task::build_latency: result = run_build_latency(registry, options, build); break;
-            case Task::against:
-                stage = Stage::input;
-                result = run_against(registry, options, build);
-                break;
-            case Task::save: {
-                const serve::DriftSet set = run_save(registry, options, data, build);
-                stage = Stage::output;
-                save_forecasts(set, options.forecasts);
-                result.text = "Kept " + plural(static_cast<std::int64_t>(set.cases.size()), "forecast") + " in " +
-                              options.forecasts.string() + ".\n";
-                break;
-            }
-            default: {
-                // What other programs do on a device is not looked at where none is used.
-                const bool uses_device = options.backend.starts_with("cuda") || options.baseline.starts_with("cuda");
-                result = run_stress(registry, options, data, build,
-                                    uses_device ? device_memory_probe() : std::function<std::size_t()>(),
-                                    [&](std::size_t done, std::size_t all) {
-                                        progress.stage(count_text(static_cast<std::int64_t>(done)) + " of " +
-                                                           plural(static_cast<std::int64_t>(all), "comparison"),
-                                                       static_cast<double>(done) / static_cast<double>(all));
-                                    });
-            }
-        }
-        progress.finish();
-    }
+    const StressResult result =
+        options.task == Task::ablate ? ablate(options, data, stage) : run_task(options, data, stage);
     stage = Stage::output;
     // What took minutes is kept, whoever reads standard output has left or not.
     OutputFiles files;

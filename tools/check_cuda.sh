@@ -141,29 +141,29 @@ sanitize() {
     TOTOGRAPH_TESTS_WITHOUT_TIMES=1 compute-sanitizer --tool "$tool" --error-exitcode 1 "$@"
 }
 
-# Some products and attentions, as bf16 and as they run by default alone.
+# Some GEMMs and attentions, as bf16 and as they run by default alone.
 only_bf16() {
-    TOTOGRAPH_TESTS_ONLY_BF16=1 sanitize "$1" "$build/tests/test_ops_products" "-sc=$2"
+    TOTOGRAPH_TESTS_ONLY_BF16=1 sanitize "$1" "$build/tests/test_ops_gemm" "-sc=$2"
 }
 
 if [[ "$quick" == no ]]; then
     command -v compute-sanitizer > /dev/null || fail "no compute-sanitizer on the path; it is part of the CUDA toolkit."
     small_ops='-sce=*large*,*long rows*,*samples of*'
-    small_products='-sce=*large*,*300 rows*,* 70? rows*,*527 rows*,*1??? rows*,*2??? rows*'
+    small_gemms='-sce=*large*,*300 rows*,* 70? rows*,*527 rows*,*1??? rows*,*2??? rows*'
     for tool in memcheck racecheck initcheck synccheck; do
         # Of many rows, as bf16 alone: kernels of ours compute those, and the tools take minutes for the others.
         if [[ "$tool" != racecheck ]]; then
             only_bf16 "$tool" '*1??? rows*,*2??? rows*'
         elif [[ "$architecture" == 90a ]]; then
             # The tool breaks on cuBLASLt's own kernels of that size, and never ends on ours with clusters of eight: it
-            # sees products that, on a device of 132 multiprocessors, need neither.
+            # sees GEMMs that, on a device of 132 multiprocessors, need neither.
             only_bf16 "$tool" 'scaled? 1??? rows,bilinear? 1??? rows'
         fi
         sanitize "$tool" "$build/tests/test_parity_cuda_a" -tc=mixture -sce='mean without a cache'
         sanitize "$tool" "$build/tests/test_parity_cuda_reduced_a" '-tc=mixture*' -sc='bf16 mean'
         sanitize "$tool" "$build/tests/test_parity_cuda_reduced_g" '-tc=wide_heads*' -sc='bf16 mean'
         sanitize "$tool" "$build/tests/test_ops" "$small_ops"
-        sanitize "$tool" "$build/tests/test_ops_products" "$small_products"
+        sanitize "$tool" "$build/tests/test_ops_gemm" "$small_gemms"
         sanitize "$tool" "$build/tests/test_positions"
         if [[ "$tool" != racecheck ]]; then
             # With that tool it does not end within 40 s (with the others, within a few).

@@ -13,7 +13,6 @@ build  cmake                 command cmake
 build  ninja-build           command ninja
 build  libeigen3-dev         header  eigen3/Eigen/Core Eigen/Core
 build  nlohmann-json3-dev    header  nlohmann/json.hpp
-build  librandom123-dev      header  Random123/philox.h
 build  libcli11-dev          header  CLI/CLI.hpp
 build  zlib1g-dev            header  zlib.h
 test   doctest-dev           header  doctest/doctest.h

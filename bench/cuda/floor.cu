@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a step of the full-size model can hardly be faster than: its weights read once, or, where rows are many, its
-// products by cuBLASLt, one after the other and nothing between them: those of the layers alone, and with those around
-// them. Beside that, for comparison, the same products as plain calls of cuBLAS, which chooses algorithms itself.
+// GEMMs by cuBLASLt, one after the other and nothing between them: those of the layers alone, and with those around
+// them. Beside that, for comparison, the same GEMMs as plain calls of cuBLAS, which chooses algorithms itself.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -23,9 +23,9 @@ namespace bench {
 
 namespace {
 
-/// Columns and depth of a layer's products: queries, keys and values; their output; the pair of the feed-forward
+/// Columns and depth of a layer's GEMMs: queries, keys and values; their output; the pair of the feed-forward
 /// network; its output.
-constexpr std::array<std::pair<Index, Index>, 4> layer_products{{
+constexpr std::array<std::pair<Index, Index>, 4> layer_gemms{{
     {3 * Model::config.embed_dim, Model::config.embed_dim},
     {Model::config.embed_dim, Model::config.embed_dim},
     {2 * Model::config.mlp_hidden_dim, Model::config.embed_dim},
@@ -34,16 +34,16 @@ constexpr std::array<std::pair<Index, Index>, 4> layer_products{{
 
 /// Before the layers, a patch to a row; after them, a row to what mixtures of a patch need: degrees of freedom,
 /// locations, scales and logits.
-constexpr std::array<std::pair<Index, Index>, 2> other_products{{
+constexpr std::array<std::pair<Index, Index>, 2> other_gemms{{
     {Model::config.embed_dim, Model::config.patch_size},
     {4 * Model::config.components() * Model::config.patch_size, Model::config.embed_dim},
 }};
 
-/// Elements of the weights of products.
+/// Elements of the weights of GEMMs.
 template <std::size_t count>
-constexpr Index weights_of(const std::array<std::pair<Index, Index>, count>& products) {
+constexpr Index weights_of(const std::array<std::pair<Index, Index>, count>& gemms) {
     Index total = 0;
-    for (const auto& [columns, depth] : products) {
+    for (const auto& [columns, depth] : gemms) {
         total += columns * depth;
     }
     return total;
@@ -65,24 +65,24 @@ tg::cuda::DeviceMemory noise(std::size_t bytes) {
     return memory;
 }
 
-/// Computes a product, `output [rows, columns]` = `input [rows, depth]` times the transpose of `weight [columns,
+/// Computes a GEMM, `output [rows, columns]` = `input [rows, depth]` times the transpose of `weight [columns,
 /// depth]`, on a stream.
 using Multiply = std::function<void(const void* input, const void* weight, void* output, cudaStream_t stream)>;
-/// Makes that for a shape. Products of one maker share a library's handle and memory: they run one after the other.
+/// Makes that for a shape. GEMMs of one maker share a library's handle and memory: they run one after the other.
 using MakeMultiply = std::function<Multiply(const tg::cuda::GemmShape& shape)>;
 
 std::shared_ptr<const tg::cuda::DeviceMemory> make_workspace() {
     return std::make_shared<const tg::cuda::DeviceMemory>(tg::cuda::gemm_workspace_bytes);
 }
 
-/// By cuBLASLt, of all algorithms that it names for a product with the one that is the fastest alone.
+/// By cuBLASLt, of all algorithms that it names for a GEMM with the one that is the fastest alone.
 MakeMultiply by_tuned_cublaslt() {
     const auto handle = std::make_shared<const tg::cuda::CublasLtHandle>();
     return [handle, memory = make_workspace()](const tg::cuda::GemmShape& shape) -> Multiply {
-        const auto product = std::make_shared<tg::cuda::CublasLtGemm>(handle->get(), shape);
-        product->choose(tg::cuda::rank_algorithms(*product, tg::cuda::describe_device(0)).front());
-        return [handle, memory, product](const void* input, const void* weight, void* output, cudaStream_t stream) {
-            product->launch(input, weight, output, nullptr, nullptr, memory->data(), stream);
+        const auto gemm = std::make_shared<tg::cuda::CublasLtGemm>(handle->get(), shape);
+        gemm->choose(tg::cuda::rank_algorithms(*gemm, tg::cuda::describe_device(0)).front());
+        return [handle, memory, gemm](const void* input, const void* weight, void* output, cudaStream_t stream) {
+            gemm->launch(input, weight, output, nullptr, nullptr, memory->data(), stream);
         };
     };
 }
@@ -115,33 +115,33 @@ MakeMultiply by_calls_of_cublas() {
     };
 }
 
-/// The products of a step.
-class StepProducts {
+/// The GEMMs of a step.
+class StepGemms {
 public:
-    /// @param weights  of all layers and the products around them, noise
-    StepProducts(Index rows, Precision precision, const MakeMultiply& make,
-                 std::shared_ptr<const tg::cuda::DeviceMemory> weights)
+    /// @param weights  of all layers and the GEMMs around them, noise
+    StepGemms(Index rows, Precision precision, const MakeMultiply& make,
+              std::shared_ptr<const tg::cuda::DeviceMemory> weights)
         : rows_(rows),
           precision_(precision),
           weights_(std::move(weights)),
           input_(noise(bytes_of(Model::config.mlp_hidden_dim))),
-          output_(bytes_of(std::max(2 * Model::config.mlp_hidden_dim, other_products.back().first))),
-          of_layer_(products_of(layer_products, make)),
-          others_(products_of(other_products, make)) {}
+          output_(bytes_of(std::max(2 * Model::config.mlp_hidden_dim, other_gemms.back().first))),
+          of_layer_(gemms_of(layer_gemms, make)),
+          others_(gemms_of(other_gemms, make)) {}
 
     [[nodiscard]] static std::size_t weight_bytes(Precision precision, bool with_others = true) {
-        return static_cast<std::size_t>(Model::config.num_layers * weights_of(layer_products) +
-                                        (with_others ? weights_of(other_products) : 0)) *
+        return static_cast<std::size_t>(Model::config.num_layers * weights_of(layer_gemms) +
+                                        (with_others ? weights_of(other_gemms) : 0)) *
                element_bytes(precision);
     }
 
     /// One after the other and nothing between them: those of the layers alone, or with those around them.
     void launch(cudaStream_t stream, bool with_others) const {
         const std::byte* weight = weights_->data();
-        const auto launch_all = [&](const std::vector<Product>& products) {
-            for (const Product& product : products) {
-                product.multiply(input_.data(), weight, output_.data(), stream);
-                weight += product.weight_bytes;
+        const auto launch_all = [&](const std::vector<Gemm>& gemms) {
+            for (const Gemm& gemm : gemms) {
+                gemm.multiply(input_.data(), weight, output_.data(), stream);
+                weight += gemm.weight_bytes;
             }
         };
         for (Index layer = 0; layer < Model::config.num_layers; ++layer) {
@@ -153,7 +153,7 @@ public:
     }
 
 private:
-    struct Product {
+    struct Gemm {
         Multiply multiply;
         std::size_t weight_bytes;
     };
@@ -163,9 +163,9 @@ private:
     }
 
     template <std::size_t count>
-    [[nodiscard]] std::vector<Product> products_of(const std::array<std::pair<Index, Index>, count>& shapes,
-                                                   const MakeMultiply& make) const {
-        std::vector<Product> products;
+    [[nodiscard]] std::vector<Gemm> gemms_of(const std::array<std::pair<Index, Index>, count>& shapes,
+                                             const MakeMultiply& make) const {
+        std::vector<Gemm> gemms;
         for (const auto& [columns, depth] : shapes) {
             tg::cuda::GemmShape shape;
             shape.m = rows_;
@@ -175,9 +175,9 @@ private:
             shape.output_stride = columns;
             shape.precision = precision_;
             shape.stores_bf16_accumulators = precision_ == Precision::bf16;
-            products.push_back({make(shape), static_cast<std::size_t>(columns * depth) * element_bytes(precision_)});
+            gemms.push_back({make(shape), static_cast<std::size_t>(columns * depth) * element_bytes(precision_)});
         }
-        return products;
+        return gemms;
     }
 
     Index rows_;
@@ -185,8 +185,8 @@ private:
     std::shared_ptr<const tg::cuda::DeviceMemory> weights_;
     tg::cuda::DeviceMemory input_;
     tg::cuda::DeviceMemory output_;
-    std::vector<Product> of_layer_;
-    std::vector<Product> others_;
+    std::vector<Gemm> of_layer_;
+    std::vector<Gemm> others_;
 };
 
 template <class Record>
@@ -208,12 +208,13 @@ void print(const char* what, Index rows, Precision precision, const Spread& spre
 
 }  // namespace
 
-std::vector<std::function<void(cudaStream_t)>> products_of_step(Index rows, Precision precision) {
-    const auto weights = std::make_shared<const tg::cuda::DeviceMemory>(noise(StepProducts::weight_bytes(precision)));
+std::vector<std::function<void(cudaStream_t)>> gemms_of_step(Index rows, Precision precision) {
+    const auto weights = std::make_shared<const tg::cuda::DeviceMemory>(noise(StepGemms::weight_bytes(precision)));
     std::vector<std::function<void(cudaStream_t)>> result;
     for (const MakeMultiply& make : {by_tuned_cublaslt(), by_calls_of_cublas()}) {
-        result.emplace_back([products = std::make_shared<StepProducts>(rows, precision, make, weights)](
-                                cudaStream_t stream) { products->launch(stream, true); });
+        result.emplace_back([gemms = std::make_shared<StepGemms>(rows, precision, make, weights)](cudaStream_t stream) {
+            gemms->launch(stream, true);
+        });
     }
     return result;
 }
@@ -224,9 +225,8 @@ void print_floor(const Arguments& arguments, const std::vector<Index>& rows) {
         if (!arguments.wants(arguments.precisions, tg::cuda::name(precision))) {
             continue;
         }
-        const auto weights =
-            std::make_shared<const tg::cuda::DeviceMemory>(noise(StepProducts::weight_bytes(precision)));
-        const std::size_t of_layers = StepProducts::weight_bytes(precision, false);
+        const auto weights = std::make_shared<const tg::cuda::DeviceMemory>(noise(StepGemms::weight_bytes(precision)));
+        const std::size_t of_layers = StepGemms::weight_bytes(precision, false);
         const tg::cuda::DeviceMemory copy(of_layers);
         // A copy reads and writes: half of it is one reading at the card's copy speed.
         const Spread read = time_replays(stream, arguments.repeats, [&](cudaStream_t on) {
@@ -235,19 +235,19 @@ void print_floor(const Arguments& arguments, const std::vector<Index>& rows) {
         });
         print("weights, half a copy", 0, precision, {read.median / 2, read.least / 2, read.most / 2});
         for (const Index count : rows) {
-            const auto print_products = [&](const MakeMultiply& make, const char* of_layers_name,
-                                            const char* of_step_name) {
-                const StepProducts products(count, precision, make, weights);
+            const auto print_gemms = [&](const MakeMultiply& make, const char* of_layers_name,
+                                         const char* of_step_name) {
+                const StepGemms gemms(count, precision, make, weights);
                 const auto time = [&](bool with_others) {
                     return time_replays(stream, arguments.repeats,
-                                        [&](cudaStream_t on) { products.launch(on, with_others); });
+                                        [&](cudaStream_t on) { gemms.launch(on, with_others); });
                 };
                 print(of_layers_name, count, precision, time(false));
                 print(of_step_name, count, precision, time(true));
             };
-            print_products(by_tuned_cublaslt(), "products of the layers", "products of a step");
-            print_products(by_calls_of_cublas(), "products of the layers, calls of cuBLAS",
-                           "products of a step, calls of cuBLAS");
+            print_gemms(by_tuned_cublaslt(), "GEMMs of the layers", "GEMMs of a step");
+            print_gemms(by_calls_of_cublas(), "GEMMs of the layers, calls of cuBLAS",
+                        "GEMMs of a step, calls of cuBLAS");
         }
     }
 }

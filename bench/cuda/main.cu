@@ -7,13 +7,13 @@
 //                [--floor 1,1792] [--launches]
 //
 // One JSON object a line. `prefill_ms` is what the device computes to the first patch, `decode_step_ms` to each further
-// one, without copies in and out; `step_products_ms` what the products of such a step of many rows take by cuBLASLt
+// one, without copies in and out; `step_gemms_ms` what the GEMMs of such a step of many rows take by cuBLASLt
 // alone, the fastest algorithm for each, and `step_calls_ms` as plain calls of cuBLAS, in turns with the others;
-// `tuned_from_file` of the `tuned_products` algorithms came from the file that processes share.
+// `tuned_from_file` of the `tuned_gemms` algorithms came from the file that processes share.
 //
-// With --floor, times of this device in place of forecasts: reading the weights of the layers once, and products of so
+// With --floor, times of this device in place of forecasts: reading the weights of the layers once, and GEMMs of so
 // many rows, those of the layers and all of a step, by cuBLASLt and as calls of cuBLAS. A decode step can be no faster
-// than the first; where rows are many, hardly than the products.
+// than the first; where rows are many, hardly than the GEMMs.
 //
 // With --launches, in place of forecasts what a kernel costs that does nothing: of how many blocks, and in which state
 // of the process.

@@ -114,24 +114,24 @@ void print_memory(const char* name, Precision precision, const Arguments& argume
     std::fflush(stdout);
 }
 
-/// Two functions that put the products of a step of so many rows onto a stream, one after the other and nothing between
+/// Two functions that put the GEMMs of a step of so many rows onto a stream, one after the other and nothing between
 /// them, which a decode step of many rows is measured by: by cuBLASLt, and as plain calls of cuBLAS.
-std::vector<std::function<void(cudaStream_t)>> products_of_step(Index rows, Precision precision);
+std::vector<std::function<void(cudaStream_t)>> gemms_of_step(Index rows, Precision precision);
 
 /// Milliseconds of what the device computes, without copies in and out.
 struct ProgramTimes {
-    double first;     ///< The first program of a forecast.
-    double further;   ///< The one that each further patch takes; 0 without any.
-    double products;  ///< Products as those of a further patch by cuBLASLt, alone; 0 where rows are few.
-    double calls;     ///< The same as plain calls of cuBLAS.
+    double first;    ///< The first program of a forecast.
+    double further;  ///< The one that each further patch takes; 0 without any.
+    double gemms;    ///< GEMMs as those of a further patch by cuBLASLt, alone; 0 where rows are few.
+    double calls;    ///< The same as plain calls of cuBLAS.
 };
 
-/// Times programs, and the products of a step beside them, in turns. The inputs are those of the last forecast.
+/// Times programs, and the GEMMs of a step beside them, in turns. The inputs are those of the last forecast.
 template <class Forecaster>
 ProgramTimes program_times(Forecaster& forecaster, Precision precision, int repeats) {
     constexpr Index further = Forecaster::sizes.steps - 1;
     constexpr Index rows = Forecaster::sizes.batch * Forecaster::sizes.variates * Forecaster::sizes.samples;
-    constexpr Index many_rows = 256;  // of fewer, cuBLASLt's products take longer than a whole step of ours
+    constexpr Index many_rows = 256;  // of fewer, cuBLASLt's GEMMs take longer than a whole step of ours
     const auto& executor = forecaster.executor();
     const tg::cuda::Stream stream;
     const tg::cuda::ReplayTimer timer(stream);
@@ -148,11 +148,11 @@ ProgramTimes program_times(Forecaster& forecaster, Precision precision, int repe
     if (further > 0) {
         graphs.push_back(programs(1 + further));
     }
-    std::vector<std::function<void(cudaStream_t)>> products;
+    std::vector<std::function<void(cudaStream_t)>> gemms;
     if (further > 0 && rows >= many_rows) {
-        products = products_of_step(rows, precision);
+        gemms = gemms_of_step(rows, precision);
     }
-    for (const auto& of_step : products) {
+    for (const auto& of_step : gemms) {
         graphs.emplace_back(stream, [&](cudaStream_t to) {
             for (Index patch = 0; patch < further; ++patch) {
                 of_step(to);
@@ -212,11 +212,11 @@ void measure_precision(const char* name, const Arguments& arguments) {
     std::printf(
         "{\"implementation\": \"totograph-cuda\", \"workload\": \"%s\", \"precision\": \"%s\", \"samples\": %lld, "
         "\"median_ms\": %.4f, \"min_ms\": %.4f, \"max_ms\": %.4f, \"prefill_ms\": %.4f, \"decode_step_ms\": %.4f, "
-        "\"step_products_ms\": %.4f, \"step_calls_ms\": %.4f, "
+        "\"step_gemms_ms\": %.4f, \"step_calls_ms\": %.4f, "
         "\"first_ms\": %.3f, \"construction_ms\": %.1f, \"device_mib\": %.1f, \"graph_nodes\": %zu, "
-        "\"tuned_products\": %zu, \"tuned_from_file\": %zu}\n",
+        "\"tuned_gemms\": %zu, \"tuned_from_file\": %zu}\n",
         name, tg::cuda::name(precision), static_cast<long long>(bucket.samples), whole.median, whole.least, whole.most,
-        programs.first, programs.further, programs.products, programs.calls, first_ms, construction_ms,
+        programs.first, programs.further, programs.gemms, programs.calls, first_ms, construction_ms,
         static_cast<double>(Forecaster::device_bytes()) / 1048576, forecaster.graph_nodes(),
         from_file + tuned.misses - tuned_before.misses, from_file);
     std::fflush(stdout);
@@ -238,7 +238,7 @@ void long_mean(const Arguments& arguments);
 void dashboard(const Arguments& arguments);
 void readme(const Arguments& arguments);
 
-/// Prints how long it takes to read the weights of the layers once, and to compute the products of steps of so many
+/// Prints how long it takes to read the weights of the layers once, and to compute the GEMMs of steps of so many
 /// rows.
 void print_floor(const Arguments& arguments, const std::vector<Index>& rows);
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "../common/checks.hpp"
-#include "../common/intake_options.hpp"
+#include "../intake/options.hpp"
 
 namespace examples {
 

@@ -11,11 +11,11 @@
 #include <totograph/core/error.hpp>
 #include <totograph/io/csv/table.hpp>
 
-#include "../common/column_groups.hpp"
 #include "../common/format.hpp"
-#include "../common/season.hpp"
 #include "../common/text.hpp"
-#include "../common/timeline.hpp"
+#include "../intake/column_groups.hpp"
+#include "../intake/season.hpp"
+#include "../intake/timeline.hpp"
 #include "options.hpp"
 
 namespace examples {

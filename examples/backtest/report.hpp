@@ -11,8 +11,8 @@
 #include "../common/aligned.hpp"
 #include "../common/format.hpp"
 #include "../common/metrics.hpp"
-#include "../common/season.hpp"
 #include "../common/text.hpp"
+#include "../intake/season.hpp"
 #include "run_backtest.hpp"
 
 namespace examples {

@@ -156,6 +156,35 @@ private:
     std::array<std::vector<float>, levels.size()> quantiles_;
 };
 
+using TaskResults = std::vector<std::optional<std::vector<Score>>>;
+
+/// The scores of the tasks that the journal holds; nothing for the others.
+inline TaskResults kept_results(const Journal& journal, const Plan& plan, std::size_t horizons) {
+    TaskResults results(plan.tasks.size());
+    for (std::size_t task = 0; task < results.size(); ++task) {
+        const auto kept = journal.finished().find(static_cast<std::int64_t>(task));
+        if (kept != journal.finished().end()) {
+            results[task] = parse_scores(kept->second, plan.tasks[task].series * horizons);
+        }
+    }
+    return results;
+}
+
+/// The scores of all tasks by series and horizon; nothing when a task has none.
+inline std::optional<AllScores> all_scores(const TaskResults& results, const Plan& plan, std::size_t series,
+                                           std::size_t horizons) {
+    AllScores all(series, std::vector<std::vector<Score>>(horizons));
+    for (std::size_t task = 0; task < results.size(); ++task) {
+        if (!results[task]) {
+            return std::nullopt;
+        }
+        for (std::size_t i = 0; i < results[task]->size(); ++i) {
+            all[plan.tasks[task].first_series + i / horizons][i % horizons].push_back((*results[task])[i]);
+        }
+    }
+    return all;
+}
+
 }  // namespace detail
 
 /// Computes what the journal does not hold yet, with several tasks at the same time, and puts each into the journal.
@@ -164,13 +193,9 @@ inline std::optional<AllScores> run_backtest(const totograph::io::Table& table, 
                                              const Plan& plan, const AnyModel& model, Journal& journal,
                                              const std::atomic<bool>& stop, const TaskReport& report) {
     const std::size_t horizons = options.horizons.size();
-    std::vector<std::optional<std::vector<Score>>> results(plan.tasks.size());
+    detail::TaskResults results = detail::kept_results(journal, plan, horizons);
     std::vector<std::size_t> open;
     for (std::size_t task = 0; task < results.size(); ++task) {
-        const auto kept = journal.finished().find(static_cast<std::int64_t>(task));
-        if (kept != journal.finished().end()) {
-            results[task] = parse_scores(kept->second, plan.tasks[task].series * horizons);
-        }
         if (!results[task]) {
             open.push_back(task);
         }
@@ -217,17 +242,7 @@ inline std::optional<AllScores> run_backtest(const totograph::io::Table& table, 
     if (error) {
         std::rethrow_exception(error);
     }
-
-    AllScores all(table.columns.size(), std::vector<std::vector<Score>>(horizons));
-    for (std::size_t task = 0; task < results.size(); ++task) {
-        if (!results[task]) {
-            return std::nullopt;
-        }
-        for (std::size_t i = 0; i < results[task]->size(); ++i) {
-            all[plan.tasks[task].first_series + i / horizons][i % horizons].push_back((*results[task])[i]);
-        }
-    }
-    return all;
+    return detail::all_scores(results, plan, table.columns.size(), horizons);
 }
 
 }  // namespace examples

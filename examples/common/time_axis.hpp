@@ -8,8 +8,8 @@
 
 #include <totograph/io/time/timestamp.hpp>
 
+#include "../intake/timeline.hpp"
 #include "format.hpp"
-#include "timeline.hpp"
 
 namespace examples {
 

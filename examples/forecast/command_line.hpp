@@ -10,7 +10,7 @@
 #include <totograph/version.hpp>
 
 #include "../common/command_line_parts.hpp"
-#include "../common/intake_command_line.hpp"
+#include "../intake/command_line.hpp"
 #include "options.hpp"
 
 namespace examples {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../common/format.hpp"
-#include "../common/timeline.hpp"
+#include "../intake/timeline.hpp"
 
 namespace examples {
 

@@ -12,8 +12,8 @@
 #include "../common/checks.hpp"
 #include "../common/format.hpp"
 #include "../common/metrics.hpp"
-#include "../common/season.hpp"
 #include "../common/seasonal_naive.hpp"
+#include "../intake/season.hpp"
 #include "forecast_result.hpp"
 #include "series_input.hpp"
 

@@ -9,9 +9,9 @@
 
 #include <totograph/core/error.hpp>
 
-#include "../common/column_groups.hpp"
 #include "../common/format.hpp"
 #include "../common/model_sizes.hpp"
+#include "../intake/column_groups.hpp"
 #include "series_input.hpp"
 
 // An input with more columns than a model takes at once.

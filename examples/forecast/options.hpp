@@ -10,7 +10,7 @@
 
 #include "../common/checks.hpp"
 #include "../common/format.hpp"
-#include "../common/intake_options.hpp"
+#include "../intake/options.hpp"
 #include "bounds.hpp"
 
 namespace examples {

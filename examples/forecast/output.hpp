@@ -12,7 +12,7 @@
 #include "../common/aligned.hpp"
 #include "../common/format.hpp"
 #include "../common/text.hpp"
-#include "../common/timeline.hpp"
+#include "../intake/timeline.hpp"
 #include "forecast_result.hpp"
 #include "holdout.hpp"
 #include "series_input.hpp"

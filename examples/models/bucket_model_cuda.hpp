@@ -23,7 +23,7 @@ void add_cuda_backends(totograph::serve::BackendRegistry& registry, const std::f
                                                                    totograph::cuda::Capture::regional);
 }
 
-/// Adds the backend `cuda-f32`, whose products are not rounded.
+/// Adds the backend `cuda-f32`, whose GEMMs round nothing.
 template <class Model, totograph::Bucket... buckets>
 void add_exact_cuda_backend(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint) {
     constexpr totograph::cuda::ForecasterOptions options{.precision = totograph::cuda::Precision::f32};

@@ -9,7 +9,7 @@ namespace examples {
 
 using Model = totograph::toto1::demo_1_0;
 
-// Products in bf16 would take 40 to 75% of the time, and move forecasts of so small a model by 1% of a series' scale.
+// GEMMs in bf16 would take 40 to 75% of the time, and move forecasts of so small a model by 1% of a series' scale.
 constexpr totograph::cuda::ForecasterOptions in_tf32{.precision = totograph::cuda::Precision::tf32};
 
 void add_demo_cuda(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint) {

@@ -19,7 +19,7 @@ public:
     FieldValues(std::optional<totograph::io::DecimalMark> mark, const totograph::io::GapWords& gaps)
         : mark_(mark), gaps_(gaps) {}
 
-    /// The value of a field in the unit of its variate, which the first one settles; NaN at gaps, and nothing where it
+    /// The value of a field in the unit of its variate, which the first one decides; NaN at gaps, and nothing where it
     /// is no value.
     std::optional<double> read(std::string_view text, std::string& unit, char separator) {
         using namespace totograph::io;

@@ -16,11 +16,11 @@
 #include <totograph/core/error.hpp>
 #include <totograph/forecast/series.hpp>
 
-#include "../common/column_groups.hpp"
 #include "../common/format.hpp"
 #include "../common/model_sizes.hpp"
 #include "../common/require_finite.hpp"
 #include "../common/text.hpp"
+#include "../intake/column_groups.hpp"
 #include "../models/model.hpp"
 #include "context_ring.hpp"
 #include "expectation.hpp"

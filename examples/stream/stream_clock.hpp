@@ -31,14 +31,14 @@ public:
         bool is_unclear = false;  ///< Not readable, for day and month could change places.
         bool is_late = false;
         bool is_repeated = false;  ///< It is late, for its time was there just before.
-        bool is_held = false;      ///< Far ahead: `settle` with the next timestamp tells what becomes of the line.
-        bool is_refuted = false;   ///< It was held back, and its timestamp is wrong.
+        bool is_held = false;     ///< Far ahead: `resolve_held` with the next timestamp tells what becomes of the line.
+        bool is_refuted = false;  ///< It was held back, and its timestamp is wrong.
         std::int64_t skipped = 0;  ///< Steps between the two that no line came for.
     };
 
     /// What becomes of the line that is held back, now that the next one's timestamp is known; nothing when none is
     /// held back, and while the next ones do not tell. To be called before `advance` of the same timestamp.
-    std::optional<Tick> settle(const std::string& next) {
+    std::optional<Tick> resolve_held(const std::string& next) {
         const std::optional<std::int64_t> now = held_ ? read(next) : std::nullopt;
         if (!now || *now <= *last_ || *now == *held_) {
             return std::nullopt;

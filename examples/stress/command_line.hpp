@@ -71,6 +71,35 @@ inline std::vector<std::int64_t> split_whole_numbers(const std::string& text, co
     return numbers;
 }
 
+/// What comes without a heading. `level` and `mode` are names, with their defaults.
+inline void add_common(CLI::App& app, Options& options, std::string& level, std::string& mode) {
+    const auto number = [&](const std::string& name, auto& value, const std::string& words) {
+        using Number = std::remove_reference_t<decltype(value)>;
+        app.add_option(name, value, words)->type_name("N")->check(whole_number<Number>());
+    };
+    app.add_option("files", options.inputs, "CSV files with series (default: the bundled metrics)")
+        ->type_name("FILE.csv");
+    app.set_version_flag("--version", "stress " + std::string(totograph::version), "Print the version and stop");
+    app.add_option("--mode", level, "quick, full or production-check: 3, 10 or 20 rounds\n(default: quick)")
+        ->type_name("NAME");
+    app.add_option("--execution-mode", mode, "The mode under test (default: max-autotune)")->type_name("NAME");
+    app.add_option("--backend", options.backend, "Its backend (default: the first that can be used)")
+        ->type_name("NAME");
+    app.add_option("--baseline", options.baseline, "The backend of the eager baseline (default: the same)")
+        ->type_name("NAME");
+    app.add_option("--checkpoint", options.checkpoint,
+                   "Toto Open Base 1.0: a folder, a file, or the model's folder in\na Hugging Face cache\n(default: "
+                   "the small model that comes with totograph)")
+        ->type_name("PATH");
+    number("--threads", options.threads, "Threads that a forecast may use (default: all)");
+    number("--iterations", options.iterations,
+           "Rounds (default: as --mode says; quick makes one of a size\nfor which eager takes long)");
+    number("--seed", options.seed, "Seed of samples, rows and columns (default: 0)");
+    app.add_option("--json", options.json, "Write the report as JSON")->type_name("FILE.json");
+    app.add_option("--markdown", options.markdown, "Write what is printed as Markdown")->type_name("FILE.md");
+    app.add_flag("--quiet", options.quiet, "No progress");
+}
+
 inline void add_requests(CLI::App& app, Options& options) {
     const auto group = [&](CLI::Option* option, const char* type) { option->group("Requests")->type_name(type); };
     group(add_list(app, "--columns", options.columns, split_list, "Columns to use (default: all)"), "A,B,...");
@@ -108,50 +137,10 @@ inline void add_thresholds(CLI::App& app, Options& options) {
     number("--growth", options.growth, "MiB that the process may grow by (default: 16)");
 }
 
-}  // namespace detail
-
-/// Reads the command line. Nothing comes back when all is said already (`--help`, `--version`, printed to `out`).
-/// Throws `Error(invalid_argument)` with one sentence for a command line that cannot be used.
-inline std::optional<Options> parse_command_line(int argument_count, const char* const* arguments, std::ostream& out) {
-    using detail::whole_number;
+/// The names of the tasks that are asked for go to `chosen`, which must live as long as `app`.
+inline void add_tasks(CLI::App& app, Options& options, std::vector<std::string>& chosen) {
     using totograph::Bucket;
-    CLI::App app("Puts a Toto transformer under load and says whether a mode of its executors can be trusted.",
-                 "stress");
-    app.footer(detail::stress_footer);
-    app.get_formatter()->column_width(30);
-    Options options;
-    const auto number = [&](const std::string& name, auto& value, const std::string& words) {
-        using Number = std::remove_reference_t<decltype(value)>;
-        app.add_option(name, value, words)->type_name("N")->check(whole_number<Number>());
-    };
-    std::string level(name(options.level));
-    std::string mode(name(options.mode));
-    app.add_option("files", options.inputs, "CSV files with series (default: the bundled metrics)")
-        ->type_name("FILE.csv");
-    app.set_version_flag("--version", "stress " + std::string(totograph::version), "Print the version and stop");
-    app.add_option("--mode", level, "quick, full or production-check: 3, 10 or 20 rounds\n(default: quick)")
-        ->type_name("NAME");
-    app.add_option("--execution-mode", mode, "The mode under test (default: max-autotune)")->type_name("NAME");
-    app.add_option("--backend", options.backend, "Its backend (default: the first that can be used)")
-        ->type_name("NAME");
-    app.add_option("--baseline", options.baseline, "The backend of the eager baseline (default: the same)")
-        ->type_name("NAME");
-    app.add_option("--checkpoint", options.checkpoint,
-                   "Toto Open Base 1.0: a folder, a file, or the model's folder in\na Hugging Face cache\n(default: "
-                   "the small model that comes with totograph)")
-        ->type_name("PATH");
-    number("--threads", options.threads, "Threads that a forecast may use (default: all)");
-    number("--iterations", options.iterations,
-           "Rounds (default: as --mode says; quick makes one of a size\nfor which eager takes long)");
-    number("--seed", options.seed, "Seed of samples, rows and columns (default: 0)");
-    app.add_option("--json", options.json, "Write the report as JSON")->type_name("FILE.json");
-    app.add_option("--markdown", options.markdown, "Write what is printed as Markdown")->type_name("FILE.md");
-    app.add_flag("--quiet", options.quiet, "No progress");
-    detail::add_requests(app, options);
-    detail::add_thresholds(app, options);
-
     const std::string tasks = "In place of the questions";
-    std::vector<std::string> chosen;
     const auto task = [&](const char* name, Task kind, const char* words, auto... more) {
         app.add_flag_callback(
                name,
@@ -184,7 +173,25 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
     };
     file_task("--save", Task::save, "Keep a forecast of each request");
     file_task("--against", Task::against, "Compare with forecasts that were kept");
+}
 
+}  // namespace detail
+
+/// Reads the command line. Nothing comes back when all is said already (`--help`, `--version`, printed to `out`).
+/// Throws `Error(invalid_argument)` with one sentence for a command line that cannot be used.
+inline std::optional<Options> parse_command_line(int argument_count, const char* const* arguments, std::ostream& out) {
+    CLI::App app("Puts a Toto transformer under load and says whether a mode of its executors can be trusted.",
+                 "stress");
+    app.footer(detail::stress_footer);
+    app.get_formatter()->column_width(30);
+    Options options;
+    std::string level(name(options.level));
+    std::string mode(name(options.mode));
+    std::vector<std::string> chosen;
+    detail::add_common(app, options, level, mode);
+    detail::add_requests(app, options);
+    detail::add_thresholds(app, options);
+    detail::add_tasks(app, options, chosen);
     if (!detail::parse(app, "stress", argument_count, arguments, out)) {
         return std::nullopt;
     }

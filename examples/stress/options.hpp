@@ -18,7 +18,7 @@
 
 #include "../common/checks.hpp"
 #include "../common/format.hpp"
-#include "../common/intake_options.hpp"
+#include "../intake/options.hpp"
 
 namespace examples {
 
@@ -76,7 +76,7 @@ struct Options {
     /// What forecasts of a backend of this program are held to.
     [[nodiscard]] totograph::serve::StressThresholds thresholds(std::string_view of_backend) const {
         using totograph::serve::StressThresholds;
-        const bool is_rounded = of_backend == "cuda" || of_backend == "cuda-regional";  // products in tf32 or bf16
+        const bool is_rounded = of_backend == "cuda" || of_backend == "cuda-regional";  // GEMMs in tf32 or bf16
         const bool is_bf16 = precision.empty() ? is_rounded : precision == "bf16";
         StressThresholds chosen = is_bf16 ? StressThresholds::bf16() : StressThresholds::f32();
         chosen.mae = mae.value_or(chosen.mae);

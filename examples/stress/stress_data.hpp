@@ -16,7 +16,7 @@
 #include <totograph/diagnostics/stress/plan.hpp>
 #include <totograph/forecast/bucket.hpp>
 
-#include "../common/intake.hpp"
+#include "../intake/read_input.hpp"
 #include "options.hpp"
 
 namespace examples {

@@ -19,7 +19,7 @@ using namespace device_test;
 
 namespace {
 
-/// All products are the library's, whose workspace makes it larger than what a full device has left.
+/// All GEMMs are the library's, whose workspace makes it larger than what a full device has left.
 using Forecaster = tg::cuda::Forecaster<replay::Model, replay::sampled,
                                         tg::cuda::ForecasterOptions{.precision = tg::cuda::Precision::tf32}>;
 

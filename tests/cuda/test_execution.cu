@@ -71,7 +71,7 @@ TEST_CASE("how many graphs there are, and how many a forecast replays") {
     CHECK(none.replays(sampled.horizon) == 0);
 }
 
-TEST_CASE("products that are not tuned are as near to tuned ones as rounding lets them be") {
+TEST_CASE("GEMMs that are not tuned are as near to tuned ones as rounding lets them be") {
     Forecaster tuned(weights());
     Forecaster untuned(weights(), {.execution = {.tunes = false}});
     const Request request = request_for(sampled);

@@ -10,7 +10,7 @@
 #include <totograph/cuda.hpp>
 
 #include "cuda/device_test.hpp"
-#include "cuda/ops/ops_products_models.hpp"
+#include "cuda/ops/ops_gemm_models.hpp"
 #include "cuda/replay_requests.hpp"
 
 using namespace device_test;
@@ -32,7 +32,7 @@ std::size_t count(const std::string& text, std::string_view part) {
 }
 
 /// Bytes that a program reads, or writes, less than it would if all of it were f32: two for each element that is stored
-/// as bf16, which inputs of products, results, and queries, keys and values of attentions can be.
+/// as bf16, which inputs of GEMMs, results, and queries, keys and values of attentions can be.
 template <class Executor, class Program>
 tg::Index saved_bytes(bool reads) {
     using Lowered = tg::cuda::Lowering<Program, Executor::streams>;
@@ -59,7 +59,7 @@ void check_launches() {
     using Executor = typename Forecaster::Executor;
     using Program = typename Executor::template ProgramAt<which>;
     constexpr auto precision = Executor::streams ? tg::cuda::Precision::bf16 : tg::cuda::Precision::f32;
-    const auto list = tg::cuda::explain_detail::LaunchList::of<Program, precision>(tg::cuda::compiled_for);
+    const auto list = tg::cuda::explain_detail::LaunchList::of<Program, precision>(tg::cuda::compiled_for, {});
     int next = 0;
     for (const auto& launch : list.launches()) {
         CHECK(launch.launch.first == next);

@@ -13,7 +13,7 @@
 #include <totograph/graph/program.hpp>
 
 #include "cuda/ops/ops_attention_models.hpp"
-#include "cuda/ops/ops_products_models.hpp"
+#include "cuda/ops/ops_gemm_models.hpp"
 
 using namespace ops;
 
@@ -69,7 +69,7 @@ struct AfterStore {
     }
 };
 
-/// Draws from products of a norm. The norm's result, which their chains read, is no longer needed when the draws are
+/// Draws from GEMMs of a norm. The norm's result, which their chains read, is no longer needed when the draws are
 /// stored: where those are fed to a running sum, and not to a state, the plan gives them its memory.
 template <bool sums>
 struct DrawsOfNorm {
@@ -97,7 +97,7 @@ constexpr bool has_draws() {
     return result;
 }
 
-/// Whether draws lie where a chain of a product reads.
+/// Whether draws lie where a chain of a GEMM reads.
 template <class Program>
 constexpr bool draws_lie_on_operands() {
     using namespace tg::cuda::lowering_detail;
@@ -107,9 +107,9 @@ constexpr bool draws_lie_on_operands() {
         if (kernel.kind != tg::KernelKind::structural || kernel.op != tg::Op::sample_student_t_mixture) {
             continue;
         }
-        for (int product = 0; product < draw; ++product) {
-            result = result || (kernel_of<Program>(product).kind == tg::KernelKind::gemm &&
-                                !outlives_draw<Program>(product, draw));
+        for (int gemm = 0; gemm < draw; ++gemm) {
+            result = result ||
+                     (kernel_of<Program>(gemm).kind == tg::KernelKind::gemm && !outlives_draw<Program>(gemm, draw));
         }
     }
     return result;
@@ -265,11 +265,11 @@ constexpr int barriers_of(const tg::cuda::Launch& launch) {
 
 }  // namespace
 
-TEST_CASE("draws do not go where chains of products still read") {
+TEST_CASE("draws do not go where chains of GEMMs still read") {
     using Summed = tg::Program<DrawsOfNorm<true>>;
     CHECK(draws_lie_on_operands<Summed>());
     CHECK(!has_draws<Summed>());
-    CHECK(has_draws<tg::Program<DrawnProducts<1, 24>>>());
+    CHECK(has_draws<tg::Program<DrawnGemms<1, 24>>>());
 }
 
 TEST_CASE("a prefix can be read early when the launch right before the attention does not write it") {

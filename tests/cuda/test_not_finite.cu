@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values that are no finite numbers, counted on the device and brought back with the result.
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,7 +14,9 @@
 #include <doctest/doctest.h>
 
 #include "cuda/device_test.hpp"
+#include "forecast/smallest_family.hpp"
 #include "models/toto1/weights.hpp"
+#include "support/tensor_sources.hpp"
 
 namespace {
 
@@ -84,6 +89,31 @@ TEST_CASE("a series that is too large for f32 is counted on the device") {
     }
     SUBCASE("bf16") {
         check<tg::cuda::Precision::bf16>();
+    }
+}
+
+TEST_CASE("a family without marks: a zero keeps its sign on the device, and what is no finite number is counted") {
+    using smallest_family::Partial;
+    constexpr tg::Bucket small{.variates = 3, .context = 2, .horizon = 40};
+    tg::cuda::Forecaster<Partial, small, tg::cuda::ForecasterOptions{}> forecaster(
+        tg::ModelWeights<Partial>{tg::Weights(std::make_shared<tg::test::TensorMap>(
+            std::map<std::string, std::vector<float>>{{"factor", {0.5F, 1, 3}}}))});
+    const std::vector<float> newest{-0.0F, -1, 3.4e38F};  // one has no root, and one overflows
+    const tg::Series series{.variates = 3, .steps = 1, .values = newest};
+    for (int round = 0; round < 2; ++round) {
+        const tg::Forecast found = forecaster.forecast(series, {.horizon = 33});
+        CHECK(found.not_finite() == 33 * (3 + 1));
+        const std::vector<float> values = device_test::values_of(found);
+        REQUIRE(values.size() == 3 * 33 * 3);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            CAPTURE(i);
+            const std::size_t row = i / (33 * 3);
+            CHECK(std::isnan(values[i]) == (row == 1));
+            CHECK(std::isinf(values[i]) == (row == 2 && i % 3 == 2));
+            if (row != 1) {
+                CHECK(std::signbit(values[i]) == (row == 0));
+            }
+        }
     }
 }
 

@@ -114,8 +114,8 @@ TEST_CASE("positions and lengths out of bounds") {
     SUBCASE("a store at a position of each series") {
         check_positions<tg::test::StoredBySeries>();
     }
-    SUBCASE("a product that is stored at a position") {
-        check_positions<tg::test::StoredProduct>();
+    SUBCASE("a GEMM that is stored at a position") {
+        check_positions<tg::test::StoredGemm>();
     }
     SUBCASE("the lengths of a cached attention's prefix") {
         check_positions<tg::test::CachedPrefix>();

@@ -80,7 +80,7 @@ void check_part(const tg::Bucket& part) {
     REQUIRE(found.request.horizon == part.horizon);
     REQUIRE(found.request.samples == part.samples);
     REQUIRE(found.size() == expected.size());
-    const HostResult host(Forecaster<sizes>::plan.result_size());
+    const HostResult host(expected.size());
     host.copy(found, stream);
     stream.wait();
     const auto all = host.values();

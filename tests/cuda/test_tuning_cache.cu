@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the algorithms of products come from: measured once, and then read from a file that other processes share.
+// Where the algorithms of GEMMs come from: measured once, and then read from a file that other processes share.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -49,7 +49,7 @@ private:
     std::string before_;
 };
 
-/// Makes a forecaster, all products of which are the library's, and forecasts.
+/// Makes a forecaster, all GEMMs of which are the library's, and forecasts.
 std::vector<float> forecast() {
     static const auto weights = tg::load<replay::Model>(fixture::folder("mixture"));
     tg::cuda::Forecaster<replay::Model, replay::sampled,
@@ -81,19 +81,19 @@ TEST_CASE("what one process has measured the next takes from the file, to the sa
     const CacheIn cache((folder.path() / "new" / "folder").string());
     const auto first = forecast();
     const tg::TuningCacheReport report = tg::cuda::tuning_cache_report();
-    const std::size_t products = report.misses;
-    CHECK(products > 0);
-    check_counts(0, products, 0, 0);
+    const std::size_t gemms = report.misses;
+    CHECK(gemms > 0);
+    check_counts(0, gemms, 0, 0);
     CHECK(report.ignored.empty());
     CHECK(report.not_written.empty());
     CHECK(report.path.rfind((folder.path() / "new" / "folder").string(), 0) == 0);
     REQUIRE(std::filesystem::exists(report.path));
     // Another forecaster of this process asks the process alone.
     CHECK(is_same(forecast(), first));
-    check_counts(0, products, products, 0);
+    check_counts(0, gemms, gemms, 0);
     const std::string bytes = content_of(report.path);
     CHECK(is_same(forecast_anew(), first));
-    check_counts(products, 0, 0, 0);
+    check_counts(gemms, 0, 0, 0);
     CHECK(content_of(report.path) == bytes);
 }
 
@@ -102,17 +102,17 @@ TEST_CASE("a file that is damaged is ignored and replaced") {
     const CacheIn cache(folder.path().string());
     const auto first = forecast();
     const std::string path = tg::cuda::tuning_cache_report().path;
-    const std::size_t products = tg::cuda::tuning_cache_report().misses;
+    const std::size_t gemms = tg::cuda::tuning_cache_report().misses;
     const std::string name = std::filesystem::path(path).filename().string();
     std::string bytes = content_of(path);
     bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
     for (const std::string& planted : {bytes, bytes.substr(0, bytes.size() / 3), std::string(), std::string("hello")}) {
         folder.file(name, planted);
         CHECK_FALSE(forecast_anew().empty());
-        check_counts(0, products, 0, 0);
+        check_counts(0, gemms, 0, 0);
         check_has(tg::cuda::tuning_cache_report().ignored, "is ignored");
         CHECK_FALSE(forecast_anew().empty());
-        check_counts(products, 0, 0, 0);
+        check_counts(gemms, 0, 0, 0);
         CHECK(tg::cuda::tuning_cache_report().ignored.empty());
     }
 }
@@ -122,10 +122,10 @@ TEST_CASE("choices that the library does not accept are measured again and repla
     const CacheIn cache(folder.path().string());
     (void)forecast();
     const std::string path = tg::cuda::tuning_cache_report().path;
-    const std::size_t products = tg::cuda::tuning_cache_report().misses;
+    const std::size_t gemms = tg::cuda::tuning_cache_report().misses;
     const std::string identity = tg::cuda::tuning_identity(tg::cuda::describe_device(0));
     tg::io::CacheRecords wrong = tg::io::read_cache_file(path, identity).records;
-    REQUIRE(wrong.size() == products);
+    REQUIRE(wrong.size() == gemms);
     bool is_short = true;
     for (auto& [key, choice] : wrong) {
         choice = is_short ? std::string("short") : std::string(sizeof(cublasLtMatmulAlgo_t), '\xff');
@@ -133,9 +133,9 @@ TEST_CASE("choices that the library does not accept are measured again and repla
     }
     REQUIRE(tg::io::update_cache_file(path, identity, {}, wrong).empty());
     CHECK_FALSE(forecast_anew().empty());
-    check_counts(0, products, 0, products);
+    check_counts(0, gemms, 0, gemms);
     CHECK_FALSE(forecast_anew().empty());
-    check_counts(products, 0, 0, 0);
+    check_counts(gemms, 0, 0, 0);
 }
 
 TEST_CASE("another time than the first is taken when it is clearly less") {
@@ -161,19 +161,19 @@ TEST_CASE("among algorithms that are about as fast the time of the program decid
     };
     const tg::cuda::GemmShape shape{.m = 64, .n = 768, .k = 768, .input_stride = 768, .output_stride = 768};
     const tg::cuda::CublasLtHandle library;
-    const tg::cuda::CublasLtGemm product(library.get(), shape);
-    auto candidates = product.candidates(tg::cuda::most_candidates);
+    const tg::cuda::CublasLtGemm gemm(library.get(), shape);
+    auto candidates = gemm.candidates(tg::cuda::most_candidates);
     REQUIRE(candidates.size() >= 3);
     candidates.resize(3);
-    tg::cuda::CublasLtGemms products;
-    products.add(tg::cuda::CublasLtGemm(library.get(), shape), 1, candidates, true);
+    tg::cuda::CublasLtGemms gemms;
+    gemms.add(tg::cuda::CublasLtGemm(library.get(), shape), 1, candidates, true);
     std::size_t expected = 0;
     {
         tg::cuda::ChoosingAlgorithms choosing;
         choosing.begin(device);
         int asked = 0;
         SUBCASE("one that is clearly faster") {
-            products.choose_in_programs(device, stream, [&](int program) {
+            gemms.choose_in_programs(device, stream, [&](int program) {
                 CHECK(program == 1);
                 return clear(asked++ == 1 ? 1 : 200);
             });
@@ -181,11 +181,11 @@ TEST_CASE("among algorithms that are about as fast the time of the program decid
             expected = 1;
         }
         SUBCASE("the first one is the fastest") {
-            products.choose_in_programs(device, stream, [&](int) { return clear(asked++ == 0 ? 1 : 200); });
+            gemms.choose_in_programs(device, stream, [&](int) { return clear(asked++ == 0 ? 1 : 200); });
             CHECK(asked == 3);
         }
         SUBCASE("one that cannot be captured") {
-            products.choose_in_programs(device, stream, [&](int) {
+            gemms.choose_in_programs(device, stream, [&](int) {
                 if (asked++ == 0) {
                     throw tg::Error(tg::ErrorCode::device_failure, "of the test");
                 }
@@ -195,9 +195,9 @@ TEST_CASE("among algorithms that are about as fast the time of the program decid
             expected = 2;
         }
         SUBCASE("the fastest alone, where nobody asks for programs") {
-            products.keep_fastest(device);
+            gemms.keep_fastest(device);
         }
-        products.choose_in_programs(device, stream, [&](int) {
+        gemms.choose_in_programs(device, stream, [&](int) {
             FAIL_CHECK("nothing is open any more");
             return tg::cuda::ReplayableGraph();
         });
@@ -206,7 +206,7 @@ TEST_CASE("among algorithms that are about as fast the time of the program decid
     // It is the choice of the process, and of the next one.
     auto& algorithms = tg::cuda::TunedAlgorithms::instance();
     for (int process = 0; process < 2; ++process) {
-        const auto kept = algorithms.find(product, device);
+        const auto kept = algorithms.find(gemm, device);
         REQUIRE(kept);
         for (std::size_t i = 0; i < candidates.size(); ++i) {
             CHECK((std::memcmp(&*kept, &candidates[i], sizeof *kept) == 0) == (i == expected));
@@ -224,26 +224,26 @@ TEST_CASE("a choice that was not made is not kept") {
     const tg::cuda::GemmShape open{.m = 64, .n = 768, .k = 768, .input_stride = 768, .output_stride = 768};
     tg::cuda::GemmShape untuned = open;
     untuned.m = 128;
-    tg::cuda::CublasLtGemm product(library.get(), open);
-    auto candidates = product.candidates(tg::cuda::most_candidates);
-    tg::cuda::CublasLtGemms products;
+    tg::cuda::CublasLtGemm gemm(library.get(), open);
+    auto candidates = gemm.candidates(tg::cuda::most_candidates);
+    tg::cuda::CublasLtGemms gemms;
     tg::cuda::ChoosingAlgorithms choosing;
     choosing.begin(device);
-    products.add(std::move(product), 0, std::move(candidates), true);
-    products.add_untuned(untuned);
-    SUBCASE("nobody settles") {}
+    gemms.add(std::move(gemm), 0, std::move(candidates), true);
+    gemms.add_untuned(untuned);
+    SUBCASE("nobody chooses") {}
     SUBCASE("no memory to try it") {
-        products.choose_in_programs(device, stream, [](int) -> tg::cuda::ReplayableGraph {
+        gemms.choose_in_programs(device, stream, [](int) -> tg::cuda::ReplayableGraph {
             throw tg::Error(tg::ErrorCode::out_of_memory, "of the test");
         });
     }
     SUBCASE("nothing can be captured") {
-        products.choose_in_programs(device, stream, [](int) -> tg::cuda::ReplayableGraph {
+        gemms.choose_in_programs(device, stream, [](int) -> tg::cuda::ReplayableGraph {
             throw tg::Error(tg::ErrorCode::device_failure, "of the test");
         });
     }
     for (const tg::cuda::GemmShape& shape : {open, untuned}) {
-        CHECK_FALSE(tg::cuda::TunedAlgorithms::instance().find(*products.find(shape), device));
+        CHECK_FALSE(tg::cuda::TunedAlgorithms::instance().find(*gemms.find(shape), device));
     }
     choosing.end();
     const std::string path = tg::cuda::tuning_cache_report().path;
@@ -255,7 +255,7 @@ TEST_CASE("buckets of every kind choose on what they run") {
     const ScratchFolder folder;
     const CacheIn cache(folder.path().string());
     static const auto weights = tg::load<replay::Model>(fixture::folder("mixture"));
-    const auto products_of = [&]<tg::Bucket bucket, bool kv_cache>() {
+    const auto gemms_of = [&]<tg::Bucket bucket, bool kv_cache>() {
         tg::cuda::TunedAlgorithms::instance().forget();
         tg::cuda::Forecaster<tg::toto1::WithRewrites<replay::Model, tg::toto1::Rewrites{.kv_cache = kv_cache}>, bucket,
                              tg::cuda::ForecasterOptions{.precision = tg::cuda::Precision::tf32}>
@@ -267,15 +267,15 @@ TEST_CASE("buckets of every kind choose on what they run") {
         return tg::cuda::tuning_cache_report().misses;
     };
     using tg::Bucket;
-    const auto one = products_of.operator()<Bucket{.variates = 3, .context = 40, .horizon = 8, .samples = 4}, true>();
+    const auto one = gemms_of.operator()<Bucket{.variates = 3, .context = 40, .horizon = 8, .samples = 4}, true>();
     const ScratchFolder another;
     const CacheIn empty(another.path().string());
-    const auto all = products_of.operator()<Bucket{.variates = 3, .context = 40, .horizon = 24, .samples = 4}, true>();
+    const auto all = gemms_of.operator()<Bucket{.variates = 3, .context = 40, .horizon = 24, .samples = 4}, true>();
     CHECK(one > 0);
     CHECK(all > one);  // of one patch, the program of further ones does not run
-    CHECK(products_of.operator()<Bucket{.variates = 3, .context = 48, .horizon = 24, .samples = 4}, false>() > 0);
+    CHECK(gemms_of.operator()<Bucket{.variates = 3, .context = 48, .horizon = 24, .samples = 4}, false>() > 0);
     constexpr Bucket exogenous{.batch = 2, .variates = 3, .context = 40, .horizon = 24, .exogenous = 1};
-    CHECK(products_of.operator()<exogenous, true>() > 0);
+    CHECK(gemms_of.operator()<exogenous, true>() > 0);
 }
 
 TEST_CASE("without a file every process measures") {
@@ -309,18 +309,18 @@ TEST_CASE("what is measured and captured is counted and told") {
     tg::set_log_sink([&](tg::LogTopic, std::string_view line) { lines.emplace_back(line); });
     tg::set_logs("tuning,capture");
     CHECK_FALSE(forecast().empty());
-    const std::size_t products = tg::cuda::tuning_cache_report().misses;
+    const std::size_t gemms = tg::cuda::tuning_cache_report().misses;
     const std::size_t captured = lines_with("captured a graph of ");
     CHECK(captured > 0);
-    CHECK(lines_with(" algorithms of cuBLASLt alone, ") == products);
+    CHECK(lines_with(" algorithms of cuBLASLt alone, ") == gemms);
     CHECK(lines_with(" kept in ") == 1);
     CHECK_FALSE(forecast_anew().empty());
     tg::set_logs("");
     tg::set_log_sink({});
-    CHECK(lines_with(" algorithms of cuBLASLt alone, ") == products);  // none the second time
+    CHECK(lines_with(" algorithms of cuBLASLt alone, ") == gemms);  // none the second time
     CHECK(lines_with("captured a graph of ") == 2 * captured);
     const tg::CacheCounts after = tg::cache_counts().of("tuning").read();
-    CHECK(after.misses == before.misses + products);
-    CHECK(after.hits == before.hits + products);
+    CHECK(after.misses == before.misses + gemms);
+    CHECK(after.hits == before.hits + gemms);
     CHECK(after.ignored == before.ignored);
 }

@@ -82,7 +82,7 @@ int main() {
 
 edit(graph/op.hpp "    gelu, " "    cube,\n")
 fails_saying("totograph: an op has no row in `op_table`" "${SCRATCH}/table.cpp")
-edit(graph/op_table.hpp "    op_rows::elementwise(Op::gelu" "    op_rows::elementwise(Op::cube, \"cube\", 1),\n")
+edit(graph/op_table.hpp "    op_rows::function(Op::gelu" "    op_rows::elementwise(Op::cube, \"cube\", 1),\n")
 fails_saying("totograph: an elementwise op has no arithmetic" "${SCRATCH}/reference.cpp")
 edit(exec/arithmetic.hpp "    } else if constexpr (op == Op::gelu)"
     "    } else if constexpr (op == Op::cube) {\n        return a * a * a;\n")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Passes when CASE does not compile, and fails with every sentence that its `// expect: ...` lines name. A mistake that
 # is an option of the compiler stands in a line `// option: ...`. Lines `// expect of g++: ...` are for g++ alone:
-# clang prints text in a template argument as numbers.
+# clang prints text in a template argument as numbers. Options change what a compiler takes from a header PRECOMPILED, so
+# such a case reads its headers itself.
 include("${CMAKE_CURRENT_LIST_DIR}/compiler_command.cmake")
 totograph_compiler_command(compiler)
 list(APPEND compiler "-I${CMAKE_CURRENT_LIST_DIR}/..")  # what tests share
@@ -22,6 +23,9 @@ foreach(line IN LISTS option_lines)
     string(REGEX REPLACE "^// option: *" "" option "${line}")
     list(APPEND options "${option}")
 endforeach()
+if(PRECOMPILED AND options STREQUAL "")
+    list(APPEND options -include "${PRECOMPILED}")
+endif()
 execute_process(COMMAND ${compiler} ${options} -fsyntax-only "${CASE}"
     RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
 if(result EQUAL 0)

@@ -6,9 +6,9 @@
 
 #include <doctest/doctest.h>
 
-#include "common/column_groups.hpp"
 #include "common/model_sizes.hpp"
 #include "forecast/input_groups.hpp"
+#include "intake/column_groups.hpp"
 #include "support/refusal.hpp"
 
 // What programs do with requests that are larger than what a model takes.

@@ -196,9 +196,9 @@ TEST_CASE("whole numbers are times too") {
     CHECK(clock.advance("130").skipped == 2);
     CHECK(clock.later(3) == "145");
     CHECK(clock.advance("8999999999999999995").is_held);
-    const std::optional<StreamClock::Tick> settled = clock.settle("9000000000000000000");
-    REQUIRE(settled);
-    CHECK(settled->skipped > 1'000'000);
+    const std::optional<StreamClock::Tick> resolved = clock.resolve_held("9000000000000000000");
+    REQUIRE(resolved);
+    CHECK(resolved->skipped > 1'000'000);
     CHECK(clock.advance("9000000000000000000").skipped == 0);
     CHECK(clock.later(1'000'000'000'000'000'000) == "+1000000000000000000");
 }
@@ -206,25 +206,25 @@ TEST_CASE("whole numbers are times too") {
 TEST_CASE("a jump is believed when the next line is near it") {
     StreamClock clock;
     for (const char* time : {"10", "20", "30", "40"}) {
-        CHECK(!clock.settle(time));
+        CHECK(!clock.resolve_held(time));
         CHECK(clock.advance(time).skipped == 0);
     }
     CHECK(clock.advance("1040").skipped == 99);  // not far enough to wonder
     CHECK(clock.advance("1700000000000").is_held);
-    CHECK(!clock.settle("1030"));  // late, which tells nothing
+    CHECK(!clock.resolve_held("1030"));  // late, which tells nothing
     CHECK(clock.advance("1030").is_late);
-    CHECK(!clock.settle("1700000000000"));  // nor does the same once more
+    CHECK(!clock.resolve_held("1700000000000"));  // nor does the same once more
     CHECK(clock.advance("1700000000000").is_late);
-    CHECK(!clock.settle("oops"));
-    REQUIRE(clock.settle("1050"));  // wrong
+    CHECK(!clock.resolve_held("oops"));
+    REQUIRE(clock.resolve_held("1050"));  // wrong
     CHECK(clock.advance("1050").skipped == 0);
     CHECK(clock.advance("99999").is_held);
-    CHECK(clock.settle("999999").value().is_refuted);  // another wrong one, far from the first
+    CHECK(clock.resolve_held("999999").value().is_refuted);  // another wrong one, far from the first
     CHECK(clock.advance("999999").is_held);
-    CHECK(clock.settle("1060").value().is_refuted);
+    CHECK(clock.resolve_held("1060").value().is_refuted);
     CHECK(clock.advance("1060").skipped == 0);
     CHECK(clock.advance("9060").is_held);  // a pause
-    const std::optional<StreamClock::Tick> pause = clock.settle("9070");
+    const std::optional<StreamClock::Tick> pause = clock.resolve_held("9070");
     REQUIRE(pause);
     CHECK(!pause->is_refuted);
     CHECK(pause->skipped == 799);
@@ -257,7 +257,7 @@ TEST_CASE("the clock learns a slower rhythm") {
         int time = 0;
         const auto next = [&](int step) {
             const std::string text = std::to_string(time += step);
-            clock.settle(text);
+            clock.resolve_held(text);
             return clock.advance(text);
         };
         for (int line = 0; line < 40; ++line) {
@@ -441,6 +441,19 @@ TEST_CASE("columns are chosen by name") {
     CHECK(has(refusal([&] { other.read_header("a,b,t,c"); }), "has no column 'd'; it has: 'a', 'b', 't', 'c'."));
 }
 
+TEST_CASE("epoch times that are asked for as values are values, and nothing is said of a clock") {
+    Options options;
+    options.columns = {"time", "a"};
+    ObservationReader reader(options);
+    reader.read_header("time,a");
+    std::string problem;
+    const std::optional<Observation> line = reader.read("1700000000,2", problem);
+    REQUIRE(line);
+    CHECK(line->values == std::vector<double>{1700000000, 2});
+    CHECK_FALSE(reader.has_timestamps());
+    CHECK(reader.take_notes().empty());
+}
+
 TEST_CASE("numbers in the first column are values, unless it is named") {
     Options options;
     ObservationReader reader(options);
@@ -458,7 +471,7 @@ TEST_CASE("the first lines show the clock together, as those of a file do") {
     using Names = std::vector<std::string>;
     const auto read = [](const Options& options, const std::vector<std::string>& lines) {
         ObservationReader reader(options);
-        reader.look_ahead(lines);
+        reader.find_clock(lines);
         reader.read_header(lines.front());
         std::vector<std::string> stamps;
         std::string problem;
@@ -640,7 +653,7 @@ TEST_CASE("the clock reads what files have, and goes no further than 64 bits") {
     StreamClock far;
     for (const char* time : {"-9000000000000000000", "-4500000000000000000", "0", "4500000000000000000"}) {
         far.advance(time);
-        far.settle("9000000000000000000");
+        far.resolve_held("9000000000000000000");
     }
     for (const std::int64_t steps : {1LL, 2LL, 4LL, 1'000'000'000'000'000'000LL}) {
         CHECK(!far.later(steps).empty());  // the sanitizers watch

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../examples/common/timeline.hpp"
+#include "../../examples/intake/timeline.hpp"
 
 #include <doctest/doctest.h>
 

@@ -38,7 +38,7 @@ std::size_t rounded() {
 
 }  // namespace
 
-TEST_CASE("keys and values that products write and attention alone reads are stored as bf16") {
+TEST_CASE("keys and values that GEMMs write and attention alone reads are stored as bf16") {
     // One layer attends over time: keys and values of the context, and of the samples' own patches.
     CHECK(rounded<tg::cuda::Bf16States<true, Prefill, Decode>>() == 4);
     CHECK(rounded<tg::cuda::Bf16States<false, Prefill, Decode>>() == 0);

@@ -149,11 +149,11 @@ struct Model {
         out(apply<Cube>(x));
         out(apply<Leaky>(x - row, column));
         out(apply<Blend>(x, row, column) * 2.0);
-        // After a product, before and after a reduction, in a split of the last axis.
-        const Tensor product = linear(x, r.weight("w", {12, 10}), r.weight("b", {12}));
-        out(apply<Softsign>(product) + 1.0);
+        // After a GEMM, before and after a reduction, in a split of the last axis.
+        const Tensor gemm = linear(x, r.weight("w", {12, 10}), r.weight("b", {12}));
+        out(apply<Softsign>(gemm) + 1.0);
         out(apply<Cube>(sum(apply<Softsign>(x)) * 0.1));
-        out(reshape(apply<Softsign>(product * 2.0), {3, 3, 4}) * r.state("inner", {4}));
+        out(reshape(apply<Softsign>(gemm * 2.0), {3, 3, 4}) * r.state("inner", {4}));
         // Of another type before and after: these are kernels of their own.
         out(apply<Cube>(cast(r.state("whole", {3, 10}, DType::i32), DType::f32) * 0.1));
         out(cast(apply<Softsign>(x), DType::f64) * 3.0);

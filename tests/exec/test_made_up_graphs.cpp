@@ -138,7 +138,7 @@ private:
             nn::attention(rows(x, 1, 6), {rows(y, 1, keys_width), rows(x, 1, keys_width), position_}, options), {4, 6});
     }
 
-    /// A rotary embedding, on a product or not, as heads of 4 or 2, and back to six columns.
+    /// A rotary embedding, on a GEMM or not, as heads of 4 or 2, and back to six columns.
     Tensor split_and_rotate(Tensor x, Tensor y) {
         const Tensor wide = draw(2) == 0 ? layer(x, 12) : concatenate(squash(x), y, 1) * 0.5;
         const Shape shape = draw(2) == 0 ? Shape{4, 3, 4} : Shape{4, 6, 2};

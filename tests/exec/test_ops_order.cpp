@@ -129,8 +129,8 @@ struct Positions {
     }
 };
 
-/// Products are rewritten to read what their inputs were computed from.
-struct Products {
+/// GEMMs are rewritten to read what their inputs were computed from.
+struct Gemms {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
         const Tensor weight = r.weight("w", {6, 8});
@@ -230,8 +230,8 @@ TEST_CASE("positions are those of the moment") {
     check_against_eager<Positions, Passes::none()>({0, 0});
 }
 
-TEST_CASE("rewritten products read what their inputs were") {
-    check_against_eager<Products>({4e-6, 1e-4});
+TEST_CASE("rewritten GEMMs read what their inputs were") {
+    check_against_eager<Gemms>({4e-6, 1e-4});
 }
 
 TEST_CASE("stores keep their order") {

@@ -10,11 +10,16 @@
 #include <doctest/doctest.h>
 
 #include <totograph/core/dtype.hpp>
+#include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/arithmetic.hpp>
+#include <totograph/exec/cpu/evaluate/tensor_data.hpp>
+#include <totograph/graph/op.hpp>
 #include <totograph/graph/passes/rewrite.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/graph/recorder.hpp>
 
+#include "io/support.hpp"
 #include "support/executors.hpp"
 
 using namespace totograph;
@@ -127,6 +132,36 @@ void check_casts() {
         });
 }
 
+/// Quotients of i32, with the value that i32 has nearest to each.
+struct IntegerQuotient {
+    std::int32_t a;
+    std::int32_t b;
+    std::int32_t quotient;
+};
+constexpr std::array<IntegerQuotient, 14> quotients{{{7, 2, 3},
+                                                     {-7, 2, -3},
+                                                     {7, -2, -3},
+                                                     {-7, -2, 3},
+                                                     {6, 3, 2},
+                                                     {1, 3, 0},
+                                                     {-1, 3, 0},
+                                                     {5, 0, largest},
+                                                     {-5, 0, smallest},
+                                                     {0, 0, 0},
+                                                     {smallest, -1, largest},
+                                                     {largest, -1, -largest},
+                                                     {largest, 2, 1073741823},
+                                                     {smallest, largest, -1}}};
+constexpr auto quotient_count = static_cast<Index>(quotients.size());
+
+struct IntegerQuotients {
+    static constexpr void record(Recorder& r) {
+        const Tensor a = r.state("a", {quotient_count}, DType::i32);
+        const Tensor b = r.state("b", {quotient_count}, DType::i32);
+        r.tap("out", a / b);
+    }
+};
+
 struct Scalars {
     static constexpr void record(Recorder& r) {
         const Tensor total = r.state("total", {});
@@ -173,4 +208,33 @@ TEST_CASE("states may be scalars") {
                 CHECK(value == 40);
             }
         });
+}
+
+TEST_CASE("a quotient of integers is cut towards zero, and one that is no i32 is the nearest") {
+    run_on_both<IntegerQuotients>(
+        [](auto& executor) {
+            for (std::size_t i = 0; i < quotients.size(); ++i) {
+                state_of<std::int32_t>(executor, "a")[i] = quotients[i].a;
+                state_of<std::int32_t>(executor, "b")[i] = quotients[i].b;
+            }
+        },
+        [](auto& executor) {
+            for (std::size_t i = 0; i < quotients.size(); ++i) {
+                const auto [a, b, quotient] = quotients[i];
+                CAPTURE(a);
+                CAPTURE(b);
+                CHECK(state_of<std::int32_t>(executor, "out")[i] == quotient);
+                CHECK(elementwise<Op::divide, std::int32_t>(a, b, 0) == quotient);  // as a device computes it
+            }
+        });
+}
+
+TEST_CASE("the reference refuses a dtype that only stores") {
+    std::array<std::uint16_t, 2> memory{};
+    const cpu::TensorData stored{memory.data(), DType::bf16, Shape{2}};
+    check_error(ErrorCode::invalid_argument, {"bf16"}, [&] { (void)stored.get(0); });
+    check_error(ErrorCode::invalid_argument, {"bf16"}, [&] { stored.set(0, 1.0); });
+    double loaded = 0;
+    check_error(ErrorCode::invalid_argument, {"f16"},
+                [&] { cpu::load_each(memory.data(), DType::f16, 0, 1, 1, &loaded); });
 }

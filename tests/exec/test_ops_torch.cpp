@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ops that no fixture of a model has: against what PyTorch computes, on both executors.
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -69,6 +70,8 @@ struct Rows {
         const Tensor scores = r.state("scores", {6, 9});
         r.tap("out argmax", argmax(scores));
         r.tap("out argmax of columns", argmax(permute(slice(scores, 1, 1, 4), {1, 0})));
+        r.tap("out sorted", sort(scores));
+        r.tap("out sorted columns", sort(permute(scores, {1, 0})));
         r.tap("out packed", pack_bits(r.state("signs", {8, 10})));
         r.tap("out bits", unpack_bits(r.state("packed", {8, 1}, DType::i32), 10));
         r.tap("out all bits", pack_bits(r.state("24 signs", {1, 24})));
@@ -113,7 +116,7 @@ TEST_CASE("functions and a layer norm are PyTorch's") {
         });
 }
 
-TEST_CASE("rows by ids, largest places and packed bits are PyTorch's") {
+TEST_CASE("rows by ids, largest places, sorted rows and packed bits are PyTorch's") {
     const std::vector<double> table = torch_values("table");
     const std::vector<double> ids = torch_values("ids");
     run_on_both<Rows>(
@@ -158,6 +161,24 @@ TEST_CASE("rows by ids, largest places and packed bits are PyTorch's") {
                 CHECK(state_of<std::int32_t>(executor, "out argmax of columns")[column] ==
                       static_cast<std::int32_t>(best));
             }
+            const auto check_sorted = [&](const char* state, std::size_t rows, std::size_t row_step, std::size_t step) {
+                const auto found = state_of<float>(executor, state);
+                const std::size_t columns = scores.size() / rows;
+                for (std::size_t row = 0; row < rows; ++row) {
+                    std::vector<double> expected;
+                    for (std::size_t column = 0; column < columns; ++column) {
+                        expected.push_back(scores[row * row_step + column * step]);
+                    }
+                    const auto end = std::partition(expected.begin(), expected.end(), [](double x) { return x == x; });
+                    std::sort(expected.begin(), end);
+                    for (std::size_t column = 0; column < columns; ++column) {
+                        const auto value = static_cast<double>(found[row * columns + column]);
+                        CHECK((value == expected[column] || (std::isnan(value) && std::isnan(expected[column]))));
+                    }
+                }
+            };
+            check_sorted("out sorted", 6, 9, 1);
+            check_sorted("out sorted columns", 9, 1, 9);
             check<std::int32_t>(executor, "out packed", torch_values("packed"), {});
             check<float>(executor, "out bits", torch_values("bits"), {});
             CHECK(state_of<std::int32_t>(executor, "out all bits")[0] == 0xffffff);

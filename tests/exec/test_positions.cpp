@@ -79,8 +79,8 @@ TEST_CASE("a store at a position of each series") {
     check_positions<StoredBySeries>();
 }
 
-TEST_CASE("a product that is stored at a position") {
-    check_positions<StoredProduct>();
+TEST_CASE("a GEMM that is stored at a position") {
+    check_positions<StoredGemm>();
 }
 
 TEST_CASE("the lengths of a cached attention's prefix") {

@@ -37,7 +37,7 @@ struct Thrice {
     }
 };
 
-/// One weight under both, as a factor and as the weights of products.
+/// One weight under both, as a factor and as the weights of GEMMs.
 struct SameNames {
     using operations = OperationSet<Twice, Thrice>;
     static constexpr void record(Recorder& r) {
@@ -47,8 +47,8 @@ struct SameNames {
         const Tensor bias = r.weight("bias", {4});
         r.tap("out factor 2", x * apply<Twice>(factor));
         r.tap("out factor 3", x * apply<Thrice>(factor));
-        r.tap("out product 2", linear(x, apply<Twice>(weight), bias));
-        r.tap("out product 3", linear(x, apply<Thrice>(weight), bias));
+        r.tap("out of linear 2", linear(x, apply<Twice>(weight), bias));
+        r.tap("out of linear 3", linear(x, apply<Thrice>(weight), bias));
     }
 };
 
@@ -87,8 +87,8 @@ TEST_CASE("operations of equal names and other code are other weights") {
                     const double bias = weight("bias", column_index);
                     CHECK(state_of<float>(executor, "out factor 2")[at] == near(2 * scaled));
                     CHECK(state_of<float>(executor, "out factor 3")[at] == near(3 * scaled));
-                    CHECK(state_of<float>(executor, "out product 2")[at] == near(2 * product + bias));
-                    CHECK(state_of<float>(executor, "out product 3")[at] == near(3 * product + bias));
+                    CHECK(state_of<float>(executor, "out of linear 2")[at] == near(2 * product + bias));
+                    CHECK(state_of<float>(executor, "out of linear 3")[at] == near(3 * product + bias));
                 }
             }
         });

@@ -38,9 +38,9 @@ void check_counts(const TuningCache& cache, std::size_t hits, std::size_t misses
 TEST_CASE("tuning cache: what one process has measured the next takes from the file") {
     const ScratchFolder folder;
     TuningCache first = cache_in(folder);
-    CHECK_FALSE(first.find("product", accept).has_value());
-    first.add("product", "choice");
-    CHECK(first.find("product", refuse) == "choice");  // its own choices need no check
+    CHECK_FALSE(first.find("GEMM", accept).has_value());
+    first.add("GEMM", "choice");
+    CHECK(first.find("GEMM", refuse) == "choice");  // its own choices need no check
     check_counts(first, 0, 1, 1, 0);
     CHECK(folder.file_count() == 0);
     first.save();
@@ -48,8 +48,8 @@ TEST_CASE("tuning cache: what one process has measured the next takes from the f
     CHECK(std::filesystem::exists(first.report().path));
 
     TuningCache second = cache_in(folder);
-    CHECK(second.find("product", [](std::string_view choice) { return choice == "choice"; }) == "choice");
-    CHECK(second.find("product", refuse) == "choice");  // checked once
+    CHECK(second.find("GEMM", [](std::string_view choice) { return choice == "choice"; }) == "choice");
+    CHECK(second.find("GEMM", refuse) == "choice");  // checked once
     CHECK_FALSE(second.find("other", accept).has_value());
     check_counts(second, 1, 1, 1, 0);
     CHECK(second.report().ignored.empty());
@@ -58,30 +58,30 @@ TEST_CASE("tuning cache: what one process has measured the next takes from the f
 TEST_CASE("tuning cache: a choice that is not accepted is measured again and replaced") {
     const ScratchFolder folder;
     TuningCache first = cache_in(folder);
-    first.add("product", "broken");
+    first.add("GEMM", "broken");
     first.save();
     TuningCache second = cache_in(folder);
-    CHECK_FALSE(second.find("product", refuse).has_value());
+    CHECK_FALSE(second.find("GEMM", refuse).has_value());
     check_counts(second, 0, 1, 0, 1);
-    second.add("product", "better");
+    second.add("GEMM", "better");
     second.save();
     TuningCache third = cache_in(folder);
-    CHECK(third.find("product", accept) == "better");
+    CHECK(third.find("GEMM", accept) == "better");
 }
 
 TEST_CASE("tuning cache: of two processes that measure at the same time the first decides for all later ones") {
     const ScratchFolder folder;
     TuningCache first = cache_in(folder);
     TuningCache second = cache_in(folder);
-    first.add("product", "first");
+    first.add("GEMM", "first");
     first.add("one", "1");
-    second.add("product", "second");
+    second.add("GEMM", "second");
     second.add("two", "2");
     first.save();
     second.save();
-    CHECK(second.find("product", accept) == "second");  // what it runs already stays
+    CHECK(second.find("GEMM", accept) == "second");  // what it runs already stays
     TuningCache third = cache_in(folder);
-    CHECK(third.find("product", accept) == "first");
+    CHECK(third.find("GEMM", accept) == "first");
     CHECK(third.find("one", accept) == "1");
     CHECK(third.find("two", accept) == "2");
 }
@@ -89,7 +89,7 @@ TEST_CASE("tuning cache: of two processes that measure at the same time the firs
 TEST_CASE("tuning cache: a damaged file is told and replaced") {
     const ScratchFolder folder;
     TuningCache first = cache_in(folder);
-    first.add("product", "choice");
+    first.add("GEMM", "choice");
     first.save();
     const std::string path = first.report().path;
     std::string bytes = content_of(path);
@@ -98,22 +98,22 @@ TEST_CASE("tuning cache: a damaged file is told and replaced") {
     TuningCache second = cache_in(folder);
     CHECK(second.report().ignored.find("checksum") != std::string::npos);
     CHECK(to_string(second.report()).find("checksum") != std::string::npos);
-    CHECK_FALSE(second.find("product", accept).has_value());
-    second.add("product", "choice");
+    CHECK_FALSE(second.find("GEMM", accept).has_value());
+    second.add("GEMM", "choice");
     second.save();
     TuningCache third = cache_in(folder);
     CHECK(third.report().ignored.empty());
-    CHECK(third.find("product", accept) == "choice");
+    CHECK(third.find("GEMM", accept) == "choice");
 }
 
 TEST_CASE("tuning cache: a file for each identity") {
     const ScratchFolder folder;
     TuningCache first = cache_in(folder, "driver 1");
-    first.add("product", "choice");
+    first.add("GEMM", "choice");
     first.save();
     TuningCache second = cache_in(folder, "driver 2");
     CHECK(first.report().path != second.report().path);
-    CHECK_FALSE(second.find("product", accept).has_value());
+    CHECK_FALSE(second.find("GEMM", accept).has_value());
     CHECK(second.report().ignored.empty());
     // The checksum in the name may collide, and files may be renamed: the identity inside decides.
     std::filesystem::copy(first.report().path, second.report().path);
@@ -124,9 +124,9 @@ TEST_CASE("tuning cache: a file for each identity") {
 
 TEST_CASE("tuning cache: without a folder, or with one that cannot be written, choices last as long as the process") {
     TuningCache none({{}, "There is no folder."}, "device", "identity");
-    none.add("product", "choice");
+    none.add("GEMM", "choice");
     none.save();
-    CHECK(none.find("product", accept) == "choice");
+    CHECK(none.find("GEMM", accept) == "choice");
     CHECK(none.report().path.empty());
     CHECK(none.report().ignored == "There is no folder.");
     CHECK(none.report().not_written.empty());
@@ -134,9 +134,9 @@ TEST_CASE("tuning cache: without a folder, or with one that cannot be written, c
     const ScratchFolder folder;
     TuningCache blocked({folder.file("plain", "") / "folder", {}}, "device", "identity");
     CHECK(blocked.report().ignored.find("cannot be opened") != std::string::npos);
-    blocked.add("product", "choice");
+    blocked.add("GEMM", "choice");
     blocked.save();
-    CHECK(blocked.find("product", accept) == "choice");
+    CHECK(blocked.find("GEMM", accept) == "choice");
     CHECK(blocked.report().not_written.find("cannot be made") != std::string::npos);
     CHECK(to_string(blocked.report()).find("cannot be made") != std::string::npos);
 }
@@ -155,19 +155,19 @@ TEST_CASE("tuning cache: look-ups are counted for the process, and told to who w
     };
     const ScratchFolder folder;
     TuningCache first = cache_in(folder);
-    (void)first.find("product", accept);
+    (void)first.find("GEMM", accept);
     check_since(0, 1, 0);
-    first.add("product", "choice");
-    (void)first.find("product", accept);
+    first.add("GEMM", "choice");
+    (void)first.find("GEMM", accept);
     check_since(0, 1, 0);  // its own choice is no look-up in the file
     first.save();
     const std::string path = first.report().path;
     CHECK(lines == "1 choice is kept in '" + path + "'\n");
     TuningCache second = cache_in(folder);
-    (void)second.find("product", accept);
-    (void)second.find("product", accept);
+    (void)second.find("GEMM", accept);
+    (void)second.find("GEMM", accept);
     check_since(1, 1, 0);
-    (void)cache_in(folder).find("product", refuse);
+    (void)cache_in(folder).find("GEMM", refuse);
     check_since(1, 2, 0);
     folder.file(std::filesystem::path(path).filename().string(), "something else");
     const TuningCache third = cache_in(folder);

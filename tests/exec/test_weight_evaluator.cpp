@@ -37,8 +37,8 @@ using namespace totograph::test;
 
 namespace {
 
-/// Products of the reference implementation, a part of the batch at a time.
-struct PlainProducts {
+/// GEMMs of the reference implementation, a part of the batch at a time.
+struct PlainMatmul {
     static void evaluate(const Node& node, std::span<const cpu::TensorData> inputs, const cpu::TensorData& out) {
         cpu::evaluate(node, inputs, out);
     }
@@ -58,7 +58,7 @@ struct PlainProducts {
     }
     static void forget() {}
 };
-using Evaluator = BasicWeightEvaluator<PlainProducts>;
+using Evaluator = BasicWeightEvaluator<PlainMatmul>;
 
 /// Made-up tensors that can be read in parts. Counts what is read.
 class TensorsInParts final : public MadeUpTensors {
@@ -175,17 +175,17 @@ TEST_CASE("what cannot be computed in ranges is computed whole") {
     check_last(graph_of([](Recorder& r) { r.weight("w", {50, 40}) + r.weight("s", {40}); }));
 }
 
-TEST_CASE("products of weights are composed of parts") {
+TEST_CASE("GEMMs of weights are composed of parts") {
     Graph graph = graph_of([](Recorder& r) {
         r.weight("a", {5, 20});
         reshape(r.weight("b", {140, 30}), {7, 20, 30});
     });
-    Node product;
-    product.op = Op::matmul;
-    product.shape = {7, 5, 30};
-    product.inputs = {0, 2};
-    product.input_count = 2;
-    graph.nodes.push_back(product);
+    Node gemm;
+    gemm.op = Op::matmul;
+    gemm.shape = {7, 5, 30};
+    gemm.inputs = {0, 2};
+    gemm.input_count = 2;
+    graph.nodes.push_back(gemm);
     Node flat;
     flat.op = Op::reshape;
     flat.shape = {35, 30};

@@ -11,7 +11,8 @@
 #include <totograph/graph/recorder.hpp>
 #include <totograph/io/checkpoint/model_config.hpp>
 
-// The smallest family that can be: it repeats the newest step, less and more of it as its quantiles.
+// The smallest family that can be: it repeats the newest step, less and more of it as its quantiles. Beside it a model
+// that has no number for a negative step, and marks nothing.
 namespace smallest_family {
 
 namespace tg = totograph;
@@ -21,13 +22,14 @@ using tg::Index;
 inline constexpr std::array<double, 3> levels{0.1, 0.5, 0.9};
 
 /// `[batch, levels, variates, horizon, 1]` from the newest step, which lies before the padding.
-template <Bucket bucket>
+template <Bucket bucket, bool is_partial>
 struct Repeat {
     static constexpr void record(tg::Recorder& r) {
         namespace states = tg::states;
         (void)r.state(states::request, {4}, tg::DType::i32);
         const tg::Tensor series = r.state(states::series, {bucket.batch, 1, bucket.variates, bucket.context});
-        const tg::Tensor newest = take(series, 3, r.state(states::length, {bucket.batch}, tg::DType::i32) - 1.0);
+        const tg::Tensor taken = take(series, 3, r.state(states::length, {bucket.batch}, tg::DType::i32) - 1.0);
+        const tg::Tensor newest = is_partial ? where(less(taken, 0.0), sqrt(taken), taken) : taken;
         const tg::Tensor factor = reshape(r.weight("factor", {3}), {1, 3, 1, 1, 1});
         const tg::Shape shape{bucket.batch, 3, bucket.variates, bucket.horizon, 1};
         const tg::Tensor spread = reshape(newest, {bucket.batch, 1, bucket.variates, 1, 1}) * factor;
@@ -57,7 +59,7 @@ struct Family {
 
     template <Bucket bucket>
     struct Schedule {
-        using Models = tg::ModelList<Repeat<bucket>>;
+        using Models = tg::ModelList<Repeat<bucket, Model::config.is_partial>>;
         static constexpr std::array<std::string_view, 1> names{"repeat"};
         static constexpr std::array<std::string_view, 1> titles{"repeat: all steps"};
         static constexpr Index runs(std::size_t, Index) { return 1; }
@@ -67,10 +69,15 @@ struct Family {
 struct Config {
     template <class Model>
     using Family = smallest_family::Family<Model>;
+
+    bool is_partial = false;
 };
 
 struct Model {
     static constexpr Config config{};
+};
+struct Partial {
+    static constexpr Config config{.is_partial = true};
 };
 
 }  // namespace smallest_family

@@ -39,7 +39,7 @@ static_assert(tg::buckets_by_cost<Model, sampled, one_variate, tiny>[0] == one_v
 // The numbers of a request that nobody has checked overflow nothing.
 constexpr tg::Index most = std::numeric_limits<tg::Index>::max();
 constexpr auto largest = tg::forecast_detail::cost_in_parts({.batch = most, .horizon = most, .samples = most}, sampled);
-static_assert(largest.legs == most / sampled.horizon + 1);
+static_assert(largest.chunks == most / sampled.horizon + 1);
 static_assert(largest.runs > static_cast<double>(most));
 static_assert(tg::forecast_detail::cost_in_parts({.context = -most - 1}, sampled).dropped == 0);
 
@@ -128,11 +128,11 @@ TEST_CASE("a request that no bucket holds is told which there are") {
     };
     const auto strict = tg::ContextPolicy::error;
     refuse(waves(1, 2, 65), {.horizon = 8, .samples = 0, .context = strict},
-           {"1 x 2 x 65 -> 8, mean", "1 x 2 x 16 -> 8, mean", "1 x 2 x 64 -> 8, mean", "1 x 2 x 32 -> 16, 4 samples",
-            "2 x 4 x 32 -> 16, mean"});
+           {"1 x 2 x 65 -> 8, no samples", "1 x 2 x 16 -> 8, no samples", "1 x 2 x 64 -> 8, no samples",
+            "1 x 2 x 32 -> 16, 4 samples", "2 x 4 x 32 -> 16, no samples"});
     refuse(waves(1, 2, 65), {.context = strict}, {"1 x 2 x 65", "larger one"});
     // Held by a bucket, but one of means: never in silence.
-    refuse(waves(1, 3, 8), {}, {"1 x 3 x 8", "samples = 0", "2 x 4 x 32 -> 16, mean"});
+    refuse(waves(1, 3, 8), {}, {"1 x 3 x 8", "samples = 0", "2 x 4 x 32 -> 16, no samples"});
     refuse(waves(1, 5, 8), {}, {"1 x 5 x 8"});
     refuse(waves(1, 1, 8), {.horizon = 17}, {"-> 17", "ForecastOptions::extend"});
     refuse(waves(1, 3, 8), {.samples = 4}, {"4 samples"});
@@ -169,12 +169,12 @@ TEST_CASE("an extended horizon takes the bucket that goes on least often, then t
         return buckets[tg::choose_bucket(buckets, request.series(), options, false)];
     };
     CHECK(chosen_for(32) == near);      // held
-    CHECK(chosen_for(33) == far);       // in one leg, with half of the context, and not in two with all of it
+    CHECK(chosen_for(33) == far);       // in one chunk, with half of the context, and not in two with all of it
     CHECK(chosen_for(96) == far);       // likewise: with more context than what reaches farther
-    CHECK(chosen_for(97) == farther);   // in one leg
-    CHECK(chosen_for(192) == far);      // two legs of either
-    CHECK(chosen_for(193) == farther);  // two legs, and not three
-    CHECK(chosen_for(225) == far);      // three legs of either
+    CHECK(chosen_for(97) == farther);   // in one chunk
+    CHECK(chosen_for(192) == far);      // two chunks of either
+    CHECK(chosen_for(193) == farther);  // two chunks, and not three
+    CHECK(chosen_for(225) == far);      // three chunks of either
 }
 
 TEST_CASE("the forecasters of a set share one team of threads") {
@@ -197,13 +197,11 @@ TEST_CASE("the forecasters of a set share one team of threads") {
 }
 
 TEST_CASE("a number of threads below 0 is refused, and 0 is all") {
-    using Eager = tg::Forecaster<Model, tiny, tg::ForecasterOptions{.executor = tg::ExecutorKind::eager}>;
     const auto refuse = [](auto&& make) {
         tg::test::check_error(tg::ErrorCode::invalid_argument, {"-2 threads", "Pass 0"}, make);
     };
     refuse([] { tg::Forecaster<Model, tiny>(weights(), {.threads = -2}); });
     refuse([] { Set(weights(), {.threads = -2}); });
-    refuse([] { Eager(weights(), {.threads = -2}); });
     const tg::Forecaster<Model, tiny> all(weights());
     CHECK(all.memory_bytes() > 0);
     CHECK(tg::thread_pool_of({})->threads() == tg::default_threads());

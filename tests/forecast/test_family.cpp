@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -10,6 +14,8 @@
 #include <totograph/forecast/bucket_set.hpp>
 #include <totograph/forecast/cpu/eager_forecaster.hpp>
 #include <totograph/forecast/cpu/forecaster.hpp>
+#include <totograph/forecast/quantile_forecast.hpp>
+#include <totograph/forecast/result_memory.hpp>
 
 #include "forecast/smallest_family.hpp"
 #include "io/support.hpp"
@@ -19,6 +25,7 @@
 
 using namespace totograph;
 using smallest_family::Model;
+using smallest_family::Partial;
 
 namespace {
 
@@ -31,10 +38,11 @@ Series series() {
     return {.batch = 2, .variates = 2, .steps = 4, .values = history};
 }
 
-/// Quantiles 0.5, 1 and 2 times the newest step.
-ModelWeights<Model> weights() {
+/// Quantiles so many times the newest step.
+template <class Any = Model>
+ModelWeights<Any> weights(std::vector<float> factors = {0.5F, 1, 2}) {
     return {Weights(
-        std::make_shared<test::TensorMap>(std::map<std::string, std::vector<float>>{{"factor", {0.5F, 1, 2}}}))};
+        std::make_shared<test::TensorMap>(std::map<std::string, std::vector<float>>{{"factor", std::move(factors)}}))};
 }
 
 template <class Result>
@@ -54,18 +62,43 @@ void check(const Result& forecast, Index horizon) {
     }
 }
 
+/// Of -0, a negative step, 4, and a step that overflows times the last factor.
+void check_partial(const Forecast& forecast, Index horizon) {
+    const std::span<const float> values = forecast.values();
+    REQUIRE(values.size() == static_cast<std::size_t>(4 * horizon * 3));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        CAPTURE(i);
+        const std::size_t row = i / static_cast<std::size_t>(3 * horizon);
+        CHECK(std::isnan(values[i]) == (row == 1));
+        CHECK(std::isinf(values[i]) == (row == 3 && i % 3 == 2));
+        if (row != 1) {
+            CHECK(std::signbit(values[i]) == (row == 0));
+        }
+    }
+    CHECK(forecast.not_finite() == horizon * (3 + 1));
+}
+
 }  // namespace
 
 TEST_CASE("a family of quantiles: every executor of the CPU gives them") {
     Forecaster<Model, bucket> fused(weights());
     check(fused.forecast(series()), 4);
     check(fused.forecast(series(), {.horizon = 3}), 3);
-    Forecaster<Model, bucket, ForecasterOptions{.executor = ExecutorKind::eager}> eager(weights());
-    check(eager.forecast(series()), 4);
     EagerForecaster recorded(weights().weights, record_forecast<Model, bucket>());
     check(recorded.forecast(series(), {.horizon = 2}), 2);
     BucketSet<Model, bucket, Bucket{.batch = 2, .variates = 2, .context = 6, .horizon = 8}> set(weights());
     check(set.forecast(series(), {.horizon = 6}), 6);
+}
+
+TEST_CASE("a family of quantiles: what is kept is a forecast of quantiles, too") {
+    Forecaster<Model, bucket> forecaster(weights());
+    const OwnedQuantileForecast kept = forecaster.forecast(series()).keep();
+    (void)forecaster.forecast(series(), {.horizon = 1});
+    check(kept, 4);
+    check(kept.view(), 4);
+    const QuantileForecast told = kept.view().keep_in(ResultMemory(0)).with_context(3);
+    CHECK(told.context() == 3);
+    check(told, 4);
 }
 
 TEST_CASE("a family of quantiles: a request in parts, and one that goes on from medians") {
@@ -86,6 +119,20 @@ TEST_CASE("a family of quantiles: what it cannot give is an error of a forecast 
                       [&] { (void)forecaster.forecast(series(), {.samples = 16}); });
 }
 
+TEST_CASE("a family without marks: a zero keeps its sign, and what is no finite number stands there and is counted") {
+    const std::vector<float> newest{-0.0F, -1, 4, 3.4e38F};
+    const Series steps{.batch = 2, .variates = 2, .steps = 1, .values = newest};
+    const auto factors = weights<Partial>({0.5F, 1, 3});
+    Forecaster<Partial, bucket> fused(factors);
+    check_partial(fused.forecast(steps), 4);
+    check_partial(fused.forecast(steps, {.horizon = 3}), 3);
+    EagerForecaster eager(factors.weights, record_forecast<Partial, bucket>());
+    check_partial(eager.forecast(steps, {.horizon = 3}), 3);
+    constexpr Bucket half{.variates = 2, .context = 6, .horizon = 4};
+    EagerForecaster in_parts(factors.weights, record_forecast<Partial, half>());
+    check_partial(in_parts.forecast(steps), 4);
+}
+
 TEST_CASE("a family's tensors are those that its programs read") {
     const auto tensors = checkpoint_tensors<Model>();
     REQUIRE(tensors.size() == 1);
@@ -93,20 +140,31 @@ TEST_CASE("a family's tensors are those that its programs read") {
     CHECK(tensors[0].shape == Shape{3});
 }
 
-TEST_CASE("states are read and written by name, type and size") {
-    Forecaster<Model, bucket> forecaster(weights());
+namespace {
+
+template <class Forecaster>
+void check_states_of(Forecaster& forecaster) {
     forecaster.fill(series(), bucket, 0);
-    CHECK(forecaster.read_state<std::int32_t>("length") == std::vector<std::int32_t>{4, 4});
+    CHECK(forecaster.template read_state<std::int32_t>("length") == std::vector<std::int32_t>{4, 4});
     forecaster.write_state("length", std::vector<std::int32_t>{1, 4});
-    forecaster.run<0>();
-    const std::vector<float> forecast = forecaster.read_state<float>("forecast");
+    forecaster.template run<0>();
+    const std::vector<float> forecast = forecaster.template read_state<float>("forecast");
     CHECK(forecast.size() == 2 * 3 * 2 * 4);
     CHECK(forecast.front() == 0.5F);  // of the first step, which is now the newest of the first series
     const auto code = ErrorCode::invalid_argument;
-    test::check_error(code, {"has a state 'lenth'"}, [&] { (void)forecaster.read_state<float>("lenth"); });
+    test::check_error(code, {"has a state 'lenth'"}, [&] { (void)forecaster.template read_state<float>("lenth"); });
     test::check_error(code, {"'length' is stored as i32 [2]", "2 elements of f32"},
-                      [&] { (void)forecaster.read_state<float>("length"); });
+                      [&] { (void)forecaster.template read_state<float>("length"); });
     test::check_error(code, {"3 elements of i32"}, [&] {
         forecaster.write_state("length", std::vector<std::int32_t>{1, 2, 3});
     });
+}
+
+}  // namespace
+
+TEST_CASE("states are read and written by name, type and size") {
+    Forecaster<Model, bucket> fused(weights());
+    check_states_of(fused);
+    EagerForecaster eager(weights().weights, record_forecast<Model, bucket>());
+    check_states_of(eager);
 }

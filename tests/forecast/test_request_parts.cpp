@@ -16,6 +16,7 @@
 
 #include "io/support.hpp"
 #include "models/toto1/series.hpp"
+#include "support/count_allocations.hpp"
 
 // How requests that are larger than a bucket are divided, with a forecaster that computes nothing and shows in its
 // values all that it was asked: the draw's name, and the history it was given.
@@ -166,7 +167,7 @@ TEST_CASE("a mean has parts of its batch alone") {
     CHECK(different_bits(whole.forecast(series_of(request), {.horizon = 20}).keep(),
                          teller.forecast(series_of(request), {.horizon = 20})) == 0);
     CHECK(teller.runs == 3);
-    tg::test::check_error(ErrorCode::no_bucket, {"7 samples", "mean"},
+    tg::test::check_error(ErrorCode::no_bucket, {"7 samples", "no samples"},
                           [&] { (void)teller.forecast(series_of(request), {.horizon = 20, .samples = 7}); });
 }
 
@@ -207,14 +208,15 @@ TEST_CASE("an extended horizon goes on from medians, with other draws, gaps and 
     Teller teller(small);
     const tg::ForecastOptions options{.seed = 3, .horizon = 50, .samples = 20, .extend = true};
     const auto found = teller.forecast(series_of(request), options).keep();
-    CHECK(teller.runs == 4 * 2 * 2);  // legs of 16 steps, each of two parts of the batch and two of the samples
+    CHECK(teller.runs == 4 * 2 * 2);  // chunks of 16 steps, each of two parts of the batch and two of the samples
     Teller by_hand(small);
     Request now = request;
-    for (Index leg = 0, done = 0; done < 50; ++leg, done += 16) {
-        CAPTURE(leg);
+    for (Index chunk = 0, done = 0; done < 50; ++chunk, done += 16) {
+        CAPTURE(chunk);
         const Index steps = std::min<Index>(16, 50 - done);
         const auto forecast =
-            by_hand.forecast(series_of(now), {.seed = tg::seed_of_leg(3, leg), .horizon = steps, .samples = 20}).keep();
+            by_hand.forecast(series_of(now), {.seed = tg::seed_of_chunk(3, chunk), .horizon = steps, .samples = 20})
+                .keep();
         for (std::size_t row = 0; row < 9; ++row) {
             for (std::size_t at = 0; at < static_cast<std::size_t>(steps) * 20; ++at) {
                 REQUIRE(found.view().samples()[(row * 50 + static_cast<std::size_t>(done)) * 20 + at] ==
@@ -294,6 +296,18 @@ TEST_CASE("a result that there is no memory for is an error that names its size"
         });
     CHECK(values.size == 122880);
     CHECK(tg::machine_memory() > 1 << 20);
+}
+
+TEST_CASE("a history that there is no memory to extend in is an error that names its size") {
+    constexpr Bucket long_context{.variates = 1, .context = 4096, .horizon = 8};
+    Teller teller(long_context);
+    const Request request = waves(1, 1, 4096);
+    {
+        const NoMemoryFor history(10'000);
+        tg::test::check_error(ErrorCode::out_of_memory, {"a history with the forecast behind it takes 16.0 KiB"},
+                              [&] { (void)teller.forecast(request.series(), {.horizon = 16, .extend = true}); });
+    }
+    CHECK(teller.forecast(request.series(), {.horizon = 16, .extend = true}).horizon() == 16);
 }
 
 TEST_CASE("values that are not finite are counted in all parts") {

@@ -144,7 +144,7 @@ TEST_CASE("requests that are too large for the bucket") {
         request.exogenous = 3;
         request.future = waves(1, 3, 11).values;
     });
-    refuse(ErrorCode::no_bucket, {"9 samples", "mean"},
+    refuse(ErrorCode::no_bucket, {"9 samples", "no samples"},
            [](Request&, tg::ForecastOptions& options) { options.samples = 9; });
 }
 

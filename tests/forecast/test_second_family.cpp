@@ -49,8 +49,6 @@ TEST_CASE("a second family: fused and eager agree, and quantiles are those of it
     CHECK(forecast.median()[5] == expected[5 * 3 + 1]);
     EagerForecaster recorded(weights().weights, record_forecast<Small, exact>());
     check_same(values_of(recorded.forecast(request.series())), expected);
-    Forecaster<Small, exact, ForecasterOptions{.executor = ExecutorKind::eager}> eager(weights());
-    check_same(values_of(eager.forecast(request.series())), expected);
 }
 
 TEST_CASE("a second family: padding changes nothing, groups and variates do") {

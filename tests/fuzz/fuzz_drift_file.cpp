@@ -48,8 +48,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             const std::size_t values = rows * static_cast<std::size_t>(sizes.context);
             require(sizes.context > 0 && sizes.horizon > 0 && sizes.samples >= 0 && rows > 0);
             require(one.request.values.size() == values && one.request.observed.size() == values);
+            const auto samples = static_cast<std::size_t>(sizes.samples);
+            require(samples == 0 || one.levels.empty());
             require(one.forecast.size() == rows * static_cast<std::size_t>(sizes.horizon) *
-                                               static_cast<std::size_t>(std::max<totograph::Index>(1, sizes.samples)));
+                                               std::max<std::size_t>({1, samples, one.levels.size()}));
+            require(std::is_sorted(one.levels.begin(), one.levels.end()));
             require(one.request.scales.size() == rows);
             require(std::all_of(one.request.scales.begin(), one.request.scales.end(),
                                 [](double scale) { return scale > 0 && std::isfinite(scale); }));

@@ -30,7 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                               : text.find("2251") != std::string::npos);
             }
         }
-        (void)clock.settle(line);
+        (void)clock.resolve_held(line);
         const StreamClock::Tick tick = clock.advance(line);
         require(tick.skipped >= 0);
         require(!clock.later(static_cast<std::int64_t>(size)).empty());

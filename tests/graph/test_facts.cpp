@@ -22,7 +22,7 @@ namespace {
 using Small = Facts<Program<SmallModel>>;
 
 // Recorded: the input; in each layer 8 nodes of the norm, 4 of each linear layer, silu, and the residual; 4 of the
-// head, the output, the store. Rewriting moves the norm's scale into the weights and the row scale behind the product
+// head, the output, the store. Rewriting moves the norm's scale into the weights and the row scale behind the GEMM
 // (one node more a layer), and merges the two epsilons.
 static_assert(Small::recorded_nodes == 1 + 2 * 18 + 4 + 2);
 static_assert(Small::nodes == Small::recorded_nodes + 2 - 1);
@@ -113,6 +113,7 @@ TEST_CASE("scans, softmax and what only moves elements") {
         r.store(r.state("both", {2, 12}), concatenate(x, x, 1));
         r.store(r.state("rows", {3, 2, 6}), embedding(r.state("table", {50, 6}), r.state("ids", {3, 2}, DType::i32)));
         r.store(r.state("places", {2, 1}, DType::i32), argmax(x));
+        r.store(r.state("sorted", {2, 6}), sort(x));
         const Tensor last = r.state("count", {1}, DType::i32) - 1.0;
         r.store(r.state("one", {2, 1}), take(x, 1, last));
     });
@@ -131,6 +132,7 @@ TEST_CASE("scans, softmax and what only moves elements") {
     CHECK(of(Op::concatenate) == StepFacts{0, 96, 96});
     CHECK(of(Op::embedding) == StepFacts{0, 36 * 4 + 24, 36 * 4});
     CHECK(of(Op::argmax) == StepFacts{12, 48, 8});
+    CHECK(of(Op::sort) == StepFacts{0, 48, 48});
     CHECK(of(Op::take) == StepFacts{0, 8 + 4, 8});
 }
 

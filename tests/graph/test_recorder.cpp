@@ -280,6 +280,19 @@ TEST_CASE("attentions and draws whose inputs do not go together are refused") {
     CHECK(drawn({3, 1, 4, 5}, {3, 1, 4, 5}, 7, 2) == sampled_shapes_differ);
     CHECK(drawn({2, 1, 3, 1, 4, 5}, {2, 1, 3, 1, 4, 5}, 7, 1) == position_is_not_an_integer_state);
     CHECK(drawn({2, 1, 3, 1, 4, 5}, {2, 1, 3, 1, 4, 5}, 0, 2) == shape_is_not_usable);
+
+    const auto drawn_of = [&](Index vocabulary) {
+        return mistake_of([&](Recorder& r) {
+            const auto integers = [&](std::string_view name, Index count) {
+                return r.state(name, {count}, DType::i32);
+            };
+            sample_categorical(r.state("logits", {1, 1, 1, 1, vocabulary}), 1,
+                               {r.state("temperature", {1}), integers("top_k", 1), r.state("top_p", {1})},
+                               {integers("seed", 2), integers("first", 2), integers("time", 1)});
+        });
+    };
+    CHECK(drawn_of(Index{1} << 27).kind == none);
+    CHECK(drawn_of((Index{1} << 27) + 1).kind == sampled_shapes_differ);
 }
 
 TEST_CASE("tensors of another recorder are refused, wherever they come in") {

@@ -117,7 +117,7 @@ TEST_CASE("a layer of blocks records what the functions record that it is made o
     CHECK(blocks.graph().nodes == plain.graph().nodes);
 }
 
-TEST_CASE("what a block says of its weights and products is what it records") {
+TEST_CASE("what a block says of its weights and GEMMs is what it records") {
     SUBCASE("a layer") {
         Recorder r;
         (void)layer_of(r, 0).record(r.state("x", {1, 1, 1, 5, width}),

@@ -14,6 +14,7 @@
 #include <totograph/core/random.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/recorder.hpp>
+#include <totograph/nn/extreme_values.hpp>
 #include <totograph/nn/student_t.hpp>
 
 #include "support/executors.hpp"

@@ -7,12 +7,14 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <totograph/core/error.hpp>
+#include <totograph/forecast/forecast_plan.hpp>
 #include <totograph/forecast/request_parts.hpp>
 #include <totograph/serve/backends/backend.hpp>
 #include <totograph/serve/service.hpp>
@@ -43,25 +45,24 @@ inline constexpr std::size_t fake_bytes = 1000;
 
 class FakeForecaster final : public serve::BucketForecaster {
 public:
-    FakeForecaster(const Bucket& bucket, float value, Index captures, bool fails_to_tell, std::size_t grows)
-        : bucket_(bucket),
-          values_(static_cast<std::size_t>(bucket.batch * bucket.variates * bucket.horizon *
-                                           std::max<Index>(1, bucket.samples)),
-                  value),
+    FakeForecaster(const tg::ForecastPlan& plan, float value, Index captures, bool fails_to_tell, std::size_t grows)
+        : plan_(plan),
+          values_(plan.result_size(), value),
           captures_(captures),
           fails_to_tell_(fails_to_tell),
           grows_(grows) {}
 
     tg::Forecast forecast(const tg::Series& series, const tg::ForecastOptions& options) override {
         return tg::forecast_in_parts(
-            series, options, tg::ForecastPlan::of(bucket_), parts_,
+            series, options, plan_, parts_,
             [this](const tg::Series&, const Bucket& request, std::uint64_t seed, std::uint32_t) -> tg::Forecast {
                 if (seed == refused_seed) {
                     throw tg::Error(tg::ErrorCode::invalid_series, "The fake refuses this seed.");
                 }
                 bytes_ += std::exchange(grows_, 0);
                 return {values_,         request.batch,   request.variates,
-                        request.horizon, request.samples, seed == not_finite_seed ? 2 : 0};
+                        request.horizon, request.samples, seed == not_finite_seed ? 2 : 0,
+                        plan_.levels};
             });
     }
     [[nodiscard]] std::size_t memory_bytes() const override {
@@ -74,7 +75,7 @@ public:
     [[nodiscard]] Index replays() const noexcept override { return captures_; }
 
 private:
-    Bucket bucket_;
+    tg::ForecastPlan plan_;
     std::vector<float> values_;
     Index captures_;
     bool fails_to_tell_;
@@ -107,8 +108,11 @@ public:
         const std::scoped_lock lock(mutex);
         made.push_back({bucket, mode, resources.threads});
         pools.push_back(resources.pools);
-        return std::make_unique<FakeForecaster>(bucket, value_of(mode), mode == Mode::eager ? 0 : 2, fails_to_tell,
-                                                grows);
+        return std::make_unique<FakeForecaster>(plan(bucket), value_of(mode), mode == Mode::eager ? 0 : 2,
+                                                fails_to_tell, grows);
+    }
+    [[nodiscard]] tg::ForecastPlan plan(const Bucket& bucket) const override {
+        return tg::ForecastPlan::of(bucket, patch_size, levels);
     }
     [[nodiscard]] serve::Explanation explain(const Bucket& bucket, Mode mode) const override {
         serve::Explanation explanation;
@@ -132,6 +136,8 @@ public:
     bool makes_nothing = false;
     bool fails_to_tell = false;  ///< How many bytes a forecaster holds.
     std::size_t grows = 0;       ///< Bytes that a forecaster takes with its first forecast.
+    Index patch_size = 1;
+    std::span<const double> levels{};  ///< Of quantiles, in place of the mean.
     mutable std::mutex mutex;
     mutable std::vector<Made> made;
     mutable std::vector<std::shared_ptr<tg::cpu::ThreadPools>> pools;

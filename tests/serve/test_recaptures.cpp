@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <thread>
@@ -288,6 +290,48 @@ TEST_CASE("a forecast allocates nothing when all is there") {
     const std::size_t before = allocations;
     const std::vector<float> some(10);
     CHECK(allocations > before);  // the counter counts
+}
+
+TEST_CASE("the first forecast of quantiles after a warm-up allocates nothing") {
+    static constexpr std::array<double, 5> levels{0.1, 0.25, 0.5, 0.75, 0.9};
+    const auto fake = std::make_shared<FakeBackend>("fake", 1.0F, std::vector<Bucket>{small});
+    fake->levels = levels;
+    serve::BackendRegistry registry;
+    registry.add(fake);
+    serve::ForecastService service(registry, {.mode = Mode::standard});
+    (void)service.warm_up();
+    const Ones request{.variates = 2, .steps = 16};
+    const std::size_t before = allocations;
+    const tg::Forecast forecast = service.forecast(request.series());
+    CHECK(allocations == before);
+    CHECK(forecast.values().size() == 2 * 8 * 5);
+}
+
+TEST_CASE("a result that there is no memory to keep for is an error that names its size") {
+    OneBackend one;
+    const Ones request{.batch = 8, .variates = 2, .steps = 20};
+    const tg::Forecast held = one.service.forecast(request.series(), {.samples = 4});  // whose memory is taken
+    {
+        const NoMemoryFor result(2000);
+        check_error(ErrorCode::out_of_memory, {"the copy of a result", "takes 2.00 KiB", "ask for less"},
+                    [&] { (void)one.service.forecast(request.series(), {.samples = 4}); });
+    }
+    CHECK(one.service.forecast(request.series(), {.samples = 4}).sample_count() == 4);
+    CHECK(one.entry(sampled).failures == 1);
+}
+
+TEST_CASE("nothing is built for a request that would be refused") {
+    OneBackend one;
+    one.fake->patch_size = 4;
+    Ones request{.batch = 1, .variates = 1, .steps = 8};
+    tg::Series series = request.series();
+    const std::vector<std::int32_t> groups{0, 0, 0, 0, 0, 0, 0, 1};
+    series.groups = groups;
+    check_error(ErrorCode::invalid_argument, {"changes inside a patch"},
+                [&] { (void)one.service.forecast(series, {.samples = 0}); });
+    check_error(ErrorCode::invalid_argument, {"samples are numbered"},
+                [&] { (void)one.service.forecast(request.series(), {.samples = 4, .first_sample = 0xffffffffU}); });
+    CHECK(one.fake->made.empty());
 }
 
 TEST_CASE("services of several threads count together, and give back what they hold") {

@@ -232,7 +232,7 @@ TEST_CASE("a warm-up builds and runs all that requests can reach") {
     CHECK(two.near->count(Mode::eager) == 2);
     CHECK(two.near->count(Mode::standard) == 2);
     const std::string text = to_string(report);
-    CHECK(text.find("near     default  1 x 2 x 16 -> 8, mean") != std::string::npos);
+    CHECK(text.find("near     default  1 x 2 x 16 -> 8, no samples") != std::string::npos);
     CHECK(text.find("ready after") != std::string::npos);
     CHECK(to_string(again).find(" - ") != std::string::npos);
     CHECK(to_string(serve::WarmUpReport{}) == "nothing to build\nready after -\n");
@@ -443,7 +443,7 @@ TEST_CASE("what a service does is logged when asked for") {
                            [&](const std::string& line) { return line.find(part) != std::string::npos; });
     };
     REQUIRE(lines.size() == 3);
-    CHECK(holds("sizes: a request of 1 x 1 x 8 goes to size 1 x 2 x 16 -> 8, mean of 'fake' in mode default"));
-    CHECK(holds("capture: built size 1 x 2 x 16 -> 8, mean of 'fake' in mode default in "));
-    CHECK(holds("sizes: released size 1 x 2 x 16 -> 8, mean"));
+    CHECK(holds("sizes: a request of 1 x 1 x 8 goes to size 1 x 2 x 16 -> 8, no samples of 'fake' in mode default"));
+    CHECK(holds("capture: built size 1 x 2 x 16 -> 8, no samples of 'fake' in mode default in "));
+    CHECK(holds("sizes: released size 1 x 2 x 16 -> 8, no samples"));
 }

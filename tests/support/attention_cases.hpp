@@ -36,16 +36,16 @@ struct AttentionCase {
     bool shares_keys = false;  ///< All samples have the keys of one.
     bool shares_mask = false;  ///< All series and variates have one mask.
 
-    static constexpr Index series = 2;
+    static constexpr Index batch = 2;
     static constexpr Index capacity = 9;  ///< Of keys over positions.
 
     [[nodiscard]] constexpr bool is_over_variates() const { return axis == AttentionAxis::variates; }
     [[nodiscard]] constexpr Index key_samples() const { return shares_keys ? 1 : samples; }
     [[nodiscard]] constexpr Index key_positions() const { return is_over_variates() ? queries : capacity; }
-    [[nodiscard]] constexpr Shape results() const { return {series, samples, variates, queries, heads * value_dim}; }
+    [[nodiscard]] constexpr Shape results() const { return {batch, samples, variates, queries, heads * value_dim}; }
     [[nodiscard]] constexpr Shape mask_shape() const {
-        return is_over_variates() ? Shape{shares_mask ? 1 : series, variates, queries}
-                                  : Shape{shares_mask ? 1 : series, shares_mask ? 1 : variates, capacity + suffix};
+        return is_over_variates() ? Shape{shares_mask ? 1 : batch, variates, queries}
+                                  : Shape{shares_mask ? 1 : batch, shares_mask ? 1 : variates, capacity + suffix};
     }
     [[nodiscard]] constexpr double usual_scale() const { return scale > 0 ? scale : usual_attention_scale(head_dim); }
 };
@@ -53,7 +53,7 @@ struct AttentionCase {
 /// Records one, from states that have its number as their layer.
 constexpr Tensor record_case(Recorder& r, const AttentionCase& c, int layer) {
     const auto rows = [&](std::string_view name, Index samples, Index positions, Index width) {
-        return r.state(name, {AttentionCase::series, samples, c.variates, positions, width}, DType::f32, layer);
+        return r.state(name, {AttentionCase::batch, samples, c.variates, positions, width}, DType::f32, layer);
     };
     const Tensor query = rows("q", c.samples, c.queries, c.heads * c.head_dim);
     const Tensor key = rows("k", c.key_samples(), c.key_positions(), c.kv_heads * c.head_dim);
@@ -73,7 +73,7 @@ constexpr Tensor record_case(Recorder& r, const AttentionCase& c, int layer) {
     if (c.is_over_variates()) {
         return nn::variate_attention(query, key, value, options);
     }
-    const nn::KeysAndValues keys{key, value, r.state("n", {AttentionCase::series}, DType::i32, layer)};
+    const nn::KeysAndValues keys{key, value, r.state("n", {AttentionCase::batch}, DType::i32, layer)};
     if (c.suffix == 0) {
         return nn::attention(query, keys, options);
     }

@@ -200,7 +200,7 @@ private:
             return is_first ? -argument(0, other) : argument(0, other);
         }
         const double a = argument(0, index);
-        const int arguments = row_of(instruction.op).most_inputs;
+        const int arguments = op_row(instruction.op).most_inputs;
         const double b = arguments > 1 ? argument(1, index) : 0.0;
         const double c = arguments > 2 ? argument(2, index) : 0.0;
         return rounded(instruction.dtype, cpu::apply_elementwise(instruction.op, a, b, c));
@@ -218,8 +218,7 @@ private:
         Index out_offset = 0;
         const auto out = at(step.output, kernel.dtype, out_offset);
         const auto given = [&](int which, const Indices& index) {
-            return kernel.kind == KernelKind::gemm ? product(step, kernel, which, index)
-                                                   : reduction(step, kernel, index);
+            return kernel.kind == KernelKind::gemm ? gemm(step, kernel, which, index) : reduction(step, kernel, index);
         };
         for_each(loop, [&](const Indices& index) {
             const double value = value_of(step, kernel.chain, kernel.accumulators, kernel.prologue_operands,
@@ -228,7 +227,7 @@ private:
         });
     }
 
-    double product(const Step& step, const Kernel& kernel, int which, const Indices& index) {
+    double gemm(const Step& step, const Kernel& kernel, int which, const Indices& index) {
         Index row = 0;
         Index column = 0;
         for (int axis = 0; axis < kernel.iteration.rank; ++axis) {

@@ -45,12 +45,12 @@ struct StoredBySeries {
     }
 };
 
-/// A product that writes at a position.
-struct StoredProduct {
+/// A GEMM that writes at a position.
+struct StoredGemm {
     static constexpr PositionCase expected{"at", "target", 4, 5};
     static constexpr void record(Recorder& r) {
-        const Tensor product = linear(r.state("x", {1, 1, 8}), r.weight("w", {4, 8}), r.weight("b", {4}));
-        r.store_at(r.state("target", {1, 5, 4}), product, 1, r.state("at", {1}, DType::i32));
+        const Tensor gemm = linear(r.state("x", {1, 1, 8}), r.weight("w", {4, 8}), r.weight("b", {4}));
+        r.store_at(r.state("target", {1, 5, 4}), gemm, 1, r.state("at", {1}, DType::i32));
     }
 };
 

@@ -20,7 +20,7 @@ using totograph::Shape;
 
 TEST_CASE("a failed comparison prints what it compared") {
     CHECK(toString(Shape{2, 3}) == "[2, 3]");
-    CHECK(toString(Bucket{.variates = 7, .context = 64, .horizon = 8}) == "1 x 7 x 64 -> 8, mean");
+    CHECK(toString(Bucket{.variates = 7, .context = 64, .horizon = 8}) == "1 x 7 x 64 -> 8, no samples");
     CHECK(toString(std::vector<int>{1, 2}) == "{1, 2}");
     CHECK(toString(std::vector<std::vector<int>>{{1}, {}}) == "{{1}, {}}");
     CHECK(toString(std::array<bool, 2>{true, false}) == "{true, false}");

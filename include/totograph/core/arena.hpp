@@ -42,8 +42,8 @@ struct ReleaseBlock {
 
 /// One aligned, zeroed block of memory. Everything that a forecast touches lives in one.
 ///
-/// Large blocks come straight from the operating system, in huge pages where it has them: weights are streamed, and
-/// what is freed goes back at once.
+/// Large blocks come straight from the operating system, in huge pages where it has them: weights are read in turn,
+/// and what is freed goes back at once.
 class Arena {
 public:
     Arena() = default;

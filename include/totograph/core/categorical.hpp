@@ -11,8 +11,10 @@
 #include <totograph/core/host_device.hpp>
 
 // Draws of one id of many, by logits of which some are left out. Weights are whole numbers, whose sums do not depend on
-// the order: the same logits give the same id on every device and for any number of threads. Nothing is sorted: the
-// smallest logit that stays is found digit by digit of its bits, from counts, or from sums of weights, of each digit.
+// the order: the same logits give the same id for any number of threads, and on every device whose `exp` rounds alike.
+// Another rounding moves a few weights by 1 of up to 2^36; a draw is another id only where it points between the two.
+// Nothing is sorted: the smallest logit that stays is found digit by digit of its bits, from counts, or from sums of
+// weights, of each digit.
 
 namespace totograph {
 
@@ -37,8 +39,10 @@ TOTOGRAPH_HOST_DEVICE inline std::uint32_t key_of(float logit) {
     return (bits >> 31U) != 0 ? ~bits : bits | 0x80000000U;
 }
 
-/// The weight of a logit: e^(logit - largest) in units of 2^-36. No weight is above 2^36, so that those of 2^27 ids add
-/// up in 64 bits.
+/// Ids of a row, at most: no weight is above 2^36, and those of 2^27 ids add up in 64 bits.
+inline constexpr std::int64_t most_ids = std::int64_t{1} << 27;
+
+/// The weight of a logit: e^(logit - largest) in units of 2^-36.
 TOTOGRAPH_HOST_DEVICE inline std::uint64_t weight_of(float logit, float largest) {
     constexpr double one = 0x1p36;
     if (logit == largest) {  // both may be infinite
@@ -115,6 +119,58 @@ TOTOGRAPH_HOST_DEVICE inline std::uint64_t pointed_to(std::uint64_t total, std::
     return (total >> 32U) * word + (low >> 32U);
 }
 
+/// Calls `add(key, logit)` for each logit whose key is no smaller.
+template <class Logits, class Add>
+void for_each_kept(std::int64_t count, const Logits& logits, std::uint32_t smallest, const Add& add) {
+    for (std::int64_t i = 0; i < count; ++i) {
+        const std::uint32_t key = key_of(logits(i));
+        if (key >= smallest) {
+            add(key, logits(i));
+        }
+    }
+}
+
+/// Finds the smallest key that stays, of those no smaller than `smallest`, where each logit counts for its `amount` and
+/// those before a key come to at most `limit`.
+template <class Logits, class Amount>
+Search find_smallest(std::int64_t count, const Logits& logits, std::uint32_t smallest, std::uint64_t limit,
+                     const Amount& amount) {
+    Search search;
+    std::uint64_t sums[digits];
+    while (!search.is_done()) {
+        for (std::uint64_t& sum : sums) {
+            sum = 0;
+        }
+        for_each_kept(count, logits, smallest, [&](std::uint32_t key, float logit) {
+            if (search.asks_for(key)) {
+                sums[search.digit_of(key)] += amount(logit);
+            }
+        });
+        search.descend(sums, limit);
+    }
+    return search;
+}
+
+/// The id that a weight points to: of those that are kept the first up to which there is more than `left`.
+template <class Logits, class Weight>
+std::int32_t pick(std::int64_t count, const Logits& logits, const Kept& kept, std::uint64_t left,
+                  const Weight& weight) {
+    std::uint64_t ties = kept.ties;
+    for (std::int64_t i = 0; i < count; ++i) {
+        const std::uint32_t key = key_of(logits(i));
+        const bool is_tie = key == kept.key;
+        if (key > kept.key || (is_tie && ties > 0)) {
+            ties -= is_tie ? 1U : 0U;
+            const std::uint64_t own = weight(logits(i));
+            if (left < own) {
+                return static_cast<std::int32_t>(i);
+            }
+            left -= own;
+        }
+    }
+    return -1;  // not reached: weights add up to more than what is pointed to
+}
+
 }  // namespace categorical
 
 /// One id of so many, or -1 where none can be drawn. `logits(i)` gives a logit.
@@ -130,60 +186,23 @@ std::int32_t sample_categorical(std::int64_t count, const Logits& logits, const 
         return -1;
     }
     Kept kept;
-    std::uint64_t sums[digits];
-    // Calls `add(key, weight)` for each logit that stays so far.
-    const auto for_each_kept = [&](const auto& add) {
-        for (std::int64_t i = 0; i < count; ++i) {
-            const std::uint32_t key = key_of(logits(i));
-            if (key >= kept.key) {
-                add(key, logits(i));
-            }
-        }
-    };
-    const auto find = [&](std::uint64_t limit, const auto& amount) {
-        Search search;
-        while (!search.is_done()) {
-            for (std::uint64_t& sum : sums) {
-                sum = 0;
-            }
-            for_each_kept([&](std::uint32_t key, float logit) {
-                if (search.asks_for(key)) {
-                    sums[search.digit_of(key)] += amount(logit);
-                }
-            });
-            search.descend(sums, limit);
-        }
-        return search;
-    };
     if (options.top_k > 0 && options.top_k < count) {
-        kept.key = find(static_cast<std::uint64_t>(options.top_k) - 1, [](float) { return std::uint64_t{1}; }).prefix;
+        const auto limit = static_cast<std::uint64_t>(options.top_k) - 1;
+        kept.key = find_smallest(count, logits, kept.key, limit, [](float) { return std::uint64_t{1}; }).prefix;
     }
     const auto weight = [&](float logit) { return weight_of(logit, largest); };
     std::uint64_t total = 0;
-    for_each_kept([&](std::uint32_t, float logit) { total += weight(logit); });
+    for_each_kept(count, logits, kept.key, [&](std::uint32_t, float logit) { total += weight(logit); });
     if (options.top_p < 1.0F) {
         const std::uint64_t limit = part_of(total, options.top_p);
-        const Search search = find(limit, weight);
+        const Search search = find_smallest(count, logits, kept.key, limit, weight);
         std::uint64_t of_one = 1;
-        for_each_kept([&](std::uint32_t key, float logit) { of_one = key == search.prefix ? weight(logit) : of_one; });
+        for_each_kept(count, logits, kept.key,
+                      [&](std::uint32_t key, float logit) { of_one = key == search.prefix ? weight(logit) : of_one; });
         kept = {search.prefix, ties_within(search, of_one, limit)};
         total = search.above + kept.ties * of_one;
     }
-    std::uint64_t left = pointed_to(total, word);
-    std::uint64_t ties = kept.ties;
-    for (std::int64_t i = 0; i < count; ++i) {
-        const std::uint32_t key = key_of(logits(i));
-        const bool is_tie = key == kept.key;
-        if (key > kept.key || (is_tie && ties > 0)) {
-            ties -= is_tie ? 1U : 0U;
-            const std::uint64_t own = weight(logits(i));
-            if (left < own) {
-                return static_cast<std::int32_t>(i);
-            }
-            left -= own;
-        }
-    }
-    return -1;  // not reached: weights add up to more than what is pointed to
+    return pick(count, logits, kept, pointed_to(total, word), weight);
 }
 
 }  // namespace totograph

@@ -8,13 +8,6 @@
 #include <totograph/core/exact_math.hpp>
 #include <totograph/core/host_device.hpp>
 
-// Random123 declares its functions for one side only unless told otherwise.
-#if defined(__CUDACC__) && !defined(R123_CUDA_DEVICE)
-#define R123_CUDA_DEVICE __host__ __device__
-#endif
-
-#include <Random123/philox.h>
-
 namespace totograph {
 
 /// Names one random draw: the same key gives the same numbers on every device, for any batch, bucket or thread count.
@@ -31,13 +24,38 @@ struct RandomWords {
     std::uint32_t word[4];
 };
 
+/// Philox4x32 with ten rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011).
+struct Philox4x32 {
+    static constexpr int rounds = 10;
+    static constexpr std::uint32_t even_multiplier = 0xD2511F53U;
+    static constexpr std::uint32_t odd_multiplier = 0xCD9E8D57U;
+    static constexpr std::uint32_t low_key_step = 0x9E3779B9U;   ///< The golden ratio.
+    static constexpr std::uint32_t high_key_step = 0xBB67AE85U;  ///< The square root of 3, less 1.
+
+    /// One round: how four words of a counter become the next ones.
+    static TOTOGRAPH_HOST_DEVICE constexpr void round(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c,
+                                                      std::uint32_t& d, std::uint32_t low_key,
+                                                      std::uint32_t high_key) noexcept {
+        const std::uint64_t even = std::uint64_t{even_multiplier} * a;
+        const std::uint64_t odd = std::uint64_t{odd_multiplier} * c;
+        a = static_cast<std::uint32_t>(odd >> 32U) ^ b ^ low_key;
+        b = static_cast<std::uint32_t>(odd);
+        c = static_cast<std::uint32_t>(even >> 32U) ^ d ^ high_key;
+        d = static_cast<std::uint32_t>(even);
+    }
+};
+
 /// Philox4x32 with ten rounds: counter (time, sample, variate, series), key (low, high half of the seed).
-TOTOGRAPH_HOST_DEVICE inline RandomWords random_words(const SampleKey& key) {
-    const r123::Philox4x32::ctr_type counter = {{key.time, key.sample, key.variate, key.series}};
-    const r123::Philox4x32::key_type halves = {
-        {static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32U)}};
-    const r123::Philox4x32::ctr_type bits = philox4x32_R(10, counter, halves);
-    return {{bits.v[0], bits.v[1], bits.v[2], bits.v[3]}};
+TOTOGRAPH_HOST_DEVICE constexpr RandomWords random_words(const SampleKey& key) noexcept {
+    RandomWords words{{key.time, key.sample, key.variate, key.series}};
+    auto low_key = static_cast<std::uint32_t>(key.seed);
+    auto high_key = static_cast<std::uint32_t>(key.seed >> 32U);
+    for (int round = 0; round < Philox4x32::rounds; ++round) {
+        Philox4x32::round(words.word[0], words.word[1], words.word[2], words.word[3], low_key, high_key);
+        low_key += Philox4x32::low_key_step;
+        high_key += Philox4x32::high_key_step;
+    }
+    return words;
 }
 
 /// A uniform number strictly between 0 and 1: the middle of one of 2^32 equal cells, exact.

@@ -25,15 +25,6 @@
 
 namespace totograph::serve {
 
-namespace detail {
-
-inline Forecast view_of(const DriftSet::Case& one) {
-    const Bucket& sizes = one.request.sizes;
-    return {one.forecast, sizes.batch, sizes.variates, sizes.horizon, sizes.samples};
-}
-
-}  // namespace detail
-
 /// Forecasts each of these requests; names tell the cases apart. Throws `Error` for what the service throws.
 inline DriftSet record_forecasts(ForecastService& service, const BuildIdentity& build,
                                  std::vector<std::pair<std::string, StressRequest>> requests) {
@@ -41,7 +32,10 @@ inline DriftSet record_forecasts(ForecastService& service, const BuildIdentity& 
     for (auto& named : requests) {
         const Forecast forecast = service.forecast(named.second.series(), named.second.options());
         std::vector<float> values = detail::compared_values(forecast, Compared::values);
-        set.cases.push_back({std::move(named.first), std::move(named.second), std::move(values)});
+        set.cases.push_back({std::move(named.first),
+                             std::move(named.second),
+                             std::move(values),
+                             {forecast.levels().begin(), forecast.levels().end()}});
     }
     return set;
 }
@@ -82,8 +76,7 @@ inline DriftReport compare_with(ForecastService& service, const BuildIdentity& b
         DriftReport::Row row{.name = one.name, .sizes = one.request.sizes};
         try {
             const Forecast found = service.forecast(one.request.series(), one.request.options());
-            const ForecastDeviation deviation =
-                compare_forecasts(found, detail::view_of(one), one.request.scales, thresholds);
+            const ForecastDeviation deviation = compare_forecasts(found, one.view(), one.request.scales, thresholds);
             row.jumps.add(deviation, thresholds);
             for (const Deviation& each : deviation.variates) {
                 row.deviation.add(each);

@@ -11,18 +11,20 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/diagnostics/levels_text.hpp>
 #include <totograph/diagnostics/stress/data.hpp>
 #include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/forecast.hpp>
 #include <totograph/io/checkpoint/safetensors.hpp>
 #include <totograph/io/checkpoint/safetensors_writer.hpp>
 #include <totograph/io/json.hpp>
+#include <totograph/io/json_value.hpp>
 #include <totograph/io/random_access_file.hpp>
 #include <totograph/io/text.hpp>
 
@@ -36,7 +38,15 @@ struct DriftSet {
     struct Case {
         std::string name;
         StressRequest request;
-        std::vector<float> forecast;  ///< `[batch, variates, horizon, samples]`, without the last axis for a mean.
+        /// `[batch, variates, horizon, samples]`, or with an axis of levels; without the last axis for a mean.
+        std::vector<float> forecast;
+        std::vector<double> levels{};  ///< Of a forecast of quantiles.
+
+        /// The forecast as a view of this object's values.
+        [[nodiscard]] Forecast view() const {
+            const Bucket& sizes = request.sizes;
+            return {forecast, sizes.batch, sizes.variates, sizes.horizon, sizes.samples, 0, levels};
+        }
     };
 
     std::string build;  ///< `to_string(BuildIdentity)` of the program that made the forecasts.
@@ -49,10 +59,11 @@ namespace detail {
 
 inline constexpr std::string_view drift_format = "totograph forecasts 1";
 
-inline std::vector<Index> forecast_shape(const Bucket& sizes) {
+inline std::vector<Index> forecast_shape(const DriftSet::Case& one) {
+    const Bucket& sizes = one.request.sizes;
     std::vector<Index> shape{sizes.batch, sizes.variates, sizes.horizon};
-    if (sizes.samples > 0) {
-        shape.push_back(sizes.samples);
+    if (sizes.samples > 0 || !one.levels.empty()) {
+        shape.push_back(sizes.samples > 0 ? sizes.samples : static_cast<Index>(one.levels.size()));
     }
     return shape;
 }
@@ -60,8 +71,8 @@ inline std::vector<Index> forecast_shape(const Bucket& sizes) {
 }  // namespace detail
 
 /// Writes a set as a safetensors file: for the case of number n the tensors `n.values`, `n.observed` (1 or 0) and
-/// `n.forecast`, and in the metadata `n.name` and `n.seed`, beside `format`, `build`, `backend`, `mode` and `cases`.
-/// Throws `Error` as `io::write_safetensors` does.
+/// `n.forecast`, and in the metadata `n.name`, `n.seed` and, for quantiles, `n.levels` (as `0.1 0.5 0.9`), beside
+/// `format`, `build`, `backend`, `mode` and `cases`. Throws `Error` as `io::write_safetensors` does.
 inline void save_forecasts(const DriftSet& set, const std::filesystem::path& path) {
     std::vector<io::TensorToWrite> tensors;
     std::vector<std::vector<float>> observed;
@@ -79,10 +90,12 @@ inline void save_forecasts(const DriftSet& set, const std::filesystem::path& pat
         const std::string number = std::to_string(i) + ".";
         tensors.push_back({.name = number + "values", .shape = shape, .values = one.request.values});
         tensors.push_back({.name = number + "observed", .dtype = DType::bf16, .shape = shape, .values = observed[i]});
-        tensors.push_back(
-            {.name = number + "forecast", .shape = detail::forecast_shape(sizes), .values = one.forecast});
+        tensors.push_back({.name = number + "forecast", .shape = detail::forecast_shape(one), .values = one.forecast});
         metadata[number + "name"] = one.name;
         metadata[number + "seed"] = std::to_string(one.request.seed);
+        if (!one.levels.empty()) {
+            metadata[number + "levels"] = detail::levels_text(one.levels);
+        }
     }
     io::write_safetensors(path, tensors, metadata);
 }
@@ -124,12 +137,12 @@ inline std::map<std::string, std::string> safetensors_metadata(const std::filesy
         reject_forecasts(path, "it was changed while it was read");
     }
     const std::string_view header = std::string_view(head).substr(sizeof size);
-    const nlohmann::json document =
+    const io::JsonValue document =
         io::parse_json(header, "The header of " + io::in_quotes(path.string(), io::longest_quote));
     std::map<std::string, std::string> metadata;
-    if (const auto found = document.find("__metadata__"); found != document.end() && found->is_object()) {
-        for (const auto& [key, value] : found->items()) {
-            metadata[key] = value.is_string() ? value.get<std::string>() : "";
+    if (const io::JsonValue* const found = document.find("__metadata__"); found != nullptr) {
+        for (const io::JsonValue& entry : found->items()) {
+            metadata[entry.name()] = entry.string() != nullptr ? *entry.string() : "";
         }
     }
     return metadata;
@@ -148,6 +161,21 @@ inline std::uint64_t read_number(const std::filesystem::path& path, const std::m
         }
     }
     reject_forecasts(path, "its metadata has no whole number " + io::in_quotes(key));
+}
+
+/// The levels of a case whose forecast has so many axes; none for samples and means.
+inline std::vector<double> read_levels(const std::filesystem::path& path,
+                                       const std::map<std::string, std::string>& metadata, const std::string& key,
+                                       const std::vector<Index>& shape) {
+    const auto found = metadata.find(key);
+    if (found == metadata.end()) {
+        return {};
+    }
+    auto levels = parse_levels(found->second);
+    if (!levels || shape.size() != 4 || static_cast<Index>(levels->size()) != shape[3]) {
+        reject_forecasts(path, io::in_quotes(key) + " of its metadata are not the levels of its quantiles");
+    }
+    return *std::move(levels);
 }
 
 inline DriftSet::Case read_case(const io::SafetensorsFile& file, std::size_t index,
@@ -170,11 +198,12 @@ inline DriftSet::Case read_case(const io::SafetensorsFile& file, std::size_t ind
     if (!agrees) {
         reject_forecasts(file.path(), "the shapes of case " + std::to_string(index) + " contradict each other");
     }
+    one.levels = read_levels(file.path(), metadata, number + "levels", result);
     one.request.sizes = {.batch = shape[0],
                          .variates = shape[1],
                          .context = shape[2],
                          .horizon = result[2],
-                         .samples = result.size() == 4 ? result[3] : 0};
+                         .samples = result.size() == 4 && one.levels.empty() ? result[3] : 0};
     const auto context = static_cast<std::size_t>(shape[2]);
     for (std::size_t from = 0; from < one.request.values.size(); from += context) {
         one.request.scales.push_back(

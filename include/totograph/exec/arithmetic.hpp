@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <type_traits>
 
 #include <totograph/core/host_device.hpp>
@@ -42,6 +43,22 @@ TOTOGRAPH_HOST_DEVICE constexpr T where(T condition, T yes, T no) {
     return condition != T(0) ? yes : no;
 }
 
+/// a / b. Of integers the quotient towards zero, as in C++ and as a cast of the real quotient: with no value in its
+/// type it is the nearest one, and 0 / 0 is 0.
+template <class T>
+TOTOGRAPH_HOST_DEVICE constexpr T quotient(const T& a, const T& b) {
+    if constexpr (std::is_integral_v<T>) {
+        using Limits = std::numeric_limits<T>;
+        if (b == T(0)) {
+            return a > T(0) ? Limits::max() : a < T(0) ? Limits::min() : T(0);
+        }
+        if (b == T(-1)) {  // the least integer has no opposite, and some processors trap
+            return a == Limits::min() ? Limits::max() : -a;
+        }
+    }
+    return a / b;
+}
+
 /// A constant as a number, or in each of several.
 template <class T>
 TOTOGRAPH_HOST_DEVICE constexpr T constant(double value) {
@@ -68,7 +85,7 @@ TOTOGRAPH_HOST_DEVICE inline auto apply(const T& a, [[maybe_unused]] const T& b,
     } else if constexpr (op == Op::multiply) {
         return a * b;
     } else if constexpr (op == Op::divide) {
-        return a / b;
+        return quotient(a, b);
     } else if constexpr (op == Op::maximum) {
         return max(a, b);
     } else if constexpr (op == Op::minimum) {

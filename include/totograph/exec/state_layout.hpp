@@ -52,9 +52,10 @@ private:
 
         constexpr void insert(const StateSlot& slot) {
             for (std::size_t i = 0; i < count; ++i) {
-                const StateSlot& known = entries[i].slot;
+                StateSlot& known = entries[i].slot;
                 if (known.layer == slot.layer && known.name == slot.name) {
                     agrees = agrees && known.shape == slot.shape && known.dtype == slot.dtype;
+                    known.use = slot.use == StateUse::any ? known.use : slot.use;
                     return;
                 }
             }
@@ -90,6 +91,14 @@ public:
     static constexpr std::size_t count = table.count;
     /// Bytes of all states.
     static constexpr std::size_t bytes = table.bytes;
+    /// Bytes of cached keys and values.
+    static constexpr std::size_t cache_bytes = [] {
+        std::size_t total = 0;
+        for (std::size_t i = 0; i < table.count; ++i) {
+            total += table.entries[i].slot.use == StateUse::kv_cache ? table.entries[i].bytes() : 0;
+        }
+        return total;
+    }();
     static constexpr const auto& entries = table.entries;
 
     /// The state of a name, or null.

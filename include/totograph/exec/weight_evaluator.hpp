@@ -44,7 +44,7 @@ inline int layer_of(GraphView graph, int id) {
 ///
 /// `GEMMs` computes what is not done here: `evaluate(node, inputs, out)`, and `compose(team, a, b, out)` for a
 /// `matmul`, of which `b` is a `Ranges`. Its `forget()` frees what it has kept of nodes.
-template <class Products>
+template <class Matmul>
 class BasicWeightEvaluator {
 public:
     /// A node as a source of ranges, for several threads.
@@ -60,12 +60,11 @@ public:
     };
 
     /// Without a team the caller's thread does all.
-    BasicWeightEvaluator(GraphView graph, const TensorSource& source, Team* team = nullptr,
-                         Products products = Products())
+    BasicWeightEvaluator(GraphView graph, const TensorSource& source, Team* team = nullptr, Matmul matmul = Matmul())
         : graph_(graph),
           source_(source),
           team_(team == nullptr ? &alone_ : team),
-          products_(std::move(products)),
+          matmul_(std::move(matmul)),
           results_(static_cast<std::size_t>(graph.size())),
           readers_(results_.size()) {}
     // It points to a team of its own.
@@ -109,7 +108,7 @@ public:
     void forget() {
         results_ = std::vector<Arena>(results_.size());
         readers_ = std::vector<std::unique_ptr<const TensorReader>>(readers_.size());
-        products_.forget();
+        matmul_.forget();
     }
 
     [[nodiscard]] Team& team() noexcept { return *team_; }
@@ -136,7 +135,7 @@ private:
         }
         if (node.op == Op::matmul) {
             const cpu::TensorData a = (*this)(node.inputs[0]);
-            return products_.compose(*team_, a, ranges(node.inputs[1]), out);
+            return matmul_.compose(*team_, a, ranges(node.inputs[1]), out);
         }
         std::vector<cpu::TensorData> inputs;
         inputs.reserve(static_cast<std::size_t>(node.input_count));
@@ -144,7 +143,7 @@ private:
             inputs.push_back((*this)(node.inputs[static_cast<std::size_t>(i)]));
         }
         cpu::check_positions(graph_, node, inputs);
-        products_.evaluate(node, inputs, out);
+        matmul_.evaluate(node, inputs, out);
     }
 
     /// Fills a whole tensor range by range.
@@ -352,7 +351,7 @@ private:
     const TensorSource& source_;
     Team alone_;
     Team* team_;
-    Products products_;
+    Matmul matmul_;
     std::vector<Arena> results_;
     std::vector<std::unique_ptr<const TensorReader>> readers_;
 };

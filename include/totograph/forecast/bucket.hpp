@@ -13,7 +13,7 @@ struct Bucket {
     Index variates = 1;   ///< Variates of a series, exogenous ones included.
     Index context = 0;    ///< Steps of history.
     Index horizon = 0;    ///< Steps to forecast.
-    Index samples = 0;    ///< Sampled futures of each series; 0 for a forecast of the mean.
+    Index samples = 0;    ///< Sampled futures of each series; 0 for the mean, or the quantiles, of the model itself.
     Index exogenous = 0;  ///< How many of the variates may be exogenous with a known future.
 
     friend constexpr bool operator==(const Bucket&, const Bucket&) = default;
@@ -30,7 +30,7 @@ struct Bucket {
 inline std::string to_string(const Bucket& bucket) {
     std::string text = std::to_string(bucket.batch) + " x " + std::to_string(bucket.variates) + " x " +
                        std::to_string(bucket.context) + " -> " + std::to_string(bucket.horizon);
-    text += bucket.samples > 0 ? ", " + std::to_string(bucket.samples) + " samples" : ", mean";
+    text += bucket.samples > 0 ? ", " + std::to_string(bucket.samples) + " samples" : ", no samples";
     return bucket.exogenous > 0 ? text + ", " + std::to_string(bucket.exogenous) + " exogenous" : text;
 }
 

@@ -58,9 +58,9 @@ namespace forecast_detail {
 
 /// How well a bucket serves a request in parts; the first of these that differs decides.
 struct PartsCost {
-    Index legs;     ///< That an extended horizon takes, of whole horizons: a patch more or less does not decide.
+    Index chunks;   ///< That an extended horizon takes, of whole horizons: a patch more or less does not decide.
     Index dropped;  ///< Steps of context that do not fit.
-    double runs;    ///< Of a leg: parts of the batch and of the samples.
+    double runs;    ///< Of a chunk: parts of the batch and of the samples.
 
     friend constexpr auto operator<=>(const PartsCost&, const PartsCost&) = default;  // NOLINT(modernize-use-nullptr)
 };
@@ -69,7 +69,7 @@ struct PartsCost {
 constexpr PartsCost cost_in_parts(const Bucket& request, const Bucket& bucket) {
     const auto parts = [](Index all, Index most) { return all / most + (all % most > 0 ? 1 : 0); };
     return {
-        .legs = parts(request.horizon, bucket.horizon),
+        .chunks = parts(request.horizon, bucket.horizon),
         .dropped = std::max(request.context, bucket.context) - bucket.context,
         .runs = static_cast<double>(parts(request.batch, bucket.batch)) *
                 static_cast<double>(parts(std::max<Index>(1, request.samples), std::max<Index>(1, bucket.samples)))};
@@ -95,7 +95,7 @@ inline bool is_beyond_horizon(std::span<const Bucket> buckets, const Bucket& req
                     (options.horizon ? " -> " + std::to_string(request.horizon) : "") +
                     (must_sample            ? ", sampled (ask for samples = 0 to have the mean)"
                      : !options.samples     ? ""
-                     : request.samples == 0 ? ", mean"
+                     : request.samples == 0 ? ", no samples"
                                             : ", " + std::to_string(request.samples) + " samples") +
                     "; the compiled sizes are: " + list + ". Ask for less, or compile a larger one." +
                     (is_beyond_horizon(buckets, request)

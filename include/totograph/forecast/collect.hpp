@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <bit>
 #include <cstddef>
-#include <cstdint>
 #include <span>
 
+#include <totograph/core/not_finite.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/forecast.hpp>
@@ -13,14 +12,9 @@
 
 namespace totograph {
 
-/// Whether a value of the state `forecast` stands for what was no finite number (`nn::mark_extreme_values`).
-inline bool is_marked(float value) noexcept {
-    return std::bit_cast<std::uint32_t>(value) == std::bit_cast<std::uint32_t>(-0.0F);
-}
-
 /// From the state `forecast`, `[batch, values, variates, steps, patch_size]`, to `[batch, variates, horizon, values]`
-/// without the padding, and with the marks of replaced values counted and taken off. `result` has room for a request
-/// that fills the bucket.
+/// without the padding. Counts values that are no finite numbers, and takes off their marks where the family marks
+/// them. `result` has room for a request that fills the bucket.
 inline Forecast collect_forecast(const float* state, const ForecastPlan& plan, const Bucket& request,
                                  std::span<float> result) noexcept {
     const ForecastSizes& sizes = plan.sizes;
@@ -33,8 +27,8 @@ inline Forecast collect_forecast(const float* state, const ForecastPlan& plan, c
             for (Index step = 0; step < request.horizon; ++step) {
                 for (Index i = 0; i < values; ++i) {
                     const float value = state[((b * sizes.values + i) * sizes.variates + v) * horizon + step];
-                    not_finite += is_marked(value) ? 1 : 0;
-                    result[to++] = value + 0.0F;  // takes the sign off a zero
+                    not_finite += is_not_finite(value, plan.not_finite) ? 1 : 0;
+                    result[to++] = without_mark(value, plan.not_finite);
                 }
             }
         }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include <totograph/core/not_finite.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/series.hpp>
@@ -33,6 +34,8 @@ struct ResultKind {
     bool mean = false;     ///< The mean, where the bucket has no samples.
     /// Quantiles at these levels, ascending, in place of both; the values outlive every forecast.
     std::span<const double> levels{};
+    /// How values tell that they are no finite numbers, which `Forecast::not_finite` counts.
+    NotFinite not_finite = NotFinite::by_value;
 };
 
 /// The models of a schedule's programs, each a type with `static constexpr void record(Recorder&)`.
@@ -123,6 +126,7 @@ concept HasSchedule = requires(std::size_t program, Index horizon) {
 /// | `smallest_bucket` | a bucket that is quick to record; its programs read every tensor of the checkpoint |
 /// | `check_config(file)` | compares `config.json` with `config`; throws an `Error` that lists what differs |
 /// | `checkpoint` | the `CheckpointRules` |
+/// | `takes_future_gaps` | optional: whether a known future may have gaps (`states::future_observed`); else not |
 template <class Model>
 concept ForecastFamily = forecast_detail::HasFamily<Model> && forecast_detail::HasSizes<FamilyOf<Model>> &&
     forecast_detail::HasResults<FamilyOf<Model>> && forecast_detail::HasRows<FamilyOf<Model>> &&

@@ -26,7 +26,7 @@ public:
     Forecast() = default;
     /// `values` is `[batch, variates, horizon, samples]`; without the last axis for a mean forecast (samples = 0); or
     /// `[batch, variates, horizon, levels]` for quantiles at fixed levels, ascending, which outlive the forecast.
-    /// `not_finite` of the values stand in place of what was no finite number.
+    /// `not_finite` of the values are no finite numbers, or stand in place of such.
     Forecast(std::span<const float> values, Index batch, Index variates, Index horizon, Index samples,
              Index not_finite = 0, std::span<const double> levels = {})
         : values_(values),
@@ -61,8 +61,8 @@ public:
     /// Whether the model gave a finite number for each value. Where it did not, nothing here is worth using: the series
     /// is too large for f32, or the weights are not those of a trained model.
     [[nodiscard]] bool is_finite() const { return not_finite_ == 0; }
-    /// How many values are 0 in place of NaN, an infinity, or a number beyond half the range of f32, as the reference
-    /// implementation has it. Counted where the forecast was made.
+    /// How many values are NaN or infinite, or, of a family that replaces such values, 0 in their place
+    /// (`ResultKind::not_finite`). Counted where the forecast was made.
     [[nodiscard]] Index not_finite() const { return not_finite_; }
 
     /// Sampled futures, `[batch, variates, horizon, samples]`. Throws `Error` for a forecast without samples.

@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include <totograph/core/not_finite.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/family.hpp>
@@ -21,6 +22,8 @@ struct ForecastPlan {
     Bucket bucket;
     ForecastSizes sizes;
     std::span<const double> levels{};            ///< Of a family that forecasts quantiles.
+    NotFinite not_finite = NotFinite::by_value;  ///< How values tell that they are no finite numbers.
+    bool takes_future_gaps = false;              ///< Whether a known future may have gaps.
     std::span<const std::string_view> names{};   ///< Of the programs, in the order in which they run.
     std::span<const std::string_view> titles{};  ///< What each of them does, in a few words.
     /// How often a program runs for a horizon of so many steps.
@@ -30,8 +33,10 @@ struct ForecastPlan {
                  std::uint64_t seed, std::uint32_t first_sample) = nullptr;
 
     /// Of a forecaster that has no programs, such as a backend of somebody's own: for `forecast_in_parts`.
-    static constexpr ForecastPlan of(const Bucket& bucket, Index patch_size = 1) {
-        return {.bucket = bucket, .sizes = ForecastSizes(bucket, patch_size)};
+    static constexpr ForecastPlan of(const Bucket& bucket, Index patch_size = 1, std::span<const double> levels = {}) {
+        return {.bucket = bucket,
+                .sizes = ForecastSizes(bucket, patch_size, 0, static_cast<Index>(levels.size())),
+                .levels = levels};
     }
 
     [[nodiscard]] constexpr std::size_t program_count() const { return names.size(); }
@@ -102,6 +107,15 @@ constexpr ForecastPlan forecast_plan() {
         .bucket = bucket,
         .sizes = Family::sizes(bucket),
         .levels = Family::results.levels,
+        .not_finite = Family::results.not_finite,
+        .takes_future_gaps =
+            [] {
+                if constexpr (requires { Family::takes_future_gaps; }) {
+                    return Family::takes_future_gaps;
+                } else {
+                    return false;
+                }
+            }(),
         .names = Schedule::names,
         .titles = Schedule::titles,
         .runs = [](std::size_t program, Index horizon) { return static_cast<Index>(Schedule::runs(program, horizon)); },

@@ -51,7 +51,7 @@ public:
     /// Forecasts the steps after the series. The result is a view of this forecaster's memory, valid until its next
     /// forecast. Of a context that is longer than the bucket's, the newest steps are used; a batch and samples beyond
     /// the bucket run in parts, with the draws of one piece; the horizon goes beyond it only where the options extend
-    /// it. Allocates nothing for a request that fits (the eager executor does). Throws `Error` (before anything runs)
+    /// it. Allocates nothing for a request that fits. Throws `Error` (before anything runs)
     /// when the request is malformed, or asks for what parts cannot give; and `position_out_of_bounds` after a run
     /// that moved a position inside its axis, which takes somebody who writes to the states.
     Result forecast(const Series& series, const ForecastOptions& request_options = {}) {
@@ -63,8 +63,7 @@ public:
             }));
     }
 
-    /// Bytes that this forecaster holds beside the shared weights, on the device where it runs on one. An eager one
-    /// counts the weights of its programs as its own (see `cpu::EagerExecutor::memory_bytes`).
+    /// Bytes that this forecaster holds beside the shared weights, on the device where it runs on one.
     [[nodiscard]] std::size_t memory_bytes() const { return this->runner_bytes() + parts_.bytes(); }
 
 private:

@@ -143,11 +143,15 @@ private:
             return;
         }
         float* is_known = floats(states::is_known);
+        float* observed = floats(states::future_observed);
         const Index horizon = sizes_.steps * sizes_.patch_size;
         const Index known = series.future_steps == 0 ? request.horizon : series.future_steps;
         std::fill_n(future, sizes_.batch * sizes_.variates * horizon, 0.0F);
         if (is_known != nullptr) {
             std::fill_n(is_known, sizes_.batch * sizes_.variates, 0.0F);
+        }
+        if (observed != nullptr) {
+            std::fill_n(observed, sizes_.batch * sizes_.variates * horizon, 0.0F);
         }
         for (Index b = 0; b < series.batch && !series.future_exogenous.empty(); ++b) {
             for (Index x = 0; x < series.exogenous; ++x) {
@@ -157,6 +161,12 @@ private:
                 }
                 std::copy_n(series.future_exogenous.data() + (b * series.exogenous + x) * known, request.horizon,
                             future + row * horizon);
+                for (Index step = 0; step < request.horizon && observed != nullptr; ++step) {
+                    const auto at = static_cast<std::size_t>((b * series.exogenous + x) * known + step);
+                    const bool is_seen = series.future_observed.empty() || series.future_observed[at] != 0;
+                    observed[row * horizon + step] = is_seen ? 1.0F : 0.0F;
+                    future[row * horizon + step] = is_seen ? future[row * horizon + step] : 0.0F;
+                }
             }
         }
     }

@@ -172,14 +172,24 @@ inline void check_request(const Series& series, const Bucket& request) {
                                     {series.batch, series.exogenous, known},
                                     is_horizon ? "[batch, exogenous, horizon]" : "[batch, exogenous, future_steps]",
                                     is_horizon ? " Series::future_steps says that more steps are known." : "");
+        const bool has_gaps = !series.future_observed.empty();
         for (Index row = 0; row < series.batch * series.exogenous; ++row) {
             for (Index at = row * known; at < row * known + request.horizon; ++at) {
-                if (!std::isfinite(series.future_exogenous[static_cast<std::size_t>(at)])) {
+                const auto place = static_cast<std::size_t>(at);
+                if (!std::isfinite(series.future_exogenous[place]) &&
+                    (!has_gaps || (place < series.future_observed.size() && series.future_observed[place] != 0))) {
                     reject(ErrorCode::invalid_series, "future_exogenous holds NaN or infinity at element " +
-                                                          std::to_string(at) + "; a known future has no gaps.");
+                                                          std::to_string(at) +
+                                                          (has_gaps ? ", which Series::future_observed says is known."
+                                                                    : "; a known future has no gaps."));
                 }
             }
         }
+    }
+    if (!series.future_observed.empty() && series.future_observed.size() != series.future_exogenous.size()) {
+        reject(ErrorCode::invalid_argument, "future_observed should hold as many elements as future_exogenous, " +
+                                                std::to_string(series.future_exogenous.size()) + ", found " +
+                                                std::to_string(series.future_observed.size()) + ".");
     }
     for (Index row = 0; row < series.rows(); ++row) {
         forecast_detail::check_values(series, row, request.context);

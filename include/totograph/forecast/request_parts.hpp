@@ -19,9 +19,9 @@
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/forecast.hpp>
 #include <totograph/forecast/forecast_plan.hpp>
+#include <totograph/forecast/out_of_memory.hpp>
 #include <totograph/forecast/request.hpp>
 #include <totograph/forecast/series.hpp>
-#include <totograph/graph/explain/text.hpp>
 
 // How a forecaster of one bucket serves requests that are larger than it.
 namespace totograph {
@@ -30,27 +30,27 @@ namespace totograph {
 /// requests allocate nothing.
 struct PartsMemory {
     std::vector<float> result;             ///< Of all parts together.
-    std::vector<float> leg;                ///< Of the steps up to which medians are taken.
+    std::vector<float> chunk;              ///< Of the steps up to which medians are taken.
     std::vector<float> values{};           ///< The history with medians behind it.
     std::vector<std::uint8_t> observed{};  ///< Of that history.
     std::vector<std::int32_t> groups{};    ///< Of that history.
     bool has_told_newest = false;          ///< That the newest steps alone are used: once is enough.
 
     [[nodiscard]] std::size_t bytes() const {
-        return (result.capacity() + leg.capacity() + values.capacity()) * sizeof(float) + observed.capacity() +
+        return (result.capacity() + chunk.capacity() + values.capacity()) * sizeof(float) + observed.capacity() +
                groups.capacity() * sizeof(std::int32_t);
     }
 };
 
-/// The seed of a leg of an extended forecast: that of the request for the first one, and others for those after it, or
-/// each would draw the same numbers again.
-constexpr std::uint64_t seed_of_leg(std::uint64_t seed, Index leg) noexcept {
-    return seed + static_cast<std::uint64_t>(leg) * 0x9E3779B97F4A7C15U;
+/// The seed of a chunk of an extended forecast: that of the request for the first one, and others for those after it,
+/// or each would draw the same numbers again.
+constexpr std::uint64_t seed_of_chunk(std::uint64_t seed, Index chunk) noexcept {
+    return seed + static_cast<std::uint64_t>(chunk) * 0x9E3779B97F4A7C15U;
 }
 
-/// Steps of a leg of an extended forecast: those of the bucket, in whole patches where it has any, so that patches of
+/// Steps of a chunk of an extended forecast: those of the bucket, in whole patches where it has any, so that patches of
 /// the history stay what they were.
-constexpr Index leg_steps(const Bucket& bucket, Index patch_size) noexcept {
+constexpr Index chunk_steps(const Bucket& bucket, Index patch_size) noexcept {
     return std::max(bucket.horizon / patch_size * patch_size, std::min(bucket.horizon, patch_size));
 }
 
@@ -63,13 +63,7 @@ inline double result_bytes(const Bucket& request, Index values) noexcept {
 }
 
 [[noreturn]] inline void reject_size(const Bucket& request, Index values) {
-    const auto text = [](double bytes) {
-        return totograph::detail::with_unit(bytes, 1024, {"B", "KiB", "MiB", "GiB", "TiB"});
-    };
-    reject(ErrorCode::out_of_memory, "the result of a request of " + to_string(request) + " takes " +
-                                         text(result_bytes(request, values)) + ", and this machine has " +
-                                         text(machine_memory()) +
-                                         " of memory, not all of it free; ask for less, or in several requests.");
+    reject_memory("the result of a request of " + to_string(request), result_bytes(request, values));
 }
 
 /// Makes room for a result. Throws `Error` (`out_of_memory`) when there is none.
@@ -107,6 +101,21 @@ inline Bucket check_for(const Series& series, const ForecastOptions& options, co
     return request;
 }
 
+/// The same with the bucket of a plan, and that the machine has memory for what is larger than the bucket: all that
+/// `forecast_in_parts` checks before anything runs.
+inline Bucket check_for(const Series& series, const ForecastOptions& options, const ForecastPlan& plan) {
+    if (!series.future_observed.empty() && !plan.takes_future_gaps) {
+        forecast_detail::reject(ErrorCode::invalid_argument,
+                                "this model takes a known future without gaps; leave Series::future_observed empty.");
+    }
+    const Bucket request = check_for(series, options, plan.bucket, plan.sizes.patch_size);
+    const Index values = plan.values(request.samples);
+    if (!plan.bucket.holds(request) && forecast_detail::result_bytes(request, values) > machine_memory()) {
+        forecast_detail::reject_size(request, values);
+    }
+    return request;
+}
+
 namespace forecast_detail {
 
 /// Some of the series of a batch.
@@ -122,8 +131,9 @@ inline Series series_from(const Series& series, Index first, Index count) {
         cut(part.groups, series.variates);
     }
     if (!series.future_exogenous.empty()) {
-        part.future_exogenous =
-            series.future_exogenous.subspan(static_cast<std::size_t>(first * series.exogenous * series.future_steps));
+        const auto dropped = static_cast<std::size_t>(first * series.exogenous * series.future_steps);
+        part.future_exogenous = series.future_exogenous.subspan(dropped);
+        part.future_observed = series.future_observed.subspan(std::min(dropped, series.future_observed.size()));
     }
     part.first_series += static_cast<std::uint32_t>(first);
     return part;
@@ -151,10 +161,10 @@ inline void put(const Forecast& part, const PartPlace& place, const Bucket& whol
     }
 }
 
-/// One leg: a batch and samples in parts that the bucket holds. `run` forecasts one part.
+/// One chunk: a batch and samples in parts that the bucket holds. `run` forecasts one part.
 template <class Run>
-Forecast forecast_leg(const Series& series, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample,
-                      const ForecastPlan& plan, std::vector<float>& memory, const Run& run) {
+Forecast forecast_chunk(const Series& series, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample,
+                        const ForecastPlan& plan, std::vector<float>& memory, const Run& run) {
     const Bucket& bucket = plan.bucket;
     if (bucket.holds(request)) {
         return run(series, request, seed, first_sample);
@@ -179,10 +189,11 @@ Forecast forecast_leg(const Series& series, const Bucket& request, std::uint64_t
 }
 
 /// A history with what was forecast behind it, of which a bucket's context is kept.
-inline Series extended(const Series& series, const Forecast& leg, Index most_steps, PartsMemory& memory) {
-    const std::vector<float> middle = leg.sample_count() == 0 && leg.levels().empty() ? leg.mean() : leg.median();
-    const Index steps = std::min(most_steps, series.steps + leg.horizon());
-    const Index added = std::min(steps, leg.horizon());
+inline Series extended(const Series& series, const Forecast& chunk, Index most_steps, PartsMemory& memory) {
+    const std::vector<float> middle =
+        chunk.sample_count() == 0 && chunk.levels().empty() ? chunk.mean() : chunk.median();
+    const Index steps = std::min(most_steps, series.steps + chunk.horizon());
+    const Index added = std::min(steps, chunk.horizon());
     const Index kept = steps - added;
     const auto append = [&](const auto& from, const auto& behind, auto& to) {
         std::remove_reference_t<decltype(to)> rows;
@@ -190,7 +201,7 @@ inline Series extended(const Series& series, const Forecast& leg, Index most_ste
         for (Index row = 0; row < series.rows(); ++row) {
             const auto end = from.begin() + series.row_begin(row) + series.steps;
             rows.insert(rows.end(), end - kept, end);
-            for (Index step = leg.horizon() - added; step < leg.horizon(); ++step) {
+            for (Index step = chunk.horizon() - added; step < chunk.horizon(); ++step) {
                 rows.push_back(behind(row, step, end));
             }
         }
@@ -209,7 +220,7 @@ inline Series extended(const Series& series, const Forecast& leg, Index most_ste
     }
     append(
         series.values,
-        [&](Index row, Index step, auto) { return middle[static_cast<std::size_t>(row * leg.horizon() + step)]; },
+        [&](Index row, Index step, auto) { return middle[static_cast<std::size_t>(row * chunk.horizon() + step)]; },
         memory.values);
     result.values = memory.values;
     result.steps = steps;
@@ -222,7 +233,7 @@ inline Series extended(const Series& series, const Forecast& leg, Index most_ste
 
 /// Forecasts a request with a forecaster of one bucket, whatever its size: the newest steps of a context that is
 /// longer; a batch and samples in parts, with the draws that they would have in one piece; with
-/// `ForecastOptions::extend`, a horizon in legs, each from the medians before it (means, where nothing is sampled).
+/// `ForecastOptions::extend`, a horizon in chunks, each from the medians before it (means, where nothing is sampled).
 ///
 /// The result is valid as long as that of `run`, and as the memory is not used again. Allocates only for a request that
 /// is larger than the bucket in its batch, samples or horizon. Throws `Error`, before anything runs, when the request
@@ -237,11 +248,7 @@ Forecast forecast_in_parts(const Series& given, const ForecastOptions& options, 
                            PartsMemory& memory, const Run& run) {
     const Bucket& bucket = plan.bucket;
     const Index patch_size = plan.sizes.patch_size;
-    const Bucket request = check_for(given, options, bucket, patch_size);
-    if (const Index values = plan.values(request.samples);
-        !bucket.holds(request) && forecast_detail::result_bytes(request, values) > machine_memory()) {
-        forecast_detail::reject_size(request, values);
-    }
+    const Bucket request = check_for(given, options, plan);
     if (request.context < given.steps && !memory.has_told_newest) {
         memory.has_told_newest = logs(LogTopic::sizes);
         log(LogTopic::sizes, [&] {
@@ -252,31 +259,37 @@ Forecast forecast_in_parts(const Series& given, const ForecastOptions& options, 
     Series series = request.context < given.steps ? given.newest(request.context) : given;
     series.future_steps = given.future_steps == 0 ? request.horizon : given.future_steps;
     if (request.horizon <= bucket.horizon) {
-        return forecast_detail::forecast_leg(series, request, options.seed, options.first_sample, plan, memory.result,
-                                             run)
+        return forecast_detail::forecast_chunk(series, request, options.seed, options.first_sample, plan, memory.result,
+                                               run)
             .with_context(request.context);
     }
     log(LogTopic::sizes, [&] {
         return "a horizon of " + std::to_string(request.horizon) + " steps goes on from medians after each " +
-               std::to_string(leg_steps(bucket, patch_size));
+               std::to_string(chunk_steps(bucket, patch_size));
     });
     const Index values = plan.values(request.samples);
     forecast_detail::make_room(memory.result, request, values);
     Index done = 0;
     Index not_finite = 0;
-    for (Index leg = 0; done < request.horizon; ++leg) {
+    for (Index chunk = 0; done < request.horizon; ++chunk) {
         Bucket part = request;
         part.context = series.steps;
-        part.horizon = std::min(leg_steps(bucket, patch_size), request.horizon - done);
-        const Forecast forecast = forecast_detail::forecast_leg(series, part, seed_of_leg(options.seed, leg),
-                                                                options.first_sample, plan, memory.leg, run);
+        part.horizon = std::min(chunk_steps(bucket, patch_size), request.horizon - done);
+        const Forecast forecast = forecast_detail::forecast_chunk(series, part, seed_of_chunk(options.seed, chunk),
+                                                                  options.first_sample, plan, memory.chunk, run);
         forecast_detail::put(forecast, {.step = done}, request, values, memory.result);
         not_finite += forecast.not_finite();
         done += part.horizon;
         if (done < request.horizon) {
-            series = forecast_detail::extended(series, forecast, bucket.context, memory);
+            const auto bytes = static_cast<std::size_t>(series.rows() * bucket.context) * sizeof(float);
+            series = forecast_detail::with_memory("a history with the forecast behind it", bytes, [&] {
+                return forecast_detail::extended(series, forecast, bucket.context, memory);
+            });
             if (!series.future_exogenous.empty()) {
-                series.future_exogenous = series.future_exogenous.subspan(static_cast<std::size_t>(part.horizon));
+                const auto forecast_steps = static_cast<std::size_t>(part.horizon);
+                series.future_exogenous = series.future_exogenous.subspan(forecast_steps);
+                series.future_observed =
+                    series.future_observed.subspan(std::min(forecast_steps, series.future_observed.size()));
             }
         }
     }

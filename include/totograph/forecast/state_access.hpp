@@ -12,10 +12,9 @@
 // Checks for those who read and write states of a forecaster by name.
 namespace totograph::forecast_detail {
 
-/// The entry of a state in a `StateLayout`. Throws `Error` (`invalid_argument`) when no program has it.
-template <class Layout>
-const auto& require_state(std::string_view name, int layer) {
-    const auto* entry = Layout::find(name, layer);
+/// What was found for a state. Throws `Error` (`invalid_argument`) when it is null: no program has it.
+template <class Entry>
+const Entry& require_state(const Entry* entry, std::string_view name, int layer) {
     if (entry == nullptr) {
         throw Error(ErrorCode::invalid_argument,
                     "No program of this forecaster has a state '" + std::string(name) + "'" +

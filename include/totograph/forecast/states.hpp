@@ -17,16 +17,11 @@ inline constexpr std::string_view seed = "seed";                  // i32 [2]: lo
 inline constexpr std::string_view first_draw = "first_draw";      // i32 [2]: numbers of its first series and sample
 inline constexpr std::string_view is_exogenous = "is_exogenous";  // f32 [batch, 1, variates, 1, 1]
 inline constexpr std::string_view future = "future";              // f32 [batch, 1, variates, steps, patch_size]
-inline constexpr std::string_view is_known = "is_known";          // f32 [batch, 1, variates, 1, 1]
-inline constexpr std::string_view request = "request";            // i32 [4]: batch, variates, horizon, values of a step
+inline constexpr std::string_view future_observed = "future_observed";  // f32, same shape: 1 where it is known
+inline constexpr std::string_view is_known = "is_known";                // f32 [batch, 1, variates, 1, 1]
+inline constexpr std::string_view request = "request";  // i32 [4]: batch, variates, horizon, values of a step
 
-// Read after each forecast. Where the model gave no finite number stands -0, and nowhere else
-// (`nn::mark_extreme_values`).
+// Read after each forecast. Where the model gave no finite number stands what `ResultKind::not_finite` says.
 inline constexpr std::string_view forecast = "forecast";  // f32 [batch, values, variates, steps, patch_size]
-
-/// Whether a state holds cached keys or values: their names end so (`nn::KvCacheNames`).
-constexpr bool is_kv_cache(std::string_view name) {
-    return name.ends_with(".keys") || name.ends_with(".values");
-}
 
 }  // namespace totograph::states

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -107,7 +108,7 @@ constexpr Index attention_flops(const AttentionDescription& attention, const Inp
 /// Operations of an op: `result` is its shape, `input(i)` that of an input.
 template <class InputShape>
 constexpr Index flops_of(Op op, const AttentionDescription& attention, const Shape& result, const InputShape& input) {
-    const OpRow& row = row_of(op);
+    const OpRow& row = op_row(op);
     switch (row.work) {
         case OpWork::nothing: return 0;
         case OpWork::each_element:
@@ -129,11 +130,11 @@ constexpr StepFacts facts_of(const Kernel& kernel, DType storage = DType::f32) {
     facts.bytes_written = results * static_cast<Index>(size_in_bytes(kernel.dtype));
     for (int i = 0; i < kernel.operand_count; ++i) {
         const Operand& operand = kernel.operands[static_cast<std::size_t>(i)];
-        if (is_structural && row_of(kernel.op).picks && i == 0 && operand.shape.rank != kernel.iteration.rank) {
+        if (is_structural && op_row(kernel.op).picks && i == 0 && operand.shape.rank != kernel.iteration.rank) {
             facts.bytes_read += elements * static_cast<Index>(size_in_bytes(operand.dtype));  // rows of a table
             continue;
         }
-        const bool takes_one = is_structural && row_of(kernel.op).picks && i == 0;
+        const bool takes_one = is_structural && op_row(kernel.op).picks && i == 0;
         const Shape& extents = is_structural && !takes_one ? operand.shape : kernel.iteration;
         facts.bytes_read +=
             detail::distinct_elements(extents, operand.strides) * static_cast<Index>(size_in_bytes(operand.dtype));
@@ -171,17 +172,19 @@ constexpr StepFacts facts_of(const ProgramTables& tables, DType storage = DType:
     return total;
 }
 
-/// Bytes of all prepared weights: packed ones as `storage`, without the padding of their last panel, others as they
-/// are.
+/// Bytes of a prepared weight: packed as `storage`, without the padding of its last panel, or as it is.
+constexpr std::size_t weight_bytes(const ProgramTables& tables, const PreparedWeight& weight, DType storage) {
+    const Node& node = tables.nodes[static_cast<std::size_t>(weight.node)];
+    const std::size_t matrices = weight.second_node < 0 ? 1 : 2;
+    return matrices * static_cast<std::size_t>(node.shape.size()) * size_in_bytes(weight.packed ? storage : node.dtype);
+}
+
+/// Bytes of all prepared weights.
 constexpr std::size_t weight_bytes(const ProgramTables& tables, DType storage = DType::f32) {
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < tables.weights.size(); ++i) {
-        const PreparedWeight& weight = tables.weights[i];
-        const Node& node = tables.nodes[static_cast<std::size_t>(weight.node)];
-        const auto times = static_cast<std::size_t>(tables.loop.times_of(tables.loop.weights, static_cast<int>(i)));
-        const std::size_t matrices = times * (weight.second_node < 0 ? 1 : 2);
-        bytes += matrices * static_cast<std::size_t>(node.shape.size()) *
-                 size_in_bytes(weight.packed ? storage : node.dtype);
+        const int times = tables.loop.times_of(tables.loop.weights, static_cast<int>(i));
+        bytes += static_cast<std::size_t>(times) * weight_bytes(tables, tables.weights[i], storage);
     }
     return bytes;
 }

@@ -28,6 +28,12 @@ constexpr bool is_same_number(double a, double b) {
 /// The most inputs that one node can have.
 inline constexpr int max_inputs = 9;
 
+/// What a state is for, where somebody counts it.
+enum class StateUse : std::uint8_t {
+    any,
+    kv_cache,  ///< Keys or values of earlier positions.
+};
+
 /// One operation of a graph. A plain value: every field is known when the graph is recorded.
 struct Node {
     Op op = Op::constant;
@@ -44,13 +50,14 @@ struct Node {
     int layer = -1;
     int layer_step = 0;  ///< From each iteration of the graph's loop to the next one.
     int iteration = -1;  ///< The iteration of the graph's loop that recorded the node; no part of what it computes.
+    StateUse use = StateUse::any;  ///< Of a `state`.
     const CustomOperation* custom = nullptr;
 
     friend constexpr bool operator==(const Node& a, const Node& b) {
         return a.op == b.op && a.dtype == b.dtype && a.shape == b.shape && a.inputs == b.inputs &&
                a.input_count == b.input_count && a.attributes == b.attributes &&
                is_same_number(a.immediate, b.immediate) && a.layer == b.layer && a.layer_step == b.layer_step &&
-               a.custom == b.custom && a.attention == b.attention && a.name == b.name;
+               a.custom == b.custom && a.attention == b.attention && a.name == b.name && a.use == b.use;
     }
 };
 

@@ -124,7 +124,7 @@ constexpr bool stands_alone(const Kernel& kernel) {
         case KernelKind::gemm: return true;
         case KernelKind::structural: break;
     }
-    return row_of(kernel.op).stands_alone;
+    return op_row(kernel.op).stands_alone;
 }
 
 enum class Space : std::uint8_t {

@@ -62,7 +62,7 @@ constexpr NodeFacts node_facts(GraphView graph) {
         facts.run.bytes_written += detail::bytes_of(stores ? graph.input(node, 1) : node);
         for (int i = stores ? 1 : 0; i < node.input_count; ++i) {
             const Node& input = graph.input(node, i);
-            const bool picks = i == 0 && row_of(node.op).picks;
+            const bool picks = i == 0 && op_row(node.op).picks;
             facts.run.bytes_read += detail::bytes_of(picks ? node : input);
             const auto place = static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(i)]);
             if (known[place] != 0 && is_read[place] == 0) {

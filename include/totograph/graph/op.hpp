@@ -60,6 +60,7 @@ enum class Op : std::uint8_t {
     cumsum,
     softmax,
     argmax,  ///< The place of the largest number of a row, as i32.
+    sort,    ///< The numbers of a row in ascending order, NaN last.
 
     // GEMMs.
     linear,  ///< x W^T + b, W as `[columns, depth]`.

@@ -60,9 +60,8 @@ enum class ChainCost : std::uint8_t {
     function,     ///< More, or not measured.
 };
 
-/// Which executors run an op.
+/// Which executors run an op beside the eager one, which runs all of them.
 struct Executors {
-    bool eager = true;
     bool fused_cpu = true;
     bool cuda = true;
 
@@ -107,6 +106,10 @@ constexpr OpRow elementwise(Op op, std::string_view name, int inputs, ChainCost 
             .flops = 1,
             .cost = cost};
 }
+/// A function of real numbers.
+constexpr OpRow function(Op op, std::string_view name, ChainCost cost = ChainCost::function) {
+    return elementwise(op, name, 1, cost, OpDTypes::floats);
+}
 inline constexpr Executors only_eager{.fused_cpu = false, .cuda = false};
 
 }  // namespace op_rows
@@ -147,25 +150,25 @@ inline constexpr std::array op_table{
     op_rows::elementwise(Op::add, "add", 2, ChainCost::instruction),
     op_rows::elementwise(Op::subtract, "subtract", 2, ChainCost::instruction),
     op_rows::elementwise(Op::multiply, "multiply", 2, ChainCost::instruction),
-    op_rows::elementwise(Op::divide, "divide", 2),
+    op_rows::elementwise(Op::divide, "divide", 2),  // of i32: see `arithmetic_detail::quotient`
     op_rows::elementwise(Op::maximum, "maximum", 2, ChainCost::instruction),
     op_rows::elementwise(Op::minimum, "minimum", 2, ChainCost::instruction),
     op_rows::elementwise(Op::negative, "negative", 1, ChainCost::instruction),
     op_rows::elementwise(Op::abs, "abs", 1),
     op_rows::elementwise(Op::floor, "floor", 1),
-    op_rows::elementwise(Op::exp, "exp", 1),
-    op_rows::elementwise(Op::log, "log", 1),
-    op_rows::elementwise(Op::sin, "sin", 1),
-    op_rows::elementwise(Op::cos, "cos", 1),
-    op_rows::elementwise(Op::sqrt, "sqrt", 1),
-    op_rows::elementwise(Op::rsqrt, "rsqrt", 1),
-    op_rows::elementwise(Op::sigmoid, "sigmoid", 1, ChainCost::sigmoid),
-    op_rows::elementwise(Op::silu, "silu", 1, ChainCost::sigmoid),
-    op_rows::elementwise(Op::softplus, "softplus", 1),
-    op_rows::elementwise(Op::tanh, "tanh", 1),
-    op_rows::elementwise(Op::sinh, "sinh", 1),
-    op_rows::elementwise(Op::asinh, "asinh", 1),
-    op_rows::elementwise(Op::gelu, "gelu", 1),
+    op_rows::function(Op::exp, "exp"),
+    op_rows::function(Op::log, "log"),
+    op_rows::function(Op::sin, "sin"),
+    op_rows::function(Op::cos, "cos"),
+    op_rows::function(Op::sqrt, "sqrt"),
+    op_rows::function(Op::rsqrt, "rsqrt"),
+    op_rows::function(Op::sigmoid, "sigmoid", ChainCost::sigmoid),
+    op_rows::function(Op::silu, "silu", ChainCost::sigmoid),
+    op_rows::function(Op::softplus, "softplus"),
+    op_rows::function(Op::tanh, "tanh"),
+    op_rows::function(Op::sinh, "sinh"),
+    op_rows::function(Op::asinh, "asinh"),
+    op_rows::function(Op::gelu, "gelu"),
     op_rows::elementwise(Op::less, "less", 2),
     op_rows::elementwise(Op::equal, "equal", 2),
     op_rows::elementwise(Op::where, "where", 3),
@@ -191,6 +194,7 @@ inline constexpr std::array op_table{
           .kind = OpClass::reduction,
           .least_inputs = 1,
           .most_inputs = 1,
+          .dtypes = OpDTypes::floats,
           .work = OpWork::each_element,
           .flops = 1},
     OpRow{.op = Op::cumsum,
@@ -218,6 +222,12 @@ inline constexpr std::array op_table{
           .dtypes = OpDTypes::i32,
           .work = OpWork::each_element,
           .flops = 1},
+    OpRow{.op = Op::sort,
+          .name = "sort",
+          .kind = OpClass::row,
+          .least_inputs = 1,
+          .most_inputs = 1,
+          .dtypes = OpDTypes::f32},
 
     OpRow{.op = Op::linear,
           .name = "linear",
@@ -295,22 +305,22 @@ static_assert(op_table.size() == op_count && detail::is_op_table_in_order(),
               "at its place.");
 
 /// The row of an op.
-constexpr const OpRow& row_of(Op op) noexcept {
+constexpr const OpRow& op_row(Op op) noexcept {
     return op_table[static_cast<std::size_t>(op)];
 }
 
 /// The name of an op, as errors and explanations say it.
 constexpr std::string_view name(Op op) noexcept {
-    return row_of(op).name;
+    return op_row(op).name;
 }
 
 constexpr bool is_elementwise(Op op) noexcept {
-    return row_of(op).kind == OpClass::elementwise;
+    return op_row(op).kind == OpClass::elementwise;
 }
 
 /// Whether a node only tells where elements of its input are.
 constexpr bool is_view(Op op) noexcept {
-    return row_of(op).kind == OpClass::view;
+    return op_row(op).kind == OpClass::view;
 }
 
 /// The dtypes in words.
@@ -347,7 +357,7 @@ constexpr bool takes_dtype(OpDTypes dtypes, DType dtype) noexcept {
 /// Whether nodes of an op can be computed before the first run, if their inputs can: not what reads a state, has an
 /// effect, or runs a kernel of the user.
 constexpr bool is_pure(Op op) noexcept {
-    return op != Op::state && row_of(op).kind != OpClass::effect && row_of(op).kind != OpClass::custom;
+    return op != Op::state && op_row(op).kind != OpClass::effect && op_row(op).kind != OpClass::custom;
 }
 
 }  // namespace totograph

@@ -95,6 +95,8 @@ consteval bool check_model() {
     static_assert(kind != tensor_left_its_loop,
                   "totograph: what the body of a loop records ends with the iteration, but for its result; return it, "
                   "or record it before the loop.");
+    static_assert(kind != input_count_differs,
+                  "totograph: an operation has another number of inputs than its row of `op_table` says.");
     static_assert(kind != different_recorders, "totograph: the tensors of one operation come from two recorders.");
     return true;
 }
@@ -133,7 +135,7 @@ struct PlannedModel {
     static constexpr std::size_t step_room = !planned ? 1 : passes.fuse_elementwise ? fused_room : room;
     struct Tables {
         std::array<Node, room> nodes{};
-        std::array<Kernel, 96> kernels{};
+        std::array<Kernel, 128> kernels{};
         std::array<Step, step_room> steps{};
         std::array<PreparedWeight, fused_room> weights{};
         std::array<StateSlot, 192> states{};

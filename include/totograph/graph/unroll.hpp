@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include <totograph/graph/facts.hpp>
@@ -144,6 +145,35 @@ ProgramTables tables_of() {
         static const Unrolled unrolled(short_tables_of<Program>());
         return unrolled.tables();
     }
+}
+
+/// Bytes that the prepared weights of programs take together, each distinct one once, in whole blocks of so many bytes.
+template <class... Programs>
+constexpr std::size_t shared_weight_bytes(DType storage, std::size_t block = 1) {
+    std::vector<std::uint64_t> counted;
+    std::size_t bytes = 0;
+    const auto count = [&](const ProgramTables& tables) {
+        for (const PreparedWeight& weight : tables.weights) {
+            bool is_known = false;
+            for (const std::uint64_t other : counted) {
+                is_known = is_known || other == weight.identity;
+            }
+            if (!is_known) {
+                counted.push_back(weight.identity);
+                bytes += (weight_bytes(tables, weight, storage) + block - 1) / block * block;
+            }
+        }
+    };
+    const auto count_all = [&]<class Program>(std::type_identity<Program>) {
+        if constexpr (Program::loop.times == 1) {
+            count(short_tables_of<Program>());
+        } else {
+            const Unrolled unrolled(short_tables_of<Program>());  // a layer of one program is another one's by its name
+            count(unrolled.tables());
+        }
+    };
+    (count_all(std::type_identity<Programs>()), ...);
+    return bytes;
 }
 
 }  // namespace totograph

@@ -31,7 +31,7 @@ struct FileIdentity {
     }
     /// Whether the file was changed so long before `now` (seconds since 1970) that a change after it would show in its
     /// times. Some file systems count in steps of two seconds.
-    [[nodiscard]] bool is_settled(std::int64_t now = static_cast<std::int64_t>(std::time(nullptr))) const {
+    [[nodiscard]] bool is_stable(std::int64_t now = static_cast<std::int64_t>(std::time(nullptr))) const {
         constexpr std::int64_t nanoseconds = 1'000'000'000;
         return std::max(changed, noted) / nanoseconds + 2 < now;
     }

@@ -49,6 +49,62 @@ struct SeparateProjections {
     }
 };
 
+/// Queries, keys and values from one weight, whose rows are all queries, then all keys, then all values. Each is a
+/// product of its own, for readers that want some of them alone.
+template <AttentionSize size>
+struct StackedProjections {
+    using Stacked = Linear<LinearSize{
+        .in = size.width, .out = size.query_width() + size.key_width() + size.value_width(), .bias = size.bias}>;
+
+    static constexpr Index parameters = Stacked::parameters;
+    static constexpr Index parameter_bytes = Stacked::parameter_bytes;
+    static constexpr Index flops_per_row = Stacked::flops_per_row;
+
+    Stacked stacked;
+    /// Of weights and constants, `[head_dim]`: what each dimension of a query is multiplied by. None: 1.
+    Tensor query_scale{};
+
+    [[nodiscard]] constexpr QueryKeyValue record(Tensor x) const {
+        const Tensor queries = query(x);
+        const Tensor keys = key(x);
+        return {queries, keys, value(x)};
+    }
+
+    /// Queries alone.
+    [[nodiscard]] constexpr Tensor query(Tensor x) const {
+        return part(x, 0, size.query_width(), [&](Tensor rows) {
+            if (query_scale.id() < 0) {
+                return rows;
+            }
+            const Shape heads =
+                rows.shape().rank == 1 ? Shape{size.heads, size.dim(), 1} : Shape{size.heads, size.dim(), size.width};
+            return reshape(reshape(rows, heads) * reshape(query_scale, {1, size.dim(), 1}), rows.shape());
+        });
+    }
+    /// Keys alone.
+    [[nodiscard]] constexpr Tensor key(Tensor x) const {
+        return part(x, size.query_width(), size.key_width(), [](Tensor rows) { return rows; });
+    }
+    /// Values alone.
+    [[nodiscard]] constexpr Tensor value(Tensor x) const {
+        return part(x, size.query_width() + size.key_width(), size.value_width(), [](Tensor rows) { return rows; });
+    }
+
+private:
+    template <class Scale>
+    [[nodiscard]] constexpr Tensor part(Tensor x, Index first, Index count, const Scale& scale) const {
+        if (!detail::check_width<StackedProjections>(x, size.width)) {
+            return x;
+        }
+        const Tensor weight = scale(slice(stacked.weight, 0, first, count));
+        if constexpr (size.bias) {
+            return linear(x, weight, scale(slice(stacked.bias, 0, first, count)));
+        } else {
+            return linear(x, weight);
+        }
+    }
+};
+
 /// Multi-head attention: projections of x, softmax(q k^T / sqrt(head_dim)) v, and a projection of what is attended. How
 /// the weights of the projections lie in the checkpoint is the type `Projections`. What a model does between the steps
 /// (it rotates, or keeps keys and values in a cache) it does between their calls. Tensors are

@@ -46,6 +46,15 @@ struct PackedGate {
     }
 };
 
+/// Both branches from one weight `[2 * hidden, width]`, whose last rows are the gate's.
+template <SwiGluSize size>
+struct PackedUpAndGate : PackedGate<size> {
+    [[nodiscard]] constexpr GateAndUp record(Tensor x) const {
+        const GateAndUp rows = PackedGate<size>::record(x);
+        return {.gate = rows.up, .up = rows.gate};
+    }
+};
+
 /// A weight for each branch.
 template <SwiGluSize size>
 struct SeparateGate {
@@ -118,6 +127,15 @@ struct ResidualMlp {
         }
         const Tensor inner = second.record(silu(first.record(x)));
         return inner + skip.record(x);
+    }
+
+    /// The same by one product in place of the last two: [W_2 | W_skip] times [silu(W_1 x); x].
+    [[nodiscard]] constexpr Tensor record_joined(Tensor x) const {
+        if (!detail::check_width<ResidualMlp>(x, size.in)) {
+            return x;
+        }
+        const Tensor both = concatenate(silu(first.record(x)), x, -1);
+        return linear(both, concatenate(second.weight, skip.weight, 1), second.bias + skip.bias);
     }
 };
 

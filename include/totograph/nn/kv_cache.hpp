@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include <totograph/graph/graph.hpp>
 #include <totograph/graph/recorder.hpp>
 
 namespace totograph::nn {
@@ -27,7 +28,8 @@ struct KvCacheSize {
 /// Keys and values of earlier positions, for each layer that attends over time, with a capacity that is part of the
 /// program. How many positions it holds is device data, so that a step is the same program at every length.
 ///
-/// States: keys and values `[batch, samples, variates, capacity, width]` a layer, length `[1]` i32.
+/// States: keys and values `[batch, samples, variates, capacity, width]` a layer, declared as `StateUse::kv_cache`;
+/// length `[1]` i32.
 template <KvCacheSize size>
 class KvCache {
     static_assert(size.batch > 0 && size.samples > 0 && size.variates > 0 && size.capacity > 0 && size.width > 0,
@@ -68,10 +70,10 @@ public:
 
     /// All keys of a layer, `[batch, samples, variates, capacity, width]`; only the first `length` positions count.
     [[nodiscard]] constexpr Tensor keys(LayerIndex layer) const {
-        return recorder_->state(names_.keys, key_shape, DType::f32, layer);
+        return recorder_->state(names_.keys, key_shape, DType::f32, layer, StateUse::kv_cache);
     }
     [[nodiscard]] constexpr Tensor values(LayerIndex layer) const {
-        return recorder_->state(names_.values, value_shape, DType::f32, layer);
+        return recorder_->state(names_.values, value_shape, DType::f32, layer, StateUse::kv_cache);
     }
     /// How many positions the cache holds, `[1]` i32.
     [[nodiscard]] constexpr Tensor length() const { return recorder_->state(names_.length, Shape{1}, DType::i32); }

@@ -44,6 +44,25 @@ struct Linear {
         }
     }
 
+    /// The same layer with its result multiplied by one number, which goes into the weights: `factor` is made of
+    /// weights and constants.
+    [[nodiscard]] constexpr Linear times(Tensor factor) const {
+        Linear scaled = *this;
+        scaled.weight = weight * factor;
+        if constexpr (size.bias) {
+            scaled.bias = bias * factor;
+        }
+        return scaled;
+    }
+    [[nodiscard]] constexpr Linear times(double factor) const { return times(weight.recorder().constant(factor)); }
+
+    /// The same layer for rows that still have to be multiplied by a number: it goes into the weight, not the bias.
+    [[nodiscard]] constexpr Linear of_input_times(double factor) const {
+        Linear scaled = *this;
+        scaled.weight = weight * factor;
+        return scaled;
+    }
+
     [[nodiscard]] constexpr Tensor record(Tensor x) const {
         if (!detail::check_width<Linear>(x, size.in)) {
             return x;

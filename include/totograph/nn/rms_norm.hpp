@@ -14,6 +14,11 @@ constexpr Tensor rms_norm(Tensor x, Tensor scale, double epsilon) {
     return x * rsqrt(mean(x * x) + epsilon) * scale;
 }
 
+/// The same without a scale; `epsilon` is f32 with one element, such as an expression of weights.
+constexpr Tensor rms_norm(Tensor x, Tensor epsilon) {
+    return x * rsqrt(mean(x * x) + epsilon);
+}
+
 /// Sizes of a root mean square norm.
 struct RmsNormSize {
     Index width = 0;

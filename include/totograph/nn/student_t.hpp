@@ -109,22 +109,4 @@ constexpr Tensor sample(const StudentTMixture& mixture, Index samples, Tensor se
         {mixture.degrees_of_freedom, mixture.location, mixture.scale, mixture.probability, seed, first, patch});
 }
 
-/// x with 0 in place of -0, which marks what was replaced.
-constexpr Tensor without_marks(Tensor x) {
-    return x + 0.0;
-}
-
-/// 0 in place of NaN, infinities, and values beyond half the range of f32.
-constexpr Tensor replace_extreme_values(Tensor x) {
-    constexpr double half_of_largest = 0x1.fffffep126;
-    return where(less(abs(x), half_of_largest), x, x.recorder().constant(0));
-}
-
-/// The same, with a mark that costs nothing to carry: what was replaced is -0, and no other value is. To all that is
-/// computed from it, -0 is 0.
-constexpr Tensor mark_extreme_values(Tensor x) {
-    constexpr double half_of_largest = 0x1.fffffep126;
-    return where(less(abs(x), half_of_largest), without_marks(x), x.recorder().constant(-0.0));
-}
-
 }  // namespace totograph::nn

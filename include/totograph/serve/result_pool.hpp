@@ -3,11 +3,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <span>
 #include <vector>
 
-#include <totograph/core/shape.hpp>
-#include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/result_memory.hpp>
 
 namespace totograph::serve::detail {
@@ -18,15 +15,9 @@ class ResultPool {
 public:
     ResultPool() { memories_.reserve(most + 1); }
 
-    /// Room for a result of the largest of these buckets, so that the next request need not make it, whatever results
-    /// there were before.
-    void make_room(std::span<const Bucket> buckets) {
-        Index largest = 0;
-        for (const Bucket& bucket : buckets) {
-            largest =
-                std::max(largest, bucket.batch * bucket.variates * bucket.horizon * std::max<Index>(1, bucket.samples));
-        }
-        const auto needed = static_cast<std::size_t>(largest);
+    /// Room for a result of so many values, so that the next request need not make it, whatever results there were
+    /// before.
+    void make_room(std::size_t needed) {
         const auto is_enough = [&](const ResultMemory& memory) { return memory.is_alone() && memory.room() >= needed; };
         const auto found = std::find_if(memories_.begin(), memories_.end(), is_enough);
         if (found != memories_.end()) {

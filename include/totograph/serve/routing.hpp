@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <limits>
 #include <memory>
@@ -18,73 +17,12 @@
 #include <totograph/io/text.hpp>
 #include <totograph/serve/backends/backend.hpp>
 #include <totograph/serve/backends/backend_registry.hpp>
-#include <totograph/serve/metrics/metrics.hpp>
 #include <totograph/serve/mode.hpp>
+#include <totograph/serve/served_backend.hpp>
 #include <totograph/serve/service_options.hpp>
 
-// What a service holds, and who serves which requests.
+// Which backend serves which requests.
 namespace totograph::serve::detail {
-
-/// What serves a bucket in one mode.
-struct Slot {
-    std::unique_ptr<BucketForecaster> forecaster;
-    ForecastCounters* counters = nullptr;  ///< From when a route could first reach it, or a fallback needed it.
-    std::size_t bytes = 0;                 ///< That it was counted with.
-
-    /// Counts that the forecaster holds so many bytes from now on.
-    void hold(std::size_t now) noexcept {
-        counters->add_bytes_held(now);
-        counters->subtract_bytes_held(std::exchange(bytes, now));
-    }
-    /// Whether there was anything to free.
-    bool free() noexcept {
-        if (!forecaster) {
-            return false;
-        }
-        forecaster.reset();
-        hold(0);
-        return true;
-    }
-};
-
-/// A bucket of a backend.
-struct Place {
-    std::array<Slot, all_modes.size()> slots{};
-    bool is_warm = false;    ///< It was warmed up and not released since: it is to be ready in every mode that is set.
-    bool was_built = false;  ///< In some mode that served, not for a fallback, and not released since.
-    bool was_released = false;  ///< It was built once, and released, and not built since.
-
-    void set_built() noexcept {
-        was_built = true;
-        was_released = false;
-    }
-    /// Why a request finds that it is not built.
-    [[nodiscard]] RecaptureReason why_missing() const noexcept {
-        return was_released ? RecaptureReason::released
-               : was_built  ? RecaptureReason::mode_changed
-                            : RecaptureReason::not_warmed_up;
-    }
-
-    [[nodiscard]] Slot& at(Mode mode) noexcept { return slots[static_cast<std::size_t>(mode)]; }
-    [[nodiscard]] const Slot& at(Mode mode) const noexcept { return slots[static_cast<std::size_t>(mode)]; }
-};
-
-/// A backend that some route names.
-struct ServedBackend {
-    std::shared_ptr<const Backend> backend;
-    std::string name;
-    std::vector<Bucket> buckets;  ///< The cheapest first.
-    std::vector<Place> places;    ///< For each bucket.
-
-    explicit ServedBackend(std::shared_ptr<const Backend> served)
-        : backend(std::move(served)), name(backend->name()), buckets(backend->buckets()), places(buckets.size()) {}
-};
-
-/// What a log and an error say of a bucket in a mode.
-inline std::string describe(const ServedBackend& served, std::size_t which, Mode mode) {
-    return "size " + to_string(served.buckets[which]) + " of " + io::in_quotes(served.name) + " in mode " +
-           std::string(name(mode));
-}
 
 /// A route with everything that it leaves open.
 struct ResolvedRoute {
@@ -97,24 +35,6 @@ struct ResolvedRoute {
     /// Whether the bucket may have to serve a request that comes this way: it may be of fewer series.
     [[nodiscard]] bool reaches(const Bucket& bucket) const noexcept { return above < bucket.batch; }
 };
-
-/// Throws `Error` (`invalid_argument`) that lists the modes of a backend when this is none of them.
-inline void require_mode(const Backend& backend, Mode mode) {
-    const bool is_one = std::find(all_modes.begin(), all_modes.end(), mode) != all_modes.end();
-    if (is_one && !backend.describe(mode).empty()) {
-        return;
-    }
-    std::string list;
-    for (const Mode other : all_modes) {
-        if (!backend.describe(other).empty()) {
-            list += (list.empty() ? "" : ", ") + std::string(name(other));
-        }
-    }
-    throw Error(ErrorCode::invalid_argument, "The backend " + io::in_quotes(backend.name()) + " has no mode " +
-                                                 io::in_quotes(name(mode)) + "; it has: " + list +
-                                                 ". Ask for one of these (TOTOGRAPH_DISABLE and TOTOGRAPH_MODE go "
-                                                 "before what the program asks for).");
-}
 
 /// The backend of a name, or the first that is available when the name is empty. Throws `Error`: `invalid_argument`
 /// when there is none of this name, `device_failure` with the reason when it is not available.

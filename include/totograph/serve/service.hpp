@@ -15,25 +15,23 @@
 
 #include <totograph/core/error.hpp>
 #include <totograph/core/log.hpp>
-#include <totograph/exec/cpu/thread_pools.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/bucket_choice.hpp>
 #include <totograph/forecast/forecast.hpp>
-#include <totograph/forecast/request.hpp>
+#include <totograph/forecast/out_of_memory.hpp>
+#include <totograph/forecast/request_parts.hpp>
 #include <totograph/forecast/series.hpp>
-#include <totograph/graph/explain/text.hpp>
-#include <totograph/io/text.hpp>
 #include <totograph/serve/backends/backend.hpp>
 #include <totograph/serve/backends/backend_registry.hpp>
+#include <totograph/serve/builder.hpp>
 #include <totograph/serve/explain/explanation.hpp>
 #include <totograph/serve/metrics/metrics.hpp>
-#include <totograph/serve/metrics/seconds_text.hpp>
 #include <totograph/serve/mode.hpp>
 #include <totograph/serve/result_pool.hpp>
 #include <totograph/serve/routing.hpp>
+#include <totograph/serve/served_backend.hpp>
 #include <totograph/serve/service_options.hpp>
 #include <totograph/serve/stance.hpp>
-#include <totograph/serve/synthetic_request.hpp>
 #include <totograph/serve/turn_lock.hpp>
 #include <totograph/serve/warm_up_report.hpp>
 
@@ -53,11 +51,8 @@ public:
     /// without the mode, or routes that do not ascend; `device_failure` for a backend that this machine cannot run.
     explicit ForecastService(const BackendRegistry& registry, const ServiceOptions& options = {})
         : routing_(registry, options),
-          resources_(options.resources),
-          metrics_(options.metrics ? options.metrics : std::make_shared<Metrics>()) {
-        if (!resources_.pools) {
-            resources_.pools = std::make_shared<cpu::ThreadPools>();
-        }
+          metrics_(options.metrics ? options.metrics : std::make_shared<Metrics>()),
+          builder_(options.resources, *metrics_) {
         set_mode(options.mode);
         for (const detail::ServedBackend& served : routing_.backends) {
             for (const Bucket& bucket : served.buckets) {
@@ -112,19 +107,19 @@ public:
                 if (!is_chosen || !route.reaches(served.buckets[i])) {
                     continue;
                 }
-                warm_up(served, i, route.mode, options.forecasts, report);
+                builder_.warm_up(served, i, route.mode, options.forecasts, report);
                 served.places[i].set_built();  // also when the next lines throw
                 if (options.include_eager) {
-                    warm_up(served, i, Mode::eager, options.forecasts, report);
+                    builder_.warm_up(served, i, Mode::eager, options.forecasts, report);
                 }
                 served.places[i].is_warm = true;
             }
         }
-        results_.make_room(buckets_);
+        results_.make_room(largest_result());
         is_warm_ = true;
         was_warm_ = true;
         update_ready();
-        report.seconds = seconds_since(start);
+        report.seconds = detail::seconds_since(start);
         log(LogTopic::capture, [&] { return "warmed up:\n" + to_string(report); });
         return report;
     }
@@ -161,7 +156,8 @@ public:
         try {
             const Forecast result = slot->forecaster->forecast(series, options);
             const auto latency = Clock::now() - start;
-            Forecast kept = result.keep_in(results_.take());  // before it is counted: this may find no memory
+            Forecast kept = forecast_detail::with_memory(  // before it is counted
+                "the copy of a result", result.values().size_bytes(), [&] { return result.keep_in(results_.take()); });
             slot->counters->add_forecast(latency, slot->forecaster->replays(), kept.is_finite());
             return kept;
         } catch (...) {
@@ -206,7 +202,7 @@ public:
             detail::ServedBackend& served = routing_.backends[route.backend];
             for (std::size_t i = 0; i < served.buckets.size(); ++i) {
                 if (route.reaches(served.buckets[i])) {
-                    (void)counters_of(served, i, route.mode);
+                    (void)builder_.counters_of(served, i, route.mode);
                 }
             }
         }
@@ -283,10 +279,6 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
-    static double seconds_since(Clock::time_point start) {
-        return std::chrono::duration<double>(Clock::now() - start).count();
-    }
-
     /// After everything that a service's being ready depends on, for threads that may not look at it themselves.
     void update_ready() noexcept {
         bool is_ready = is_warm_;
@@ -299,6 +291,17 @@ private:
             }
         }
         is_ready_.store(is_ready, std::memory_order_relaxed);
+    }
+
+    /// Values of a result that fills the bucket whose results are largest.
+    [[nodiscard]] std::size_t largest_result() const {
+        std::size_t largest = 0;
+        for (const detail::ServedBackend& served : routing_.backends) {
+            for (const Bucket& bucket : served.buckets) {
+                largest = std::max(largest, served.backend->plan(bucket).result_size());
+            }
+        }
+        return largest;
     }
 
     void require_bucket(const Bucket& bucket) const {
@@ -323,73 +326,13 @@ private:
         }
     }
 
-    ForecastCounters& counters_of(detail::ServedBackend& served, std::size_t which, Mode mode) {
-        detail::Slot& slot = served.places[which].at(mode);
-        if (slot.counters == nullptr) {
-            slot.counters = &metrics_->counters(served.name, served.buckets[which], mode);
-        }
-        return *slot.counters;
-    }
-
-    /// Makes what serves a bucket in a mode, which is not there; the seconds that it took.
-    double build(detail::ServedBackend& served, std::size_t which, Mode mode) {
-        detail::require_mode(*served.backend, mode);
-        detail::Slot& slot = served.places[which].at(mode);
-        ForecastCounters& counters = counters_of(served, which, mode);
-        const auto start = Clock::now();
-        std::unique_ptr<BucketForecaster> made = served.backend->make(served.buckets[which], mode, resources_);
-        if (!made) {
-            throw Error(ErrorCode::invalid_argument,
-                        "The backend " + io::in_quotes(served.name) + " made no forecaster for the size " +
-                            to_string(served.buckets[which]) + ". Backend::make has to return one, or throw.");
-        }
-        const double seconds = seconds_since(start);
-        const Index captures = made->captures();
-        const std::size_t bytes = made->memory_bytes();
-        slot.forecaster = std::move(made);
-        slot.hold(bytes);
-        counters.add_build(seconds, captures);
-        update_ready();
-        log(LogTopic::capture, [&] {
-            return "built " + detail::describe(served, which, mode) + " in " + detail::seconds_text(seconds) + ", " +
-                   totograph::detail::count_text(static_cast<std::size_t>(captures), "capture", "captures") + ", " +
-                   totograph::detail::bytes_text(bytes);
-        });
-        return seconds;
-    }
-
-    void warm_up(detail::ServedBackend& served, std::size_t which, Mode mode, int forecasts, WarmUpReport& report) {
-        const auto is_this = [&](const WarmUpReport::Row& row) {
-            return row.backend == served.name && row.mode == mode && row.bucket == served.buckets[which];
-        };
-        if (std::any_of(report.rows.begin(), report.rows.end(), is_this)) {
-            return;  // another route comes here too
-        }
-        detail::Slot& slot = served.places[which].at(mode);
-        WarmUpReport::Row row{.backend = served.name, .mode = mode, .bucket = served.buckets[which]};
-        if (!slot.forecaster) {
-            row.build_seconds = build(served, which, mode);
-            row.captures = slot.forecaster->captures();
-        }
-        const SyntheticRequest request(row.bucket);
-        for (int i = 0; i < forecasts; ++i) {
-            const auto start = Clock::now();
-            (void)slot.forecaster->forecast(request.series(), request.options());
-            const double seconds = seconds_since(start);
-            (i == 0 ? row.first_seconds : row.later_seconds) = i < 2 ? seconds : std::min(row.later_seconds, seconds);
-        }
-        row.bytes = slot.forecaster->memory_bytes();  // a backend may take some with its first forecasts
-        slot.hold(row.bytes);
-        report.rows.push_back(std::move(row));
-    }
-
     /// What serves a request by this thread's stance, when that is not what serves it as a rule, or is not there.
     detail::Slot& find_or_build(detail::ServedBackend& served, std::size_t which, Mode mode, const Series& series,
                                 const ForecastOptions& options) {
-        ForecastCounters& counters = counters_of(served, which, mode);
+        ForecastCounters& counters = builder_.counters_of(served, which, mode);
         try {
             // Nothing is built for a request that would be refused.
-            check_request(series, used_sizes(series, options, served.buckets[which]));
+            (void)check_for(series, options, served.backend->plan(served.buckets[which]));
             const Stance stance = current_stance();
             Mode used = stance == Stance::force_eager ? Mode::eager : mode;
             // Mode eager captures nothing: it is built when it is needed, whatever the stance, as for a fallback.
@@ -399,7 +342,8 @@ private:
             }
             detail::Slot& chosen = served.places[which].at(used);
             if (!chosen.forecaster) {
-                (void)build(served, which, used);
+                (void)builder_.build(served, which, used);
+                update_ready();
                 if (used == mode) {
                     served.places[which].set_built();
                 }
@@ -434,8 +378,8 @@ private:
 
     mutable detail::TurnLock turn_;  ///< Guards all below, but what any thread may ask at any time.
     detail::Routing routing_;
-    BackendResources resources_;
     std::shared_ptr<Metrics> metrics_;
+    detail::Builder builder_;
     std::vector<Bucket> buckets_;
     detail::ResultPool results_;
     bool samples_by_default_ = false;

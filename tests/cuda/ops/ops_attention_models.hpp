@@ -14,7 +14,7 @@
 
 namespace ops {
 
-/// The size of rows `[series, samples, variates, positions, heads * head_dim]`.
+/// The size of rows `[batch, samples, variates, positions, heads * head_dim]`.
 struct AttentionSize {
     Index series = 1;
     Index samples = 1;
@@ -110,7 +110,7 @@ struct CachedInLongerRows {
     }
 };
 
-/// Caches that products fill and one attention reads: in bf16 they are stored so. The newest position is written by the
+/// Caches that GEMMs fill and one attention reads: in bf16 they are stored so. The newest position is written by the
 /// launch that makes the query. The last series has no prefix; and what one sample wrote at its first position may be
 /// NaN, and all that another one reads, which is their own affair. Inputs are small, so that scores are of the order of
 /// 1: a softmax of large ones takes another key where rounding moves them.
@@ -135,8 +135,8 @@ struct FilledCaches {
         const Index width = size.heads * size.head_dim;
         const Tensor keys = r.state("out.prefix.key", size.rows(1, size.positions));
         const Tensor values = r.state("out.prefix.value", size.rows(1, size.positions));
-        const Tensor own_keys = r.state("out.suffix.key", size.rows(size.samples, suffix_length));
-        const Tensor own_values = r.state("out.suffix.value", size.rows(size.samples, suffix_length));
+        const Tensor suffix_keys = r.state("out.suffix.key", size.rows(size.samples, suffix_length));
+        const Tensor suffix_values = r.state("out.suffix.value", size.rows(size.samples, suffix_length));
         const auto input = [&](std::string_view name, Index samples, Index positions) {
             constexpr double small = 0.15;
             return r.state(name, {size.series, samples, size.variates, positions, depth}) * small;
@@ -145,15 +145,15 @@ struct FilledCaches {
         r.store(keys, layer(context, width));
         r.store(values, layer(context, width));
         const Tensor x = input("x.earlier", size.samples, earlier);
-        r.store(own_keys, layer(x, width), 3, 0);
-        r.store(own_values, layer(x, width), 3, 0);
+        r.store(suffix_keys, layer(x, width), 3, 0);
+        r.store(suffix_values, layer(x, width), 3, 0);
         const Tensor newest = input("x.newest", size.samples, 1);
         const Tensor query = layer(newest, width);
         const Tensor at = r.state("at", {1}, DType::i32);
-        r.store_at(own_keys, layer(newest, width), 3, at);
-        r.store_at(own_values, layer(newest, width), 3, at);
+        r.store_at(suffix_keys, layer(newest, width), 3, at);
+        r.store_at(suffix_values, layer(newest, width), 3, at);
         out(tg::nn::cached_attention(query, {keys, values, r.state("prefix.length", {size.series}, DType::i32)},
-                                     {own_keys, own_values, r.state("suffix.length", {1}, DType::i32)},
+                                     {suffix_keys, suffix_values, r.state("suffix.length", {1}, DType::i32)},
                                      {.heads = size.heads}));
     }
 };
@@ -211,7 +211,7 @@ inline constexpr AttentionSize small_cached{
 inline constexpr AttentionSize large_cached{
     .series = 2, .samples = 33, .variates = 2, .positions = 130, .heads = 4, .head_dim = 64};
 /// Two blocks of samples, the second one of six.
-constexpr AttentionSize own_keys_of(Index head_dim, Index positions = 37) {
+constexpr AttentionSize suffixes_of(Index head_dim, Index positions = 37) {
     return {.series = 2, .samples = 70, .variates = 2, .positions = positions, .heads = 2, .head_dim = head_dim};
 }
 inline constexpr AttentionSize one_sample{

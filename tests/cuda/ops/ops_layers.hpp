@@ -6,7 +6,7 @@
 #include "cuda/ops/ops_states.hpp"
 #include "support/outputs.hpp"
 
-// What models of products and attentions are made of.
+// What models of GEMMs and attentions are made of.
 
 namespace ops {
 

@@ -16,7 +16,7 @@
 #include "cuda/ops/ops_states.hpp"
 #include "support/outputs.hpp"
 
-// Models of every op that is neither a product nor an attention. Small ones share a kernel with barriers between their
+// Models of every op that is neither a GEMM nor an attention. Small ones share a kernel with barriers between their
 // steps; large ones are spread over the device and show its bandwidth.
 
 namespace ops {
@@ -287,6 +287,8 @@ struct Vocabulary {
         out(argmax(r.state("x", {3, 5, 77})));
         out(argmax(permute(r.state("y", {40, 700}), {1, 0})));
         out(argmax(r.state("z", {4, 5001})));
+        out(sort(r.state("quantiles", {2, 30, 9})));
+        out(sort(permute(r.state("columns", {12, 40}), {1, 0})));
         out(unpack_bits(pack_bits(r.state("signs", {300, 20})), 20));
     }
 };

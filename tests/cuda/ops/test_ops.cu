@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every op that is neither a product nor an attention, on the device against the eager executor on the CPU.
+// Every op that is neither a GEMM nor an attention, on the device against the eager executor on the CPU.
 #include <cstddef>
 #include <tuple>
 #include <utility>

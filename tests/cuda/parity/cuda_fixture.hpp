@@ -20,7 +20,7 @@ namespace fixture {
 
 /// How far a precision may be from the reference. f32 rounds as the reference does, in another order and with other
 /// approximations of functions. tf32 keeps 11 bits of a product's inputs, bf16 keeps 8: a few roundings deep. The
-/// reference with all inputs of its products and attentions rounded so is off by up to 9e-4 and 9e-3 of a tensor and
+/// reference with all inputs of its GEMMs and attentions rounded so is off by up to 9e-4 and 9e-3 of a tensor and
 /// 1.3e-3 and 9e-3 of a row; of a row of the head's locations, whose components can nearly cancel, by 8e-3 and 5e-2.
 constexpr Bounds cuda_bounds(tg::cuda::Precision precision) {
     switch (precision) {

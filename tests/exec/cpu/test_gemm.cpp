@@ -123,7 +123,7 @@ bool same_bits(const float* a, const float* b, Index count) {
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("a product agrees with double precision to rounding", Storage, float, BFloat16) {
+TEST_CASE_TEMPLATE("a GEMM agrees with double precision to rounding", Storage, float, BFloat16) {
     struct Size {
         Index rows, columns, depth;
     };
@@ -145,7 +145,7 @@ TEST_CASE_TEMPLATE("a product agrees with double precision to rounding", Storage
     }
 }
 
-TEST_CASE_TEMPLATE("a product of every number of rows up to two blocks agrees with double precision", Storage, float,
+TEST_CASE_TEMPLATE("a GEMM of every number of rows up to two blocks agrees with double precision", Storage, float,
                    BFloat16) {
     constexpr Index columns = 3 * panel_width + 1;
     constexpr Index depth = 37;
@@ -160,7 +160,7 @@ TEST_CASE_TEMPLATE("a product of every number of rows up to two blocks agrees wi
     }
 }
 
-TEST_CASE_TEMPLATE("a paired product gives both of each pair, as two plain products would", Storage, float, BFloat16) {
+TEST_CASE_TEMPLATE("a paired GEMM gives both of each pair, as two plain GEMMs would", Storage, float, BFloat16) {
     ThreadPool pool(2);
     for (const Index columns : {Index{1}, packet_size, packet_size + 1, Index{100}}) {
         for (const Index rows : {1, 2, 9, 50}) {
@@ -255,7 +255,7 @@ TEST_CASE_TEMPLATE("an infinite input spoils its own row only", Storage, float, 
     }
 }
 
-TEST_CASE("a product of no rows calls nothing") {
+TEST_CASE("a GEMM of no rows calls nothing") {
     ThreadPool pool(2);
     const std::vector<float> weights(64, 1.0F);
     Recorder recorder{.rows = 0, .columns = 8};

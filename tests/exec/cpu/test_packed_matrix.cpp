@@ -12,6 +12,7 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/cpu/gemm/matmul_in_double.hpp>
 #include <totograph/exec/cpu/gemm/packed_matrix.hpp>
 #include <totograph/exec/cpu/simd.hpp>
 
@@ -103,4 +104,40 @@ TEST_CASE("a matrix may look at weights that lie elsewhere, and keeps them alive
         CHECK(view.bytes() == weights.size() * sizeof(float));
     }
     CHECK(watched.expired());
+}
+
+TEST_CASE("weights are composed in double, whatever their shape") {
+    // Whole numbers, whose sums are exact in double: 2^24 + 1 is none in float.
+    const auto number = [](Index i) { return static_cast<float>((i * 7919 + 13) % 4099 - 2049); };
+    for (const Index outer : {1, 11, 12, 13, 25}) {
+        for (const Index inner : {1, 37}) {
+            for (const Index columns : {1, 15, 16, 33}) {
+                CAPTURE(outer);
+                CAPTURE(inner);
+                CAPTURE(columns);
+                std::vector<float> a(static_cast<std::size_t>(outer * inner));
+                std::vector<float> b(static_cast<std::size_t>(inner * columns));
+                for (std::size_t i = 0; i < a.size(); ++i) {
+                    a[i] = number(static_cast<Index>(i));
+                }
+                for (std::size_t i = 0; i < b.size(); ++i) {
+                    b[i] = number(static_cast<Index>(i) + 5);
+                }
+                std::vector<float> expected;
+                for (Index row = 0; row < outer; ++row) {
+                    for (Index column = 0; column < columns; ++column) {
+                        std::int64_t sum = 0;
+                        for (Index k = 0; k < inner; ++k) {
+                            sum += static_cast<std::int64_t>(a[static_cast<std::size_t>(row * inner + k)]) *
+                                   static_cast<std::int64_t>(b[static_cast<std::size_t>(k * columns + column)]);
+                        }
+                        expected.push_back(static_cast<float>(sum));
+                    }
+                }
+                std::vector<float> result(expected.size(), -1);
+                totograph::cpu::matmul_in_double(a.data(), b.data(), result.data(), outer, inner, columns);
+                CHECK(result == expected);
+            }
+        }
+    }
 }

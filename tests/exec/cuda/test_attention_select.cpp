@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // How attentions are computed on a device: no device is needed, and no CUDA.
+#include <cstddef>
+
 #include <doctest/doctest.h>
 
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/attention/select.hpp>
+#include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/exec/cuda/runtime/precision.hpp>
 #include <totograph/graph/attention.hpp>
 #include <totograph/graph/kernel.hpp>
@@ -42,7 +45,7 @@ Kernel prefill(Index variates, Index positions, Index head_dim) {
 }
 
 AttentionKernel chosen(const Kernel& kernel, Precision precision = Precision::bf16, bool is_aligned = true) {
-    return select_attention(kernel, is_aligned, precision);
+    return select_attention(kernel, is_aligned, precision, least_device);
 }
 
 }  // namespace
@@ -96,4 +99,33 @@ TEST_CASE("what tiles do not know takes a warp a query") {
     CHECK(differs([](Kernel& kernel) { kernel.attention.mask = KeyMask::by_key; }));
     CHECK(differs([](Kernel& kernel) { kernel.iteration[3] = 2; }));
     CHECK(differs([](Kernel& kernel) { kernel.operands[1].shape = {1, 256, 7, 64, 768}; }));
+}
+
+TEST_CASE("tiles need shared memory, of which every known device has enough") {
+    DeviceTraits small = least_device;
+    // Keys and values of 64 positions in bf16 with 16 bytes of padding, and 64 suffixes of f32.
+    const std::size_t needed = 2 * 64 * (128 * 2 + 16) + 2 * 64 * 128 * 4;
+    CHECK(tile_bytes_of(decode(256, 7, 128), Precision::bf16) == needed);
+    CHECK(tile_bytes_of(decode(1, 7, 128), Precision::bf16) == 2 * 64 * (128 * 2 + 16));
+    small.shared_bytes_of_block = needed;
+    CHECK(select_attention(decode(256, 7, 128), true, Precision::bf16, small) == AttentionKernel::tiles);
+    small.shared_bytes_of_block = needed - 1;
+    CHECK(select_attention(decode(256, 7, 128), true, Precision::bf16, small) == AttentionKernel::warp);
+}
+
+TEST_CASE("all known devices take the same kernel, so that it is chosen when compiling") {
+    for (const DeviceTraits& device : known_devices) {
+        for (const Precision precision : {Precision::f32, Precision::tf32, Precision::bf16}) {
+            for (const Index head_dim : {16, 20, 32, 48, 52, 64, 80, 96, 112, 128, 144, 256}) {
+                for (const Kernel& kernel : {decode(1, 1, head_dim), decode(256, 7, head_dim), prefill(1, 9, head_dim),
+                                             prefill(7, 64, head_dim)}) {
+                    for (const bool is_aligned : {false, true}) {
+                        const AttentionKernel found = select_attention(kernel, is_aligned, precision, device);
+                        CHECK(found != AttentionKernel::none);
+                        CHECK(found == chosen(kernel, precision, is_aligned));
+                    }
+                }
+            }
+        }
+    }
 }

@@ -6,12 +6,16 @@
 
 #include <doctest/doctest.h>
 
+#include <totograph/exec/cuda/explain/explain.hpp>
+#include <totograph/exec/cuda/gemm/gemm_group.hpp>
 #include <totograph/exec/cuda/gemm/select.hpp>
 #include <totograph/exec/cuda/gemm/thresholds.hpp>
 #include <totograph/exec/cuda/lowering/bf16_states.hpp>
 #include <totograph/exec/cuda/lowering/gemm_choices.hpp>
 #include <totograph/exec/cuda/lowering/lowering.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
+#include <totograph/exec/cuda/runtime/execution.hpp>
+#include <totograph/exec/cuda/runtime/precision.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/models/toto1/config.hpp>
@@ -66,7 +70,7 @@ std::vector<std::string> launches_of(const DeviceTraits& device) {
         std::string text;
         int count;
     };
-    const auto choices = gemm_choices<Program, true>(device);
+    const auto choices = gemm_choices<Program, true>(device, {});
     std::vector<Row> rows;
     for (std::size_t i = 0; i < choices.size(); ++i) {
         const GemmGroup& group = Lowering<Program, true>::at(i).gemm;
@@ -212,12 +216,76 @@ TEST_CASE("an input is stored as bf16 once: by the launch before, or for this on
 TEST_CASE("a column of thresholds for each known device, and for those between") {
     for (const DeviceTraits& device : known_devices) {
         CHECK(thresholds_of(device.architecture()).architecture == device.architecture());
+        CHECK(thresholds_of(device.architecture()).is_measured == (device.architecture() == 90));
     }
     CHECK(thresholds_of(87).architecture == 86);
     CHECK(thresholds_of(103).architecture == 100);
     CHECK(thresholds_of(121).architecture == 120);
     CHECK(thresholds_of(75).architecture == 80);
     CHECK(least_shared_bytes_of_block == 99 * 1024);
+}
+
+TEST_CASE("what is selected is always compiled, on any device and with any limits") {
+    std::vector<GemmThresholds> columns(gemm_thresholds.begin(), gemm_thresholds.end());
+    // Columns that someone might measure: one that takes the kernels much earlier, and one that never does.
+    GemmThresholds early = thresholds_of_h200;
+    early.sm90_least_m = 64;
+    early.sm90_least_k_tiles = early.sm90_least_k_tiles_with_sigmoid = 1;
+    early.sm90_n_unit = 8;
+    early.sm90_least_fill = early.sm90_cluster_least_fill = 0;
+    columns.push_back(early);
+    GemmThresholds never = thresholds_of_h200;
+    never.sm90_least_m = 1 << 20;
+    columns.push_back(never);
+    int fused = 0;
+    const auto check = [&](const GemmGroup& group) {
+        bool is_right = true;
+        for (const DeviceTraits& device : known_devices) {
+            for (const GemmThresholds& limits : columns) {
+                for (const bool fuses : {true, false}) {
+                    const GemmKernel kernel = select_gemm(group, {}, device, fuses, limits).kernel;
+                    const bool is_fused = kernel == GemmKernel::sm90 || kernel == GemmKernel::sm90_cluster;
+                    is_right = is_right && kernel != GemmKernel::none && is_compiled(kernel, group) &&
+                               (!is_fused || (fuses && device.has_wgmma));
+                    fused += is_fused ? 1 : 0;
+                }
+            }
+        }
+        CAPTURE(group.m);
+        CAPTURE(group.k);
+        CAPTURE(group.members[0].n);
+        CHECK(is_right);
+    };
+    for (const Index m : {1, 16, 17, 64, 65, 500, 1023, 1024, 1500, 1792, 4096}) {
+        for (const Index k : {64, 448, 512, 768, 3072}) {
+            for (const Index n : {8, 512, 768, 1000, 3072}) {
+                GemmGroup group = group_of(m, k, plain(n));
+                check(group);
+                check(group_of(m, k, gated(n)));
+                check(projection(m, k, n));
+                group.is_skinny = takes_skinny(m, n, k, k);
+                check(group);
+            }
+        }
+    }
+    CHECK(fused > 0);
+    CHECK(is_compiled(GemmKernel::none, GemmGroup{}));
+    CHECK(select_gemm(GemmGroup{}, {}, h200) == GemmChoice{});
+    // 700 rows: the early column would take `sm90`, for which there is no kernel.
+    CHECK(select_gemm(group_of(700, 768, gated(3072)), {}, h200, true, early).kernel == GemmKernel::cublaslt);
+}
+
+TEST_CASE("explain tells the kernels of an executor that does not fuse") {
+    const auto told = [](const DeviceTraits& device, const Execution& execution) {
+        return explain_launches<Readme::Steps, Precision::bf16>("decode", device, execution);
+    };
+    const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
+    CHECK(has(told(h200, {}), "sm90 cluster"));
+    CHECK_FALSE(has(told(h200, {.fuses = false}), "sm90 cluster"));
+    CHECK_FALSE(has(told(h200, {.fuses = false}), "beside the next tile"));
+    CHECK(has(told(h200, {.fuses = false}), "cuBLASLt"));
+    CHECK(has(told(traits_of(89), {}), "on sm_89 with 142 multiprocessors, whose thresholds"));
+    CHECK_FALSE(has(told(h200, {}), "whose thresholds"));
 }
 
 // The launches of two workloads of bench/cuda. What computes them was timed there: a change here is to be timed again.

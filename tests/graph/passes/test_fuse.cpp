@@ -35,7 +35,7 @@ Planned planned(Record&& record, Passes passes = Passes{}) {
 struct Steps {
     int pointwise = 0;
     int reductions = 0;
-    int products = 0;
+    int gemms = 0;
     int structural = 0;
 
     friend bool operator==(const Steps&, const Steps&) = default;
@@ -90,35 +90,35 @@ TEST_CASE("equal nodes are computed once when asked for") {
     CHECK(count_nodes(planned(record, Passes::none()).graph, Op::exp) == 2);
 }
 
-TEST_CASE("a normalized layer is a reduction and a product") {
+TEST_CASE("a normalized layer is a reduction and a GEMM") {
     const auto record = [](Recorder& r) {
         const Tensor x = r.state("x", {4, 8});
         keep(r, silu(layer(r, nn::rms_norm(x, r.weight("scale", {8}), 1e-5), 6)));
     };
     const Planned plan = planned(record);
-    CHECK(steps_of(plan) == Steps{.reductions = 1, .products = 1});
+    CHECK(steps_of(plan) == Steps{.reductions = 1, .gemms = 1});
     const Kernel& reduction = kernel_of(plan, plan.plan.steps[0]);
     CHECK(reduction.prologue.count == 1);  // x * x
     CHECK(reduction.chain.count == 3);     // 1 / sqrt(. + epsilon)
     Passes keep_scales;
     keep_scales.fold_scales = false;
     keep_scales.defer_row_scales = false;
-    CHECK(steps_of(planned(record, keep_scales)) == Steps{.pointwise = 1, .reductions = 1, .products = 1});
+    CHECK(steps_of(planned(record, keep_scales)) == Steps{.pointwise = 1, .reductions = 1, .gemms = 1});
 }
 
-TEST_CASE("a gated feed-forward layer is two products") {
+TEST_CASE("a gated feed-forward layer is two GEMMs") {
     const Planned plan = planned([](Recorder& r) {
         const Tensor x = r.state("x", {4, 8});
         using FeedForward = nn::SwiGlu<nn::SwiGluSize{.width = 8, .hidden = 12}>;
         const FeedForward feed_forward{.gate = {.projection = {r, "in"_name}}, .down = {r, "out"_name}};
         keep(r, x + feed_forward.record(x));
     });
-    CHECK(steps_of(plan) == Steps{.products = 2});
+    CHECK(steps_of(plan) == Steps{.gemms = 2});
     CHECK(kernel_of(plan, plan.plan.steps[0]).accumulators == 2);
     CHECK(kernel_of(plan, plan.plan.steps[1]).accumulators == 1);
 }
 
-TEST_CASE("a rotary embedding is the end of the product before it, and is stored into a cache") {
+TEST_CASE("a rotary embedding is the end of the GEMM before it, and is stored into a cache") {
     const Planned plan = planned([](Recorder& r) {
         const Tensor x = r.state("x", {1, 2, 3, 5, 12});
         const Tensor cosines = r.state("cosines", {1, 1, 1, 5, 1, 6});
@@ -126,17 +126,17 @@ TEST_CASE("a rotary embedding is the end of the product before it, and is stored
         r.store_at(r.state("keys", {1, 2, 3, 9, 12}), nn::rotate(layer(r, x, 12), cosines, sines), 3,
                    r.state("length", {1}, DType::i32));
     });
-    CHECK(steps_of(plan) == Steps{.products = 1});
+    CHECK(steps_of(plan) == Steps{.gemms = 1});
     CHECK(plan.plan.steps[0].output.space == Space::state);
     CHECK(plan.plan.steps[0].output.position >= 0);
     CHECK(plan.plan.steps[0].output.position_stride == 12);
 }
 
 TEST_CASE("types that a kernel cannot mix are kept apart") {
-    const Planned product = planned([](Recorder& r) {
+    const Planned gemm = planned([](Recorder& r) {
         keep(r, cast(layer(r, r.state("x", {4, 8}), 6), DType::f64) * 2.0);
     });
-    CHECK(steps_of(product) == Steps{.pointwise = 1, .products = 1});
+    CHECK(steps_of(gemm) == Steps{.pointwise = 1, .gemms = 1});
     const Planned pairs = planned([](Recorder& r) {
         keep(r, rotate_pairs(cast(r.state("x", {4, 8}, DType::f64), DType::f32)));
     });
@@ -150,7 +150,7 @@ TEST_CASE("views cost no step") {
         keep(r, take(permute(slice(x, 2, 0, 4, 2), {1, 0, 2}), 1, at) * reshape(r.state("y", {12}), {3, 1, 4}));
         keep(r, layer(r, slice(x, 2, 1, 5), 6));
     });
-    CHECK(steps_of(plan) == Steps{.pointwise = 1, .products = 1});
+    CHECK(steps_of(plan) == Steps{.pointwise = 1, .gemms = 1});
 }
 
 TEST_CASE("a view that must move elements is one copy") {
@@ -158,7 +158,7 @@ TEST_CASE("a view that must move elements is one copy") {
         const Tensor x = r.state("x", {4, 8});
         keep(r, layer(r, reshape(permute(x, {1, 0}), {2, 16}), 6));
     });
-    CHECK(steps_of(plan) == Steps{.pointwise = 1, .products = 1});
+    CHECK(steps_of(plan) == Steps{.pointwise = 1, .gemms = 1});
 }
 
 TEST_CASE("a state that a later node of the kernel would overwrite is stored apart") {

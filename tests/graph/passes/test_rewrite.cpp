@@ -124,13 +124,13 @@ TEST_CASE("a scale that is a weight folds into the layer's weight") {
     };
     const Graph graph = rewritten(record);
     const std::vector<char> known = find_weight_expressions(graph);
-    const Node& product = only(graph, Op::linear);
-    CHECK(graph.input(product, 0).op == Op::state);
-    CHECK(graph.input(product, 1).op == Op::multiply);
-    CHECK(known[static_cast<std::size_t>(product.inputs[1])] != 0);
+    const Node& gemm = only(graph, Op::linear);
+    CHECK(graph.input(gemm, 0).op == Op::state);
+    CHECK(graph.input(gemm, 1).op == Op::multiply);
+    CHECK(known[static_cast<std::size_t>(gemm.inputs[1])] != 0);
     Passes off;
     off.fold_scales = false;
-    CHECK(graph.input(product, 0).op == Op::state);
+    CHECK(graph.input(gemm, 0).op == Op::state);
     const Graph kept = rewritten(record, off);
     CHECK(kept.input(only(kept, Op::linear), 0).op == Op::multiply);
 }

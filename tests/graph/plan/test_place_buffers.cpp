@@ -20,7 +20,7 @@ struct Life {
 
 constexpr auto small = tg::KernelKind::pointwise;
 constexpr auto reduction = tg::KernelKind::reduction;
-constexpr auto product = tg::KernelKind::gemm;
+constexpr auto gemm = tg::KernelKind::gemm;
 constexpr auto opaque = tg::KernelKind::structural;
 
 /// Where buffers lie among steps of these kinds.
@@ -50,23 +50,23 @@ struct Placed {
 
 }  // namespace
 
-TEST_CASE("steps between products use no memory twice") {
-    // Small buffers of steps 0 to 3, each read by the next step; a large one from the product on.
+TEST_CASE("steps between GEMMs use no memory twice") {
+    // Small buffers of steps 0 to 3, each read by the next step; a large one from the GEMM on.
     const Placed placed({{64, 0, 1}, {64, 1, 2}, {64, 2, 3}, {64, 3, 4}, {4096, 4, 5}},
-                        {small, small, small, small, product, small});
+                        {small, small, small, small, gemm, small});
     for (std::size_t a = 0; a < 4; ++a) {
         for (std::size_t b = 0; b < a; ++b) {
             CHECK(!placed.share(a, b));
         }
     }
-    CHECK(placed.bytes == 4096 + 4 * 64);  // what step 3 makes, the product reads while it writes
+    CHECK(placed.bytes == 4096 + 4 * 64);  // what step 3 makes, the GEMM reads while it writes
 }
 
 TEST_CASE("the arena grows by an eighth for it, and no more") {
-    // Apart they take 4 x 512 bytes, else 2 x 512; a buffer of the product decides how much that is.
+    // Apart they take 4 x 512 bytes, else 2 x 512; a buffer of the GEMM decides how much that is.
     const auto place = [](std::size_t large) {
         return Placed({{512, 0, 1}, {512, 1, 2}, {512, 2, 3}, {512, 3, 3}, {large, 4, 5}},
-                      {small, small, small, small, product, product});
+                      {small, small, small, small, gemm, gemm});
     };
     const Placed grows = place(1824);
     CHECK(grows.bytes == 2048);
@@ -76,29 +76,27 @@ TEST_CASE("the arena grows by an eighth for it, and no more") {
     CHECK(refuses.share(0, 2));
 }
 
-TEST_CASE("a norm of what a product makes uses no memory of the product's input") {
-    // The input of the product, what it makes, and the norm of that, which the next product reads.
+TEST_CASE("a norm of what a GEMM makes uses no memory of the GEMM's input") {
+    // The input of the GEMM, what it makes, and the norm of that, which the next GEMM reads.
     const auto place = [](tg::KernelKind kind) {
-        return Placed({{512, 0, 1}, {512, 1, 3}, {64, 2, 3}, {512, 3, 4}}, {product, product, kind, product, product});
+        return Placed({{512, 0, 1}, {512, 1, 3}, {64, 2, 3}, {512, 3, 4}}, {gemm, gemm, kind, gemm, gemm});
     };
     const Placed norm = place(reduction);
     CHECK(!norm.share(0, 2));
     CHECK(norm.share(0, 3));
     CHECK(norm.bytes == 2 * 512 + 64);
-    CHECK(place(small).share(0, 2));  // no product computes that
+    CHECK(place(small).share(0, 2));  // no GEMM computes that
 
     // After the norm the memory is free: for a small step, too.
-    const Placed small_after({{512, 0, 1}, {512, 1, 4}, {64, 2, 3}, {64, 3, 4}},
-                             {product, product, reduction, small, product});
+    const Placed small_after({{512, 0, 1}, {512, 1, 4}, {64, 2, 3}, {64, 3, 4}}, {gemm, gemm, reduction, small, gemm});
     CHECK(!small_after.share(0, 2));
     CHECK(small_after.share(0, 3));
-    // Nothing but a product computes a norm.
-    CHECK(Placed({{512, 0, 1}, {512, 1, 3}, {64, 2, 3}}, {product, opaque, reduction, product}).share(0, 2));
+    // Nothing but a GEMM computes a norm.
+    CHECK(Placed({{512, 0, 1}, {512, 1, 3}, {64, 2, 3}}, {gemm, opaque, reduction, gemm}).share(0, 2));
 }
 
-TEST_CASE("memory is used again after a product") {
-    const Placed placed({{512, 0, 1}, {512, 1, 2}, {512, 2, 3}, {512, 3, 4}},
-                        {product, product, product, product, product});
+TEST_CASE("memory is used again after a GEMM") {
+    const Placed placed({{512, 0, 1}, {512, 1, 2}, {512, 2, 3}, {512, 3, 4}}, {gemm, gemm, gemm, gemm, gemm});
     CHECK(placed.bytes == 2 * 512);
     CHECK(placed.share(0, 2));
     CHECK(placed.share(1, 3));

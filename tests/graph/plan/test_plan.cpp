@@ -64,7 +64,7 @@ void check_with_all_passes() {
     check_plan(plan_of<Program>(fused));
 }
 
-/// A graph of made-up operations: elementwise chains, reductions, products, views and stores in any order.
+/// A graph of made-up operations: elementwise chains, reductions, GEMMs, views and stores in any order.
 Graph made_up_graph(std::uint64_t seed) {
     Recorder r;
     std::uint64_t draws = 0;

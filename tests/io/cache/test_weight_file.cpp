@@ -354,7 +354,7 @@ TEST_CASE("file identity: another file, another content and another place are ot
     const auto path = folder.file("model", "content");
     const io::FileIdentity first = io::file_identity(path);
     CHECK(first == io::file_identity(folder.path() / "." / "model"));
-    CHECK_FALSE(first.is_settled());
+    CHECK_FALSE(first.is_stable());
     std::filesystem::create_symlink(path, folder.path() / "link");
     CHECK(first == io::file_identity(folder.path() / "link"));
     const auto changed = std::filesystem::last_write_time(path);
@@ -364,12 +364,12 @@ TEST_CASE("file identity: another file, another content and another place are ot
     CHECK(first.changed != older.changed);
     CHECK(first.text() != older.text());
     constexpr std::int64_t nanoseconds = 1'000'000'000;
-    CHECK_FALSE(older.is_settled());  // its content may have changed just now, whatever its time says
-    CHECK_FALSE(older.is_settled(older.noted / nanoseconds + 2));
-    CHECK(older.is_settled(older.noted / nanoseconds + 3));
+    CHECK_FALSE(older.is_stable());  // its content may have changed just now, whatever its time says
+    CHECK_FALSE(older.is_stable(older.noted / nanoseconds + 2));
+    CHECK(older.is_stable(older.noted / nanoseconds + 3));
     io::FileIdentity future = older;
     future.changed = (older.noted / nanoseconds + 100) * nanoseconds;
-    CHECK_FALSE(future.is_settled(older.noted / nanoseconds + 3));
+    CHECK_FALSE(future.is_stable(older.noted / nanoseconds + 3));
     // Another content of the same size in the same place, its time set back: as images are built to be reproducible.
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     std::ofstream(path) << "CONTENT";

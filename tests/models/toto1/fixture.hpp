@@ -7,48 +7,35 @@
 
 #include <doctest/doctest.h>
 
-#include <totograph/forecast/cpu/eager_forecaster.hpp>
 #include <totograph/totograph.hpp>
 
 #include "models/toto1/fixture_data.hpp"
 #include "models/toto1/intermediates.hpp"
+#include "models/toto1/tapped.hpp"
+
+// Forecasters that the compiler made, against the reference.
 
 namespace fixture {
 
-/// A model that keeps every intermediate tensor, of every patch.
-template <class Model>
-using Tapped =
-    tg::toto1::WithRewrites<Model, tg::toto1::Rewrites{.last_patch_only = false, .keep_intermediates = true}>;
-
 /// Every intermediate tensor of the prefill, and the teacher-forced decode.
-template <tg::ExecutorKind executor, class CaseType>
+template <class CaseType>
 void check_intermediates(const CaseType& test) {
-    using Forecaster =
-        tg::Forecaster<Tapped<typename CaseType::Model>, CaseType::bucket, tg::ForecasterOptions{.executor = executor}>;
-    constexpr tg::toto1::Toto1Config config = CaseType::Model::config;
     const Tensors tensors(test.name);
     const Inputs inputs(tensors, CaseType::bucket);
-    Forecaster forecaster(tg::load<typename CaseType::Model>(folder(test.name)));
+    tg::Forecaster<Tapped<typename CaseType::Model>, CaseType::bucket> forecaster(
+        tg::load<typename CaseType::Model>(folder(test.name)));
     forecaster.fill(inputs.series, CaseType::bucket, 0);
-    forecaster.template run<0>();
-
-    const auto state_of = [&](const std::string& name, int layer) {
-        return forecaster.template read_state<float>(name, layer);
-    };
-    check_context(tensors, config, Bounds{}, state_of);
-
-    // Teacher-forced: step i has seen the context and i given patches.
-    constexpr auto patch = static_cast<std::size_t>(config.patch_size);
-    constexpr auto steps = static_cast<std::size_t>(Forecaster::sizes.steps);
-    for (std::size_t step = 0; step < steps; ++step) {
-        if (step > 0) {
-            auto forecast = forecaster.template read_state<float>("forecast");
-            give_patch(tensors, step, steps, patch, forecast);
-            forecaster.write_state("forecast", forecast);
-            forecaster.template run<1>();
-        }
-        check_step(tensors, config, step, steps, Bounds{}, state_of);
-    }
+    check_programs(
+        tensors, CaseType::Model::config,
+        [&](int program) {
+            if (program == 0) {
+                forecaster.template run<0>();
+            } else {
+                forecaster.template run<1>();
+            }
+        },
+        [&](const std::string& name, int layer) { return forecaster.template read_state<float>(name, layer); },
+        [&](const std::vector<float>& forecast) { forecaster.write_state("forecast", forecast); });
 }
 
 /// The mean forecast against the reference in the same mode.
@@ -63,37 +50,21 @@ void check_mean(const CaseType& test) {
                       forecaster.forecast(inputs.series).mean());
 }
 
-/// The same by the nodes as they are recorded when the test runs.
-template <tg::toto1::Rewrites rewrites, class CaseType>
-void check_recorded_mean(const CaseType& test) {
-    using Model = typename CaseType::Model;
+/// The mean forecast by a bucket that others of the same model share.
+template <tg::Bucket bucket, class CaseType>
+void check_mean_in(const CaseType& test) {
     const Tensors tensors(test.name);
     const Inputs inputs(tensors, CaseType::bucket);
-    tg::EagerForecaster forecaster(tg::load<Model>(folder(test.name)).weights,
-                                   tg::record_forecast<tg::toto1::WithRewrites<Model, rewrites>, CaseType::bucket>());
-    check_mean_values(tensors, CaseType::bucket, rewrites.kv_cache, Bounds{},
-                      forecaster.forecast(inputs.series).mean());
-}
-
-/// Each tensor by an eager executor that was compiled, and the mean by one that was not: they run the same nodes.
-template <class CaseType>
-void check_eager(const CaseType& test) {
-    SUBCASE("intermediates") {
-        check_intermediates<tg::ExecutorKind::eager>(test);
-    }
-    SUBCASE("mean") {
-        check_recorded_mean<tg::toto1::Rewrites{}>(test);
-    }
-    SUBCASE("mean without a cache") {
-        check_recorded_mean<tg::toto1::Rewrites{.kv_cache = false}>(test);
-    }
+    tg::Forecaster<typename CaseType::Model, bucket> forecaster(tg::load<typename CaseType::Model>(folder(test.name)));
+    const auto forecast = forecaster.forecast(inputs.series, {.horizon = CaseType::bucket.horizon});
+    check_mean_values(tensors, CaseType::bucket, true, Bounds{}, forecast.mean());
 }
 
 /// With a cache, as forecasts run; what is fused without one, check_fused_recomputation compares.
 template <class CaseType>
 void check_fused(const CaseType& test) {
     SUBCASE("intermediates") {
-        check_intermediates<tg::ExecutorKind::fused>(test);
+        check_intermediates(test);
     }
     SUBCASE("mean") {
         check_mean<tg::toto1::Rewrites{}>(test);

@@ -60,6 +60,9 @@ public:
         return static_cast<std::size_t>(info_of(name).shape.back());
     }
 
+    /// Patches of the forecast, each with a step of the trace.
+    [[nodiscard]] std::size_t steps() const { return static_cast<std::size_t>(info_of("trace_affine_loc").shape[0]); }
+
     /// What the first forecast patch of each variate is shifted by, `[batch, variates]`.
     [[nodiscard]] std::vector<float> levels() const {
         const std::vector<float> shifts = (*this)["trace_affine_loc"];

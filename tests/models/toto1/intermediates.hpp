@@ -76,6 +76,28 @@ inline void give_patch(const Tensors& tensors, std::size_t step, std::size_t ste
     }
 }
 
+/// Every intermediate tensor of the prefill, and the teacher-forced decode, of two programs that keep them and whose
+/// inputs are filled: `run(program)` runs one of them, `write_forecast(values)` replaces the forecast so far.
+template <class Run, class State, class WriteForecast>
+void check_programs(const Tensors& tensors, const tg::toto1::Toto1Config& config, Run&& run, State&& state,
+                    WriteForecast&& write_forecast) {
+    run(0);
+    check_context(tensors, config, Bounds{}, state);
+
+    // Teacher-forced: step i has seen the context and i given patches.
+    const auto patch = static_cast<std::size_t>(config.patch_size);
+    const std::size_t steps = tensors.steps();
+    for (std::size_t step = 0; step < steps; ++step) {
+        if (step > 0) {
+            std::vector<float> forecast = state("forecast", -1);
+            give_patch(tensors, step, steps, patch, forecast);
+            write_forecast(forecast);
+            run(1);
+        }
+        check_step(tensors, config, step, steps, Bounds{}, state);
+    }
+}
+
 /// A mean forecast by a program with a cache or without one, each against the reference in the same mode.
 inline void check_mean_values(const Tensors& tensors, const tg::Bucket& bucket, bool has_cache, const Bounds& bounds,
                               const std::vector<float>& found) {

@@ -119,15 +119,11 @@ inline Request part_of(const Request& whole, const Part& part) {
 
 /// How many of two forecasts' values differ in any bit; more than there are when they have different shapes.
 inline std::size_t different_bits(const tg::Forecast& a, const tg::Forecast& b) {
-    const auto values = [](const tg::Forecast& forecast) {
-        return forecast.sample_count() > 0 ? std::vector<float>(forecast.samples().begin(), forecast.samples().end())
-                                           : forecast.mean();
-    };
-    const auto first = values(a);
-    const auto second = values(b);
+    const auto first = a.values();
+    const auto second = b.values();
     if (a.batch() != b.batch() || a.variates() != b.variates() || a.horizon() != b.horizon() ||
-        a.sample_count() != b.sample_count()) {
-        return first.size() + second.size();
+        a.sample_count() != b.sample_count() || first.size() != second.size()) {
+        return first.size() + second.size() + 1;
     }
     std::size_t count = 0;
     for (std::size_t i = 0; i < first.size(); ++i) {
@@ -142,10 +138,10 @@ inline std::size_t different_bits(const tg::OwnedForecast& a, const tg::Forecast
 
 /// A forecast of part of what another one covers.
 inline tg::OwnedForecast part_of(const tg::Forecast& whole, const Part& part, Index horizon, Index samples) {
-    const Index count = std::max<Index>(1, samples);
-    const Index whole_count = std::max<Index>(1, whole.sample_count());
-    const auto mean = samples == 0 ? whole.mean() : std::vector<float>{};
-    const std::span<const float> from = samples == 0 ? std::span<const float>(mean) : whole.samples();
+    const std::span<const float> from = whole.values();
+    // Samples, levels, or one mean.
+    const Index whole_count = static_cast<Index>(from.size()) / (whole.batch() * whole.variates() * whole.horizon());
+    const Index count = samples > 0 ? samples : whole_count;
     std::vector<float> values{};
     for (Index row = 0; row < part.batch * part.variates; ++row) {
         const Index source = (part.first_series + row / part.variates) * whole.variates() + row % part.variates;

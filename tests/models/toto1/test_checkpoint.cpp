@@ -17,6 +17,8 @@
 #include <thread>
 #include <vector>
 
+#include <totograph/io/checkpoint/safetensors_writer.hpp>
+
 #include "io/support.hpp"
 #include "models/toto1/cases.hpp"
 #include "models/toto1/series.hpp"
@@ -459,7 +461,7 @@ TEST_CASE("a checkpoint's identity is its file's, and gone when the file changes
     std::filesystem::last_write_time(path, std::filesystem::last_write_time(path) - std::chrono::hours(1));
     const auto load = [&] { return tg::load<Model>(folder.path()).weights; };
     CHECK(load().source().identity().empty());  // a change within the same tick of the clock would not show
-    while (!tg::io::file_identity(path).is_settled()) {
+    while (!tg::io::file_identity(path).is_stable()) {
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
     const tg::Weights weights = load();

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <vector>
 
+#include <totograph/forecast/cpu/eager_forecaster.hpp>
+
 #include "models/toto1/fixture.hpp"
 #include "models/toto1/series.hpp"
 
@@ -15,22 +17,25 @@ namespace {
 
 constexpr tg::Bucket bucket{.variates = 2, .context = 256, .horizon = 128};
 constexpr tg::ForecasterOptions bf16_weights{.weights = tg::DType::bf16};
-constexpr tg::ForecasterOptions eager_options{.executor = tg::ExecutorKind::eager};
 using Fused = tg::Forecaster<Model, bucket>;
 using Bf16 = tg::Forecaster<Model, bucket, bf16_weights>;
-using Eager = tg::Forecaster<Model, bucket, eager_options>;
 
 const auto& weights() {
     static const auto made = tg::untrained<Model>(1);
     return made;
 }
 
+Request request() {
+    Request made = waves(1, 2, 250);
+    make_gaps(made);
+    return made;
+}
+
 template <class AnyForecaster>
 std::vector<float> forecast(int threads) {
-    Request request = waves(1, 2, 250);
-    make_gaps(request);
     AnyForecaster forecaster(weights(), {.threads = threads});
-    return forecaster.forecast(request.series(), {.horizon = 100}).mean();
+    const Request asked = request();
+    return forecaster.forecast(asked.series(), {.horizon = 100}).mean();
 }
 
 /// Two executors that round in another order, over one forecast.
@@ -50,7 +55,8 @@ std::size_t checkpoint_parameters() {
 }  // namespace
 
 TEST_CASE("the fused executor and the eager one") {
-    const auto eager = forecast<Eager>(1);
+    tg::EagerForecaster recorded(weights().weights, tg::record_forecast<Model, bucket>());
+    const auto eager = recorded.forecast(request().series(), {.horizon = 100}).mean();
     fixture::check_close("mean", fused(), eager, 1e-5);
     for (const float value : eager) {
         CHECK(std::isfinite(value));

@@ -162,15 +162,16 @@ TEST_CASE("a horizon that is extended is a loop over forecasts and their medians
     Request now = request();
     std::size_t done = 0;
     for (const Index steps : {16, 16, 5}) {  // whole patches of 8, of the bucket's 20 steps
-        const auto leg = forecaster.forecast(
-            now.series(), {.seed = tg::seed_of_leg(42, static_cast<Index>(done / 16)), .horizon = steps, .samples = 7});
+        const auto chunk = forecaster.forecast(
+            now.series(),
+            {.seed = tg::seed_of_chunk(42, static_cast<Index>(done / 16)), .horizon = steps, .samples = 7});
         for (std::size_t row = 0; row < 4; ++row) {
             for (std::size_t at = 0; at < static_cast<std::size_t>(steps) * 7; ++at) {
                 REQUIRE(extended.view().samples()[(row * 37 + done) * 7 + at] ==
-                        leg.samples()[row * static_cast<std::size_t>(steps) * 7 + at]);
+                        chunk.samples()[row * static_cast<std::size_t>(steps) * 7 + at]);
             }
         }
-        const std::vector<float> medians = leg.median();
+        const std::vector<float> medians = chunk.median();
         Request next{.batch = 2, .variates = 2, .steps = now.steps + steps};
         next.first_series = now.first_series;
         for (Index row = 0; row < 4; ++row) {

@@ -6,7 +6,6 @@
 
 #include <doctest/doctest.h>
 
-#include <totograph/exec/shared_states.hpp>
 #include <totograph/graph/explain/group_lines.hpp>
 #include <totograph/graph/node_facts.hpp>
 #include <totograph/serve/explain/explain_text.hpp>
@@ -183,18 +182,6 @@ TEST_CASE("nodes that run one by one, counted by hand") {
     CHECK(facts.weight_bytes == 4 * (2 * (8 + 128 + 16 + 128 + 8 + 1) + 16 + 2));
     CHECK(facts.intermediate_bytes % 64 == 0);
     CHECK(facts.intermediate_bytes >= facts.run.bytes_written - 32);
-}
-
-TEST_CASE("states that graphs share are one buffer") {
-    const std::vector<tg::Graph> graphs{recorded(), recorded()};
-    const tg::SharedStates states(graphs);
-    REQUIRE(states.find("input", -1) != nullptr);
-    CHECK(states.find("input", -1)->bytes == 128);
-    CHECK(states.find("output", -1)->bytes == 64);
-    CHECK(states.find("output", 3) == nullptr);
-    CHECK(states.bytes() == 128 + 64);
-    CHECK(states.bytes_of([](std::string_view name) { return name.starts_with("in"); }) == 128);
-    CHECK(states.find("input", -1)->offset != states.find("output", -1)->offset);
 }
 
 TEST_CASE("fused groups, a line each") {

@@ -207,7 +207,7 @@ Snapshot example() {
 const std::string cpu = R"(backend="cpu",bucket="2 x 3 x 512 -> 64, 16 samples, 1 exogenous",mode="max-autotune")";
 const std::string idle =
     "backend=\"a \\\"name\\\"\\\\\\nof two lines, {b=\\\"c\\\"} \xc3\xa9\","
-    "bucket=\"1 x 1 x 32 -> 8, mean\",mode=\"eager\"";
+    "bucket=\"1 x 1 x 32 -> 8, no samples\",mode=\"eager\"";
 
 }  // namespace
 

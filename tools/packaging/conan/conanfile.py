@@ -4,7 +4,6 @@
     conan create tools/packaging/conan
     conan create tools/packaging/conan -o "totograph/*:system_requirements=True"   # Eigen and nlohmann-json, too, from
                                                                                  # the system
-ConanCenter has no Random123: it comes from the system (librandom123-dev), or from where Random123_INCLUDE_DIR says.
 
 The package is the library's own CMake package: `find_package(totograph)` in a consumer finds that one, through
 CMakeToolchain, not one that Conan writes, so that flags, hints and totograph_targets come with it.
@@ -49,10 +48,8 @@ class TotographRecipe(ConanFile):
             self.requires("nlohmann_json/3.11.3", transitive_headers=True)
 
     def system_requirements(self):
-        packages = ["librandom123-dev"]
         if self.options.system_requirements:
-            packages += ["libeigen3-dev", "nlohmann-json3-dev"]
-        Apt(self).install(packages, check=True)
+            Apt(self).install(["libeigen3-dev", "nlohmann-json3-dev"], check=True)
 
     def validate(self):
         check_min_cppstd(self, 20)

@@ -12,6 +12,7 @@
 
 #include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/diagnostics/levels_text.hpp>
 #include <totograph/diagnostics/stress/data.hpp>
 #include <totograph/diagnostics/stress/thresholds.hpp>
 #include <totograph/forecast/bucket.hpp>
@@ -157,6 +158,15 @@ inline std::vector<float> compared_values(const Forecast& forecast, Compared com
     return {forecast.values().begin(), forecast.values().end()};
 }
 
+/// How many values are no finite numbers where those that are compared do not show it.
+inline std::uint64_t hidden_not_finite(const Forecast& forecast, Compared compared) {
+    const auto values = forecast.values();
+    const Index shown = compared == Compared::summaries
+                            ? 0
+                            : std::count_if(values.begin(), values.end(), [](float x) { return !std::isfinite(x); });
+    return static_cast<std::uint64_t>(std::max<Index>(0, forecast.not_finite() - shown));
+}
+
 /// What the medians of two independent sets of samples differ by on average at each step, `[batch, variates, horizon]`:
 /// sqrt(2) sqrt(2 / pi) sqrt(pi / 2) = 1.41 standard deviations by the root of their number, and a standard deviation
 /// is 0.74 of the distance between the quartiles, were they normal.
@@ -170,28 +180,36 @@ inline std::vector<float> median_scatter(const Forecast& forecast) {
     return scatter;
 }
 
-}  // namespace detail
-
-/// Compares two forecasts of one request, variate by variate. Deviations are in units of `scales` (`series_scale` of
-/// the history of each of `[batch, variates]`), or of the `forecast_scale` of the expected forecast where that is
-/// larger: a model has no finer resolution than its own output. Throws `Error` (`invalid_argument`) when the forecasts
-/// have different sizes, or when there is not a scale for each variate.
-inline ForecastDeviation compare_forecasts(const Forecast& found, const Forecast& expected,
-                                           std::span<const double> scales, const StressThresholds& thresholds) {
+/// Throws `Error` (`invalid_argument`) for forecasts of different sizes or levels, or without a scale for each variate.
+inline void check_comparable(const Forecast& found, const Forecast& expected, std::span<const double> scales) {
     if (found.batch() != expected.batch() || found.variates() != expected.variates() ||
         found.horizon() != expected.horizon() || found.sample_count() != expected.sample_count() ||
+        !std::ranges::equal(found.levels(), expected.levels()) ||
         static_cast<std::size_t>(found.batch() * found.variates()) != scales.size()) {
         const auto sizes = [](const Forecast& forecast) {
-            return to_string(Bucket{.batch = forecast.batch(),
-                                    .variates = forecast.variates(),
-                                    .horizon = forecast.horizon(),
-                                    .samples = forecast.sample_count()});
+            const Bucket bucket{.batch = forecast.batch(),
+                                .variates = forecast.variates(),
+                                .horizon = forecast.horizon(),
+                                .samples = forecast.sample_count()};
+            const bool has_levels = !forecast.levels().empty();
+            return to_string(bucket) + (has_levels ? ", levels " + levels_text(forecast.levels()) : "");
         };
         throw Error(ErrorCode::invalid_argument,
                     "Two forecasts to compare have different sizes, " + sizes(found) + " and " + sizes(expected) +
                         " (whose context is not known), with " + std::to_string(scales.size()) +
                         " scales. Compare forecasts of one request.");
     }
+}
+
+}  // namespace detail
+
+/// Compares two forecasts of one request, variate by variate. Deviations are in units of `scales` (`series_scale` of
+/// the history of each of `[batch, variates]`), or of the `forecast_scale` of the expected forecast where that is
+/// larger: a model has no finer resolution than its own output. Throws `Error` (`invalid_argument`) when the forecasts
+/// have different sizes or levels of quantiles, or when there is not a scale for each variate.
+inline ForecastDeviation compare_forecasts(const Forecast& found, const Forecast& expected,
+                                           std::span<const double> scales, const StressThresholds& thresholds) {
+    detail::check_comparable(found, expected, scales);
     const std::vector<float> values = detail::compared_values(found, thresholds.compared);
     const std::vector<float> wanted = detail::compared_values(expected, thresholds.compared);
     const bool is_sampled = found.sample_count() > 0;
@@ -231,8 +249,8 @@ inline ForecastDeviation compare_forecasts(const Forecast& found, const Forecast
         result.variates.push_back(deviation);
     }
     if (!result.variates.empty()) {  // which of them it was is not known
-        result.variates.front().not_finite +=
-            static_cast<std::uint64_t>(found.not_finite()) + static_cast<std::uint64_t>(expected.not_finite());
+        result.variates.front().not_finite += detail::hidden_not_finite(found, thresholds.compared) +
+                                              detail::hidden_not_finite(expected, thresholds.compared);
     }
     return result;
 }

@@ -40,6 +40,48 @@ struct BuildLatency {
     bool is_there = false;  ///< The backend has the mode for this bucket.
 };
 
+namespace detail {
+
+/// Builds what a row names once more, makes `forecasts` forecasts after a first one, and adds to the row what both
+/// took. Does nothing when the backend does not have the mode for the bucket.
+inline void measure_build(const Backend& backend, BuildLatency& row, bool is_first, const BackendResources& resources,
+                          const SyntheticRequest& request, int forecasts, const StressProbes& probes) {
+    const auto seconds_since = [&](std::chrono::nanoseconds start) {
+        return std::chrono::duration<double>(probes.clock() - start).count();
+    };
+    std::unique_ptr<BucketForecaster> forecaster;
+    const auto start = probes.clock();
+    try {
+        forecaster = backend.make(row.bucket, row.mode, resources);
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::invalid_argument || error.code() == ErrorCode::no_bucket) {
+            return;
+        }
+        throw;
+    }
+    const double build_seconds = seconds_since(start);
+    if (is_first) {
+        row.first_build_seconds = build_seconds;
+        row.is_there = true;
+    } else {
+        row.build.add(build_seconds);
+    }
+    row.captures = forecaster->captures();
+    row.bytes = forecaster->memory_bytes();
+    for (int forecast = 0; forecast <= forecasts; ++forecast) {
+        const auto begin = probes.clock();
+        (void)forecaster->forecast(request.series(), request.options());
+        const double seconds = seconds_since(begin);
+        if (forecast > 0) {
+            row.later.add(seconds);
+        } else if (is_first) {
+            row.first_seconds = seconds;
+        }
+    }
+}
+
+}  // namespace detail
+
 /// Builds each of these buckets in each mode that the backends have, `repeats` times in turns, and makes `forecasts`
 /// forecasts with each after a first one. A bucket that a backend does not have is left out, and so is a mode that it
 /// does not have for it. Throws `Error` for what forecasting meets.
@@ -47,9 +89,6 @@ inline std::vector<BuildLatency> measure_builds(std::span<const std::shared_ptr<
                                                 std::span<const Bucket> buckets, const BackendResources& resources,
                                                 int repeats, int forecasts, const StressProbes& probes = {}) {
     std::vector<BuildLatency> rows;
-    const auto seconds_since = [&](std::chrono::nanoseconds start) {
-        return std::chrono::duration<double>(probes.clock() - start).count();
-    };
     for (const Bucket& bucket : buckets) {
         const SyntheticRequest request(bucket);
         std::vector<std::pair<const Backend*, BuildLatency>> built;
@@ -68,35 +107,7 @@ inline std::vector<BuildLatency> measure_builds(std::span<const std::shared_ptr<
         }
         for (int repeat = 0; repeat < repeats; ++repeat) {
             for (auto& [backend, row] : built) {
-                std::unique_ptr<BucketForecaster> forecaster;
-                const auto start = probes.clock();
-                try {
-                    forecaster = backend->make(bucket, row.mode, resources);
-                } catch (const Error& error) {
-                    if (error.code() == ErrorCode::invalid_argument || error.code() == ErrorCode::no_bucket) {
-                        continue;  // a mode that is not there for this bucket
-                    }
-                    throw;
-                }
-                const double build_seconds = seconds_since(start);
-                if (repeat == 0) {
-                    row.first_build_seconds = build_seconds;
-                    row.is_there = true;
-                } else {
-                    row.build.add(build_seconds);
-                }
-                row.captures = forecaster->captures();
-                row.bytes = forecaster->memory_bytes();
-                for (int forecast = 0; forecast <= forecasts; ++forecast) {
-                    const auto begin = probes.clock();
-                    (void)forecaster->forecast(request.series(), request.options());
-                    const double seconds = seconds_since(begin);
-                    if (forecast > 0) {
-                        row.later.add(seconds);
-                    } else if (repeat == 0) {
-                        row.first_seconds = seconds;
-                    }
-                }
+                detail::measure_build(*backend, row, repeat == 0, resources, request, forecasts, probes);
             }
         }
         for (auto& [backend, row] : built) {

@@ -151,6 +151,24 @@ inline Check check_cache_file(const std::filesystem::path& path) {
                 io::in_quotes(identity, 100)};
 }
 
+/// A check for each file of records in a folder, by name.
+inline std::vector<Check> check_cache_files(const std::filesystem::path& folder) {
+    std::error_code failed;
+    std::vector<std::filesystem::path> files;
+    for (std::filesystem::directory_iterator each(folder, failed), end; !failed && each != end;
+         each.increment(failed)) {
+        if (each->path().extension() != ".lock" && each->is_regular_file(failed)) {
+            files.push_back(each->path());
+        }
+    }
+    std::sort(files.begin(), files.end());
+    std::vector<Check> checks;
+    for (const std::filesystem::path& path : files) {
+        checks.push_back(check_cache_file(path));
+    }
+    return checks;
+}
+
 }  // namespace detail
 
 /// Whether the folder for caches is there or can be made, can be written by its owner alone, and locked, and whether
@@ -197,15 +215,8 @@ inline std::vector<Check> check_cache_folder(const io::CacheFolder& folder) {
     if (!was_there) {
         fs::remove(folder.path, failed);  // only when it is empty, as it was not there
     }
-    std::vector<fs::path> files;
-    for (fs::directory_iterator each(folder.path, failed), end; !failed && each != end; each.increment(failed)) {
-        if (each->path().extension() != ".lock" && each->is_regular_file(failed)) {
-            files.push_back(each->path());
-        }
-    }
-    std::sort(files.begin(), files.end());
-    for (const fs::path& path : files) {
-        checks.push_back(detail::check_cache_file(path));
+    for (Check& check : detail::check_cache_files(folder.path)) {
+        checks.push_back(std::move(check));
     }
     const fs::path weights = folder.path / "weights";
     if (std::string distrusted = io::distrusted_folder(weights); !distrusted.empty()) {

@@ -89,9 +89,9 @@ inline Check check_cuda_speed(int index) {
 /// architecture, and what it reaches, measured in about a tenth of a second. Throws nothing for what it finds.
 inline std::vector<Check> check_cuda_device(int index, std::size_t wanted = 0) {
     std::vector<Check> checks;
-    const auto add = [&](const char* what, const char* remedy, auto&& look) {
+    const auto add = [&](const char* what, const char* remedy, auto&& make_check) {
         try {
-            checks.push_back(look());
+            checks.push_back(make_check());
         } catch (const std::exception& error) {
             cudaGetLastError();
             checks.push_back({what, CheckResult::failed, error.what(), remedy});

@@ -16,7 +16,7 @@
 #include <totograph/core/log.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cpu/evaluate/evaluate.hpp>
-#include <totograph/exec/cpu/evaluate/evaluate_with_eigen.hpp>
+#include <totograph/exec/cpu/gemm/matmul_in_double.hpp>
 #include <totograph/exec/cpu/gemm/packed_matrix.hpp>
 #include <totograph/exec/cpu/simd.hpp>
 #include <totograph/exec/prepared_cache.hpp>
@@ -32,9 +32,9 @@ namespace totograph::cpu {
 inline namespace TOTOGRAPH_SIMD_NAMESPACE {
 
 /// What evaluating weights needs of this instruction set.
-struct EigenMatmul {
+struct HostMatmul {
     static void evaluate(const Node& node, std::span<const TensorData> inputs, const TensorData& out) {
-        evaluate_with_eigen(node, inputs, out);
+        cpu::evaluate(node, inputs, out);
     }
 
     static void forget() {}
@@ -51,16 +51,14 @@ struct EigenMatmul {
                 buffer = Arena(static_cast<std::size_t>(rows * depth) * sizeof(float));
             }
             const float* values = b(part * rows * depth, rows * depth, reinterpret_cast<float*>(buffer.data()));
-            // Nobody writes to inputs.
-            const TensorData right{const_cast<float*>(values), DType::f32, Shape{1, rows, depth}};
             const Index outer = a.shape[0];
-            matmul_with_eigen(a, right, {out.floats() + part * outer * depth, DType::f32, Shape{1, outer, depth}});
+            matmul_in_double(a.floats(), values, out.floats() + part * outer * depth, outer, rows, depth);
         });
     }
 };
 
 /// Computes weight expressions of a graph from the checkpoint.
-using WeightEvaluator = BasicWeightEvaluator<EigenMatmul>;
+using WeightEvaluator = BasicWeightEvaluator<HostMatmul>;
 
 /// A weight as a kernel reads it.
 template <class Storage>
@@ -142,15 +140,12 @@ private:
         return weight.second_node < 0 ? bytes : 2 * bytes;
     }
 
-    /// All that the bytes of a packed matrix depend on, beside its weights. (The last bit of a composed GEMM may
-    /// also depend on the sizes of the caches, by which Eigen cuts sums into parts.)
+    /// All that the bytes of a packed matrix depend on, beside its weights.
     static std::string layout() {
 #define TOTOGRAPH_DETAIL_TEXT(name) #name
 #define TOTOGRAPH_DETAIL_TEXT_OF(name) TOTOGRAPH_DETAIL_TEXT(name)
         return "cpu " TOTOGRAPH_DETAIL_TEXT_OF(TOTOGRAPH_SIMD_NAMESPACE) ", panels of " + std::to_string(panel_width) +
-               ", " + std::string(name(dtype_of<Storage>)) +
-               ", Eigen " TOTOGRAPH_DETAIL_TEXT_OF(EIGEN_WORLD_VERSION) "." TOTOGRAPH_DETAIL_TEXT_OF(
-                   EIGEN_MAJOR_VERSION) "." TOTOGRAPH_DETAIL_TEXT_OF(EIGEN_MINOR_VERSION);
+               ", " + std::string(name(dtype_of<Storage>)) + ", composed in the order of the depth";
 #undef TOTOGRAPH_DETAIL_TEXT_OF
 #undef TOTOGRAPH_DETAIL_TEXT
     }

@@ -60,7 +60,7 @@ public:
     using Storage = std::conditional_t<precision == Precision::bf16, BFloat16, float>;
     /// Accumulators of a GEMM by cuBLASLt that a chain goes on with; in bf16 they are rounded as PyTorch's autocast
     /// rounds them.
-    using Sum = Storage;
+    using Accumulator = Storage;
     template <std::size_t which>
     using ProgramAt = RunningTogether<std::tuple_element_t<which, std::tuple<Programs...>>, StateStorage>;
 
@@ -209,7 +209,7 @@ private:
             pointers.residual = operand(launch.direct.residual);
             pointers.bias = operand(launch.direct.bias);
         } else {
-            pointers.output = reinterpret_cast<Sum*>(memory_.data() + accumulators_offset) + first_column;
+            pointers.output = reinterpret_cast<Accumulator*>(memory_.data() + accumulators_offset) + first_column;
         }
         return pointers;
     }
@@ -230,7 +230,7 @@ private:
     /// Selects how each launch of a program computes its GEMMs on this device.
     template <std::size_t which>
     void choose_gemms() {
-        const auto choices = gemm_choices<ProgramAt<which>, streams>(device_, execution_.fuses);
+        const auto choices = gemm_choices<ProgramAt<which>, streams>(device_, execution_);
         choices_[which].assign(choices.begin(), choices.end());
     }
 
@@ -334,14 +334,14 @@ private:
             static_assert(!At::launch.input_moves,
                           "totograph: the input of a GEMM lies at a place that is known before the run.");
         }
-        if constexpr (may_choose(GemmKernel::sm90, group)) {
+        if constexpr (is_compiled(GemmKernel::sm90, group)) {
             if (choice.kernel == GemmKernel::sm90) {
                 const int first = At::launch.first_gemm();
                 return launch_sm90<At>(launcher_, device_, pointers_of<which>(At::launch, first, 0).input,
                                        {weight_of<which>(first + i)...}, {call_of<which>(first + i)...}, stream);
             }
         }
-        if constexpr (may_choose(GemmKernel::sm90_cluster, group)) {
+        if constexpr (is_compiled(GemmKernel::sm90_cluster, group)) {
             if (choice.kernel == GemmKernel::sm90_cluster) {
                 using Group = typename ClusterGroupOf<ProgramAt<which>, streams, index>::type;
                 const KernelCall call = call_of<which>(At::launch.first);
@@ -373,22 +373,22 @@ private:
     void launch_epilogue(cudaStream_t stream, std::integer_sequence<int, i...>) const {
         using At = LaunchAt<ProgramAt<which>, streams, index>;
         constexpr int norms = At::launch.norms();
-        auto* const accumulators = reinterpret_cast<Sum*>(memory_.data() + accumulators_offset);
+        auto* const accumulators = reinterpret_cast<Accumulator*>(memory_.data() + accumulators_offset);
         if constexpr (At::launch.draws.is_possible) {
             constexpr int draw = At::launch.count - 1;
             using Draw = typename At::template KernelAt<draw>;
             constexpr std::array<int, 4> from = At::launch.draws.gemms;
-            using Draws = MixtureDraw<Sum, Draw, std::integer_sequence<int, from[0], from[1], from[2], from[3]>,
+            using Draws = MixtureDraw<Accumulator, Draw, std::integer_sequence<int, from[0], from[1], from[2], from[3]>,
                                       typename At::template KernelAt<norms + i>...>;
             const typename Draws::Calls calls{call_of<which>(At::launch.first + draw),
                                               {call_of<which>(At::launch.first_gemm() + i)...}};
-            launcher_.launch(&mixture_draw_kernel<Draws, Sum>, {blocks_for(device_, blocks_wanted<Draw>())}, stream,
-                             calls, static_cast<const Sum*>(accumulators));
+            launcher_.launch(&mixture_draw_kernel<Draws, Accumulator>, {blocks_for(device_, blocks_wanted<Draw>())},
+                             stream, calls, static_cast<const Accumulator*>(accumulators));
         } else if constexpr (!At::launch.direct.is_possible) {
-            using Group = EpilogueGroup<Sum, typename At::template KernelAt<norms + i>...>;
+            using Group = EpilogueGroup<Accumulator, typename At::template KernelAt<norms + i>...>;
             const typename Group::Calls calls{{call_of<which>(At::launch.first_gemm() + i)...}};
-            launcher_.launch(&epilogue_kernel<Group, Sum>, {Group::blocks * Group::members}, stream, calls,
-                             static_cast<const Sum*>(accumulators));
+            launcher_.launch(&epilogue_kernel<Group, Accumulator>, {Group::blocks * Group::members}, stream, calls,
+                             static_cast<const Accumulator*>(accumulators));
         }
     }
 

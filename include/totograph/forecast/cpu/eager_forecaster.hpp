@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include <totograph/core/arena.hpp>
+#include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cpu/evaluate/bound_graph.hpp>
 #include <totograph/exec/shared_states.hpp>
@@ -19,6 +21,7 @@
 #include <totograph/forecast/forecast_plan.hpp>
 #include <totograph/forecast/request_parts.hpp>
 #include <totograph/forecast/series.hpp>
+#include <totograph/forecast/state_access.hpp>
 #include <totograph/forecast/states.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/passes/rewrite.hpp>
@@ -47,8 +50,8 @@ RecordedForecast record_forecast() {
     return recorded;
 }
 
-/// Forecasts as a `Forecaster` with the eager executor does, to the bit, with programs that are recorded when it is
-/// made: one class for all models and buckets. One thread at a time may use it.
+/// Forecasts by the recorded nodes, one by one: slow, readable, the reference for other executors. Its programs are
+/// recorded when it is made: one class for all models and buckets. One thread at a time may use it. Forecasts allocate.
 class EagerForecaster {
 public:
     /// Prepares weights, unless other eager forecasters of these have them, and memory.
@@ -68,9 +71,42 @@ public:
 
     /// As `Forecaster::forecast`.
     Forecast forecast(const Series& series, const ForecastOptions& options = {}) {
-        return forecast_in_parts(series, options, recorded_.plan, parts_,
-                                 [this](const Series& part, const Bucket& request, std::uint64_t seed,
-                                        std::uint32_t first_sample) { return run(part, request, seed, first_sample); });
+        return forecast_in_parts(
+            series, options, recorded_.plan, parts_,
+            [this](const Series& part, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample) {
+                return forecast_part(part, request, seed, first_sample);
+            });
+    }
+
+    /// Writes a request to the input states, padded to the bucket. `forecast` does this, after it has checked the
+    /// request: here nothing is checked.
+    void fill(const Series& series, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample = 0) {
+        const auto memory_of = [this](std::string_view name) { return state(name, -1); };
+        recorded_.plan.fill(memory_of, recorded_.plan.sizes, series, request, seed, first_sample);
+    }
+
+    /// Runs one program alone, for those who look inside.
+    template <std::size_t which>
+    void run() {
+        bound_.at(which).run();
+    }
+
+    /// A copy of the content of a state. Throws `Error` when no program has a state of this name, or it is of another
+    /// type.
+    template <class T>
+    [[nodiscard]] std::vector<T> read_state(std::string_view name, int layer = -1) const {
+        const Node& declared = forecast_detail::require_state(states_.find(name, layer), name, layer).node;
+        const auto count = static_cast<std::size_t>(declared.shape.size());
+        forecast_detail::check_state(name, declared.dtype, declared.shape, dtype_of<T>, count);
+        const T* const from = static_cast<const T*>(state(name, layer));
+        return {from, from + count};
+    }
+    /// Overwrites a state. Throws `Error` when no program has a state of this name, or it has another size or type.
+    template <class T>
+    void write_state(std::string_view name, const std::vector<T>& values, int layer = -1) {
+        const Node& declared = forecast_detail::require_state(states_.find(name, layer), name, layer).node;
+        forecast_detail::check_state(name, declared.dtype, declared.shape, dtype_of<T>, values.size());
+        std::copy(values.begin(), values.end(), static_cast<T*>(state(name, layer)));
     }
 
     /// Bytes that it holds: states, intermediates, the result, and the weights of each program, which are counted as if
@@ -85,10 +121,10 @@ public:
 
 private:
     /// A request that was checked and fits.
-    Forecast run(const Series& series, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample) {
+    Forecast forecast_part(const Series& series, const Bucket& request, std::uint64_t seed,
+                           std::uint32_t first_sample) {
         const ForecastPlan& plan = recorded_.plan;
-        const auto memory_of = [this](std::string_view name) { return state(name, -1); };
-        plan.fill(memory_of, plan.sizes, series, request, seed, first_sample);
+        fill(series, request, seed, first_sample);
         for (std::size_t program = 0; program < bound_.size(); ++program) {
             for (Index left = plan.runs(program, request.horizon); left > 0; --left) {
                 bound_[program].run();

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -14,7 +13,6 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cpu/eager_executor.hpp>
 #include <totograph/exec/cpu/fused_executor.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/check_states.hpp>
@@ -31,25 +29,25 @@
 #include <totograph/graph/explain.hpp>
 #include <totograph/graph/explain/dot.hpp>
 #include <totograph/graph/facts.hpp>
+#include <totograph/graph/unroll.hpp>
 
 namespace totograph {
 
-/// Runs the programs of one bucket on the CPU: the part of a `Forecaster` that knows an executor.
+/// Runs the programs of one bucket on the CPU, fused: the part of a `Forecaster` that knows an executor.
 template <class Model, Bucket bucket, ForecasterOptions options>
 class CpuRunner {
     static_assert(options.weights == DType::f32 || options.weights == DType::bf16,
                   "totograph: weights are stored as f32 or bf16.");
-    static_assert(options.executor == ExecutorKind::fused || options.weights == DType::f32,
-                  "totograph: the eager executor keeps weights in f32.");
 
-    static constexpr bool is_eager = options.executor == ExecutorKind::eager;
-    using Programs = SchedulePrograms<Model, bucket, is_eager ? Passes::none() : options.passes, !is_eager>;
+    using Programs = SchedulePrograms<Model, bucket, options.passes>;
     template <class... Each>
-    using Fused = cpu::FusedExecutor<std::conditional_t<options.weights == DType::bf16, BFloat16, float>, Each...>;
-    template <class... Each>
-    using Eager = cpu::EagerExecutor<Each...>;
+    using ExecutorOf = cpu::FusedExecutor<std::conditional_t<options.weights == DType::bf16, BFloat16, float>, Each...>;
     template <class... Each>
     using LayoutOf = StateLayout<Each...>;
+    template <class... Each>
+    struct WeightBytes {
+        static constexpr std::size_t of(DType storage) { return shared_weight_bytes<Each...>(storage); }
+    };
     using Layout = typename Programs::template In<LayoutOf>;
 
 public:
@@ -58,26 +56,19 @@ public:
     template <std::size_t which>
     using ProgramAt = typename Programs::template At<which>;
     /// What runs them.
-    using Executor = typename std::conditional_t<is_eager, forecast_detail::InTemplate<Programs, Eager>,
-                                                 forecast_detail::InTemplate<Programs, Fused>>::type;
+    using Executor = typename Programs::template In<ExecutorOf>;
 
     /// Bytes of all states: inputs, result, caches.
     static constexpr std::size_t state_bytes = Layout::bytes;
     /// Bytes of intermediates, for whichever program runs.
     static constexpr std::size_t arena_bytes = Layout::arena_bytes;
     /// Bytes of cached keys and values; part of `state_bytes`. Without a cache there are none.
-    static constexpr std::size_t kv_cache_bytes = [] {
-        std::size_t bytes = 0;
-        for (std::size_t i = 0; i < Layout::count; ++i) {
-            bytes += states::is_kv_cache(Layout::entries[i].slot.name) ? Layout::entries[i].bytes() : 0;
-        }
-        return bytes;
-    }();
-    /// Bytes of the prepared weights that the last program reads, the one that runs most often; others read the same.
-    static constexpr std::size_t weight_bytes = Facts<ProgramAt<Programs::count - 1>>::weight_bytes(options.weights);
+    static constexpr std::size_t kv_cache_bytes = Layout::cache_bytes;
+    /// Bytes of the prepared weights of all programs, each once.
+    static constexpr std::size_t weight_bytes = Programs::template In<WeightBytes>::of(options.weights);
 
-    /// All programs as tables: memory, steps, kernels. An eager forecaster has no plan to tell of.
-    static std::string explain() requires(!is_eager) {
+    /// All programs as tables: memory, steps, kernels.
+    static std::string explain() {
         ExplainOptions explain_options;
         explain_options.storage = options.weights;
         std::string text = "sizes " + to_string(bucket) + "\n" + "  weights    " + detail::bytes_text(weight_bytes) +
@@ -93,7 +84,7 @@ public:
 
     /// One of the programs as Graphviz DOT.
     template <std::size_t which>
-    static std::string explain_dot() requires(!is_eager) {
+    static std::string explain_dot() {
         return totograph::explain_dot<ProgramAt<which>>(std::string(plan.names[which]));
     }
 
@@ -107,7 +98,7 @@ public:
     /// type.
     template <class T>
     [[nodiscard]] std::vector<T> read_state(std::string_view name, int layer = -1) const {
-        const auto& entry = forecast_detail::require_state<Layout>(name, layer);
+        const auto& entry = forecast_detail::require_state(Layout::find(name, layer), name, layer);
         const auto count = static_cast<std::size_t>(entry.slot.shape.size());
         forecast_detail::check_state(name, entry.slot.dtype, entry.slot.shape, dtype_of<T>, count);
         const T* const from = static_cast<const T*>(executor_.state(name, layer));
@@ -116,7 +107,7 @@ public:
     /// Overwrites a state. Throws `Error` when no program has a state of this name, or it has another size or type.
     template <class T>
     void write_state(std::string_view name, const std::vector<T>& values, int layer = -1) {
-        const auto& entry = forecast_detail::require_state<Layout>(name, layer);
+        const auto& entry = forecast_detail::require_state(Layout::find(name, layer), name, layer);
         forecast_detail::check_state(name, entry.slot.dtype, entry.slot.shape, dtype_of<T>, values.size());
         std::copy(values.begin(), values.end(), static_cast<T*>(executor_.state(name, layer)));
     }
@@ -136,7 +127,7 @@ protected:
     static_assert(forecast_detail::check_states<Layout, plan.sizes>());
 
     CpuRunner(const Weights& weights, const Resources& resources)
-        : executor_(weights, threads_of(resources)), result_(plan.result_size()) {}
+        : executor_(weights, thread_pool_of(resources)), result_(plan.result_size()) {}
 
     /// What lasts as long as one forecast of several parts: nothing.
     struct Scope {};
@@ -156,12 +147,6 @@ protected:
     [[nodiscard]] std::size_t runner_bytes() const { return executor_.memory_bytes() + result_.size() * sizeof(float); }
 
 private:
-    /// The eager executor runs on the caller's thread, and needs no other.
-    static std::shared_ptr<cpu::ThreadPool> threads_of(const Resources& resources) {
-        const bool needs_none = is_eager && resources.threads >= 0;
-        return thread_pool_of(needs_none ? Resources{.threads = 1} : resources);
-    }
-
     Executor executor_;
     std::vector<float> result_;
 };

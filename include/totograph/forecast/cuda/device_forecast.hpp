@@ -15,8 +15,8 @@ struct DeviceForecast {
     const float* data = nullptr;
     Bucket request;    ///< The sizes of the other axes.
     Index values = 1;  ///< Of each step.
-    /// How many values are 0 in place of what was no finite number (`Forecast::not_finite`): one number, in page-locked
-    /// memory that the host and the device can read. It is there with the values.
+    /// How many values are no finite numbers (`Forecast::not_finite`): one number, in page-locked memory that the host
+    /// and the device can read. It is there with the values.
     const std::uint32_t* not_finite = nullptr;
 
     /// Elements of the result.

@@ -7,6 +7,7 @@
 
 #include <cuda_runtime.h>
 
+#include <totograph/core/not_finite.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/kernels/collect.hpp>
 #include <totograph/exec/cuda/runtime/check.hpp>
@@ -38,13 +39,13 @@ public:
 
     /// Launches what writes the result: from the state `forecast` to `[batch, variates, horizon, values]` of what the
     /// state `request` asks for.
-    template <Index values, Index variates, Index steps>
+    template <Index values, Index variates, Index steps, NotFinite told>
     void collect(const ForecastPlan& plan, const std::byte* forecast, const std::byte* request,
                  cudaStream_t stream) const {
         const dim3 tiles(static_cast<unsigned>(divide_rounding_up(plan.bucket.horizon, collect_tile)),
                          static_cast<unsigned>(divide_rounding_up(values, collect_tile)),
                          static_cast<unsigned>(plan.bucket.batch * variates));
-        collect_kernel<values, variates, steps><<<tiles, block_threads, 0, stream>>>(
+        collect_kernel<values, variates, steps, told><<<tiles, block_threads, 0, stream>>>(
             reinterpret_cast<const float*>(forecast), reinterpret_cast<float*>(on_device_.data()),
             reinterpret_cast<const std::int32_t*>(request), not_finite());
         check(cudaGetLastError(), "launching a kernel");

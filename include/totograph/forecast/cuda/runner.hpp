@@ -39,6 +39,8 @@
 #include <totograph/forecast/series.hpp>
 #include <totograph/forecast/state_access.hpp>
 #include <totograph/forecast/states.hpp>
+#include <totograph/graph/facts.hpp>
+#include <totograph/graph/unroll.hpp>
 
 namespace totograph::cuda {
 
@@ -48,7 +50,7 @@ class Runner {
     static_assert(bucket.batch * bucket.variates <= 65535,
                   "totograph: the CUDA executor takes at most 65,535 variates of all series of a bucket together.");
     /// With all iterations of loops: launches are made of the steps of all layers.
-    using Programs = SchedulePrograms<Model, bucket, options.passes, true, false>;
+    using Programs = SchedulePrograms<Model, bucket, options.passes, false>;
     template <class... Each>
     using ExecutorOf = cuda::Executor<options.precision, Each...>;
 
@@ -72,7 +74,7 @@ public:
     /// the next call.
     DeviceForecast forecast_on(cudaStream_t stream, const Series& series, const ForecastOptions& request_options = {}) {
         const CurrentDevice current(device_.index);
-        const Bucket request = check_for(series, request_options, bucket, plan.sizes.patch_size);
+        const Bucket request = check_for(series, request_options, plan);
         if (!bucket.holds(request)) {
             throw Error(ErrorCode::no_bucket, "forecast_on: a request of " + to_string(request) +
                                                   " does not fit the compiled size " + to_string(bucket) +
@@ -110,7 +112,7 @@ public:
     /// The content of a state, copied to the host. Throws `Error` when no program has a state of this name.
     template <class T>
     [[nodiscard]] std::vector<T> read_state(std::string_view name, int layer = -1) {
-        const auto& entry = forecast_detail::require_state<typename Executor::Layout>(name, layer);
+        const auto& entry = forecast_detail::require_state(Executor::Layout::find(name, layer), name, layer);
         std::vector<T> values(static_cast<std::size_t>(entry.slot.shape.size()));
         check_element<T>(name, entry, values.size());
         const CurrentDevice current(device_.index);
@@ -124,7 +126,8 @@ public:
     /// Overwrites a state. Throws `Error` when no program has a state of this name, or it has another size or type.
     template <class T>
     void write_state(std::string_view name, const std::vector<T>& values, int layer = -1) {
-        check_element<T>(name, forecast_detail::require_state<typename Executor::Layout>(name, layer), values.size());
+        check_element<T>(name, forecast_detail::require_state(Executor::Layout::find(name, layer), name, layer),
+                         values.size());
         const CurrentDevice current(device_.index);
         pending_.wait();
         check(cudaMemcpyAsync(executor_.state(name, layer), values.data(), values.size() * sizeof(T),
@@ -140,7 +143,7 @@ public:
         report.weights =
             Programs::template In<WeightBytes>::of(options.precision == Precision::bf16 ? DType::bf16 : DType::f32);
         for (std::size_t i = 0; i < Executor::Layout::count; ++i) {
-            const bool is_cache = states::is_kv_cache(Executor::Layout::entries[i].slot.name);
+            const bool is_cache = Executor::Layout::entries[i].slot.use == StateUse::kv_cache;
             (is_cache ? report.caches : report.states) += Executor::StateStorage::bytes(i);
         }
         report.arena = aligned_size(Executor::Layout::arena_bytes);
@@ -155,12 +158,13 @@ public:
     }
 
     /// What the programs launch, as tables.
-    /// @param device  where they are to run (`describe_device`); else the one that programs are cut for
-    static std::string explain(const DeviceTraits& device = compiled_for) {
+    /// @param device     where they are to run (`describe_device`); else the one that programs are cut for
+    /// @param execution  that of `ForecasterResources`
+    static std::string explain(const DeviceTraits& device = compiled_for, const Execution& execution = {}) {
         std::string text = "sizes " + to_string(bucket) + "\n" + "  device memory  " + to_string(memory()) + "\n";
         Programs::for_each([&]<std::size_t which>() {
             text += "\n" + explain_launches<typename Executor::template ProgramAt<which>, options.precision>(
-                               std::string(plan.names[which]), device);
+                               std::string(plan.names[which]), device, execution);
         });
         return text;
     }
@@ -184,16 +188,18 @@ public:
 
     /// What one of the programs launches, as data.
     template <std::size_t which>
-    static explain_detail::LaunchList launch_list(const DeviceTraits& device = compiled_for) {
-        return explain_detail::LaunchList::of<typename Executor::template ProgramAt<which>, options.precision>(device);
+    static explain_detail::LaunchList launch_list(const DeviceTraits& device = compiled_for,
+                                                  const Execution& execution = {}) {
+        return explain_detail::LaunchList::of<typename Executor::template ProgramAt<which>, options.precision>(
+            device, execution);
     }
 
     /// What one of the programs launches, as a Graphviz picture.
     template <std::size_t which>
-    static std::string explain_dot(const DeviceTraits& device = compiled_for) {
+    static std::string explain_dot(const DeviceTraits& device = compiled_for, const Execution& execution = {}) {
         static_assert(which < program_count);
         return explain_launches_dot<typename Executor::template ProgramAt<which>, options.precision>(
-            std::string(plan.names[which]) + " of " + to_string(bucket), device);
+            std::string(plan.names[which]) + " of " + to_string(bucket), device, execution);
     }
 
     /// Copies and kernels in the graphs, of all of them together; what a loop repeats counts as one.
@@ -238,7 +244,7 @@ private:
 
     template <class... Each>
     struct WeightBytes {
-        static constexpr std::size_t of(DType storage) { return shared_weight_bytes<Each...>(storage); }
+        static constexpr std::size_t of(DType storage) { return shared_weight_bytes<Each...>(storage, 256); }
     };
 
     /// How often each program runs for a horizon.
@@ -324,11 +330,13 @@ private:
 
     /// What a forecast does before and after the programs.
     [[nodiscard]] auto recording() const {
-        return std::pair([this](cudaStream_t stream) { copy_inputs(stream); },
-                         [this](cudaStream_t stream) {
-                             result_.template collect<plan.sizes.values, bucket.variates, plan.sizes.forecast_steps()>(
-                                 plan, executor_.state(states::forecast), executor_.state(states::request), stream);
-                         });
+        return std::pair(
+            [this](cudaStream_t stream) { copy_inputs(stream); },
+            [this](cudaStream_t stream) {
+                result_
+                    .template collect<plan.sizes.values, bucket.variates, plan.sizes.forecast_steps(), plan.not_finite>(
+                        plan, executor_.state(states::forecast), executor_.state(states::request), stream);
+            });
     }
 
     /// Puts the replay of a request, which was checked and fits, onto a stream. The device is current.

@@ -81,7 +81,7 @@ public:
         std::string text;
         for (const File& file : files_) {
             const io::FileIdentity& before = file.before;
-            if (before.path.empty() || !before.is_settled() || io::file_identity(file.opened.path()) != before) {
+            if (before.path.empty() || !before.is_stable() || io::file_identity(file.opened.path()) != before) {
                 return {};
             }
             text += before.text() + "header " + std::to_string(file.opened.header_checksum()) + "\n";

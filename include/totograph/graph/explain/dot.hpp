@@ -65,7 +65,7 @@ inline constexpr DotLook state_look{"cylinder", "#ffffff", "#444444"};
 inline constexpr DotLook weight_look{"note", "#ffffff", "#777777"};
 
 inline DotLook look_of(Op op) {
-    switch (row_of(op).kind) {
+    switch (op_row(op).kind) {
         case OpClass::leaf: return op == Op::state ? state_look : weight_look;
         case OpClass::view:
         case OpClass::movement:

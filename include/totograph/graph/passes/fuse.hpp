@@ -93,7 +93,7 @@ private:
             }
             add_member(group, id);
             tag_inputs(node, group);
-        } else if (node.op == Op::linear || row_of(node.op).kind == OpClass::reduction) {
+        } else if (node.op == Op::linear || op_row(node.op).kind == OpClass::reduction) {
             visit_anchor(id);
         } else {
             if (is_view(node.op)) {  // a view that must move elements after all

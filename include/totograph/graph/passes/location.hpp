@@ -146,71 +146,57 @@ struct Locations {
     std::vector<Location> source;
 };
 
-static_assert(count_ops(OpClass::view) == 4, "totograph: `find_locations` has no case for an op that is a view.");
+static_assert(count_ops(OpClass::view) == 4, "totograph: `look_through` has no case for an op that is a view.");
 
-/// The location of every node that does not belong to the weights; `is_view` tells which need no kernel.
-constexpr Locations find_locations(const Graph& graph, const std::vector<char>& weight_expression,
-                                   const std::vector<StoreEvent>& stores) {
-    const std::vector<int> last_use = find_last_uses(graph);
-    Locations found{std::vector<Location>(graph.nodes.size()), std::vector<Location>(graph.nodes.size())};
-    std::vector<Location>& locations = found.seen;
-    for (int id = 0; id < graph.size(); ++id) {
-        const Node& node = graph[id];
-        Location& here = locations[static_cast<std::size_t>(id)];
-        here.base = id;
-        here.strides = contiguous_strides(node.shape);
-        const bool may_view = is_view(node.op) || node.op == Op::take;
-        if (!may_view || weight_expression[static_cast<std::size_t>(id)]) {
-            continue;
-        }
-        const int source = node.inputs[0];
-        const Shape& from = graph[source].shape;
-        Location view = locations[static_cast<std::size_t>(source)];
-        view.is_view = true;
-        bool possible = true;
-        if (node.op == Op::reshape) {
-            Strides strides{};
-            possible = reshape_strides(from, view.strides, node.shape, strides);
-            view.strides = strides;
-        } else if (node.op == Op::slice) {
-            auto& stride = view.strides[static_cast<std::size_t>(node.attributes[0])];
-            view.offset += node.attributes[1] * stride;
-            stride *= node.attributes[2];
-        } else if (node.op == Op::permute) {
-            const Strides before = view.strides;
-            for (int axis = 0; axis < node.shape.rank; ++axis) {
-                view.strides[static_cast<std::size_t>(axis)] =
-                    before[static_cast<std::size_t>(node.attributes[static_cast<std::size_t>(axis)])];
-            }
-        } else if (node.op == Op::expand) {
-            Strides strides{};
-            for (int back = 1; back <= from.rank; ++back) {
-                if (from[from.rank - back] != 1) {
-                    strides[static_cast<std::size_t>(node.shape.rank - back)] =
-                        view.strides[static_cast<std::size_t>(from.rank - back)];
-                }
-            }
-            view.strides = strides;
-        } else {
-            const Node& position = graph[node.inputs[1]];
-            possible = position.op == Op::state && position.shape.size() == 1 && view.position < 0 &&
-                       !written_between(stores, node.inputs[1], id, last_use[static_cast<std::size_t>(id)]);
-            view.position = node.inputs[1];
-            view.position_stride = view.strides[static_cast<std::size_t>(node.attributes[0])];
-            view.capacity = from[static_cast<int>(node.attributes[0])];
-            view.last_position = view.capacity - 1;
-        }
-        // A reshape that must move elements reads them in the order of its input.
-        Location& looks_at = found.source[static_cast<std::size_t>(id)];
-        looks_at = possible ? view : locations[static_cast<std::size_t>(source)];
-        looks_at.is_view = possible;
-        // What was read before a store must not change with it.
-        possible = possible && !(graph[view.base].op == Op::state &&
-                                 written_between(stores, view.base, id, last_use[static_cast<std::size_t>(id)]));
-        if (possible) {
-            here = view;
-        }
+/// Turns the location of a view's input into that of the view, but for what stores forbid. Returns whether that can be
+/// told by strides.
+constexpr bool look_through(const Node& node, const Shape& from, Location& view) {
+    if (node.op == Op::reshape) {
+        Strides strides{};
+        const bool possible = reshape_strides(from, view.strides, node.shape, strides);
+        view.strides = strides;
+        return possible;
     }
+    if (node.op == Op::slice) {
+        auto& stride = view.strides[static_cast<std::size_t>(node.attributes[0])];
+        view.offset += node.attributes[1] * stride;
+        stride *= node.attributes[2];
+    } else if (node.op == Op::permute) {
+        const Strides before = view.strides;
+        for (int axis = 0; axis < node.shape.rank; ++axis) {
+            view.strides[static_cast<std::size_t>(axis)] =
+                before[static_cast<std::size_t>(node.attributes[static_cast<std::size_t>(axis)])];
+        }
+    } else if (node.op == Op::expand) {
+        Strides strides{};
+        for (int back = 1; back <= from.rank; ++back) {
+            if (from[from.rank - back] != 1) {
+                strides[static_cast<std::size_t>(node.shape.rank - back)] =
+                    view.strides[static_cast<std::size_t>(from.rank - back)];
+            }
+        }
+        view.strides = strides;
+    }
+    return true;
+}
+
+/// The same of a `take`, whose position must be a state of one element that keeps its value up to the last use.
+constexpr bool look_at_position(const Graph& graph, int take, const Shape& from, const std::vector<StoreEvent>& stores,
+                                int last_use, Location& view) {
+    const Node& node = graph[take];
+    const Node& position = graph[node.inputs[1]];
+    const bool possible = position.op == Op::state && position.shape.size() == 1 && view.position < 0 &&
+                          !written_between(stores, node.inputs[1], take, last_use);
+    view.position = node.inputs[1];
+    view.position_stride = view.strides[static_cast<std::size_t>(node.attributes[0])];
+    view.capacity = from[static_cast<int>(node.attributes[0])];
+    view.last_position = view.capacity - 1;
+    return possible;
+}
+
+/// Lets GEMMs read no view whose rows lie unevenly.
+constexpr void copy_uneven_rows(const Graph& graph, const std::vector<char>& weight_expression,
+                                std::vector<Location>& locations) {
     for (int id = 0; id < graph.size(); ++id) {
         const int x = graph[id].inputs[0];
         const auto place = static_cast<std::size_t>(x);
@@ -221,6 +207,42 @@ constexpr Locations find_locations(const Graph& graph, const std::vector<char>& 
             locations[place].strides = contiguous_strides(graph[x].shape);
         }
     }
+}
+
+/// The location of every node that does not belong to the weights; `is_view` tells which need no kernel.
+constexpr Locations find_locations(const Graph& graph, const std::vector<char>& weight_expression,
+                                   const std::vector<StoreEvent>& stores) {
+    const std::vector<int> last_use = find_last_uses(graph);
+    Locations found{std::vector<Location>(graph.nodes.size()), std::vector<Location>(graph.nodes.size())};
+    std::vector<Location>& locations = found.seen;
+    for (int id = 0; id < graph.size(); ++id) {
+        const Node& node = graph[id];
+        const auto place = static_cast<std::size_t>(id);
+        Location& here = locations[place];
+        here.base = id;
+        here.strides = contiguous_strides(node.shape);
+        const bool may_view = is_view(node.op) || node.op == Op::take;
+        if (!may_view || weight_expression[place]) {
+            continue;
+        }
+        const int source = node.inputs[0];
+        const Shape& from = graph[source].shape;
+        Location view = locations[static_cast<std::size_t>(source)];
+        view.is_view = true;
+        bool possible = node.op == Op::take ? look_at_position(graph, id, from, stores, last_use[place], view)
+                                            : look_through(node, from, view);
+        // A reshape that must move elements reads them in the order of its input.
+        Location& looks_at = found.source[place];
+        looks_at = possible ? view : locations[static_cast<std::size_t>(source)];
+        looks_at.is_view = possible;
+        // What was read before a store must not change with it.
+        possible =
+            possible && !(graph[view.base].op == Op::state && written_between(stores, view.base, id, last_use[place]));
+        if (possible) {
+            here = view;
+        }
+    }
+    copy_uneven_rows(graph, weight_expression, locations);
     return found;
 }
 

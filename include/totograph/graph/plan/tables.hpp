@@ -22,6 +22,7 @@ struct StateSlot {
     DType dtype = DType::f32;
     Shape shape;
     int node = 0;
+    StateUse use = StateUse::any;
     int layer_step = 0;  ///< From each iteration of the program's loop to the next one.
 };
 
@@ -46,8 +47,8 @@ constexpr Plan list_states(const Graph& graph) {
     Plan plan;
     for (int id = 0; id < graph.size(); ++id) {
         if (graph[id].op == Op::state) {
-            plan.states.push_back(
-                {graph[id].name, graph[id].layer, graph[id].dtype, graph[id].shape, id, graph[id].layer_step});
+            plan.states.push_back({graph[id].name, graph[id].layer, graph[id].dtype, graph[id].shape, id, graph[id].use,
+                                   graph[id].layer_step});
         }
     }
     return plan;

@@ -50,7 +50,8 @@ constexpr Tensor operator-(Tensor a, Tensor b) {
 constexpr Tensor operator*(Tensor a, Tensor b) {
     return detail::binary(Op::multiply, a, b);
 }
-/// a / b, with broadcasting.
+/// a / b, with broadcasting. Of i32 the quotient towards zero, as in C++; by 0, and of the least number by -1, the
+/// nearest value that i32 has, and 0 / 0 is 0.
 constexpr Tensor operator/(Tensor a, Tensor b) {
     return detail::binary(Op::divide, a, b);
 }

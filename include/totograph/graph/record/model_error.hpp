@@ -36,6 +36,7 @@ enum class ModelErrorKind {
     state_declared_twice,
     position_is_not_an_integer_state,
     too_many_inputs,
+    input_count_differs,
     different_recorders,
     loop_is_empty,
     loop_changes_its_tensor,

@@ -43,4 +43,11 @@ constexpr Tensor argmax(Tensor x) {
     return x.recorder().add(Op::argmax, DType::i32, with_axis(x.shape(), -1, 1), {x});
 }
 
+/// The numbers of the last axis in ascending order, NaN last, as NumPy and PyTorch have it. For rows of a few dozen
+/// numbers, such as quantiles: a row is sorted by comparing all pairs. x is f32.
+constexpr Tensor sort(Tensor x) {
+    x.recorder().axis_of(x, -1);
+    return x.recorder().add(Op::sort, x.dtype(), x.shape(), {x});
+}
+
 }  // namespace totograph

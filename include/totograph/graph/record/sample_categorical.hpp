@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <totograph/core/categorical.hpp>
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/op.hpp>
@@ -43,6 +44,12 @@ constexpr Tensor sample_categorical(Tensor logits, Index samples, const Categori
         recorder.fail(ModelErrorKind::sampled_shapes_differ)
             << "sample_categorical: " << samples << " samples of logits that are " << name(logits.dtype()) << " "
             << shape << "; they must be f32 [series, 1 or samples, variates, positions, vocabulary]";
+        return logits;
+    }
+    if (shape[4] > categorical::most_ids) {
+        recorder.fail(ModelErrorKind::sampled_shapes_differ)
+            << "sample_categorical: a vocabulary of " << shape[4] << " ids; at most " << categorical::most_ids
+            << " (2^27) can be drawn from, for their weights are added up in 64 bits";
         return logits;
     }
     if (filter.temperature.dtype() != DType::f32 || filter.temperature.shape().size() != 1 ||

@@ -78,8 +78,10 @@ public:
     constexpr Tensor iota(Index count, DType dtype = DType::f32) { return add(leaf(Op::iota, dtype, Shape{count})); }
 
     /// A buffer that outlives a run, by name. Two programs that name the same state share it. Declaring it again gives
-    /// the same state. A state that each layer has its own of takes the layer's number beside its name.
-    constexpr Tensor state(std::string_view name, const Shape& shape, DType dtype = DType::f32, LayerIndex layer = {}) {
+    /// the same state. A state that each layer has its own of takes the layer's number beside its name. It is for `use`
+    /// if any of its declarations says so.
+    constexpr Tensor state(std::string_view name, const Shape& shape, DType dtype = DType::f32, LayerIndex layer = {},
+                           StateUse use = StateUse::any) {
         for (const int id : states_) {
             if (graph_[id].layer == layer.number_ && graph_[id].layer_step == layer.step_ && graph_[id].name == name) {
                 if (is_usable(shape, "state") && (!(graph_[id].shape == shape) || graph_[id].dtype != dtype)) {
@@ -87,6 +89,7 @@ public:
                         << "state '" << name << "': declared as " << totograph::name(graph_[id].dtype) << " "
                         << graph_[id].shape << ", then as " << totograph::name(dtype) << " " << shape;
                 }
+                graph_[id].use = use == StateUse::any ? graph_[id].use : use;
                 return {this, id};
             }
         }
@@ -94,6 +97,7 @@ public:
         node.name = name;
         node.layer = layer.number_;
         node.layer_step = layer.step_;
+        node.use = use;
         states_.push_back(graph_.size());
         return add(node);
     }
@@ -135,16 +139,16 @@ public:
 
     /// Adds a node of any op. Blocks use the functions of models; this is for those who write new ops. Every node
     /// passes through here, so what holds for all of them is checked here: dtypes that the op computes in, shapes of
-    /// at most `max_rank` axes of at least one element, and inputs that come before.
+    /// at most `max_rank` axes of at least one element, and inputs that come before, as many as the op takes.
     constexpr Tensor add(const Node& node) {
         graph_.nodes.push_back(node);
         Node& added = graph_.nodes.back();
         added.iteration = loops_.iteration();
         if (added.dtype == DType::bf16 || added.dtype == DType::f16) {
             fail(ModelErrorKind::dtype_is_storage_only) << name(added.op) << ": a tensor of " << name(added.dtype);
-        } else if (!takes_dtype(row_of(added.op).dtypes, added.dtype)) {
+        } else if (!takes_dtype(op_row(added.op).dtypes, added.dtype)) {
             fail(ModelErrorKind::dtype_is_not_taken) << name(added.op) << " of " << name(added.dtype)
-                                                     << "; it computes in " << name_of(row_of(added.op).dtypes);
+                                                     << "; it computes in " << name_of(op_row(added.op).dtypes);
         }
         if (!is_usable(added.shape, name(added.op))) {
             added.shape = usable(added.shape);
@@ -164,6 +168,15 @@ public:
                     << graph_[input].shape << ", which the body of `repeat` has recorded for itself";
             }
             is_known = is_known && is_weight_expression_[static_cast<std::size_t>(input)] != 0;
+        }
+        const OpRow& row = op_row(added.op);
+        if (added.input_count < row.least_inputs || added.input_count > row.most_inputs) {
+            ModelError& error = fail(ModelErrorKind::input_count_differs);
+            error << name(added.op) << " of " << Index{added.input_count} << " inputs; it takes "
+                  << Index{row.least_inputs};
+            if (row.most_inputs > row.least_inputs) {
+                error << " to " << Index{row.most_inputs};
+            }
         }
         is_weight_expression_.push_back(is_known ? 1 : 0);
         return {this, id};

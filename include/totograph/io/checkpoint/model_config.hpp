@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +16,8 @@
 #include "totograph/core/error.hpp"
 #include "totograph/core/shape.hpp"
 #include "totograph/io/json.hpp"
+#include "totograph/io/json_text.hpp"
+#include "totograph/io/json_value.hpp"
 #include "totograph/io/text.hpp"
 #include "totograph/io/text_file.hpp"
 
@@ -24,9 +25,9 @@ namespace totograph::io {
 
 /// The `config.json` of a checkpoint.
 ///
-/// Keys are paths: names and array positions joined by dots, like `patch_size`,
-/// `output_distribution_kwargs.k_components` or `output_distribution_classes.0`. A path that leads through `null` finds
-/// nothing. A field that is there but null is of another type than any that was asked for.
+/// Keys are paths: names and array positions joined by dots, like `hidden_size`, `rope_scaling.factor` or
+/// `architectures.0`. A path that leads through `null` finds nothing. A field that is there but null is of another type
+/// than any that was asked for.
 class ModelConfig {
 public:
     /// Reads a file. Throws `Error(file_not_found)` when it cannot be opened or is no regular file, and as `parse`
@@ -48,7 +49,7 @@ public:
 
     /// Whether the field is there and null.
     [[nodiscard]] bool is_null(std::string_view key) const {
-        const nlohmann::json* const value = find(key);
+        const JsonValue* const value = find(key);
         return value != nullptr && value->is_null();
     }
 
@@ -84,11 +85,11 @@ private:
 
     static constexpr std::size_t largest_file = 16U << 20U;
 
-    ModelConfig(nlohmann::json document, std::string file_name)
+    ModelConfig(JsonValue document, std::string file_name)
         : document_(std::move(document)), file_name_(std::move(file_name)) {}
 
-    [[nodiscard]] const nlohmann::json* find(std::string_view key) const {
-        const nlohmann::json* value = &document_;
+    [[nodiscard]] const JsonValue* find(std::string_view key) const {
+        const JsonValue* value = &document_;
         while (true) {
             const std::size_t dot = key.find('.');
             value = child(*value, key.substr(0, dot));
@@ -99,49 +100,44 @@ private:
         }
     }
 
-    static const nlohmann::json* child(const nlohmann::json& parent, std::string_view step) {
+    static const JsonValue* child(const JsonValue& parent, std::string_view step) {
         if (parent.is_object()) {
-            const auto position = parent.find(std::string(step));
-            return position == parent.end() ? nullptr : &*position;
+            return parent.find(step);
         }
         std::size_t index = 0;
         const auto result = std::from_chars(step.data(), step.data() + step.size(), index);
         const bool is_index = result.ec == std::errc{} && result.ptr == step.data() + step.size();
-        return parent.is_array() && is_index && index < parent.size() ? &parent[index] : nullptr;
+        return parent.is_array() && is_index && index < parent.items().size() ? &parent.items()[index] : nullptr;
     }
 
-    static std::optional<Index> as_integer(const nlohmann::json* value) {
-        if (value == nullptr || !value->is_number_integer()) {
-            return std::nullopt;
-        }
-        constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<Index>::max());
-        if (value->is_number_unsigned() && value->get<std::uint64_t>() > most) {
-            return std::nullopt;
-        }
-        return value->get<Index>();
+    static std::optional<Index> as_integer(const JsonValue* value) {
+        return value != nullptr ? value->integer() : std::nullopt;
     }
 
-    static std::optional<double> as_number(const nlohmann::json* value) {
-        return value != nullptr && value->is_number() ? std::optional(value->get<double>()) : std::nullopt;
+    static std::optional<double> as_number(const JsonValue* value) {
+        return value != nullptr ? value->number() : std::nullopt;
     }
 
-    static std::optional<bool> as_boolean(const nlohmann::json* value) {
-        return value != nullptr && value->is_boolean() ? std::optional(value->get<bool>()) : std::nullopt;
+    static std::optional<bool> as_boolean(const JsonValue* value) {
+        return value != nullptr ? value->boolean() : std::nullopt;
     }
 
-    static std::optional<std::string> as_text(const nlohmann::json* value) {
-        return value != nullptr && value->is_string() ? std::optional(value->get<std::string>()) : std::nullopt;
+    static std::optional<std::string> as_text(const JsonValue* value) {
+        const std::string* const text = value != nullptr ? value->string() : nullptr;
+        return text != nullptr ? std::optional(*text) : std::nullopt;
     }
 
     /// A value as the file spells it, cut when it is long.
-    static std::string spelled(const nlohmann::json& value) {
+    static std::string spelled(const JsonValue& value) {
         constexpr std::size_t longest = 120;
-        return printable(value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), longest);
+        std::string text;
+        append_json(text, value);  // all that was read is UTF-8
+        return printable(text, longest);
     }
 
     /// What stands at a key, for a message.
     [[nodiscard]] std::string found(std::string_view key) const {
-        if (const nlohmann::json* const value = find(key); value != nullptr) {
+        if (const JsonValue* const value = find(key); value != nullptr) {
             return spelled(*value);
         }
         for (std::size_t dot = key.find('.'); dot != std::string_view::npos; dot = key.find('.', dot + 1)) {
@@ -162,14 +158,14 @@ private:
         return *std::move(value);
     }
 
-    nlohmann::json document_;
+    JsonValue document_;
     std::string file_name_;
 };
 
 /// Compares a checkpoint's configuration with the one that was compiled, field by field, and reports all differences in
 /// one error, so that they need not be met one by one.
 ///
-///     ConfigCheck(config).integer("patch_size", 64).boolean("spacewise_first", false, true).finish();
+///     ConfigCheck(config).integer("hidden_size", 512).boolean("tie_embeddings", false, true).finish();
 ///
 /// Keys are those of `ModelConfig`, which must outlive the check. A field that is missing is a difference, unless
 /// `if_absent` gives the value that it then has. A field of another type is a difference.
@@ -177,6 +173,12 @@ class ConfigCheck {
 public:
     explicit ConfigCheck(const ModelConfig& config) : config_(config) {}
     explicit ConfigCheck(ModelConfig&&) = delete;
+
+    /// Takes fields that are null for missing ones, from here on.
+    ConfigCheck& null_is_absent() {
+        null_is_absent_ = true;
+        return *this;
+    }
 
     /// Expects a whole number.
     ConfigCheck& integer(std::string_view key, Index expected, std::optional<Index> if_absent = std::nullopt) {
@@ -226,20 +228,21 @@ private:
     template <class Value>
     void compare(std::string_view key, const std::optional<Value>& found, const Value& expected,
                  const std::optional<Value>& if_absent) {
-        const bool absent = !config_.contains(key);
+        const bool absent = !config_.contains(key) || (null_is_absent_ && config_.is_null(key));
         const std::optional<Value>& value = absent ? if_absent : found;
         if (value && *value == expected) {
             return;
         }
         std::string line = in_quotes(config_.file_name(), longest_quote) + ": the field " + in_quotes(key) +
-                           ": expected " + ModelConfig::spelled(expected) + ", found " + config_.found(key);
+                           ": expected " + ModelConfig::spelled(JsonValue(expected)) + ", found " + config_.found(key);
         if (absent && if_absent) {
-            line += ", which means " + ModelConfig::spelled(*if_absent);
+            line += ", which means " + ModelConfig::spelled(JsonValue(*if_absent));
         }
         differences_.push_back(std::move(line));
     }
 
     const ModelConfig& config_;
+    bool null_is_absent_ = false;
     std::vector<std::string> differences_;
 };
 

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,6 +20,7 @@
 #include "totograph/core/error.hpp"
 #include "totograph/core/shape.hpp"
 #include "totograph/io/json.hpp"
+#include "totograph/io/json_value.hpp"
 #include "totograph/io/text.hpp"
 
 namespace totograph::io {
@@ -80,16 +80,17 @@ constexpr std::optional<std::uint64_t> checked_product(std::uint64_t a, std::uin
 /// Reads and checks the description of one tensor.
 class TensorDescription {
 public:
-    TensorDescription(const std::string& tensor, const nlohmann::json& description, std::string_view file_name)
+    /// @param description  what stands at the tensor's name; must outlive this
+    TensorDescription(const JsonValue& description, std::string_view file_name)
         : file_name_(file_name), description_(description) {
-        info_.name = tensor;
+        info_.name = description.name();
         if (!description.is_object()) {
             fail("must be described by an object with 'dtype', 'shape' and 'data_offsets', but its description is " +
                  found(description));
         }
-        for (const auto& item : description.items()) {
-            if (item.key() != "dtype" && item.key() != "shape" && item.key() != "data_offsets") {
-                fail("has the unknown field " + in_quotes(item.key()) +
+        for (const JsonValue& field : description.items()) {
+            if (field.name() != "dtype" && field.name() != "shape" && field.name() != "data_offsets") {
+                fail("has the unknown field " + in_quotes(field.name()) +
                      "; only 'dtype', 'shape' and 'data_offsets' were expected");
             }
         }
@@ -99,12 +100,12 @@ public:
     TensorInfo read(std::uint64_t data_begin, std::uint64_t data_size) {
         read_dtype();
         const std::uint64_t elements = read_shape();
-        const nlohmann::json& offsets = field("data_offsets");
-        if (!offsets.is_array() || offsets.size() != 2) {
+        const JsonValue& offsets = field("data_offsets");
+        if (!offsets.is_array() || offsets.items().size() != 2) {
             fail("has 'data_offsets' of " + found(offsets) + "; an array of two whole numbers was expected");
         }
-        const std::uint64_t begin = whole_number(offsets[0], "data offset");
-        const std::uint64_t end = whole_number(offsets[1], "data offset");
+        const std::uint64_t begin = whole_number(offsets.items()[0], "data offset");
+        const std::uint64_t end = whole_number(offsets.items()[1], "data offset");
         const std::string range = "[" + std::to_string(begin) + ", " + std::to_string(end) + "]";
         if (begin > end) {
             fail("has the data offsets " + range + ", whose begin lies behind its end");
@@ -125,40 +126,40 @@ private:
                                                  in_quotes(file_name_, longest_quote) + " " + what + ".");
     }
 
-    static std::string found(const nlohmann::json& value) {
-        return value.is_array() ? "an array of " + std::to_string(value.size())
+    static std::string found(const JsonValue& value) {
+        return value.is_array() ? "an array of " + std::to_string(value.items().size())
                                 : "the type " + std::string(value.type_name());
     }
 
-    [[nodiscard]] const nlohmann::json& field(const char* key) const {
-        const auto position = description_.find(key);
-        if (position == description_.end()) {
+    [[nodiscard]] const JsonValue& field(const char* key) const {
+        const JsonValue* const found = description_.find(key);
+        if (found == nullptr) {
             fail("has no field '" + std::string(key) + "'");
         }
-        return *position;
+        return *found;
     }
 
-    [[nodiscard]] std::uint64_t whole_number(const nlohmann::json& value, const std::string& what) const {
+    [[nodiscard]] std::uint64_t whole_number(const JsonValue& value, const std::string& what) const {
         // The parser keeps integers that fit no 64 bits as floating point, so those fail here too.
-        if (!value.is_number_integer()) {
+        if (!value.is_integer()) {
             fail("has a " + what + " that is not a whole number of at most 63 bits, but of " + found(value));
         }
-        if (!value.is_number_unsigned()) {
-            fail("has the negative " + what + " " + std::to_string(value.get<std::int64_t>()));
+        const std::optional<std::uint64_t> number = value.whole();
+        if (!number) {
+            fail("has the negative " + what + " " + std::to_string(*value.integer()));
         }
-        const auto number = value.get<std::uint64_t>();
-        if (number > static_cast<std::uint64_t>(std::numeric_limits<Index>::max())) {
-            fail("has the " + what + " " + std::to_string(number) + ", which overflows 63 bits");
+        if (*number > static_cast<std::uint64_t>(std::numeric_limits<Index>::max())) {
+            fail("has the " + what + " " + std::to_string(*number) + ", which overflows 63 bits");
         }
-        return number;
+        return *number;
     }
 
     void read_dtype() {
-        const nlohmann::json& dtype = field("dtype");
-        if (!dtype.is_string()) {
+        const JsonValue& dtype = field("dtype");
+        if (dtype.string() == nullptr) {
             fail("has a 'dtype' of " + found(dtype) + "; a string such as \"F32\" was expected");
         }
-        info_.dtype_name = dtype.get<std::string>();
+        info_.dtype_name = *dtype.string();
         const auto known = std::find_if(safetensors_types.begin(), safetensors_types.end(),
                                         [&](const SafetensorsType& type) { return type.name == info_.dtype_name; });
         if (known != safetensors_types.end()) {
@@ -169,12 +170,12 @@ private:
 
     /// Reads the extents and returns the number of elements.
     std::uint64_t read_shape() {
-        const nlohmann::json& shape = field("shape");
+        const JsonValue& shape = field("shape");
         if (!shape.is_array()) {
             fail("has a 'shape' of " + found(shape) + "; an array of whole numbers was expected");
         }
         std::uint64_t elements = 1;
-        for (const nlohmann::json& entry : shape) {
+        for (const JsonValue& entry : shape.items()) {
             const std::uint64_t extent = whole_number(entry, "extent");
             info_.shape.push_back(static_cast<Index>(extent));
             const auto product = checked_product(elements, extent);
@@ -206,22 +207,22 @@ private:
     }
 
     std::string_view file_name_;
-    const nlohmann::json& description_;
+    const JsonValue& description_;
     TensorInfo info_;
     std::uint64_t bits_ = 0;
 };
 
-inline void check_safetensors_metadata(const nlohmann::json& metadata, const std::string& where) {
+inline void check_safetensors_metadata(const JsonValue& metadata, const std::string& where) {
     if (!metadata.is_object()) {
         throw Error(ErrorCode::invalid_file, where + " has a '__metadata__' of type " +
                                                  std::string(metadata.type_name()) +
                                                  "; an object that maps strings to strings was expected.");
     }
-    for (const auto& item : metadata.items()) {
-        if (!item.value().is_string()) {
-            throw Error(ErrorCode::invalid_file, where + " has a '__metadata__' whose entry " + in_quotes(item.key()) +
-                                                     " is of type " + std::string(item.value().type_name()) +
-                                                     "; a string was expected.");
+    for (const JsonValue& entry : metadata.items()) {
+        if (entry.string() == nullptr) {
+            throw Error(ErrorCode::invalid_file, where + " has a '__metadata__' whose entry " +
+                                                     in_quotes(entry.name()) + " is of type " +
+                                                     std::string(entry.type_name()) + "; a string was expected.");
         }
     }
 }
@@ -291,16 +292,15 @@ inline std::vector<TensorInfo> parse_safetensors_header(std::span<const std::byt
     if (!text.starts_with('{')) {
         throw Error(ErrorCode::invalid_file, where + " is not a JSON object: it must begin with '{'.");
     }
-    const nlohmann::json header = parse_json(text, where);
+    const JsonValue header = parse_json(text, where);
 
     const std::size_t data_begin = prefix + static_cast<std::size_t>(length);
     std::vector<TensorInfo> tensors;
-    for (const auto& item : header.items()) {
-        if (item.key() == "__metadata__") {
-            detail::check_safetensors_metadata(item.value(), where);
+    for (const JsonValue& item : header.items()) {
+        if (item.name() == "__metadata__") {
+            detail::check_safetensors_metadata(item, where);
         } else {
-            tensors.push_back(detail::TensorDescription(item.key(), item.value(), file_name)
-                                  .read(data_begin, file_size - data_begin));
+            tensors.push_back(detail::TensorDescription(item, file_name).read(data_begin, file_size - data_begin));
         }
     }
     std::sort(tensors.begin(), tensors.end(), [](const TensorInfo& a, const TensorInfo& b) {

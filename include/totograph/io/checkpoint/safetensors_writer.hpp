@@ -7,11 +7,11 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "totograph/core/dtype.hpp"
@@ -19,6 +19,8 @@
 #include "totograph/core/shape.hpp"
 #include "totograph/io/atomic_file.hpp"
 #include "totograph/io/checkpoint/safetensors_header.hpp"
+#include "totograph/io/json_text.hpp"
+#include "totograph/io/json_value.hpp"
 #include "totograph/io/text.hpp"
 
 namespace totograph::io {
@@ -81,6 +83,19 @@ inline std::uint64_t checked_size(const TensorToWrite& tensor) {
     return size;
 }
 
+/// The entry of a tensor in the header.
+inline JsonValue header_entry(const TensorToWrite& tensor, std::uint64_t begin, std::uint64_t end) {
+    std::vector<JsonValue> shape;
+    for (const Index extent : tensor.shape) {
+        shape.emplace_back(extent);
+    }
+    std::vector<JsonValue> offsets{JsonValue(begin), JsonValue(end)};
+    std::vector<JsonValue> fields{JsonValue(std::string(safetensors_name(tensor.dtype))).named("dtype"),
+                                  JsonValue::array(std::move(shape)).named("shape"),
+                                  JsonValue::array(std::move(offsets)).named("data_offsets")};
+    return JsonValue::object(std::move(fields)).named(tensor.name);
+}
+
 template <class Element>
 void write_converted(AtomicFile& file, std::span<const float> values) {
     std::vector<Element> block(std::min<std::size_t>(values.size(), 65536));
@@ -111,9 +126,13 @@ inline void write_safetensors(const std::filesystem::path& path, std::span<const
         return size_in_bytes(a->dtype) > size_in_bytes(b->dtype);
     });
 
-    nlohmann::json header = nlohmann::json::object();
+    std::vector<JsonValue> header;
     if (!metadata.empty()) {
-        header["__metadata__"] = metadata;
+        std::vector<JsonValue> strings;
+        for (const auto& [key, value] : metadata) {
+            strings.push_back(JsonValue(value).named(key));
+        }
+        header.push_back(JsonValue::object(std::move(strings)).named("__metadata__"));
     }
     std::unordered_set<std::string_view> names{"__metadata__"};
     std::uint64_t offset = 0;
@@ -122,15 +141,11 @@ inline void write_safetensors(const std::filesystem::path& path, std::span<const
             detail::refuse_tensor(*tensor, "has a name that is taken twice or reserved");
         }
         const std::uint64_t size = detail::checked_size(*tensor);
-        header[tensor->name] = {{"dtype", detail::safetensors_name(tensor->dtype)},
-                                {"shape", tensor->shape},
-                                {"data_offsets", {offset, offset + size}}};
+        header.push_back(detail::header_entry(*tensor, offset, offset + size));
         offset += size;
     }
     std::string text;
-    try {
-        text = header.dump();
-    } catch (const nlohmann::json::exception&) {
+    if (!append_json(text, JsonValue::object(std::move(header)))) {
         throw Error(ErrorCode::invalid_argument, "A tensor name or metadata entry to write into " +
                                                      in_quotes(path.string(), longest_quote) + " is not valid UTF-8.");
     }

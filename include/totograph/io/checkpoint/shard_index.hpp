@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "totograph/core/error.hpp"
 #include "totograph/io/json.hpp"
+#include "totograph/io/json_value.hpp"
 #include "totograph/io/text.hpp"
 
 namespace totograph::io {
@@ -40,24 +40,24 @@ inline std::vector<std::string> shard_names(const ShardIndex& index) {
 inline ShardIndex parse_shard_index(std::string_view text, std::string_view file_name) {
     const std::string where = "The index " + in_quotes(file_name, longest_quote);
     const auto fail = [&](const std::string& what) { throw Error(ErrorCode::invalid_file, where + " " + what); };
-    const nlohmann::json document = parse_json(text, where);
-    const auto found = document.find("weight_map");
-    if (found == document.end() || !found->is_object()) {
+    const JsonValue document = parse_json(text, where);
+    const JsonValue* const found = document.find("weight_map");
+    if (found == nullptr || !found->is_object()) {
         fail("has no object 'weight_map', which tells the file of each tensor; it is no index of safetensors files.");
     }
     ShardIndex index;
-    for (const auto& item : found->items()) {
-        if (!item.value().is_string()) {
-            fail("names no file for the tensor " + in_quotes(item.key()) + ": a string was expected.");
+    for (const JsonValue& item : found->items()) {
+        if (item.string() == nullptr) {
+            fail("names no file for the tensor " + in_quotes(item.name()) + ": a string was expected.");
         }
-        const auto& name = item.value().get_ref<const std::string&>();
+        const std::string& name = *item.string();
         const bool is_beside = !name.empty() && name.size() <= 255 && name != "." && name != ".." &&
                                name.find_first_of(std::string_view("/\0", 2)) == std::string_view::npos;
         if (!is_beside) {
-            fail("names the file " + in_quotes(name) + " for the tensor " + in_quotes(item.key()) +
+            fail("names the file " + in_quotes(name) + " for the tensor " + in_quotes(item.name()) +
                  "; the name of a file beside the index was expected.");
         }
-        index.emplace(item.key(), name);
+        index.emplace(item.name(), name);
     }
     if (index.empty()) {
         fail("names no tensors.");

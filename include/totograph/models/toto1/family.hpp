@@ -7,6 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include <totograph/core/not_finite.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/family.hpp>
@@ -45,7 +46,7 @@ struct WithRewrites {
 /// Toto 1.0 as a `ForecastFamily`: samples and means of a mixture of Student-t distributions, patch by patch.
 template <class Model>
 struct Family {
-    static constexpr ResultKind results{.samples = true, .mean = true};
+    static constexpr ResultKind results{.samples = true, .mean = true, .not_finite = NotFinite::by_mark};
     static constexpr CheckpointRules checkpoint = checkpoint_rules;
     /// Two variates, or the GEMMs of space-wise attention would be left out.
     static constexpr Bucket smallest_bucket{.batch = 1, .variates = 2, .context = 1, .horizon = 1, .samples = 0};

@@ -7,6 +7,7 @@
 #include <totograph/graph/recorder.hpp>
 #include <totograph/models/toto1/forecast_states.hpp>
 #include <totograph/models/toto1/scaling.hpp>
+#include <totograph/nn/extreme_values.hpp>
 #include <totograph/nn/student_t.hpp>
 
 namespace totograph::toto1 {

@@ -55,10 +55,10 @@ struct Transformer {
     static constexpr Layer layer(Recorder& r, LayerIndex number) {
         constexpr auto prefix = "model.transformer.layers.{}"_name;
         return {
-            .norm1 = {r, prefix + ".norm1.scale"_name, config.norm_epsilon, number},
+            .norm1 = {r, prefix + ".norm1.scale"_name, Toto1Config::norm_epsilon, number},
             .attention = {.projections = {.packed = {r, prefix + ".attention.wQKV"_name, number}},
                           .output = {r, prefix + ".attention.wO"_name, number}},
-            .norm2 = {r, prefix + ".norm2.scale"_name, config.norm_epsilon, number},
+            .norm2 = {r, prefix + ".norm2.scale"_name, Toto1Config::norm_epsilon, number},
             .feed_forward = {.gate = {.projection = {r, prefix + ".mlp.0"_name, number}},
                              .down = {r, prefix + ".mlp.2"_name, number}},
         };

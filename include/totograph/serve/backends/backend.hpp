@@ -9,6 +9,7 @@
 
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/forecast.hpp>
+#include <totograph/forecast/forecast_plan.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/serve/explain/explanation.hpp>
 #include <totograph/serve/mode.hpp>
@@ -77,6 +78,10 @@ public:
     /// mode that it does not have, and what making it meets.
     [[nodiscard]] virtual std::unique_ptr<BucketForecaster> make(const Bucket& bucket, Mode mode,
                                                                  const BackendResources& resources) const = 0;
+    /// How such a forecaster divides and checks requests, and what its results hold; its programs do not matter. Makes
+    /// nothing. A service checks with it before it builds, and has room for results. A backend of patches or quantiles
+    /// tells so here. Throws `Error` (`no_bucket`) for another bucket.
+    [[nodiscard]] virtual ForecastPlan plan(const Bucket& bucket) const { return ForecastPlan::of(bucket); }
     /// What such a forecaster would run. Makes nothing. Throws `Error` as `make` does.
     [[nodiscard]] virtual Explanation explain(const Bucket& bucket, Mode mode) const = 0;
 };

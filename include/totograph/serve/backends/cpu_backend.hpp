@@ -20,6 +20,7 @@
 #include <totograph/forecast/cpu/forecaster.hpp>
 #include <totograph/forecast/cpu/resources.hpp>
 #include <totograph/forecast/forecast.hpp>
+#include <totograph/forecast/forecast_plan.hpp>
 #include <totograph/forecast/schedule_programs.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/forecast/weights/model_weights.hpp>
@@ -72,6 +73,7 @@ inline std::string program_key(const Bucket& bucket, const FusedFacts& facts) {
 /// What was compiled for a bucket.
 struct CompiledBucket {
     Bucket bucket;
+    ForecastPlan plan;
     std::unique_ptr<BucketForecaster> (*make)(const Weights& weights, const ForecasterResources& resources) = nullptr;
     FusedFacts (*facts)() = nullptr;
     RecordedForecast (*record)() = nullptr;
@@ -79,11 +81,10 @@ struct CompiledBucket {
 
 template <class Model, Bucket bucket, ForecasterOptions options>
 CompiledBucket compiled_bucket() {
-    static_assert(options.executor == ExecutorKind::fused,
-                  "totograph: a CPU backend is compiled for the fused executor; it has the eager one anyway.");
     using Fused = Forecaster<Model, bucket, options>;
     return {
         bucket,
+        forecast_plan<Model, bucket>(),
         [](const Weights& weights, const ForecasterResources& resources) -> std::unique_ptr<BucketForecaster> {
             return std::make_unique<CpuForecaster<Fused>>(WeightsOf<Model>{weights}, resources);
         },
@@ -151,6 +152,8 @@ public:
         }
         return is_tuned(mode) ? make_tuned(which, threads, resources) : make_fused(compiled, threads, resources);
     }
+
+    [[nodiscard]] ForecastPlan plan(const Bucket& bucket) const override { return compiled_[find(bucket)].plan; }
 
     /// The workspace is that of `default_threads()`, or of as many as were measured to be fastest of them.
     [[nodiscard]] Explanation explain(const Bucket& bucket, Mode mode) const override {

@@ -71,6 +71,7 @@ private:
 /// What was compiled for a bucket on a device.
 struct CompiledDeviceBucket {
     Bucket bucket;
+    ForecastPlan plan;
     std::unique_ptr<BucketForecaster> (*make)(const Weights& weights, const cuda::ForecasterResources& resources);
     Explanation (*explain)(cuda::Capture capture);
 };
@@ -98,6 +99,7 @@ CompiledDeviceBucket compiled_device_bucket() {
     using Forecaster = cuda::Forecaster<Model, bucket, options>;
     return {
         bucket,
+        forecast_plan<Model, bucket>(),
         [](const Weights& weights, const cuda::ForecasterResources& resources) -> std::unique_ptr<BucketForecaster> {
             return std::make_unique<DeviceForecaster<Forecaster>>(WeightsOf<Model>{weights}, resources);
         },
@@ -173,6 +175,8 @@ public:
                                                          const BackendResources& resources) const override {
         return find(bucket).make(weights_, {.device = resources.device, .execution = execution_of(mode, capture_)});
     }
+
+    [[nodiscard]] ForecastPlan plan(const Bucket& bucket) const override { return find(bucket).plan; }
 
     [[nodiscard]] Explanation explain(const Bucket& bucket, Mode mode) const override {
         const detail::CompiledDeviceBucket& compiled = find(bucket);

@@ -91,7 +91,7 @@ inline Explanation explain_eager(const RecordedForecast& recorded) {
     }
     const SharedStates shared(recorded.graphs);
     explanation.state_bytes = shared.bytes() + recorded.plan.result_size() * sizeof(float);
-    explanation.cache_bytes = shared.bytes_of(states::is_kv_cache);
+    explanation.cache_bytes = shared.cache_bytes();
     return explanation;
 }
 

@@ -70,6 +70,7 @@ public:
 
     /// Runs all nodes. Allocates, and throws when there is no memory. Throws `Error` (`position_out_of_bounds`) before
     /// a node that would use a position beyond its axis; the states are then what the nodes before it left.
+    template <class Scalar = float>
     void run() const {
         for (int id = 0; id < graph_.size(); ++id) {
             if (!runs(id)) {
@@ -88,7 +89,7 @@ public:
             } else if (node.op == Op::opaque) {
                 opaque_[place](inputs.data(), tensors_[place]);
             } else {
-                evaluate_with_eigen(node, std::span(inputs.data(), count), tensors_[place]);
+                evaluate_with_eigen<Scalar>(node, std::span(inputs.data(), count), tensors_[place]);
             }
         }
     }

@@ -144,6 +144,15 @@ inline void argmax_rows(const TensorData& x, const TensorData& out) {
     }
 }
 
+inline void sort_rows(const TensorData& x, const TensorData& out) {
+    const Index columns = x.shape[-1];
+    for (Index row = 0; row < x.shape.rows(); ++row) {
+        float* const to = out.floats() + row * columns;
+        std::copy_n(x.floats() + row * columns, columns, to);
+        std::stable_sort(to, to + columns, [](float a, float b) { return a < b || (std::isnan(b) && !std::isnan(a)); });
+    }
+}
+
 /// x W^T, accumulated in double.
 inline void linear(const TensorData& x, const TensorData& weight, const TensorData& out) {
     const Index depth = weight.shape[1];
@@ -298,6 +307,8 @@ void compute(const Node& node, std::span<const TensorData> inputs, const TensorD
         softmax_rows(inputs[0], out);
     } else if constexpr (op == Op::argmax) {
         argmax_rows(inputs[0], out);
+    } else if constexpr (op == Op::sort) {
+        sort_rows(inputs[0], out);
     } else if constexpr (op == Op::linear) {
         linear(inputs[0], inputs[1], out);
     } else if constexpr (op == Op::matmul) {

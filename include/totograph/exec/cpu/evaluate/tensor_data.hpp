@@ -8,10 +8,12 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 
 #include <totograph/core/dtype.hpp>
+#include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/arithmetic.hpp>
 #include <totograph/graph/graph.hpp>
@@ -34,6 +36,12 @@ inline std::int32_t to_i32(double value) noexcept {
 
 namespace tensor_detail {
 
+/// Throws `Error` (`invalid_argument`): a dtype that only stores, which the recorder refuses, has come here.
+[[noreturn]] inline void reject_dtype(DType dtype) {
+    throw Error(ErrorCode::invalid_argument, "The reference computes in f32, f64 and i32, and was given a tensor of " +
+                                                 std::string(name(dtype)) + "; convert it to one of these.");
+}
+
 template <class Element>
 void load_as(const void* data, Index at, Index stride, Index count, double* to) {
     const Element* from = static_cast<const Element*>(data) + at;
@@ -49,8 +57,11 @@ inline void load_each(const void* data, DType dtype, Index at, Index stride, Ind
     switch (dtype) {
         case DType::f32: return tensor_detail::load_as<float>(data, at, stride, count, to);
         case DType::f64: return tensor_detail::load_as<double>(data, at, stride, count, to);
-        default: return tensor_detail::load_as<std::int32_t>(data, at, stride, count, to);
+        case DType::i32: return tensor_detail::load_as<std::int32_t>(data, at, stride, count, to);
+        case DType::bf16:
+        case DType::f16: break;
     }
+    tensor_detail::reject_dtype(dtype);
 }
 
 /// A contiguous tensor somewhere in memory.
@@ -63,14 +74,19 @@ struct TensorData {
         switch (dtype) {
             case DType::f32: return static_cast<const float*>(data)[at];
             case DType::f64: return static_cast<const double*>(data)[at];
-            default: return static_cast<const std::int32_t*>(data)[at];
+            case DType::i32: return static_cast<const std::int32_t*>(data)[at];
+            case DType::bf16:
+            case DType::f16: break;
         }
+        tensor_detail::reject_dtype(dtype);
     }
     void set(Index at, double value) const {
         switch (dtype) {
             case DType::f32: static_cast<float*>(data)[at] = static_cast<float>(value); break;
             case DType::f64: static_cast<double*>(data)[at] = value; break;
-            default: static_cast<std::int32_t*>(data)[at] = to_i32(value); break;
+            case DType::i32: static_cast<std::int32_t*>(data)[at] = to_i32(value); break;
+            case DType::bf16:
+            case DType::f16: tensor_detail::reject_dtype(dtype);
         }
     }
     /// The same for `count` elements side by side.
@@ -142,8 +158,11 @@ inline double apply_custom(const CustomOperation& operation, DType dtype, double
     switch (dtype) {
         case DType::f32: return call(std::type_identity<float>());
         case DType::f64: return call(std::type_identity<double>());
-        default: return call(std::type_identity<std::int32_t>());
+        case DType::i32: return call(std::type_identity<std::int32_t>());
+        case DType::bf16:
+        case DType::f16: break;
     }
+    tensor_detail::reject_dtype(dtype);
 }
 
 namespace evaluate_detail {

@@ -215,7 +215,7 @@ inline Index panels_per_chunk(Index panels, Index row_blocks, int threads) noexc
 
 }  // namespace gemm_detail
 
-/// `product` with its epilogue's type erased; everything costly to compile depends on the storage type only.
+/// `gemm` with its epilogue's type erased; everything costly to compile depends on the storage type only.
 template <class Storage>
 void gemm_into(ThreadPool& pool, const float* x, Index rows, Index x_stride, const PackedMatrix<Storage>& weights,
                GemmSink sink) noexcept {

@@ -215,6 +215,29 @@ inline void argmax(const Kernel& kernel, const KernelCall& call) noexcept {
     });
 }
 
+/// By insertion: a row is short.
+inline void sort(const Kernel& kernel, const KernelCall& call) noexcept {
+    const Operand& x = kernel.operands[0];
+    const int rank = x.shape.rank;
+    const Index step = last_stride(x.strides, rank);
+    const Index out_step = last_stride(kernel.output_strides, rank);
+    parallel_for_each_row(call, x.shape, [&](const AxisIndex& index) {
+        const float* in = static_cast<const float*>(call.operands[0]) + offset_of(index, x.strides, rank);
+        float* out = static_cast<float*>(call.output) + offset_of(index, kernel.output_strides, rank);
+        for (Index column = 0; column < x.shape[-1]; ++column) {
+            const float value = in[column * step];
+            Index place = column;
+            // NaN stays behind all numbers.
+            while (place > 0 && (value < out[(place - 1) * out_step] ||
+                                 (out[(place - 1) * out_step] != out[(place - 1) * out_step] && value == value))) {
+                out[place * out_step] = out[(place - 1) * out_step];
+                --place;
+            }
+            out[place * out_step] = value;
+        }
+    });
+}
+
 inline void softmax(const Kernel& kernel, const KernelCall& call) noexcept {
     const Shape& shape = kernel.iteration;
     const Index columns = shape[-1];

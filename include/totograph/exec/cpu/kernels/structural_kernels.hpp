@@ -172,7 +172,7 @@ constexpr std::size_t scratch_floats() {
 template <class K>
 constexpr KernelFunction structural_function() {
     constexpr Op op = K::kernel.op;
-    static_assert(row_of(op).executors.fused_cpu,
+    static_assert(op_row(op).executors.fused_cpu,
                   "totograph: the fused CPU executor does not run an op that this model records.");
     if constexpr (op == Op::take) {
         return &movement_detail::take;
@@ -188,6 +188,8 @@ constexpr KernelFunction structural_function() {
         return &movement_detail::softmax;
     } else if constexpr (op == Op::argmax) {
         return &movement_detail::argmax;
+    } else if constexpr (op == Op::sort) {
+        return &movement_detail::sort;
     } else if constexpr (op == Op::attention) {
         return &run_attention<K>;
     } else if constexpr (op == Op::sample_student_t_mixture) {

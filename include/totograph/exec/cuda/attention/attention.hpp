@@ -41,7 +41,7 @@ constexpr bool waits_for_itself() {
 template <class Key, class Value, class Counts>
 struct QueryKeys {
     int count;
-    int settled;  ///< So many of them, the first ones, can be read while the launch before still runs.
+    int early;  ///< So many of them, the first ones, can be read while the launch before still runs.
     Key key;
     Value value;
     Counts counts;
@@ -85,31 +85,75 @@ __device__ __forceinline__ void run_prefill(const KernelCall& call) {
     });
 }
 
+/// The keys and values of a cache, and those of a suffix where there is one.
+template <class K>
+class CacheRows {
+    using S = AttentionSizes<K>;
+    using Key = typename K::Key;
+
+public:
+    __device__ __forceinline__ explicit CacheRows(const KernelCall& call)
+        : key_(call.operands[1].get<Key>(positions_of<K>(call))),
+          value_(call.operands[2].get<Key>(positions_of<K>(call))),
+          length_(call.operands[3].get<std::int32_t>(positions_of<K>(call))) {
+        if constexpr (S::has_suffix) {
+            suffix_key_ = call.operands[suffix_key].get<Key>(positions_of<K>(call));
+            suffix_value_ = call.operands[suffix_value].get<Key>(positions_of<K>(call));
+            suffix_length_ = call.operands[suffix_length].get<std::int32_t>(positions_of<K>(call));
+        }
+    }
+
+    /// Keys of the prefix, and of the suffix.
+    [[nodiscard]] __device__ __forceinline__ int prefix(const PositionReport& report, const QueryPlace& place) const {
+        return report.bounded(integer_of<K, 3>(length_, place.series), key_capacity<K, 1>);
+    }
+    [[nodiscard]] __device__ __forceinline__ int suffix(const PositionReport& report, const QueryPlace& place) const {
+        if constexpr (S::has_suffix) {
+            return report.bounded(integer_of<K, suffix_length>(suffix_length_, place.series),
+                                  key_capacity<K, suffix_key>, 1);
+        } else {
+            return 0;
+        }
+    }
+
+    /// The rows of key `i`, where `prefix` keys come before the suffix.
+    [[nodiscard]] __device__ __forceinline__ const Key* key(const QueryPlace& place, int prefix, int i) const {
+        return row<1, suffix_key>(key_, suffix_key_, place, prefix, i);
+    }
+    [[nodiscard]] __device__ __forceinline__ const Key* value(const QueryPlace& place, int prefix, int i) const {
+        return row<2, suffix_value>(value_, suffix_value_, place, prefix, i);
+    }
+
+private:
+    template <int which, int of_suffix>
+    static __device__ __forceinline__ const Key* row(const Key* base, const Key* suffix_base, const QueryPlace& place,
+                                                     int prefix, int i) {
+        if constexpr (S::has_suffix) {
+            return i < prefix ? base + row_of<K, which>(place, place.variate, i)
+                              : suffix_base + row_of<K, of_suffix>(place, place.variate, i - prefix);
+        } else {
+            return base + row_of<K, which>(place, place.variate, i);
+        }
+    }
+
+    const Key* key_;
+    const Key* value_;
+    const std::int32_t* length_;
+    const Key* suffix_key_ = nullptr;
+    const Key* suffix_value_ = nullptr;
+    const std::int32_t* suffix_length_ = nullptr;
+};
+
 /// Over the keys of a cache, and those of a suffix where there is one.
 template <class K>
 __device__ __forceinline__ void run_against_cache(const KernelCall& call) {
     using S = AttentionSizes<K>;
-    using Key = typename K::Key;
     constexpr KeyMask mask = S::attention.mask;
-    const auto* prefix_key = call.operands[1].get<Key>(positions_of<K>(call));
-    const auto* prefix_value = call.operands[2].get<Key>(positions_of<K>(call));
-    const auto* prefix_length = call.operands[3].get<std::int32_t>(positions_of<K>(call));
-    const Key* own_key = nullptr;
-    const Key* own_value = nullptr;
-    const std::int32_t* own_length = nullptr;
-    if constexpr (S::has_suffix) {
-        own_key = call.operands[suffix_key].get<Key>(positions_of<K>(call));
-        own_value = call.operands[suffix_value].get<Key>(positions_of<K>(call));
-        own_length = call.operands[suffix_length].get<std::int32_t>(positions_of<K>(call));
-    }
+    const CacheRows<K> rows(call);
     const std::int32_t* ids = mask_ids<K>(call);
     attend<K>(call, [&](const QueryPlace& place) {
-        const int prefix = call.report.bounded(integer_of<K, 3>(prefix_length, place.series), key_capacity<K, 1>);
-        int total = prefix;
-        if constexpr (S::has_suffix) {
-            total += call.report.bounded(integer_of<K, suffix_length>(own_length, place.series),
-                                         key_capacity<K, suffix_key>, 1);
-        }
+        const int prefix = rows.prefix(call.report, place);
+        const int total = prefix + rows.suffix(call.report, place);
         // The key at which the query stands.
         const int own =
             S::attention.queries == QueryPlaces::first ? place.position : total - S::positions + place.position;
@@ -123,23 +167,8 @@ __device__ __forceinline__ void run_against_cache(const KernelCall& call) {
             group = sees_nothing ? 0 : entry(own);
         }
         return QueryKeys{count, K::prefix_is_early ? min(prefix, count) : 0,
-                         [=](int i) {
-                             if constexpr (S::has_suffix) {
-                                 return i < prefix ? prefix_key + row_of<K, 1>(place, place.variate, i)
-                                                   : own_key + row_of<K, suffix_key>(place, place.variate, i - prefix);
-                             } else {
-                                 return prefix_key + row_of<K, 1>(place, place.variate, i);
-                             }
-                         },
-                         [=](int i) {
-                             if constexpr (S::has_suffix) {
-                                 return i < prefix
-                                            ? prefix_value + row_of<K, 2>(place, place.variate, i)
-                                            : own_value + row_of<K, suffix_value>(place, place.variate, i - prefix);
-                             } else {
-                                 return prefix_value + row_of<K, 2>(place, place.variate, i);
-                             }
-                         },
+                         [=](int i) { return rows.key(place, prefix, i); },
+                         [=](int i) { return rows.value(place, prefix, i); },
                          [=](int i) {
                              if constexpr (mask == KeyMask::by_key) {
                                  return entry(i) != 0;

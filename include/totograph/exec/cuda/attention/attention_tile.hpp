@@ -6,7 +6,9 @@
 #include <type_traits>
 
 #include <totograph/core/dtype.hpp>
-#include <totograph/exec/cuda/attention/own_rows.hpp>
+#include <totograph/exec/cuda/attention/attention_sizes.hpp>
+#include <totograph/exec/cuda/attention/select.hpp>
+#include <totograph/exec/cuda/attention/suffix_rows.hpp>
 #include <totograph/exec/cuda/gemm/mma.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/packs.hpp>
@@ -22,7 +24,8 @@ inline constexpr int tile_threads = tile_warps * warp_size;
 inline constexpr int tile_blocks_together = 3;
 /// Queries of one block.
 inline constexpr int tile_queries = tile_warps * queries_of_warp;
-inline constexpr int tile_keys = 64;
+inline constexpr int tile_keys = AttentionLimits::tile_keys;
+static_assert(tile_queries == AttentionLimits::tile_queries);
 
 namespace tile_detail {
 
@@ -74,13 +77,13 @@ __device__ __forceinline__ KeysAndValues without_infinite_values(const Pack<floa
     return result;
 }
 
-/// Keys and values of one tile in shared memory. Rows are padded so that the reads of a warp meet no bank twice.
-template <int head_dim, bool in_bf16>
-struct Tile;
-template <int head_dim>
-struct Tile<head_dim, true> {
-    alignas(16) BFloat16 key[tile_keys][head_dim + 8];
-    alignas(16) BFloat16 value[tile_keys][head_dim + 8];
+/// Keys and values of one tile in shared memory, as bf16 or f32. Rows are padded so that the reads of a warp meet no
+/// bank twice.
+template <int head_dim, class Element>
+struct Tile {
+    static constexpr int padding = AttentionLimits::tile_row_padding / static_cast<int>(sizeof(Element));
+    alignas(16) Element key[tile_keys][head_dim + padding];
+    alignas(16) Element value[tile_keys][head_dim + padding];
 
     template <class Key>
     __device__ __forceinline__ void store(int row, int dimension, const StoredPack<Key, 4>& keys,
@@ -90,26 +93,17 @@ struct Tile<head_dim, true> {
         store_dimensions<head_dim>(value[row], dimension, pair.values);
     }
 };
-template <int head_dim>
-struct Tile<head_dim, false> {
-    alignas(16) float key[tile_keys][head_dim + 4];
-    alignas(16) float value[tile_keys][head_dim + 4];
-
-    __device__ __forceinline__ void store(int row, int dimension, const StoredPack<float, 4>& keys,
-                                          const StoredPack<float, 4>& values) {
-        const auto pair = without_infinite_values(keys.floats(), values.floats());
-        store_dimensions<head_dim>(key[row], dimension, pair.keys);
-        store_dimensions<head_dim>(value[row], dimension, pair.values);
-    }
-};
 
 /// The queries of a warp, and what they have attended to. A lane holds a quarter of the dimensions of two queries:
 /// `lane / 4` and that plus 8.
 ///
-/// @tparam Sizes  of the attention: has its `head_dim` and `scale`
-template <class Sizes, bool in_bf16, bool aligned>
+/// @tparam K        the attention
+/// @tparam Element  what tensor cores multiply: `BFloat16`, or float that is rounded to tf32
+template <class K, class Element>
 class TileAttention {
-    static constexpr int head_dim = Sizes::head_dim;
+    using S = AttentionSizes<K>;
+    static constexpr int head_dim = S::head_dim;
+    static constexpr bool in_bf16 = std::is_same_v<Element, BFloat16>;
 
 public:
     static constexpr int steps = in_bf16 ? head_dim / 16 : head_dim / 8;
@@ -130,7 +124,7 @@ public:
             for (int first = 0; first < own_dimensions; first += run) {
                 StoredPack<T, run> some{};
                 if (from != nullptr) {
-                    some = load_stored<run, aligned>(from + dimension_of(first / run));
+                    some = load_stored<run, K::is_aligned>(from + dimension_of(first / run));
                 }
                 if constexpr (in_bf16) {
 #pragma unroll
@@ -150,7 +144,7 @@ public:
 
     /// Takes a tile of keys; `counts(half, key)` says whether a query attends to a key of the tile, unless all do.
     template <class Counts>
-    __device__ __forceinline__ void add(const Tile<head_dim, in_bf16>& tile, bool all_count, Counts&& counts) {
+    __device__ __forceinline__ void add(const Tile<head_dim, Element>& tile, bool all_count, Counts&& counts) {
         float scores[key_groups][4];
 #pragma unroll
         for (int group = 0; group < key_groups; ++group) {
@@ -199,16 +193,16 @@ public:
             largest_[half] = largest;
 #pragma unroll
             for (int width = 0; width < widths; ++width) {
-                sums_[width][half * 2] *= shrink;
-                sums_[width][half * 2 + 1] *= shrink;
+                accumulators_[width][half * 2] *= shrink;
+                accumulators_[width][half * 2 + 1] *= shrink;
             }
         }
         weigh(scores, tile);
     }
 
-    /// Takes a key and a value of each query's own.
+    /// Takes a key and a value of each query's own suffix.
     template <class Key>
-    __device__ __forceinline__ void add_own(const OwnRows<head_dim, Key>& own) {
+    __device__ __forceinline__ void add_suffix(const SuffixRows<head_dim, Key>& suffix) {
         float scores[2];
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
@@ -217,7 +211,7 @@ public:
                 float products[4] = {};
 #pragma unroll
                 for (int pack = 0; pack < own_dimensions / run; ++pack) {
-                    const auto key = load_own(own.key, half, pack);
+                    const auto key = load_suffix(suffix.key, half, pack);
 #pragma unroll
                     for (int i = 0; i < run / 2; i += 2) {
                         const int low = pack * run / 2 + i;
@@ -232,7 +226,7 @@ public:
                 float score = 0;
 #pragma unroll
                 for (int pack = 0; pack < own_dimensions / run; ++pack) {
-                    const auto key = load_own(own.key, half, pack).floats();
+                    const auto key = load_suffix(suffix.key, half, pack).floats();
 #pragma unroll
                     for (int i = 0; i < run; ++i) {
                         score += __uint_as_float(query_[half][pack * run + i]) * key.lane[i];
@@ -253,10 +247,10 @@ public:
             total_[half] = total_[half] * shrink + weight;
 #pragma unroll
             for (int pack = 0; pack < own_dimensions / run; ++pack) {
-                const auto value = load_own(own.value, half, pack).floats();
+                const auto value = load_suffix(suffix.value, half, pack).floats();
 #pragma unroll
                 for (int i = 0; i < run; ++i) {
-                    float& sum = sums_[(pack * run + i) / 2][half * 2 + i % 2];
+                    float& sum = accumulators_[(pack * run + i) / 2][half * 2 + i % 2];
                     sum = sum * shrink + weight * value.lane[i];
                 }
             }
@@ -279,9 +273,9 @@ public:
                 Pack<float, run> some;
 #pragma unroll
                 for (int i = 0; i < run; ++i) {
-                    some.lane[i] = sums_[(first + i) / 2][half * 2 + i % 2] * scale;
+                    some.lane[i] = accumulators_[(first + i) / 2][half * 2 + i % 2] * scale;
                 }
-                store_pack<1, aligned>(out + dimension_of(first / run), stored_as<To>(some));
+                store_pack<1, K::is_aligned>(out + dimension_of(first / run), stored_as<To>(some));
             }
         }
     }
@@ -290,7 +284,7 @@ private:
     /// What turns a score into an exponent of two.
     static __device__ __forceinline__ float factor() {
         constexpr float log2_e = 1.4426950408889634F;
-        return Sizes::scale * log2_e;
+        return S::scale * log2_e;
     }
     /// One instruction: results below the least normal number become 0, of numbers of which the largest is 1.
     static __device__ __forceinline__ float power_of_two(float exponent) {
@@ -307,9 +301,9 @@ private:
             return two_bf16(pack.pack.lane[pair * 2], pack.pack.lane[pair * 2 + 1]);
         }
     }
-    /// This lane's run of dimensions of a query's own row.
+    /// This lane's run of dimensions of a row of a query's suffix.
     template <class Rows>
-    static __device__ __forceinline__ auto load_own(const Rows& rows, int half, int pack) {
+    static __device__ __forceinline__ auto load_suffix(const Rows& rows, int half, int pack) {
         return rows.template load<run>(row() + half * 8, dimension_of(pack));
     }
     static __device__ __forceinline__ int quarter() {
@@ -327,7 +321,7 @@ private:
     }
 
     /// Scores of the eight keys from `first` on.
-    __device__ __forceinline__ void score(float (&sums)[4], const Tile<head_dim, in_bf16>& tile, int first) const {
+    __device__ __forceinline__ void score(float (&scores)[4], const Tile<head_dim, Element>& tile, int first) const {
         if constexpr (in_bf16) {
 #pragma unroll
             for (int step = 0; step < steps; step += 2) {
@@ -339,7 +333,7 @@ private:
                 for (int i = 0; i < 2 && step + i < steps; ++i) {
                     const auto& low = (step + i) * 2;
                     const std::uint32_t a[4] = {query_[0][low], query_[1][low], query_[0][low + 1], query_[1][low + 1]};
-                    multiply_bf16(sums, a, keys[i * 2], keys[i * 2 + 1]);
+                    multiply_bf16(scores, a, keys[i * 2], keys[i * 2 + 1]);
                 }
             }
         } else {
@@ -349,13 +343,13 @@ private:
                 const std::uint32_t a[4] = {query_[0][step * 2], query_[1][step * 2], query_[0][step * 2 + 1],
                                             query_[1][step * 2 + 1]};
                 const float* from = &tile.key[first + row()][step * 8 + quarter() * 2];
-                multiply_tf32(sums, a, as_tf32(from[0]), as_tf32(from[1]));
+                multiply_tf32(scores, a, as_tf32(from[0]), as_tf32(from[1]));
             }
         }
     }
 
     /// Adds up values by their weights.
-    __device__ __forceinline__ void weigh(const float (&weights)[key_groups][4], const Tile<head_dim, in_bf16>& tile) {
+    __device__ __forceinline__ void weigh(const float (&weights)[key_groups][4], const Tile<head_dim, Element>& tile) {
         if constexpr (in_bf16) {
 #pragma unroll
             for (int step = 0; step < tile_keys / 16; ++step) {
@@ -367,8 +361,8 @@ private:
                 for (int width = 0; width < widths; width += 2) {
                     std::uint32_t values[4];
                     load_transposed_blocks(values, &tile.value[step * 16 + lane() % 16][width * 8 + lane() / 16 * 8]);
-                    multiply_bf16(sums_[width], a, values[0], values[1]);
-                    multiply_bf16(sums_[width + 1], a, values[2], values[3]);
+                    multiply_bf16(accumulators_[width], a, values[0], values[1]);
+                    multiply_bf16(accumulators_[width + 1], a, values[2], values[3]);
                 }
             }
         } else {
@@ -379,7 +373,7 @@ private:
                 const int key = step * 8 + quarter() * 2;
 #pragma unroll
                 for (int width = 0; width < widths; ++width) {
-                    multiply_tf32(sums_[width], a, as_tf32(tile.value[key][width * 8 + row()]),
+                    multiply_tf32(accumulators_[width], a, as_tf32(tile.value[key][width * 8 + row()]),
                                   as_tf32(tile.value[key + 1][width * 8 + row()]));
                 }
             }
@@ -389,7 +383,7 @@ private:
     std::uint32_t query_[2][in_bf16 ? widths : widths * 2];  ///< Two bf16 each, or one tf32.
     float largest_[2] = {-std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()};
     float total_[2] = {};
-    float sums_[widths][4] = {};
+    float accumulators_[widths][4] = {};
 };
 
 }  // namespace tile_detail

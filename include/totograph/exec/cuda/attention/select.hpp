@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/exec/cuda/runtime/precision.hpp>
 #include <totograph/graph/attention.hpp>
 #include <totograph/graph/kernel.hpp>
@@ -32,18 +33,22 @@ constexpr const char* name(AttentionKernel kernel) {
     return "";
 }
 
-/// The limits of the kernels. They hold for every known device: each has the tensor core instructions, and shared
-/// memory for the tiles (`launch_tile_attention` asserts it).
+/// The limits of the kernels. Every known device has their tensor core instructions.
 struct AttentionLimits {
     /// So many queries keep a device busy with a block each (`bench_cuda`, `one_patch`: its steps take blocks; the
     /// prefill of `readme` and its samples take tiles). The number itself was not measured.
     static constexpr Index block_most_queries = 512;
     /// With fewer keys the warps of a block have nothing to share; one more where a tile has several queries to offer.
     static constexpr Index block_fewest_keys = 8;
-    static constexpr Index block_head_unit = 32;          ///< Four lanes read a key, eight elements of 16 bits each.
-    static constexpr Index most_head_dim = 128;           ///< Registers of a thread hold its part of an output row.
-    static constexpr Index tile_head_unit = 16;           ///< k of a tensor core instruction in bf16.
-    static constexpr Index tile_most_head_dim_tf32 = 80;  ///< Shared memory holds keys and values of 4 bytes.
+    static constexpr Index block_head_unit = 32;  ///< Four lanes read a key, eight elements of 16 bits each.
+    static constexpr Index most_head_dim = 128;   ///< Registers of a thread hold its part of an output row.
+    static constexpr Index tile_head_unit = 16;   ///< k of a tensor core instruction in bf16.
+    /// In tf32 a thread holds twice the registers of keys and queries: with 80 it spills 520 bytes, in bf16 336 (nvcc
+    /// 13.0, `-Xptxas=-v`, `sm_90a`). Wider heads were not measured.
+    static constexpr Index tile_most_head_dim_tf32 = 80;
+    static constexpr Index tile_keys = 64;         ///< Keys and values in shared memory.
+    static constexpr Index tile_queries = 64;      ///< Of a block.
+    static constexpr Index tile_row_padding = 16;  ///< Bytes after each row in shared memory.
 };
 
 /// Keys that one query of an attention may attend to.
@@ -67,9 +72,22 @@ constexpr bool has_tile_pattern(const Kernel& kernel) {
            (attention.axis == AttentionAxis::variates && attention.mask == KeyMask::by_group);
 }
 
-/// The kernel that computes a step.
+/// Shared memory of a block of tiles, at most: keys and values, and one position of a suffix that each query has for
+/// itself, which may be stored as f32.
+constexpr std::size_t tile_bytes_of(const Kernel& kernel, Precision precision) {
+    using Limits = AttentionLimits;
+    const AttentionDescription& attention = kernel.attention;
+    const Index element = precision == Precision::bf16 ? 2 : 4;
+    const Index tile = 2 * Limits::tile_keys * (attention.head_dim * element + Limits::tile_row_padding);
+    const bool has_suffixes = attention.has_suffix && kernel.iteration[1] > 1;
+    return static_cast<std::size_t>(tile + (has_suffixes ? 2 * Limits::tile_queries * attention.head_dim * 4 : 0));
+}
+
+/// The kernel that computes a step. A program is compiled for one answer: it asks for `least_device`, and all known
+/// devices give the same.
 /// @param is_aligned  rows of all that it touches begin at multiples of 16 bytes
-constexpr AttentionKernel select_attention(const Kernel& kernel, bool is_aligned, Precision precision) {
+constexpr AttentionKernel select_attention(const Kernel& kernel, bool is_aligned, Precision precision,
+                                           const DeviceTraits& device) {
     using Limits = AttentionLimits;
     if (kernel.kind != KernelKind::structural || kernel.op != Op::attention) {
         return AttentionKernel::none;
@@ -88,7 +106,8 @@ constexpr AttentionKernel select_attention(const Kernel& kernel, bool is_aligned
     const Index tile_most_head_dim =
         precision == Precision::bf16 ? Limits::most_head_dim : Limits::tile_most_head_dim_tf32;
     if (precision != Precision::f32 && head_dim % Limits::tile_head_unit == 0 && head_dim <= tile_most_head_dim &&
-        has_one_width && !attention.scale_is_data && has_tile_pattern(kernel)) {
+        has_one_width && !attention.scale_is_data && has_tile_pattern(kernel) &&
+        tile_bytes_of(kernel, precision) <= device.shared_bytes_of_block) {
         return AttentionKernel::tiles;
     }
     return AttentionKernel::warp;

@@ -3,13 +3,16 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <type_traits>
 
+#include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/attention/attention_sizes.hpp>
 #include <totograph/exec/cuda/attention/attention_tile.hpp>
 #include <totograph/exec/cuda/attention/block_attention.hpp>
-#include <totograph/exec/cuda/attention/own_rows.hpp>
 #include <totograph/exec/cuda/attention/select.hpp>
+#include <totograph/exec/cuda/attention/suffix_rows.hpp>
+#include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/exec/cuda/runtime/precision.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
@@ -21,7 +24,7 @@ namespace totograph::cuda {
 /// Whether a step is an attention that runs on tiles.
 template <class K>
 constexpr bool can_tile(Precision precision) {
-    return select_attention(K::kernel, K::is_aligned, precision) == AttentionKernel::tiles;
+    return select_attention(K::kernel, K::is_aligned, precision, least_device) == AttentionKernel::tiles;
 }
 
 namespace tile_detail {
@@ -48,40 +51,46 @@ inline constexpr int keys = AttentionSizes<K>::is_over_variates ? queries<K>
 template <class K>
 inline constexpr int query_tiles = (queries<K> + tile_queries - 1) / tile_queries;
 
-/// Whether queries have keys of their own, beside those that they share.
+/// Whether each query has a suffix of its own, beside the keys that they share.
 template <class K>
-inline constexpr bool has_own_keys = AttentionSizes<K>::is_decode&& AttentionSizes<K>::has_suffix &&
-                                     (AttentionSizes<K>::samples > 1);
+inline constexpr bool has_suffix_per_query = AttentionSizes<K>::is_decode&& AttentionSizes<K>::has_suffix &&
+                                             (AttentionSizes<K>::samples > 1);
 
 template <class K>
-using Own = OwnRows<AttentionSizes<K>::head_dim, typename K::Key>;
+using SuffixOf = SuffixRows<AttentionSizes<K>::head_dim, typename K::Key>;
+
+/// What tensor cores multiply.
+template <Precision precision>
+using ElementOfTile = std::conditional_t<precision == Precision::bf16, BFloat16, float>;
 
 template <class K, Precision precision>
-using TileOf = Tile<AttentionSizes<K>::head_dim, precision == Precision::bf16>;
+using TileOf = Tile<AttentionSizes<K>::head_dim, ElementOfTile<precision>>;
 
-/// Positions of samples' own keys that are on their way at a time, at most: more were no faster.
-inline constexpr int most_own_positions = 2;
+/// Positions of suffixes that are on their way to shared memory at a time, at most: more were no faster.
+inline constexpr int most_suffix_stages = 2;
 
-/// Shared memory of a tiled attention when so many positions of own keys are on their way.
+/// Shared memory of a tiled attention with so many stages of suffixes.
 template <class K, Precision precision>
-constexpr std::size_t tile_shared_bytes(int own_positions) {
-    const std::size_t own = has_own_keys<K> ? static_cast<std::size_t>(tile_warps * own_positions) * sizeof(Own<K>) : 0;
-    return sizeof(TileOf<K, precision>) + own;
+constexpr std::size_t tile_shared_bytes(int stages) {
+    const std::size_t suffix =
+        has_suffix_per_query<K> ? static_cast<std::size_t>(tile_warps * stages) * sizeof(SuffixOf<K>) : 0;
+    return sizeof(TileOf<K, precision>) + suffix;
 }
 
-/// How many are, where a multiprocessor has so much shared memory: as many as leave as many blocks there as one would.
+/// How many stages there are, where a multiprocessor has so much shared memory: as many as leave as many blocks there
+/// as one would.
 template <class K, Precision precision>
-constexpr int own_positions(std::size_t shared_bytes) {
+constexpr int suffix_stages(std::size_t shared_bytes) {
     constexpr std::size_t of_system = 1024;  // of each block
-    const auto blocks = [&](int positions) {
-        const std::size_t bytes = tile_shared_bytes<K, precision>(positions) + of_system;
+    const auto blocks = [&](int stages) {
+        const std::size_t bytes = tile_shared_bytes<K, precision>(stages) + of_system;
         return std::min<std::size_t>(shared_bytes / bytes, tile_blocks_together);
     };
-    int positions = 1;
-    while (positions < most_own_positions && blocks(positions + 1) == blocks(1)) {
-        ++positions;
+    int stages = 1;
+    while (stages < most_suffix_stages && blocks(stages + 1) == blocks(1)) {
+        ++stages;
     }
-    return positions;
+    return stages;
 }
 
 }  // namespace tile_detail

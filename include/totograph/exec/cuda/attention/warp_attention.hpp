@@ -18,8 +18,11 @@
 namespace totograph::cuda {
 
 /// The running softmax of one query, spread over a warp.
-template <int head_dim, int value_dim, bool aligned>
+template <class K>
 class RunningAttention {
+    static constexpr int head_dim = AttentionSizes<K>::head_dim;
+    static constexpr int value_dim = AttentionSizes<K>::value_dim;
+
 public:
     static constexpr int per_lane = (value_dim + warp_size - 1) / warp_size;
 
@@ -48,7 +51,7 @@ public:
         total_ = total_ * shrink + warp_sum(weight);
 #pragma unroll
         for (int i = 0; i < per_lane; ++i) {
-            sums_[i] *= shrink;
+            accumulators_[i] *= shrink;
         }
         // Several rows at a time, so that their loads overlap; beyond the last key weights are 0.
         constexpr int together = 8;
@@ -69,7 +72,7 @@ public:
                 if (first + j < count && factor != 0) {  // what is not attended to may be NaN
 #pragma unroll
                     for (int i = 0; i < per_lane; ++i) {
-                        sums_[i] += factor * rows[j][i];
+                        accumulators_[i] += factor * rows[j][i];
                     }
                 }
             }
@@ -83,7 +86,7 @@ public:
         for (int i = 0; i < per_lane; ++i) {
             const int dimension = lane_ + i * warp_size;
             if (dimension < value_dim) {
-                out[dimension] = stored_as<To>(sums_[i] * scale);
+                out[dimension] = stored_as<To>(accumulators_[i] * scale);
             }
         }
     }
@@ -96,7 +99,7 @@ private:
         float total = 0;
 #pragma unroll 16
         for (int dimension = 0; dimension < head_dim; dimension += lanes) {
-            const auto part = load_pack<1, lanes, aligned>(key + dimension);
+            const auto part = load_pack<1, lanes, K::is_aligned>(key + dimension);
 #pragma unroll
             for (int i = 0; i < lanes; ++i) {
                 total += query_[dimension + i] * static_cast<float>(part.lane[i]);
@@ -110,7 +113,7 @@ private:
     int lane_;
     float largest_ = -std::numeric_limits<float>::infinity();
     float total_ = 0;
-    float sums_[per_lane] = {};
+    float accumulators_[per_lane] = {};
 };
 
 /// A warp a query, a key a lane. `keys_at(place)` gives the keys of a query.
@@ -132,7 +135,7 @@ __device__ __forceinline__ void attend_by_warp(const KernelCall& call, KeysAt&& 
             queries[warp][dimension] = static_cast<float>(row[dimension]);
         }
         __syncwarp();
-        RunningAttention<S::head_dim, S::value_dim, K::is_aligned> running(queries[warp], score_scale<K>(call));
+        RunningAttention<K> running(queries[warp], score_scale<K>(call));
         const auto keys = keys_at(place);
         for (int first = 0; first < keys.count; first += warp_size) {
             running.add(

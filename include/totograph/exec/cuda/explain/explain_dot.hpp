@@ -9,6 +9,7 @@
 
 #include <totograph/exec/cuda/explain/explain_words.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
+#include <totograph/exec/cuda/runtime/execution.hpp>
 #include <totograph/exec/cuda/runtime/precision.hpp>
 #include <totograph/graph/explain/dot.hpp>
 #include <totograph/graph/explain/text.hpp>
@@ -120,7 +121,7 @@ private:
         }
         lines.push_back((words.launch.count == 1 ? "step " : "steps ") + words.step_range() + ": " +
                         bytes_text(words.facts.bytes_read) + " read, " + bytes_text(words.facts.bytes_written) +
-                        " written" + words.rounding(" as") + ", " + flops_text(words.facts.flops));
+                        " written" + words.storage(" as") + ", " + flops_text(words.facts.flops));
         return dot_node(id(place), look, title, lines);
     }
 
@@ -156,8 +157,9 @@ private:
 /// Made from what is known when the program is compiled: no device is needed. `tools/render_graph.sh` makes an image of
 /// it.
 template <class Program, Precision precision>
-std::string explain_launches_dot(std::string_view title, const DeviceTraits& device = compiled_for) {
-    const auto list = explain_detail::LaunchList::of<Program, precision>(device);
+std::string explain_launches_dot(std::string_view title, const DeviceTraits& device = compiled_for,
+                                 const Execution& execution = {}) {
+    const auto list = explain_detail::LaunchList::of<Program, precision>(device, execution);
     return explain_detail::LaunchDrawing(list).text(title);
 }
 

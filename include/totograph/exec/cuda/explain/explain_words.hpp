@@ -17,6 +17,7 @@
 #include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/lowering.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
+#include <totograph/exec/cuda/runtime/execution.hpp>
 #include <totograph/exec/cuda/runtime/precision.hpp>
 #include <totograph/graph/explain/names.hpp>
 #include <totograph/graph/explain/steps.hpp>
@@ -34,7 +35,7 @@ struct LaunchWords {
     int layer = -1;
     std::vector<std::string> steps;  ///< What each of its steps computes.
     std::string weights;             ///< Names of the tensors of the checkpoint that GEMMs read.
-    bool rounds = false;             ///< A result is stored as bf16.
+    bool stores_bf16 = false;             ///< A result is stored as bf16.
     StepFacts facts;
     int main_kernel = 0;                                ///< The kernel of the plan that says what it is about.
     AttentionKernel attention = AttentionKernel::none;  ///< How a lone attention is computed.
@@ -94,12 +95,12 @@ struct LaunchWords {
     }
     /// What follows `as` in words, " bf16" or " bf16 in part", where results are stored as bf16; nothing where they are
     /// stored as planned.
-    [[nodiscard]] std::string rounding(std::string_view as) const {
-        return !rounds ? "" : std::string(as) + " bf16" + (launch.is_sequence() ? " in part" : "");
+    [[nodiscard]] std::string storage(std::string_view as) const {
+        return !stores_bf16 ? "" : std::string(as) + " bf16" + (launch.is_sequence() ? " in part" : "");
     }
     /// Whether two do the same for different layers.
     [[nodiscard]] bool is_like(const LaunchWords& other) const {
-        return launch.kind == other.launch.kind && steps == other.steps && rounds == other.rounds &&
+        return launch.kind == other.launch.kind && steps == other.steps && stores_bf16 == other.stores_bf16 &&
                facts == other.facts && attention == other.attention && choice == other.choice &&
                extra() == other.extra();
     }
@@ -117,11 +118,11 @@ struct LaunchGroup {
 class LaunchList {
 public:
     template <class Program, Precision precision>
-    static LaunchList of(const DeviceTraits& device) {
+    static LaunchList of(const DeviceTraits& device, const Execution& execution) {
         constexpr bool streams = precision == Precision::bf16;
         using Lowered = Lowering<Program, streams>;
         LaunchList list(tables_of<Program>(), streams ? DType::bf16 : DType::f32);
-        const auto choices = gemm_choices<Program, streams>(device);
+        const auto choices = gemm_choices<Program, streams>(device, execution);
         for (std::size_t i = 0; i < choices.size(); ++i) {
             list.add(Lowered::at(i), Lowered::stores_bf16, choices[i], precision);
         }
@@ -160,8 +161,8 @@ private:
         result.choice = choice;
         if (launch.kind == LaunchKind::step) {
             const int kernel = tables_.steps[static_cast<std::size_t>(launch.first)].kernel;
-            result.attention =
-                select_attention(tables_.kernels[static_cast<std::size_t>(kernel)], launch.aligned[0], precision);
+            result.attention = select_attention(tables_.kernels[static_cast<std::size_t>(kernel)], launch.aligned[0],
+                                                precision, least_device);
         }
         const int last = launch.first + launch.count - 1;
         const int main = launch.end_of_gemms() - 1;
@@ -182,7 +183,7 @@ private:
             result.weights = names_.weights(weights, result.layer);
         }
         for (int i = 0; i < launch.count; ++i) {
-            result.rounds = result.rounds || launch.stores_bf16[static_cast<std::size_t>(i)];
+            result.stores_bf16 = result.stores_bf16 || launch.stores_bf16[static_cast<std::size_t>(i)];
         }
         launches_.push_back(std::move(result));
     }

@@ -28,9 +28,9 @@ __device__ __forceinline__ void copy_operands(const Values& from, Values& to) {
 }
 
 /// Elements that one thread of an epilogue computes: so many that it loads 16 bytes of accumulators.
-template <class K, class Sum>
+template <class K, class Accumulator>
 constexpr int epilogue_lanes() {
-    constexpr int most = 16 / static_cast<int>(sizeof(Sum));
+    constexpr int most = 16 / static_cast<int>(sizeof(Accumulator));
     constexpr bool is_small = K::kernel.iteration.size() < 65536;
     return K::kernel.iteration[-1] % most == 0 ? lanes_of<K>(is_small, most) : lanes_of<K>(is_small);
 }
@@ -42,10 +42,10 @@ constexpr int epilogue_rows() {
 }
 
 /// Threads that an epilogue keeps busy.
-template <class K, class Sum>
+template <class K, class Accumulator>
 constexpr Index epilogue_items() {
     return divide_rounding_up(K::kernel.rows(), Index{epilogue_rows<K>()}) *
-           (K::kernel.columns() / epilogue_lanes<K, Sum>());
+           (K::kernel.columns() / epilogue_lanes<K, Accumulator>());
 }
 
 /// The chain of a GEMM on `lanes` neighbouring columns of `each` rows: what it reads is asked for first, and what
@@ -110,17 +110,17 @@ public:
     }
 
     /// Runs the chain and stores what it makes.
-    /// @param sums    gives of the `i`th row the accumulators of a factor of a pair, as floats
-    /// @param exists  whether the `i`th row is to be stored
-    template <class Sums, class Exists>
-    __device__ __forceinline__ void finish(int column, const Rows& rows, Operands (&operands)[each], const Sums& sums,
-                                           const Exists& exists) const {
+    /// @param accumulators  gives of the `i`th row the accumulators of a factor of a pair, as floats
+    /// @param exists        whether the `i`th row is to be stored
+    template <class AccumulatorsOf, class Exists>
+    __device__ __forceinline__ void finish(int column, const Rows& rows, Operands (&operands)[each],
+                                           const AccumulatorsOf& accumulators, const Exists& exists) const {
         const auto of_column = place_of<K, ColumnsOf<K>>(static_cast<Offset<K>>(column));
 #pragma unroll
         for (int i = 0; i < each; ++i) {
-            chain_detail::at<0>(operands[i]) = sums(i, std::integral_constant<int, 0>{});
+            chain_detail::at<0>(operands[i]) = accumulators(i, std::integral_constant<int, 0>{});
             if constexpr (Source::accumulators == 2) {
-                chain_detail::at<1>(operands[i]) = sums(i, std::integral_constant<int, 1>{});
+                chain_detail::at<1>(operands[i]) = accumulators(i, std::integral_constant<int, 1>{});
             }
             copy_operands<Source, of_rows>(rows.operands_[i], operands[i]);
             if (i > 0) {
@@ -163,13 +163,14 @@ private:
 
 /// The chain of a GEMM whose accumulators cuBLASLt left in memory, `row_stride` apart; those of a pair follow each
 /// other. Done by `blocks` blocks, of which this is number `block`.
-template <class K, class Sum>
-__device__ void run_epilogue(const KernelCall& call, const Sum* sums, int row_stride, int block, int blocks) {
+template <class K, class Accumulator>
+__device__ void run_epilogue(const KernelCall& call, const Accumulator* accumulators, int row_stride, int block,
+                             int blocks) {
     constexpr auto columns = static_cast<Offset<K>>(K::kernel.columns());
     constexpr auto rows = static_cast<Offset<K>>(K::kernel.rows());
-    constexpr int lanes = epilogue_lanes<K, Sum>();
+    constexpr int lanes = epilogue_lanes<K, Accumulator>();
     constexpr int each = epilogue_rows<K>();
-    constexpr auto items = static_cast<Offset<K>>(epilogue_items<K, Sum>());
+    constexpr auto items = static_cast<Offset<K>>(epilogue_items<K, Accumulator>());
     using Epilogues = RowsEpilogue<K, lanes, each>;
     const Epilogues epilogue(call);
     for (Offset<K> item = static_cast<Offset<K>>(block) * block_threads + static_cast<Offset<K>>(threadIdx.x);
@@ -184,7 +185,7 @@ __device__ void run_epilogue(const KernelCall& call, const Sum* sums, int row_st
         Pack<float, lanes> loaded[each][Epilogue<K>::accumulators];
 #pragma unroll
         for (int i = 0; i < each; ++i) {
-            const Sum* from = sums + static_cast<Index>(row_at(i)) * row_stride + column;
+            const Accumulator* from = accumulators + static_cast<Index>(row_at(i)) * row_stride + column;
 #pragma unroll
             for (int factor = 0; factor < Epilogue<K>::accumulators; ++factor) {
                 loaded[i][factor] = as_floats(load_pack<1, lanes, K::is_aligned>(from + factor * columns));

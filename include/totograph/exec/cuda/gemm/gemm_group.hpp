@@ -88,7 +88,7 @@ constexpr GemmEpilogue epilogue_of(const Kernel& kernel, bool stores_bf16) {
     result.is_short = chain.count > 0 && chain.count <= most_instructions && kernel.operand_count <= most_operands &&
                       repeated == (1U << kernel.operand_count) - 1;
     for (std::size_t i = 0; i < static_cast<std::size_t>(chain.count); ++i) {
-        const ChainCost cost = row_of(chain.instructions[i].op).cost;
+        const ChainCost cost = op_row(chain.instructions[i].op).cost;
         result.is_short = result.is_short && cost != ChainCost::function;
         result.sigmoids += cost == ChainCost::sigmoid ? 1 : 0;
     }

@@ -47,10 +47,13 @@ struct GemmChoice {
     friend constexpr bool operator==(const GemmChoice&, const GemmChoice&) = default;
 };
 
+/// The limits that a program is compiled with: they decide which kernels there are.
+inline constexpr const GemmThresholds& compiled_thresholds = thresholds_of(compiled_for.architecture());
+
 /// Whether a skinny kernel computes a GEMM with bf16 weights: it is bound by reading them once.
 /// @param input_stride  elements from one row of the input to the next
 constexpr bool takes_skinny(Index m, Index n, Index k, Index input_stride,
-                            const GemmThresholds& limits = thresholds_of(compiled_for.architecture())) {
+                            const GemmThresholds& limits = compiled_thresholds) {
     return m <= limits.skinny_most_m && n % SkinnyTile::n == 0 && k % SkinnyTile::k == 0 && k <= SkinnyTile::most_k &&
            input_stride % 4 == 0;
 }
@@ -61,9 +64,8 @@ constexpr bool takes_skinny(const Kernel& kernel) {
            takes_skinny(kernel.rows(), kernel.columns(), kernel.depth, kernel.input_stride);
 }
 
-/// Whether mixtures may be drawn from the accumulators of GEMMs: not where streaming their weights is worth more.
-constexpr bool may_draw_from(Index m, bool is_skinny,
-                             const GemmThresholds& limits = thresholds_of(compiled_for.architecture())) {
+/// Whether mixtures may be drawn from the accumulators of GEMMs: not where a skinny kernel is worth more.
+constexpr bool may_draw_from(Index m, bool is_skinny, const GemmThresholds& limits = compiled_thresholds) {
     return !is_skinny || m > limits.skinny_most_m_before_draws;
 }
 
@@ -160,37 +162,52 @@ constexpr bool fills_sm90_cluster(const GemmGroup& group, const DeviceTraits& de
     return clusters <= device.row_clusters && clusters * 100 >= device.row_clusters * limits.sm90_cluster_least_fill;
 }
 
-/// How a group is computed on a device.
+/// Whether a program holds a kernel for a group. Kernels are compiled for what `compiled_for` could choose, and
+/// cuBLASLt computes whatever is not skinny.
+constexpr bool is_compiled(GemmKernel kernel, const GemmGroup& group) {
+    switch (kernel) {
+        case GemmKernel::none: return group.count == 0;
+        case GemmKernel::skinny: return group.count > 0 && group.is_skinny && group.m <= SkinnyTile::m;
+        case GemmKernel::skinny_tiles: return group.count > 0 && group.is_skinny && group.m > SkinnyTile::m;
+        case GemmKernel::cublaslt: return group.count > 0 && !group.is_skinny;
+        case GemmKernel::sm90: return fits_sm90(group, compiled_thresholds);
+        case GemmKernel::sm90_cluster: return fits_sm90_cluster(group, compiled_thresholds);
+    }
+    return false;
+}
+
+/// How a group is computed on a device. Always a kernel that is compiled: where the limits of a device would choose
+/// another one, cuBLASLt computes the group.
 /// @param before  how the launch before it is: its tail may have stored this one's input
 /// @param fuses   `Execution::fuses`: without, cuBLASLt computes what is not skinny
+/// @param limits  of the device
 constexpr GemmChoice select_gemm(const GemmGroup& group, const GemmChoice& before, const DeviceTraits& device,
-                                 bool fuses = true) {
+                                 bool fuses, const GemmThresholds& limits) {
     if (group.count == 0) {
         return {};
     }
-    const GemmThresholds& limits = thresholds_of(device.architecture());
     GemmChoice choice;
-    choice.kernel = GemmKernel::cublaslt;
     if (group.is_skinny) {
         choice.kernel = group.m > SkinnyTile::m ? GemmKernel::skinny_tiles : GemmKernel::skinny;
         return choice;
     }
+    choice.kernel = GemmKernel::cublaslt;
     choice.converts_input = group.is_bf16 && !group.input_is_bf16 && before.tail == TailFusion::none;
-    if (fuses && fits_sm90(group, limits) && fills_sm90(group, device, limits)) {
+    if (fuses && fits_sm90(group, limits) && is_compiled(GemmKernel::sm90, group) &&
+        fills_sm90(group, device, limits)) {
         choice.kernel = GemmKernel::sm90;
-    } else if (fuses && fits_sm90_cluster(group, limits) && fills_sm90_cluster(group, device, limits)) {
+    } else if (fuses && fits_sm90_cluster(group, limits) && is_compiled(GemmKernel::sm90_cluster, group) &&
+               fills_sm90_cluster(group, device, limits)) {
         choice.kernel = GemmKernel::sm90_cluster;
         choice.tail = group.tail;
     }
     return choice;
 }
 
-/// Whether a device may choose a kernel for a group: for any other, none is compiled.
-constexpr bool may_choose(GemmKernel kernel, const GemmGroup& group) {
-    const GemmThresholds& limits = thresholds_of(compiled_for.architecture());
-    return kernel == GemmKernel::sm90           ? fits_sm90(group, limits)
-           : kernel == GemmKernel::sm90_cluster ? fits_sm90_cluster(group, limits)
-                                                : true;
+/// The same with the limits of the device's architecture.
+constexpr GemmChoice select_gemm(const GemmGroup& group, const GemmChoice& before, const DeviceTraits& device,
+                                 bool fuses = true) {
+    return select_gemm(group, before, device, fuses, thresholds_of(device.architecture()));
 }
 
 }  // namespace totograph::cuda

@@ -11,10 +11,11 @@
 
 namespace totograph::cuda {
 
-/// The measured limits of one architecture. Each says what set it; `bench_cuda` and `test_ops_products` are targets of
+/// The measured limits of one architecture. Each says what set it; `bench_cuda` and `test_ops_gemm` are targets of
 /// a build with `TOTOGRAPH_CUDA`. docs/cuda.md has the table in words.
 struct GemmThresholds {
     int architecture;
+    bool is_measured;  ///< On a card of this architecture.
     /// Rows up to which the skinny kernels are faster than cuBLASLt and kernels for norms and chains: a decode step of
     /// 32 rows takes 0.300 ms for 0.432 (`bench_cuda`, `batch_32`), a prefill of 32 rows 0.279 for 0.383
     /// (`context_2048`), one of 64 rows 0.379 for 0.407. Read when compiling, of the column of `compiled_for`.
@@ -28,7 +29,7 @@ struct GemmThresholds {
     /// Tiles of k that `sm90` takes at least, so that the epilogue of a tile ends while the next one is multiplied.
     int sm90_least_k_tiles;
     /// The same with a sigmoid in the epilogue, of a pair that is stored as bf16: 34 to 36 us for 44 to 47
-    /// (`FeedForward` of `test_ops_products`, k of 12 tiles, 1,750 rows, n of 3,072). A sigmoid on a pair stored as f32
+    /// (`FeedForward` of `test_ops_gemm`, k of 12 tiles, 1,750 rows, n of 3,072). A sigmoid on a pair stored as f32
     /// took 50 us for 43, on a single GEMM 44 for 33: those never run there.
     int sm90_least_k_tiles_with_sigmoid;
     /// n x accumulators of each GEMM is a multiple of it: others were not measured.
@@ -41,16 +42,29 @@ struct GemmThresholds {
     int sm90_cluster_least_fill;
 };
 
-/// One card was measured, an H200. Columns of others hold its numbers until someone measures them: what needs `wgmma`
-/// is not chosen there in any case.
-inline constexpr std::array<GemmThresholds, 6> gemm_thresholds{{
-    {80, 64, 16, 1024, 8, 12, 256, 80, 80},
-    {86, 64, 16, 1024, 8, 12, 256, 80, 80},
-    {89, 64, 16, 1024, 8, 12, 256, 80, 80},
-    {90, 64, 16, 1024, 8, 12, 256, 80, 80},
-    {100, 64, 16, 1024, 8, 12, 256, 80, 80},
-    {120, 64, 16, 1024, 8, 12, 256, 80, 80},
-}};
+/// Measured on an H200.
+inline constexpr GemmThresholds thresholds_of_h200{.architecture = 90,
+                                                   .is_measured = true,
+                                                   .skinny_most_m = 64,
+                                                   .skinny_most_m_before_draws = 16,
+                                                   .sm90_least_m = 1024,
+                                                   .sm90_least_k_tiles = 8,
+                                                   .sm90_least_k_tiles_with_sigmoid = 12,
+                                                   .sm90_n_unit = 256,
+                                                   .sm90_least_fill = 80,
+                                                   .sm90_cluster_least_fill = 80};
+
+/// The column of an architecture that nobody has measured: the numbers of the H200. What needs `wgmma` is not chosen
+/// there in any case, and the limits of the skinny kernels are read of `compiled_for` alone.
+constexpr GemmThresholds not_measured(int architecture) {
+    GemmThresholds column = thresholds_of_h200;
+    column.architecture = architecture;
+    column.is_measured = false;
+    return column;
+}
+
+inline constexpr std::array<GemmThresholds, 6> gemm_thresholds{
+    {not_measured(80), not_measured(86), not_measured(89), thresholds_of_h200, not_measured(100), not_measured(120)}};
 
 /// The column of an architecture: of one that has none, that of the newest one before it, or else the first.
 constexpr const GemmThresholds& thresholds_of(int architecture) {

@@ -13,27 +13,57 @@
 
 namespace totograph::cuda {
 
-/// The place of the largest number of each row. A key holds the number, in the order of floats with NaN above all, and
-/// below it the place counted from the end: the largest key is the first of the largest numbers, in any order.
-template <class K, class Threads = Blocks<>>
-__device__ void run_argmax(const KernelCall& call) {
-    constexpr Operand x = K::kernel.operands[0];
-    constexpr auto columns = static_cast<Offset<K>>(x.shape[-1]);
-    constexpr auto rows = static_cast<Offset<K>>(K::kernel.iteration.size());
-    constexpr auto step = static_cast<Offset<K>>(inner_stride<K>(x.strides));
-    // Up to so many columns a row takes a warp, a longer one a block.
-    constexpr bool takes_warp = columns <= 1024;
-    if constexpr (takes_warp) {
-        if (!Threads::template group_has_item<warp_size, rows>()) {
-            return;
+/// What finds the largest number of a row. A key holds the number, in the order of floats with NaN above all, and below
+/// it the place counted from the end: the largest key is the first of the largest numbers, in any order.
+template <class K>
+class Argmax {
+    static constexpr Operand x = K::kernel.operands[0];
+    static constexpr auto columns = static_cast<Offset<K>>(x.shape[-1]);
+    static constexpr auto step = static_cast<Offset<K>>(inner_stride<K>(x.strides));
+
+public:
+    static constexpr auto rows = static_cast<Offset<K>>(K::kernel.iteration.size());
+    /// Up to so many columns a row takes a warp, a longer one a block.
+    static constexpr bool takes_warp = columns <= 1024;
+
+    __device__ __forceinline__ explicit Argmax(const KernelCall& call)
+        : in_(call.operands[0].get<float>(positions_of<K>(call))),
+          out_(call.output.get<std::int32_t>(positions_of<K>(call))) {}
+
+    __device__ __forceinline__ void run_warp(Offset<K> row) const {
+        const auto place = place_of<K, LeadingOf<K>>(row);
+        const int lane = static_cast<int>(threadIdx.x) % warp_size;
+        const std::uint64_t key = key_of_part(offset_of<K, StridesOfOperand<K, 0>>(place), lane, warp_size);
+        if (lane == 0) {
+            write(place, key);
         }
     }
-    const auto* in = call.operands[0].get<float>(positions_of<K>(call));
-    auto* out = call.output.get<std::int32_t>(positions_of<K>(call));
-    const auto key_of_part = [&](Offset<K> from, int thread, int threads) {
+
+    /// @param best  in shared memory
+    __device__ __forceinline__ void run_block(Offset<K> row, std::uint64_t (&best)[block_threads / warp_size]) const {
+        const auto place = place_of<K, LeadingOf<K>>(row);
+        const std::uint64_t key =
+            key_of_part(offset_of<K, StridesOfOperand<K, 0>>(place), static_cast<int>(threadIdx.x), block_threads);
+        __syncthreads();  // those of a row before this one may still be read
+        if (threadIdx.x % warp_size == 0) {
+            best[threadIdx.x / warp_size] = key;
+        }
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            std::uint64_t largest = 0;
+            for (const std::uint64_t of_warp : best) {
+                largest = std::max(largest, of_warp);
+            }
+            write(place, largest);
+        }
+    }
+
+private:
+    /// The largest key of a warp, whose thread takes every `threads`th column.
+    [[nodiscard]] __device__ __forceinline__ std::uint64_t key_of_part(Offset<K> from, int thread, int threads) const {
         std::uint64_t best = 0;
         for (Offset<K> column = thread; column < columns; column += threads) {
-            const float value = in[from + column * step];
+            const float value = in_[from + column * step];
             const std::uint32_t key = value != value ? 0xffffffffU : categorical::key_of(value);
             best = std::max(best, std::uint64_t{key} << 32U | (0xffffffffU - static_cast<std::uint32_t>(column)));
         }
@@ -43,39 +73,31 @@ __device__ void run_argmax(const KernelCall& call) {
             best = std::max(best, other);
         }
         return best;
-    };
-    const auto write = [&](const auto& place, std::uint64_t key) {
-        out[offset_of<K, StridesOfOutput<K>>(place)] =
+    }
+
+    template <class PlaceOfRow>
+    __device__ __forceinline__ void write(const PlaceOfRow& place, std::uint64_t key) const {
+        out_[offset_of<K, StridesOfOutput<K>>(place)] =
             static_cast<std::int32_t>(0xffffffffU - static_cast<std::uint32_t>(key));
-    };
-    if constexpr (takes_warp) {
-        const int lane = static_cast<int>(threadIdx.x) % warp_size;
-        Threads::template for_each_of_groups<warp_size, rows>([&](Offset<K> row) {
-            const auto place = place_of<K, LeadingOf<K>>(row);
-            const std::uint64_t key = key_of_part(offset_of<K, StridesOfOperand<K, 0>>(place), lane, warp_size);
-            if (lane == 0) {
-                write(place, key);
-            }
-        });
+    }
+
+    const float* in_;
+    std::int32_t* out_;
+};
+
+/// The place of the largest number of each row.
+template <class K, class Threads = Blocks<>>
+__device__ void run_argmax(const KernelCall& call) {
+    using Rows = Argmax<K>;
+    if constexpr (Rows::takes_warp) {
+        if (Threads::template group_has_item<warp_size, Rows::rows>()) {
+            const Rows rows(call);
+            Threads::template for_each_of_groups<warp_size, Rows::rows>([&](Offset<K> row) { rows.run_warp(row); });
+        }
     } else {
         __shared__ std::uint64_t best[block_threads / warp_size];
-        Threads::template for_each_of_blocks<rows>([&](Offset<K> row) {
-            const auto place = place_of<K, LeadingOf<K>>(row);
-            const std::uint64_t key =
-                key_of_part(offset_of<K, StridesOfOperand<K, 0>>(place), static_cast<int>(threadIdx.x), block_threads);
-            __syncthreads();  // those of a row before this one may still be read
-            if (threadIdx.x % warp_size == 0) {
-                best[threadIdx.x / warp_size] = key;
-            }
-            __syncthreads();
-            if (threadIdx.x == 0) {
-                std::uint64_t largest = 0;
-                for (const std::uint64_t of_warp : best) {
-                    largest = std::max(largest, of_warp);
-                }
-                write(place, largest);
-            }
-        });
+        const Rows rows(call);
+        Threads::template for_each_of_blocks<Rows::rows>([&](Offset<K> row) { rows.run_block(row, best); });
     }
 }
 

@@ -4,21 +4,21 @@
 #include <cstddef>
 #include <cstdint>
 
-// Copies from memory to shared memory that need no registers on the way: a thread asks for some, closes the group, and
-// goes on. What has arrived, the thread that asked sees when it has waited, others after a barrier.
+// Copies from memory to shared memory that need no registers on the way: a thread begins some, commits the group, and
+// goes on. What has arrived, the thread that began them sees when it has waited, others after a barrier.
 
 namespace totograph::cuda {
 
-/// Asks for sixteen bytes; both addresses are multiples of sixteen.
-__device__ __forceinline__ void copy_later(std::byte* shared, const void* from) {
+/// Begins to copy sixteen bytes; both addresses are multiples of sixteen.
+__device__ __forceinline__ void copy_async(std::byte* shared, const void* from) {
     asm volatile(
         "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<std::uint32_t>(__cvta_generic_to_shared(shared))),
         "l"(from)
         : "memory");
 }
 
-/// Ends a group of copies, which may be empty.
-__device__ __forceinline__ void close_copies() {
+/// Commits a group of copies, which may be empty.
+__device__ __forceinline__ void commit_copies() {
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 

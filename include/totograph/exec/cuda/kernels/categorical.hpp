@@ -8,11 +8,13 @@
 #include <totograph/core/categorical.hpp>
 #include <totograph/core/random.hpp>
 #include <totograph/exec/cuda/kernels/blocks.hpp>
+#include <totograph/exec/cuda/kernels/draw_names.hpp>
 #include <totograph/exec/cuda/kernels/element_places.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
 
-// Draws of ids, a block each. Weights are whole numbers, so the ids are those of the CPU, whatever the order of sums.
+// Draws of ids, a block each. Weights are whole numbers, so the order of sums does not change an id. It is the CPU's
+// but where `exp` of the device, which rounds otherwise, moves a weight by one (`core/categorical.hpp`).
 
 namespace totograph::cuda {
 
@@ -199,15 +201,16 @@ __device__ void run_sample_categorical(const KernelCall& call) {
     constexpr Operand operand = K::kernel.operands[0];
     constexpr auto step = static_cast<Offset<K>>(operand.strides[4]);
     constexpr auto vocabulary = static_cast<int>(operand.shape.extents[4]);
+    static_assert(vocabulary <= categorical::most_ids,
+                  "totograph: sample_categorical on CUDA takes up to 2^27 ids, whose weights add up in 64 bits.");
     constexpr bool is_shared = operand.shape.extents[1] == 1;
     constexpr auto word = static_cast<int>(K::kernel.attributes[0]);
     constexpr auto draws = static_cast<Offset<K>>(K::kernel.iteration.size());
     const auto* logits = call.operands[0].get<float>(positions_of<K>(call));
     const CategoricalOptions options{*call.operands[1].get<std::int32_t>(positions_of<K>(call)),
                                      *call.operands[2].get<float>(positions_of<K>(call))};
-    const auto* halves = call.operands[3].get<std::int32_t>(positions_of<K>(call));
-    const auto* first = call.operands[4].get<std::int32_t>(positions_of<K>(call));
-    const std::int32_t time = *call.operands[5].get<std::int32_t>(positions_of<K>(call));
+    const DrawNames<K, 3> names(call);
+    const auto time = static_cast<std::uint32_t>(*call.operands[5].get<std::int32_t>(positions_of<K>(call)));
     auto* out = call.output.get<std::int32_t>(positions_of<K>(call));
     Blocks<>::for_each_of_blocks<draws>([&](Offset<K> draw) {
         const auto place = place_of<K, IterationOf<K>>(draw);
@@ -216,13 +219,7 @@ __device__ void run_sample_categorical(const KernelCall& call) {
             parameters.at[1] = 0;
         }
         const float* row = logits + offset_of<K, StridesOfOperand<K, 0>>(parameters);
-        SampleKey key;
-        key.seed = static_cast<std::uint32_t>(halves[0]) |
-                   static_cast<std::uint64_t>(static_cast<std::uint32_t>(halves[1])) << 32U;
-        key.series = static_cast<std::uint32_t>(place.at[0]) + static_cast<std::uint32_t>(first[0]);
-        key.sample = static_cast<std::uint32_t>(place.at[1]) + static_cast<std::uint32_t>(first[1]);
-        key.variate = static_cast<std::uint32_t>(place.at[2]);
-        key.time = static_cast<std::uint32_t>(time) + static_cast<std::uint32_t>(place.at[3]);
+        const SampleKey key = names.key(place, time + static_cast<std::uint32_t>(place.at[3]));
         const auto at = [row](int id) { return row[id * step]; };
         CategoricalBlock block(at, vocabulary);
         const std::int32_t id = block.draw(options, random_words(key).word[word]);

@@ -96,14 +96,17 @@ constexpr bool is_factor(const Chain& chain, std::size_t instruction) {
     return true;
 }
 
+/// What becomes of the result of an elementwise op.
+enum class OpUse : std::uint8_t {
+    exact,
+    in_bf16,         ///< The chain's result is stored as bf16, of 8 bits: a quotient and a power of e of 21 are enough.
+    factor_in_bf16,  ///< And what the op makes goes into that result by multiplications alone.
+};
+
 /// One elementwise op on numbers of one type.
-///
-/// @tparam rounds     the chain's result is rounded to bf16, of 8 bits: a quotient and a power of e of 21 bits are
-///                    enough
-/// @tparam is_factor  what it makes goes into that result by multiplications alone
-template <Op op, bool rounds, bool is_factor, class T>
+template <Op op, OpUse use, class T>
 __device__ __forceinline__ T apply(T a, T b, T c) {
-    if constexpr (op == Op::silu && rounds && is_factor && std::is_same_v<T, float>) {
+    if constexpr (op == Op::silu && use == OpUse::factor_in_bf16 && std::is_same_v<T, float>) {
         // a / (1 + exp(-a)) = a/2 (1 + tanh(a/2)), in one instruction of the unit for such functions in place of two.
         // It errs by up to |a| / 4096: for positive a, by at most a quarter of what rounding can lose; below about -2.4
         // it can be more than rounding loses, and from about -8 on all of the result, which is at most 0.003 there.
@@ -111,7 +114,7 @@ __device__ __forceinline__ T apply(T a, T b, T c) {
         float tangent;
         asm("tanh.approx.f32 %0, %1;" : "=f"(tangent) : "f"(half));
         return half + half * tangent;
-    } else if constexpr ((op == Op::sigmoid || op == Op::silu) && rounds && std::is_same_v<T, float>) {
+    } else if constexpr ((op == Op::sigmoid || op == Op::silu) && use != OpUse::exact && std::is_same_v<T, float>) {
         // As instructions: what is too small for a normal number becomes 0, which is all that bf16 needs of it; the
         // functions of the library spend code on such cases.
         constexpr float log2_of_e = 1.4426950408889634F;
@@ -178,9 +181,12 @@ __device__ __forceinline__ void execute(Values& values) {
         } else {
             static_assert(is_arithmetic(op), "totograph: the CUDA executor has no code for this elementwise op.");
             // An op does not read the arguments that it lacks, which may be of any type.
-            result.lane[lane] = apply<op, Source::rounds, is_factor(Source::chain, which), T>(
-                static_cast<T>(at<first>(values).lane[lane]), static_cast<T>(at<second>(values).lane[lane]),
-                static_cast<T>(at<third>(values).lane[lane]));
+            constexpr OpUse use = !Source::stores_bf16              ? OpUse::exact
+                                  : is_factor(Source::chain, which) ? OpUse::factor_in_bf16
+                                                                    : OpUse::in_bf16;
+            result.lane[lane] = apply<op, use, T>(static_cast<T>(at<first>(values).lane[lane]),
+                                                  static_cast<T>(at<second>(values).lane[lane]),
+                                                  static_cast<T>(at<third>(values).lane[lane]));
         }
     }
 }

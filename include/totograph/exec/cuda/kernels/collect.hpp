@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include <totograph/core/not_finite.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
@@ -16,9 +17,9 @@ inline constexpr int collect_tile = 32;
 /// (the four extents, in this order but for `values`, which is its last), without gaps; in tiles through shared memory
 /// so that both sides are read and written in order. Blocks: (tiles of steps, tiles of values, batch * variates).
 ///
-/// Takes the marks off values that stand for what was no finite number (`nn::mark_extreme_values`), and adds how many
-/// there are to `not_finite`, in memory of the host, which looks once the kernel has ended.
-template <Index values, Index variates, Index steps>
+/// Adds how many values are no finite numbers to `not_finite`, in memory of the host, which reads it once the kernel
+/// has ended. Where they are told by marks, takes these off.
+template <Index values, Index variates, Index steps, NotFinite told>
 __global__ void __launch_bounds__(block_threads)
     collect_kernel(const float* in, float* out, const std::int32_t* request, std::uint32_t* not_finite) {
     wait_for_predecessor();
@@ -36,20 +37,21 @@ __global__ void __launch_bounds__(block_threads)
     const Index first_step = static_cast<Index>(blockIdx.x) * collect_tile;
     const Index first_value = static_cast<Index>(blockIdx.y) * collect_tile;
     const int column = static_cast<int>(threadIdx.x) % collect_tile;
-    unsigned marks = 0;
+    unsigned found_not_finite = 0;
     for (int row = static_cast<int>(threadIdx.x) / collect_tile; row < collect_tile; row += rows_at_once) {
         const Index value = first_value + row;
         const Index step = first_step + column;
         if (value < wanted_values && step < horizon) {
             const float found = in[((series * values + value) * variates + variate) * steps + step];
             tile[row][column] = found;
-            marks += __float_as_uint(found) == 0x80000000U ? 1U : 0U;  // -0
+            found_not_finite += is_not_finite(found, told) ? 1U : 0U;
         }
     }
-    if (__syncthreads_or(static_cast<int>(marks)) != 0) {  // rare
-        marks = __reduce_add_sync(0xffffffffU, marks);
-        if (threadIdx.x % warp_size == 0 && marks != 0) {
-            atomicAdd(not_finite, marks);  // of this device alone: over PCIe, none is atomic for the host as well
+    if (__syncthreads_or(static_cast<int>(found_not_finite)) != 0) {  // rare
+        found_not_finite = __reduce_add_sync(0xffffffffU, found_not_finite);
+        if (threadIdx.x % warp_size == 0 && found_not_finite != 0) {
+            atomicAdd(not_finite,
+                      found_not_finite);  // of this device alone: over PCIe, none is atomic for the host as well
         }
     }
     for (int row = static_cast<int>(threadIdx.x) / collect_tile; row < collect_tile; row += rows_at_once) {
@@ -57,7 +59,7 @@ __global__ void __launch_bounds__(block_threads)
         const Index step = first_step + row;
         if (value < wanted_values && step < horizon) {
             out[((series * wanted_variates + variate) * horizon + step) * wanted_values + value] =
-                tile[column][row] + 0.0F;
+                without_mark(tile[column][row], told);
         }
     }
 }

@@ -23,104 +23,132 @@ __device__ __forceinline__ double* sums_of_stretches() {
 
 /// Running sums along the last axis, in double. Stretches of a warp's width are summed on their own; their totals add
 /// up from the left.
-template <class K, class Threads = Blocks<>>
-__device__ void run_cumsum(const KernelCall& call) {
+template <class K>
+class Cumsum {
     using T = Element<K::kernel.dtype>;
-    constexpr int warps = block_threads / warp_size;
-    constexpr auto columns = static_cast<Offset<K>>(K::kernel.iteration[-1]);
-    constexpr auto rows = static_cast<Offset<K>>(K::kernel.iteration.size() / K::kernel.iteration[-1]);
-    constexpr auto step = static_cast<Offset<K>>(inner_stride<K>(K::kernel.operands[0].strides));
-    constexpr auto out_step = static_cast<Offset<K>>(inner_stride<K>(K::kernel.output_strides));
-    // A row of a few stretches takes a warp, a longer one a block.
-    constexpr int together = columns <= 4 * warp_size ? 1 : warps;
-    if constexpr (together == 1) {
-        if (!Threads::template group_has_item<warp_size, rows>()) {
-            return;
+    static constexpr int warps = block_threads / warp_size;
+    static constexpr auto columns = static_cast<Offset<K>>(K::kernel.iteration[-1]);
+    static constexpr auto step = static_cast<Offset<K>>(inner_stride<K>(K::kernel.operands[0].strides));
+    static constexpr auto out_step = static_cast<Offset<K>>(inner_stride<K>(K::kernel.output_strides));
+
+public:
+    static constexpr auto rows = static_cast<Offset<K>>(K::kernel.iteration.size() / K::kernel.iteration[-1]);
+    /// A row of a few stretches takes a warp, a longer one a block.
+    static constexpr bool takes_warp = columns <= 4 * warp_size;
+
+    __device__ __forceinline__ explicit Cumsum(const KernelCall& call)
+        : in_(call.operands[0].get<T>(positions_of<K>(call))), out_(call.output.get<T>(positions_of<K>(call))) {}
+
+    /// A row by a warp.
+    __device__ __forceinline__ void run_warp(Offset<K> row) const {
+        const auto place = place_of<K, LeadingOf<K>>(row);
+        const Offset<K> from = offset_of<K, StridesOfOperand<K, 0>>(place);
+        const Offset<K> to = offset_of<K, StridesOfOutput<K>>(place);
+        // All stretches are scanned before the first total is carried on: their steps overlap.
+        constexpr int stretches = static_cast<int>((columns + warp_size - 1) / warp_size);
+        double values[stretches];
+#pragma unroll
+        for (int i = 0; i < stretches; ++i) {
+            values[i] = scan(value_at(i * warp_size + lane_, from));
+        }
+        double carry = 0;
+#pragma unroll
+        for (int i = 0; i < stretches; ++i) {
+            const Offset<K> column = i * warp_size + lane_;
+            const double value = values[i];
+            if (column < columns) {
+                out_[to + column * out_step] = static_cast<T>(carry + value);
+            }
+            carry += __shfl_sync(0xffffffffU, value, warp_size - 1);
         }
     }
-    const auto* in = call.operands[0].get<T>(positions_of<K>(call));
-    auto* out = call.output.get<T>(positions_of<K>(call));
-    const int warp = static_cast<int>(threadIdx.x) / warp_size;
-    const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    const auto value_at = [&](Offset<K> column, Offset<K> from) {
-        return column < columns ? static_cast<double>(in[from + column * step]) : 0.0;
-    };
-    const auto scan = [&](double value) {
+
+    /// A row by a block.
+    /// @param before  in shared memory: the sum of all stretches before each
+    __device__ __forceinline__ void run_block(Offset<K> row, double* before) const {
+        constexpr int each =
+            std::min(static_cast<int>(divide_rounding_up(Index{columns}, Index{block_threads})), most_stretches);
+        const auto place = place_of<K, LeadingOf<K>>(row);
+        const Offset<K> from = offset_of<K, StridesOfOperand<K, 0>>(place);
+        const Offset<K> to = offset_of<K, StridesOfOutput<K>>(place);
+        double carry = 0;
+        for (Offset<K> first = 0; first < columns; first += each * block_threads) {
+            const auto column_of = [&](int i) {
+                return first + static_cast<Offset<K>>((i * warps + warp_) * warp_size + lane_);
+            };
+            // All are read before the first is used.
+            double values[each];
+#pragma unroll
+            for (int i = 0; i < each; ++i) {
+                values[i] = value_at(column_of(i), from);
+            }
+#pragma unroll
+            for (int i = 0; i < each; ++i) {
+                values[i] = scan(values[i]);
+                if (lane_ == warp_size - 1) {
+                    before[i * warps + warp_] = values[i];
+                }
+            }
+            __syncthreads();
+            if (threadIdx.x == 0) {
+                carry = replace_by_sums_before<each * warps>(before, carry);
+            }
+            __syncthreads();
+#pragma unroll
+            for (int i = 0; i < each; ++i) {
+                if (column_of(i) < columns) {
+                    out_[to + column_of(i) * out_step] = static_cast<T>(before[i * warps + warp_] + values[i]);
+                }
+            }
+            __syncthreads();
+        }
+    }
+
+private:
+    [[nodiscard]] __device__ __forceinline__ double value_at(Offset<K> column, Offset<K> from) const {
+        return column < columns ? static_cast<double>(in_[from + column * step]) : 0.0;
+    }
+
+    /// The running sum of a warp's values, a value a lane.
+    [[nodiscard]] __device__ __forceinline__ double scan(double value) const {
 #pragma unroll
         for (int distance = 1; distance < warp_size; distance *= 2) {
             const double left = __shfl_up_sync(0xffffffffU, value, static_cast<unsigned>(distance));
-            value = lane >= distance ? value + left : value;
+            value = lane_ >= distance ? value + left : value;
         }
         return value;
-    };
-    if constexpr (together == 1) {
-        Threads::template for_each_of_groups<warp_size, rows>([&](Offset<K> row) {
-            const auto place = place_of<K, LeadingOf<K>>(row);
-            const Offset<K> from = offset_of<K, StridesOfOperand<K, 0>>(place);
-            const Offset<K> to = offset_of<K, StridesOfOutput<K>>(place);
-            // All stretches are scanned before the first total is carried on: their steps overlap.
-            constexpr int stretches = static_cast<int>((columns + warp_size - 1) / warp_size);
-            double values[stretches];
-#pragma unroll
-            for (int i = 0; i < stretches; ++i) {
-                values[i] = scan(value_at(i * warp_size + lane, from));
-            }
-            double carry = 0;
-#pragma unroll
-            for (int i = 0; i < stretches; ++i) {
-                const Offset<K> column = i * warp_size + lane;
-                const double value = values[i];
-                if (column < columns) {
-                    out[to + column * out_step] = static_cast<T>(carry + value);
-                }
-                carry += __shfl_sync(0xffffffffU, value, warp_size - 1);
-            }
-        });
-    } else {
-        constexpr int each =
-            std::min(static_cast<int>(divide_rounding_up(Index{columns}, Index{block_threads})), most_stretches);
-        double* const before = sums_of_stretches();  // the sum of all stretches before each
-        Threads::template for_each_of_blocks<rows>([&](Offset<K> row) {
-            const auto place = place_of<K, LeadingOf<K>>(row);
-            const Offset<K> from = offset_of<K, StridesOfOperand<K, 0>>(place);
-            const Offset<K> to = offset_of<K, StridesOfOutput<K>>(place);
-            double carry = 0;
-            for (Offset<K> first = 0; first < columns; first += each * block_threads) {
-                const auto column_of = [&](int i) {
-                    return first + static_cast<Offset<K>>((i * warps + warp) * warp_size + lane);
-                };
-                // All are read before the first is used.
-                double values[each];
-#pragma unroll
-                for (int i = 0; i < each; ++i) {
-                    values[i] = value_at(column_of(i), from);
-                }
-#pragma unroll
-                for (int i = 0; i < each; ++i) {
-                    values[i] = scan(values[i]);
-                    if (lane == warp_size - 1) {
-                        before[i * warps + warp] = values[i];
-                    }
-                }
-                __syncthreads();
-                if (threadIdx.x == 0) {
+    }
+
+    /// Turns totals into the sums of those before each, from `carry` on. Returns the sum of all.
+    template <int count>
+    static __device__ __forceinline__ double replace_by_sums_before(double* totals, double carry) {
 #pragma unroll 8
-                    for (int i = 0; i < each * warps; ++i) {
-                        const double total = before[i];
-                        before[i] = carry;
-                        carry += total;
-                    }
-                }
-                __syncthreads();
-#pragma unroll
-                for (int i = 0; i < each; ++i) {
-                    if (column_of(i) < columns) {
-                        out[to + column_of(i) * out_step] = static_cast<T>(before[i * warps + warp] + values[i]);
-                    }
-                }
-                __syncthreads();
-            }
-        });
+        for (int i = 0; i < count; ++i) {
+            const double total = totals[i];
+            totals[i] = carry;
+            carry += total;
+        }
+        return carry;
+    }
+
+    const T* in_;
+    T* out_;
+    int warp_ = static_cast<int>(threadIdx.x) / warp_size;
+    int lane_ = static_cast<int>(threadIdx.x) % warp_size;
+};
+
+template <class K, class Threads = Blocks<>>
+__device__ void run_cumsum(const KernelCall& call) {
+    using Sums = Cumsum<K>;
+    if constexpr (Sums::takes_warp) {
+        if (Threads::template group_has_item<warp_size, Sums::rows>()) {
+            const Sums sums(call);
+            Threads::template for_each_of_groups<warp_size, Sums::rows>([&](Offset<K> row) { sums.run_warp(row); });
+        }
+    } else {
+        const Sums sums(call);
+        double* const before = sums_of_stretches();
+        Threads::template for_each_of_blocks<Sums::rows>([&](Offset<K> row) { sums.run_block(row, before); });
     }
 }
 

@@ -25,7 +25,7 @@ struct Epilogue {
     static constexpr Chain chain = K::kernel.chain;
     static constexpr int accumulators = K::kernel.accumulators;
     static constexpr int first_operand = K::kernel.prologue_operands;
-    static constexpr bool rounds = K::stores_bf16;
+    static constexpr bool stores_bf16 = K::stores_bf16;
     static constexpr bool has_positions = K::has_positions;
     /// What a reduction or GEMM hands to the chain.
     static constexpr DType accumulator_dtype =
@@ -43,7 +43,7 @@ struct Prologue {
     static constexpr Chain chain = K::kernel.prologue;
     static constexpr int accumulators = 0;
     static constexpr int first_operand = 0;
-    static constexpr bool rounds = false;
+    static constexpr bool stores_bf16 = false;
     static constexpr bool has_positions = K::has_positions;
     static constexpr DType accumulator_dtype = DType::f32;
 };

@@ -24,21 +24,22 @@
 namespace totograph::cuda {
 
 /// What the chain of a GEMM makes, element by element.
-template <class K, class Sum>
+template <class K, class Accumulator>
 class LazyResult {
     using Source = Epilogue<K>;
 
 public:
-    /// @param sums        of this GEMM, in the first row
-    /// @param row_stride  from one row of sums to the next
-    __device__ __forceinline__ LazyResult(const KernelCall& call, const Sum* sums, int row_stride)
-        : pointers_(call), sums_(sums), row_stride_(row_stride) {}
+    /// @param accumulators  of this GEMM, in the first row
+    /// @param row_stride    from one row of accumulators to the next
+    __device__ __forceinline__ LazyResult(const KernelCall& call, const Accumulator* accumulators, int row_stride)
+        : pointers_(call), accumulators_(accumulators), row_stride_(row_stride) {}
 
     /// `lanes` neighbours in a row.
     template <int lanes>
     __device__ __forceinline__ Pack<float, lanes> get(Offset<K> element) const {
         constexpr auto columns = static_cast<Offset<K>>(K::kernel.columns());
-        const Sum* const from = sums_ + static_cast<Index>(element / columns) * row_stride_ + element % columns;
+        const Accumulator* const from =
+            accumulators_ + static_cast<Index>(element / columns) * row_stride_ + element % columns;
         ChainValues<Source, lanes> values;
         chain_detail::at<0>(values) = as_floats(load_pack<1, lanes, K::is_aligned>(from));
         load_operands<K, Source, lanes>(pointers_, place_of<K, IterationOf<K>>(element), values);
@@ -56,7 +57,7 @@ public:
 
 private:
     OperandPointers<Source> pointers_;
-    const Sum* sums_;
+    const Accumulator* accumulators_;
     int row_stride_;
 };
 
@@ -65,21 +66,21 @@ private:
 /// @tparam Parameters  which of `K` make the degrees of freedom, the locations, the scales and the logits of the
 /// weights
 /// @tparam K           all GEMMs of the launch
-template <class Sum, class Draw, class Parameters, class... K>
+template <class Accumulator, class Draw, class Parameters, class... K>
 struct MixtureDraw;
-template <class Sum, class Draw, int... parameters, class... K>
-struct MixtureDraw<Sum, Draw, std::integer_sequence<int, parameters...>, K...> {
+template <class Accumulator, class Draw, int... parameters, class... K>
+struct MixtureDraw<Accumulator, Draw, std::integer_sequence<int, parameters...>, K...> {
     struct Calls {
         KernelCall draw;
-        KernelCall products[sizeof...(K)];
+        KernelCall gemms[sizeof...(K)];
     };
 
-    static __device__ void run(const Calls& calls, const Sum* sums) {
+    static __device__ void run(const Calls& calls, const Accumulator* accumulators) {
         const auto parameter = [&]<int which>(std::integral_constant<int, which>) {
             constexpr int all[] = {parameters...};
-            constexpr auto product = static_cast<std::size_t>(all[which]);
-            using Product = std::tuple_element_t<product, std::tuple<K...>>;
-            return LazyResult<Product, Sum>(calls.products[product], sums + first_columns[product], row_stride);
+            constexpr auto gemm = static_cast<std::size_t>(all[which]);
+            using Gemm = std::tuple_element_t<gemm, std::tuple<K...>>;
+            return LazyResult<Gemm, Accumulator>(calls.gemms[gemm], accumulators + first_columns[gemm], row_stride);
         };
         const auto df = parameter(std::integral_constant<int, 0>{});
         const auto loc = parameter(std::integral_constant<int, 1>{});
@@ -106,22 +107,22 @@ private:
         return result;
     }();
 
-    template <class Product>
-    static __device__ __forceinline__ auto components(const LazyResult<Product, Sum>& all, Offset<Draw> first) {
-        return typename LazyResult<Product, Sum>::Components{all, static_cast<Offset<Product>>(first)};
+    template <class Gemm>
+    static __device__ __forceinline__ auto components(const LazyResult<Gemm, Accumulator>& all, Offset<Draw> first) {
+        return typename LazyResult<Gemm, Accumulator>::Components{all, static_cast<Offset<Gemm>>(first)};
     }
 
     /// The softmax of the logits of one mixture.
-    template <class Product>
-    static __device__ __forceinline__ void find_probabilities(const LazyResult<Product, Sum>& logits,
+    template <class Gemm>
+    static __device__ __forceinline__ void find_probabilities(const LazyResult<Gemm, Accumulator>& logits,
                                                               Offset<Draw> first,
                                                               float (&probabilities)[components_of<Draw>]) {
         constexpr int count = components_of<Draw>;
-        constexpr int lanes = count % 8 == 0 && Product::kernel.iteration[-1] % 8 == 0 ? 8 : 1;
+        constexpr int lanes = count % 8 == 0 && Gemm::kernel.iteration[-1] % 8 == 0 ? 8 : 1;
         float largest = -std::numeric_limits<float>::infinity();
 #pragma unroll
         for (int component = 0; component < count; component += lanes) {
-            const auto some = logits.template get<lanes>(static_cast<Offset<Product>>(first + component));
+            const auto some = logits.template get<lanes>(static_cast<Offset<Gemm>>(first + component));
 #pragma unroll
             for (int lane = 0; lane < lanes; ++lane) {
                 probabilities[component + lane] = some.lane[lane];
@@ -142,12 +143,12 @@ private:
     }
 };
 
-template <class Draws, class Sum>
+template <class Draws, class Accumulator>
 __global__ void __launch_bounds__(block_threads)
-    mixture_draw_kernel(const __grid_constant__ typename Draws::Calls calls, const Sum* sums) {
+    mixture_draw_kernel(const __grid_constant__ typename Draws::Calls calls, const Accumulator* accumulators) {
     wait_for_predecessor();
     launch_dependents();
-    Draws::run(calls, sums);
+    Draws::run(calls, accumulators);
 }
 
 }  // namespace totograph::cuda

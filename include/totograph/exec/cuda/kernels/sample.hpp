@@ -5,6 +5,7 @@
 
 #include <totograph/core/random.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/kernels/draw_names.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/movement.hpp>
@@ -17,27 +18,16 @@ template <class K, class Draw>
 __device__ __forceinline__ void for_each_draw(const KernelCall& call, const Draw& draw) {
     // The iteration is [batch, samples, variates, patches, patch_size].
     constexpr auto patch_size = static_cast<std::uint32_t>(K::kernel.iteration[4]);
-    const auto* halves = call.operands[4].get<std::int32_t>(positions_of<K>(call));
-    const auto* first = call.operands[5].get<std::int32_t>(positions_of<K>(call));
-    const auto first_series = static_cast<std::uint32_t>(first[0]);
-    const auto first_sample = static_cast<std::uint32_t>(first[1]);
+    const DrawNames<K, 4> names(call);
     const auto first_patch = static_cast<std::uint32_t>(*call.operands[6].get<std::int32_t>(positions_of<K>(call)));
-    const std::uint64_t seed = static_cast<std::uint32_t>(halves[0]) |
-                               static_cast<std::uint64_t>(static_cast<std::uint32_t>(halves[1])) << 32U;
     auto* out = call.output.get<float>(positions_of<K>(call));
     const auto draw_at = [&](const auto& place) {
         auto parameters = place;
         if constexpr (K::kernel.operands[0].shape[1] == 1) {
             parameters.at[1] = 0;
         }
-        SampleKey key;
-        key.seed = seed;
-        key.series = static_cast<std::uint32_t>(place.at[0]) + first_series;
-        key.sample = static_cast<std::uint32_t>(place.at[1]) + first_sample;
-        key.variate = static_cast<std::uint32_t>(place.at[2]);
-        key.time = (first_patch + static_cast<std::uint32_t>(place.at[3])) * patch_size +
-                   static_cast<std::uint32_t>(place.at[4]);
-        return draw(parameters, key);
+        return draw(parameters, names.key(place, (first_patch + static_cast<std::uint32_t>(place.at[3])) * patch_size +
+                                                     static_cast<std::uint32_t>(place.at[4])));
     };
     for_each_place<K, IterationOf<K>, Blocks<>>(
         draw_at, [&](const auto& place, float value) { out[offset_of<K, StridesOfOutput<K>>(place)] = value; });

@@ -20,6 +20,7 @@
 #include <totograph/exec/cuda/kernels/reduction.hpp>
 #include <totograph/exec/cuda/kernels/sample.hpp>
 #include <totograph/exec/cuda/kernels/softmax.hpp>
+#include <totograph/exec/cuda/kernels/sort.hpp>
 #include <totograph/exec/cuda/lowering/row_local.hpp>
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
 #include <totograph/graph/kernel.hpp>
@@ -34,7 +35,7 @@ namespace totograph::cuda {
 /// Runs a step on threads that share it.
 template <class K, class Threads = Blocks<>>
 __device__ void run_step(const KernelCall& call) {
-    static_assert(K::kernel.kind != KernelKind::structural || row_of(K::kernel.op).executors.cuda,
+    static_assert(K::kernel.kind != KernelKind::structural || op_row(K::kernel.op).executors.cuda,
                   "totograph: the CUDA executor has no kernel for an op that this model records.");
     if constexpr (K::kernel.kind == KernelKind::pointwise) {
         run_pointwise<K, Threads>(call);
@@ -54,6 +55,8 @@ __device__ void run_step(const KernelCall& call) {
         run_softmax<K, Threads>(call);
     } else if constexpr (K::kernel.op == Op::argmax) {
         run_argmax<K, Threads>(call);
+    } else if constexpr (K::kernel.op == Op::sort) {
+        run_sort<K, Threads>(call);
     } else if constexpr (K::kernel.op == Op::sample_categorical) {
         run_sample_categorical<K>(call);
     } else if constexpr (K::kernel.op == Op::attention) {
@@ -87,7 +90,7 @@ constexpr Index blocks_wanted() {
         return K::kernel.operands[0].shape[-1] <= 1024 ? over(rows, warps) : rows;
     } else if constexpr (K::kernel.op == Op::sample_categorical) {
         return K::kernel.iteration.size();
-    } else if constexpr (row_of(K::kernel.op).kind == OpClass::attention) {
+    } else if constexpr (op_row(K::kernel.op).kind == OpClass::attention) {
         return query_takes_block<K>() ? AttentionSizes<K>::queries : over(AttentionSizes<K>::queries, warps);
     } else {
         return over(K::kernel.iteration.size(), block_threads);
@@ -266,55 +269,56 @@ __global__ void __launch_bounds__(block_threads)
 }
 
 /// What follows GEMMs that a library computed side by side: the chain of each.
-template <class Sum, class... K>
+template <class Accumulator, class... K>
 struct EpilogueGroup {
     struct Calls {
         KernelCall call[sizeof...(K)];
     };
-    /// Columns of one row of sums.
+    /// Columns of one row of accumulators.
     static constexpr int row_stride = (static_cast<int>(K::kernel.columns() * K::kernel.accumulators) + ...);
     /// A block for each member of a round; rounds are so many as the largest member wants.
     static constexpr int members = sizeof...(K);
-    static constexpr Index blocks = std::max({divide_rounding_up(epilogue_items<K, Sum>(), Index{block_threads})...});
+    static constexpr Index blocks =
+        std::max({divide_rounding_up(epilogue_items<K, Accumulator>(), Index{block_threads})...});
 
-    static __device__ void run(const Calls& calls, const Sum* sums) {
+    static __device__ void run(const Calls& calls, const Accumulator* accumulators) {
         const int own = static_cast<int>(blockIdx.x) % members;
         const int block = static_cast<int>(blockIdx.x) / members;
         const int count = static_cast<int>(gridDim.x) / members;
         int index = 0;
         const auto member = [&]<class Kernel>(Kernel*) {
             if (index == own) {
-                run_epilogue<Kernel>(calls.call[index], sums, row_stride, block, count);
+                run_epilogue<Kernel>(calls.call[index], accumulators, row_stride, block, count);
             }
-            sums += Kernel::kernel.columns() * Kernel::kernel.accumulators;
+            accumulators += Kernel::kernel.columns() * Kernel::kernel.accumulators;
             ++index;
         };
         (member(static_cast<K*>(nullptr)), ...);
     }
 };
 
-template <class Group, class Sum>
+template <class Group, class Accumulator>
 __global__ void __launch_bounds__(block_threads)
-    epilogue_kernel(const __grid_constant__ typename Group::Calls calls, const Sum* sums) {
+    epilogue_kernel(const __grid_constant__ typename Group::Calls calls, const Accumulator* accumulators) {
     wait_for_predecessor();
     launch_dependents();
-    Group::run(calls, sums);
+    Group::run(calls, accumulators);
 }
 
 /// Rows of a GEMM's input as bf16, next to each other.
-template <int depth, bool aligned>
+template <int k, bool aligned>
 __global__ void __launch_bounds__(block_threads)
     convert_kernel(const __grid_constant__ Address input, const __grid_constant__ PositionReport report,
                    Index input_stride, Index rows, BFloat16* out) {
     wait_for_predecessor();
     launch_dependents();
     const auto* in = input.get<float>(report);
-    constexpr int lanes = depth % 4 == 0 ? 4 : depth % 2 == 0 ? 2 : 1;
-    for (Index item = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x; item < rows * (depth / lanes);
+    constexpr int lanes = k % 4 == 0 ? 4 : k % 2 == 0 ? 2 : 1;
+    for (Index item = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x; item < rows * (k / lanes);
          item += static_cast<Index>(gridDim.x) * blockDim.x) {
-        const Index row = item / (depth / lanes);
-        const Index column = item % (depth / lanes) * lanes;
-        store_pack<1, aligned>(out + row * depth + column,
+        const Index row = item / (k / lanes);
+        const Index column = item % (k / lanes) * lanes;
+        store_pack<1, aligned>(out + row * k + column,
                                stored_as<BFloat16>(load_pack<1, lanes, aligned>(in + row * input_stride + column)));
     }
 }
@@ -326,8 +330,8 @@ __global__ void __launch_bounds__(block_threads)
     wait_for_predecessor();
     launch_dependents();
     constexpr int warps = block_threads / warp_size;
-    constexpr auto depth = static_cast<Offset<K>>(K::kernel.columns());
-    constexpr int lanes = depth % 4 == 0 ? 4 : depth % 2 == 0 ? 2 : 1;
+    constexpr auto k = static_cast<Offset<K>>(K::kernel.columns());
+    constexpr int lanes = k % 4 == 0 ? 4 : k % 2 == 0 ? 2 : 1;
     const OperandPointers<Epilogue<K>> after(call);
     const auto* in = call.operands[0].get<float>(positions_of<K>(call));
     auto* norms = call.output.get<float>(positions_of<K>(call));
@@ -337,12 +341,12 @@ __global__ void __launch_bounds__(block_threads)
         const auto place = place_of<K, RowsOf<K>>(row);
         const float* from = in + offset_of<K, StridesOfOperand<K, 0>>(place);
         // All loads before the first store, so that they overlap.
-        constexpr int packs = static_cast<int>((depth + warp_size * lanes - 1) / (warp_size * lanes));
+        constexpr int packs = static_cast<int>((k + warp_size * lanes - 1) / (warp_size * lanes));
         Pack<float, lanes> values[packs];
 #pragma unroll
         for (int i = 0; i < packs; ++i) {
             const Offset<K> column = (i * warp_size + lane) * lanes;
-            values[i] = column < depth ? load_pack<1, lanes, K::is_aligned>(from + column) : Pack<float, lanes>{};
+            values[i] = column < k ? load_pack<1, lanes, K::is_aligned>(from + column) : Pack<float, lanes>{};
         }
         float total = 0;
 #pragma unroll
@@ -352,8 +356,8 @@ __global__ void __launch_bounds__(block_threads)
             for (int j = 0; j < lanes; ++j) {
                 total += values[i].lane[j] * values[i].lane[j];
             }
-            if (column < depth) {
-                store_pack<1, K::is_aligned>(out + row * depth + column, stored_as<BFloat16>(values[i]));
+            if (column < k) {
+                store_pack<1, K::is_aligned>(out + row * k + column, stored_as<BFloat16>(values[i]));
             }
         }
         total = warp_sum(total);

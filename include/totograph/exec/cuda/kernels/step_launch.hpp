@@ -3,14 +3,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include <cuda_runtime.h>
 
+#include <totograph/core/dtype.hpp>
 #include <totograph/exec/cuda/attention/tile_attention.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/gemm.hpp>
 #include <totograph/exec/cuda/gemm/skinny/launch.hpp>
-#include <totograph/exec/cuda/gemm/skinny/skinny_gemm.hpp>
+#include <totograph/exec/cuda/gemm/skinny/skinny_block.hpp>
 #include <totograph/exec/cuda/kernels/blocks.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/step_kernels.hpp>
@@ -19,7 +21,7 @@
 #include <totograph/exec/cuda/runtime/device.hpp>
 #include <totograph/exec/cuda/runtime/kernel_launcher.hpp>
 
-// Launches that ask nothing of a library: a step, several in one kernel, streamed GEMMs.
+// Launches that ask nothing of a library: a step, several in one kernel, skinny GEMMs.
 
 namespace totograph::cuda {
 
@@ -62,11 +64,11 @@ void launch_sequence(const KernelLauncher& launcher, const Device& device, const
 template <class At, class CallOf>
 void launch_skinny(const KernelLauncher& launcher, const CallOf& call_of, cudaStream_t stream) {
     [&]<int... i>(std::integer_sequence<int, i...>) {
-        using Group =
-            SkinnyGroup<typename ReductionAt<At>::type,
-                        SkinnyMember<typename At::template KernelAt<At::launch.norms() + i>,
-                                     At::launch.gemm.input_is_bf16, At::launch.scales[static_cast<std::size_t>(i)],
-                                     At::launch.weights[static_cast<std::size_t>(i)]>...>;
+        using Input = std::conditional_t<At::launch.gemm.input_is_bf16, BFloat16, float>;
+        using Group = SkinnyGroup<typename ReductionAt<At>::type,
+                                  SkinnyMember<typename At::template KernelAt<At::launch.norms() + i>, Input,
+                                               At::launch.scales[static_cast<std::size_t>(i)],
+                                               At::launch.weights[static_cast<std::size_t>(i)]>...>;
         const typename Group::Calls calls{{call_of(At::launch.first_gemm() + i)...}};
         launcher.launch(&skinny_kernel<Group>, Group::spread, stream, calls);
     }

@@ -125,4 +125,22 @@ struct RunningTogether : ProgramType {
     static constexpr auto bf16_states = StateStorage::template of<ProgramType>;
 };
 
+namespace own_program_detail {
+
+template <class ProgramType>
+struct OwnProgram {
+    using type = ProgramType;
+};
+template <class ProgramType, class StateStorage>
+struct OwnProgram<RunningTogether<ProgramType, StateStorage>> {
+    using type = ProgramType;
+};
+
+}  // namespace own_program_detail
+
+/// A program without those that it runs together with. Its kernels are the same, and the names of their code a third
+/// as long: nvcc spends a good part of its time on names.
+template <class ProgramType>
+using OwnProgram = typename own_program_detail::OwnProgram<ProgramType>::type;
+
 }  // namespace totograph::cuda

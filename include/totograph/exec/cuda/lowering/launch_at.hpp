@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/lowering/bf16_states.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/lowering.hpp>
 
@@ -26,8 +27,9 @@ struct LaunchAt {
 
     /// The kernel of one of its steps.
     template <int step>
-    using KernelAt = KernelOf<Program, static_cast<std::size_t>(launch.kernels[static_cast<std::size_t>(step)]),
-                              storage_of(static_cast<std::size_t>(step))>;
+    using KernelAt =
+        KernelOf<OwnProgram<Program>, static_cast<std::size_t>(launch.kernels[static_cast<std::size_t>(step)]),
+                 storage_of(static_cast<std::size_t>(step))>;
 };
 
 }  // namespace totograph::cuda

@@ -30,16 +30,16 @@ constexpr bool has_early_prefix(int attention, const Launch& before) {
     const Step& step = step_of<Program>(attention);
     const Kernel& kernel = kernel_of<Program>(attention);
     const AttentionDescription& described = kernel.attention;
-    bool settled = kernel.op == Op::attention && described.is_decode(kernel.iteration[3]);
-    for (int i = before.first; settled && i < before.first + before.count; ++i) {
-        settled = !reads_position<Program>(attention, step_of<Program>(i).output);
+    bool is_early = kernel.op == Op::attention && described.is_decode(kernel.iteration[3]);
+    for (int i = before.first; is_early && i < before.first + before.count; ++i) {
+        is_early = !reads_position<Program>(attention, step_of<Program>(i).output);
         for (const int read_early : {1, 2, AttentionDescription::length_input,
                                      described.has_suffix ? AttentionDescription::suffix_length_input : 1}) {
             const Reference& operand = step.operands[static_cast<std::size_t>(read_early)];
-            settled = settled && operand.position < 0 && !may_overlap<Program>(step_of<Program>(i).output, operand);
+            is_early = is_early && operand.position < 0 && !may_overlap<Program>(step_of<Program>(i).output, operand);
         }
     }
-    return settled;
+    return is_early;
 }
 
 /// Whether nothing that a launch touches, but for the result of one of its steps, lies where that result does: then it
@@ -64,11 +64,11 @@ constexpr bool has_early_residual(const Launch& launch, const Launch& before) {
     }
     const auto operand = static_cast<std::size_t>(launch.direct.residual);
     const Reference& residual = step_of<Program>(launch.first_gemm()).operands[operand];
-    bool settled = true;
+    bool is_early = true;
     for (int i = before.first; i < before.first + before.count; ++i) {
-        settled = settled && !may_overlap<Program>(step_of<Program>(i).output, residual);
+        is_early = is_early && !may_overlap<Program>(step_of<Program>(i).output, residual);
     }
-    return settled;
+    return is_early;
 }
 
 /// The GEMMs of a launch as numbers, but for what can run behind them.

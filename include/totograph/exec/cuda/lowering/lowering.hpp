@@ -25,13 +25,13 @@ namespace totograph::cuda {
 
 namespace lowering_detail {
 
-/// GEMMs from `step` on that read one input and can run together, all streamed or all by cuBLASLt.
+/// GEMMs from `step` on that read one input and can run together, all skinny or all by cuBLASLt.
 template <class Program>
 constexpr int gemms_together(int step, int steps, bool streams) {
-    const bool streamed = streams && takes_skinny(kernel_of<Program>(step));
+    const bool is_skinny = streams && takes_skinny(kernel_of<Program>(step));
     int end = step;
     while (end < steps && end - step < most_gemms_together && kernel_of<Program>(end).kind == KernelKind::gemm &&
-           (streams && takes_skinny(kernel_of<Program>(end))) == streamed &&
+           (streams && takes_skinny(kernel_of<Program>(end))) == is_skinny &&
            kernel_of<Program>(end).input_stride == kernel_of<Program>(step).input_stride &&
            kernel_of<Program>(end).rows() == kernel_of<Program>(step).rows() &&
            is_same(step_of<Program>(end).input, step_of<Program>(step).input)) {
@@ -132,7 +132,7 @@ constexpr Launch next_launch(int step, int steps, bool streams) {
 
 }  // namespace lowering_detail
 
-/// The launches of a program. `streams` says whether GEMMs of few rows may be streamed (their weights are bf16).
+/// The launches of a program. `streams` says whether there are skinny GEMMs (weights are bf16).
 ///
 /// All that templates need to know of a launch is in one small table: a constant expression that reads the program's
 /// own tables costs nvcc megabytes each time.

@@ -42,7 +42,7 @@ constexpr int row_axes(const Kernel& kernel) {
         case KernelKind::gemm: return 0;
         case KernelKind::structural: break;
     }
-    switch (row_of(kernel.op).rows) {
+    switch (op_row(kernel.op).rows) {
         case OpRows::unknown: return 0;
         case OpRows::all: return kernel.iteration.rank;
         case OpRows::all_but_last: return kernel.iteration.rank - 1;

@@ -59,11 +59,19 @@ consteval DeviceTraits traits_of(int architecture) {
     throw "totograph: known architectures are 80, 86, 89, 90, 100 and 120.";
 }
 
+/// What every known device has, or more. What is chosen by it when a program is compiled runs on each of them.
+inline constexpr DeviceTraits least_device = [] {
+    DeviceTraits least = known_devices[0];
+    for (const DeviceTraits& device : known_devices) {
+        least.multiprocessors = std::min(least.multiprocessors, device.multiprocessors);
+        least.shared_bytes = std::min(least.shared_bytes, device.shared_bytes);
+        least.shared_bytes_of_block = std::min(least.shared_bytes_of_block, device.shared_bytes_of_block);
+    }
+    return least;
+}();
+
 /// Shared memory that a block can ask for on every known device.
-inline constexpr std::size_t least_shared_bytes_of_block =
-    std::min_element(known_devices.begin(), known_devices.end(), [](const DeviceTraits& a, const DeviceTraits& b) {
-        return a.shared_bytes_of_block < b.shared_bytes_of_block;
-    })->shared_bytes_of_block;
+inline constexpr std::size_t least_shared_bytes_of_block = least_device.shared_bytes_of_block;
 
 /// The device that a program is cut for: its launches are put together when it is compiled, for whatever device it may
 /// run on, and what depends on a device's size then follows from this one.

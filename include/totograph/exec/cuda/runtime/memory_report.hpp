@@ -2,16 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include <totograph/core/arena.hpp>
-#include <totograph/core/dtype.hpp>
 #include <totograph/graph/explain/text.hpp>
-#include <totograph/graph/facts.hpp>
-#include <totograph/graph/kernel.hpp>
 
 namespace totograph::cuda {
 
@@ -41,34 +35,6 @@ inline std::string to_string(const MemoryReport& report) {
            part(report.states) + ", intermediates " + part(report.arena) + ", workspace " + part(report.workspace) +
            ", result " + part(report.result) + "; weights " + part(report.weights) + "; pinned on the host " +
            part(report.pinned);
-}
-
-/// Bytes that the weights of programs take together, each distinct one once, in blocks of 256; those of GEMMs as
-/// `storage`.
-template <class... Programs>
-constexpr std::size_t shared_weight_bytes(DType storage) {
-    static_assert(((Programs::loop.times == 1) && ...),
-                  "totograph: weights are counted where all layers are written out.");
-    std::vector<std::uint64_t> counted;
-    std::size_t bytes = 0;
-    const auto count = [&](const ProgramTables& tables) {
-        for (const PreparedWeight& weight : tables.weights) {
-            bool is_known = false;
-            for (const std::uint64_t other : counted) {
-                is_known = is_known || other == weight.identity;
-            }
-            if (is_known) {
-                continue;
-            }
-            counted.push_back(weight.identity);
-            const Node& node = tables.nodes[static_cast<std::size_t>(weight.node)];
-            const std::size_t one =
-                static_cast<std::size_t>(node.shape.size()) * size_in_bytes(weight.packed ? storage : node.dtype);
-            bytes += (one * (weight.second_node < 0 ? 1U : 2U) + 255) / 256 * 256;
-        }
-    };
-    (count(short_tables_of<Programs>()), ...);
-    return bytes;
 }
 
 }  // namespace totograph::cuda

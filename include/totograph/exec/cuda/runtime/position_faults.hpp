@@ -18,7 +18,7 @@
 namespace totograph::cuda {
 
 /// What kernels of planned programs report of positions out of bounds: one word in page-locked memory, which they write
-/// to in that case alone, and which costs the host a look.
+/// to in that case alone, and which the host reads at no cost worth telling.
 template <class... Programs>
 class PositionFaults {
 public:

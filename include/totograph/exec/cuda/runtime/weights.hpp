@@ -36,16 +36,16 @@ namespace totograph::cuda {
 
 /// a b for each b of a batch, summed in double. One thread an element: it runs once, when weights are prepared.
 template <class T>
-__global__ void compose_weights(const T* a, const T* b, T* out, Index parts, Index outer, Index inner, Index depth) {
-    for (Index item = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x; item < parts * outer * depth;
+__global__ void compose_weights(const T* a, const T* b, T* out, Index parts, Index outer, Index inner, Index columns) {
+    for (Index item = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x; item < parts * outer * columns;
          item += static_cast<Index>(gridDim.x) * blockDim.x) {
-        const Index column = item % depth;
-        const Index row = item / depth % outer;
-        const Index part = item / depth / outer;
+        const Index column = item % columns;
+        const Index row = item / columns % outer;
+        const Index part = item / columns / outer;
         double total = 0;
         for (Index k = 0; k < inner; ++k) {
             total +=
-                static_cast<double>(a[row * inner + k]) * static_cast<double>(b[(part * inner + k) * depth + column]);
+                static_cast<double>(a[row * inner + k]) * static_cast<double>(b[(part * inner + k) * columns + column]);
         }
         out[item] = static_cast<T>(total);
     }
@@ -124,7 +124,7 @@ struct DeviceTensor {
 };
 
 /// What executors have put on devices from one checkpoint. Forecasters share it; entries never change. Weights of
-/// GEMMs are row-major `[columns, depth]`, as `Storage` (`float` or `BFloat16`); pairs lie one after the other.
+/// GEMMs are row-major `[n, k]`, as `Storage` (`float` or `BFloat16`); pairs lie one after the other.
 template <class Storage>
 class DeviceWeights {
 public:

@@ -48,7 +48,7 @@ inline std::string gemm_key(const GemmShape& shape) {
            std::to_string(n) + " (stride " + std::to_string(output_stride) + ") in " + name(precision) +
            (has_bias ? ", bias" : "") +
            (residual_stride > 0 ? ", residual (stride " + std::to_string(residual_stride) + ")" : "") +
-           (stores_bf16_accumulators ? ", bf16 sums" : "") + ", aligned to " + std::to_string(alignment) +
+           (stores_bf16_accumulators ? ", bf16 accumulators" : "") + ", aligned to " + std::to_string(alignment) +
            ", workspace " + std::to_string(gemm_workspace_bytes);
 }
 

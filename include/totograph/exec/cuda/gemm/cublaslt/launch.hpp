@@ -114,9 +114,9 @@ void launch_conversion(const KernelLauncher& launcher, const Device& device, con
         launcher.launch(&norm_and_convert_kernel<typename At::template KernelAt<0>>,
                         {blocks_for(device, divide_rounding_up(rows, warps))}, stream, call, stored);
     } else {
-        constexpr auto depth = static_cast<int>(First::kernel.depth);
-        launcher.launch(&convert_kernel<depth, First::is_aligned>,
-                        {blocks_for(device, divide_rounding_up(rows * depth, Index{4} * block_threads))}, stream,
+        constexpr auto k = static_cast<int>(First::kernel.depth);
+        launcher.launch(&convert_kernel<k, First::is_aligned>,
+                        {blocks_for(device, divide_rounding_up(rows * k, Index{4} * block_threads))}, stream,
                         call.input, call.report, First::kernel.input_stride, rows, stored);
     }
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/gemm/skinny/skinny_block.hpp>
 #include <totograph/exec/cuda/gemm/skinny/skinny_gemm.hpp>
 #include <totograph/exec/cuda/gemm/skinny/skinny_tiles.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
@@ -54,13 +55,13 @@ public:
         constexpr int most_groups = 8;  // more fit with few rows alone, which then hardly matter
         int best = 1;
         if constexpr (is_tiled) {
-            static_assert((fits<Members, 1> && ...), "totograph: one group of columns fits for whatever is streamed.");
-            const auto look = [&]<int more>(std::integral_constant<int, more>) {
+            static_assert((fits<Members, 1> && ...), "totograph: one group of columns fits for every skinny GEMM.");
+            const auto try_groups = [&]<int more>(std::integral_constant<int, more>) {
                 const bool is_enough = all_column_groups <= best * multiprocessors;
                 best = !is_enough && (fits<Members, more> && ...) ? more : best;
             };
             [&]<int... i>(std::integer_sequence<int, i...>) {
-                (look(std::integral_constant<int, i + 2>()), ...);
+                (try_groups(std::integral_constant<int, i + 2>()), ...);
             }
             (std::make_integer_sequence<int, most_groups - 1>());
         }
@@ -70,9 +71,9 @@ public:
         if (is_tiled) {
             return 1;
         }
-        // Weights of a shallow GEMM take few registers, so that more blocks fit on a multiprocessor.
-        constexpr Index deepest = std::max({Members::K::kernel.depth...});
-        return deepest <= 3 * skinny_k * (block_threads / warp_size) ? 3 : 2;
+        // Weights of a small k take few registers, so that more blocks fit on a multiprocessor.
+        constexpr Index largest_k = std::max({Members::K::kernel.depth...});
+        return largest_k <= 3 * skinny_k * (block_threads / warp_size) ? 3 : 2;
     }();
 
 private:
@@ -94,9 +95,9 @@ public:
             constexpr int own = column_groups<Member> / groups;
             if (block >= 0 && block < own) {
                 if constexpr (is_tiled) {
-                    run_skinny_tiles<Member, Reduction, groups>(calls.call[index], block, memory);
+                    SkinnyTilesBlock<Member, Reduction, groups>::run(calls.call[index], block, memory);
                 } else {
-                    run_skinny<Member, Reduction>(calls.call[index], block);
+                    SkinnyBlock<Member, Reduction>::run(calls.call[index], block);
                 }
             }
             block -= own;

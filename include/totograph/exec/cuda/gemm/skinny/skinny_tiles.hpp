@@ -5,244 +5,275 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <cuda_bf16.h>
-
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cuda/gemm/mma.hpp>
-#include <totograph/exec/cuda/gemm/skinny/skinny_gemm.hpp>
+#include <totograph/exec/cuda/gemm/skinny/skinny_block.hpp>
 #include <totograph/exec/cuda/kernels/chain.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/kernels/packs.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
+#include <totograph/graph/kernel.hpp>
 
 // Skinny GEMMs of more rows than one tensor core instruction takes, by blocks that know nothing of each other.
 
 namespace totograph::cuda {
 
-/// How a block computes `groups` times `skinny_n` columns of more than `skinny_m` rows.
+/// How a block computes `groups` times `skinny_n` columns of more than `skinny_m` rows, and its shared memory.
 template <class K, int groups>
 struct SkinnyTiles {
-    static constexpr int warps = block_threads / warp_size;
+    using Chunks = skinny_detail::Chunks<K>;
+    static constexpr int warps = Chunks::warps;
     static constexpr int tiles = static_cast<int>((K::kernel.rows() + skinny_m - 1) / skinny_m);
     static constexpr int rows = tiles * skinny_m;
-    static constexpr int accumulators = K::kernel.accumulators;
-    static constexpr int chunks = static_cast<int>(K::kernel.depth) / skinny_k;
-    static constexpr int chunks_per_warp = (chunks + warps - 1) / warps;
+    static constexpr int factors = K::kernel.accumulators;
     static constexpr int columns = groups * skinny_n;
     /// Of accumulators in shared memory: odd multiples of eight, so that the lanes that store at a time do so to all
     /// banks.
     static constexpr int stride = groups % 2 == 1 ? columns : columns + skinny_n;
 
-    /// Neighbours that a thread finishes, and how many times.
+    /// Neighbours that a thread finishes, and of how many rows.
     static constexpr int lanes = lanes_of<K>(false, 2);
-    static constexpr int threads_a_row = columns / lanes;
-    static constexpr int rows_at_once = block_threads / threads_a_row;
-    static constexpr int turns = (static_cast<int>(K::kernel.rows()) + rows_at_once - 1) / rows_at_once;
+    static constexpr int threads_per_row = columns / lanes;
+    static constexpr int rows_at_once = block_threads / threads_per_row;
+    static constexpr int rows_per_thread = (static_cast<int>(K::kernel.rows()) + rows_at_once - 1) / rows_at_once;
 
     /// Registers of a thread for weights and accumulators, and for inputs in f32. It has 255.
-    static constexpr int registers = 4 * groups * accumulators * (chunks_per_warp + tiles) + 16 * tiles;
+    static constexpr int registers = 4 * groups * factors * (Chunks::per_warp + tiles) + 16 * tiles;
     static constexpr int most_registers = 240;
+    /// Chunks whose inputs a thread has on their way at a time: all of them where registers hold them.
+    static constexpr int chunks_together =
+        registers + 16 * tiles * (Chunks::per_warp - 1) <= most_registers ? Chunks::per_warp : 1;
 
-    float sums[warps][accumulators][rows][stride];
+    /// What the warps of a block found.
+    float accumulators[warps][factors][rows][stride];
     float squares[warps][rows];
 
     static constexpr std::size_t shared_bytes =
-        sizeof(float) * warps * rows * (static_cast<std::size_t>(accumulators) * stride + 1);
+        sizeof(float) * warps * rows * (static_cast<std::size_t>(factors) * stride + 1);
     static constexpr bool fits = registers <= most_registers && shared_bytes <= least_shared_bytes_of_block;
 };
 
 /// Some columns of one GEMM of more than `skinny_m` rows, by one block.
 template <class Member, class Reduction, int groups>
-__device__ void run_skinny_tiles(const KernelCall& call, int block, std::byte* memory) {
-    using namespace skinny_detail;
+class SkinnyTilesBlock {
     using K = typename Member::K;
     using Source = Epilogue<K>;
+    using Input = typename Member::Input;
     using Tiles = SkinnyTiles<K, groups>;
-    constexpr int warps = Tiles::warps;
-    constexpr int tiles = Tiles::tiles;
-    constexpr int accumulators = Tiles::accumulators;
-    constexpr int chunks = Tiles::chunks;
-    constexpr int chunks_per_warp = Tiles::chunks_per_warp;
-    constexpr auto depth = static_cast<int>(K::kernel.depth);
-    constexpr auto rows = static_cast<int>(K::kernel.rows());
-    constexpr auto columns = static_cast<int>(K::kernel.columns());
-    constexpr bool has_reduction = !std::is_same_v<Reduction, NoReduction>;
-    constexpr bool is_even = chunks % warps == 0;
-    auto& shared = *reinterpret_cast<Tiles*>(memory);
+    using Chunks = skinny_detail::Chunks<K>;
+    using ThreadPlace = skinny_detail::ThreadPlace;
+    static constexpr int warps = Chunks::warps;
+    static constexpr int tiles = Tiles::tiles;
+    static constexpr int factors = Tiles::factors;
+    static constexpr auto rows = static_cast<int>(K::kernel.rows());
+    static constexpr auto columns = static_cast<int>(K::kernel.columns());
+    static constexpr bool has_reduction = !std::is_same_v<Reduction, NoReduction>;
+    static_assert(!has_reduction || std::is_same_v<Input, float>,
+                  "totograph: a norm is of inputs that are stored as f32.");
 
-    const int warp = static_cast<int>(threadIdx.x) / warp_size;
-    const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    const int quarter = lane % 4;
-    const int first_column = block * Tiles::columns;
+    static constexpr int lanes = Tiles::lanes;
+    static constexpr int rows_per_thread = Tiles::rows_per_thread;
+    using Values = ChainValues<Source, lanes>;
+    using Positions = std::conditional_t<K::has_positions, ReportedAtEnd, NoPositions>;
 
-    // Before the kernel before has ended: weights alone.
-    uint4 weights[chunks_per_warp][accumulators][groups];
-    const auto* weight = static_cast<const __nv_bfloat16*>(call.weight);
-    const std::uint64_t policy = weights_policy();
+    /// The inputs of a chunk, the accumulators, and the sums of squares of a thread.
+    using Inputs = Pack<Input, 8>[tiles][2];
+    using Accumulators = float[factors][groups][tiles][4];
+    using Squares = float[tiles][2];
+
+    /// What of the results a thread finishes: the same columns of several rows.
+    struct Results {
+        int column = static_cast<int>(threadIdx.x) % Tiles::threads_per_row * lanes;
+        int first_row = static_cast<int>(threadIdx.x) / Tiles::threads_per_row;
+
+        __device__ __forceinline__ int row(int i) const { return first_row + i * Tiles::rows_at_once; }
+        __device__ __forceinline__ bool exists(int i) const {
+            return static_cast<int>(threadIdx.x) < Tiles::rows_at_once * Tiles::threads_per_row && row(i) < rows;
+        }
+    };
+
+public:
+    static __device__ void run(const KernelCall& call, int block, std::byte* memory) {
+        auto& shared = *reinterpret_cast<Tiles*>(memory);
+        const ThreadPlace thread;
+        const int first_column = block * Tiles::columns;
+
+        // Before the kernel before has ended: weights alone.
+        skinny_detail::Weights<K, groups> weights;
+        skinny_detail::load_weights<K, groups>(call, thread, first_column, weights);
+
+        wait_for_predecessor();
+        launch_dependents();
+
+        const Results results;
+        auto* const out = call.output.get<Output<K>>(Positions());
+        Values values[rows_per_thread];
+        load_chain_operands(call, results, first_column, values);
+        Accumulators accumulators = {};
+        Squares square = {};
+        multiply(call, thread, weights, accumulators, square);
+        store_partial(accumulators, square, thread, shared);
+        __syncthreads();
+
 #pragma unroll
-    for (int j = 0; j < chunks_per_warp; ++j) {
-        const int chunk = warp + j * warps;
+        for (int i = 0; i < rows_per_thread; ++i) {
+            if (!results.exists(i)) {
+                break;
+            }
+            finish(call, results, i, first_column, values[i], shared, out);
+        }
+        if (block == 0 && threadIdx.x == 0) {
+            report_positions<K>(call);
+        }
+    }
+
+private:
+    static __device__ __forceinline__ auto place_at(int row, int column) {
+        return place_of<K, IterationOf<K>>(static_cast<Offset<K>>(row) * columns + column);
+    }
+
+    /// Asks for what the chain reads, on its way while the GEMM is computed. A thread that has no row of its own reads
+    /// that of the last one: a branch here would have the compiler ask for inputs one after the other.
+    static __device__ __forceinline__ void load_chain_operands(const KernelCall& call, const Results& results,
+                                                               int first_column, Values (&values)[rows_per_thread]) {
+        constexpr unsigned which = ~Member::scale_bit;
+        const OperandPointers<Source, which> pointers(call, Positions());
 #pragma unroll
-        for (int a = 0; a < accumulators; ++a) {
+        for (int i = 0; i < rows_per_thread; ++i) {
+            const int row = min(results.row(i), rows - 1);
+            load_operands<K, Source, lanes, which>(pointers, place_at(row, first_column + results.column), values[i]);
+        }
+    }
+
+    /// Adds up the products of a warp's chunks.
+    static __device__ __forceinline__ void multiply(const KernelCall& call, const ThreadPlace& thread,
+                                                    const skinny_detail::Weights<K, groups>& weights,
+                                                    Accumulators& accumulators, Squares& square) {
+        const auto* input = call.input.get<Input>(Positions());
+        constexpr int together = Tiles::chunks_together;
 #pragma unroll
-            for (int group = 0; group < groups; ++group) {
-                const int column = a * columns + first_column + group * skinny_n + lane / 4;
-                const auto* from = weight + static_cast<std::size_t>(column) * depth + chunk * skinny_k + quarter * 8;
-                weights[j][a][group] = is_even || chunk < chunks
-                                           ? load_weights(reinterpret_cast<const uint4*>(from), policy)
-                                           : uint4{0, 0, 0, 0};
+        for (int first = 0; first < Chunks::per_warp; first += together) {
+            Inputs x[together];
+#pragma unroll
+            for (int j = 0; j < together; ++j) {
+                const int chunk = thread.warp + (first + j) * warps;
+                if (Chunks::exists(chunk)) {
+                    load_inputs(input, thread, chunk, x[j]);
+                }
+            }
+            if constexpr (together > 1) {
+                // No load moves behind this: else the compiler waits for the first ones before it asks for the others.
+                __syncwarp();
+            }
+#pragma unroll
+            for (int j = 0; j < together; ++j) {
+                if (!Chunks::exists(thread.warp + (first + j) * warps)) {
+                    break;
+                }
+#pragma unroll
+                for (int tile = 0; tile < tiles; ++tile) {
+                    if constexpr (has_reduction) {
+                        add_squares(x[j][tile], square[tile]);
+                    }
+                    multiply_tile(x[j][tile], weights[first + j], tile, accumulators);
+                }
             }
         }
     }
 
-    wait_for_predecessor();
-    launch_dependents();
-
-    // What the chain reads is on its way while GEMMs are computed. Each thread has the same columns of several rows.
-    // One that has none reads those of the last row: a branch here would have the compiler ask for inputs one after the
-    // other.
-    constexpr int lanes = Tiles::lanes;
-    constexpr int turns = Tiles::turns;
-    const auto thread = static_cast<int>(threadIdx.x);
-    const bool finishes = thread < Tiles::rows_at_once * Tiles::threads_a_row;
-    const int own_column = thread % Tiles::threads_a_row * lanes;
-    const int own_row = thread / Tiles::threads_a_row;
-    const auto place_in = [&](int row) {
-        return place_of<K, IterationOf<K>>(static_cast<Offset<K>>(row) * columns + first_column + own_column);
-    };
-    constexpr unsigned scale_bit = Member::scale_operand < 0 ? 0U : 1U << Member::scale_operand;
-    constexpr std::conditional_t<K::has_positions, ReportedAtEnd, NoPositions> positions{};
-    auto* const out = call.output.get<Output<K>>(positions);
-    const OperandPointers<Source, ~scale_bit> pointers(call, positions);
-    ChainValues<Source, lanes> values[turns];
-#pragma unroll
-    for (int turn = 0; turn < turns; ++turn) {
-        const int row = min(own_row + turn * Tiles::rows_at_once, rows - 1);
-        load_operands<K, Source, lanes, ~scale_bit>(pointers, place_in(row), values[turn]);
-    }
-
-    using Input = typename Member::Input;
-    static_assert(!has_reduction || std::is_same_v<Input, float>,
-                  "totograph: a norm is of inputs that are stored as f32.");
-    const auto* input = call.input.get<Input>(positions);
-    float sums[accumulators][groups][tiles][4] = {};
-    float square[tiles][2] = {};
-#pragma unroll
-    for (int j = 0; j < chunks_per_warp; ++j) {
-        const int chunk = warp + j * warps;
-        if (!is_even && chunk >= chunks) {
-            break;
-        }
-        Pack<Input, 8> x[tiles][2];
+    static __device__ __forceinline__ void load_inputs(const Input* input, const ThreadPlace& thread, int chunk,
+                                                       Inputs& x) {
 #pragma unroll
         for (int tile = 0; tile < tiles; ++tile) {
 #pragma unroll
             for (int half = 0; half < 2; ++half) {
-                const int row = tile * skinny_m + half * 8 + lane / 4;
+                const int row = tile * skinny_m + half * 8 + thread.row;
                 x[tile][half] = {};
                 if (rows % skinny_m == 0 || row < rows) {
-                    x[tile][half] =
-                        load_eight<K::is_aligned>(input + static_cast<std::size_t>(row) * K::kernel.input_stride +
-                                                  chunk * skinny_k + quarter * 8);
+                    x[tile][half] = skinny_detail::load_input<K>(input, thread, row, chunk);
                 }
             }
         }
+    }
+
+    static __device__ __forceinline__ void add_squares(const Pack<Input, 8> (&x)[2], float (&square)[2]) {
 #pragma unroll
-        for (int tile = 0; tile < tiles; ++tile) {
-            const auto& low = x[tile][0];
-            const auto& high = x[tile][1];
-            if constexpr (has_reduction) {
+        for (int i = 0; i < 8; ++i) {
+            square[0] += x[0].lane[i] * x[0].lane[i];
+            square[1] += x[1].lane[i] * x[1].lane[i];
+        }
+    }
+
+    static __device__ __forceinline__ void multiply_tile(const Pack<Input, 8> (&x)[2],
+                                                         const uint4 (&weights)[factors][groups], int tile,
+                                                         Accumulators& accumulators) {
+        using skinny_detail::pair_of;
 #pragma unroll
-                for (int i = 0; i < 8; ++i) {
-                    square[tile][0] += low.lane[i] * low.lane[i];
-                    square[tile][1] += high.lane[i] * high.lane[i];
+        for (int step = 0; step < 2; ++step) {
+            const std::uint32_t part[4] = {pair_of(x[0], step * 4), pair_of(x[1], step * 4),
+                                           pair_of(x[0], step * 4 + 2), pair_of(x[1], step * 4 + 2)};
+#pragma unroll
+            for (int a = 0; a < factors; ++a) {
+#pragma unroll
+                for (int group = 0; group < groups; ++group) {
+                    skinny_detail::multiply_step(accumulators[a][group][tile], part, weights[a][group], step);
                 }
             }
+        }
+    }
+
+    /// Puts what a warp found into shared memory.
+    static __device__ __forceinline__ void store_partial(const Accumulators& accumulators, const Squares& square,
+                                                         const ThreadPlace& thread, Tiles& shared) {
 #pragma unroll
-            for (int step = 0; step < 2; ++step) {
-                const std::uint32_t part[4] = {pair_of(low, step * 4), pair_of(high, step * 4),
-                                               pair_of(low, step * 4 + 2), pair_of(high, step * 4 + 2)};
+        for (int tile = 0; tile < tiles; ++tile) {
 #pragma unroll
-                for (int a = 0; a < accumulators; ++a) {
+            for (int half = 0; half < 2; ++half) {
+                const int row = tile * skinny_m + half * 8 + thread.row;
+#pragma unroll
+                for (int a = 0; a < factors; ++a) {
 #pragma unroll
                     for (int group = 0; group < groups; ++group) {
-                        const uint4& words = weights[j][a][group];
-                        multiply_bf16(sums[a][group][tile], part, step == 0 ? words.x : words.z,
-                                      step == 0 ? words.y : words.w);
+                        const float* const from = &accumulators[a][group][tile][half * 2];
+                        auto* const to =
+                            &shared.accumulators[thread.warp][a][row][group * skinny_n + thread.quarter * 2];
+                        *reinterpret_cast<float2*>(to) = {from[0], from[1]};
+                    }
+                }
+                if constexpr (has_reduction) {
+                    const float total = sum_of_group<4>(square[tile][half]);
+                    if (thread.quarter == 0) {
+                        shared.squares[thread.warp][row] = total;
                     }
                 }
             }
         }
     }
-#pragma unroll
-    for (int tile = 0; tile < tiles; ++tile) {
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-            const int row = tile * skinny_m + half * 8 + lane / 4;
-#pragma unroll
-            for (int a = 0; a < accumulators; ++a) {
-#pragma unroll
-                for (int group = 0; group < groups; ++group) {
-                    const float* const from = &sums[a][group][tile][half * 2];
-                    auto* const to = &shared.sums[warp][a][row][group * skinny_n + quarter * 2];
-                    *reinterpret_cast<float2*>(to) = {from[0], from[1]};
-                }
-            }
-            if constexpr (has_reduction) {
-                const float total = sum_of_group<4>(square[tile][half]);
-                if (quarter == 0) {
-                    shared.squares[warp][row] = total;
-                }
-            }
-        }
-    }
-    __syncthreads();
 
-#pragma unroll
-    for (int turn = 0; turn < turns; ++turn) {
-        const int row = own_row + turn * Tiles::rows_at_once;
-        if (!finishes || row >= rows) {
-            break;
-        }
-        const auto sum_of = [&](int a) {
+    /// Makes the `i`th result of a thread.
+    static __device__ __forceinline__ void finish(const KernelCall& call, const Results& results, int i,
+                                                  int first_column, Values& values, const Tiles& shared,
+                                                  Output<K>* out) {
+        const int row = results.row(i);
+        const auto total_of = [&](int factor) {
             Pack<float, lanes> total = {};
 #pragma unroll
             for (int other = 0; other < warps; ++other) {
-                const auto part = load_pack<1, lanes, true>(&shared.sums[other][a][row][own_column]);
+                const auto part = load_pack<1, lanes, true>(&shared.accumulators[other][factor][row][results.column]);
 #pragma unroll
-                for (int i = 0; i < lanes; ++i) {
-                    total.lane[i] += part.lane[i];
+                for (int lane = 0; lane < lanes; ++lane) {
+                    total.lane[lane] += part.lane[lane];
                 }
             }
             return total;
         };
-        chain_detail::at<0>(values[turn]) = sum_of(0);
-        if constexpr (accumulators == 2) {
-            chain_detail::at<1>(values[turn]) = sum_of(1);
-        }
-        if constexpr (has_reduction) {
-            float total = 0;
-#pragma unroll
-            for (int other = 0; other < warps; ++other) {
-                total += shared.squares[other][row];
-            }
-            const float scale = finish_row<Reduction>(OperandPointers<Epilogue<Reduction>>(call, positions),
-                                                      place_of<Reduction, RowsOf<Reduction>>(row), total);
-#pragma unroll
-            for (int i = 0; i < lanes; ++i) {
-                chain_detail::at<static_cast<std::size_t>(accumulators + Member::scale_operand)>(values[turn]).lane[i] =
-                    scale;
-            }
-        }
+        const auto result = skinny_detail::run_epilogue<Member, Reduction, lanes>(call, Positions(), values, row,
+                                                                                  total_of, shared.squares);
         store_pack<inner_stride<K>(K::kernel.output_strides), K::is_aligned>(
-            out + offset_of<K, StridesOfOutput<K>>(place_in(row)),
-            stored_as<Output<K>>(run_chain<Source, lanes>(values[turn])));
+            out + offset_of<K, StridesOfOutput<K>>(place_at(row, first_column + results.column)), result);
     }
-    if (block == 0 && thread == 0) {
-        report_positions<K>(call);
-    }
-}
+};
 
 }  // namespace totograph::cuda

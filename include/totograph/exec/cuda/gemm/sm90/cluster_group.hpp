@@ -45,13 +45,19 @@ struct ClusterBlockTile {
                   "totograph: the accumulators of a warp's rows go to one block of the cluster.");
 };
 
+/// When the residual of a GEMM can be read.
+enum class ResidualLoad : std::uint8_t {
+    after_predecessor,  ///< When the kernel before this one has ended.
+    at_once,            ///< While that one still runs.
+};
+
 /// A GEMM with its bias and residual, its result stored as bf16, and the norm of the rows of that.
 ///
-/// @tparam K        the GEMM
-/// @tparam direct   its bias, and its residual, if it has one
-/// @tparam early    the residual can be read while the kernel before this one still runs
-/// @tparam N        the norm; void for none
-template <class K, DirectEpilogue direct, bool early, class N>
+/// @tparam K              the GEMM
+/// @tparam direct         its bias, and its residual, if it has one
+/// @tparam residual_load  when the residual is read
+/// @tparam N              the norm; void for none
+template <class K, DirectEpilogue direct, ResidualLoad residual_load, class N>
 struct ClusterGroup {
     using Norm = N;
     using Tile = ClusterBlockTile<Sm90ClusterTile::n_of(K::kernel.columns())>;
@@ -73,7 +79,7 @@ struct ClusterGroup {
 
     static constexpr bool has_norm = !std::is_void_v<N>;
     static constexpr bool has_residual = direct.residual >= 0;
-    static constexpr bool residual_is_early = early;
+    static constexpr bool residual_is_early = residual_load == ResidualLoad::at_once;
     static constexpr Index stride_of_residual = direct.residual_stride;
     static constexpr int m = static_cast<int>(K::kernel.rows());
     static constexpr int k = static_cast<int>(K::kernel.depth);

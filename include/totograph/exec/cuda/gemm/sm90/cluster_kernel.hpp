@@ -20,7 +20,7 @@
 // A GEMM of many rows in bf16 with its bias and residual, its result as bf16, and the norm, in one kernel.
 //
 // A cluster of eight blocks has 128 whole rows, each block an eighth of their columns. One warp of a block copies tiles
-// of 64 elements of depth to shared memory, some ahead: the weights of its columns, and its share of the rows to all
+// of 64 elements of k to shared memory, some ahead: the weights of its columns, and its share of the rows to all
 // blocks. Two warpgroups multiply them, 64 rows each; a thread keeps its accumulators, adds bias and residual to them,
 // which it asked for before, and stores them, as f32 and as bf16. Of each row a block sends the sum of its squares to
 // the block that adds up the eight of that row, always in the same order, and runs the chain of the norm on the total.

@@ -27,12 +27,13 @@ struct ClusterGroupOf {
     template <class Gemm>
     static constexpr auto find() {
         constexpr DirectEpilogue direct = At::launch.direct;
-        constexpr bool is_early = At::launch.residual_is_early;
+        constexpr ResidualLoad load =
+            At::launch.residual_is_early ? ResidualLoad::at_once : ResidualLoad::after_predecessor;
         if constexpr (At::launch.gemm.tail == TailFusion::norm) {
             using Next = LaunchAt<Program, streams, index + 1>;
-            return ClusterGroup<Gemm, direct, is_early, typename Next::template KernelAt<0>>{};
+            return ClusterGroup<Gemm, direct, load, typename Next::template KernelAt<0>>{};
         } else if constexpr (At::launch.gemm.tail == TailFusion::bf16) {
-            return ClusterGroup<Gemm, direct, is_early, void>{};
+            return ClusterGroup<Gemm, direct, load, void>{};
         }
     }
     using type = decltype(find<typename At::template KernelAt<0>>());

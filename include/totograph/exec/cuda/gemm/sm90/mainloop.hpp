@@ -27,7 +27,7 @@ struct PipelineState {
     }
 };
 
-/// Multiplies 64 of the rows of tiles over the whole depth, a stage after the other, and releases each to the producers
+/// Multiplies 64 of the rows of tiles over all of k, a stage after the other, and releases each to the producers
 /// of all blocks of the cluster. A stage has the rows first, then the columns.
 ///
 /// @param full, empty  barriers of the stages

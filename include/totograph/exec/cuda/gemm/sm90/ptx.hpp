@@ -67,10 +67,10 @@ inline int clusters_at_once(int blocks, std::size_t shared_bytes) {
     return clusters;
 }
 
-/// Rows of a matrix of bf16 `[rows, depth]`, `depth` a multiple of 8, as the copy unit sees them: in tiles of
+/// Rows of a matrix of bf16 `[rows, k]`, `k` a multiple of 8, as the copy unit sees them: in tiles of
 /// `tile_rows` rows by 64 elements, swizzled as GEMMs read them. What lies beyond the matrix reads as zeros. Throws
 /// `Error` when the driver refuses.
-inline CUtensorMap make_tma_descriptor(const void* matrix, std::uint64_t rows, std::uint64_t depth,
+inline CUtensorMap make_tma_descriptor(const void* matrix, std::uint64_t rows, std::uint64_t k,
                                        std::uint32_t tile_rows) {
     using Encode = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*,
                                 const cuuint64_t*, const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave,
@@ -88,8 +88,8 @@ inline CUtensorMap make_tma_descriptor(const void* matrix, std::uint64_t rows, s
         return found == cudaDriverEntryPointSuccess ? reinterpret_cast<Encode>(entry) : nullptr;
     }();
     CUtensorMap map{};
-    const cuuint64_t extents[2] = {depth, rows};
-    const cuuint64_t strides[1] = {depth * 2};
+    const cuuint64_t extents[2] = {k, rows};
+    const cuuint64_t strides[1] = {k * 2};
     const cuuint32_t box[2] = {64, tile_rows};
     const cuuint32_t steps[2] = {1, 1};
     const bool is_made = encode != nullptr &&
@@ -98,7 +98,7 @@ inline CUtensorMap make_tma_descriptor(const void* matrix, std::uint64_t rows, s
                                 CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
     if (!is_made) {
         throw Error(ErrorCode::device_failure, "cuda: the driver cannot describe tiles of a matrix of " +
-                                                   std::to_string(rows) + " rows of " + std::to_string(depth) +
+                                                   std::to_string(rows) + " rows of " + std::to_string(k) +
                                                    " bf16; update it.");
     }
     return map;

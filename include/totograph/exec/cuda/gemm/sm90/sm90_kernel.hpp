@@ -17,7 +17,7 @@
 // GEMMs of many rows in bf16 with the chain after each, in one kernel: accumulators never leave the multiprocessor.
 //
 // A block computes 128 rows by 256 or 224 columns at a time (of a pair of GEMMs, half of each). One warp copies
-// tiles of 64 elements of depth to shared memory, three ahead; two warpgroups multiply them, 64 rows each, and leave
+// tiles of 64 elements of k to shared memory, three ahead; two warpgroups multiply them, 64 rows each, and leave
 // the accumulators in shared memory; three more warps run the chain on them while the next tile is multiplied. On the
 // accumulators of the last tile those that multiplied run it, too. Two blocks of a cluster compute rows that follow
 // each other of the same columns: each copies one half of the weights to both.
@@ -186,8 +186,8 @@ struct Sm90Runner<Sm90Group<K...>> {
     /// @param warp  a number of those that only finish; a negative one of those that multiplied, for the last tile
     static __device__ __forceinline__ void finish(const typename Group::Parameters& parameters, const Accumulators& acc,
                                                   Barriers& barriers, int item, int warp) {
-        constexpr int own_rows = Accumulators::rows_of_warp;
-        static_assert(own_rows * Tile::mma_warps == Tile::m && own_rows % turn_rows == 0);
+        constexpr int warp_rows = Accumulators::rows_of_warp;
+        static_assert(warp_rows * Tile::mma_warps == Tile::m && warp_rows % turn_rows == 0);
         const bool multiplied = warp < 0;
         const int block = cluster_rank();
         std::uint32_t parity = 0;
@@ -204,10 +204,10 @@ struct Sm90Runner<Sm90Group<K...>> {
             const bool is_last = item + clusters() >= Group::items;
             TileRows rows{warp * turn_rows, Tile::m, Tile::epilogue_warps * turn_rows};
             if (multiplied) {
-                const int first = (warp + Tile::mma_warps) * own_rows;
-                rows = {first, first + own_rows - turn_rows, turn_rows};
+                const int first = (warp + Tile::mma_warps) * warp_rows;
+                rows = {first, first + warp_rows - turn_rows, turn_rows};
             } else if (is_last) {
-                rows = {(warp + 1) * own_rows - turn_rows, Tile::m, Tile::epilogue_warps * own_rows};
+                rows = {(warp + 1) * warp_rows - turn_rows, Tile::m, Tile::epilogue_warps * warp_rows};
             }
             const TilePlace tile(item, block);
             with_gemm(parameters, tile.member, [&]<class Kernel>(Kernel*, const KernelCall& call) {

@@ -30,7 +30,7 @@ __device__ __forceinline__ void wgmma_wait() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(most) : "memory");
 }
 
-/// 64 rows by 256 columns, over 16 elements of depth, added to `acc` where it `accumulates`. Of a warpgroup's thread,
+/// 64 rows by 256 columns, over 16 elements of k, added to `acc` where it `accumulates`. Of a warpgroup's thread,
 /// `acc[4 j + 2 h + i]` is row `16 warp + lane / 4 + 8 h`, column `8 j + 2 (lane % 4) + i`.
 __device__ __forceinline__ void wgmma_m64(float (&acc)[128], std::uint64_t rows, std::uint64_t columns,
                                           int accumulates) {

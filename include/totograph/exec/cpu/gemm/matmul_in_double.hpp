@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include <totograph/core/arena.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cpu/simd.hpp>
+
+// The GEMM that composes weights, which happens once: short to compile, and as fast as memory needs.
+
+namespace totograph::cpu {
+inline namespace TOTOGRAPH_SIMD_NAMESPACE {
+namespace matmul_detail {
+
+/// As many doubles as fill a packet.
+using Doubles [[gnu::vector_size(sizeof(Packet)), gnu::may_alias]] = double;
+inline constexpr Index lanes = packet_size / 2;
+/// Columns that are computed at a time: two vectors.
+inline constexpr Index panel_columns = 2 * lanes;
+/// Rows at a time: their sums, two vectors of B and one number of A fill the registers.
+inline constexpr int rows_at_once = packet_registers == 32 ? 12 : 6;
+
+/// Adds up `sizeof...(row)` rows of A with a panel of B, `[depth][panel_columns]`; the sums go to `out`, row by row.
+template <int... row>
+void multiply_rows(const double* a, Index depth, const double* panel, double* out, std::integer_sequence<int, row...>) {
+    Doubles first[sizeof...(row)] = {};
+    Doubles second[sizeof...(row)] = {};
+    for (Index k = 0; k < depth; ++k) {
+        const Doubles left = *reinterpret_cast<const Doubles*>(panel + k * panel_columns);
+        const Doubles right = *reinterpret_cast<const Doubles*>(panel + k * panel_columns + lanes);
+        ((first[row] = a[row * depth + k] * left + first[row], second[row] = a[row * depth + k] * right + second[row]),
+         ...);
+    }
+    ((*reinterpret_cast<Doubles*>(out + row * panel_columns) = first[row],
+      *reinterpret_cast<Doubles*>(out + row * panel_columns + lanes) = second[row]),
+     ...);
+}
+
+}  // namespace matmul_detail
+
+/// A B of floats, row-major: `a` is `[outer, inner]`, `b` `[inner, columns]`, `out` `[outer, columns]`. Each number is
+/// one chain of multiply-adds in double, in the order of `inner`, and rounded once at its end.
+inline void matmul_in_double(const float* a, const float* b, float* out, Index outer, Index inner, Index columns) {
+    using namespace matmul_detail;
+    const std::vector<double> left(a, a + outer * inner);
+    const Arena memory(static_cast<std::size_t>(inner * panel_columns) * sizeof(double));
+    auto* const panel = reinterpret_cast<double*>(memory.data());
+    alignas(buffer_alignment) double sums[rows_at_once * panel_columns];
+    for (Index column = 0; column < columns; column += panel_columns) {
+        const Index count = std::min(panel_columns, columns - column);
+        for (Index k = 0; k < inner; ++k) {
+            double* const end = std::copy_n(b + k * columns + column, count, panel + k * panel_columns);
+            std::fill_n(end, panel_columns - count, 0.0);
+        }
+        for (Index row = 0; row < outer;) {
+            const bool is_block = row + rows_at_once <= outer;
+            const Index rows = is_block ? rows_at_once : 1;
+            const double* const from = left.data() + row * inner;
+            if (is_block) {
+                multiply_rows(from, inner, panel, sums, std::make_integer_sequence<int, rows_at_once>());
+            } else {
+                multiply_rows(from, inner, panel, sums, std::make_integer_sequence<int, 1>());
+            }
+            for (Index i = 0; i < rows; ++i) {
+                std::transform(sums + i * panel_columns, sums + i * panel_columns + count,
+                               out + (row + i) * columns + column,
+                               [](double value) { return static_cast<float>(value); });
+            }
+            row += rows;
+        }
+    }
+}
+
+}  // namespace TOTOGRAPH_SIMD_NAMESPACE
+}  // namespace totograph::cpu

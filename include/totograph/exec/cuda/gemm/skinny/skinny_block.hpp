@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <cuda_bf16.h>
+
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/gemm/mma.hpp>
+#include <totograph/exec/cuda/gemm/tiles.hpp>
+#include <totograph/exec/cuda/kernels/chain.hpp>
+#include <totograph/exec/cuda/kernels/elementwise.hpp>
+#include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/kernels/packs.hpp>
+#include <totograph/exec/cuda/kernels/reduction.hpp>
+#include <totograph/graph/kernel.hpp>
+
+// What the blocks of both skinny kernels do: how their warps share k, how they read weights and inputs, and the norm.
+
+namespace totograph::cuda {
+
+/// Rows that one tensor core instruction takes.
+inline constexpr int skinny_m = SkinnyTile::m;
+/// Columns that one tensor core instruction takes.
+inline constexpr int skinny_n = SkinnyTile::n;
+/// Elements of k that a warp takes at a time: eight a lane, four lanes a column.
+inline constexpr int skinny_k = SkinnyTile::k;
+static_assert(SkinnyTile::most_k == 16 * skinny_k * (block_threads / warp_size));
+
+/// Stands for "no norm before the GEMMs".
+struct NoReduction {};
+
+/// A GEMM of a group.
+///
+/// @tparam InputType  how its input is stored: float or BFloat16
+/// @tparam scale      the operand of its chain that is the norm of its input; -1 when there is no norm
+/// @tparam weights    a bit for each operand of its chain that is a weight, which nothing in a graph writes
+template <class KernelType, class InputType, int scale, unsigned weights>
+struct SkinnyMember {
+    using K = KernelType;
+    using Input = InputType;
+    static constexpr int scale_operand = scale;
+    static constexpr unsigned weight_operands = weights;
+    static constexpr unsigned scale_bit = scale < 0 ? 0U : 1U << scale;
+};
+
+namespace skinny_detail {
+
+/// How the warps of a block share k: each has every so manieth chunk of `skinny_k` elements.
+template <class K>
+struct Chunks {
+    static constexpr int warps = block_threads / warp_size;
+    static constexpr int count = static_cast<int>(K::kernel.depth) / skinny_k;
+    static constexpr int per_warp = (count + warps - 1) / warps;
+    static constexpr bool is_even = count % warps == 0;
+
+    /// Whether a chunk exists.
+    static __device__ __forceinline__ bool exists(int chunk) { return is_even || chunk < count; }
+};
+
+/// A thread's place in a block, and in tensor core instructions: a lane is `4 row + quarter`.
+struct ThreadPlace {
+    int warp = static_cast<int>(threadIdx.x) / warp_size;
+    int lane = static_cast<int>(threadIdx.x) % warp_size;
+    int row = lane / 4;
+    int quarter = lane % 4;
+};
+
+/// Eight neighbours of a GEMM's input.
+template <bool aligned>
+__device__ __forceinline__ Pack<float, 8> load_eight(const float* from) {
+    const auto low = load_pack<1, 4, aligned>(from);
+    const auto high = load_pack<1, 4, aligned>(from + 4);
+    return {low.lane[0], low.lane[1], low.lane[2], low.lane[3], high.lane[0], high.lane[1], high.lane[2], high.lane[3]};
+}
+template <bool aligned>
+__device__ __forceinline__ Pack<BFloat16, 8> load_eight(const BFloat16* from) {
+    return load_pack<1, 8, aligned>(from);
+}
+
+/// Two neighbours as a tensor core takes them.
+__device__ __forceinline__ std::uint32_t pair_of(const Pack<float, 8>& pack, int first) {
+    return two_bf16(pack.lane[first], pack.lane[first + 1]);
+}
+__device__ __forceinline__ std::uint32_t pair_of(const Pack<BFloat16, 8>& pack, int first) {
+    return static_cast<std::uint32_t>(pack.lane[first].bits) | static_cast<std::uint32_t>(pack.lane[first + 1].bits)
+                                                                   << 16U;
+}
+
+/// Weights are read once and by nobody else: they should not displace what the caches hold, code and parameters of the
+/// next kernels among it.
+__device__ __forceinline__ uint4 load_weights(const uint4* from, std::uint64_t policy) {
+    uint4 words;
+    asm volatile("ld.global.nc.L1::no_allocate.L2::cache_hint.v4.u32 {%0,%1,%2,%3}, [%4], %5;"
+                 : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
+                 : "l"(from), "l"(policy));
+    return words;
+}
+
+/// How the L2 cache treats weights.
+__device__ __forceinline__ std::uint64_t weights_policy() {
+    std::uint64_t policy;
+    asm("createpolicy.fractional.L2::evict_first.b64 %0;" : "=l"(policy));
+    return policy;
+}
+
+/// The weights of a thread: eight elements of k of a column, for each chunk, GEMM of a pair, and group of columns.
+template <class K, int groups>
+using Weights = uint4[Chunks<K>::per_warp][K::kernel.accumulators][groups];
+
+/// Asks for the weights of `groups` times `skinny_n` columns, from `first_column` on. Nothing in a graph writes them,
+/// so they can be on their way before the kernel before has ended.
+template <class K, int groups>
+__device__ __forceinline__ void load_weights(const KernelCall& call, const ThreadPlace& thread, int first_column,
+                                             Weights<K, groups>& weights) {
+    constexpr auto k = static_cast<int>(K::kernel.depth);
+    constexpr auto columns = static_cast<int>(K::kernel.columns());
+    const auto* weight = static_cast<const __nv_bfloat16*>(call.weight);
+    const std::uint64_t policy = weights_policy();
+#pragma unroll
+    for (int j = 0; j < Chunks<K>::per_warp; ++j) {
+        const int chunk = thread.warp + j * Chunks<K>::warps;
+#pragma unroll
+        for (int a = 0; a < K::kernel.accumulators; ++a) {
+#pragma unroll
+            for (int group = 0; group < groups; ++group) {
+                const int column = a * columns + first_column + group * skinny_n + thread.row;
+                const auto* from =
+                    weight + static_cast<std::size_t>(column) * k + chunk * skinny_k + thread.quarter * 8;
+                weights[j][a][group] = Chunks<K>::exists(chunk)
+                                           ? load_weights(reinterpret_cast<const uint4*>(from), policy)
+                                           : uint4{0, 0, 0, 0};
+            }
+        }
+    }
+}
+
+/// Eight elements of k of one of the input's rows.
+template <class K, class Input>
+__device__ __forceinline__ Pack<Input, 8> load_input(const Input* input, const ThreadPlace& thread, int row,
+                                                     int chunk) {
+    return load_eight<K::is_aligned>(input + static_cast<std::size_t>(row) * K::kernel.input_stride + chunk * skinny_k +
+                                     thread.quarter * 8);
+}
+
+/// Adds the products of half a chunk (`step` 0 or 1) to the accumulators of one instruction.
+__device__ __forceinline__ void multiply_step(float (&accumulators)[4], const std::uint32_t (&rows)[4],
+                                              const uint4& weights, int step) {
+    multiply_bf16(accumulators, rows, step == 0 ? weights.x : weights.z, step == 0 ? weights.y : weights.w);
+}
+
+/// The norm of a row, of the sums of squares that the warps found: an operand of the chain.
+template <class Reduction, class Positions, int warps, int rows>
+__device__ __forceinline__ float norm_of_row(const KernelCall& call, const Positions& positions,
+                                             const float (&squares)[warps][rows], int row) {
+    float total = 0;
+#pragma unroll
+    for (int other = 0; other < warps; ++other) {
+        total += squares[other][row];
+    }
+    return finish_row<Reduction>(OperandPointers<Epilogue<Reduction>>(call, positions),
+                                 place_of<Reduction, RowsOf<Reduction>>(row), total);
+}
+
+/// Runs the chain of a GEMM on some neighbours of a row.
+/// @param values    what the chain reads, but for accumulators and norm
+/// @param total_of  gives the accumulators of a factor of a pair, summed over the warps
+/// @param squares   of the norm, if there is one
+template <class Member, class Reduction, int lanes, class Positions, class TotalOf, int warps, int rows>
+__device__ __forceinline__ auto run_epilogue(const KernelCall& call, const Positions& positions,
+                                             ChainValues<Epilogue<typename Member::K>, lanes>& values, int row,
+                                             const TotalOf& total_of, const float (&squares)[warps][rows]) {
+    using K = typename Member::K;
+    constexpr int accumulators = K::kernel.accumulators;
+    chain_detail::at<0>(values) = total_of(0);
+    if constexpr (accumulators == 2) {
+        chain_detail::at<1>(values) = total_of(1);
+    }
+    if constexpr (!std::is_same_v<Reduction, NoReduction>) {
+        const float norm = norm_of_row<Reduction>(call, positions, squares, row);
+#pragma unroll
+        for (int i = 0; i < lanes; ++i) {
+            chain_detail::at<static_cast<std::size_t>(accumulators + Member::scale_operand)>(values).lane[i] = norm;
+        }
+    }
+    return stored_as<Output<K>>(run_chain<Epilogue<K>, lanes>(values));
+}
+
+}  // namespace skinny_detail
+
+}  // namespace totograph::cuda

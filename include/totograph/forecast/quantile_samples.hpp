@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <totograph/core/error.hpp>
+#include <totograph/core/random.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/forecast/forecast.hpp>
+
+namespace totograph {
+
+/// Which draws: the names of the first series and sample, as a forecast of samples has them.
+struct QuantileDraws {
+    std::uint64_t seed = 0;
+    std::uint32_t first_series = 0;
+    std::uint32_t first_sample = 0;
+};
+
+namespace forecast_detail {
+
+/// The quantile function that lines through quantiles at fixed levels make. The first and the last line go on to the
+/// levels 0 and 1.
+inline double quantile_at(std::span<const float> quantiles, std::span<const double> levels, double level) {
+    std::size_t high = 1;
+    while (high + 1 < levels.size() && levels[high] < level) {
+        ++high;
+    }
+    const auto lower = static_cast<double>(quantiles[high - 1]);
+    const auto upper = static_cast<double>(quantiles[high]);
+    return lower + (upper - lower) * (level - levels[high - 1]) / (levels[high] - levels[high - 1]);
+}
+
+}  // namespace forecast_detail
+
+/// Samples of a forecast of quantiles, `[batch, variates, horizon, samples]`, for callers who need them. Each is drawn
+/// from the quantile function of its step: lines between the model's levels, which go on beyond the outer ones. The
+/// model says nothing of how steps depend on each other, so they are drawn independently: what a sample says of one
+/// step is as good as the quantiles, and of sums over steps it says too little spread.
+///
+/// A draw is named by seed, series, variate, sample and step: it is the same however requests are put into batches.
+/// Throws `Error` when the forecast has no quantiles at two levels or more, or for fewer than one sample.
+inline std::vector<float> sample_quantiles(const Forecast& forecast, Index samples, const QuantileDraws& draws = {}) {
+    const std::span<const double> levels = forecast.levels();
+    if (levels.size() < 2 || samples < 1) {
+        throw Error(ErrorCode::invalid_argument,
+                    samples < 1 ? "sample_quantiles: the number of samples should be 1 or more, found " +
+                                      std::to_string(samples) + "."
+                                : "sample_quantiles: the forecast has no quantiles of its model; a forecast of samples "
+                                  "has `samples()`.");
+    }
+    std::vector<float> result;
+    result.reserve(static_cast<std::size_t>(forecast.batch() * forecast.variates() * forecast.horizon() * samples));
+    SampleKey key{.seed = draws.seed};
+    std::size_t point = 0;
+    for (Index series = 0; series < forecast.batch(); ++series) {
+        key.series = draws.first_series + static_cast<std::uint32_t>(series);
+        for (Index variate = 0; variate < forecast.variates(); ++variate) {
+            key.variate = static_cast<std::uint32_t>(variate);
+            for (Index step = 0; step < forecast.horizon(); ++step, ++point) {
+                key.time = static_cast<std::uint32_t>(step);
+                const auto quantiles = forecast.values().subspan(point * levels.size(), levels.size());
+                for (Index sample = 0; sample < samples; ++sample) {
+                    key.sample = draws.first_sample + static_cast<std::uint32_t>(sample);
+                    const double level = uniform_double(random_words(key).word[0]);
+                    result.push_back(static_cast<float>(forecast_detail::quantile_at(quantiles, levels, level)));
+                }
+            }
+        }
+    }
+    return result;
+}
+
+}  // namespace totograph

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/forecast/sizes.hpp>
+#include <totograph/graph/recorder.hpp>
+#include <totograph/models/toto2/states.hpp>
+
+namespace totograph::toto2 {
+
+/// The states of a forecast's programs as tensors, declared where they are first used, and what follows from them
+/// alone. `states.hpp` says what they hold.
+template <class Parts>
+class Inputs {
+public:
+    constexpr explicit Inputs(Recorder& recorder) : r_(&recorder) {}
+
+    [[nodiscard]] constexpr Recorder& recorder() const { return *r_; }
+
+    /// Values of the context, `[batch, 1, variates, patches, patch_size]`.
+    [[nodiscard]] constexpr Tensor values() const { return reshape(r_->state(states::series, steps), context); }
+    /// 1 where they are observed. The newest patch of a target is, whatever the caller says.
+    [[nodiscard]] constexpr Tensor observed() const {
+        const Tensor given = reshape(r_->state(states::observed, steps), context);
+        const Tensor newest = cast(length(), DType::f32) - 1.0;
+        Tensor is_newest =
+            equal(reshape(r_->iota(context[3]), {context[3], 1}), reshape(newest, {sizes.batch, 1, 1, 1, 1}));
+        if constexpr (sizes.known_future) {
+            is_newest = is_newest * (1.0 - is_known());
+        }
+        return maximum(given, is_newest);
+    }
+    /// Patches of context that each series has, i32 `[batch]`.
+    [[nodiscard]] constexpr Tensor length() const { return r_->state(states::length, {sizes.batch}, DType::i32); }
+    /// The group of each patch of context, i32 `[batch, variates, patches]`.
+    [[nodiscard]] constexpr Tensor groups() const {
+        return r_->state(states::groups, {sizes.batch, sizes.variates, sizes.context_patches}, DType::i32);
+    }
+    /// The group of each variate in what is forecast, i32 `[batch, variates, count]`.
+    [[nodiscard]] constexpr Tensor newest_groups(Index count) const {
+        return expand(take(groups(), 2, length() - 1.0), {sizes.batch, sizes.variates, count});
+    }
+    /// Whether a variate's future is known, f32 `[batch, 1, variates, 1, 1]`.
+    [[nodiscard]] constexpr Tensor is_known() const {
+        return r_->state(states::is_known, {sizes.batch, 1, sizes.variates, 1, 1});
+    }
+    /// Known values, and 1 where they are, `[batch, 1, variates, steps, patch_size]`.
+    [[nodiscard]] constexpr Tensor future() const { return r_->state(states::future, ahead); }
+    [[nodiscard]] constexpr Tensor future_observed() const { return r_->state(states::future_observed, ahead); }
+
+    /// How many patches the request asks for, i32 `[1]`.
+    [[nodiscard]] constexpr Tensor patches_asked() const {
+        const Tensor horizon = cast(slice(request(), 0, 2, 1), DType::f64);
+        const auto patch = static_cast<double>(sizes.patch_size);
+        return cast(floor((horizon + (patch - 1)) / patch), DType::i32);
+    }
+    /// What of the bucket a request asks for.
+    constexpr Tensor request() const { return r_->state(states::request, {4}, DType::i32); }
+
+    [[nodiscard]] constexpr Tensor forecast() const {
+        return r_->state(states::forecast, {sizes.batch, sizes.values, sizes.variates, sizes.steps, sizes.patch_size});
+    }
+    [[nodiscard]] constexpr Tensor frame() const { return r_->state(states::frame, frame_shape); }
+    [[nodiscard]] constexpr Tensor frame_observed() const { return r_->state(states::frame_observed, frame_shape); }
+
+    /// Begins the frame: the context, then what is known of the future.
+    constexpr void begin_frame() const {
+        begin(frame(), values(), [&] { return future() * is_known(); });
+        begin(frame_observed(), observed(), [&] { return future_observed() * is_known(); });
+    }
+
+private:
+    static constexpr ForecastSizes sizes = Parts::sizes;
+    static constexpr Shape steps{sizes.batch, 1, sizes.variates, sizes.context_steps()};
+    static constexpr Shape context{sizes.batch, 1, sizes.variates, sizes.context_patches, sizes.patch_size};
+    static constexpr Shape ahead{sizes.batch, 1, sizes.variates, sizes.steps, sizes.patch_size};
+    static constexpr Shape frame_shape{sizes.batch, 1, sizes.variates, Parts::frame_patches, sizes.patch_size};
+
+    template <class Known>
+    constexpr void begin(Tensor state, Tensor of_context, const Known& known) const {
+        r_->store(state, of_context, 3, 0);
+        r_->store(state, expand(r_->constant(0), ahead), 3, sizes.context_patches);
+        if constexpr (sizes.known_future) {
+            r_->store_at(state, known(), 3, length());
+        }
+    }
+
+    Recorder* r_;
+};
+
+}  // namespace totograph::toto2

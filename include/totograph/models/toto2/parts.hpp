@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+
+#include <totograph/core/shape.hpp>
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/sizes.hpp>
+#include <totograph/graph/recorder.hpp>
+#include <totograph/models/toto2/config.hpp>
+#include <totograph/models/toto2/inference.hpp>
+#include <totograph/models/toto2/rewrites.hpp>
+#include <totograph/nn/attention_block.hpp>
+#include <totograph/nn/kv_cache.hpp>
+
+namespace totograph::toto2 {
+
+/// The rewrites of the algorithm that a model is computed with: all, unless it names others (`WithRewrites`).
+template <class Model>
+inline constexpr Rewrites rewrites_of = [] {
+    if constexpr (requires { Model::rewrites; }) {
+        return Rewrites(Model::rewrites);
+    } else {
+        return Rewrites{};
+    }
+}();
+
+/// How a model forecasts: as the reference's predictor, unless it says otherwise (`Model::inference`).
+template <class Model>
+inline constexpr Inference inference_of = [] {
+    if constexpr (requires { Model::inference; }) {
+        return Inference(Model::inference);
+    } else {
+        return Inference{};
+    }
+}();
+
+/// What a bucket comes to. In blocks, the forecast is whole blocks.
+template <class Model>
+constexpr ForecastSizes forecast_sizes(const Bucket& bucket) {
+    ForecastSizes sizes(bucket, Model::config.patch_size, 0, Toto2Config::levels);
+    const Index block = inference_of<Model>.decode_block_size / Model::config.patch_size;
+    if (block > 0 && block < sizes.steps) {
+        sizes.steps = round_up(sizes.steps, block);
+    }
+    return sizes;
+}
+
+/// What a bucket makes of a model: sizes, counted in patches, and the types of which its programs are composed.
+template <Toto2Model Model, Bucket bucket>
+struct Parts {
+    static constexpr Toto2Config config = Model::config;
+    static constexpr Inference inference = inference_of<Model>;
+    static constexpr Rewrites rewrites = rewrites_of<Model>;
+    static constexpr ForecastSizes sizes = forecast_sizes<Model>(bucket);
+
+    /// Patches of a block as the model wants them; 0 for one pass, however long the horizon is.
+    static constexpr Index wanted_block = inference.decode_block_size / config.patch_size;
+    /// Patches that one program forecasts.
+    static constexpr Index block = wanted_block > 0 ? std::min(wanted_block, sizes.steps) : sizes.steps;
+    static constexpr bool has_blocks = block < sizes.steps;
+    /// Whether programs need the context with what comes behind it in one piece.
+    static constexpr bool has_frame = has_blocks || sizes.known_future;
+    static constexpr Index frame_patches = sizes.context_patches + (has_frame ? sizes.steps : 0);
+
+    /// The last token is read by nobody.
+    static constexpr Index dropped = rewrites.read_rows_only ? 1 : 0;
+    /// Tokens of the first pass, and of each later one.
+    static constexpr Index first_tokens = sizes.context_patches + block - dropped;
+    static constexpr Index later_tokens = 2 * block - dropped;
+
+    static constexpr nn::AttentionSize attention_size{.width = config.d_model,
+                                                      .heads = config.num_heads,
+                                                      .kv_heads = config.groups(),
+                                                      .head_dim = config.qk_dim,
+                                                      .value_dim = config.v_dim,
+                                                      .bias = config.attn_bias};
+
+    /// Keys and values of the context, and of the patches that were forecast.
+    using ContextCache = nn::KvCache<nn::KvCacheSize{.batch = sizes.batch,
+                                                     .variates = sizes.variates,
+                                                     .capacity = first_tokens,
+                                                     .width = attention_size.key_width(),
+                                                     .value_width = attention_size.value_width()}>;
+    using BlockCache = nn::KvCache<nn::KvCacheSize{.batch = sizes.batch,
+                                                   .variates = sizes.variates,
+                                                   .capacity = sizes.steps,
+                                                   .width = attention_size.key_width(),
+                                                   .value_width = attention_size.value_width()}>;
+
+    /// Whether keys of the context and of blocks may be read, by variate.
+    static constexpr Shape visible_shape{sizes.batch, sizes.variates, first_tokens + sizes.steps};
+
+    static constexpr void tap(std::string_view name, Tensor x, int layer = -1) {
+        if constexpr (rewrites.keep_intermediates) {
+            x.recorder().tap(name, x, layer);
+        }
+    }
+};
+
+}  // namespace totograph::toto2

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/graph/recorder.hpp>
+#include <totograph/nn/patch_embedding.hpp>
+#include <totograph/nn/scalers.hpp>
+
+namespace totograph::toto2 {
+
+/// The smallest scale.
+inline constexpr double minimum_scale = 1e-6;
+
+/// Patches as the network reads them, and how to undo it.
+struct ScaledPatches {
+    Tensor values;    ///< f32 `[batch, 1, variates, patches, patch_size]`, 0 where nothing was observed.
+    Tensor missing;   ///< f32, same shape: 1 where nothing was observed.
+    Tensor location;  ///< f32 `[batch, 1, variates, patches, 1]`.
+    Tensor scale;
+};
+
+/// Location and scale of each patch, f64 `[batch, 1, variates, patches, 1]`.
+struct PatchStatistics {
+    Tensor location;
+    Tensor scale;
+};
+
+/// The mean and the deviation (with n - 1) of all that was observed up to the end of each patch. Where that is fewer
+/// than `least` values, those of the first `least` of the row, wherever they stand.
+constexpr PatchStatistics patch_statistics(Tensor values, Tensor observed, Index least) {
+    Recorder& r = values.recorder();
+    const Shape& patches = values.shape();
+    const Index patch_size = patches[4];
+    const Shape rows{patches[0], patches[1], patches[2]};
+    const Shape steps = with_last(rows, patches[3] * patch_size);
+    const Tensor weight = reshape(observed, steps);
+    const auto moments = nn::causal_moments(reshape(values, steps), weight, nn::no_moments(r, rows));
+    const auto at_ends = [&](Tensor x) { return slice(nn::patchify(x, patch_size), -1, patch_size - 1, 1); };
+    const auto scale_of = [](Tensor variance) { return maximum(sqrt(variance), minimum_scale); };
+    Tensor location = at_ends(moments.mean);
+    Tensor scale = scale_of(at_ends(moments.variance));
+    if (least > 0) {
+        const auto enough = static_cast<double>(least);
+        // One step of a row is the one that completes the first so many: the sums have one term, and no order.
+        const Tensor completes =
+            cast(weight, DType::f64) * equal(moments.count, minimum(moments.running.count, enough));
+        const auto at_completion = [&](Tensor x) {
+            return reshape(sum(completes * x), with_last(with_last(rows, 1), 1));
+        };
+        const Tensor is_short = less(at_ends(moments.count), enough);
+        location = where(is_short, at_completion(moments.mean), location);
+        scale = where(is_short, scale_of(at_completion(moments.variance)), scale);
+    }
+    return {location, scale};
+}
+
+/// Brings patches to their scales: asinh((x - location) / scale), computed in f64 up to there.
+constexpr ScaledPatches scale_patches(Tensor values, Tensor observed, Index least) {
+    const PatchStatistics statistics = patch_statistics(values, observed, least);
+    const Tensor standard = (cast(values, DType::f64) - statistics.location) / statistics.scale;
+    const Tensor zero = values.recorder().constant(0);
+    return {.values = where(observed, asinh(cast(standard, DType::f32)), zero),
+            .missing = 1.0 - observed,
+            .location = cast(statistics.location, DType::f32),
+            .scale = cast(statistics.scale, DType::f32)};
+}
+
+}  // namespace totograph::toto2

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <totograph/core/shape.hpp>
+#include <totograph/graph/recorder.hpp>
+#include <totograph/models/toto2/config.hpp>
+#include <totograph/models/toto2/layer.hpp>
+#include <totograph/models/toto2/residuals.hpp>
+#include <totograph/nn/attention.hpp>
+#include <totograph/nn/rms_norm.hpp>
+
+namespace totograph::toto2 {
+
+/// All layers, from embedded tokens to the rows that the head reads.
+///
+/// A `Pass` says what tokens see of each other:
+///
+/// | Member | What it does |
+/// |---|---|
+/// | `rotate_query(q)`, `rotate_key(k)` | rotates them for the positions of all tokens |
+/// | `attend(layer, q, k, v)` | attention over time of all tokens |
+/// | `read(x)`, `read_ids(ids)` | of all tokens, those that the head reads |
+/// | `rotate_read_query(q)`, `attend_read(layer, q, k, v)` | the same for queries of these alone |
+template <class Parts>
+class Stack {
+public:
+    /// x is `[batch, 1, variates, tokens, width]`, `ids` i32 `[batch, variates, tokens]`: variates of equal ids see
+    /// each other.
+    template <class Pass>
+    static constexpr Tensor record(Tensor x, Tensor ids, Pass& pass) {
+        Recorder& r = x.recorder();
+        ResidualStream stream(r, Parts::rewrites.plain_residuals, config.norm_eps);
+        if constexpr (narrowing < 0 && narrows) {
+            x = pass.read(x);
+            ids = pass.read_ids(ids);
+        }
+        for (int number = 0; number < config.num_layers; ++number) {
+            x = layer(number, x, ids, stream, pass);
+            Parts::tap("tap.layer", x, number);
+        }
+        const Tensor normed = nn::rms_norm(x, stream.epsilon());
+        const Tensor out =
+            config.norm_include_weight ? normed * r.weight("transformer.out_norm.weight", {config.d_model}) : normed;
+        Parts::tap(Pass::out_norm_tap, out);
+        return narrows ? out : pass.read(out);
+    }
+
+private:
+    static constexpr Toto2Config config = Parts::config;
+    static constexpr bool narrows = Parts::rewrites.read_rows_only;
+    /// The last layer over time: its keys and values are of all tokens; all that follows is of those that are read.
+    static constexpr int narrowing = config.last_time_layer();
+
+    /// One layer; `x` and `ids` become those of the rows that are read where the rest needs no others.
+    template <class Pass>
+    static constexpr Tensor layer(int number, Tensor x, Tensor& ids, ResidualStream& stream, Pass& pass) {
+        const Layer<Parts> layer(x.recorder(), number);
+        const Tensor normed = layer.norm_1(x, stream);
+        const Tensor value = layer.value(normed);
+        if (config.layer_kind(number) == LayerKind::variate) {
+            return layer.finish(x, among_variates(layer, normed, value, ids), stream);
+        }
+        const Tensor key = pass.rotate_key(layer.key(normed));
+        if (narrows && number == narrowing) {
+            x = pass.read(x);
+            ids = pass.read_ids(ids);
+            const Tensor query = pass.rotate_read_query(layer.query(layer.norm_1(x, stream)));
+            return layer.finish(x, pass.attend_read(number, query, key, value), stream);
+        }
+        const Tensor query = pass.rotate_query(layer.query(normed));
+        return layer.finish(x, pass.attend(number, query, key, value), stream);
+    }
+
+    static constexpr Tensor among_variates(const Layer<Parts>& layer, Tensor normed, Tensor value, Tensor ids) {
+        if constexpr (Parts::rewrites.skip_lone_variate && Parts::sizes.variates == 1) {
+            return as_attended(value);
+        } else {
+            const Tensor query = layer.query(normed);
+            return nn::variate_attention(query, layer.key(normed), value, ids, layer.options());
+        }
+    }
+
+    /// What attention gives that sees one key: its values, for each head that shares them.
+    static constexpr Tensor as_attended(Tensor value) {
+        constexpr Index sharing = config.num_heads / config.groups();
+        if constexpr (sharing == 1) {
+            return value;
+        } else {
+            const Shape apart{value.shape().rows(), config.groups(), 1, config.v_dim};
+            return reshape(expand(reshape(value, apart), with_axis(apart, 2, sharing)),
+                           with_axis(value.shape(), -1, config.num_heads * config.v_dim));
+        }
+    }
+};
+
+}  // namespace totograph::toto2

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <totograph/graph/recorder.hpp>
+#include <totograph/nn/student_t.hpp>
+
+#include "cuda/ops/ops_layers.hpp"
+#include "cuda/ops/ops_states.hpp"
+
+// Models of GEMMs, for sizes that take each way there is to run them: few rows and many, widths that tensor cores
+// take and others.
+
+namespace ops {
+
+template <Index rows, Index depth, Index columns>
+struct Linear {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        out(layer(r.state("x", {rows, depth}), columns));
+    }
+};
+
+/// What x can be, and what can follow.
+struct LinearOfViews {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("x", {4, 3, 32});
+        out(layer(slice(x, 2, 16, 16), 24));
+        out(layer(slice(x, 1, 1, 1), 24));
+        out(layer(reshape(slice(x, 1, 0, 2), {8, 32}), 24));       // uneven rows
+        out(layer(reshape(permute(x, {1, 0, 2}), {12, 32}), 24));  // uneven rows
+        out(layer(softmax(x), 24) * 2.0);
+        out(sum(layer(x, 24)) * 0.5);
+        out(softplus(layer(x, 20)) + 2.0);
+        out(reshape(layer(x, 24), {12, 24}) + r.state("y", {12, 24}));
+        out(layer(layer(x, 64), 16));
+    }
+};
+
+template <Index rows, Index depth, Index columns>
+struct Scaled {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        out(layer(r.state("x", {rows, depth}), columns) * 2.0);
+    }
+};
+
+/// A GEMM whose result a chain goes on with.
+template <Index rows, Index depth, Index columns>
+struct Activated {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        out(silu(layer(r.state("x", {rows, depth}), columns)) * 2.0);
+    }
+};
+
+/// The same with what a chain reads for each element, each row and each column.
+template <Index rows, Index depth, Index columns>
+struct ActivatedWithOperands {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor gemm = layer(r.state("x", {rows, depth}), columns);
+        out(silu(gemm) * r.state("of.columns", {columns}) +
+            r.state("y", {rows, columns}) * r.state("of.rows", {rows, 1}));
+    }
+};
+
+/// A chain whose innermost axis is odd.
+template <Index rows, Index depth>
+struct ActivatedInFives {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor gemm = reshape(layer(r.state("x", {rows, depth}), 40), {rows, 8, 5});
+        out(silu(gemm) * r.state("of.fives", {5}));
+    }
+};
+
+/// GEMMs of different widths of one input.
+template <Index rows, Index depth, Index columns>
+struct WideAndNarrow {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("x", {rows, depth});
+        out(silu(layer(x, columns)));
+        out(layer(x, 2 * columns) * 0.5);
+    }
+};
+
+/// Two GEMMs of one input that meet.
+template <Index rows, Index depth, Index columns>
+struct Gated {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = norm(r.state("x", {rows, depth}));
+        out(silu(layer(x, columns)) * layer(x, columns));
+    }
+};
+
+/// The same as a feed-forward network has them: another GEMM reads what they make.
+template <Index rows, Index depth, Index columns>
+struct FeedForward {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = norm(r.state("x", {rows, depth}));
+        out(layer(silu(layer(x, columns)) * layer(x, columns), 64));
+    }
+};
+
+/// Two GEMMs that meet without a sigmoid.
+template <Index rows, Index depth, Index columns>
+struct Bilinear {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = norm(r.state("x", {rows, depth}));
+        out(layer(x, columns) * layer(x, columns));
+    }
+};
+
+template <Index rows, Index depth, Index columns>
+struct Residual {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        out(r.state("y", {rows, columns}) + layer(r.state("x", {rows, depth}), columns));
+    }
+};
+
+/// A residual stream that several GEMMs read and add to, each after a norm.
+template <Index rows>
+struct NormsAndResiduals {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        Tensor x = r.state("x", {rows, 64});
+        const Tensor normed = norm(x);
+        out(layer(normed, 64));
+        out(layer(normed, 96));
+        x = x + layer(silu(layer(norm(x), 128)), 64);
+        out(x);
+        out(layer(norm(x), 64));
+    }
+};
+
+/// What a GEMM of `depth` adds to a residual stream of `n`, which lies in rows of `width`, and the next GEMM, of
+/// `columns`, after a norm; or two of them.
+template <Index rows, Index input, Index depth, Index columns, Index width = 768, bool two = false, Index n = 768>
+struct ResidualAndNorm {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor hidden = layer(r.state("x", {rows, input}), depth) * 2.0;
+        const Tensor stream = slice(r.state("stream", {rows, width}), 1, 0, n) + layer(hidden, n);
+        const Tensor normed = norm(stream);
+        out(layer(normed, columns));
+        if (two) {
+            out(layer(normed, 96));
+        }
+        out(stream);
+    }
+};
+
+/// The same without a norm: the next GEMM takes the stream as it is.
+template <Index rows, Index input, Index depth, Index columns>
+struct ResidualAndRounding {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor hidden = layer(r.state("x", {rows, input}), depth) * 2.0;
+        const Tensor stream = r.state("stream", {rows, 768}) + layer(hidden, 768);
+        out(layer(stream, columns));
+        out(stream);
+    }
+};
+
+/// A GEMM of elementwise results begins the stream; a norm and the next GEMM follow. (Without a norm, the two
+/// GEMMs would be one.)
+template <Index rows, Index depth, Index columns>
+struct Embedding {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor stream = layer(r.state("x", {rows, depth}) * 0.5 + 0.25, 768);
+        out(layer(norm(stream), columns));
+        out(stream);
+    }
+};
+
+/// A stream that two GEMMs add to, one run after the other.
+template <Index rows, Index depth>
+struct TwoResiduals {
+    static constexpr int runs = 3;
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor stream = r.state("stream", {rows, 768});
+        const Tensor first = stream + layer(layer(norm(stream), depth) * 0.5, 768);
+        const Tensor second = first + layer(layer(norm(first), depth) * 0.5, 768);
+        out(layer(norm(second), 64));
+        r.store(stream, second);
+    }
+};
+
+/// What a GEMM adds to is what the launch right before it makes.
+template <Index rows, Index depth>
+struct ResidualJustMade {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("x", {rows, 64});
+        const Tensor hidden = layer(x, depth) * 2.0;
+        const Tensor begin = layer(x, 768) * 0.5;
+        out(layer(norm(begin + layer(hidden, 768)), 64));
+        out(begin);  // or the sum with what is added to it would be one chain
+    }
+};
+
+/// A GEMM of elementwise results.
+template <Index rows, Index depth, Index columns>
+struct PointwiseInput {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        out(layer((r.state("x", {rows, depth}) - r.state("of.rows", {rows, 1})) * 0.5, columns));
+    }
+};
+
+/// The same, where other steps are launched with them.
+template <Index rows, Index depth, Index columns>
+struct PointwiseOfSums {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        out(layer(silu(cumsum(r.state("x", {rows, depth}))), columns));
+    }
+};
+
+/// Keys and values as a block stores them: projected, rotated, and written at a position of a cache.
+template <Index series, Index variates, Index width = 64, Index depth = width>
+struct IntoCaches {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Shape rows{series, 1, variates, 1, width};
+        const Tensor x = norm(r.state("x", {series, 1, variates, 1, depth}));
+        const auto rotated = [&](Tensor y) {
+            const Tensor heads = reshape(y, {series, 1, variates, 1, 4, width / 4});
+            return reshape(
+                heads * r.state("cosines", {1, width / 4}) + rotate_pairs(heads) * r.state("sines", {1, width / 4}),
+                rows);
+        };
+        const Tensor position = r.state("at", {1}, DType::i32);
+        out(rotated(layer(x, width)));
+        r.store_at(r.state("out.keys", {series, 1, variates, 6, width}), rotated(layer(x, width)), 3, position);
+        r.store_at(r.state("out.values", {series, 1, variates, 6, width}), layer(x, width), 3, position);
+    }
+};
+
+/// Draws from mixtures whose parameters are made by GEMMs of one input: from one that all samples share, or one for
+/// each.
+template <Index mixtures, Index components>
+struct DrawnGemms {
+    static constexpr Index samples = 40;
+    static constexpr bool draws = true;
+    static constexpr std::int32_t integer(std::string_view name, Index at) {
+        return name == "seed" ? (at == 0 ? -1640531527 : 77) : name == "first" ? (at == 0 ? 1000003 : -7) : 3;
+    }
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("x", {5, mixtures, 4, 1, 96});
+        const auto parameter = [&] { return reshape(layer(x, 16 * components), {5, mixtures, 4, 1, 16, components}); };
+        const Tensor freedom = softplus(parameter()) + 2.0;
+        const Tensor location = parameter();
+        const Tensor scale = softplus(parameter());
+        const tg::nn::StudentTMixture mixture{freedom, location, scale, softmax(parameter())};
+        out(tg::nn::sample(mixture, samples, r.state("seed", {2}, DType::i32), r.state("first", {2}, DType::i32),
+                           r.state("patch", {1}, DType::i32)));
+    }
+};
+
+}  // namespace ops

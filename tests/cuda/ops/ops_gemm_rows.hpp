@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "cuda/ops/ops_attention_models.hpp"
+#include "cuda/ops/ops_gemm_models.hpp"
+#include "cuda/ops/ops_states.hpp"
+#include "support/attention_cases.hpp"
+
+// What test_ops_gemm runs: a table for each of its files, so that they compile side by side.
+
+namespace ops {
+
+/// Skinny GEMMs: of as many rows as one tensor core instruction takes.
+using FewRows =
+    std::tuple<Row<"linear, one row", Linear<1, 768, 2304>>, Row<"linear, 7 rows", Linear<7, 768, 768>>,
+               Row<"linear, 16 rows", Linear<16, 768, 768>>, Row<"linear of views, and what follows", LinearOfViews>,
+               Row<"norm and pair, one row", Gated<1, 512, 1024>>, Row<"norm and pair, 13 rows", Gated<13, 512, 1024>>,
+               Row<"bias and residual, 5 rows", Residual<5, 512, 768>>,
+               Row<"norms and residuals, 3 rows", NormsAndResiduals<3>>,
+               Row<"rotated into caches, 3 rows", IntoCaches<1, 3>>,
+               Row<"GEMM, chain and operands, 9 rows", ActivatedWithOperands<9, 192, 512>>,
+               Row<"elementwise, then linear, 5 rows", PointwiseInput<5, 64, 48>>,
+               Row<"elementwise of sums, then linear, 3 rows", PointwiseOfSums<3, 64, 48>>>;
+
+/// Skinny GEMMs of 17 to 64 rows, in tiles.
+using TiledRows = std::tuple<
+    Row<"linear, 17 rows", Linear<17, 64, 40>>,
+    Row<"GEMM, chain and operands, 24 rows", ActivatedWithOperands<24, 96, 1600>>,
+    Row<"GEMM and chain, 20 rows", Activated<20, 256, 8192>>,
+    Row<"GEMM and chain of fives, 30 rows", ActivatedInFives<30, 64>>,
+    Row<"norm and pair, 33 rows", Gated<33, 512, 1024>>, Row<"rotated into caches, 35 rows", IntoCaches<5, 7>>,
+    Row<"linear, 40 rows", Linear<40, 64, 3584>>, Row<"norms and residuals, 40 rows", NormsAndResiduals<40>>,
+    Row<"elementwise, then linear, 40 rows", PointwiseInput<40, 96, 64>>,
+    Row<"GEMMs of two widths, 45 rows", WideAndNarrow<45, 160, 1024>>,
+    Row<"GEMM, chain and operands, 50 rows", ActivatedWithOperands<50, 3072, 768>>,
+    Row<"linear, narrow", Linear<61, 24, 20>>, Row<"rotated into caches, 63 rows", IntoCaches<3, 21, 768>>,
+    Row<"norm and pair, 64 rows", Gated<64, 768, 3072>>, Row<"bias and residual, 64 rows", Residual<64, 3072, 768>>>;
+
+/// Of more rows, by cuBLASLt; and draws, which take sums of products as they come from it.
+using CublasLtRows =
+    std::tuple<Row<"norm and pair, 65 rows", Gated<65, 512, 1024>>,
+               Row<"norms and residuals, 70 rows", NormsAndResiduals<70>>,
+               Row<"elementwise of sums, then linear, 100 rows", PointwiseOfSums<100, 64, 48>>,
+               Row<"linear, 300 rows", Linear<300, 768, 768>>, Row<"norm and pair, 300 rows", Gated<300, 512, 1024>>,
+               Row<"bias and residual, 300 rows", Residual<300, 512, 768>>,
+               Row<"elementwise, then linear, 300 rows", PointwiseInput<300, 64, 48>>,
+               Row<"norm and pair, 527 rows", Gated<527, 192, 384>>,
+               Row<"elementwise of sums, then linear, 600 rows", PointwiseOfSums<600, 64, 48>>,
+               Row<"GEMM and chain, 700 rows", Activated<700, 192, 512>>,
+               Row<"GEMM, chain and operands, 701 rows", ActivatedWithOperands<701, 192, 512>>,
+               Row<"GEMM, chain and operands, 1101 rows", ActivatedWithOperands<1101, 320, 6144>>,
+               Row<"draws from GEMMs, shared mixtures", DrawnGemms<1, 24>>,
+               Row<"draws from GEMMs, a mixture each", DrawnGemms<DrawnGemms<1, 1>::samples, 5>>>;
+
+/// Of so many rows that warpgroups compute them with their chains.
+using Sm90Rows =
+    std::tuple<Row<"feed-forward, 1100 rows", FeedForward<1100, 768, 6144>>,
+               Row<"rotated into caches, 1029 rows", IntoCaches<147, 7, 1536, 576>>,
+               Row<"feed-forward, 1213 rows", FeedForward<1213, 768, 3072>>,
+               Row<"feed-forward, 1280 rows", FeedForward<1280, 768, 6144>>,
+               Row<"rotated into caches, 1280 rows", IntoCaches<160, 8, 1536, 576>>,
+               Row<"rotated into caches, 2051 rows", IntoCaches<293, 7, 1536, 576>>,
+               Row<"feed-forward, 1750 rows", FeedForward<1750, 768, 3072>>,
+               Row<"feed-forward, 1792 rows", FeedForward<1792, 832, 3072>>,
+               Row<"scaled, 1700 rows", Scaled<1700, 512, 3840>>, Row<"bilinear, 1750 rows", Bilinear<1750, 512, 3072>>,
+               Row<"scaled, 1100 rows", Scaled<1100, 512, 6144>>,
+               Row<"bilinear, 1280 rows", Bilinear<1280, 512, 6144>>>;
+
+/// GEMMs whose whole rows clusters take, for what rounds them for the next GEMM.
+using Sm90ClusterRows =
+    std::tuple<Row<"residual and norm, 1756 rows", ResidualAndNorm<1756, 512, 2304, 2304>>,
+               Row<"residual and norm, 1664 rows", ResidualAndNorm<1664, 64, 512, 64>>,
+               Row<"residual and norm, 1793 rows", ResidualAndNorm<1793, 64, 448, 64, 800>>,
+               Row<"residual and norm, two GEMMs, 1700 rows", ResidualAndNorm<1700, 64, 384, 64, 768, true>>,
+               Row<"residual and norm, 512 columns, 1700 rows", ResidualAndNorm<1700, 64, 448, 64, 512, false, 512>>,
+               Row<"residual and norm, shallow, 1756 rows", ResidualAndNorm<1756, 64, 320, 64>>,
+               Row<"residual and rounding, 1792 rows", ResidualAndRounding<1792, 64, 512, 64>>,
+               Row<"residual and rounding, 1793 rows", ResidualAndRounding<1793, 64, 192, 64>>,
+               Row<"embedding and norm, 1761 rows", Embedding<1761, 64, 64>>,
+               Row<"two residuals, 1700 rows", TwoResiduals<1700, 2304>>,
+               Row<"residual just made, 1700 rows", ResidualJustMade<1700, 192>>>;
+
+/// Attentions to a context, to the variates of a position, and of the last position.
+using AttentionRows = std::tuple<
+    Row<"causal attention", Causal<small_causal>>, Row<"causal attention, odd heads", Causal<odd_causal>>,
+    Row<"causal attention, large", Causal<large_causal>>, Row<"causal attention, few queries", Causal<few_causal>>,
+    Row<"causal attention, a series without values", Causal<few_causal, 0>>,
+    Row<"variate attention, few queries", AcrossVariates<few_queries>>,
+    Row<"attention of the last position", LastPosition<last>>, Row<"variate attention", AcrossVariates<few_variates>>,
+    Row<"variate attention, NaN in one sample", AcrossVariates<few_variates, true>>,
+    Row<"variate attention, large", AcrossVariates<many_variates>>,
+    Row<"causal attention, heads of 48", Causal<narrow_causal>>,
+    Row<"causal attention, heads of 80", Causal<wide_causal>>,
+    Row<"causal attention, heads of 128", Causal<widest_causal>>>;
+
+/// Attentions to caches.
+using CachedAttentionRows =
+    std::tuple<Row<"cached attention, few queries", Cached<few_cached, true, 4>>,
+               Row<"cached attention, a series without a prefix", Cached<few_cached, false, 3, 0>>,
+               Row<"cached attention, shared prefix", Cached<small_cached, true, 3>>,
+               Row<"cached attention, own prefix", Cached<small_cached, false, 3>>,
+               Row<"cached attention, shared, large", Cached<large_cached, true, 4>>,
+               Row<"cached attention, suffix of one", Cached<large_cached, true, 1>>,
+               Row<"cached attention, no suffix", Cached<large_cached, true, 0>>,
+               Row<"cached attention, own, large", Cached<large_cached, false, 5>>,
+               Row<"cached attention, parts of longer rows", CachedInLongerRows<suffixes_of(32)>>,
+               Row<"cached attention, one sample, many queries", Cached<one_sample, true, 5>>>;
+
+/// All that an attention can be asked for: grouped queries, scales, masks, blocks, heads of any width.
+using AttentionOptionRows = std::tuple<Row<"attentions, the first half", tg::test::EverySecondAttention<0>>,
+                                       Row<"attentions, the second half", tg::test::EverySecondAttention<1>>>;
+
+/// Attentions to caches that GEMMs fill: their keys are stored as bf16 where GEMMs are.
+using FilledCacheRows =
+    std::tuple<Row<"caches filled by GEMMs, heads of 16", FilledCaches<suffixes_of(16), 5>>,
+               Row<"caches filled by GEMMs, heads of 32", FilledCaches<suffixes_of(32), 4>>,
+               Row<"caches filled by GEMMs, heads of 48", FilledCaches<suffixes_of(48), 3>>,
+               Row<"caches filled by GEMMs, heads of 64", FilledCaches<suffixes_of(64, 130), 5>>,
+               Row<"caches filled by GEMMs, NaN in one sample", FilledCaches<suffixes_of(64), 4, true>>,
+               Row<"caches filled by GEMMs, heads of 80", FilledCaches<suffixes_of(80), 2>>,
+               Row<"caches filled by GEMMs, heads of 96", FilledCaches<suffixes_of(96), 3>>,
+               Row<"caches filled by GEMMs, heads of 112", FilledCaches<suffixes_of(112), 3>>,
+               Row<"caches filled by GEMMs, heads of 128", FilledCaches<suffixes_of(128), 3>>>;
+
+/// The states of the model of a row after a run on the CPU, by the row's name.
+std::vector<StateContent> eager_states_of_gemms(std::string_view name);
+
+}  // namespace ops

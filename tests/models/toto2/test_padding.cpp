@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
+#include <totograph/totograph.hpp>
+
+#include "models/properties.hpp"
+#include "models/toto2/cases.hpp"
+#include "models/toto2/fixture.hpp"
+
+// The properties of all families, of block decode: one pass is its first pass. Everything that a forecaster does about
+// padding, blocks and groups is in it.
+
+namespace {
+
+using namespace properties;
+namespace tg = totograph;
+
+/// The defaults, in blocks of two patches.
+struct Model {
+    using Checkpoint = toto2_cases::leading_gaps_blocks;
+    static constexpr tg::toto2::Toto2Config config = Checkpoint::config;
+    static constexpr tg::toto2::Inference inference{.decode_block_size = 16};
+};
+
+constexpr tg::Bucket largest{.batch = 3, .variates = 4, .context = 64, .horizon = 40};
+
+const auto& weights() {
+    static const auto loaded = tg::load<Model::Checkpoint>(toto2_fixture::folder("leading_gaps_blocks"));
+    return loaded;
+}
+
+auto& large() {
+    static tg::Forecaster<Model, largest> forecaster(weights(), {.threads = 2});
+    return forecaster;
+}
+
+}  // namespace
+
+TEST_CASE("a smaller request, of a horizon that ends inside a block, by a bucket of its size") {
+    constexpr tg::Bucket bucket{.batch = 2, .variates = 3, .context = 35, .horizon = 22};
+    tg::Forecaster<Model, bucket> exact(weights(), {.threads = 1});
+    padding_changes_nothing(exact, large(), requests(2, 3, 35), bucket.horizon);
+    padding_changes_nothing(exact, large(), requests(1, 2, 5), 9);
+}
+
+TEST_CASE("whole blocks of a shorter horizon begin a longer one") {
+    // What ends inside a block has another centre of xPos in its last pass, in the reference as here.
+    shorter_horizon_begins_a_longer_one(large(), requests(3, 4, 64).back(), {16, 32});
+}
+
+TEST_CASE("a series has the forecast that it has inside a batch") {
+    series_do_not_see_each_other(large(), requests(3, 4, 64).back());
+}
+
+TEST_CASE("what an earlier request left behind has no part in the next") {
+    tg::Forecaster<Model, largest> fresh(weights(), {.threads = 1});
+    nothing_is_left_behind(fresh, large(), waves(1, 2, 11), waves(3, 4, 64), 30);
+}
