@@ -53,8 +53,6 @@ struct Other {
 using P = Program<Model>;
 using Recorded = Program<Model, Passes::none()>;
 
-static_assert(P::find_state("x") == 0 && P::find_state("cache", 1) == 2);
-static_assert(P::find_state("cache") == -1 && P::find_state("nowhere") == -1);
 static_assert(P::states[1].shape == Shape{4, 9, 6});
 static_assert(P::passes == Passes{} && Recorded::passes == Passes::none());
 static_assert(P::steps.size() < Recorded::steps.size());
@@ -84,10 +82,10 @@ TEST_CASE("a program is the plan of its model") {
 TEST_CASE("programs that run together share their states") {
     using Layout = StateLayout<P, Program<Other>>;
     static_assert(Layout::count == 5 && Layout::program_count == 2);
-    static_assert(Layout::offsets<P>[0] == Layout::offsets<Program<Other>>[2]);
+    static_assert(Layout::place_of<P>(0, 0) == Layout::place_of<Program<Other>>(2, 0));
     static_assert(Layout::arena_bytes == std::max(P::arena_bytes, Program<Other>::arena_bytes));
     REQUIRE(Layout::find("x") != nullptr);
-    CHECK(Layout::find("x")->offset == Layout::offsets<P>[0]);
+    CHECK(Layout::find("x") == &Layout::entries[Layout::place_of<P>(0, 0)]);
     CHECK(Layout::find("cache", 7) == nullptr);
     for (std::size_t i = 0; i < Layout::count; ++i) {
         CHECK(Layout::entries[i].offset % buffer_alignment == 0);

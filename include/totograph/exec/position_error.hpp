@@ -11,10 +11,12 @@
 #include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/attention.hpp>
+#include <totograph/graph/facts.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
 #include <totograph/graph/plan/tables.hpp>
+#include <totograph/graph/unroll.hpp>
 
 // Positions and lengths that are data: where a store begins, what is taken, how many keys a query sees. Whoever uses
 // one moves it inside its bounds, so that nothing else is read or written, and reports it.
@@ -92,12 +94,13 @@ inline std::span<const CountedKeys> keys_counted_by(const AttentionDescription& 
     return std::span(counted_keys).first(!attention.checks_lengths() ? 0 : attention.has_suffix ? 2 : 1);
 }
 
-/// The error for what a step of a planned program used a position for.
+/// The error for what a step of a planned program, counted with all iterations written out, used a position for.
 template <class Program>
 Error position_error(const PositionFault& fault) {
     const Index position = fault.position;
-    const Step& step = Program::steps[static_cast<std::size_t>(fault.step)];
-    const Kernel& kernel = Program::kernels[static_cast<std::size_t>(step.kernel)];
+    const ProgramTables tables = tables_of<Program>();
+    const Step& step = tables.steps[static_cast<std::size_t>(fault.step)];
+    const Kernel& kernel = tables.kernels[static_cast<std::size_t>(step.kernel)];
     const auto is_outside = [&](Index last) {
         return bounded_position(position, last) != position && (fault.last < 0 || fault.last == last);
     };
@@ -105,7 +108,7 @@ Error position_error(const PositionFault& fault) {
         if (reference.space != Space::state) {
             return totograph::position_error("an intermediate", -1, position, last, capacity);
         }
-        const StateSlot& slot = Program::states[static_cast<std::size_t>(reference.index)];
+        const StateSlot& slot = tables.states[static_cast<std::size_t>(reference.index)];
         return totograph::position_error(slot.name, slot.layer, position, last, capacity);
     };
     const auto is_wrong = [&](const Reference& reference) {
@@ -118,7 +121,7 @@ Error position_error(const PositionFault& fault) {
             return error_of(step.operands[0], capacity - 1, capacity);
         }
         if (kernel.op == Op::store && kernel.operand_count == 2 && is_outside(kernel.attributes[2])) {
-            const Shape& state = Program::states[static_cast<std::size_t>(step.output.index)].shape;
+            const Shape& state = tables.states[static_cast<std::size_t>(step.output.index)].shape;
             return error_of(step.output, kernel.attributes[2], state[axis]);
         }
         if (kernel.op == Op::attention) {

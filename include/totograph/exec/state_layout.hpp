@@ -5,11 +5,13 @@
 #include <array>
 #include <cstddef>
 #include <string_view>
+#include <type_traits>
 
 #include <totograph/core/arena.hpp>
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/graph/plan/plan.hpp>
+#include <totograph/graph/loop.hpp>
+#include <totograph/graph/plan/tables.hpp>
 
 namespace totograph {
 
@@ -29,8 +31,21 @@ struct StateLayout {
     };
 
 private:
+    /// States of a program, with those of all iterations of its loop.
+    template <class Program>
+    static constexpr int count_of = Program::loop.unrolled(Program::loop.states, Program::states.size());
+
+    template <class Program>
+    static constexpr StateSlot state_of(int place) {
+        const Loop::Place from = Program::loop.place(Program::loop.states, place);
+        StateSlot slot = Program::states[static_cast<std::size_t>(from.entry)];
+        slot.layer += from.iteration * Program::loop.period * slot.layer_step;
+        slot.layer_step = 0;
+        return slot;
+    }
+
     struct Table {
-        std::array<Entry, (Programs::states.size() + ... + 0)> entries{};
+        std::array<Entry, (static_cast<std::size_t>(count_of<Programs>) + ... + 0)> entries{};
         std::size_t count = 0;
         std::size_t bytes = 0;
         bool agrees = true;
@@ -49,24 +64,23 @@ private:
             bytes += entries[count].bytes();
             ++count;
         }
-        [[nodiscard]] constexpr std::size_t offset_of(std::string_view name, int layer) const {
-            for (std::size_t i = 0; i < count; ++i) {
-                if (entries[i].slot.layer == layer && entries[i].slot.name == name) {
-                    return entries[i].offset;
-                }
+        [[nodiscard]] constexpr std::size_t place_of(std::string_view name, int layer) const {
+            std::size_t place = 0;
+            while (place < count && !(entries[place].slot.layer == layer && entries[place].slot.name == name)) {
+                ++place;
             }
-            return bytes;
+            return place;
         }
     };
 
     static constexpr Table table = [] {
         Table result{};
-        const auto insert_all = [&](const auto& states) {
-            for (const StateSlot& slot : states) {
-                result.insert(slot);
+        const auto insert_all = [&]<class Program>(std::type_identity<Program>) {
+            for (int place = 0; place < count_of<Program>; ++place) {
+                result.insert(state_of<Program>(place));
             }
         };
-        (insert_all(Programs::states), ...);
+        (insert_all(std::type_identity<Programs>()), ...);
         return result;
     }();
     static_assert(
@@ -89,23 +103,26 @@ public:
 
     /// The state of a name, or null.
     static constexpr const Entry* find(std::string_view name, int layer = -1) {
-        for (std::size_t i = 0; i < table.count; ++i) {
-            if (table.entries[i].slot.layer == layer && table.entries[i].slot.name == name) {
-                return &table.entries[i];
-            }
-        }
-        return nullptr;
+        const std::size_t place = table.place_of(name, layer);
+        return place == table.count ? nullptr : &table.entries[place];
     }
 
-    /// For each state of a program, its place in the shared memory.
+    /// For each state of a program, with those of all iterations of its loop, its place in `entries`.
     template <class Program>
-    static constexpr std::array<std::size_t, Program::states.size()> offsets = [] {
-        std::array<std::size_t, Program::states.size()> result{};
+    static constexpr auto places = [] {
+        std::array<std::size_t, static_cast<std::size_t>(count_of<Program>)> result{};
         for (std::size_t i = 0; i < result.size(); ++i) {
-            result[i] = table.offset_of(Program::states[i].name, Program::states[i].layer);
+            const StateSlot slot = state_of<Program>(static_cast<int>(i));
+            result[i] = table.place_of(slot.name, slot.layer);
         }
         return result;
     }();
+
+    /// The place in `entries` of a state of a program in an iteration of its loop.
+    template <class Program>
+    static constexpr std::size_t place_of(int state, int iteration) {
+        return places<Program>[static_cast<std::size_t>(Program::loop.states.at(state, iteration))];
+    }
 
     /// Bytes for intermediates of whichever program runs.
     static constexpr std::size_t arena_bytes = std::max({Programs::arena_bytes...});

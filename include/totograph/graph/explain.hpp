@@ -16,6 +16,7 @@
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/unroll.hpp>
 
 namespace totograph {
 

@@ -13,6 +13,7 @@
 #include <totograph/graph/attention.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
+#include <totograph/graph/loop.hpp>
 #include <totograph/graph/op.hpp>
 #include <totograph/graph/op_table.hpp>
 #include <totograph/graph/plan/plan.hpp>
@@ -40,6 +41,9 @@ struct StepFacts {
         bytes_written += other.bytes_written;
         return *this;
     }
+    friend constexpr StepFacts operator*(const StepFacts& facts, Index times) {
+        return {facts.flops * times, facts.bytes_read * times, facts.bytes_written * times};
+    }
     friend constexpr bool operator==(const StepFacts&, const StepFacts&) = default;
 };
 
@@ -54,18 +58,20 @@ struct ProgramTables {
     std::span<const Buffer> buffers;
     std::size_t arena_bytes = 0;
     int recorded_nodes = 0;  ///< Before rewriting; 0 when that is not known.
+    Loop loop{};             ///< Of which the tables have one iteration for several; none when all are written out.
 };
 
-/// The tables of a `Program`.
+/// The tables of a `Program` as they were compiled, with one iteration of its loop for several.
 template <class Program>
-constexpr ProgramTables tables_of() {
-    return {Program::graph.nodes, Program::kernels, Program::steps,       Program::weights,
-            Program::states,      Program::buffers, Program::arena_bytes, Program::Planned::recorded_nodes};
+constexpr ProgramTables short_tables_of() {
+    return {Program::graph.nodes, Program::kernels,     Program::steps,          Program::weights, Program::states,
+            Program::buffers,     Program::arena_bytes, Program::recorded_nodes, Program::loop};
 }
 
 /// The tables of a plan made at run time from a rewritten graph. Both must outlive the result.
 inline ProgramTables tables_of(const Graph& rewritten, const Plan& plan) {
-    return {rewritten.nodes, plan.kernels, plan.steps, plan.weights, plan.states, plan.buffers, plan.arena_bytes, 0};
+    return {
+        rewritten.nodes, plan.kernels, plan.steps, plan.weights, plan.states, plan.buffers, plan.arena_bytes, 0, {}};
 }
 
 namespace detail {
@@ -159,8 +165,9 @@ constexpr StepFacts facts_of(const ProgramTables& tables, DType storage = DType:
         of_kernels.push_back(facts_of(kernel, storage));
     }
     StepFacts total;
-    for (const Step& step : tables.steps) {
-        total += of_kernels[static_cast<std::size_t>(step.kernel)];
+    for (std::size_t i = 0; i < tables.steps.size(); ++i) {
+        const int times = tables.loop.times_of(tables.loop.steps, static_cast<int>(i));
+        total += of_kernels[static_cast<std::size_t>(tables.steps[i].kernel)] * times;
     }
     return total;
 }
@@ -175,39 +182,22 @@ constexpr std::size_t weight_bytes(const ProgramTables& tables, const PreparedWe
 /// Bytes of all prepared weights.
 constexpr std::size_t weight_bytes(const ProgramTables& tables, DType storage = DType::f32) {
     std::size_t bytes = 0;
-    for (const PreparedWeight& weight : tables.weights) {
-        bytes += weight_bytes(tables, weight, storage);
+    for (std::size_t i = 0; i < tables.weights.size(); ++i) {
+        const int times = tables.loop.times_of(tables.loop.weights, static_cast<int>(i));
+        bytes += static_cast<std::size_t>(times) * weight_bytes(tables, tables.weights[i], storage);
     }
-    return bytes;
-}
-
-/// Bytes that the prepared weights of programs take together, each distinct one once, in whole blocks of so many bytes.
-template <class... Programs>
-constexpr std::size_t shared_weight_bytes(DType storage, std::size_t block = 1) {
-    std::vector<std::uint64_t> counted;
-    std::size_t bytes = 0;
-    const auto count = [&](const ProgramTables& tables) {
-        for (const PreparedWeight& weight : tables.weights) {
-            bool is_known = false;
-            for (const std::uint64_t other : counted) {
-                is_known = is_known || other == weight.identity;
-            }
-            if (!is_known) {
-                counted.push_back(weight.identity);
-                bytes += (weight_bytes(tables, weight, storage) + block - 1) / block * block;
-            }
-        }
-    };
-    (count(tables_of<Programs>()), ...);
     return bytes;
 }
 
 /// Bytes that the states take whose names begin with `prefix` (all of them by default), each aligned as in memory.
 constexpr std::size_t bytes_of_states(const ProgramTables& tables, std::string_view prefix = {}) {
     std::size_t bytes = 0;
-    for (const StateSlot& state : tables.states) {
+    for (std::size_t i = 0; i < tables.states.size(); ++i) {
+        const StateSlot& state = tables.states[i];
         if (state.name.starts_with(prefix)) {
-            bytes += aligned_size(static_cast<std::size_t>(state.shape.size()) * size_in_bytes(state.dtype));
+            const int times = tables.loop.times_of(tables.loop.states, static_cast<int>(i));
+            bytes += static_cast<std::size_t>(times) *
+                     aligned_size(static_cast<std::size_t>(state.shape.size()) * size_in_bytes(state.dtype));
         }
     }
     return bytes;
@@ -225,14 +215,15 @@ constexpr int count_kernels(const ProgramTables& tables, KernelKind kind) {
 /// Facts about a `Program`, all of them constants: `static_assert(Facts<Prefill>::arena_bytes < 16 << 20);`.
 template <class Program>
 struct Facts {
-    /// The tables of the program.
-    static constexpr ProgramTables tables = tables_of<Program>();
+    /// The tables of the program, with one iteration of its loop for several.
+    static constexpr ProgramTables tables = short_tables_of<Program>();
 
     /// Nodes before rewriting.
     static constexpr int recorded_nodes = tables.recorded_nodes;
-    static constexpr int nodes = static_cast<int>(tables.nodes.size());  ///< After rewriting.
+    /// After rewriting.
+    static constexpr int nodes = tables.loop.unrolled(tables.loop.nodes, tables.nodes.size());
     /// Kernel calls in one run.
-    static constexpr int steps = static_cast<int>(tables.steps.size());
+    static constexpr int steps = tables.loop.unrolled(tables.loop.steps, tables.steps.size());
     /// Distinct kernels.
     static constexpr int kernels = static_cast<int>(tables.kernels.size());
     /// Distinct elementwise kernels.
@@ -252,7 +243,8 @@ struct Facts {
     }
     /// Of the step at `place`, which must be below `steps`.
     static constexpr StepFacts step(int place, DType storage = DType::f32) {
-        const Step& chosen = tables.steps[static_cast<std::size_t>(place)];
+        const Loop::Place chosen_place = tables.loop.place(tables.loop.steps, place);
+        const Step& chosen = tables.steps[static_cast<std::size_t>(chosen_place.entry)];
         return facts_of(tables.kernels[static_cast<std::size_t>(chosen.kernel)], storage);
     }
     /// Of one run.

@@ -5,11 +5,14 @@
 #include <cstddef>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
+#include <totograph/graph/loop.hpp>
 #include <totograph/graph/passes/rewrite.hpp>
+#include <totograph/graph/plan/find_loop.hpp>
 #include <totograph/graph/plan/plan.hpp>
 #include <totograph/graph/record/custom.hpp>
 #include <totograph/graph/recorder.hpp>
@@ -17,9 +20,10 @@
 namespace totograph {
 
 /// Records a model: a type with `static constexpr void record(Recorder&)`.
+/// @param most_iterations  that are recorded of a loop; 0 for all
 template <class Model>
-constexpr Graph record() {
-    Recorder recorder;
+constexpr Graph record(int most_iterations = 0) {
+    Recorder recorder(most_iterations);
     Model::record(recorder);
     return recorder.take_graph();
 }
@@ -85,6 +89,12 @@ consteval bool check_model() {
     static_assert(kind != position_is_not_an_integer_state,
                   "totograph: a position must be an i32 tensor with one element, or one for each series.");
     static_assert(kind != too_many_inputs, "totograph: an operation has more inputs than a node can hold.");
+    static_assert(kind != loop_is_empty, "totograph: a loop has at least one iteration.");
+    static_assert(kind != loop_changes_its_tensor,
+                  "totograph: the body of a loop returns a tensor of the shape and the dtype that it was given.");
+    static_assert(kind != tensor_left_its_loop,
+                  "totograph: what the body of a loop records ends with the iteration, but for its result; return it, "
+                  "or record it before the loop.");
     static_assert(kind != input_count_differs,
                   "totograph: an operation has another number of inputs than its row of `op_table` says.");
     static_assert(kind != different_recorders, "totograph: the tensors of one operation come from two recorders.");
@@ -96,22 +106,31 @@ constexpr bool fits(std::size_t count, std::size_t room) {
     return count <= room;
 }
 
-template <class Model, Passes passes, bool planned>
+/// A model recorded, rewritten and planned, as tables.
+/// @tparam most_iterations  that are recorded of a loop; 0 for all
+template <class Model, Passes passes, bool planned, int most_iterations>
 struct PlannedModel {
     struct Recorded {
         ModelError error;
-        int nodes = 0;
+        int nodes = 0;         ///< That were recorded.
+        int of_iteration = 0;  ///< Of one iteration of a loop.
+        int left_out = 0;      ///< Iterations that were not recorded.
     };
     static constexpr Recorded recorded = [] {
-        const Graph graph = totograph::record<Model>();
-        return Recorded{graph.error, graph.size()};
+        const Graph graph = totograph::record<Model>(most_iterations);
+        Recorded result{graph.error, graph.size()};
+        for (const Node& node : graph.nodes) {
+            result.of_iteration += node.iteration == 1 ? 1 : 0;
+        }
+        result.left_out = graph.loop.count - graph.loop.recorded;
+        return result;
     }();
     static_assert(check_model<recorded.error>());
-    static constexpr int recorded_nodes = recorded.nodes;
+    static constexpr int recorded_nodes = recorded.nodes + recorded.left_out * recorded.of_iteration;
 
     /// Room for a plan, some more than it needs: a constant expression can make a plan, but not keep its vectors, and
     /// making it twice to count first would double the time to compile.
-    static constexpr std::size_t room = static_cast<std::size_t>(recorded_nodes + recorded_nodes / 4 + 64);
+    static constexpr auto room = static_cast<std::size_t>(recorded.nodes + recorded.nodes / 4 + 64);
     static constexpr std::size_t fused_room = room / 2 + 64;
     static constexpr std::size_t step_room = !planned ? 1 : passes.fuse_elementwise ? fused_room : room;
     struct Tables {
@@ -128,6 +147,8 @@ struct PlannedModel {
         std::size_t state_count = 0;
         std::size_t buffer_count = 0;
         std::size_t arena_bytes = 0;
+        Loop loop;
+        bool is_whole = true;  ///< Whether the tables stand for all iterations of the model's loop.
     };
 
     template <class From, class To>
@@ -141,8 +162,13 @@ struct PlannedModel {
 
     static constexpr Tables tables = [] {
         Tables result{};
-        const Graph graph = rewrite(totograph::record<Model>(), passes);
+        const Graph graph = rewrite(totograph::record<Model>(most_iterations), passes);
         const Plan plan = planned ? make_plan(graph, passes) : list_states(graph);
+        result.loop = find_loop(graph, plan);
+        result.is_whole = graph.loop.count == 0 || result.loop.times > 1;
+        if (!result.is_whole) {
+            return result;
+        }
         result.node_count = copy(graph.nodes, result.nodes);
         result.kernel_count = copy(plan.kernels, result.kernels);
         result.step_count = copy(plan.steps, result.steps);
@@ -177,6 +203,19 @@ struct PlannedModel {
     static constexpr auto buffers = first<tables.buffer_count>(tables.buffers);
 };
 
+/// How many iterations of a loop are recorded: the first, two that are compared, and the last; if these differ, more,
+/// so that intermediates find their places, an even number and an odd one, for two of them may be taken as one; if
+/// those differ too, 0, which is all of them.
+inline constexpr std::array<int, 4> iterations_recorded{4, 8, 9, 0};
+
+/// The tables of the first attempt from `attempt` on that stand for all iterations.
+template <class Model, Passes passes, bool planned, std::size_t attempt>
+struct ChosenTables {
+    using Tables = PlannedModel<Model, passes, planned, iterations_recorded[attempt]>;
+    using type = typename std::conditional_t<Tables::tables.is_whole, std::type_identity<Tables>,
+                                             ChosenTables<Model, passes, planned, attempt + 1>>::type;
+};
+
 }  // namespace detail
 
 /// A model as a planned program. Everything about it is a constant: it can be used in a `static_assert`.
@@ -185,14 +224,16 @@ struct PlannedModel {
 ///                   `using operations = OperationSet<...>`.
 /// @tparam planned   whether there are steps to run; an executor that runs the nodes themselves needs none, and a
 ///                   program without them is quicker to compile.
-template <class ModelType, Passes chosen_passes = Passes{}, bool planned = true>
+/// @tparam loops     whether a loop of the model (`repeat`) is recorded in part, so that the tables have one of its
+///                   iterations for several; else all of them are written out.
+template <class ModelType, Passes chosen_passes = Passes{}, bool planned = true, bool loops = planned>
 struct Program {
     /// What was recorded.
     using Model = ModelType;
     /// Operations of the user that the model lists.
     using Operations = typename OperationsOf<Model>::type;
     /// The tables behind what follows.
-    using Planned = detail::PlannedModel<Model, chosen_passes, planned>;
+    using Planned = typename detail::ChosenTables<Model, chosen_passes, planned, planned && loops ? 0 : 3>::type;
 
     /// The rewrites that were done.
     static constexpr Passes passes = chosen_passes;
@@ -209,18 +250,12 @@ struct Program {
     /// The intermediates, with their places in the arena.
     static constexpr std::span<const Buffer> buffers{Planned::buffers};
 
+    /// The loop of the model, of which all these tables have one iteration for several.
+    static constexpr Loop loop = Planned::tables.loop;
+    /// Nodes before rewriting, all iterations counted.
+    static constexpr int recorded_nodes = Planned::recorded_nodes;
     /// Bytes of the intermediates of one run.
     static constexpr std::size_t arena_bytes = Planned::tables.arena_bytes;
-
-    /// The place of a state in `states`; -1 when the program has none of this name.
-    static constexpr int find_state(std::string_view name, int layer = -1) {
-        for (std::size_t i = 0; i < states.size(); ++i) {
-            if (states[i].name == name && states[i].layer == layer) {
-                return static_cast<int>(i);
-            }
-        }
-        return -1;
-    }
 };
 
 }  // namespace totograph

@@ -9,5 +9,6 @@
 #include <totograph/graph/record/linear.hpp>
 #include <totograph/graph/record/movement.hpp>
 #include <totograph/graph/record/reductions.hpp>
+#include <totograph/graph/record/repeat.hpp>
 #include <totograph/graph/record/sample_categorical.hpp>
 #include <totograph/graph/record/tensor.hpp>

@@ -49,14 +49,14 @@ public:
     /// `[batch, samples, variates, positions, width]`; `advance` is to follow when all layers have appended. One run
     /// that exceeds the capacity does not compile; several runs that exceed it together are an `Error`
     /// (`position_out_of_bounds`) of the executor, and write nothing outside of the cache.
-    constexpr void append(int layer, Tensor keys, Tensor values) {
+    constexpr void append(LayerIndex layer, Tensor keys, Tensor values) {
         check(keys);
         recorder_->store_at(this->keys(layer), keys, position_axis, length());
         recorder_->store_at(this->values(layer), values, position_axis, length());
     }
 
     /// Writes the first positions.
-    constexpr void fill(int layer, Tensor keys, Tensor values) {
+    constexpr void fill(LayerIndex layer, Tensor keys, Tensor values) {
         check(keys);
         recorder_->store(this->keys(layer), keys, position_axis, 0);
         recorder_->store(this->values(layer), values, position_axis, 0);
@@ -69,10 +69,10 @@ public:
     constexpr void reset() { recorder_->store(length(), expand(recorder_->constant(0, DType::i32), Shape{1})); }
 
     /// All keys of a layer, `[batch, samples, variates, capacity, width]`; only the first `length` positions count.
-    [[nodiscard]] constexpr Tensor keys(int layer) const {
+    [[nodiscard]] constexpr Tensor keys(LayerIndex layer) const {
         return recorder_->state(names_.keys, key_shape, DType::f32, layer, StateUse::kv_cache);
     }
-    [[nodiscard]] constexpr Tensor values(int layer) const {
+    [[nodiscard]] constexpr Tensor values(LayerIndex layer) const {
         return recorder_->state(names_.values, value_shape, DType::f32, layer, StateUse::kv_cache);
     }
     /// How many positions the cache holds, `[1]` i32.

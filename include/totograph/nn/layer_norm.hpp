@@ -37,7 +37,7 @@ struct LayerNorm {
 
     /// The weights `<prefix>.weight` and `<prefix>.bias`.
     template <NameType Prefix>
-    constexpr LayerNorm(Recorder& recorder, Prefix prefix, double added_to_variance, int layer = -1)
+    constexpr LayerNorm(Recorder& recorder, Prefix prefix, double added_to_variance, LayerIndex layer = {})
         : weight(recorder.weight(prefix + ".weight"_name, weight_shape, layer)),
           bias(recorder.weight(prefix + ".bias"_name, weight_shape, layer)),
           epsilon(added_to_variance) {}

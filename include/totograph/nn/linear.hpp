@@ -37,7 +37,7 @@ struct Linear {
 
     /// The weights `<prefix>.weight` and `<prefix>.bias`; `{}` in the prefix stands for `layer`.
     template <NameType Prefix>
-    constexpr Linear(Recorder& recorder, Prefix prefix, int layer = -1)
+    constexpr Linear(Recorder& recorder, Prefix prefix, LayerIndex layer = {})
         : weight(recorder.weight(prefix + ".weight"_name, weight_shape, layer)) {
         if constexpr (size.bias) {
             bias = recorder.weight(prefix + ".bias"_name, bias_shape, layer);

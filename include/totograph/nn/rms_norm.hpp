@@ -40,7 +40,7 @@ struct RmsNorm {
 
     /// The scale has this very name: checkpoints differ in how they call it.
     template <NameType FullName>
-    constexpr RmsNorm(Recorder& recorder, FullName name, double added_to_mean, int layer = -1)
+    constexpr RmsNorm(Recorder& recorder, FullName name, double added_to_mean, LayerIndex layer = {})
         : scale(recorder.weight(name, scale_shape, layer)), epsilon(added_to_mean) {}
 
     /// x is `[..., width]`.

@@ -262,7 +262,8 @@ TEST_CASE("programs and fused groups are logged when a forecaster is made") {
     CHECK(holds(programs, "cpu in mode default, size " + to_string(bucket)));
     CHECK(holds(programs, "prefill"));
     const auto groups = logged("fusion", [] { (void)cpu().make(bucket, Mode::standard, {.threads = 1}); });
-    CHECK(groups.size() == Fused::ProgramAt<0>::steps.size() + Fused::ProgramAt<1>::steps.size());
+    CHECK(groups.size() ==
+          static_cast<std::size_t>(tg::Facts<Fused::ProgramAt<0>>::steps + tg::Facts<Fused::ProgramAt<1>>::steps));
     CHECK(holds(groups, "prefill step 0, kernel 0: "));
     CHECK(holds(groups, "pair of GEMMs of depth "));
     CHECK(holds(groups, ", attention"));

@@ -21,7 +21,10 @@
 #include <totograph/exec/position_error.hpp>
 #include <totograph/exec/state_layout.hpp>
 #include <totograph/exec/weights.hpp>
+#include <totograph/graph/facts.hpp>
+#include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
+#include <totograph/graph/unroll.hpp>
 
 namespace totograph::cpu {
 inline namespace TOTOGRAPH_SIMD_NAMESPACE {
@@ -71,7 +74,10 @@ public:
                   scratch_floats * sizeof(float) * static_cast<std::size_t>(pool_->threads())) {
         auto store = weights.prepared<PreparedWeights<Storage>>();
         std::size_t program = 0;
-        ((prepared_[program++] = store->get(Programs::graph, Programs::weights, weights.source())), ...);
+        const auto prepare = [&](const ProgramTables& tables) {
+            prepared_[program++] = store->get(GraphView{tables.nodes}, tables.weights, weights.source());
+        };
+        (prepare(tables_of<Programs>()), ...);
     }
 
     /// Runs one of the programs. Throws `Error` (`position_out_of_bounds`), at the end, when a position that is data
@@ -106,36 +112,51 @@ private:
         call.scratch = reinterpret_cast<float*>(memory_.data() + Layout::bytes + Layout::arena_bytes);
         call.scratch_floats = scratch_floats;
         call.fault = &fault;
-        for (const Step& step : Program::steps) {
+        Program::loop.for_each_step(Program::steps.size(), [&](int number, int iteration) {
+            const Step& step = Program::steps[static_cast<std::size_t>(number)];
             const Kernel& kernel = Program::kernels[static_cast<std::size_t>(step.kernel)];
-            call.step = static_cast<int>(&step - &Program::steps[0]);
+            call.step = Program::loop.steps.at(number, iteration);
             for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
-                call.operands[i] = address<Program, which>(step.operands[i], kernel.operands[i].dtype, call);
+                call.operands[i] = address<which>(step.operands[i], iteration, kernel.operands[i].dtype, call);
             }
             if (kernel.kind == KernelKind::gemm) {
-                call.input = address<Program, which>(step.input, DType::f32, call);
-                call.packed = prepared_[which][static_cast<std::size_t>(step.weight.index)]->packed.get();
+                call.input = address<which>(step.input, iteration, DType::f32, call);
+                call.packed = prepared<which>(step.weight, iteration).packed.get();
             }
-            call.output = address<Program, which>(step.output, kernel.dtype, call);
+            call.output = address<which>(step.output, iteration, kernel.dtype, call);
             Table::functions[static_cast<std::size_t>(step.kernel)](kernel, call);
-        }
+        });
     }
 
-    template <class Program, std::size_t which>
-    [[nodiscard]] void* address(const Reference& reference, DType dtype, const KernelCall& call) const noexcept {
+    template <std::size_t which>
+    [[nodiscard]] const PreparedTensor<Storage>& prepared(const Reference& weight, int iteration) const noexcept {
+        using Program = std::tuple_element_t<which, std::tuple<Programs...>>;
+        return *prepared_[which][static_cast<std::size_t>(Program::loop.weights.at(weight.index, iteration))];
+    }
+
+    template <std::size_t which>
+    [[nodiscard]] std::byte* state(int index, int iteration) const noexcept {
+        using Program = std::tuple_element_t<which, std::tuple<Programs...>>;
+        return memory_.data() + Layout::entries[Layout::template place_of<Program>(index, iteration)].offset;
+    }
+
+    /// Where an operand of a step lies in an iteration of the program's loop. An intermediate lies at one place in all
+    /// of them.
+    template <std::size_t which>
+    [[nodiscard]] void* address(const Reference& reference, int iteration, DType dtype,
+                                const KernelCall& call) const noexcept {
+        using Program = std::tuple_element_t<which, std::tuple<Programs...>>;
         const auto index = static_cast<std::size_t>(reference.index);
         std::byte* base = nullptr;
         switch (reference.space) {
-            case Space::weight: base = prepared_[which][index]->plain.data(); break;
-            case Space::state: base = memory_.data() + Layout::template offsets<Program>[index]; break;
+            case Space::weight: base = prepared<which>(reference, iteration).plain.data(); break;
+            case Space::state: base = state<which>(reference.index, iteration); break;
             case Space::arena: base = memory_.data() + Layout::bytes + Program::buffers[index].offset; break;
             case Space::none: return nullptr;
         }
         Index offset = reference.offset;
         if (reference.position >= 0) {
-            const auto position = static_cast<std::size_t>(reference.position);
-            const auto* value =
-                reinterpret_cast<const std::int32_t*>(memory_.data() + Layout::template offsets<Program>[position]);
+            const auto* value = reinterpret_cast<const std::int32_t*>(state<which>(reference.position, iteration));
             offset += call.bounded(*value, reference.last_position) * reference.position_stride;
         }
         return base + offset * static_cast<Index>(size_in_bytes(dtype));

@@ -263,7 +263,7 @@ private:
         std::byte* base = nullptr;
         switch (reference.space) {
             case Space::weight: base = const_cast<std::byte*>(prepared_[which][index].data); break;
-            case Space::state: base = memory_.data() + States::template offsets<Program>[index]; break;
+            case Space::state: base = memory_.data() + States::template offset_of<Program>(reference.index, 0); break;
             case Space::arena: base = memory_.data() + States::bytes + Program::buffers[index].offset; break;
             case Space::none: return {};
         }
@@ -274,7 +274,7 @@ private:
         address.base = local < 0 ? base + offset : reinterpret_cast<void*>(static_cast<std::uintptr_t>(local + offset));
         if (reference.position >= 0) {
             address.position = reinterpret_cast<const std::int32_t*>(
-                memory_.data() + States::template offsets<Program>[static_cast<std::size_t>(reference.position)]);
+                memory_.data() + States::template offset_of<Program>(reference.position, 0));
             address.position_stride = static_cast<std::int32_t>(reference.position_stride);
             address.last_position = static_cast<std::int32_t>(reference.last_position);
         }

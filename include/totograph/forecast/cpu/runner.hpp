@@ -29,6 +29,7 @@
 #include <totograph/graph/explain.hpp>
 #include <totograph/graph/explain/dot.hpp>
 #include <totograph/graph/facts.hpp>
+#include <totograph/graph/unroll.hpp>
 
 namespace totograph {
 

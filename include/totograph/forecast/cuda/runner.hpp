@@ -40,6 +40,7 @@
 #include <totograph/forecast/state_access.hpp>
 #include <totograph/forecast/states.hpp>
 #include <totograph/graph/facts.hpp>
+#include <totograph/graph/unroll.hpp>
 
 namespace totograph::cuda {
 
@@ -48,7 +49,8 @@ template <class Model, Bucket bucket, ForecasterOptions options>
 class Runner {
     static_assert(bucket.batch * bucket.variates <= 65535,
                   "totograph: the CUDA executor takes at most 65,535 variates of all series of a bucket together.");
-    using Programs = SchedulePrograms<Model, bucket, options.passes>;
+    /// With all iterations of loops: launches are made of the steps of all layers.
+    using Programs = SchedulePrograms<Model, bucket, options.passes, false>;
     template <class... Each>
     using ExecutorOf = cuda::Executor<options.precision, Each...>;
 

@@ -19,6 +19,7 @@
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
 #include <totograph/graph/op_table.hpp>
+#include <totograph/graph/unroll.hpp>
 
 namespace totograph {
 

@@ -58,6 +58,7 @@ public:
             newest_.assign(buckets, -1);
         }
         result.error = source.error;
+        result.loop = source.loop;
     }
 
     /// Emits a node of the source with its inputs renumbered to the new graph.
@@ -77,11 +78,15 @@ public:
         node.op = op;
         node.dtype = dtype;
         node.shape = shape;
+        node.iteration = iteration_;
         for (const int input : inputs) {
             node.inputs[static_cast<std::size_t>(node.input_count++)] = input;
         }
         return keep_or_merge();
     }
+
+    /// The iteration of the loop that what is emitted next is recorded for.
+    constexpr void set_iteration(int iteration) { iteration_ = iteration; }
 
     [[nodiscard]] constexpr int place(int old_id) const { return place_[static_cast<std::size_t>(old_id)]; }
     constexpr void set_place(int old_id, int new_id) { place_[static_cast<std::size_t>(old_id)] = new_id; }
@@ -143,6 +148,7 @@ private:
     std::vector<int> newest_;  ///< By bucket of equal hashes.
     std::vector<Note> notes_;  ///< By node of the new graph.
     int stores_ = 0;
+    int iteration_ = -1;
 };
 
 /// linear(x, weight) with the rewrites that `passes` asks for; ids are of the rewriter's new graph.
@@ -286,6 +292,7 @@ constexpr Graph rewrite(const Graph& recorded, Passes passes) {
     for (int id = 0; id < recorded.size(); ++id) {
         const Node& node = recorded[id];
         int result = -1;
+        rewriter.set_iteration(node.iteration);
         if (node.op == Op::linear && rewriter.is_weight_expression(rewriter.place(node.inputs[1]))) {
             const int x = rewriter.place(node.inputs[0]);
             const int weight = rewriter.place(node.inputs[1]);

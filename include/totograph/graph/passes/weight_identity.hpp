@@ -16,8 +16,10 @@ namespace totograph::detail {
 /// A number for each weight expression that depends on what it computes alone: equal expressions have equal numbers.
 /// The reverse is likely, not certain (and operations of the user count by their names), so whoever finds two equal
 /// numbers compares the expressions.
-constexpr std::vector<std::uint64_t> find_identities(const Graph& graph, const std::vector<char>& weight_expression) {
-    std::vector<std::uint64_t> identities(graph.nodes.size(), 0);
+template <class AnyGraph>
+constexpr std::vector<std::uint64_t> find_identities(const AnyGraph& graph,
+                                                     const std::vector<char>& weight_expression) {
+    std::vector<std::uint64_t> identities(weight_expression.size(), 0);
     for (int id = 0; id < graph.size(); ++id) {
         if (!weight_expression[static_cast<std::size_t>(id)]) {
             continue;
@@ -40,9 +42,16 @@ constexpr std::vector<std::uint64_t> find_identities(const Graph& graph, const s
             hash = mix(hash, static_cast<std::uint64_t>(static_cast<unsigned char>(character)));
         }
         hash = mix(hash, static_cast<std::uint64_t>(node.layer + 1));
+        hash = node.layer_step == 0 ? hash : mix(hash, static_cast<std::uint64_t>(node.layer_step));
         identities[static_cast<std::size_t>(id)] = mix(hash, std::bit_cast<std::uint64_t>(node.immediate));
     }
     return identities;
+}
+
+/// The same for a prepared weight.
+constexpr std::uint64_t identity_of(const std::vector<std::uint64_t>& identities, int node, int second, bool packed) {
+    const std::uint64_t of_second = second < 0 ? 1 : identities[static_cast<std::size_t>(second)];
+    return mix(mix(identities[static_cast<std::size_t>(node)], of_second), packed ? 2 : 3);
 }
 
 /// Whether two weight expressions are the same, node by node.

@@ -79,9 +79,7 @@ public:
 
     /// The place of a prepared weight in the plan, new or found again. `second` is packed with it, unless -1.
     constexpr int weight(int id, int second, bool packed) {
-        const std::uint64_t identity = mix(mix(identities_[static_cast<std::size_t>(id)],
-                                               second < 0 ? 1 : identities_[static_cast<std::size_t>(second)]),
-                                           packed ? 2 : 3);
+        const std::uint64_t identity = identity_of(identities_, id, second, packed);
         if (!packed && weight_of_[static_cast<std::size_t>(id)] >= 0) {
             return weight_of_[static_cast<std::size_t>(id)];
         }

@@ -23,6 +23,7 @@ struct StateSlot {
     Shape shape;
     int node = 0;
     StateUse use = StateUse::any;
+    int layer_step = 0;  ///< From each iteration of the program's loop to the next one.
 };
 
 /// A planned program: steps in order, the distinct kernels that they call, and where everything lies.
@@ -46,8 +47,8 @@ constexpr Plan list_states(const Graph& graph) {
     Plan plan;
     for (int id = 0; id < graph.size(); ++id) {
         if (graph[id].op == Op::state) {
-            plan.states.push_back(
-                {graph[id].name, graph[id].layer, graph[id].dtype, graph[id].shape, id, graph[id].use});
+            plan.states.push_back({graph[id].name, graph[id].layer, graph[id].dtype, graph[id].shape, id, graph[id].use,
+                                   graph[id].layer_step});
         }
     }
     return plan;

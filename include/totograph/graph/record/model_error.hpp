@@ -38,6 +38,9 @@ enum class ModelErrorKind {
     too_many_inputs,
     input_count_differs,
     different_recorders,
+    loop_is_empty,
+    loop_changes_its_tensor,
+    tensor_left_its_loop,
 };
 
 /// The first mistake found while recording, with the figures in its text. A plain value, so that it exists at compile

@@ -15,6 +15,8 @@
 #include <totograph/graph/op.hpp>
 #include <totograph/graph/op_table.hpp>
 #include <totograph/graph/record/custom.hpp>
+#include <totograph/graph/record/layer_index.hpp>
+#include <totograph/graph/record/loop_scopes.hpp>
 #include <totograph/graph/record/model_error.hpp>
 
 namespace totograph {
@@ -50,16 +52,18 @@ private:
 /// tensors, so that one error is reported, and it is the first.
 class Recorder {
 public:
-    constexpr Recorder() {
+    /// @param most_iterations  of a loop; 0 for all. The first loop with more of them is recorded in part.
+    constexpr explicit Recorder(int most_iterations = 0) : loops_(most_iterations) {
         graph_.nodes.reserve(2048);
         is_weight_expression_.reserve(2048);
     }
 
     /// A tensor of the checkpoint. In `name`, `{}` stands for `layer`.
-    constexpr Tensor weight(std::string_view name, const Shape& shape, int layer = -1) {
+    constexpr Tensor weight(std::string_view name, const Shape& shape, LayerIndex layer = {}) {
         Node node = leaf(Op::weight, DType::f32, shape);
         node.name = name;
-        node.layer = layer;
+        node.layer = layer.number_;
+        node.layer_step = layer.step_;
         return add(node);
     }
 
@@ -76,10 +80,10 @@ public:
     /// A buffer that outlives a run, by name. Two programs that name the same state share it. Declaring it again gives
     /// the same state. A state that each layer has its own of takes the layer's number beside its name. It is for `use`
     /// if any of its declarations says so.
-    constexpr Tensor state(std::string_view name, const Shape& shape, DType dtype = DType::f32, int layer = -1,
+    constexpr Tensor state(std::string_view name, const Shape& shape, DType dtype = DType::f32, LayerIndex layer = {},
                            StateUse use = StateUse::any) {
         for (const int id : states_) {
-            if (graph_[id].layer == layer && graph_[id].name == name) {
+            if (graph_[id].layer == layer.number_ && graph_[id].layer_step == layer.step_ && graph_[id].name == name) {
                 if (is_usable(shape, "state") && (!(graph_[id].shape == shape) || graph_[id].dtype != dtype)) {
                     fail(ModelErrorKind::state_declared_twice)
                         << "state '" << name << "': declared as " << totograph::name(graph_[id].dtype) << " "
@@ -91,7 +95,8 @@ public:
         }
         Node node = leaf(Op::state, dtype, shape);
         node.name = name;
-        node.layer = layer;
+        node.layer = layer.number_;
+        node.layer_step = layer.step_;
         node.use = use;
         states_.push_back(graph_.size());
         return add(node);
@@ -128,7 +133,7 @@ public:
     }
 
     /// Keeps a tensor for inspection as a state of this name.
-    constexpr void tap(std::string_view name, Tensor value, int layer = -1) {
+    constexpr void tap(std::string_view name, Tensor value, LayerIndex layer = {}) {
         store(state(name, value.shape(), value.dtype(), layer), value);
     }
 
@@ -138,6 +143,7 @@ public:
     constexpr Tensor add(const Node& node) {
         graph_.nodes.push_back(node);
         Node& added = graph_.nodes.back();
+        added.iteration = loops_.iteration();
         if (added.dtype == DType::bf16 || added.dtype == DType::f16) {
             fail(ModelErrorKind::dtype_is_storage_only) << name(added.op) << ": a tensor of " << name(added.dtype);
         } else if (!takes_dtype(op_row(added.op).dtypes, added.dtype)) {
@@ -156,6 +162,11 @@ public:
                 added.input_count = i;
                 break;
             }
+            if (loops_.hides(input) && graph_[input].op != Op::state) {
+                fail(ModelErrorKind::tensor_left_its_loop)
+                    << name(added.op) << ": input " << i << " is `" << name(graph_[input].op) << "` of shape "
+                    << graph_[input].shape << ", which the body of `repeat` has recorded for itself";
+            }
             is_known = is_known && is_weight_expression_[static_cast<std::size_t>(input)] != 0;
         }
         const OpRow& row = op_row(added.op);
@@ -170,6 +181,23 @@ public:
         is_weight_expression_.push_back(is_known ? 1 : 0);
         return {this, id};
     }
+
+    /// For `repeat`: begins a loop, and tells how many of its iterations are to be recorded.
+    constexpr int begin_loop(int count) {
+        if (count < 1) {
+            fail(ModelErrorKind::loop_is_empty) << "repeat: " << Index{count} << " iterations";
+        }
+        const int recorded = loops_.begin(graph_.size(), count);
+        graph_.loop = loops_.short_loop();
+        return recorded;
+    }
+    /// For `repeat`: begins an iteration of the innermost loop with what it is handed. Returns its layer.
+    constexpr LayerIndex begin_iteration(int number, Tensor carried) {
+        loops_.next(graph_.size(), number, carried.id());
+        return {number, loops_.is_short() ? 1 : 0};
+    }
+    /// For `repeat`: ends the innermost loop.
+    constexpr void end_loop(Tensor result) { loops_.end(graph_.size(), result.id()); }
 
     /// Whether a tensor is made of weights and constants alone, so that it can be computed before the first run.
     [[nodiscard]] constexpr bool is_weight_expression(Tensor tensor) const {
@@ -354,6 +382,7 @@ private:
     Graph graph_;
     std::vector<char> is_weight_expression_;  ///< By node.
     std::vector<int> states_;
+    detail::LoopScopes loops_;
     ModelError ignored_;
 };
 

@@ -41,7 +41,7 @@ struct ForecastParts {
                                                .capacity = suffix_capacity,
                                                .width = Attention::key_width}>;
 
-    static constexpr void tap(std::string_view name, Tensor x, int layer = -1) {
+    static constexpr void tap(std::string_view name, Tensor x, LayerIndex layer = {}) {
         if constexpr (rewrites.keep_intermediates) {
             x.recorder().tap(name, x, layer);
         }

@@ -8,6 +8,7 @@
 #include <totograph/models/toto1/forecast_parts.hpp>
 #include <totograph/models/toto1/forecast_states.hpp>
 #include <totograph/models/toto1/history.hpp>
+#include <totograph/models/toto1/layers.hpp>
 #include <totograph/models/toto1/next_patch.hpp>
 #include <totograph/models/toto1/rewrites.hpp>
 #include <totograph/models/toto1/scaling.hpp>
@@ -37,7 +38,7 @@ struct Prefill {
         const Tensor groups = states.groups();
         const Tensor hidden =
             Sequence<Parts>(recorder, states)
-                .record(scaled.patches, groups, states.length(), [&](int layer, Tensor key, Tensor value) {
+                .record(scaled.patches, groups, states.length(), [&](LayerIndex layer, Tensor key, Tensor value) {
                     prefix.fill(layer, key, value);
                     const Tensor keys = prefix.keys(layer);
                     return nn::QueryKeyValue{key, keys, prefix.values(layer)};
@@ -106,18 +107,19 @@ struct Decode {
         const Tensor suffix_length = suffix.length() + 1.0;
 
         Tensor x = Transformer::patch_embedding(recorder).record(scaled.patches);
-        for (int number = 0; number < Parts::config.num_layers; ++number) {
-            const auto layer = Transformer::layer(recorder, number);
-            x = layer.record(x, [&](const nn::QueryKeyValue& projected) {
-                if (Parts::config.layer_kind(number) == LayerKind::space_wise) {
-                    return Parts::space_wise_attention(layer, projected, groups);
-                }
-                const Tensor query = rotary.query(projected.query);
-                suffix.append(number, rotary.key(projected.key), projected.value);
-                return layer.attention.cached(query, {prefix.keys(number), prefix.values(number), prefix_length},
-                                              {suffix.keys(number), suffix.values(number), suffix_length});
+        x = record_layers(
+            Parts::config, Parts::config.num_layers, x, [&](Tensor input, LayerKind kind, LayerIndex number) {
+                const auto layer = Transformer::layer(recorder, number);
+                return layer.record(input, [&](const nn::QueryKeyValue& projected) {
+                    if (kind == LayerKind::space_wise) {
+                        return Parts::space_wise_attention(layer, projected, groups);
+                    }
+                    const Tensor query = rotary.query(projected.query);
+                    suffix.append(number, rotary.key(projected.key), projected.value);
+                    return layer.attention.cached(query, {prefix.keys(number), prefix.values(number), prefix_length},
+                                                  {suffix.keys(number), suffix.values(number), suffix_length});
+                });
             });
-        }
         const auto mixture = Transformer::distribution(x);
         const NextPatch<Parts> next_patch(states);
         const Tensor step = states.step();
@@ -172,7 +174,7 @@ struct Recompute {
         const Tensor groups = history.groups();
         const Tensor hidden =
             Sequence<Parts>(recorder, states)
-                .record(scaled.patches, groups, states.history_length(), [](int, Tensor key, Tensor value) {
+                .record(scaled.patches, groups, states.history_length(), [](LayerIndex, Tensor key, Tensor value) {
                     return nn::QueryKeyValue{key, key, value};
                 });
         const Tensor last = states.history_length() - 1.0;

@@ -5,6 +5,7 @@
 #include <totograph/graph/recorder.hpp>
 #include <totograph/models/toto1/config.hpp>
 #include <totograph/models/toto1/forecast_states.hpp>
+#include <totograph/models/toto1/layers.hpp>
 #include <totograph/nn/attention.hpp>
 
 namespace totograph::toto1 {
@@ -26,26 +27,31 @@ public:
         const Tensor valid = Parts::prepended(patch_count);
         const Tensor last = valid - 1.0;
         const auto rotary = Parts::rotary(positions(x.extent(3)), last);
-        for (int number = 0; number < config.num_layers; ++number) {
+        const auto record_layer = [&](Tensor input, LayerKind kind, LayerIndex number) {
             const auto layer = Transformer::layer(*r_, number);
-            if (number == narrowing) {
-                const auto projected = layer.project(x);
-                const auto kept = keep(number, rotary.key(projected.key), projected.value);
-                x = take(x, 3, last);
-                groups = take(groups, 2, last);
-                const Tensor query = rotary.query_at(layer.project(x).query, last);
-                x = layer.finish(x, layer.attention.last_position(query, kept.key, kept.value, valid));
-                continue;
-            }
-            x = layer.record(x, [&](const nn::QueryKeyValue& projected) {
-                if (config.layer_kind(number) == LayerKind::space_wise) {
+            const Tensor result = layer.record(input, [&](const nn::QueryKeyValue& projected) {
+                if (kind == LayerKind::space_wise) {
                     return Parts::space_wise_attention(layer, projected, groups);
                 }
                 const Tensor query = rotary.query(projected.query);
                 const auto kept = keep(number, rotary.key(projected.key), projected.value);
                 return layer.attention.causal(query, kept.key, kept.value, valid);
             });
-            Parts::tap("tap.layer", x, number);
+            Parts::tap("tap.layer", result, number);
+            return result;
+        };
+        x = record_layers(config, narrowing < 0 ? config.num_layers : narrowing, x, record_layer);
+        if constexpr (narrowing >= 0) {
+            const auto layer = Transformer::layer(*r_, narrowing);
+            const auto projected = layer.project(x);
+            const auto kept = keep(narrowing, rotary.key(projected.key), projected.value);
+            x = take(x, 3, last);
+            groups = take(groups, 2, last);
+            const Tensor query = rotary.query_at(layer.project(x).query, last);
+            x = layer.finish(x, layer.attention.last_position(query, kept.key, kept.value, valid));
+            for (int number = narrowing + 1; number < config.num_layers; ++number) {
+                x = record_layer(x, config.layer_kind(number), number);
+            }
         }
         if constexpr (Parts::rewrites.last_patch_only) {
             return narrowing < 0 ? take(x, 3, last) : x;

@@ -52,7 +52,7 @@ struct Transformer {
         return {.projection = {r, "model.patch_embed.projection"_name}};
     }
 
-    static constexpr Layer layer(Recorder& r, int number) {
+    static constexpr Layer layer(Recorder& r, LayerIndex number) {
         constexpr auto prefix = "model.transformer.layers.{}"_name;
         return {
             .norm1 = {r, prefix + ".norm1.scale"_name, Toto1Config::norm_epsilon, number},

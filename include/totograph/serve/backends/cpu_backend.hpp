@@ -26,6 +26,7 @@
 #include <totograph/forecast/weights/model_weights.hpp>
 #include <totograph/graph/explain/group_lines.hpp>
 #include <totograph/graph/facts.hpp>
+#include <totograph/graph/unroll.hpp>
 #include <totograph/io/cache/cache_file.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/serve/backends/backend.hpp>

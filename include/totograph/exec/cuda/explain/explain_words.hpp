@@ -25,6 +25,7 @@
 #include <totograph/graph/facts.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/program.hpp>
+#include <totograph/graph/unroll.hpp>
 
 namespace totograph::cuda::explain_detail {
 

@@ -29,58 +29,51 @@ struct Bf16States {
 private:
     using Flags = std::array<bool, size>;
 
-    template <class Program>
-    static constexpr std::size_t entry_of(int state) {
-        const auto& own = Program::states[static_cast<std::size_t>(state)];
-        for (std::size_t i = 0; i < Layout::count; ++i) {
-            if (Layout::entries[i].slot.name == own.name && Layout::entries[i].slot.layer == own.layer) {
-                return i;
-            }
-        }
-        return 0;
-    }
-
     /// Marks what a program writes.
     template <class Program>
     static constexpr void mark_written(Flags& written) {
-        for (const Step& step : Program::steps) {
-            if (step.output.space == Space::state) {
-                written[entry_of<Program>(step.output.index)] = true;
+        Program::loop.for_each_step(Program::steps.size(), [&](int step, int iteration) {
+            const Reference& output = Program::steps[static_cast<std::size_t>(step)].output;
+            if (output.space == Space::state) {
+                written[Layout::template place_of<Program>(output.index, iteration)] = true;
             }
-        }
+        });
     }
 
     /// Marks what a program's attentions read as keys and values, and what it uses in another way than those that may
     /// be rounded.
     template <class Program>
     static constexpr void mark_uses(Flags& wanted, Flags& refused) {
-        for (const Step& step : Program::steps) {
+        Program::loop.for_each_step(Program::steps.size(), [&](int number, int iteration) {
+            const auto entry_of = [&](const Reference& reference) {
+                return Layout::template place_of<Program>(reference.index, iteration);
+            };
+            const Step& step = Program::steps[static_cast<std::size_t>(number)];
             const Kernel& kernel = Program::kernels[static_cast<std::size_t>(step.kernel)];
             if (step.output.space == Space::state) {
-                const std::size_t entry = entry_of<Program>(step.output.index);
+                const std::size_t entry = entry_of(step.output);
                 refused[entry] = refused[entry] || kernel.kind != KernelKind::gemm;
             }
             if (kernel.kind == KernelKind::gemm && step.input.space == Space::state) {
-                refused[entry_of<Program>(step.input.index)] = true;
+                refused[entry_of(step.input)] = true;
             }
             // Keys and values of one attention are all stored alike.
             bool refuses = false;
             for (int i = 0; i < kernel.operand_count; ++i) {
                 const Reference& reference = step.operands[static_cast<std::size_t>(i)];
                 const bool counts = is_key_or_value(kernel, i);
-                refuses = refuses ||
-                          (counts && (reference.space != Space::state || refused[entry_of<Program>(reference.index)]));
+                refuses = refuses || (counts && (reference.space != Space::state || refused[entry_of(reference)]));
                 if (reference.space == Space::state) {
-                    (counts ? wanted : refused)[entry_of<Program>(reference.index)] = true;
+                    (counts ? wanted : refused)[entry_of(reference)] = true;
                 }
             }
             for (int i = 0; refuses && i < kernel.operand_count; ++i) {
                 const Reference& reference = step.operands[static_cast<std::size_t>(i)];
                 if (is_key_or_value(kernel, i) && reference.space == Space::state) {
-                    refused[entry_of<Program>(reference.index)] = true;
+                    refused[entry_of(reference)] = true;
                 }
             }
-        }
+        });
     }
 
     static constexpr Flags flags = [] {
@@ -120,7 +113,7 @@ public:
     static constexpr std::array<bool, Program::states.size() == 0 ? 1 : Program::states.size()> of = [] {
         std::array<bool, Program::states.size() == 0 ? 1 : Program::states.size()> result{};
         for (std::size_t i = 0; i < Program::states.size(); ++i) {
-            result[i] = flags[entry_of<Program>(static_cast<int>(i))];
+            result[i] = flags[Layout::template place_of<Program>(static_cast<int>(i), 0)];
         }
         return result;
     }();

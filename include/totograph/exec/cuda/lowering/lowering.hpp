@@ -138,6 +138,10 @@ constexpr Launch next_launch(int step, int steps, bool streams) {
 /// own tables costs nvcc megabytes each time.
 template <class Program, bool streams>
 struct Lowering {
+    static_assert(Program::loop.times == 1,
+                  "totograph: launches are made of programs with all iterations written out (`Program<Model, passes, "
+                  "true, false>`).");
+
 private:
     static constexpr std::size_t steps = Program::steps.size();
     static constexpr std::size_t buffers = Program::buffers.size() == 0 ? 1 : Program::buffers.size();

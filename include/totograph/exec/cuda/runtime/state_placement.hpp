@@ -28,22 +28,12 @@ private:
 
     template <class Program>
     static constexpr void mark_written(std::array<bool, Layout::count == 0 ? 1 : Layout::count>& written) {
-        for (const auto& step : Program::steps) {
-            if (step.output.space == Space::state) {
-                written[entry_of<Program>(static_cast<std::size_t>(step.output.index))] = true;
+        Program::loop.for_each_step(Program::steps.size(), [&](int step, int iteration) {
+            const Reference& output = Program::steps[static_cast<std::size_t>(step)].output;
+            if (output.space == Space::state) {
+                written[Layout::template place_of<Program>(output.index, iteration)] = true;
             }
-        }
-    }
-
-    template <class Program>
-    static constexpr std::size_t entry_of(std::size_t state) {
-        for (std::size_t i = 0; i < Layout::count; ++i) {
-            if (Layout::entries[i].slot.name == Program::states[state].name &&
-                Layout::entries[i].slot.layer == Program::states[state].layer) {
-                return i;
-            }
-        }
-        return 0;
+        });
     }
 
     static constexpr Table table = [] {
@@ -70,15 +60,11 @@ public:
     /// The offset of an entry of the layout.
     static constexpr std::size_t offset(std::size_t entry) { return table.offsets[entry]; }
 
-    /// For each state of a program, its place.
+    /// The offset of a state of a program in an iteration of its loop.
     template <class Program>
-    static constexpr std::array<std::size_t, Program::states.size()> offsets = [] {
-        std::array<std::size_t, Program::states.size()> result{};
-        for (std::size_t i = 0; i < result.size(); ++i) {
-            result[i] = table.offsets[entry_of<Program>(i)];
-        }
-        return result;
-    }();
+    static constexpr std::size_t offset_of(int state, int iteration) {
+        return table.offsets[Layout::template place_of<Program>(state, iteration)];
+    }
 };
 
 }  // namespace totograph::cuda

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include <totograph/graph/graph.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/loop.hpp>
+#include <totograph/graph/plan/tables.hpp>
+
+namespace totograph::detail {
+
+/// Finds the iteration of a graph's loop that can stand for others: one whose nodes, steps, weights, states and buffers
+/// are those of the iteration before it but for the layer, at the same places in the arena. Between two such iterations
+/// a third one can run: it finds what the second would, and leaves what the first does.
+class LoopFinder {
+public:
+    /// @param period   iterations that are taken as one, so that an intermediate of each finds its place again
+    /// @param written  which of those may stand for others; the one before it is compared with it. The first one is
+    ///                 another, for it records what all of them share.
+    constexpr LoopFinder(const Graph& graph, const Plan& plan, int period, int written)
+        : graph_(graph), plan_(plan), written_(written) {
+        loop_.period = period;
+    }
+
+    /// The loop; `times` is 1 where no iteration can stand for others.
+    constexpr Loop run() {
+        const int left_out = graph_.loop.count - graph_.loop.recorded;
+        const bool found = left_out % loop_.period == 0 && find_nodes() && find_steps() && find_states() &&
+                           find_weights() && find_buffers() && steps_agree();
+        loop_.times = 1 + left_out / loop_.period;
+        return found ? loop_ : Loop{};
+    }
+
+private:
+    /// The entries of the written iteration among entries of which each belongs to one; false unless those of it and of
+    /// the iteration before it lie together, and are as many.
+    template <class IterationOf>
+    constexpr bool find_part(LoopPart& part, std::size_t entries, const IterationOf& iteration_of) const {
+        int first = -1;
+        int before = 0;
+        int count = 0;
+        int last = -1;
+        for (int i = 0; i < static_cast<int>(entries); ++i) {
+            const int iteration = iteration_of(static_cast<std::size_t>(i));
+            const bool is_written = iteration == written_;
+            if ((is_written && last != written_ && last != written_ - 1) || (iteration == written_ - 1 && count > 0)) {
+                return false;
+            }
+            first = is_written && count == 0 ? i : first;
+            before += iteration == written_ - 1 ? 1 : 0;
+            count += is_written ? 1 : 0;
+            if (is_written && i != first + count - 1) {
+                return false;
+            }
+            last = iteration;
+        }
+        part = {count == 0 ? 0 : first, count};
+        return before == count;
+    }
+
+    [[nodiscard]] constexpr int iteration_of(int node) const {
+        return graph_[node].iteration < 0 ? -1 : graph_[node].iteration / loop_.period;
+    }
+
+    /// Whether an entry is what another one is in the iteration before.
+    static constexpr bool follows(const LoopPart& part, int before, int entry) {
+        return before == (entry < part.first - part.count ? entry : entry - part.count);
+    }
+    /// The same for what may be missing, -1.
+    static constexpr bool follows_or_missing(const LoopPart& part, int before, int entry) {
+        return before < 0 ? entry == before : follows(part, before, entry);
+    }
+    /// The same for what belongs to the iteration itself, as its own nodes do.
+    static constexpr bool is_own(const LoopPart& part, int before, int entry) {
+        return part.has(entry) && before == entry - part.count;
+    }
+
+    constexpr bool find_nodes() {
+        LoopPart& part = loop_.nodes;
+        bool same =
+            find_part(part, graph_.nodes.size(), [&](std::size_t i) { return iteration_of(static_cast<int>(i)); });
+        for (int id = part.first; same && id < part.first + part.count; ++id) {
+            const Node& before = graph_[id - part.count];
+            Node node = graph_[id];
+            for (int i = 0; i < node.input_count; ++i) {
+                auto& input = node.inputs[static_cast<std::size_t>(i)];
+                const int input_before = before.inputs[static_cast<std::size_t>(i)];
+                same = same && follows(part, input_before, input);
+                input = input_before;
+            }
+            node.layer -= node.layer_step * loop_.period;
+            same = same && node == before;
+        }
+        return same && part.count > 0;
+    }
+
+    constexpr bool find_steps() {
+        LoopPart& part = loop_.steps;
+        bool same =
+            find_part(part, plan_.steps.size(), [&](std::size_t i) { return iteration_of(plan_.steps[i].node); });
+        for (int i = part.first; same && i < part.first + part.count; ++i) {
+            const Step& step = plan_.steps[static_cast<std::size_t>(i)];
+            const Step& before = plan_.steps[static_cast<std::size_t>(i - part.count)];
+            same = step.kernel == before.kernel && is_own(loop_.nodes, before.node, step.node);
+        }
+        return same && part.count > 0;
+    }
+
+    constexpr bool find_states() {
+        LoopPart& part = loop_.states;
+        bool same =
+            find_part(part, plan_.states.size(), [&](std::size_t i) { return iteration_of(plan_.states[i].node); });
+        for (int i = part.first; same && i < part.first + part.count; ++i) {
+            same = is_own(loop_.nodes, plan_.states[static_cast<std::size_t>(i - part.count)].node,
+                          plan_.states[static_cast<std::size_t>(i)].node);
+        }
+        return same && states_are_apart();
+    }
+
+    /// Whether no two states of the graph are one in some iteration: the planner has kept them apart.
+    [[nodiscard]] constexpr bool states_are_apart() const {
+        for (const StateSlot& slot : plan_.states) {
+            for (const StateSlot& other : plan_.states) {
+                if (slot.layer_step != 0 && &slot != &other && slot.name == other.name && may_meet(slot, other)) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+    [[nodiscard]] constexpr bool may_meet(const StateSlot& slot, const StateSlot& other) const {
+        const int own = graph_[slot.node].iteration;
+        if (other.layer_step == slot.layer_step) {
+            // The layers of both in one iteration. A multiple of the step between them is another iteration's state.
+            const int apart = other.layer - slot.layer - (graph_[other.node].iteration - own) * slot.layer_step;
+            return apart != 0 && apart % slot.layer_step == 0;
+        }
+        const int from_first = other.layer - (slot.layer - own * slot.layer_step);
+        return other.layer_step != 0 || (from_first >= 0 && from_first < graph_.loop.count * slot.layer_step &&
+                                         from_first % slot.layer_step == 0);
+    }
+
+    /// One more than the largest number of a weight that steps up to this one read.
+    [[nodiscard]] constexpr int weights_before(int step) const {
+        int count = 0;
+        const auto look = [&](const Reference& reference) {
+            count = reference.space == Space::weight ? std::max(count, reference.index + 1) : count;
+        };
+        for (int i = 0; i < step; ++i) {
+            const Step& one = plan_.steps[static_cast<std::size_t>(i)];
+            look(one.input);
+            look(one.weight);
+            for (int operand = 0; operand < kernel_of(one).operand_count; ++operand) {
+                look(one.operands[static_cast<std::size_t>(operand)]);
+            }
+        }
+        return count;
+    }
+
+    [[nodiscard]] constexpr const Kernel& kernel_of(const Step& step) const {
+        return plan_.kernels[static_cast<std::size_t>(step.kernel)];
+    }
+
+    constexpr bool find_weights() {
+        LoopPart& part = loop_.weights;
+        const LoopPart& steps = loop_.steps;
+        part.first = weights_before(steps.first);
+        part.count = weights_before(steps.first + steps.count) - part.first;
+        bool same = part.first - part.count == weights_before(steps.first - steps.count);
+        for (int i = part.first; same && i < part.first + part.count; ++i) {
+            const PreparedWeight& weight = plan_.weights[static_cast<std::size_t>(i)];
+            const PreparedWeight& before = plan_.weights[static_cast<std::size_t>(i - part.count)];
+            same = weight.packed == before.packed && is_own(loop_.nodes, before.node, weight.node) &&
+                   follows_or_missing(loop_.nodes, before.second_node, weight.second_node);
+        }
+        return same;
+    }
+
+    constexpr bool find_buffers() {
+        LoopPart& part = loop_.buffers;
+        bool same = find_part(part, plan_.buffers.size(), [&](std::size_t i) {
+            const auto step = static_cast<std::size_t>(plan_.buffers[i].first_step);
+            return iteration_of(plan_.steps[step].node);
+        });
+        for (int i = part.first; same && i < part.first + part.count; ++i) {
+            const Buffer& buffer = plan_.buffers[static_cast<std::size_t>(i)];
+            const Buffer& before = plan_.buffers[static_cast<std::size_t>(i - part.count)];
+            same = buffer.bytes == before.bytes && buffer.offset == before.offset &&
+                   is_own(loop_.nodes, before.node, buffer.node) &&
+                   buffer.first_step == before.first_step + loop_.steps.count;
+        }
+        return same;
+    }
+
+    [[nodiscard]] constexpr bool agree(const Reference& before, const Reference& reference) const {
+        if (before.space != reference.space || before.offset != reference.offset ||
+            before.position_stride != reference.position_stride || before.last_position != reference.last_position ||
+            before.capacity != reference.capacity ||
+            !follows_or_missing(loop_.states, before.position, reference.position)) {
+            return false;
+        }
+        switch (reference.space) {
+            case Space::none: break;
+            case Space::weight: return follows(loop_.weights, before.index, reference.index);
+            case Space::state: return follows(loop_.states, before.index, reference.index);
+            case Space::arena:
+                return follows(loop_.buffers, before.index, reference.index) && have_one_place(before, reference);
+        }
+        return true;
+    }
+    [[nodiscard]] constexpr bool have_one_place(const Reference& a, const Reference& b) const {
+        return plan_.buffers[static_cast<std::size_t>(a.index)].offset ==
+               plan_.buffers[static_cast<std::size_t>(b.index)].offset;
+    }
+
+    [[nodiscard]] constexpr bool steps_agree() const {
+        bool same = true;
+        for (int i = loop_.steps.first; same && i < loop_.steps.first + loop_.steps.count; ++i) {
+            const Step& step = plan_.steps[static_cast<std::size_t>(i)];
+            const Step& before = plan_.steps[static_cast<std::size_t>(i - loop_.steps.count)];
+            same = agree(before.output, step.output) && agree(before.input, step.input) &&
+                   agree(before.weight, step.weight);
+            for (int operand = 0; same && operand < kernel_of(step).operand_count; ++operand) {
+                const auto place = static_cast<std::size_t>(operand);
+                same = agree(before.operands[place], step.operands[place]);
+            }
+        }
+        return same;
+    }
+
+    const Graph& graph_;
+    const Plan& plan_;
+    int written_;
+    Loop loop_;
+};
+
+/// The loop of a planned graph; `times` is 1 where there is none, or where its iterations differ.
+constexpr Loop find_loop(const Graph& graph, const Plan& plan) {
+    struct Choice {
+        int period;
+        int written;
+    };
+    for (const Choice choice : {Choice{1, 2}, Choice{1, 3}, Choice{2, 2}}) {
+        if (graph.loop.recorded > choice.period * choice.written + choice.period - 1) {
+            const Loop loop = LoopFinder(graph, plan, choice.period, choice.written).run();
+            if (loop.times > 1) {
+                return loop;
+            }
+        }
+    }
+    return {};
+}
+
+}  // namespace totograph::detail

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops of models: what is written once must be what is written out.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <type_traits>
+
+#include <doctest/doctest.h>
+
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cpu/fused_executor.hpp>
+#include <totograph/exec/cpu/thread_pool.hpp>
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/graph/facts.hpp>
+#include <totograph/graph/program.hpp>
+#include <totograph/graph/recorder.hpp>
+#include <totograph/graph/unroll.hpp>
+#include <totograph/models/toto1/config.hpp>
+#include <totograph/models/toto1/programs.hpp>
+#include <totograph/models/toto1/rewrites.hpp>
+
+#include "support/tensor_sources.hpp"
+
+using namespace totograph;
+
+namespace {
+
+constexpr Index width = 8;
+
+/// A norm, gated products, two residuals and a cache: what crosses from one layer to the next is fused.
+constexpr Tensor record_layer(Recorder& r, Tensor x, Tensor shared, LayerIndex layer) {
+    const Tensor scale = r.weight("layers.{}.scale", {width}, layer);
+    const Tensor normed = x * rsqrt(mean(x * x) + 1e-5) * scale;
+    const Tensor gate = linear(normed, r.weight("layers.{}.gate", {width, width}, layer));
+    const Tensor value = linear(normed, r.weight("layers.{}.value", {width, width}, layer));
+    r.store(r.state("cache", {3, width}, DType::f32, layer), value * shared);
+    const Tensor hidden = x + linear(silu(gate) * value, r.weight("layers.{}.down", {width, width}, layer));
+    return hidden + tanh(linear(hidden, r.weight("layers.{}.last", {width, width}, layer)));
+}
+
+template <int layers>
+struct Stack {
+    static constexpr void record(Recorder& r) {
+        const Tensor x = r.state("x", {3, width});
+        const Tensor shared = cos(x);
+        const Tensor y = repeat(layers, x * 2.0,
+                                [&](Tensor input, LayerIndex layer) { return record_layer(r, input, shared, layer); });
+        r.store(r.state("y", {3, width}), linear(y, r.weight("out", {width, width})));
+    }
+};
+
+/// Layers of one residual each: what they add to changes its place.
+template <int layers>
+struct Alternating {
+    static constexpr void record(Recorder& r) {
+        const Tensor y = repeat(layers, r.state("x", {3, width}), [&](Tensor x, LayerIndex layer) {
+            return x + tanh(linear(x, r.weight("layers.{}.weight", {width, width}, layer)));
+        });
+        r.store(r.state("y", {3, width}), y);
+    }
+};
+
+/// Two layers and another one, again and again.
+struct Groups {
+    static constexpr void record(Recorder& r) {
+        const Tensor x = r.state("x", {3, width});
+        const Tensor y = repeat(13, x, [&](Tensor input, LayerIndex group) {
+            input = repeat(
+                2, input, [&](Tensor inner, LayerIndex place) { return record_layer(r, inner, x, group * 3 + place); });
+            return input + tanh(linear(input, r.weight("layers.{}.other", {width, width}, group * 3 + 2)));
+        });
+        r.store(r.state("y", {3, width}), y);
+    }
+};
+
+/// Reads one layer's cache by its number after the loop, so that the planner must know which iteration wrote it.
+struct ReadsOneLayer {
+    static constexpr void record(Recorder& r) {
+        const Tensor x = r.state("x", {3, width});
+        const Tensor y = repeat(8, x, [&](Tensor input, LayerIndex layer) { return record_layer(r, input, x, layer); });
+        r.store(r.state("y", {3, width}), y + r.state("cache", {3, width}, DType::f32, 5));
+    }
+};
+
+struct SmallToto {
+    static constexpr toto1::Toto1Config config{.patch_size = 4,
+                                               .embed_dim = 24,
+                                               .num_layers = 13,
+                                               .num_heads = 2,
+                                               .mlp_hidden_dim = 32,
+                                               .spacewise_every_n_layers = 13,
+                                               .k_components = 3};
+};
+constexpr Bucket bucket{.batch = 2, .variates = 3, .context = 30, .horizon = 9, .samples = 5};
+using Prefill = toto1::Prefill<SmallToto, bucket, toto1::Rewrites{}>;
+using Decode = toto1::Decode<SmallToto, bucket, toto1::Rewrites{}>;
+
+/// All layers written out.
+template <class Model>
+using WrittenOut = Program<Model, Passes{}, true, false>;
+
+using Of12 = Program<Stack<12>>;
+using Of48 = Program<Stack<48>>;
+static_assert(Of12::loop.times == 9 && Of48::loop.times == 45);
+static_assert(Of12::steps.size() == Of48::steps.size() && Of12::weights.size() == Of48::weights.size() &&
+              Of12::states.size() == Of48::states.size() && Of12::buffers.size() == Of48::buffers.size() &&
+              Of12::graph.size() == Of48::graph.size() && Of12::arena_bytes == Of48::arena_bytes);
+static_assert(std::equal(Of12::kernels.begin(), Of12::kernels.end(), Of48::kernels.begin(), Of48::kernels.end()));
+static_assert(Program<Stack<4>>::loop.times == 1 && Program<Stack<5>>::loop.times == 2);
+static_assert(Program<Alternating<12>>::loop.times == 3 && Program<Alternating<12>>::loop.period == 2);
+static_assert(Program<Alternating<13>>::loop.times == 3 && Program<Alternating<9>>::loop.times == 1);
+static_assert(Program<Groups>::loop.times > 1);
+static_assert(Program<Prefill>::loop.times > 1 && Program<Decode>::loop.times == 9);
+static_assert(Program<ReadsOneLayer>::loop.times == 1);
+
+bool is_same(const Reference& a, const Reference& b) {
+    return a.space == b.space && a.index == b.index && a.offset == b.offset && a.position == b.position &&
+           a.position_stride == b.position_stride && a.last_position == b.last_position && a.capacity == b.capacity;
+}
+
+bool is_same(const Step& a, const Step& b) {
+    return a.kernel == b.kernel && a.node == b.node && is_same(a.output, b.output) && is_same(a.input, b.input) &&
+           is_same(a.weight, b.weight) &&
+           std::equal(a.operands.begin(), a.operands.end(), b.operands.begin(),
+                      [](const Reference& x, const Reference& y) { return is_same(x, y); });
+}
+
+bool is_same(const PreparedWeight& a, const PreparedWeight& b) {
+    return a.node == b.node && a.second_node == b.second_node && a.packed == b.packed && a.identity == b.identity;
+}
+
+bool is_same(const StateSlot& a, const StateSlot& b) {
+    return a.name == b.name && a.layer == b.layer && a.dtype == b.dtype && a.shape == b.shape && a.node == b.node &&
+           a.layer_step == b.layer_step;
+}
+
+bool is_same(const Buffer& a, const Buffer& b) {
+    return a.node == b.node && a.bytes == b.bytes && a.offset == b.offset && a.first_step == b.first_step &&
+           a.last_step == b.last_step;
+}
+
+template <class Entry>
+void check_same(std::span<const Entry> found, std::span<const Entry> expected) {
+    REQUIRE(found.size() == expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        CAPTURE(i);
+        CHECK(is_same(found[i], expected[i]));
+    }
+}
+
+/// A program with its loop written out is the program recorded with all layers. (Both are recorded while compiling: in
+/// which order the arguments of one call are is the compiler's choice, and g++ takes another one at run time.)
+template <class Program>
+void check_unrolled() {
+    using AllLayers = totograph::Program<typename Program::Model, Program::passes, true, false>;
+    const ProgramTables expected = short_tables_of<AllLayers>();
+    const ProgramTables found = tables_of<Program>();
+    REQUIRE(found.nodes.size() == expected.nodes.size());
+    CHECK(std::equal(found.nodes.begin(), found.nodes.end(), expected.nodes.begin()));
+    REQUIRE(found.kernels.size() == expected.kernels.size());
+    CHECK(std::equal(found.kernels.begin(), found.kernels.end(), expected.kernels.begin()));
+    check_same(found.steps, expected.steps);
+    check_same(found.weights, expected.weights);
+    check_same(found.states, expected.states);
+    check_same(found.buffers, expected.buffers);
+    CHECK(found.arena_bytes == expected.arena_bytes);
+    CHECK(found.recorded_nodes == expected.recorded_nodes);
+    // What is counted of one iteration for several is what is counted of all.
+    using Counted = Facts<Program>;
+    CHECK(Counted::nodes == static_cast<int>(expected.nodes.size()));
+    CHECK(Counted::steps == static_cast<int>(expected.steps.size()));
+    CHECK(Counted::run() == facts_of(expected));
+    CHECK(Counted::step(Counted::steps - 1) ==
+          facts_of(expected.kernels[static_cast<std::size_t>(expected.steps.back().kernel)]));
+    CHECK(Counted::weight_bytes() == weight_bytes(expected));
+    CHECK(Counted::state_bytes == bytes_of_states(expected));
+}
+
+/// The output of a run with one thread.
+template <class Program>
+void run(const Weights& weights, std::span<float> result) {
+    cpu::FusedExecutor<float, Program> executor(weights, std::make_shared<cpu::ThreadPool>(1));
+    auto* const x = static_cast<float*>(executor.state("x"));
+    for (std::size_t i = 0; i < result.size(); ++i) {
+        x[i] = 0.25F * static_cast<float>(i % 7) - 0.5F;
+    }
+    executor.template run<0>();
+    std::memcpy(result.data(), executor.state("y"), result.size_bytes());
+}
+
+}  // namespace
+
+TEST_CASE("a loop written out is the model recorded with all layers") {
+    SUBCASE("a stack of equal layers") {
+        check_unrolled<Program<Stack<12>>>();
+    }
+    SUBCASE("of 48") {
+        check_unrolled<Program<Stack<48>>>();
+    }
+    SUBCASE("just deep enough") {
+        check_unrolled<Program<Stack<5>>>();
+    }
+    SUBCASE("of one residual a layer") {
+        check_unrolled<Program<Alternating<13>>>();
+    }
+    SUBCASE("groups of layers") {
+        check_unrolled<Program<Groups>>();
+    }
+    SUBCASE("without fusion") {
+        check_unrolled<Program<Stack<12>, Passes::none()>>();
+    }
+    SUBCASE("a prefill") {
+        check_unrolled<Program<Prefill>>();
+    }
+    SUBCASE("a step of decoding") {
+        check_unrolled<Program<Decode>>();
+    }
+    SUBCASE("not to be repeated") {
+        check_unrolled<Program<ReadsOneLayer>>();
+    }
+}
+
+TEST_CASE("a loop computes what its layers do, to the bit") {
+    const Weights weights(std::make_shared<test::MadeUpTensors>());
+    const auto check = [&]<class Model>(std::type_identity<Model>) {
+        std::array<float, 3 * width> found{};
+        std::array<float, 3 * width> expected{};
+        run<Program<Model>>(weights, found);
+        run<WrittenOut<Model>>(weights, expected);
+        CHECK(found == expected);
+        CHECK(found[0] != 0);
+    };
+    check(std::type_identity<Stack<12>>());
+    check(std::type_identity<Alternating<12>>());
+    check(std::type_identity<Groups>());
+}
+
+TEST_CASE("a loop checks what its body does") {
+    const auto error_of = [](auto body) {
+        Recorder r;
+        const Tensor x = r.state("x", {3, width});
+        Tensor kept;
+        const Tensor y = repeat(2, x, [&](Tensor input, LayerIndex layer) { return body(r, input, layer, kept); });
+        r.store(r.state("y", {3, width}), kept.id() < 0 ? y : y + kept);
+        return r.take_graph().error;
+    };
+    SUBCASE("a sound one") {
+        const ModelError error = error_of([](Recorder&, Tensor x, LayerIndex, Tensor&) { return x + 1.0; });
+        CHECK(error.kind == ModelErrorKind::none);
+    }
+    SUBCASE("a tensor of an iteration is used after it") {
+        const ModelError error = error_of([](Recorder&, Tensor x, LayerIndex, Tensor& kept) {
+            kept = exp(x);
+            return x + 1.0;
+        });
+        CHECK(error.kind == ModelErrorKind::tensor_left_its_loop);
+        CHECK(error.message() ==
+              "add: input 1 is `exp` of shape [3, 8], which the body of `repeat` has recorded for itself");
+    }
+    SUBCASE("another shape") {
+        const ModelError error = error_of([](Recorder&, Tensor x, LayerIndex, Tensor&) {
+            return reshape(x, {width, 3});
+        });
+        CHECK(error.kind == ModelErrorKind::loop_changes_its_tensor);
+        CHECK(error.message() == "repeat: the body is given f32 [3, 8] and returns f32 [8, 3]");
+    }
+}
