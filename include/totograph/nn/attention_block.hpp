@@ -86,8 +86,18 @@ struct StackedProjections {
         return part(x, size.query_width(), size.key_width(), [](Tensor rows) { return rows; });
     }
     /// Values alone.
-    [[nodiscard]] constexpr Tensor value(Tensor x) const {
-        return part(x, size.query_width() + size.key_width(), size.value_width(), [](Tensor rows) { return rows; });
+    [[nodiscard]] constexpr Tensor value(Tensor x) const { return values().record(x); }
+
+    /// The layer of values alone.
+    using Values = Linear<LinearSize{.in = size.width, .out = size.value_width(), .bias = size.bias}>;
+    [[nodiscard]] constexpr Values values() const {
+        constexpr Index first = size.query_width() + size.key_width();
+        Values layer;
+        layer.weight = slice(stacked.weight, 0, first, size.value_width());
+        if constexpr (size.bias) {
+            layer.bias = slice(stacked.bias, 0, first, size.value_width());
+        }
+        return layer;
     }
 
 private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <vector>
 
+#include "models/properties.hpp"
 #include "models/toto1/cases.hpp"
 #include "models/toto1/series.hpp"
 
@@ -39,12 +40,7 @@ std::vector<Request> requests(const tg::Bucket& bucket) {
 template <tg::Bucket bucket>
 void check_against_large() {
     tg::Forecaster<Model, bucket> exact(weights(), {.threads = 1});
-    int which = 0;
-    for (const Request& request : requests(bucket)) {
-        CAPTURE(which++);
-        const auto expected = exact.forecast(request.series()).keep();
-        CHECK(different_bits(expected, large().forecast(request.series(), {.horizon = bucket.horizon})) == 0);
-    }
+    properties::padding_changes_nothing(exact, large(), requests(bucket), bucket.horizon);
 }
 
 }  // namespace
@@ -62,24 +58,11 @@ TEST_CASE("one variate, a context of less than a patch, one step") {
 }
 
 TEST_CASE("a shorter horizon begins a longer one") {
-    const Request request = requests(largest).back();
-    const auto longest = large().forecast(request.series()).keep();
-    for (const Index horizon : {1, 7, 8, 9, 24, 31}) {
-        CAPTURE(horizon);
-        const auto expected = part_of(longest.view(), {.batch = 3, .variates = 4}, horizon, 0);
-        CHECK(different_bits(expected, large().forecast(request.series(), {.horizon = horizon})) == 0);
-    }
+    properties::shorter_horizon_begins_a_longer_one(large(), requests(largest).back(), {1, 7, 8, 9, 24, 31});
 }
 
 TEST_CASE("a series has the forecast that it has inside a batch") {
-    const Request request = requests(largest).back();
-    const auto all = large().forecast(request.series()).keep();
-    for (Index series = 0; series < 3; ++series) {
-        CAPTURE(series);
-        const Part alone{.first_series = series, .batch = 1, .variates = 4, .steps = 64};
-        const auto expected = part_of(all.view(), alone, largest.horizon, 0);
-        CHECK(different_bits(expected, large().forecast(part_of(request, alone).series())) == 0);
-    }
+    properties::series_do_not_see_each_other(large(), requests(largest).back());
 }
 
 TEST_CASE("steps that are not observed, before the first that is, are padding") {
@@ -100,13 +83,6 @@ TEST_CASE("steps that are not observed, before the first that is, are padding") 
 }
 
 TEST_CASE("what an earlier request left behind has no part in the next") {
-    const Request small = waves(1, 2, 11);
     tg::Forecaster<Model, largest> fresh(weights(), {.threads = 1});
-    const auto expected = fresh.forecast(small.series(), {.horizon = 10}).keep();
-    Request wild = waves(3, 4, 64);
-    for (float& value : wild.values) {
-        value *= 1e30F;
-    }
-    (void)large().forecast(wild.series());
-    CHECK(different_bits(expected, large().forecast(small.series(), {.horizon = 10})) == 0);
+    properties::nothing_is_left_behind(fresh, large(), waves(1, 2, 11), waves(3, 4, 64), 10);
 }

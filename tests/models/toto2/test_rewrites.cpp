@@ -55,9 +55,9 @@ struct Count {
     int of_weights = 0;
 };
 
-template <class Case>
+template <class Case, tg::Bucket bucket = Case::bucket>
 std::array<Count, tg::op_count> counts() {
-    const auto recorded = tg::record_forecast<Case, Case::bucket>();
+    const auto recorded = tg::record_forecast<Case, bucket>();
     const tg::Graph graph = tg::rewrite(recorded.graphs[0], tg::Passes{});
     const std::vector<char> known = tg::find_weight_expressions(graph);
     std::vector<char> of_checkpoint(known.size(), 0);
@@ -103,6 +103,13 @@ TEST_CASE("rows that nobody reads") {
 
 TEST_CASE("attention over a lone variate") {
     check<toto2_cases::long_positions, Rewrites{.skip_lone_variate = false}>("long_positions");
+}
+
+TEST_CASE("values and output of a lone variate as one product") {
+    check<toto2_cases::long_positions, Rewrites{.lone_variate_matrix = true}>("long_positions");
+    using Case = tg::toto2::WithRewrites<toto2_cases::long_positions, Rewrites{.lone_variate_matrix = true}>;
+    const auto count = counts<Case, toto2_cases::long_positions::bucket>();
+    CHECK(count[static_cast<std::size_t>(Op::linear)].all == 7 + 4 + 4);
 }
 
 TEST_CASE("without any rewrite") {

@@ -6,6 +6,7 @@
 #include <totograph/graph/op.hpp>
 #include <totograph/graph/record/elementwise.hpp>
 #include <totograph/graph/record/model_error.hpp>
+#include <totograph/graph/record/movement.hpp>
 #include <totograph/graph/record/tensor.hpp>
 
 namespace totograph {
@@ -43,6 +44,24 @@ constexpr Tensor linear(Tensor x, Tensor weight, Tensor bias) {
         return x;
     }
     return product + bias;
+}
+
+/// The weight of two linear layers in a row, `second` `[outer, inner]` after `first` `[inner, depth]`: their product,
+/// `[outer, depth]`, accumulated in double before the first run. Both are made of weights and constants alone.
+constexpr Tensor compose_weights(Tensor second, Tensor first) {
+    Recorder& r = second.recorder();
+    if (!r.is_weight_expression(second) || !r.is_weight_expression(first)) {
+        r.fail(ModelErrorKind::linear_weight_varies) << "compose_weights: a factor depends on a state";
+        return second;
+    }
+    if (second.shape().rank != 2 || first.shape().rank != 2 || second.extent(1) != first.extent(0)) {
+        r.fail(ModelErrorKind::linear_depth_differs)
+            << "compose_weights: " << second.shape() << " after " << first.shape();
+        return second;
+    }
+    const Shape product{1, second.extent(0), first.extent(1)};
+    const Tensor batch = reshape(first, {1, first.extent(0), first.extent(1)});
+    return reshape(r.add(Op::matmul, DType::f32, product, {second, batch}), {product[1], product[2]});
 }
 
 }  // namespace totograph

@@ -81,8 +81,35 @@ public:
 
     /// Adds what is attended to the stream, then the feed-forward of that.
     [[nodiscard]] constexpr Tensor finish(Tensor x, Tensor attended, ResidualStream& stream) const {
-        const Output output(*r_, "transformer.layers.{}.attn.out_proj"_name, number_);
-        x = stream.add(x, output.times(of_heads), attended, number("transformer.layers.{}.attn_tau"));
+        return feed_forward(stream.add(x, output(), attended, number("transformer.layers.{}.attn_tau")), stream);
+    }
+
+    /// The same where attention sees one key: values and output are one product. x is normalized in `normed`.
+    [[nodiscard]] constexpr Tensor finish_alone(Tensor x, Tensor normed, ResidualStream& stream) const {
+        constexpr Index groups = config.groups();
+        constexpr Index sharing = config.num_heads / groups;
+        const typename Heads::Values values = heads_.values();
+        const Output out = output();
+        // Heads that share values get the same ones.
+        const Tensor by_group =
+            permute(reshape(out.weight, {config.d_model, groups, sharing, config.v_dim}), {0, 1, 3, 2});
+        const Tensor shared = reshape(sum(by_group), {config.d_model, groups * config.v_dim});
+        nn::Linear<nn::LinearSize{.in = config.d_model, .out = config.d_model, .bias = config.attn_bias}> both;
+        both.weight = compose_weights(shared, values.weight);
+        if constexpr (config.attn_bias) {
+            const Tensor bias = compose_weights(shared, reshape(values.bias, {groups * config.v_dim, 1}));
+            both.bias = reshape(bias, Shape{config.d_model}) + out.bias;
+        }
+        return feed_forward(stream.add(x, both, normed, number("transformer.layers.{}.attn_tau")), stream);
+    }
+
+private:
+    [[nodiscard]] constexpr Output output() const {
+        return Output(*r_, "transformer.layers.{}.attn.out_proj"_name, number_).times(of_heads);
+    }
+
+    /// Adds the feed-forward to the stream.
+    [[nodiscard]] constexpr Tensor feed_forward(Tensor x, ResidualStream& stream) const {
         const Tensor hidden = stream_norm(x, stream, "transformer.layers.{}.norm2.weight");
         const FeedForward up{
             {typename FeedForward::Projection(*r_, "transformer.layers.{}.ffn.fc1"_name, number_).times(of_width)}};
@@ -92,7 +119,6 @@ public:
                           number("transformer.layers.{}.mlp_tau"));
     }
 
-private:
     [[nodiscard]] constexpr Tensor number(std::string_view name) const { return r_->weight(name, Shape{}, number_); }
 
     [[nodiscard]] constexpr Tensor stream_norm(Tensor x, const ResidualStream& stream, std::string_view name) const {

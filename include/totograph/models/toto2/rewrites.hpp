@@ -13,7 +13,10 @@ struct Rewrites {
         true;                      ///< The second and the skip projection of each two-layer projection are one product.
     bool constant_unknown = true;  ///< A patch of which nothing is known is embedded once, when weights are prepared.
     bool read_rows_only = true;    ///< What nobody reads is left out: the last token, and rows of the last layers.
-    bool skip_lone_variate = true;    ///< Attention over one variate is the identity on its values.
+    bool skip_lone_variate = true;  ///< Attention over one variate is the identity on its values.
+    /// Values and output of attention over one variate are one product. Off, for it rounds otherwise than attention
+    /// does, and a forecast of one variate would depend on whether its bucket has room for more.
+    bool lone_variate_matrix = false;
     bool keep_intermediates = false;  ///< Writes intermediate tensors to states of their own, for inspection.
 
     friend constexpr bool operator==(const Rewrites&, const Rewrites&) = default;

@@ -48,6 +48,7 @@ public:
 private:
     static constexpr Toto2Config config = Parts::config;
     static constexpr bool narrows = Parts::rewrites.read_rows_only;
+    static constexpr bool is_lone = Parts::sizes.variates == 1;
     /// The last layer over time: its keys and values are of all tokens; all that follows is of those that are read.
     static constexpr int narrowing = config.last_time_layer();
 
@@ -56,6 +57,9 @@ private:
     static constexpr Tensor layer(int number, Tensor x, Tensor& ids, ResidualStream& stream, Pass& pass) {
         const Layer<Parts> layer(x.recorder(), number);
         const Tensor normed = layer.norm_1(x, stream);
+        if (is_lone && Parts::rewrites.lone_variate_matrix && config.layer_kind(number) == LayerKind::variate) {
+            return layer.finish_alone(x, normed, stream);
+        }
         const Tensor value = layer.value(normed);
         if (config.layer_kind(number) == LayerKind::variate) {
             return layer.finish(x, among_variates(layer, normed, value, ids), stream);
@@ -72,7 +76,7 @@ private:
     }
 
     static constexpr Tensor among_variates(const Layer<Parts>& layer, Tensor normed, Tensor value, Tensor ids) {
-        if constexpr (Parts::rewrites.skip_lone_variate && Parts::sizes.variates == 1) {
+        if constexpr (Parts::rewrites.skip_lone_variate && is_lone) {
             return as_attended(value);
         } else {
             const Tensor query = layer.query(normed);

@@ -7,7 +7,7 @@ namespace totograph::toto2 {
 // them. Here they go into weights.
 
 /// The square root, for constant expressions.
-constexpr double square_root(double x) {
+constexpr double constexpr_sqrt(double x) {
     double root = x < 1 ? 1 : x;  // Newton's iteration from above
     double next = 0.5 * (root + x / root);
     while (next < root) {
@@ -19,7 +19,7 @@ constexpr double square_root(double x) {
 
 /// Of a layer that reads rows of so many numbers.
 constexpr double unit_scale(double depth) {
-    return 1 / square_root(depth);
+    return 1 / constexpr_sqrt(depth);
 }
 
 /// Of silu in the two-layer projections: 2^0.2 (2 / (1 - 1/pi))^0.4.

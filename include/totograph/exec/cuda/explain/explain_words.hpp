@@ -34,7 +34,7 @@ struct LaunchWords {
     int layer = -1;
     std::vector<std::string> steps;  ///< What each of its steps computes.
     std::string weights;             ///< Names of the tensors of the checkpoint that GEMMs read.
-    bool stores_bf16 = false;             ///< A result is stored as bf16.
+    bool stores_bf16 = false;        ///< A result is stored as bf16.
     StepFacts facts;
     int main_kernel = 0;                                ///< The kernel of the plan that says what it is about.
     AttentionKernel attention = AttentionKernel::none;  ///< How a lone attention is computed.

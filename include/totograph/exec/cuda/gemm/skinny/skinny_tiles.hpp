@@ -42,6 +42,9 @@ struct SkinnyTiles {
     /// Registers of a thread for weights and accumulators, and for inputs in f32. It has 255.
     static constexpr int registers = 4 * groups * factors * (Chunks::per_warp + tiles) + 16 * tiles;
     static constexpr int most_registers = 240;
+    /// Chunks whose inputs a thread has on their way at a time: all of them where registers hold them.
+    static constexpr int chunks_together =
+        registers + 16 * tiles * (Chunks::per_warp - 1) <= most_registers ? Chunks::per_warp : 1;
 
     /// What the warps of a block found.
     float accumulators[warps][factors][rows][stride];
@@ -149,20 +152,33 @@ private:
                                                     const skinny_detail::Weights<K, groups>& weights,
                                                     Accumulators& accumulators, Squares& square) {
         const auto* input = call.input.get<Input>(Positions());
+        constexpr int together = Tiles::chunks_together;
 #pragma unroll
-        for (int j = 0; j < Chunks::per_warp; ++j) {
-            const int chunk = thread.warp + j * warps;
-            if (!Chunks::exists(chunk)) {
-                break;
-            }
-            Inputs x;
-            load_inputs(input, thread, chunk, x);
+        for (int first = 0; first < Chunks::per_warp; first += together) {
+            Inputs x[together];
 #pragma unroll
-            for (int tile = 0; tile < tiles; ++tile) {
-                if constexpr (has_reduction) {
-                    add_squares(x[tile], square[tile]);
+            for (int j = 0; j < together; ++j) {
+                const int chunk = thread.warp + (first + j) * warps;
+                if (Chunks::exists(chunk)) {
+                    load_inputs(input, thread, chunk, x[j]);
                 }
-                multiply_tile(x[tile], weights[j], tile, accumulators);
+            }
+            if constexpr (together > 1) {
+                // No load moves behind this: else the compiler waits for the first ones before it asks for the others.
+                __syncwarp();
+            }
+#pragma unroll
+            for (int j = 0; j < together; ++j) {
+                if (!Chunks::exists(thread.warp + (first + j) * warps)) {
+                    break;
+                }
+#pragma unroll
+                for (int tile = 0; tile < tiles; ++tile) {
+                    if constexpr (has_reduction) {
+                        add_squares(x[j][tile], square[tile]);
+                    }
+                    multiply_tile(x[j][tile], weights[first + j], tile, accumulators);
+                }
             }
         }
     }

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <totograph/forecast/cpu/eager_forecaster.hpp>
+#include <totograph/forecast/weights/model_weights.hpp>
+#include <totograph/models/toto2/imputation.hpp>
+
+#include "io/support.hpp"
+#include "models/toto2/cases.hpp"
+#include "models/toto2/fixture.hpp"
+
+// What forecasts do that the reference does otherwise, and what follows from the choices of `Inference`.
+
+namespace {
+
+using namespace toto2_fixture;
+using tg::toto2::Imputation;
+using tg::toto2::Inference;
+using Checkpoint = toto2_cases::leading_gaps_blocks;
+
+constexpr tg::Bucket bucket{.variates = 2, .context = 40, .horizon = 40};
+
+/// The defaults, in blocks of two patches.
+struct Blocks {
+    using Checkpoint = ::Checkpoint;
+    static constexpr tg::toto2::Toto2Config config = Checkpoint::config;
+    static constexpr Inference inference{.decode_block_size = 16};
+};
+/// As the reference has it.
+struct ReferenceGroups : Blocks {
+    static constexpr Inference inference{.decode_block_size = 16, .reference_block_groups = true};
+};
+struct OnePass : Blocks {
+    static constexpr Inference inference{};
+};
+struct Uncapped : Blocks {
+    static constexpr Inference inference{.quantile_real_cap_k = 0};
+};
+struct AsGiven : Blocks {
+    static constexpr Inference inference{.imputation = Imputation::as_given};
+};
+
+/// Two variates whose first two patches are not observed.
+struct Request {
+    std::vector<float> values;
+    std::vector<std::uint8_t> observed;
+    std::vector<std::int32_t> groups{0, 1};
+
+    Request() {
+        for (int step = 0; step < 80; ++step) {
+            values.push_back(static_cast<float>(2.0 * std::sin(0.4 * step) + 0.1 * (step % 3)));
+            observed.push_back(step % 40 < 16 ? 0 : 1);
+        }
+    }
+    [[nodiscard]] tg::Series series() const {
+        return {.variates = 2, .steps = 40, .values = values, .observed = observed, .groups = groups};
+    }
+};
+
+template <class Model>
+std::vector<float> forecast(const Request& request) {
+    static tg::EagerForecaster forecaster(tg::load<Checkpoint>(folder("leading_gaps_blocks")).weights,
+                                          tg::record_forecast<Model, bucket>());
+    const tg::Forecast result = forecaster.forecast(request.series());
+    CHECK(result.is_finite());
+    return {result.values().begin(), result.values().end()};
+}
+
+/// Whether the first variate's forecast depends on the second one's values.
+template <class Model>
+bool sees_other_group() {
+    Request request;
+    const auto before = forecast<Model>(request);
+    for (std::size_t step = 56; step < 80; ++step) {
+        request.values[step] *= -3;
+    }
+    const auto after = forecast<Model>(request);
+    const auto half = static_cast<std::ptrdiff_t>(before.size() / 2);
+    CHECK(!std::equal(before.begin() + half, before.end(), after.begin() + half));
+    return !std::equal(before.begin(), before.begin() + half, after.begin());
+}
+
+}  // namespace
+
+TEST_CASE("separate groups do not see each other, in any block") {
+    CHECK_FALSE(sees_other_group<OnePass>());
+    CHECK_FALSE(sees_other_group<Blocks>());
+    // In the reference they do once both begin with patches without observations.
+    CHECK(sees_other_group<ReferenceGroups>());
+}
+
+TEST_CASE("what stands in a gap is not read, unless the caller's values are taken as given") {
+    Request zeros;
+    Request others;
+    for (const std::size_t step : {std::size_t{20}, std::size_t{38}, std::size_t{39}}) {
+        zeros.observed[step] = others.observed[step] = 0;
+        zeros.values[step] = 0;
+        others.values[step] = 100;
+    }
+    CHECK(forecast<OnePass>(zeros) == forecast<OnePass>(others));
+    CHECK(forecast<AsGiven>(zeros) != forecast<AsGiven>(others));
+    // NaN, which makes NaN of a whole series in the reference, is a gap like others.
+    others.values[38] = others.values[39] = std::numeric_limits<float>::quiet_NaN();
+    CHECK(forecast<OnePass>(zeros) == forecast<OnePass>(others));
+}
+
+TEST_CASE("quantiles ascend, and stay within the cap") {
+    Request request;
+    std::fill(request.observed.begin(), request.observed.begin() + 38, std::uint8_t{0});
+    for (const auto& values : {forecast<OnePass>(request), forecast<Blocks>(request)}) {
+        for (std::size_t point = 0; point < values.size(); point += 9) {
+            CHECK(std::is_sorted(values.begin() + static_cast<std::ptrdiff_t>(point),
+                                 values.begin() + static_cast<std::ptrdiff_t>(point) + 9));
+        }
+    }
+}
+
+TEST_CASE("what overflows is the largest finite value of its patch, and no forecast without a mark") {
+    Request request;
+    for (float& value : request.values) {
+        value *= 1e38F;
+    }
+    tg::EagerForecaster forecaster(tg::load<Checkpoint>(folder("leading_gaps_blocks")).weights,
+                                   tg::record_forecast<Uncapped, bucket>());
+    const tg::Forecast result = forecaster.forecast(request.series());
+    for (const float value : result.values()) {
+        CHECK(std::isfinite(value));
+    }
+    CHECK(result.not_finite() > 0);  // beyond half of the range of f32, which is where marks begin
+}
+
+TEST_CASE("values are imputed from those before, or between two") {
+    const std::array<float, 8> observed{0, 1, 0, 0, 0, 1, 0, 0};
+    const auto imputed = [&](Imputation how) {
+        std::vector<float> values{9, 2, 9, 9, 9, 10, 9, 9};
+        tg::toto2::impute(values.data(), observed.data(), 8, how);
+        return values;
+    };
+    CHECK(imputed(Imputation::as_given) == std::vector<float>{9, 2, 9, 9, 9, 10, 9, 9});
+    CHECK(imputed(Imputation::forward_fill) == std::vector<float>{0, 2, 2, 2, 2, 10, 10, 10});
+    CHECK(imputed(Imputation::linear) == std::vector<float>{0, 2, 4, 6, 8, 10, 10, 10});
+}
+
+TEST_CASE("gaps in a known future are for models that take them, and as many as there are values") {
+    const std::vector<float> values(40, 1.0F);
+    const std::vector<float> future{1, 2, 3, 4};
+    const std::vector<std::uint8_t> known{1, 0, 1};
+    tg::Series series{.variates = 2,
+                      .steps = 20,
+                      .values = values,
+                      .exogenous = 1,
+                      .future_exogenous = future,
+                      .future_observed = known};
+    constexpr tg::Bucket with_known{.variates = 2, .context = 40, .horizon = 4, .exogenous = 1};
+    tg::EagerForecaster forecaster(tg::load<Checkpoint>(folder("leading_gaps_blocks")).weights,
+                                   tg::record_forecast<OnePass, with_known>());
+    tg::test::check_error(tg::ErrorCode::invalid_argument, {"future_observed", "4", "found 3"},
+                          [&] { (void)forecaster.forecast(series); });
+}
