@@ -14,8 +14,8 @@ if(TOTOGRAPH_CLANG_FORMAT)
 endif()
 
 # clang-tidy takes long to read what every file includes, so it looks at two: one that includes all headers, and one that
-# includes all example programs. These use some names twice. So first comes what they share; then each with its own
-# headers, in a namespace of its own in place of `examples`.
+# has the text of all example programs, for its analyzer follows paths in that file alone. They use some names twice. So
+# first comes what they share; then each with its own headers, in a namespace of its own in place of `examples`.
 if(TOTOGRAPH_CLANG_TIDY)
     file(GLOB_RECURSE tidy_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/totograph/*.hpp")
     list(FILTER tidy_headers EXCLUDE REGEX "/totograph/.*cuda")  # clang-tidy 14 knows no CUDA 13
@@ -30,10 +30,16 @@ if(TOTOGRAPH_CLANG_TIDY)
     file(GLOB_RECURSE tidy_example_headers CONFIGURE_DEPENDS "${tidy_examples_folder}/*.hpp")
     file(GLOB tidy_examples CONFIGURE_DEPENDS "${tidy_examples_folder}/*.cpp")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${tidy_examples})
+    set(tidy_names ${tidy_examples})
+    list(TRANSFORM tidy_names REPLACE "^.*/([^/]+)\\.cpp$" "\\1")
     set(tidy_shared "")
-    file(GLOB tidy_common RELATIVE "${tidy_examples_folder}" "${tidy_examples_folder}/common/*.hpp")
-    foreach(header IN LISTS tidy_common)
-        list(APPEND tidy_shared "#include \"${header}\"")
+    foreach(header IN LISTS tidy_example_headers)
+        file(RELATIVE_PATH header "${tidy_examples_folder}" "${header}")
+        string(REGEX REPLACE "/.*$" "" folder "${header}")
+        # Of models/, what programs include: the rest takes long.
+        if(NOT folder IN_LIST tidy_names AND NOT folder STREQUAL "models")
+            list(APPEND tidy_shared "#include \"${header}\"")
+        endif()
     endforeach()
     set(tidy_programs "")
     foreach(example IN LISTS tidy_examples)
@@ -44,7 +50,11 @@ if(TOTOGRAPH_CLANG_TIDY)
         list(FILTER includes EXCLUDE REGEX "\"${name}/")
         list(APPEND tidy_shared ${includes})
         list(JOIN own_includes "\n" own_includes)
+        # Its includes stand above it; the lines keep their numbers.
+        file(READ "${example}" text)
+        string(REPLACE "\n#include " "\n// #include " text "${text}")
         string(APPEND tidy_programs "
+// NOLINTBEGIN
 namespace example_${name} {
 using namespace examples;
 namespace detail {
@@ -54,14 +64,18 @@ using namespace examples::detail;
 #define examples example_${name}
 ${own_includes}
 namespace examples::program {
-#include \"${name}.cpp\"
+// NOLINTEND
+#line 1 \"${example}\"
+${text}
+// NOLINTBEGIN
 }
 #undef examples
+// NOLINTEND
 ")
     endforeach()
     list(REMOVE_DUPLICATES tidy_shared)
     list(JOIN tidy_shared "\n" tidy_shared)
-    file(CONFIGURE OUTPUT tidy/examples.cpp @ONLY CONTENT "// NOLINTBEGIN\n@tidy_shared@\n@tidy_programs@// NOLINTEND\n")
+    file(CONFIGURE OUTPUT tidy/examples.cpp @ONLY CONTENT "@tidy_shared@\n@tidy_programs@")
 
     set(tidy_system "$<TARGET_PROPERTY:Eigen3::Eigen,INTERFACE_INCLUDE_DIRECTORIES>")
     set(tidy_stamps "")

@@ -40,6 +40,7 @@ public:
     }
     ObservationReader(const ObservationReader&) = delete;
     ObservationReader& operator=(const ObservationReader&) = delete;
+    ~ObservationReader() = default;
 
     [[nodiscard]] bool needs_header() const { return needs_header_; }
     /// The variates; known for sure once a line could be used.

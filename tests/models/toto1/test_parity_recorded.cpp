@@ -17,8 +17,8 @@
 #include "models/toto1/tapped.hpp"
 
 // Every case, recorded when the test runs, against the reference: its nodes one by one, as the eager executor runs
-// them, and its plan, which is what the fused executor runs. Compiling each for these executors takes long: a choice of
-// them is in test_executors.cpp and test_parity_fused_*.cpp.
+// them, and its plan, which is what the fused executor runs. Compiling each plan takes long: a choice of them is in
+// test_parity_fused_*.cpp.
 
 namespace {
 

@@ -163,6 +163,7 @@ inline std::vector<Check> check_cache_files(const std::filesystem::path& folder)
     }
     std::sort(files.begin(), files.end());
     std::vector<Check> checks;
+    checks.reserve(files.size());
     for (const std::filesystem::path& path : files) {
         checks.push_back(check_cache_file(path));
     }

@@ -129,6 +129,7 @@ inline void write_safetensors(const std::filesystem::path& path, std::span<const
     std::vector<JsonValue> header;
     if (!metadata.empty()) {
         std::vector<JsonValue> strings;
+        strings.reserve(metadata.size());
         for (const auto& [key, value] : metadata) {
             strings.push_back(JsonValue(value).named(key));
         }
