@@ -106,8 +106,8 @@ std::vector<std::string> launches_of(const DeviceTraits& device) {
 template <tg::Bucket bucket>
 struct Workload {
     using Model = tg::toto1::open_base_1_0;
-    using Prefill = tg::Program<tg::toto1::Prefill<Model, bucket, tg::toto1::Rewrites{}>>;
-    using Decode = tg::Program<tg::toto1::Decode<Model, bucket, tg::toto1::Rewrites{}>>;
+    using Prefill = tg::Program<tg::toto1::Prefill<Model, bucket, tg::toto1::Rewrites{}>, tg::Passes{}, true, false>;
+    using Decode = tg::Program<tg::toto1::Decode<Model, bucket, tg::toto1::Rewrites{}>, tg::Passes{}, true, false>;
     using States = Bf16States<true, Prefill, Decode>;
     using Steps = RunningTogether<Decode, States>;
 };
