@@ -52,8 +52,7 @@ inline std::size_t free_memory() {
 
 /// All values of a forecast.
 inline std::vector<float> values_of(const tg::Forecast& forecast) {
-    return forecast.sample_count() == 0 ? forecast.mean()
-                                        : std::vector<float>(forecast.samples().begin(), forecast.samples().end());
+    return {forecast.values().begin(), forecast.values().end()};
 }
 
 /// Whether two results are the same to the bit.

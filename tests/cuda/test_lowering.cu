@@ -291,7 +291,9 @@ TEST_CASE("a segment of one block has its intermediates in shared memory, each a
     using Model = tg::toto1::open_base_1_0;
     using Decode = tg::Program<tg::toto1::Decode<Model, bucket, tg::toto1::Rewrites{}>, tg::Passes{}, true, false>;
     CHECK(faults_of_segments<Decode>() == "");
-    CHECK(faults_of_segments<tg::Program<tg::toto1::Prefill<Model, bucket, tg::toto1::Rewrites{}>>>() == "");
+    CHECK(faults_of_segments<
+              tg::Program<tg::toto1::Prefill<Model, bucket, tg::toto1::Rewrites{}>, tg::Passes{}, true, false>>() ==
+          "");
     constexpr tg::cuda::Launch scaler = first_segment<Decode>();
     CHECK(scaler.blocks == 1);
     CHECK(scaler.local_bytes > 0);

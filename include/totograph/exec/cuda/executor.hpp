@@ -148,10 +148,9 @@ public:
                    : memory_.data() + States::offset(static_cast<std::size_t>(entry - &Layout::entries[0]));
     }
 
-    /// The states that no program writes, which lie together: `States::input_bytes` bytes.
+    /// The input states (`StatePlacement`), which lie together: `States::input_bytes` bytes.
     [[nodiscard]] std::byte* inputs() const noexcept { return memory_.data(); }
-    /// The offset of an input state among the inputs; -1 when there is none of this name, also when a program writes
-    /// it.
+    /// The offset of an input state among the inputs; -1 when no input has this name.
     static std::ptrdiff_t input_offset(std::string_view name) noexcept {
         const auto* entry = Layout::find(name);
         if (entry == nullptr) {

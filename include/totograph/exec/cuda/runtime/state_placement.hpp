@@ -11,15 +11,17 @@
 
 namespace totograph::cuda {
 
-/// Where the states of programs lie on the device: first those that no program writes, the inputs, so that they arrive
-/// in one copy; then all others.
+/// Where the states of programs lie on the device: first the inputs, so that they arrive in one copy; then all others.
+/// An input is a state that no program writes, or that the first program reads before it writes it.
 ///
 /// @tparam StateStorage  the `Bf16States` of the programs
-template <class StateStorage, class... Programs>
+template <class StateStorage, class First, class... Programs>
 struct StatePlacement {
-    using Layout = StateLayout<Programs...>;
+    using Layout = StateLayout<First, Programs...>;
 
 private:
+    using Flags = std::array<bool, Layout::count == 0 ? 1 : Layout::count>;
+
     struct Table {
         std::array<std::size_t, Layout::count == 0 ? 1 : Layout::count> offsets{};
         std::size_t input_bytes = 0;
@@ -27,7 +29,7 @@ private:
     };
 
     template <class Program>
-    static constexpr void mark_written(std::array<bool, Layout::count == 0 ? 1 : Layout::count>& written) {
+    static constexpr void mark_written(Flags& written) {
         Program::loop.for_each_step(Program::steps.size(), [&](int step, int iteration) {
             const Reference& output = Program::steps[static_cast<std::size_t>(step)].output;
             if (output.space == Space::state) {
@@ -36,18 +38,44 @@ private:
         });
     }
 
+    /// Marks what the first program reads before it writes it.
+    static constexpr void mark_read(Flags& read) {
+        Flags written{};
+        First::loop.for_each_step(First::steps.size(), [&](int index, int iteration) {
+            const Step& step = First::steps[static_cast<std::size_t>(index)];
+            const auto mark = [&](const Reference& reference) {
+                for (const int state : {reference.space == Space::state ? reference.index : -1, reference.position}) {
+                    if (state >= 0) {
+                        const std::size_t place = Layout::template place_of<First>(state, iteration);
+                        read[place] = read[place] || !written[place];
+                    }
+                }
+            };
+            mark(step.input);
+            for (const Reference& operand : step.operands) {
+                mark(operand);
+            }
+            if (step.output.space == Space::state) {
+                written[Layout::template place_of<First>(step.output.index, iteration)] = true;
+            }
+        });
+    }
+
     static constexpr Table table = [] {
-        std::array<bool, Layout::count == 0 ? 1 : Layout::count> written{};
+        Flags written{};
+        mark_written<First>(written);
         (mark_written<Programs>(written), ...);
+        Flags read{};
+        mark_read(read);
         Table result{};
-        for (const bool wanted : {false, true}) {
+        for (const bool is_input : {true, false}) {
             for (std::size_t i = 0; i < Layout::count; ++i) {
-                if (written[i] == wanted) {
+                if ((!written[i] || read[i]) == is_input) {
                     result.offsets[i] = result.bytes;
                     result.bytes += StateStorage::bytes(i);
                 }
             }
-            result.input_bytes = wanted ? result.input_bytes : result.bytes;
+            result.input_bytes = is_input ? result.bytes : result.input_bytes;
         }
         return result;
     }();
