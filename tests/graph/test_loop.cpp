@@ -85,6 +85,30 @@ struct ReadsOneLayer {
     }
 };
 
+/// Stores late what is computed before the loop: the step before the loop writes a state that is declared behind it.
+struct StoresLate {
+    static constexpr void record(Recorder& r) {
+        const Tensor x = r.state("x", {3, width});
+        const Tensor early = exp(x * 3.0);
+        const Tensor y =
+            repeat(12, x, [&](Tensor input, LayerIndex layer) { return record_layer(r, input, x, layer); });
+        r.store(r.state("y", {3, width}), y);
+        r.store(r.state("z", {3, width}), early);
+    }
+};
+
+/// Layers from the last to the first, one of whose caches may be read before all of them are written.
+template <bool reads_a_cache>
+struct CountsDown {
+    static constexpr void record(Recorder& r) {
+        const Tensor x = r.state("x", {3, width});
+        const Tensor before = reads_a_cache ? r.state("cache", {3, width}, DType::f32, 5) * 2.0 : x * 2.0;
+        const Tensor y =
+            repeat(12, x, [&](Tensor input, LayerIndex layer) { return record_layer(r, input, x, layer * -1 + 11); });
+        r.store(r.state("y", {3, width}), y + before);
+    }
+};
+
 struct SmallToto {
     static constexpr toto1::Toto1Config config{.patch_size = 4,
                                                .embed_dim = 24,
@@ -115,6 +139,8 @@ static_assert(Program<Alternating<13>>::loop.times == 3 && Program<Alternating<9
 static_assert(Program<Groups>::loop.times > 1);
 static_assert(Program<Prefill>::loop.times > 1 && Program<Decode>::loop.times == 9);
 static_assert(Program<ReadsOneLayer>::loop.times == 1);
+static_assert(Program<StoresLate>::loop.times == 1);
+static_assert(Program<CountsDown<false>>::loop.times == 9 && Program<CountsDown<true>>::loop.times == 1);
 
 bool is_same(const Reference& a, const Reference& b) {
     return a.space == b.space && a.index == b.index && a.offset == b.offset && a.position == b.position &&
@@ -220,6 +246,10 @@ TEST_CASE("a loop written out is the model recorded with all layers") {
     }
     SUBCASE("not to be repeated") {
         check_unrolled<Program<ReadsOneLayer>>();
+        check_unrolled<Program<StoresLate>>();
+    }
+    SUBCASE("from the last to the first") {
+        check_unrolled<Program<CountsDown<false>>>();
     }
 }
 

@@ -161,10 +161,12 @@ private:
                 }
                 std::copy_n(series.future_exogenous.data() + (b * series.exogenous + x) * known, request.horizon,
                             future + row * horizon);
-                for (Index step = 0; step < request.horizon && observed != nullptr; ++step) {
+                for (Index step = 0; step < request.horizon; ++step) {
                     const auto at = static_cast<std::size_t>((b * series.exogenous + x) * known + step);
                     const bool is_seen = series.future_observed.empty() || series.future_observed[at] != 0;
-                    observed[row * horizon + step] = is_seen ? 1.0F : 0.0F;
+                    if (observed != nullptr) {
+                        observed[row * horizon + step] = is_seen ? 1.0F : 0.0F;
+                    }
                     future[row * horizon + step] = is_seen ? future[row * horizon + step] : 0.0F;
                 }
             }

@@ -109,6 +109,13 @@ inline Bucket check_for(const Series& series, const ForecastOptions& options, co
                                 "this model takes a known future without gaps; leave Series::future_observed empty.");
     }
     const Bucket request = check_for(series, options, plan.bucket, plan.sizes.patch_size);
+    if (!series.future_observed.empty() && request.horizon > plan.bucket.horizon) {
+        forecast_detail::reject(ErrorCode::invalid_argument,
+                                "a horizon of " + std::to_string(request.horizon) + " steps goes beyond " +
+                                    std::to_string(plan.bucket.horizon) +
+                                    ", and the chunks behind would take gaps of the known future for zeros; leave "
+                                    "Series::future_observed empty, or use a larger horizon.");
+    }
     const Index values = plan.values(request.samples);
     if (!plan.bucket.holds(request) && forecast_detail::result_bytes(request, values) > machine_memory()) {
         forecast_detail::reject_size(request, values);

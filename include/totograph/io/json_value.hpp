@@ -21,6 +21,7 @@ public:
     explicit JsonValue(std::int64_t value) : kind_(Kind::integer), bits_{.integer = value} {}
     explicit JsonValue(std::uint64_t value) : kind_(Kind::whole), bits_{.whole = value} {}
     explicit JsonValue(double value) : kind_(Kind::number), bits_{.number = value} {}
+    explicit JsonValue(const char* value) = delete;  // would be a boolean
     explicit JsonValue(std::string value) : kind_(Kind::string), text_(std::move(value)) {}
 
     static JsonValue array(std::vector<JsonValue> items) { return {Kind::array, std::move(items)}; }

@@ -29,7 +29,7 @@ public:
     constexpr Loop run() {
         const int left_out = graph_.loop.count - graph_.loop.recorded;
         const bool found = left_out % loop_.period == 0 && find_nodes() && find_steps() && find_states() &&
-                           find_weights() && find_buffers() && steps_agree();
+                           find_weights() && find_buffers() && steps_agree() && begin_is_apart();
         loop_.times = 1 + left_out / loop_.period;
         return found ? loop_ : Loop{};
     }
@@ -138,9 +138,10 @@ private:
             const int apart = other.layer - slot.layer - (graph_[other.node].iteration - own) * slot.layer_step;
             return apart != 0 && apart % slot.layer_step == 0;
         }
-        const int from_first = other.layer - (slot.layer - own * slot.layer_step);
-        return other.layer_step != 0 || (from_first >= 0 && from_first < graph_.loop.count * slot.layer_step &&
-                                         from_first % slot.layer_step == 0);
+        const int step = slot.layer_step;  // it may count down
+        const int from_first = other.layer - (slot.layer - own * step);
+        return other.layer_step != 0 ||
+               (from_first % step == 0 && from_first / step >= 0 && from_first / step < graph_.loop.count);
     }
 
     /// One more than the largest number of a weight that steps up to this one read.
@@ -226,6 +227,25 @@ private:
             for (int operand = 0; same && operand < kernel_of(step).operand_count; ++operand) {
                 const auto place = static_cast<std::size_t>(operand);
                 same = agree(before.operands[place], step.operands[place]);
+            }
+        }
+        return same;
+    }
+
+    /// Whether no step before the loop touches a state that is numbered behind those of the loop, as one that stores
+    /// early what is recorded late: what lies before the loop is read as it stands, and does not move with iterations.
+    [[nodiscard]] constexpr bool begin_is_apart() const {
+        const int end = loop_.states.first + loop_.states.count;
+        bool same = true;
+        const auto check = [&](const Reference& reference) {
+            same = same && reference.position < end && (reference.space != Space::state || reference.index < end);
+        };
+        for (int i = 0; loop_.states.count > 0 && i < loop_.steps.first - loop_.steps.count; ++i) {
+            const Step& step = plan_.steps[static_cast<std::size_t>(i)];
+            check(step.output);
+            check(step.input);
+            for (int operand = 0; operand < kernel_of(step).operand_count; ++operand) {
+                check(step.operands[static_cast<std::size_t>(operand)]);
             }
         }
         return same;

@@ -20,9 +20,9 @@ namespace totograph {
 /// each. It tells weights and states of its layer by `layer`; it uses tensors from before the loop and `x`, and nothing
 /// that an earlier iteration has recorded; and what it records ends with it, but for its result, which has the shape
 /// and the dtype of `x`. Of a loop in the body of another one, and of a second loop of a program, all iterations are
-/// written out; so are those of a loop of up to four, and of one whose iterations turn out to
-/// differ. (Where a layer adds to its input once, the sum cannot lie where the input does: two iterations are one then,
-/// of a loop of ten or more.)
+/// written out; so are those of a loop of up to four, of one whose iterations turn out to differ, and of one before
+/// which a step writes a state that is declared behind it. (Where a layer adds to its input once, the sum cannot lie
+/// where the input does: two iterations are one then, of a loop of ten or more.)
 template <class Body>
 constexpr Tensor repeat(int count, Tensor x, const Body& body) {
     Recorder& recorder = x.recorder();

@@ -119,7 +119,7 @@ private:
         Recorder& r = inputs.recorder();
         const Tensor visible = r.state(states::visible, Parts::visible_shape, DType::i32);
         const Tensor one = r.constant(1, DType::i32);
-        r.store(visible, one - equal(ids, -1), 2, 0);
+        r.store(visible, equal(ids, inputs.newest_groups(Parts::first_tokens)), 2, 0);
         r.store(visible, expand(one, {sizes.batch, sizes.variates, sizes.steps}), 2, Parts::first_tokens);
         if constexpr (Parts::inference.reference_block_groups) {
             r.store(r.state(states::token_ids, ids.shape(), DType::i32), ids);
