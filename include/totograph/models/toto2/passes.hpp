@@ -54,6 +54,7 @@ constexpr Tensor half(Tensor tokens) {
 template <class Parts>
 class FirstPass {
 public:
+    static constexpr std::string_view layer_tap = "tap.layer";
     static constexpr std::string_view out_norm_tap = "tap.out_norm";
 
     /// `ids` are the groups of all tokens, i32 `[batch, variates, tokens]`.
@@ -128,6 +129,7 @@ private:
 template <class Parts>
 class LaterPass {
 public:
+    static constexpr std::string_view layer_tap = "tap.later_layer";
     static constexpr std::string_view out_norm_tap = "tap.later_out_norm";
 
     constexpr explicit LaterPass(const Inputs<Parts>& inputs)

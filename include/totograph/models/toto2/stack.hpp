@@ -36,7 +36,7 @@ public:
         }
         for (int number = 0; number < config.num_layers; ++number) {
             x = layer(number, x, ids, stream, pass);
-            Parts::tap("tap.layer", x, number);
+            Parts::tap(Pass::layer_tap, x, number);
         }
         const Tensor normed = nn::rms_norm(x, stream.epsilon());
         const Tensor out =
