@@ -191,7 +191,8 @@ private:
         ++at_;
     }
 
-    /// Of an escape `\uXXXX`, or of two that are a pair of surrogates; the parser stands behind the first `u`.
+    /// Of an escape of four hexadecimal digits, or of two that are a pair of surrogates; the parser stands behind the
+    /// first `u`.
     std::uint32_t read_code_point() {
         const std::uint32_t first = read_hex();
         if (first < 0xD800 || first > 0xDFFF) {

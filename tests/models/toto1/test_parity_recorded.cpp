@@ -13,7 +13,6 @@
 #include "models/toto1/case_list.hpp"
 #include "models/toto1/intermediates.hpp"
 #include "models/toto1/planned_forecast.hpp"
-#include "models/toto1/recorded_programs.hpp"
 #include "models/toto1/tapped.hpp"
 
 // Every case, recorded when the test runs, against the reference: its nodes one by one, as the eager executor runs
@@ -23,16 +22,6 @@
 namespace {
 
 namespace tg = fixture::tg;
-
-template <class Programs>
-void check_intermediates(const fixture::Tensors& tensors, const fixture::Inputs& inputs,
-                         const fixture::Toto1Config& config, Programs&& programs) {
-    programs.fill(inputs.series);
-    fixture::check_programs(
-        tensors, config, [&](std::size_t program) { programs.run(program); },
-        [&](const std::string& name, int layer) { return programs.read_state(name, layer); },
-        [&](const std::vector<float>& forecast) { programs.write_state("forecast", forecast); });
-}
 
 /// The mean of a model with its rewrites, in each way.
 template <tg::toto1::Rewrites rewrites, class CaseType>
@@ -63,10 +52,27 @@ void check(const CaseType& test) {
         const auto weights = tg::load<Model>(fixture::folder(test.name)).weights;
         const auto recorded = tg::record_forecast<fixture::Tapped<Model>, CaseType::bucket>();
         SUBCASE("by nodes") {
-            check_intermediates(tensors, inputs, Model::config, tg::test::RecordedPrograms(recorded, weights));
+            tg::EagerForecaster programs(weights, recorded);
+            programs.fill(inputs.series, CaseType::bucket, 0);
+            fixture::check_programs(
+                tensors, Model::config,
+                [&](std::size_t program) {
+                    if (program == 0) {
+                        programs.run<0>();
+                    } else {
+                        programs.run<1>();
+                    }
+                },
+                [&](const std::string& name, int layer) { return programs.read_state<float>(name, layer); },
+                [&](const std::vector<float>& forecast) { programs.write_state("forecast", forecast); });
         }
         SUBCASE("as planned") {
-            check_intermediates(tensors, inputs, Model::config, tg::test::PlannedForecaster(recorded, weights));
+            tg::test::PlannedForecaster programs(recorded, weights);
+            programs.fill(inputs.series);
+            fixture::check_programs(
+                tensors, Model::config, [&](std::size_t program) { programs.run(program); },
+                [&](const std::string& name, int layer) { return programs.read_state(name, layer); },
+                [&](const std::vector<float>& forecast) { programs.write_state("forecast", forecast); });
         }
     }
     SUBCASE("mean") {
