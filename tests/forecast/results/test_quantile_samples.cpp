@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 
 #include <totograph/forecast/forecast.hpp>
-#include <totograph/forecast/quantile_samples.hpp>
+#include <totograph/forecast/results/quantile_samples.hpp>
 
 #include "io/support.hpp"
 
