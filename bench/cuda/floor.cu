@@ -23,8 +23,8 @@ namespace bench {
 
 namespace {
 
-/// Columns and depth of a layer's GEMMs: queries, keys and values; their output; the pair of the feed-forward
-/// network; its output.
+/// n and k of a layer's GEMMs: queries, keys and values; their output; the pair of the feed-forward network; its
+/// output.
 constexpr std::array<std::pair<Index, Index>, 4> layer_gemms{{
     {3 * Model::config.embed_dim, Model::config.embed_dim},
     {Model::config.embed_dim, Model::config.embed_dim},
@@ -43,8 +43,8 @@ constexpr std::array<std::pair<Index, Index>, 2> other_gemms{{
 template <std::size_t count>
 constexpr Index weights_of(const std::array<std::pair<Index, Index>, count>& gemms) {
     Index total = 0;
-    for (const auto& [columns, depth] : gemms) {
-        total += columns * depth;
+    for (const auto& [n, k] : gemms) {
+        total += n * k;
     }
     return total;
 }
@@ -65,8 +65,7 @@ tg::cuda::DeviceMemory noise(std::size_t bytes) {
     return memory;
 }
 
-/// Computes a GEMM, `output [rows, columns]` = `input [rows, depth]` times the transpose of `weight [columns,
-/// depth]`, on a stream.
+/// Computes a GEMM, `output [m, n]` = `input [m, k]` times the transpose of `weight [n, k]`, on a stream.
 using Multiply = std::function<void(const void* input, const void* weight, void* output, cudaStream_t stream)>;
 /// Makes that for a shape. GEMMs of one maker share a library's handle and memory: they run one after the other.
 using MakeMultiply = std::function<Multiply(const tg::cuda::GemmShape& shape)>;
@@ -95,9 +94,9 @@ MakeMultiply by_calls_of_cublas() {
         made, [](cublasHandle_t owned) { cublasDestroy(owned); });
     return [handle, memory = make_workspace()](const tg::cuda::GemmShape& shape) -> Multiply {
         return [handle, memory, shape](const void* input, const void* weight, void* output, cudaStream_t stream) {
-            const auto columns = static_cast<int>(shape.n);
-            const auto rows = static_cast<int>(shape.m);
-            const auto depth = static_cast<int>(shape.k);
+            const auto n = static_cast<int>(shape.n);
+            const auto m = static_cast<int>(shape.m);
+            const auto k = static_cast<int>(shape.k);
             const cudaDataType_t type = shape.precision == Precision::bf16 ? CUDA_R_16BF : CUDA_R_32F;
             const cublasComputeType_t computes =
                 shape.precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
@@ -107,10 +106,9 @@ MakeMultiply by_calls_of_cublas() {
             // That took away the memory it had been given; without any, cuBLAS would allocate within the graph.
             tg::cuda::check(cublasSetWorkspace(handle.get(), memory->data(), memory->size()), "giving cuBLAS memory");
             // cuBLAS counts matrices by columns: it computes the transpose of our output, and the weight comes first.
-            tg::cuda::check(
-                cublasGemmEx(handle.get(), CUBLAS_OP_T, CUBLAS_OP_N, columns, rows, depth, &one, weight, type, depth,
-                             input, type, depth, &zero, output, type, columns, computes, CUBLAS_GEMM_DEFAULT),
-                "multiplying by cuBLAS");
+            tg::cuda::check(cublasGemmEx(handle.get(), CUBLAS_OP_T, CUBLAS_OP_N, n, m, k, &one, weight, type, k, input,
+                                         type, k, &zero, output, type, n, computes, CUBLAS_GEMM_DEFAULT),
+                            "multiplying by cuBLAS");
         };
     };
 }
@@ -166,16 +164,16 @@ private:
     [[nodiscard]] std::vector<Gemm> gemms_of(const std::array<std::pair<Index, Index>, count>& shapes,
                                              const MakeMultiply& make) const {
         std::vector<Gemm> gemms;
-        for (const auto& [columns, depth] : shapes) {
+        for (const auto& [n, k] : shapes) {
             tg::cuda::GemmShape shape;
             shape.m = rows_;
-            shape.n = columns;
-            shape.k = depth;
-            shape.input_stride = depth;
-            shape.output_stride = columns;
+            shape.n = n;
+            shape.k = k;
+            shape.input_stride = k;
+            shape.output_stride = n;
             shape.precision = precision_;
             shape.stores_bf16_accumulators = precision_ == Precision::bf16;
-            gemms.push_back({make(shape), static_cast<std::size_t>(columns * depth) * element_bytes(precision_)});
+            gemms.push_back({make(shape), static_cast<std::size_t>(n * k) * element_bytes(precision_)});
         }
         return gemms;
     }

@@ -60,9 +60,9 @@ consteval bool check_tensors() {
         kind != slice_out_of_range,
         "totograph: a slice takes at least one index, in steps of at least 1, and none beyond the end of its axis.");
     static_assert(
-        kind != linear_depth_differs,
-        "totograph: a linear layer's weight must be [columns, depth] with the depth of its input, and its bias "
-        "[columns].");
+        kind != linear_shapes_differ,
+        "totograph: a linear layer's weight must be [out_features, in_features] with the in_features of its input, "
+        "and its bias [out_features].");
     return true;
 }
 

@@ -50,9 +50,9 @@ struct PrefillArguments {
 /// How many floats of scratch `prefill` needs for up to this many positions.
 constexpr std::size_t prefill_scratch_floats(Index positions, Index head_dim, Index value_dim) {
     using namespace attention_detail;
-    const auto depth = static_cast<std::size_t>(head_dim);
+    const auto dim = static_cast<std::size_t>(head_dim);
     const auto rows = static_cast<std::size_t>(row_block);
-    return depth * padded(positions) + static_cast<std::size_t>(positions) * padded(value_dim) +
+    return dim * padded(positions) + static_cast<std::size_t>(positions) * padded(value_dim) +
            rows * (padded(positions) + padded(value_dim));
 }
 
@@ -119,10 +119,10 @@ struct DecodeArguments {
 /// How many floats of scratch `decode` needs for any number of queries and up to these lengths.
 constexpr std::size_t decode_scratch_floats(Index prefix_length, Index suffix_length, Index head_dim, Index value_dim) {
     using namespace attention_detail;
-    const auto depth = static_cast<std::size_t>(head_dim);
+    const auto dim = static_cast<std::size_t>(head_dim);
     const auto tile = static_cast<std::size_t>(widest);
-    return depth * padded(prefix_length) + static_cast<std::size_t>(prefix_length) * padded(value_dim) +
-           tile * (padded(prefix_length) + padded(suffix_length) + padded(value_dim)) + tile * depth;
+    return dim * padded(prefix_length) + static_cast<std::size_t>(prefix_length) * padded(value_dim) +
+           tile * (padded(prefix_length) + padded(suffix_length) + padded(value_dim)) + tile * dim;
 }
 
 namespace attention_detail {

@@ -72,7 +72,7 @@ public:
             return 1;
         }
         // Weights of a small k take few registers, so that more blocks fit on a multiprocessor.
-        constexpr Index largest_k = std::max({Members::K::kernel.depth...});
+        constexpr Index largest_k = std::max({Members::K::kernel.k...});
         return largest_k <= 3 * skinny_k * (block_threads / warp_size) ? 3 : 2;
     }();
 

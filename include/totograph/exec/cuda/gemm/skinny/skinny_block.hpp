@@ -52,7 +52,7 @@ namespace skinny_detail {
 template <class K>
 struct Chunks {
     static constexpr int warps = block_threads / warp_size;
-    static constexpr int count = static_cast<int>(K::kernel.depth) / skinny_k;
+    static constexpr int count = static_cast<int>(K::kernel.k) / skinny_k;
     static constexpr int per_warp = (count + warps - 1) / warps;
     static constexpr bool is_even = count % warps == 0;
 
@@ -115,7 +115,7 @@ using Weights = uint4[Chunks<K>::per_warp][K::kernel.accumulators][groups];
 template <class K, int groups>
 __device__ __forceinline__ void load_weights(const KernelCall& call, const ThreadPlace& thread, int first_column,
                                              Weights<K, groups>& weights) {
-    constexpr auto k = static_cast<int>(K::kernel.depth);
+    constexpr auto k = static_cast<int>(K::kernel.k);
     constexpr auto columns = static_cast<int>(K::kernel.columns());
     const auto* weight = static_cast<const __nv_bfloat16*>(call.weight);
     const std::uint64_t policy = weights_policy();
