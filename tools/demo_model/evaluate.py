@@ -14,7 +14,7 @@ import hashlib
 import json
 import pathlib
 import subprocess
-from typing import Callable
+from collections.abc import Callable
 
 import numpy as np
 import torch
