@@ -119,9 +119,11 @@ using Weights = uint4[Chunks<K>::per_warp][K::kernel.accumulators][groups];
 
 /// Asks for the weights of `groups` times `skinny_n` columns, from `first_column` on. Nothing in a graph writes them,
 /// so they can be on their way before the kernel before has ended.
+/// @return the last address, for `wait_for_predecessor`
 template <class K, int groups>
-__device__ __forceinline__ void load_weights(const KernelCall& call, const ThreadPlace& thread, int first_column,
-                                             Weights<K, groups>& weights) {
+__device__ __forceinline__ const void* load_weights(const KernelCall& call, const ThreadPlace& thread, int first_column,
+                                                    Weights<K, groups>& weights) {
+    const void* last = nullptr;
     constexpr auto k = static_cast<int>(K::kernel.depth);
     constexpr auto columns = static_cast<int>(K::kernel.columns());
     const auto* weight = static_cast<const __nv_bfloat16*>(call.weight);
@@ -136,12 +138,14 @@ __device__ __forceinline__ void load_weights(const KernelCall& call, const Threa
                 const int column = a * columns + first_column + group * skinny_n + thread.row;
                 const auto* from =
                     weight + static_cast<std::size_t>(column) * k + chunk * skinny_k + thread.quarter * 8;
+                last = from;
                 weights[j][a][group] = Chunks<K>::exists(chunk, thread.quarter)
                                            ? load_weights(reinterpret_cast<const uint4*>(from), policy)
                                            : uint4{0, 0, 0, 0};
             }
         }
     }
+    return last;
 }
 
 /// Eight elements of k of one of the input's rows.

@@ -102,9 +102,9 @@ public:
 
         // Before the kernel before has ended: weights alone.
         skinny_detail::Weights<K, groups> weights;
-        skinny_detail::load_weights<K, groups>(call, thread, first_column, weights);
+        const void* last = skinny_detail::load_weights<K, groups>(call, thread, first_column, weights);
 
-        wait_for_predecessor();
+        wait_for_predecessor(last);
         launch_dependents();
 
         const Results results;
