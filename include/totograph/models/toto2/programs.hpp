@@ -34,22 +34,23 @@ struct First {
         const ScaledPatches scaled = scale_context(inputs);
         Parts::tap("tap.location", scaled.location);
         Parts::tap("tap.scale", scaled.scale);
-        const Tensor x = tokens(inputs, scaled);
-        Parts::tap("tap.embeddings", x);
+        // Small steps that wait for no product come first: on a device they share a launch.
         const Tensor ids = token_ids(inputs);
         if constexpr (Parts::has_blocks) {
             keep_ids(inputs, ids);
         }
         FirstPass<Parts> pass(inputs, ids);
-        const Tensor head = Projections<Parts>::head(Stack<Parts>::record(x, ids, pass));
-        Parts::tap("tap.head", head);
-
         const Tensor newest = inputs.length() - 1.0;
         const Tensor location = take(scaled.location, 3, newest);
         const Tensor scale = take(scaled.scale, 3, newest);
         const Quantiles<Parts> quantiles(inputs);
         const Tensor values = inputs.values();
         quantiles.keep_bounds(values, inputs.observed(), scale);
+
+        const Tensor x = tokens(inputs, scaled);
+        Parts::tap("tap.embeddings", x);
+        const Tensor head = Projections<Parts>::head(Stack<Parts>::record(x, ids, pass));
+        Parts::tap("tap.head", head);
         finish(inputs, quantiles.record(head, location, scale));
     }
 
@@ -166,14 +167,14 @@ struct Next {
             scale_patches(values, inputs.frame_observed(), Parts::inference.scaler_fallback_min_obs);
         Parts::tap("tap.later_location", scaled.location);
         Parts::tap("tap.later_scale", scaled.scale);
-        const Tensor x = tokens(inputs, scaled, position);
-        Parts::tap("tap.later_embeddings", x);
-        const Tensor head = Projections<Parts>::head(Stack<Parts>::record(x, ids(inputs), pass));
-
         // Of the last patch that has values: statistics do not change behind it.
         const Tensor newest = position + static_cast<double>(Parts::block - 1);
         const Tensor location = take(scaled.location, 3, newest);
         const Tensor scale = take(scaled.scale, 3, newest);
+
+        const Tensor x = tokens(inputs, scaled, position);
+        Parts::tap("tap.later_embeddings", x);
+        const Tensor head = Projections<Parts>::head(Stack<Parts>::record(x, ids(inputs), pass));
         Tensor quantiles = Quantiles<Parts>(inputs).record(head, location, scale);
         const Tensor patch = pass.before() + static_cast<double>(Parts::block);
         Tensor result = quantiles;

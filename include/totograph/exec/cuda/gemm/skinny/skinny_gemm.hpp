@@ -57,7 +57,7 @@ class SkinnyBlock {
     using Accumulators = float[factors][4];
 
 public:
-    static __device__ void run(const KernelCall& call, int block) {
+    static __device__ void run(const KernelCall& call, const KernelCall& norm_call, int block) {
         __shared__ Partial partial;
         __shared__ Squares squares;
         const ThreadPlace thread;
@@ -93,7 +93,7 @@ public:
 
         if (item < items) {
             const auto total_of = [&](int factor) { return sum_of_warps(partial, factor, own_row, own_column); };
-            const auto result = skinny_detail::run_epilogue<Member, Reduction, lanes>(call, call.report, values,
+            const auto result = skinny_detail::run_epilogue<Member, Reduction, lanes>(norm_call, call.report, values,
                                                                                       own_row, total_of, squares);
             store_pack<inner_stride<K>(K::kernel.output_strides), K::is_aligned>(
                 out + offset_of<K, StridesOfOutput<K>>(place), result);
@@ -117,7 +117,7 @@ private:
 #pragma unroll
             for (int half = 0; half < halves; ++half) {
                 const int row = thread.row + half * 8;
-                if ((rows % 8 == 0 || row < rows) && Chunks::exists(chunk)) {
+                if ((rows % 8 == 0 || row < rows) && Chunks::exists(chunk, thread.quarter)) {
                     x[j][half] = skinny_detail::load_input<K>(input, thread, row, chunk);
                 } else {
                     x[j][half] = {};
