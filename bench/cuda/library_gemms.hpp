@@ -74,7 +74,7 @@ inline MakeMultiply by_calls_of_cublas() {
             tg::cuda::check(cublasSetStream(handle.get(), stream), "choosing the stream of cuBLAS");
             // That took away the memory it had been given; without any, cuBLAS would allocate within the graph.
             tg::cuda::check(cublasSetWorkspace(handle.get(), memory->data(), memory->size()), "giving cuBLAS memory");
-            // cuBLAS counts matrices by n: it computes the transpose of our output, and the weight comes first.
+            // cuBLAS counts matrices by columns: it computes the transpose of our output, and the weight comes first.
             tg::cuda::check(cublasGemmEx(handle.get(), CUBLAS_OP_T, CUBLAS_OP_N, n, m, k, &one, weight, type, k, input,
                                          type, k, &zero, output, type, n, computes, CUBLAS_GEMM_DEFAULT),
                             "multiplying by cuBLAS");

@@ -54,7 +54,7 @@ struct Multiplication {
 template <class Program>
 void add_gemms(Index runs, std::vector<Multiplication>& all) {
     const auto begin = static_cast<std::ptrdiff_t>(all.size());
-    for (const auto& step : Program::steps) {
+    for (const auto& step : tg::tables_of<Program>().steps) {
         const tg::Kernel& kernel = Program::kernels[static_cast<std::size_t>(step.kernel)];
         if (kernel.kind == tg::KernelKind::gemm) {
             all.push_back({kernel.rows(), kernel.columns() * kernel.accumulators, kernel.k});
