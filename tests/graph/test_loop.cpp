@@ -122,10 +122,6 @@ constexpr Bucket bucket{.batch = 2, .variates = 3, .context = 30, .horizon = 9, 
 using Prefill = toto1::Prefill<SmallToto, bucket, toto1::Rewrites{}>;
 using Decode = toto1::Decode<SmallToto, bucket, toto1::Rewrites{}>;
 
-/// All layers written out.
-template <class Model>
-using WrittenOut = Program<Model, Passes{}, true, false>;
-
 using Of12 = Program<Stack<12>>;
 using Of48 = Program<Stack<48>>;
 static_assert(Of12::loop.times == 9 && Of48::loop.times == 45);
@@ -181,7 +177,7 @@ void check_same(std::span<const Entry> found, std::span<const Entry> expected) {
 /// which order the arguments of one call are is the compiler's choice, and g++ takes another one at run time.)
 template <class Program>
 void check_unrolled() {
-    using AllLayers = totograph::Program<typename Program::Model, Program::passes, true, false>;
+    using AllLayers = typename WrittenOut<Program>::type;
     const ProgramTables expected = short_tables_of<AllLayers>();
     const ProgramTables found = tables_of<Program>();
     REQUIRE(found.nodes.size() == expected.nodes.size());
@@ -259,7 +255,7 @@ TEST_CASE("a loop computes what its layers do, to the bit") {
         std::array<float, 3 * width> found{};
         std::array<float, 3 * width> expected{};
         run<Program<Model>>(weights, found);
-        run<WrittenOut<Model>>(weights, expected);
+        run<typename WrittenOut<Program<Model>>::type>(weights, expected);
         CHECK(found == expected);
         CHECK(found[0] != 0);
     };

@@ -277,4 +277,12 @@ struct Program {
     static constexpr std::size_t arena_bytes = Planned::tables.arena_bytes;
 };
 
+/// A program with all iterations of its loop written out.
+template <class Program>
+struct WrittenOut;
+template <class Model, Passes passes, bool planned, bool loops>
+struct WrittenOut<Program<Model, passes, planned, loops>> {
+    using type = Program<Model, passes, planned, false>;
+};
+
 }  // namespace totograph

@@ -13,14 +13,15 @@
 
 namespace totograph::cuda::lowering_detail {
 
-/// The layer whose weights a GEMM reads; -1 when they belong to none.
+/// The layer whose weights a launch's GEMMs read; -1 when they belong to none.
 template <class Program>
-constexpr int layer_of_weight(int gemm) {
-    int node = Program::weights[static_cast<std::size_t>(step_of<Program>(gemm).weight.index)].node;
+constexpr void find_layer(Launch& launch) {
+    int node = Program::weights[static_cast<std::size_t>(step_of<Program>(launch.first_gemm()).weight.index)].node;
     while (Program::graph[node].layer < 0 && Program::graph[node].input_count > 0) {
         node = Program::graph[node].inputs[0];
     }
-    return Program::graph[node].layer;
+    launch.layer = Program::graph[node].layer;
+    launch.layer_step = Program::graph[node].layer_step * Program::loop.period;
 }
 
 /// Whether the launch before a step of decoding writes neither the attention's prefix nor what tells its keys' number.
