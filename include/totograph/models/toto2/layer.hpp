@@ -37,7 +37,7 @@ class Layer {
     static constexpr bool scales_weights = Parts::rewrites.scale_in_queries && !config.qk_norm;
 
 public:
-    constexpr Layer(Recorder& recorder, int number) : r_(&recorder), number_(number) {
+    constexpr Layer(Recorder& recorder, LayerIndex number) : r_(&recorder), number_(number) {
         constexpr auto prefix = "transformer.layers.{}.attn"_name;
         heads_.stacked = typename Heads::Stacked(recorder, prefix + ".in_proj"_name, number).times(of_width);
         if constexpr (scales_weights) {
@@ -156,7 +156,7 @@ private:
     }
 
     Recorder* r_;
-    int number_;
+    LayerIndex number_;
     Heads heads_;
 };
 
