@@ -45,7 +45,7 @@ tg::Index saved_bytes(bool reads) {
             return;
         }
         if (kernel.kind == tg::KernelKind::gemm) {
-            elements += Lowered::stores_bf16(step.input) ? kernel.rows() * kernel.depth : 0;
+            elements += Lowered::stores_bf16(step.input) ? kernel.rows() * kernel.k : 0;
         }
         for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
             elements += Lowered::stores_bf16(step.operands[i]) ? kernel.operands[i].shape.size() : 0;

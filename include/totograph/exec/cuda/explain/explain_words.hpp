@@ -205,7 +205,7 @@ private:
         }
         StepFacts facts = facts_of(kernel, storage_);
         if (kernel.kind == KernelKind::gemm && stores_bf16(step.input)) {
-            const Index input = kernel.input_stride == 0 ? kernel.depth : kernel.rows() * kernel.depth;
+            const Index input = kernel.input_stride == 0 ? kernel.k : kernel.rows() * kernel.k;
             facts.bytes_read -= input * static_cast<Index>(size_in_bytes(DType::f32) - size_in_bytes(DType::bf16));
         }
         return facts;

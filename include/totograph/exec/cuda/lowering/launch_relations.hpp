@@ -79,7 +79,7 @@ constexpr GemmGroup gemm_group(const Launch& launch, bool is_bf16, bool input_is
     const Kernel& first = kernel_of<Program>(launch.first_gemm());
     GemmGroup group;
     group.m = first.rows();
-    group.k = first.depth;
+    group.k = first.k;
     group.count = launch.gemms();
     group.is_bf16 = is_bf16;
     group.input_is_bf16 = input_is_bf16;
@@ -110,7 +110,7 @@ constexpr TailFusion tail_fusion(const Launch& launch, const Launch& next) {
     const Reference& made = step_of<Program>(launch.first).output;
     const Kernel& reader = kernel_of<Program>(next.first_gemm());
     if (!is_same(step_of<Program>(next.first_gemm()).input, made) || reader.rows() != gemm.rows() ||
-        reader.depth != gemm.columns() || reader.input_stride != gemm.columns()) {
+        reader.k != gemm.columns() || reader.input_stride != gemm.columns()) {
         return TailFusion::none;
     }
     if (!next.has_reduction) {

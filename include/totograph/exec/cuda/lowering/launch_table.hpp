@@ -117,10 +117,9 @@ private:
         }
         if (kernel.kind == KernelKind::gemm && arena(step.input) != buffers) {
             const std::size_t buffer = arena(step.input);
-            const auto bytes = static_cast<std::size_t>(kernel.rows() * kernel.depth) * sizeof(float);
-            const bool whole = step.input.offset == 0 && step.input.position < 0 &&
-                               kernel.input_stride == kernel.depth && kernel.depth % 8 == 0 &&
-                               Program::buffers[buffer].bytes == bytes;
+            const auto bytes = static_cast<std::size_t>(kernel.rows() * kernel.k) * sizeof(float);
+            const bool whole = step.input.offset == 0 && step.input.position < 0 && kernel.input_stride == kernel.k &&
+                               kernel.k % 8 == 0 && Program::buffers[buffer].bytes == bytes;
             wanted[buffer] = true;
             refused[buffer] = refused[buffer] || launch.has_reduction || !whole;
         }
