@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include <totograph/exec/cuda/gemm/gemm_group.hpp>
+#include <totograph/exec/cuda/lowering/bf16_states.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/launch_table.hpp>
 #include <totograph/graph/kernel.hpp>
