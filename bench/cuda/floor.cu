@@ -19,8 +19,8 @@ namespace bench {
 
 namespace {
 
-/// Columns and depth of a layer's GEMMs: queries, keys and values; their output; the pair of the feed-forward
-/// network; its output.
+/// n and k of a layer's GEMMs: queries, keys and values; their output; the pair of the feed-forward network; its
+/// output.
 constexpr std::array<std::pair<Index, Index>, 4> layer_gemms{{
     {3 * Model::config.embed_dim, Model::config.embed_dim},
     {Model::config.embed_dim, Model::config.embed_dim},
@@ -39,8 +39,8 @@ constexpr std::array<std::pair<Index, Index>, 2> other_gemms{{
 template <std::size_t count>
 constexpr Index weights_of(const std::array<std::pair<Index, Index>, count>& gemms) {
     Index total = 0;
-    for (const auto& [columns, depth] : gemms) {
-        total += columns * depth;
+    for (const auto& [n, k] : gemms) {
+        total += n * k;
     }
     return total;
 }
@@ -96,16 +96,16 @@ private:
     [[nodiscard]] std::vector<Gemm> gemms_of(const std::array<std::pair<Index, Index>, count>& shapes,
                                              const MakeMultiply& make) const {
         std::vector<Gemm> gemms;
-        for (const auto& [columns, depth] : shapes) {
+        for (const auto& [n, k] : shapes) {
             tg::cuda::GemmShape shape;
             shape.m = rows_;
-            shape.n = columns;
-            shape.k = depth;
-            shape.input_stride = depth;
-            shape.output_stride = columns;
+            shape.n = n;
+            shape.k = k;
+            shape.input_stride = k;
+            shape.output_stride = n;
             shape.precision = precision_;
             shape.stores_bf16_accumulators = precision_ == Precision::bf16;
-            gemms.push_back({make(shape), static_cast<std::size_t>(columns * depth) * element_bytes(precision_)});
+            gemms.push_back({make(shape), static_cast<std::size_t>(n * k) * element_bytes(precision_)});
         }
         return gemms;
     }

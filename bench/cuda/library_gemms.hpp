@@ -33,8 +33,8 @@ inline tg::cuda::DeviceMemory noise(std::size_t bytes) {
     return memory;
 }
 
-/// Computes a GEMM, `output [rows, columns]` = `input [rows, depth]` times the transpose of `weight [columns,
-/// depth]`, on a stream.
+/// Computes a GEMM, `output [m, n]` = `input [m, k]` times the transpose of `weight [n, k]`, on a
+/// stream.
 using Multiply = std::function<void(const void* input, const void* weight, void* output, cudaStream_t stream)>;
 /// Makes that for a shape. GEMMs of one maker share a library's handle and memory: they run one after the other.
 using MakeMultiply = std::function<Multiply(const tg::cuda::GemmShape& shape)>;
@@ -63,9 +63,9 @@ inline MakeMultiply by_calls_of_cublas() {
         made, [](cublasHandle_t owned) { cublasDestroy(owned); });
     return [handle, memory = make_workspace()](const tg::cuda::GemmShape& shape) -> Multiply {
         return [handle, memory, shape](const void* input, const void* weight, void* output, cudaStream_t stream) {
-            const auto columns = static_cast<int>(shape.n);
-            const auto rows = static_cast<int>(shape.m);
-            const auto depth = static_cast<int>(shape.k);
+            const auto n = static_cast<int>(shape.n);
+            const auto m = static_cast<int>(shape.m);
+            const auto k = static_cast<int>(shape.k);
             const cudaDataType_t type = shape.precision == Precision::bf16 ? CUDA_R_16BF : CUDA_R_32F;
             const cublasComputeType_t computes =
                 shape.precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
@@ -75,10 +75,9 @@ inline MakeMultiply by_calls_of_cublas() {
             // That took away the memory it had been given; without any, cuBLAS would allocate within the graph.
             tg::cuda::check(cublasSetWorkspace(handle.get(), memory->data(), memory->size()), "giving cuBLAS memory");
             // cuBLAS counts matrices by columns: it computes the transpose of our output, and the weight comes first.
-            tg::cuda::check(
-                cublasGemmEx(handle.get(), CUBLAS_OP_T, CUBLAS_OP_N, columns, rows, depth, &one, weight, type, depth,
-                             input, type, depth, &zero, output, type, columns, computes, CUBLAS_GEMM_DEFAULT),
-                "multiplying by cuBLAS");
+            tg::cuda::check(cublasGemmEx(handle.get(), CUBLAS_OP_T, CUBLAS_OP_N, n, m, k, &one, weight, type, k, input,
+                                         type, k, &zero, output, type, n, computes, CUBLAS_GEMM_DEFAULT),
+                            "multiplying by cuBLAS");
         };
     };
 }

@@ -45,7 +45,7 @@ inline double median_replay(const tg::cuda::Stream& stream, const tg::cuda::Repl
     return static_cast<double>(times[times.size() / 2]);
 }
 
-/// A GEMM of a plan: rows, columns of both of a pair, depth.
+/// A GEMM of a plan: rows, columns of both of a pair, k.
 struct Multiplication {
     Index m, n, k;
 };
@@ -54,10 +54,10 @@ struct Multiplication {
 template <class Program>
 void add_gemms(Index runs, std::vector<Multiplication>& all) {
     const auto begin = static_cast<std::ptrdiff_t>(all.size());
-    for (const auto& step : Program::steps) {
+    for (const auto& step : tg::tables_of<Program>().steps) {
         const tg::Kernel& kernel = Program::kernels[static_cast<std::size_t>(step.kernel)];
         if (kernel.kind == tg::KernelKind::gemm) {
-            all.push_back({kernel.rows(), kernel.columns() * kernel.accumulators, kernel.depth});
+            all.push_back({kernel.rows(), kernel.columns() * kernel.accumulators, kernel.k});
         }
     }
     const std::vector<Multiplication> once(all.begin() + begin, all.end());
@@ -66,7 +66,7 @@ void add_gemms(Index runs, std::vector<Multiplication>& all) {
     }
 }
 
-/// What multiplies once: rows and columns and depth of each call, noise in place of data.
+/// What multiplies once: rows and columns and k of each call, noise in place of data.
 inline double time_gemms(const std::vector<Multiplication>& gemms, Precision precision, int repeats) {
     std::size_t most_rows = 0;
     std::size_t most_results = 0;

@@ -64,17 +64,18 @@ constexpr GemmKernel kernel_for(const GemmGroup& group, const DeviceTraits& devi
     return select_gemm(group, {}, device, fuses).kernel;
 }
 
-/// Equal launches of a program, in the order in which they come first: `24x m 1792, k 768: sm90`.
+/// Equal launches of a run, in the order in which they come first: `24x m 1792, k 768: sm90`.
 template <class Program>
 std::vector<std::string> launches_of(const DeviceTraits& device) {
     struct Row {
         std::string text;
         int count;
     };
+    using Lowered = Lowering<Program, true>;
     const auto choices = gemm_choices<Program, true>(device, {});
     std::vector<Row> rows;
     for (std::size_t i = 0; i < choices.size(); ++i) {
-        const GemmGroup& group = Lowering<Program, true>::at(i).gemm;
+        const GemmGroup& group = Lowered::at(static_cast<std::size_t>(Lowered::place(i).entry)).gemm;
         if (group.count == 0) {
             continue;
         }
@@ -107,8 +108,8 @@ std::vector<std::string> launches_of(const DeviceTraits& device) {
 template <tg::Bucket bucket>
 struct Workload {
     using Model = tg::toto1::open_base_1_0;
-    using Prefill = tg::Program<tg::toto1::Prefill<Model, bucket, tg::toto1::Rewrites{}>, tg::Passes{}, true, false>;
-    using Decode = tg::Program<tg::toto1::Decode<Model, bucket, tg::toto1::Rewrites{}>, tg::Passes{}, true, false>;
+    using Prefill = tg::Program<tg::toto1::Prefill<Model, bucket, tg::toto1::Rewrites{}>>;
+    using Decode = tg::Program<tg::toto1::Decode<Model, bucket, tg::toto1::Rewrites{}>>;
     using States = Bf16States<true, Prefill, Decode>;
     using Steps = RunningTogether<Decode, States>;
 };
@@ -313,7 +314,7 @@ TEST_CASE("a decode step of `batch_32`") {
 
 namespace {
 
-/// Columns, depth, and whether it is a pair.
+/// Columns, k, and whether it is a pair.
 struct Sizes {
     Index n, k;
     bool is_gated = false;

@@ -82,10 +82,10 @@ public:
         }
     }
 
-    [[nodiscard]] constexpr Tensor attend(int layer, Tensor query, Tensor key, Tensor value) {
+    [[nodiscard]] constexpr Tensor attend(LayerIndex layer, Tensor query, Tensor key, Tensor value) {
         return nn::attention(query, keep(layer, key, value, Parts::block - Parts::dropped), options());
     }
-    [[nodiscard]] constexpr Tensor attend_read(int layer, Tensor query, Tensor key, Tensor value) {
+    [[nodiscard]] constexpr Tensor attend_read(LayerIndex layer, Tensor query, Tensor key, Tensor value) {
         nn::AttentionOptions at_end = options();
         at_end.queries = QueryPlaces::last;
         return nn::attention(query, keep(layer, key, value, Parts::block - 1), at_end);
@@ -107,7 +107,7 @@ private:
     }
 
     /// Keys that so many tokens behind the context may be seen by; later passes read those of the context.
-    [[nodiscard]] constexpr nn::KeysAndValues keep(int layer, Tensor key, Tensor value, Index ahead) {
+    [[nodiscard]] constexpr nn::KeysAndValues keep(LayerIndex layer, Tensor key, Tensor value, Index ahead) {
         const Tensor count =
             ahead == Parts::block - Parts::dropped ? seen_ : inputs_.length() + static_cast<double>(ahead);
         if constexpr (Parts::has_blocks) {
@@ -151,10 +151,10 @@ public:
     [[nodiscard]] constexpr Tensor read(Tensor x) const { return slice(x, 3, Parts::block - 1, Parts::block); }
     [[nodiscard]] constexpr Tensor read_ids(Tensor ids) const { return slice(ids, 2, Parts::block - 1, Parts::block); }
 
-    [[nodiscard]] constexpr Tensor attend(int layer, Tensor query, Tensor key, Tensor value) {
+    [[nodiscard]] constexpr Tensor attend(LayerIndex layer, Tensor query, Tensor key, Tensor value) {
         return attend_to(layer, query, key, value, Parts::later_tokens);
     }
-    [[nodiscard]] constexpr Tensor attend_read(int layer, Tensor query, Tensor key, Tensor value) {
+    [[nodiscard]] constexpr Tensor attend_read(LayerIndex layer, Tensor query, Tensor key, Tensor value) {
         return attend_to(layer, query, key, value, 2 * Parts::block - 1);
     }
 
@@ -168,7 +168,7 @@ private:
     }
 
     /// The queries stand at the last of so many tokens.
-    [[nodiscard]] constexpr Tensor attend_to(int layer, Tensor query, Tensor key, Tensor value, Index tokens) {
+    [[nodiscard]] constexpr Tensor attend_to(LayerIndex layer, Tensor query, Tensor key, Tensor value, Index tokens) {
         blocks_.append(layer, key, value);
         nn::AttentionOptions options = Layer<Parts>::options();
         options.mask = KeyMask::by_key;

@@ -61,7 +61,7 @@ constexpr bool takes_skinny(Index m, Index n, Index k, Index input_stride,
 /// The same of a step of a plan.
 constexpr bool takes_skinny(const Kernel& kernel) {
     return kernel.kind == KernelKind::gemm &&
-           takes_skinny(kernel.rows(), kernel.columns(), kernel.depth, kernel.input_stride);
+           takes_skinny(kernel.rows(), kernel.columns(), kernel.k, kernel.input_stride);
 }
 
 /// Whether mixtures may be drawn from the accumulators of GEMMs: not where a skinny kernel is worth more.

@@ -119,8 +119,8 @@ constexpr bool is_norm_of(int step, int gemm) {
     const Kernel& kernel = kernel_of<Program>(step);
     const Kernel& after = kernel_of<Program>(gemm);
     if (kernel.kind != KernelKind::reduction || kernel.dtype != DType::f32 || kernel.prologue_operands != 1 ||
-        !reads_weights_alone_behind_rows<Program>(step) || kernel.prologue.count != 1 || kernel.operands[0].dtype != DType::f32 ||
-        kernel.rows() != after.rows() || kernel.columns() != after.depth ||
+        !reads_weights_alone_behind_rows<Program>(step) || kernel.prologue.count != 1 ||
+        kernel.operands[0].dtype != DType::f32 || kernel.rows() != after.rows() || kernel.columns() != after.k ||
         !is_same(step_of<Program>(step).operands[0], step_of<Program>(gemm).input)) {
         return false;
     }
@@ -219,7 +219,7 @@ constexpr bool is_aligned(int index) {
     }
     if (kernel.kind == KernelKind::gemm) {
         result = result && begins_aligned(step.input) && kernel.input_stride % unit == 0 &&
-                 kernel.columns() % unit == 0 && kernel.depth % unit == 0;
+                 kernel.columns() % unit == 0 && kernel.k % unit == 0;
     }
     if (kernel.kind == KernelKind::structural && kernel.op == Op::attention) {
         result = result && kernel.attention.head_dim % unit == 0 && kernel.attention.value_dim % unit == 0;

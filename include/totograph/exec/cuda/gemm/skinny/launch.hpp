@@ -75,7 +75,7 @@ public:
             return 1;
         }
         // Weights of a small k take few registers, so that more blocks fit on a multiprocessor.
-        constexpr Index largest_k = std::max({Members::K::kernel.depth...});
+        constexpr Index largest_k = std::max({Members::K::kernel.k...});
         constexpr Index of_warps = skinny_k * (block_threads / warp_size);
         return largest_k <= 3 * of_warps ? 3 : largest_k <= 16 * of_warps ? 2 : 1;
     }();

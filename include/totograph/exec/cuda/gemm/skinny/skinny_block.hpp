@@ -53,11 +53,11 @@ namespace skinny_detail {
 template <class K>
 struct Chunks {
     static constexpr int warps = block_threads / warp_size;
-    static constexpr int count = (static_cast<int>(K::kernel.depth) + skinny_k - 1) / skinny_k;
+    static constexpr int count = (static_cast<int>(K::kernel.k) + skinny_k - 1) / skinny_k;
     static constexpr int per_warp = (count + warps - 1) / warps;
     static constexpr bool is_even = count % warps == 0;
-    static constexpr int quarters = static_cast<int>(K::kernel.depth) / SkinnyTile::k_unit;
-    static constexpr bool is_whole = K::kernel.depth % skinny_k == 0;
+    static constexpr int quarters = static_cast<int>(K::kernel.k) / SkinnyTile::k_unit;
+    static constexpr bool is_whole = K::kernel.k % skinny_k == 0;
 
     /// Whether a chunk exists.
     static __device__ __forceinline__ bool exists(int chunk) { return is_even || chunk < count; }
@@ -124,7 +124,7 @@ template <class K, int groups>
 __device__ __forceinline__ const void* load_weights(const KernelCall& call, const ThreadPlace& thread, int first_column,
                                                     Weights<K, groups>& weights) {
     const void* last = nullptr;
-    constexpr auto k = static_cast<int>(K::kernel.depth);
+    constexpr auto k = static_cast<int>(K::kernel.k);
     constexpr auto columns = static_cast<int>(K::kernel.columns());
     const auto* weight = static_cast<const __nv_bfloat16*>(call.weight);
     const std::uint64_t policy = weights_policy();
