@@ -173,6 +173,50 @@ struct LastPosition {
     }
 };
 
+/// Several positions that see their group: those of the first keys, or of the last ones. The last series has fewer
+/// keys.
+template <AttentionSize size, Index keys, tg::QueryPlaces places>
+struct Grouped {
+    static constexpr std::int32_t integer(std::string_view name, Index at) {
+        return static_cast<std::int32_t>(name == "groups" ? at / 3 % 2 : at + 1 == size.series ? keys * 2 / 3 : keys);
+    }
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Shape rows = size.rows(size.samples, keys);
+        out(tg::nn::attention(r.state("q", size.rows(size.samples, size.positions)),
+                              {r.state("k", rows), r.state("v", rows), r.state("valid", {size.series}, DType::i32)},
+                              {.heads = size.heads,
+                               .queries = places,
+                               .mask = tg::KeyMask::by_group,
+                               .ids = r.state("groups", {size.series, size.variates, keys}, DType::i32)}));
+    }
+};
+
+/// Several positions at the end of a cache and a suffix, some keys of which are masked. The last series has a shorter
+/// prefix.
+template <AttentionSize size, Index prefix, Index suffix>
+struct MaskedCaches {
+    static constexpr std::int32_t integer(std::string_view name, Index at) {
+        return static_cast<std::int32_t>(name == "visible"         ? at % 5
+                                         : name == "suffix.length" ? suffix - 2
+                                         : at + 1 == size.series   ? prefix / 3
+                                                                   : prefix);
+    }
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Shape first = size.rows(size.samples, prefix);
+        const Shape last = size.rows(size.samples, suffix);
+        out(tg::nn::attention(
+            r.state("q", size.rows(size.samples, size.positions)),
+            {r.state("prefix.key", first), r.state("prefix.value", first),
+             r.state("prefix.length", {size.series}, DType::i32)},
+            {r.state("suffix.key", last), r.state("suffix.value", last), r.state("suffix.length", {1}, DType::i32)},
+            {.heads = size.heads,
+             .mask = tg::KeyMask::by_key,
+             .ids = r.state("visible", {size.series, size.variates, prefix + suffix}, DType::i32)}));
+    }
+};
+
 /// Variates of three groups that change from position to position. Where it is `torn`, a sample's values at one
 /// position are NaN: what that spoils ends there.
 template <AttentionSize size, bool torn = false>
@@ -224,6 +268,10 @@ inline constexpr AttentionSize wide_causal{
     .series = 2, .samples = 1, .variates = 3, .positions = 70, .heads = 2, .head_dim = 80};
 inline constexpr AttentionSize widest_causal{
     .series = 2, .samples = 1, .variates = 3, .positions = 70, .heads = 2, .head_dim = 128};
+inline constexpr AttentionSize many_positions{
+    .series = 2, .samples = 1, .variates = 3, .positions = 130, .heads = 2, .head_dim = 64};
+inline constexpr AttentionSize block_of_positions{
+    .series = 2, .samples = 1, .variates = 3, .positions = 70, .heads = 2, .head_dim = 64};
 inline constexpr AttentionSize few_variates{
     .series = 2, .samples = 3, .variates = 7, .positions = 5, .heads = 4, .head_dim = 16};
 inline constexpr AttentionSize many_variates{

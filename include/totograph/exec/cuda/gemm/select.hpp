@@ -60,7 +60,7 @@ constexpr bool takes_skinny(Index m, Index n, Index k, Index input_stride,
 
 /// The same of a step of a plan.
 constexpr bool takes_skinny(const Kernel& kernel) {
-    return kernel.kind == KernelKind::gemm &&
+    return kernel.kind == KernelKind::gemm && (kernel.accumulators == 1 || kernel.k <= SkinnyTile::most_k_of_pair) &&
            takes_skinny(kernel.rows(), kernel.columns(), kernel.k, kernel.input_stride);
 }
 
