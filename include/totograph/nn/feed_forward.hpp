@@ -129,7 +129,7 @@ struct ResidualMlp {
         return inner + skip.record(x);
     }
 
-    /// The same by one product in place of the last two: [W_2 | W_skip] times [silu(W_1 x); x].
+    /// The same by one GEMM in place of the last two: [W_2 | W_skip] times [silu(W_1 x); x].
     [[nodiscard]] constexpr Tensor record_joined(Tensor x) const {
         if (!detail::check_width<ResidualMlp>(x, size.in)) {
             return x;

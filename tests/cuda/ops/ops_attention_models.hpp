@@ -116,7 +116,7 @@ struct CachedInLongerRows {
 /// 1: a softmax of large ones takes another key where rounding moves them.
 template <AttentionSize size, Index suffix_length, bool torn = false>
 struct FilledCaches {
-    static constexpr Index depth = 64;
+    static constexpr Index input_width = 64;
     static constexpr Index earlier = suffix_length - 1;
     static constexpr std::int32_t integer(std::string_view name, Index series) {
         return static_cast<std::int32_t>(name == "suffix.length"     ? suffix_length
@@ -125,9 +125,9 @@ struct FilledCaches {
                                                                      : size.positions);
     }
     static constexpr bool is_written(std::string_view name, Index at) {
-        const Index sample = at / (size.variates * (name == "x.earlier" ? earlier : 1) * depth) % size.samples;
-        const bool is_torn =
-            (name == "x.earlier" && sample == 3 && at / depth % earlier == 0) || (name == "x.newest" && sample == 5);
+        const Index sample = at / (size.variates * (name == "x.earlier" ? earlier : 1) * input_width) % size.samples;
+        const bool is_torn = (name == "x.earlier" && sample == 3 && at / input_width % earlier == 0) ||
+                             (name == "x.newest" && sample == 5);
         return !torn || !is_torn;
     }
     static constexpr void record(Recorder& r) {
@@ -139,7 +139,7 @@ struct FilledCaches {
         const Tensor suffix_values = r.state("out.suffix.value", size.rows(size.samples, suffix_length));
         const auto input = [&](std::string_view name, Index samples, Index positions) {
             constexpr double small = 0.15;
-            return r.state(name, {size.series, samples, size.variates, positions, depth}) * small;
+            return r.state(name, {size.series, samples, size.variates, positions, input_width}) * small;
         };
         const Tensor context = input("context", 1, size.positions);
         r.store(keys, layer(context, width));
