@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Short names for what CMake and CTest do. JOBS=<n> sets how many processes run at once.
+# Short names for what CMake and CTest do. JOBS=<n> sets how many processes run at once, PRESET=<name> what the demo is
+# built as.
 JOBS ?= $(shell nproc)
+PRESET ?= release
 SETUP := tools/install_dependencies.sh
 
 .PHONY: help demo test release package sanitize format docs pictures clean
@@ -18,11 +20,11 @@ help:
 
 demo:
 	@$(SETUP) build
-	cmake --preset release
-	cmake --build --preset release --target forecast --parallel $(JOBS)
-	build/release/examples/forecast examples/data/climate.csv --holdout --horizon 24
+	cmake --preset $(PRESET)
+	cmake --build --preset $(PRESET) --target forecast --parallel $(JOBS)
+	build/$(PRESET)/examples/forecast examples/data/climate.csv --holdout --horizon 24
 	@echo
-	build/release/examples/forecast examples/data/machine_metrics.csv --min 0 --targets cpu_user_percent,load_1m,page_faults_per_s
+	build/$(PRESET)/examples/forecast examples/data/machine_metrics.csv --min 0 --targets cpu_user_percent,load_1m,page_faults_per_s
 
 test:
 	@$(SETUP) build test
