@@ -21,6 +21,9 @@
 #include <totograph/models/toto1/config.hpp>
 #include <totograph/models/toto1/programs.hpp>
 #include <totograph/models/toto1/rewrites.hpp>
+#include <totograph/models/toto2/config.hpp>
+#include <totograph/models/toto2/inference.hpp>
+#include <totograph/models/toto2/programs.hpp>
 
 #include "support/tensor_sources.hpp"
 
@@ -97,6 +100,19 @@ struct StoresLate {
     }
 };
 
+/// Hands on a factor of weights alone beside what is computed.
+struct Growing {
+    static constexpr void record(Recorder& r) {
+        const Tensor x = r.state("x", {3, width});
+        const auto [y, factor] =
+            repeat(12, std::array{x, r.constant(1)}, [&](const std::array<Tensor, 2>& given, LayerIndex layer) {
+                const Tensor grown = given[1] * (r.weight("layers.{}.growth", {}, layer) + 1.0);
+                return std::array{record_layer(r, given[0], x * grown, layer), grown};
+            });
+        r.store(r.state("y", {3, width}), y / factor);
+    }
+};
+
 /// Layers from the last to the first, one of whose caches may be read before all of them are written.
 template <bool reads_a_cache>
 struct CountsDown {
@@ -122,22 +138,46 @@ constexpr Bucket bucket{.batch = 2, .variates = 3, .context = 30, .horizon = 9, 
 using Prefill = toto1::Prefill<SmallToto, bucket, toto1::Rewrites{}>;
 using Decode = toto1::Decode<SmallToto, bucket, toto1::Rewrites{}>;
 
-/// All layers written out.
-template <class Model>
-using WrittenOut = Program<Model, Passes{}, true, false>;
+/// As the published models of this family: a variate layer ends the only group.
+template <int layers>
+struct SmallToto2 {
+    static constexpr toto2::Toto2Config config{.patch_size = 4,
+                                               .d_model = 16,
+                                               .d_ff = 24,
+                                               .num_heads = 2,
+                                               .num_layers = layers,
+                                               .layer_group_size = layers,
+                                               .qk_dim = 8,
+                                               .v_dim = 8};
+    static constexpr toto2::Inference inference{.decode_block_size = 8};
+};
+constexpr Bucket in_blocks{.variates = 3, .context = 30, .horizon = 20};
+template <int layers>
+using FirstPass = toto2::First<SmallToto2<layers>, in_blocks>;
+template <int layers>
+using NextPass = toto2::Next<SmallToto2<layers>, in_blocks>;
+
+/// Whether two programs have the same tables, but for how often their loops run.
+template <class A, class B>
+constexpr bool have_equal_tables() {
+    return A::steps.size() == B::steps.size() && A::weights.size() == B::weights.size() &&
+           A::states.size() == B::states.size() && A::buffers.size() == B::buffers.size() &&
+           A::graph.size() == B::graph.size() && A::arena_bytes == B::arena_bytes &&
+           std::equal(A::kernels.begin(), A::kernels.end(), B::kernels.begin(), B::kernels.end());
+}
 
 using Of12 = Program<Stack<12>>;
 using Of48 = Program<Stack<48>>;
-static_assert(Of12::loop.times == 9 && Of48::loop.times == 45);
-static_assert(Of12::steps.size() == Of48::steps.size() && Of12::weights.size() == Of48::weights.size() &&
-              Of12::states.size() == Of48::states.size() && Of12::buffers.size() == Of48::buffers.size() &&
-              Of12::graph.size() == Of48::graph.size() && Of12::arena_bytes == Of48::arena_bytes);
-static_assert(std::equal(Of12::kernels.begin(), Of12::kernels.end(), Of48::kernels.begin(), Of48::kernels.end()));
+static_assert(Of12::loop.times == 9 && Of48::loop.times == 45 && have_equal_tables<Of12, Of48>());
 static_assert(Program<Stack<4>>::loop.times == 1 && Program<Stack<5>>::loop.times == 2);
 static_assert(Program<Alternating<12>>::loop.times == 3 && Program<Alternating<12>>::loop.period == 2);
 static_assert(Program<Alternating<13>>::loop.times == 3 && Program<Alternating<9>>::loop.times == 1);
 static_assert(Program<Groups>::loop.times > 1);
 static_assert(Program<Prefill>::loop.times > 1 && Program<Decode>::loop.times == 9);
+static_assert(Program<Growing>::loop.times == 5);
+// Of 12 layers, the last two are no part of the loop of a first pass, or of a later one.
+static_assert(Program<FirstPass<12>>::loop.times == 7 && Program<NextPass<12>>::loop.times == 7);
+static_assert(have_equal_tables<Program<FirstPass<12>>, Program<FirstPass<48>>>());
 static_assert(Program<ReadsOneLayer>::loop.times == 1);
 static_assert(Program<StoresLate>::loop.times == 1);
 static_assert(Program<CountsDown<false>>::loop.times == 9 && Program<CountsDown<true>>::loop.times == 1);
@@ -181,7 +221,7 @@ void check_same(std::span<const Entry> found, std::span<const Entry> expected) {
 /// which order the arguments of one call are is the compiler's choice, and g++ takes another one at run time.)
 template <class Program>
 void check_unrolled() {
-    using AllLayers = totograph::Program<typename Program::Model, Program::passes, true, false>;
+    using AllLayers = typename WrittenOut<Program>::type;
     const ProgramTables expected = short_tables_of<AllLayers>();
     const ProgramTables found = tables_of<Program>();
     REQUIRE(found.nodes.size() == expected.nodes.size());
@@ -244,6 +284,13 @@ TEST_CASE("a loop written out is the model recorded with all layers") {
     SUBCASE("a step of decoding") {
         check_unrolled<Program<Decode>>();
     }
+    SUBCASE("with a factor that layers hand on") {
+        check_unrolled<Program<Growing>>();
+    }
+    SUBCASE("the passes of a forecast in blocks") {
+        check_unrolled<Program<FirstPass<12>>>();
+        check_unrolled<Program<NextPass<12>>>();
+    }
     SUBCASE("not to be repeated") {
         check_unrolled<Program<ReadsOneLayer>>();
         check_unrolled<Program<StoresLate>>();
@@ -259,13 +306,14 @@ TEST_CASE("a loop computes what its layers do, to the bit") {
         std::array<float, 3 * width> found{};
         std::array<float, 3 * width> expected{};
         run<Program<Model>>(weights, found);
-        run<WrittenOut<Model>>(weights, expected);
+        run<typename WrittenOut<Program<Model>>::type>(weights, expected);
         CHECK(found == expected);
         CHECK(found[0] != 0);
     };
     check(std::type_identity<Stack<12>>());
     check(std::type_identity<Alternating<12>>());
     check(std::type_identity<Groups>());
+    check(std::type_identity<Growing>());
 }
 
 TEST_CASE("a loop checks what its body does") {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include <totograph/graph/graph.hpp>
@@ -18,7 +20,7 @@ public:
     /// A loop begins; the next node has the number `node`. Returns how many of its iterations are recorded.
     constexpr int begin(int node, int count) {
         open_.push_back(scopes_.size());
-        scopes_.push_back({node, node, -1});
+        scopes_.push_back({node, node, {}});
         if (most_iterations_ == 0 || count <= most_iterations_ || short_loop_.count != 0) {
             return count;
         }
@@ -27,13 +29,13 @@ public:
         return most_iterations_;
     }
     /// An iteration of the innermost loop begins, with what it is handed.
-    constexpr void next(int node, int number, int carried) {
+    constexpr void next(int node, int number, std::span<const int> carried) {
         hide(node, carried);
         iteration_ = is_short() ? number : iteration_;
     }
-    /// The innermost loop ends with this result.
-    constexpr void end(int node, int result) {
-        hide(node, result);
+    /// The innermost loop ends with these results.
+    constexpr void end(int node, std::span<const int> results) {
+        hide(node, results);
         if (is_short()) {
             iteration_ = -1;
             short_depth_ = 0;
@@ -50,7 +52,8 @@ public:
 
     [[nodiscard]] constexpr bool hides(int node) const {
         for (const Scope& scope : scopes_) {
-            if (node >= scope.begin && node < scope.end && node != scope.carried) {
+            if (node >= scope.begin && node < scope.end &&
+                std::find(scope.carried.begin(), scope.carried.end(), node) == scope.carried.end()) {
                 return true;
             }
         }
@@ -61,13 +64,13 @@ private:
     struct Scope {
         int begin;
         int end;
-        int carried;
+        std::vector<int> carried;
     };
 
-    constexpr void hide(int end, int carried) {
+    constexpr void hide(int end, std::span<const int> carried) {
         scopes_.resize(open_.back() + 1);  // loops within the iteration end with it
         scopes_.back().end = end;
-        scopes_.back().carried = carried;
+        scopes_.back().carried.assign(carried.begin(), carried.end());
     }
 
     int most_iterations_;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <cstddef>
+
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/record/layer_index.hpp>
@@ -8,6 +11,39 @@
 #include <totograph/graph/record/tensor.hpp>
 
 namespace totograph {
+
+/// `repeat` below with several tensors that each iteration hands to the next one. One that is made of weights alone, as
+/// a factor that grows from layer to layer, is computed before the first run.
+///
+///     const auto [y, factor] = repeat(count, std::array{x, one}, [&](std::array<Tensor, 2> given, LayerIndex layer) {
+///         ...
+///         return std::array{next, next_factor};
+///     });
+template <std::size_t size, class Body>
+constexpr std::array<Tensor, size> repeat(int count, std::array<Tensor, size> carried, const Body& body) {
+    Recorder& recorder = carried[0].recorder();
+    const int recorded = recorder.begin_loop(count);
+    for (int number = 0; number < recorded; ++number) {
+        const std::array<Tensor, size> results = body(carried, recorder.begin_iteration(number, carried));
+        bool same = true;
+        for (std::size_t i = 0; i < size && same; ++i) {
+            const Tensor x = carried[i];
+            const Tensor result = results[i];
+            same = result.shape() == x.shape() && result.dtype() == x.dtype();
+            if (!same) {
+                recorder.fail(ModelErrorKind::loop_changes_its_tensor)
+                    << "repeat: the body is given " << name(x.dtype()) << " " << x.shape() << " and returns "
+                    << name(result.dtype()) << " " << result.shape();
+            }
+        }
+        if (!same) {
+            break;
+        }
+        carried = results;
+    }
+    recorder.end_loop(carried);
+    return carried;
+}
 
 /// A loop over equal layers: `x = body(x, layer)`, `count` times, with `layer` from 0 on.
 ///
@@ -25,20 +61,10 @@ namespace totograph {
 /// where the input does: two iterations are one then, of a loop of ten or more.)
 template <class Body>
 constexpr Tensor repeat(int count, Tensor x, const Body& body) {
-    Recorder& recorder = x.recorder();
-    const int recorded = recorder.begin_loop(count);
-    for (int number = 0; number < recorded; ++number) {
-        const Tensor result = body(x, recorder.begin_iteration(number, x));
-        if (!(result.shape() == x.shape()) || result.dtype() != x.dtype()) {
-            recorder.fail(ModelErrorKind::loop_changes_its_tensor)
-                << "repeat: the body is given " << name(x.dtype()) << " " << x.shape() << " and returns "
-                << name(result.dtype()) << " " << result.shape();
-            break;
-        }
-        x = result;
-    }
-    recorder.end_loop(x);
-    return x;
+    const auto of_one = [&](const std::array<Tensor, 1>& one, LayerIndex layer) {
+        return std::array<Tensor, 1>{body(one[0], layer)};
+    };
+    return repeat(count, std::array<Tensor, 1>{x}, of_one)[0];
 }
 
 }  // namespace totograph

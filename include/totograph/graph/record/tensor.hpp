@@ -18,6 +18,7 @@
 #include <totograph/graph/record/layer_index.hpp>
 #include <totograph/graph/record/loop_scopes.hpp>
 #include <totograph/graph/record/model_error.hpp>
+#include <totograph/graph/record/usable_shape.hpp>
 
 namespace totograph {
 
@@ -151,7 +152,7 @@ public:
                                                      << "; it computes in " << name_of(op_row(added.op).dtypes);
         }
         if (!is_usable(added.shape, name(added.op))) {
-            added.shape = usable(added.shape);
+            added.shape = detail::usable(added.shape);
         }
         const int id = graph_.size() - 1;
         bool is_known = is_pure(added.op);
@@ -192,12 +193,16 @@ public:
         return recorded;
     }
     /// For `repeat`: begins an iteration of the innermost loop with what it is handed. Returns its layer.
-    constexpr LayerIndex begin_iteration(int number, Tensor carried) {
-        loops_.next(graph_.size(), number, carried.id());
+    template <std::size_t size>
+    constexpr LayerIndex begin_iteration(int number, const std::array<Tensor, size>& carried) {
+        loops_.next(graph_.size(), number, ids_of(carried));
         return {number, loops_.is_short() ? 1 : 0};
     }
     /// For `repeat`: ends the innermost loop.
-    constexpr void end_loop(Tensor result) { loops_.end(graph_.size(), result.id()); }
+    template <std::size_t size>
+    constexpr void end_loop(const std::array<Tensor, size>& results) {
+        loops_.end(graph_.size(), ids_of(results));
+    }
 
     /// Whether a tensor is made of weights and constants alone, so that it can be computed before the first run.
     [[nodiscard]] constexpr bool is_weight_expression(Tensor tensor) const {
@@ -328,21 +333,21 @@ public:
     }
 
 private:
+    template <std::size_t size>
+    static constexpr std::array<int, size> ids_of(const std::array<Tensor, size>& tensors) {
+        std::array<int, size> ids{};
+        for (std::size_t i = 0; i < size; ++i) {
+            ids[i] = tensors[i].id();
+        }
+        return ids;
+    }
+
     constexpr bool check_recorder(Tensor input, Op op) {
         if (&input.recorder() != this) {
             fail(ModelErrorKind::different_recorders) << name(op) << ": an input belongs to another recorder";
             return false;
         }
         return true;
-    }
-
-    /// A shape to go on with after a mistake in `shape`.
-    static constexpr Shape usable(Shape shape) {
-        shape.rank = shape.rank < 0 ? 0 : shape.rank > max_rank ? max_rank : shape.rank;
-        for (int axis = 0; axis < shape.rank; ++axis) {
-            shape[axis] = shape[axis] < 1 ? 1 : shape[axis];
-        }
-        return shape;
     }
 
     static constexpr Node leaf(Op op, DType dtype, const Shape& shape) {

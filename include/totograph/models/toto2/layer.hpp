@@ -37,7 +37,7 @@ class Layer {
     static constexpr bool scales_weights = Parts::rewrites.scale_in_queries && !config.qk_norm;
 
 public:
-    constexpr Layer(Recorder& recorder, int number) : r_(&recorder), number_(number) {
+    constexpr Layer(Recorder& recorder, LayerIndex number) : r_(&recorder), number_(number) {
         constexpr auto prefix = "transformer.layers.{}.attn"_name;
         heads_.stacked = typename Heads::Stacked(recorder, prefix + ".in_proj"_name, number).times(of_width);
         if constexpr (scales_weights) {
@@ -84,7 +84,7 @@ public:
         return feed_forward(stream.add(x, output(), attended, number("transformer.layers.{}.attn_tau")), stream);
     }
 
-    /// The same where attention sees one key: values and output are one product. x is normalized in `normed`.
+    /// The same where attention sees one key: values and output are one GEMM. x is normalized in `normed`.
     [[nodiscard]] constexpr Tensor finish_alone(Tensor x, Tensor normed, ResidualStream& stream) const {
         constexpr Index groups = config.groups();
         constexpr Index sharing = config.num_heads / groups;
@@ -156,7 +156,7 @@ private:
     }
 
     Recorder* r_;
-    int number_;
+    LayerIndex number_;
     Heads heads_;
 };
 

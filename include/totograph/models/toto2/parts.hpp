@@ -92,7 +92,7 @@ struct Parts {
     /// Whether keys of the context and of blocks may be read, by variate.
     static constexpr Shape visible_shape{sizes.batch, sizes.variates, first_tokens + sizes.steps};
 
-    static constexpr void tap(std::string_view name, Tensor x, int layer = -1) {
+    static constexpr void tap(std::string_view name, Tensor x, LayerIndex layer = {}) {
         if constexpr (rewrites.keep_intermediates) {
             x.recorder().tap(name, x, layer);
         }

@@ -82,10 +82,10 @@ public:
         }
     }
 
-    [[nodiscard]] constexpr Tensor attend(int layer, Tensor query, Tensor key, Tensor value) {
+    [[nodiscard]] constexpr Tensor attend(LayerIndex layer, Tensor query, Tensor key, Tensor value) {
         return nn::attention(query, keep(layer, key, value, Parts::block - Parts::dropped), options());
     }
-    [[nodiscard]] constexpr Tensor attend_read(int layer, Tensor query, Tensor key, Tensor value) {
+    [[nodiscard]] constexpr Tensor attend_read(LayerIndex layer, Tensor query, Tensor key, Tensor value) {
         nn::AttentionOptions at_end = options();
         at_end.queries = QueryPlaces::last;
         return nn::attention(query, keep(layer, key, value, Parts::block - 1), at_end);
@@ -107,8 +107,9 @@ private:
     }
 
     /// Keys that so many tokens behind the context may be seen by; later passes read those of the context.
-    [[nodiscard]] constexpr nn::KeysAndValues keep(int layer, Tensor key, Tensor value, Index ahead) {
-        const Tensor count = inputs_.length() + static_cast<double>(ahead);
+    [[nodiscard]] constexpr nn::KeysAndValues keep(LayerIndex layer, Tensor key, Tensor value, Index ahead) {
+        const Tensor count =
+            ahead == Parts::block - Parts::dropped ? seen_ : inputs_.length() + static_cast<double>(ahead);
         if constexpr (Parts::has_blocks) {
             cache_.fill(layer, key, value);
             const Tensor keys = cache_.keys(layer);
@@ -119,6 +120,7 @@ private:
     }
 
     Inputs<Parts> inputs_;
+    Tensor seen_ = inputs_.length() + static_cast<double>(Parts::block - Parts::dropped);  ///< Tokens, once for all.
     Tensor ids_;
     typename Parts::ContextCache cache_;
     PassRotary<Parts> rotary_;
@@ -149,10 +151,10 @@ public:
     [[nodiscard]] constexpr Tensor read(Tensor x) const { return slice(x, 3, Parts::block - 1, Parts::block); }
     [[nodiscard]] constexpr Tensor read_ids(Tensor ids) const { return slice(ids, 2, Parts::block - 1, Parts::block); }
 
-    [[nodiscard]] constexpr Tensor attend(int layer, Tensor query, Tensor key, Tensor value) {
+    [[nodiscard]] constexpr Tensor attend(LayerIndex layer, Tensor query, Tensor key, Tensor value) {
         return attend_to(layer, query, key, value, Parts::later_tokens);
     }
-    [[nodiscard]] constexpr Tensor attend_read(int layer, Tensor query, Tensor key, Tensor value) {
+    [[nodiscard]] constexpr Tensor attend_read(LayerIndex layer, Tensor query, Tensor key, Tensor value) {
         return attend_to(layer, query, key, value, 2 * Parts::block - 1);
     }
 
@@ -166,20 +168,22 @@ private:
     }
 
     /// The queries stand at the last of so many tokens.
-    [[nodiscard]] constexpr Tensor attend_to(int layer, Tensor query, Tensor key, Tensor value, Index tokens) {
+    [[nodiscard]] constexpr Tensor attend_to(LayerIndex layer, Tensor query, Tensor key, Tensor value, Index tokens) {
         blocks_.append(layer, key, value);
         nn::AttentionOptions options = Layer<Parts>::options();
         options.mask = KeyMask::by_key;
         options.ids = inputs_.recorder().state(states::visible, Parts::visible_shape, DType::i32);
         const nn::KeysAndValues context{context_.keys(layer), context_.values(layer), inputs_.length()};
-        const nn::KeysAndValues own{blocks_.keys(layer), blocks_.values(layer),
-                                    blocks_.length() + static_cast<double>(tokens)};
+        const nn::KeysAndValues own{
+            blocks_.keys(layer), blocks_.values(layer),
+            tokens == Parts::later_tokens ? appended_ : blocks_.length() + static_cast<double>(tokens)};
         return nn::attention(query, context, own, options);
     }
 
     Inputs<Parts> inputs_;
     typename Parts::ContextCache context_;
     typename Parts::BlockCache blocks_;
+    Tensor appended_ = blocks_.length() + static_cast<double>(Parts::later_tokens);  ///< Once for all layers.
     PassRotary<Parts> rotary_;
 };
 

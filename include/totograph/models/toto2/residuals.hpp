@@ -16,6 +16,15 @@ public:
     constexpr ResidualStream(Recorder& recorder, bool is_plain, double epsilon)
         : is_plain_(is_plain), epsilon_(epsilon), square_(recorder.constant(1, DType::f64)) {}
 
+    /// A^2, of weights alone: what a loop over layers hands on beside the stream.
+    [[nodiscard]] constexpr Tensor square() const { return square_; }
+    /// The stream where A^2 is another one.
+    [[nodiscard]] constexpr ResidualStream at(Tensor square) const {
+        ResidualStream result = *this;
+        result.square_ = square;
+        return result;
+    }
+
     /// The epsilon of a norm that reads the stream, f32.
     [[nodiscard]] constexpr Tensor epsilon() const { return cast(epsilon_ / square_, DType::f32); }
 
@@ -36,7 +45,7 @@ public:
 private:
     bool is_plain_;
     double epsilon_;
-    Tensor square_;  ///< A^2, of weights alone.
+    Tensor square_;
 };
 
 }  // namespace totograph::toto2

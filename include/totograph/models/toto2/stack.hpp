@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/recorder.hpp>
 #include <totograph/models/toto2/config.hpp>
 #include <totograph/models/toto2/layer.hpp>
 #include <totograph/models/toto2/residuals.hpp>
 #include <totograph/nn/attention.hpp>
+#include <totograph/nn/repeat_layers.hpp>
 #include <totograph/nn/rms_norm.hpp>
 
 namespace totograph::toto2 {
@@ -34,10 +37,27 @@ public:
             x = pass.read(x);
             ids = pass.read_ids(ids);
         }
-        for (int number = 0; number < config.num_layers; ++number) {
-            x = layer(number, x, ids, stream, pass);
-            Parts::tap(Pass::layer_tap, x, number);
+        const auto record_layer = [&](const Carried& given, LayerKind kind, LayerIndex number) {
+            ResidualStream of_layer = stream.at(given[1]);
+            const Tensor result = layer(number, kind, given[0], ids, of_layer, pass);
+            Parts::tap(Pass::layer_tap, result, number);
+            return Carried{result, of_layer.square()};
+        };
+        constexpr int alike = narrows && narrowing >= 0 ? narrowing : config.num_layers;
+        Carried carried = nn::repeat_layers(
+            alike, config.layer_group_size, Carried{x, stream.square()},
+            [](int place) { return config.layer_kind(place); }, record_layer);
+        if constexpr (alike < config.num_layers) {
+            stream = stream.at(carried[1]);
+            x = narrowing_layer(carried[0], ids, stream, pass);
+            Parts::tap(Pass::layer_tap, x, narrowing);
+            carried = {x, stream.square()};
+            for (int number = narrowing + 1; number < config.num_layers; ++number) {
+                carried = record_layer(carried, LayerKind::variate, number);
+            }
         }
+        stream = stream.at(carried[1]);
+        x = carried[0];
         const Tensor normed = nn::rms_norm(x, stream.epsilon());
         const Tensor out =
             config.norm_include_weight ? normed * r.weight("transformer.out_norm.weight", {config.d_model}) : normed;
@@ -52,27 +72,38 @@ private:
     /// The last layer over time: its keys and values are of all tokens; all that follows is of those that are read.
     static constexpr int narrowing = config.last_time_layer();
 
-    /// One layer; `x` and `ids` become those of the rows that are read where the rest needs no others.
+    /// The stream, and the square of its factor.
+    using Carried = std::array<Tensor, 2>;
+
+    /// A layer of all rows.
     template <class Pass>
-    static constexpr Tensor layer(int number, Tensor x, Tensor& ids, ResidualStream& stream, Pass& pass) {
+    static constexpr Tensor layer(LayerIndex number, LayerKind kind, Tensor x, Tensor ids, ResidualStream& stream,
+                                  Pass& pass) {
         const Layer<Parts> layer(x.recorder(), number);
         const Tensor normed = layer.norm_1(x, stream);
-        if (is_lone && Parts::rewrites.lone_variate_matrix && config.layer_kind(number) == LayerKind::variate) {
+        if (is_lone && Parts::rewrites.lone_variate_matrix && kind == LayerKind::variate) {
             return layer.finish_alone(x, normed, stream);
         }
         const Tensor value = layer.value(normed);
-        if (config.layer_kind(number) == LayerKind::variate) {
+        if (kind == LayerKind::variate) {
             return layer.finish(x, among_variates(layer, normed, value, ids), stream);
         }
         const Tensor key = pass.rotate_key(layer.key(normed));
-        if (narrows && number == narrowing) {
-            x = pass.read(x);
-            ids = pass.read_ids(ids);
-            const Tensor query = pass.rotate_read_query(layer.query(layer.norm_1(x, stream)));
-            return layer.finish(x, pass.attend_read(number, query, key, value), stream);
-        }
         const Tensor query = pass.rotate_query(layer.query(normed));
         return layer.finish(x, pass.attend(number, query, key, value), stream);
+    }
+
+    /// The last layer over time; `ids` become those of the rows that are read.
+    template <class Pass>
+    static constexpr Tensor narrowing_layer(Tensor x, Tensor& ids, ResidualStream& stream, Pass& pass) {
+        const Layer<Parts> layer(x.recorder(), narrowing);
+        const Tensor normed = layer.norm_1(x, stream);
+        const Tensor value = layer.value(normed);
+        const Tensor key = pass.rotate_key(layer.key(normed));
+        x = pass.read(x);
+        ids = pass.read_ids(ids);
+        const Tensor query = pass.rotate_read_query(layer.query(layer.norm_1(x, stream)));
+        return layer.finish(x, pass.attend_read(narrowing, query, key, value), stream);
     }
 
     static constexpr Tensor among_variates(const Layer<Parts>& layer, Tensor normed, Tensor value, Tensor ids) {
