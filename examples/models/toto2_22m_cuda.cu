@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Toto 2.0 of 22 million parameters, compiled for CUDA devices.
+#include <totograph/models/toto2/family.hpp>
+
+#include "cuda_backends.hpp"
+#include "sizes.hpp"
+
+namespace examples::models {
+
+void toto2_22m_cuda(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint) {
+    constexpr totograph::cuda::ForecasterOptions in_bf16{};
+    add_cuda_backends<totograph::toto2::toto2_22m, in_bf16, toto2_lone, toto2_short, toto2_long>(registry, checkpoint);
+}
+
+}  // namespace examples::models
