@@ -50,7 +50,7 @@ class Runner {
     static_assert(bucket.batch * bucket.variates <= 65535,
                   "totograph: the CUDA executor takes at most 65,535 variates of all series of a bucket together.");
     /// With all iterations of loops: launches are made of the steps of all layers.
-    using Programs = SchedulePrograms<Model, bucket, options.passes, false>;
+    using Programs = SchedulePrograms<Model, bucket, options.passes, 0>;
     template <class... Each>
     using ExecutorOf = cuda::Executor<options.precision, Each...>;
 
