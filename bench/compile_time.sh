@@ -9,7 +9,7 @@
 #   bucket        a full-size model of 12 layers with one bucket, -O2
 #   two_buckets   the same with another bucket
 #   layers_24, layers_48
-#                 one bucket of a model of so many layers
+#                 one bucket of a model of so many layers, all but the last alike (as those of Toto 2.0 are)
 #   architecture  one bucket for one more architecture (nvcc)
 #
 # "more" is the time over that of the case that it adds to: of `bucket` over `headers`, of the others over `bucket`.
@@ -58,7 +58,7 @@ int main() {}
 #else
 namespace tg = totograph;
 struct Model {
-    static constexpr tg::toto1::Toto1Config config{.num_layers = LAYERS};
+    static constexpr tg::toto1::Toto1Config config{.num_layers = LAYERS, .spacewise_every_n_layers = LAYERS};
 };
 template <tg::Bucket bucket>
 std::vector<float> median(const tg::ModelWeights<Model>& weights, const tg::Series& series) {

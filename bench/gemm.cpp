@@ -26,7 +26,7 @@ constexpr int repeats = 7;
 constexpr double seconds_per_repeat = 0.02;
 
 struct LinearShape {
-    Index depth;
+    Index k;
     Index columns;
 };
 
@@ -115,37 +115,37 @@ struct Layers {
 
 Layers make_layers(const LinearShape& shape) {
     Layers layers;
-    const Index size = shape.depth * shape.columns;
+    const Index size = shape.k * shape.columns;
     const Index count = weights_to_cycle / size;
     layers.plain = noise(count * size);
     for (Index copy = 0; copy < count; ++copy) {
         const float* weights = layers.plain.data() + copy * size;
-        layers.packed.push_back(cpu::PackedMatrix<float>::pack(weights, shape.columns, shape.depth));
-        layers.packed_bfloat16.push_back(cpu::PackedMatrix<BFloat16>::pack(weights, shape.columns, shape.depth));
+        layers.packed.push_back(cpu::PackedMatrix<float>::pack(weights, shape.columns, shape.k));
+        layers.packed_bfloat16.push_back(cpu::PackedMatrix<BFloat16>::pack(weights, shape.columns, shape.k));
     }
     return layers;
 }
 
 void compare(cpu::ThreadPool& pool, const LinearShape& shape, const Layers& layers, Index rows) {
-    const std::vector<float> x = noise(rows * shape.depth);
+    const std::vector<float> x = noise(rows * shape.k);
     std::vector<float> y(static_cast<std::size_t>(rows * shape.columns));
     StoreTile store{y.data(), shape.columns};
     std::size_t turn = 0;
     const auto next = [&] { return turn = (turn + 1) % layers.packed.size(); };
 
     const auto eigen = [&] {
-        const float* weights = layers.plain.data() + static_cast<Index>(next()) * shape.depth * shape.columns;
+        const float* weights = layers.plain.data() + static_cast<Index>(next()) * shape.k * shape.columns;
         pool.for_each_thread([&](int thread) {
             const Index begin = shape.columns * thread / pool.threads();
             const Index end = shape.columns * (thread + 1) / pool.threads();
-            const Eigen::Map<const RowMajorMatrix> left(x.data(), rows, shape.depth);
-            const Eigen::Map<const RowMajorMatrix> right(weights + begin * shape.depth, end - begin, shape.depth);
+            const Eigen::Map<const RowMajorMatrix> left(x.data(), rows, shape.k);
+            const Eigen::Map<const RowMajorMatrix> right(weights + begin * shape.k, end - begin, shape.k);
             Strided out(y.data() + begin, rows, end - begin, Eigen::OuterStride<>(shape.columns));
             out.noalias() = left * right.transpose();
         });
     };
-    const auto single = [&] { cpu::gemm(pool, x.data(), rows, shape.depth, layers.packed[next()], store); };
-    const auto half = [&] { cpu::gemm(pool, x.data(), rows, shape.depth, layers.packed_bfloat16[next()], store); };
+    const auto single = [&] { cpu::gemm(pool, x.data(), rows, shape.k, layers.packed[next()], store); };
+    const auto half = [&] { cpu::gemm(pool, x.data(), rows, shape.k, layers.packed_bfloat16[next()], store); };
 
     std::vector<double> seconds[3];
     for (int repeat = 0; repeat < repeats; ++repeat) {
@@ -156,9 +156,9 @@ void compare(cpu::ThreadPool& pool, const LinearShape& shape, const Layers& laye
     const char* const names[] = {"Eigen float", "ours float", "ours bf16"};
     for (int way = 0; way < 3; ++way) {
         const double time = median(seconds[way]);
-        const double weights = static_cast<double>(shape.depth * shape.columns);
+        const double weights = static_cast<double>(shape.k * shape.columns);
         std::printf("%5lld -> %-5lld %5lld  %-12s %9.1f us %8.1f GFLOP/s %7.1f GB/s %6.2fx Eigen\n",
-                    static_cast<long long>(shape.depth), static_cast<long long>(shape.columns),
+                    static_cast<long long>(shape.k), static_cast<long long>(shape.columns),
                     static_cast<long long>(rows), names[way], time * 1e6,
                     2 * static_cast<double>(rows) * weights / time / 1e9, weights * (way == 2 ? 2 : 4) / time / 1e9,
                     median(seconds[0]) / time);

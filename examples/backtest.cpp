@@ -35,6 +35,7 @@
 #include "common/output_files.hpp"
 #include "common/progress.hpp"
 #include "common/run_program.hpp"
+#include "common/sampling.hpp"
 #include "intake/read_input.hpp"
 #include "intake/timeline.hpp"
 #include "models/model.hpp"
@@ -93,8 +94,10 @@ std::string key_of(const Options& options, const std::string& input, const std::
 
 std::string subtitle(const Options& options, const Plan& plan, const totograph::io::Table& table) {
     return plural(static_cast<std::int64_t>(table.columns.size()), "series") + ", " + plural(plan.windows, "window") +
-           " each, " + plural(options.context, "step") + " of history, " + plural(options.samples, "sample") +
-           ", seed " + std::to_string(options.seed) + (options.together ? ", series together" : "");
+           " each, " + plural(options.context, "step") + " of history, " +
+           (options.samples > 0 ? plural(options.samples, "sample") + ", seed " + std::to_string(options.seed)
+                                : "quantiles of the model") +
+           (options.together ? ", series together" : "");
 }
 
 void check_outputs(const Options& options) {
@@ -107,10 +110,15 @@ void check_outputs(const Options& options) {
 
 /// What is to be forecast of a table. Shortens the context to what the model was compiled for, and tells what is worth
 /// knowing.
-Plan plan_of(const totograph::io::Table& table, Options& options, ModelKind kind, Stage& stage) {
-    const ModelSizes most = most_of(kind);
-    const auto most_series = static_cast<std::size_t>(options.together ? most.variates : variates_at_once(kind));
+Plan plan_of(const totograph::io::Table& table, Options& options, const CheckpointModel& model, Stage& stage) {
+    const ModelSizes most = model.compiled->most();
+    const auto most_series =
+        static_cast<std::size_t>(options.together ? most.variates : model.compiled->variates_at_once);
     stage = Stage::arguments;
+    check_sampling(options.sampling, model.title, model.compiled->levels);
+    if (!model.compiled->levels.empty()) {
+        options.samples = 0;
+    }
     check_horizon(options.horizons.back(), options.extend, most, "--horizon");
     stage = Stage::input;
     const std::int64_t given_context = options.context;
@@ -156,9 +164,9 @@ std::optional<AllScores> scores_of(const totograph::io::Table& table, const Opti
     return scores;
 }
 
-void write_report(const AllScores& scores, const totograph::io::Table& table, const Options& options,
-                  const Plan& plan) {
-    const std::vector<ReportRow> rows = report_rows(scores, table.names, options.horizons);
+void write_report(const AllScores& scores, const totograph::io::Table& table, const Options& options, const Plan& plan,
+                  std::span<const double> model_levels) {
+    const std::vector<ReportRow> rows = report_rows(scores, table.names, options.horizons, model_levels);
     OutputFiles files;
     if (!options.csv.empty()) {
         files.add(options.csv, report_csv(rows));
@@ -183,7 +191,7 @@ int run(const Options& given, Stage& stage) {
     }
     stage = Stage::checkpoint;
     const std::filesystem::path checkpoint = checkpoint_or_demo(options.checkpoint);
-    const Plan plan = plan_of(table, options, kind_of(checkpoint), stage);
+    const Plan plan = plan_of(table, options, model_of(checkpoint), stage);
     stage = Stage::checkpoint;
     const std::unique_ptr<AnyModel> model = open_model(checkpoint);
     const std::string key = key_of(options, text, checkpoint, plan);
@@ -200,7 +208,7 @@ int run(const Options& given, Stage& stage) {
         return exit_interrupted;
     }
     stage = Stage::output;
-    write_report(*scores, table, options, plan);
+    write_report(*scores, table, options, plan, model->levels());
     if (!keeps_journal) {
         journal.remove();
     }

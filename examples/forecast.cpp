@@ -65,12 +65,15 @@ void tell(const std::vector<std::string>& notes, const Options& options) {
     }
 }
 
-std::string subtitle(const SeriesInput& input, const Options& options) {
+std::string subtitle(const SeriesInput& input, const Options& options, bool has_quantiles) {
     const auto series = static_cast<std::int64_t>(input.targets.size());
     std::string text = plural(series, "series") + ", " + plural(input.steps, "step") + " of history, " +
                        plural(input.horizon, "step") + " ahead, ";
-    text += options.samples == 0 ? "mean forecast"
-                                 : plural(options.samples, "sample") + ", seed " + std::to_string(options.seed);
+    if (options.samples > 0) {
+        text += plural(options.samples, "sample") + ", seed " + std::to_string(options.seed);
+    } else {
+        text += has_quantiles ? "quantiles of the model" : "mean forecast";
+    }
     if (!input.exogenous.empty()) {
         text += ", " + plural(static_cast<std::int64_t>(input.exogenous.size()), "exogenous column");
         text += input.future_exogenous.empty() ? " (past only)" : " (future known)";
@@ -90,7 +93,7 @@ void add_forecast(Results& results, const SeriesInput& input, const ForecastResu
     const Holdout holdout = holdout_scores(input, forecast, holdout_season(options.season, timeline, input.steps));
     Figure figure = make_figure(input, forecast, holdout, timeline);
     figure.title = "Forecast of " + input_name(options.input.filename());
-    figure.subtitle = subtitle(input, options);
+    figure.subtitle = subtitle(input, options, forecast.mean.empty());
     if (options.table) {
         results.printed += forecast_table(input, forecast, holdout, timeline);
     }
@@ -111,7 +114,8 @@ void add_forecast(Results& results, const SeriesInput& input, const ForecastResu
     }
 }
 
-int run(const Options& options, Stage& stage) {
+int run(const Options& given, Stage& stage) {
+    Options options = given;
     stage = Stage::output;
     for (const std::filesystem::path& path : {options.output, options.svg, options.dot}) {
         if (!path.empty() && path != "-") {
@@ -120,9 +124,10 @@ int run(const Options& options, Stage& stage) {
     }
     stage = Stage::checkpoint;
     const std::filesystem::path checkpoint = checkpoint_or_demo(options.checkpoint);
-    const ModelKind model = kind_of(checkpoint);
-    const ModelSizes most = most_of(model);
+    const CheckpointModel model = model_of(checkpoint);
+    const ModelSizes most = model.compiled->most();
     stage = Stage::arguments;
+    resolve_for(options, model.title, model.compiled->levels);
     check_horizon(options.horizon, options.extend, most, "--horizon");
     stage = Stage::input;
     const totograph::io::Table table = read_table(options);
@@ -137,7 +142,7 @@ int run(const Options& options, Stage& stage) {
     Results results;
     if (options.explain || !options.dot.empty()) {
         stage = Stage::forecast;
-        const ProgramDescription program = describe_program(input, options, model);
+        const ProgramDescription program = describe_program(input, options, *model.compiled);
         stage = Stage::output;
         if (options.explain) {
             results.printed += program.table;

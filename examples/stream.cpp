@@ -22,6 +22,7 @@
 #include "common/format.hpp"
 #include "common/output_files.hpp"
 #include "common/run_program.hpp"
+#include "common/sampling.hpp"
 #include "intake/read_input.hpp"
 #include "models/model.hpp"
 #include "stream/command_line.hpp"
@@ -327,7 +328,10 @@ private:
 
 int run(const Options& options, Stage& stage) {
     stage = Stage::checkpoint;
-    const std::unique_ptr<AnyModel> model = open_model(checkpoint_or_demo(options.checkpoint));
+    const std::filesystem::path checkpoint = checkpoint_or_demo(options.checkpoint);
+    const std::unique_ptr<AnyModel> model = open_model(checkpoint);
+    stage = Stage::arguments;
+    check_sampling(options.sampling, model_of(checkpoint).title, model->levels());
     stage = Stage::input;
     Session session(*model, options, stage);
     LineReader reader(STDIN_FILENO);

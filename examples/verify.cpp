@@ -51,9 +51,10 @@ int run(const Options& options, Stage& stage) {
         });
     }
     what.open_checkpoint = [&](const std::filesystem::path& checkpoint) {
+        const CheckpointModel model = model_of(checkpoint);
         add_backends(registry, checkpoint);
-        check_weights(checkpoint);
-        return std::string(kind_of(checkpoint) == ModelKind::demo ? "the demo model" : "Toto Open Base 1.0");
+        model.compiled->check_weights(checkpoint);
+        return std::string(model.title);
     };
     // What a device has room for, check_devices tells.
     what.memory = [](const serve::Backend& backend) {

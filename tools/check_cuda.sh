@@ -121,7 +121,7 @@ fi
 cmake -S "$source" -B "$build" "${options[@]}"
 
 python="${PYTHON:-python3}"
-targets=(tests_cuda bench_cuda)
+targets=(tests_cuda bench_cuda bench_cuda_toto2)
 if [[ "$quick" == no ]] &&
     "$python" -c 'import torch, toto, safetensors; assert torch.cuda.is_available()' 2> /dev/null; then
     targets+=(full_size_forecast)
@@ -193,5 +193,8 @@ step "what a launch costs"
 
 step "benchmark"
 "$build/bench/bench_cuda"
+
+step "benchmark of Toto 2.0"
+"$build/bench/bench_cuda_toto2"
 
 step "all checks passed"

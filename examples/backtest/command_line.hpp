@@ -31,7 +31,7 @@ of one season before, between limits that held as often as they should in the se
   ratio     MASE in units of the baseline's; over all series the geometric mean
             (of those above 0 and below infinity)
   CRPS      weighted quantile loss over the deciles: in units of the mean magnitude of what came
-  coverage  how often what came lay inside the 50%, 80% and 90% intervals
+  coverage  how often what came lay inside the 50%, 80% and 90% intervals; Toto 2.0 does not tell the last
 Finished windows are kept in a journal. A run that was interrupted goes on from there when the command is repeated.
 
 Examples:
@@ -97,7 +97,7 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
     number("--seed", options.seed, "Seed of the random numbers (default: 0)");
     app.add_flag("--together", options.together, "Let the series of a forecast see each other");
     app.add_option("--checkpoint", options.checkpoint,
-                   "Toto Open Base 1.0: a folder, a file, or the model's folder in\na Hugging Face cache\n(default: "
+                   "Toto 1.0 or 2.0: a folder, a file, or the model's folder in\na Hugging Face cache\n(default: "
                    "the small model that comes with totograph)")
         ->type_name("PATH");
     number("--threads", options.threads, "Forecasts to compute at the same time (default: one a core)");
@@ -110,6 +110,7 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
     if (!detail::parse(app, "backtest", argument_count, arguments, out, "Name the CSV file to test")) {
         return std::nullopt;
     }
+    options.sampling = detail::given_sampling(app);
     detail::check_backtest(options);
     return options;
 }

@@ -27,6 +27,7 @@ struct Options {
     std::int64_t context = 512;
     std::int64_t samples = 128;
     std::uint64_t seed = 0;
+    std::string sampling;  ///< The option about drawn futures that was given; empty: none.
     bool together = false;
     std::filesystem::path checkpoint;
     int threads = 0;  ///< 0: one a core

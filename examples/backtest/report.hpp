@@ -5,12 +5,14 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "../common/aligned.hpp"
 #include "../common/format.hpp"
 #include "../common/metrics.hpp"
+#include "../common/sampling.hpp"
 #include "../common/text.hpp"
 #include "../intake/season.hpp"
 #include "run_backtest.hpp"
@@ -29,9 +31,10 @@ struct ReportRow {
 };
 
 /// Rows by horizon; in each horizon the series as in the file, then their mean (of the ratios the geometric one, which
-/// no single series can spoil).
+/// no single series can spoil). Intervals that a model of quantiles at `model_levels` does not tell have no coverage.
 inline std::vector<ReportRow> report_rows(const AllScores& scores, const std::vector<std::string>& names,
-                                          const std::vector<std::int64_t>& horizons) {
+                                          const std::vector<std::int64_t>& horizons,
+                                          std::span<const double> model_levels = {}) {
     std::vector<ReportRow> rows;
     for (std::size_t at = 0; at < horizons.size(); ++at) {
         std::vector<Metrics> model;
@@ -46,6 +49,11 @@ inline std::vector<ReportRow> report_rows(const AllScores& scores, const std::ve
                 row.windows += window.steps > 0 ? 1 : 0;
             }
             row.model = metrics(windows, &Score::model);
+            for (std::size_t i = 0; i < intervals.size(); ++i) {
+                const bool is_told = has_quantile(model_levels, levels[intervals[i].low]) &&
+                                     has_quantile(model_levels, levels[intervals[i].high]);
+                row.model.coverage[i] = is_told ? row.model.coverage[i] : std::nan("");
+            }
             row.naive = metrics(windows, &Score::naive);
             row.ratio = row.model.mase / row.naive.mase;
             if (std::isfinite(row.ratio) && row.ratio > 0) {

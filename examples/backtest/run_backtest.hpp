@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -26,6 +27,7 @@
 #include "../common/centre.hpp"
 #include "../common/metrics.hpp"
 #include "../common/require_finite.hpp"
+#include "../common/sampling.hpp"
 #include "../common/seasonal_naive.hpp"
 #include "../models/model.hpp"
 #include "journal.hpp"
@@ -78,7 +80,11 @@ public:
         const totograph::Forecast forecast = forecaster_->forecast(series, request);
         require_finite(forecast);
         for (std::size_t i = 0; i < levels.size(); ++i) {
-            quantiles_[i] = forecast.quantile(levels[i]);
+            // What the model does not tell counts nowhere: the report leaves it out.
+            quantiles_[i] = has_quantile(forecast.levels(), levels[i])
+                                ? forecast.quantile(levels[i])
+                                : std::vector<float>(task.series * static_cast<std::size_t>(forecast.horizon()),
+                                                     std::numeric_limits<float>::quiet_NaN());
         }
         std::vector<Score> scores;
         for (std::size_t place = 0; place < task.series; ++place) {

@@ -70,6 +70,16 @@ CLI::Option* add_list(CLI::App& app, const std::string& name, std::vector<Item>&
     return app.add_option(name, append, words)->take_all();
 }
 
+/// The option about drawn futures that was given, after parsing; empty when none was.
+inline std::string given_sampling(const CLI::App& app) {
+    for (const char* option : {"--samples", "--seed"}) {
+        if (app.count(option) > 0) {
+            return option;
+        }
+    }
+    return "";
+}
+
 /// Reads the arguments of a program. False when they ask for an answer alone, as `--help` does: it is in `out` then.
 /// Refuses what is wrong; `missing` is what to say when there is no file, for programs that need one.
 inline bool parse(CLI::App& app, const std::string& program, int argument_count, const char* const* arguments,

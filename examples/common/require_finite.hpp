@@ -13,10 +13,9 @@ inline void require_finite(const totograph::Forecast& forecast) {
     if (forecast.is_finite()) {
         return;
     }
-    const totograph::Index samples = forecast.sample_count() == 0 ? 1 : forecast.sample_count();
-    const totograph::Index all = forecast.batch() * forecast.variates() * forecast.horizon() * samples;
     throw totograph::Error(totograph::ErrorCode::not_finite,
-                           std::to_string(forecast.not_finite()) + " of the " + std::to_string(all) +
+                           std::to_string(forecast.not_finite()) + " of the " +
+                               std::to_string(forecast.values().size()) +
                                " values that the model gave are no finite numbers, so there is no forecast. Either the "
                                "series is too large (values from about 1e38 on are; divide them first), or the "
                                "checkpoint is broken, which `verify --checkpoint FOLDER` tells.");

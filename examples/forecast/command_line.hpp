@@ -26,7 +26,8 @@ Exogenous columns are known ahead: append rows that hold their future values and
 season before, with the errors of both:
   MAE   mean absolute error of the median
   MASE  MAE in units of the mean seasonal difference of the history
-In the CSV, mean and standard_deviation are those of the samples: rare wild ones take them far from the median.
+In the CSV, mean and standard_deviation are those of the samples: rare wild ones take them far from the median. A model
+that forecasts quantiles has neither.
 
 Examples:
   forecast metrics.csv
@@ -86,7 +87,9 @@ inline void add_forecast_options(CLI::App& app, Options& options) {
         ->check(whole_number<std::int64_t>())
         ->group(group);
     app.add_flag("--extend", options.extend, "Go on from the medians where the model's horizon ends")->group(group);
-    app.add_option("--samples", options.samples, "Futures to draw; 0 forecasts the mean alone (default: 128)")
+    app.add_option("--samples", options.samples,
+                   "Futures to draw; 0 forecasts the mean alone (default: 128;\nToto 2.0 draws none, for it forecasts "
+                   "quantiles)")
         ->type_name("N")
         ->check(whole_number<std::int64_t>())
         ->group(group);
@@ -95,7 +98,7 @@ inline void add_forecast_options(CLI::App& app, Options& options) {
         ->check(whole_number<std::uint64_t>())
         ->group(group);
     add_list(app, "--quantiles", options.quantiles, split_numbers,
-             "Quantiles to report beside the median (default: 0.1,0.9)")
+             "Quantiles to report beside the median (default: 0.1,0.9;\nof Toto 2.0 between these)")
         ->type_name("Q,Q,...")
         ->group(group);
     app.add_option("--min", options.bounds.low, "The series are never below this: clip the forecast (counts: 0)")
@@ -105,7 +108,7 @@ inline void add_forecast_options(CLI::App& app, Options& options) {
         ->type_name("X")
         ->group(group);
     app.add_option("--checkpoint", options.checkpoint,
-                   "Toto Open Base 1.0: a folder, a file, or the model's folder in\na Hugging Face cache\n(default: "
+                   "Toto 1.0 or 2.0: a folder, a file, or the model's folder in\na Hugging Face cache\n(default: "
                    "the small model that comes with totograph)")
         ->type_name("PATH")
         ->group(group);
@@ -153,6 +156,7 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
     if (!detail::parse(app, "forecast", argument_count, arguments, out, "Name the CSV file to forecast")) {
         return std::nullopt;
     }
+    options.sampling = detail::given_sampling(app);
     check_options(options);
     return options;
 }

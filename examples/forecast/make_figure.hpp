@@ -2,6 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "figure.hpp"
@@ -35,11 +38,12 @@ inline Figure make_figure(const SeriesInput& input, const ForecastResult& result
                      (at >= input.units.size() || input.units[at].empty() ? "" : " [" + input.units[at] + "]");
         panel.history.assign(input.history[at].end() - tail, input.history[at].end());
         panel.line = series_slice(result.line(), series, result.horizon);
-        if (result.edges.size() == 4) {
-            const auto edge = [&](std::size_t index) {
-                return series_slice(result.edges[index].values, series, result.horizon);
-            };
-            panel.bands = {{90, edge(0), edge(3)}, {50, edge(1), edge(2)}};
+        for (std::size_t low = 0, high = result.edges.size(); low + 1 < high; ++low) {
+            const QuantileValues& below = result.edges[low];
+            const QuantileValues& above = result.edges[--high];
+            panel.bands.push_back({static_cast<int>(std::lround(100 * (above.level - below.level))),
+                                   series_slice(below.values, series, result.horizon),
+                                   series_slice(above.values, series, result.horizon)});
         }
         if (!holdout.series.empty()) {
             panel.truth = input.truth[at];

@@ -5,11 +5,14 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "../common/checks.hpp"
 #include "../common/format.hpp"
+#include "../common/sampling.hpp"
 #include "../intake/options.hpp"
 #include "bounds.hpp"
 
@@ -30,6 +33,7 @@ struct Options {
     bool extend = false;  ///< Go on where the model's horizon ends.
     std::int64_t samples = 128;
     std::uint64_t seed = 0;
+    std::string sampling;           ///< The option about drawn futures that was given; empty: none.
     std::vector<double> quantiles;  ///< Sorted by `check_options`; with samples and none given: 0.1, 0.9.
     Bounds bounds;                  ///< What the forecast is clipped to.
     std::filesystem::path checkpoint;
@@ -154,6 +158,22 @@ inline void check_options(Options& options) {
     if (options.output_is_stdout() && printed != nullptr) {
         detail::reject(std::string(printed) +
                        " would mix with the CSV that --output - prints; give --output the name of a file.");
+    }
+}
+
+/// What the options mean for a model that forecasts quantiles at `model_levels` (empty: it draws futures), and is
+/// called `model`. Throws `Error(invalid_argument)` for what it cannot give.
+inline void resolve_for(Options& options, std::string_view model, std::span<const double> model_levels) {
+    if (model_levels.empty()) {
+        return;
+    }
+    check_sampling(options.sampling, model, model_levels);
+    options.samples = 0;
+    for (const double level : options.quantiles) {
+        if (!has_quantile(model_levels, level)) {
+            detail::reject(std::string(model) + " forecasts quantiles " + levels_words(model_levels) +
+                           ", but --quantiles asks for " + short_number(level, 6) + "; ask for some between these.");
+        }
     }
 }
 

@@ -67,7 +67,7 @@ private:
     std::array<std::vector<double>, 4> scores_;
 };
 
-/// The median (the mean, where nothing was sampled) and the quantiles that were asked for.
+/// The median (the mean, where there is none) and the quantiles that were asked for.
 inline std::vector<ValueColumn> middle_and_quantiles(const ForecastResult& result) {
     std::vector<ValueColumn> columns = {{result.line_name(), &result.line()}};
     for (const QuantileValues& quantile : result.quantiles) {
@@ -134,7 +134,7 @@ inline std::string forecast_csv(const SeriesInput& input, const ForecastResult& 
     std::vector<detail::ValueColumn> columns = detail::middle_and_quantiles(result);
     hidden.add_steps(columns);
     hidden.add_scores(columns);
-    if (!result.median.empty()) {
+    if (!result.deviation.empty()) {
         columns.push_back({"mean", &result.mean});
         columns.push_back({"standard_deviation", &result.deviation});
     }

@@ -71,34 +71,44 @@ inline std::vector<float> clipped_samples(const totograph::Forecast& forecast, c
     return clipped;
 }
 
+/// The levels of the edges of charts' bands: half of the probability inside, and nearly all that is told.
+inline std::vector<double> edge_levels(const totograph::Forecast& forecast) {
+    const auto levels = forecast.levels();
+    return levels.empty() ? std::vector<double>{0.05, 0.25, 0.75, 0.95}
+                          : std::vector<double>{levels.front(), 0.25, 0.75, levels.back()};
+}
+
 inline ForecastResult summary(const totograph::Forecast& forecast, const SeriesInput& input, const Options& options) {
     ForecastResult result;
     result.series = static_cast<std::int64_t>(input.targets.size());
     result.horizon = input.horizon;
     result.samples = options.samples;
-    if (options.samples == 0) {
+    const bool has_quantiles = !forecast.levels().empty();
+    if (options.samples == 0 && !has_quantiles) {
         result.mean = targets_of(forecast.mean(), input);
         clip(result, options.bounds);
         return result;
     }
-    std::vector<float> clipped;
-    totograph::Forecast inside = forecast;
-    if (options.bounds.any()) {
-        clipped = clipped_samples(forecast, input, options.bounds);
-        inside = {clipped, forecast.batch(), forecast.variates(), forecast.horizon(), forecast.sample_count()};
+    if (!has_quantiles) {
+        std::vector<float> clipped;
+        totograph::Forecast inside = forecast;
+        if (options.bounds.any()) {
+            clipped = clipped_samples(forecast, input, options.bounds);
+            inside = {clipped, forecast.batch(), forecast.variates(), forecast.horizon(), forecast.sample_count()};
+        }
+        result.mean = targets_of(inside.mean(), input);
+        // One sample alone has no deviation; NaN is shown as a blank.
+        result.deviation = options.samples > 1 ? targets_of(inside.stddev(), input, true)
+                                               : std::vector<double>(result.mean.size(), std::nan(""));
     }
-    result.mean = targets_of(inside.mean(), input);
     const auto quantile = [&](double level) {
         return QuantileValues{level, targets_of(forecast.quantile(level), input)};
     };
     result.median = targets_of(forecast.median(), input);
-    // One sample alone has no deviation; NaN is shown as a blank.
-    result.deviation = options.samples > 1 ? targets_of(inside.stddev(), input, true)
-                                           : std::vector<double>(result.mean.size(), std::nan(""));
     for (const double level : options.quantiles) {
         result.quantiles.push_back(quantile(level));
     }
-    for (const double level : {0.05, 0.25, 0.75, 0.95}) {
+    for (const double level : edge_levels(forecast)) {
         result.edges.push_back(quantile(level));
     }
     clip(result, options.bounds);
@@ -167,9 +177,10 @@ inline ForecastResult run_forecast(const SeriesInput& input, const Options& opti
 }
 
 /// Describes what would run for this input and these options.
-inline ProgramDescription describe_program(const SeriesInput& input, const Options& options, ModelKind kind) {
-    const SeriesInput first = columns_of(input, input_groups(input, most_of(kind)).front());
-    return describe(kind, detail::series_view(first), detail::library_options(input, options));
+inline ProgramDescription describe_program(const SeriesInput& input, const Options& options,
+                                           const CompiledModel& model) {
+    const SeriesInput first = columns_of(input, input_groups(input, model.most()).front());
+    return model.describe(detail::series_view(first), detail::library_options(input, options));
 }
 
 }  // namespace examples

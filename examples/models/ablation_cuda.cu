@@ -18,7 +18,7 @@ std::vector<totograph::serve::Variant> device_ablation_variants(const std::files
     using namespace device_variants;
     using totograph::cuda::Capture;
     using totograph::cuda::Execution;
-    const bool is_trained = kind_of(checkpoint) == ModelKind::open_base;
+    const bool is_trained = model_of(checkpoint).compiled->name == "open_base";
     const auto weights = is_trained ? totograph::load<Model>(checkpoint) : totograph::untrained<Model>();
     std::vector<totograph::serve::Variant> variants;
     const auto add = [&](std::string name, std::string what, Made (*make)(const Weights&, const Resources&),

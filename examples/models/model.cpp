@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -14,37 +17,54 @@
 #include <totograph/forecast/bucket_choice.hpp>
 #include <totograph/io/checkpoint/checkpoint_files.hpp>
 #include <totograph/io/checkpoint/model_config.hpp>
-#include <totograph/models/toto1/config.hpp>
-#include <totograph/models/toto1/demo_1_0.hpp>
+#include <totograph/io/text.hpp>
 #include <totograph/serve/mode.hpp>
 
-#include "sizes.hpp"
+#include "known_models.hpp"
 
 namespace examples {
 
 namespace fs = std::filesystem;
 
-ModelKind kind_of(const fs::path& checkpoint) {
-    const fs::path config = totograph::io::find_checkpoint(checkpoint).config;
-    if (config.empty()) {
-        return ModelKind::open_base;
+namespace {
+
+const ListedModel* find_listed(std::string_view name) {
+    const std::span<const ListedModel> all = listed_models();
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const ListedModel& one) { return one.model->name == name; });
+    return found == all.end() ? nullptr : &*found;
+}
+
+/// For a checkpoint of a model that this build leaves out.
+[[noreturn]] void refuse_unlisted(const fs::path& checkpoint, const KnownModel& model) {
+    std::string titles;
+    std::string names;
+    for (const KnownModel& one : known_models()) {
+        if (find_listed(one.name) != nullptr) {
+            titles += (titles.empty() ? "" : ", ") + std::string(one.title);
+            names += std::string(one.name) + ";";
+        }
     }
-    const totograph::io::ModelConfig file(config);
-    const bool is_demo =
-        file.contains("embed_dim") && file.integer("embed_dim") == totograph::toto1::demo_1_0::config.embed_dim;
-    return is_demo ? ModelKind::demo : ModelKind::open_base;
+    throw totograph::Error(totograph::ErrorCode::config_mismatch,
+                           "The checkpoint " +
+                               totograph::io::in_quotes(checkpoint.string(), totograph::io::longest_quote) + " is " +
+                               std::string(model.title) + ", but this program was compiled for " + titles +
+                               " alone. Build it with -DTOTOGRAPH_PROGRAM_MODELS=\"" + names + std::string(model.name) +
+                               "\" to have that model as well.");
 }
 
-ModelSizes most_of(ModelKind kind) {
-    const totograph::Bucket& largest = kind == ModelKind::demo ? demo_long : open_base_long;
-    return {.context = largest.context,
-            .horizon = largest.horizon,
-            .variates = largest.variates,
-            .known = largest.exogenous};
-}
+}  // namespace
 
-totograph::Index variates_at_once(ModelKind kind) {
-    return kind == ModelKind::demo ? demo_at_once : most_variates;
+CheckpointModel model_of(const fs::path& checkpoint) {
+    const fs::path config = totograph::io::find_checkpoint(checkpoint).config;
+    const auto is_base = [](const KnownModel& one) { return one.name == "open_base"; };
+    const KnownModel& known = config.empty() ? *std::find_if(known_models().begin(), known_models().end(), is_base)
+                                             : known_model_of(totograph::io::ModelConfig(config));
+    const ListedModel* const listed = find_listed(known.name);
+    if (listed == nullptr) {
+        refuse_unlisted(checkpoint, known);
+    }
+    return {known.title, listed->model, listed->add_cuda_backends};
 }
 
 fs::path demo_checkpoint() {
@@ -72,21 +92,12 @@ fs::path demo_checkpoint() {
                                "checkpoint with --checkpoint.");
 }
 
-ProgramDescription describe(ModelKind kind, const totograph::Series& series,
-                            const totograph::ForecastOptions& options) {
-    return kind == ModelKind::demo ? describe_demo(series, options) : describe_open_base(series, options);
-}
-
 void add_backends(totograph::serve::BackendRegistry& registry, const fs::path& checkpoint) {
-    const bool is_demo = kind_of(checkpoint) == ModelKind::demo;
-    (is_demo ? add_demo : add_open_base)(registry, checkpoint);
-#ifdef TOTOGRAPH_EXAMPLES_CUDA
-    (is_demo ? add_demo_cuda : add_open_base_cuda)(registry, checkpoint);
-#endif
-}
-
-void check_weights(const fs::path& checkpoint) {
-    (kind_of(checkpoint) == ModelKind::demo ? check_demo_weights : check_open_base_weights)(checkpoint);
+    const CheckpointModel model = model_of(checkpoint);
+    model.compiled->add_backends(registry, checkpoint);
+    if (model.add_cuda_backends != nullptr) {
+        model.add_cuda_backends(registry, checkpoint);
+    }
 }
 
 namespace {
@@ -95,12 +106,12 @@ namespace {
 /// keeps the memory to what is used.
 class BackendModel final : public AnyModel {
 public:
-    BackendModel(totograph::Index patch_size, const ModelSizes& most,
-                 std::shared_ptr<const totograph::serve::Backend> backend)
-        : patch_size_(patch_size), most_(most), backend_(std::move(backend)) {}
+    BackendModel(const CompiledModel& compiled, std::shared_ptr<const totograph::serve::Backend> backend)
+        : compiled_(compiled), backend_(std::move(backend)) {}
 
-    [[nodiscard]] totograph::Index patch_size() const override { return patch_size_; }
-    [[nodiscard]] ModelSizes most() const override { return most_; }
+    [[nodiscard]] totograph::Index patch_size() const override { return compiled_.patch_size; }
+    [[nodiscard]] ModelSizes most() const override { return compiled_.most(); }
+    [[nodiscard]] std::span<const double> levels() const override { return compiled_.levels; }
 
     [[nodiscard]] std::unique_ptr<AnyForecaster> forecaster(const totograph::Series& series,
                                                             const totograph::ForecastOptions& options,
@@ -113,8 +124,7 @@ public:
     }
 
 private:
-    totograph::Index patch_size_;
-    ModelSizes most_;
+    const CompiledModel& compiled_;
     std::shared_ptr<const totograph::serve::Backend> backend_;
 };
 
@@ -122,11 +132,9 @@ private:
 
 std::unique_ptr<AnyModel> open_model(const fs::path& checkpoint) {
     totograph::serve::BackendRegistry backends;
-    add_backends(backends, checkpoint);
-    const ModelKind kind = kind_of(checkpoint);
-    const totograph::Index patch_size = kind == ModelKind::demo ? totograph::toto1::demo_1_0::config.patch_size
-                                                                : totograph::toto1::open_base_1_0::config.patch_size;
-    return std::make_unique<BackendModel>(patch_size, most_of(kind), backends.get("cpu"));
+    const CheckpointModel model = model_of(checkpoint);
+    model.compiled->add_backends(backends, checkpoint);
+    return std::make_unique<BackendModel>(*model.compiled, backends.get("cpu"));
 }
 
 }  // namespace examples

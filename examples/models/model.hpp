@@ -3,7 +3,8 @@
 
 #include <filesystem>
 #include <memory>
-#include <string>
+#include <span>
+#include <string_view>
 
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/series.hpp>
@@ -11,6 +12,7 @@
 #include <totograph/serve/backends/backend_registry.hpp>
 
 #include "../common/model_sizes.hpp"
+#include "compiled_model.hpp"
 
 // The programs' models behind plain functions. Each model with its buckets is compiled once, in a source file of its
 // own beside this header, and every program links that: programs that change often then compile in a second or two.
@@ -18,12 +20,6 @@ namespace examples {
 
 /// A forecaster of some bucket of some model. One thread at a time may use it.
 using AnyForecaster = totograph::serve::BucketForecaster;
-
-/// The program of a bucket, as a table and as a Graphviz graph.
-struct ProgramDescription {
-    std::string table;
-    std::string dot;
-};
 
 /// A model with its weights opened. Any number of threads may make forecasters of it.
 class AnyModel {
@@ -33,11 +29,14 @@ public:
     AnyModel& operator=(const AnyModel&) = delete;
     virtual ~AnyModel() = default;
 
-    /// Steps that the model takes at a time: a forecast of up to so many costs one pass.
+    /// Steps that the model takes at a time. Of Toto 1.0, a forecast of up to so many costs one pass.
     [[nodiscard]] virtual totograph::Index patch_size() const = 0;
 
     /// The most that one request may hold.
     [[nodiscard]] virtual ModelSizes most() const = 0;
+
+    /// The levels of the quantiles that it forecasts; empty for a model that samples.
+    [[nodiscard]] virtual std::span<const double> levels() const = 0;
 
     /// A forecaster for the cheapest bucket that serves such a request (only its sizes count); others it takes in parts
     /// where they are larger. It computes with so many threads (0: one a core). Throws `Error(no_bucket)`.
@@ -46,23 +45,17 @@ public:
                                                                     int threads) const = 0;
 };
 
-/// The models that the programs are compiled for.
-enum class ModelKind {
-    demo,       ///< The small model that comes with the library.
-    open_base,  ///< Toto Open Base 1.0.
+/// A checkpoint's model, one of those that the programs are compiled for.
+struct CheckpointModel {
+    std::string_view title;                   ///< As a person reads it.
+    const CompiledModel* compiled = nullptr;  ///< Never null.
+    void (*add_cuda_backends)(totograph::serve::BackendRegistry& registry,
+                              const std::filesystem::path& checkpoint) = nullptr;  ///< Null where there are none.
 };
 
-/// Which of them a checkpoint is, by its `config.json`; Toto Open Base 1.0 where it has none.
-ModelKind kind_of(const std::filesystem::path& checkpoint);
-
-/// The most that one request of a model may hold.
-ModelSizes most_of(ModelKind kind);
-/// How many variates a smaller bucket holds: unrelated series, which need not see each other, are best forecast so many
-/// at once.
-totograph::Index variates_at_once(ModelKind kind);
-
-/// What would run for such a request; needs no weights. Throws `Error(no_bucket)`.
-ProgramDescription describe(ModelKind kind, const totograph::Series& series, const totograph::ForecastOptions& options);
+/// Which model a checkpoint is, by its `config.json`; Toto Open Base 1.0 where it has none. Throws
+/// `Error(config_mismatch)` for one that is no known model, or that this build leaves out, and says which it has.
+CheckpointModel model_of(const std::filesystem::path& checkpoint);
 
 /// The folder of the small model that comes with the library: what TOTOGRAPH_DEMO_MODEL names, else where it was
 /// installed beside the running program, else where it lies in the sources. Throws `Error(file_not_found)`.
@@ -76,9 +69,6 @@ inline std::filesystem::path checkpoint_or_demo(const std::filesystem::path& che
 /// Opens a checkpoint as the model that it is, and adds what runs its buckets: the backend `cpu`, and in builds with
 /// CUDA `cuda`, `cuda-regional` and others. Throws `Error` as `totograph::load` does.
 void add_backends(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint);
-
-/// Reads all weights of a checkpoint. Throws `Error` for one that is not finite, and as `totograph::load` does.
-void check_weights(const std::filesystem::path& checkpoint);
 
 /// Opens a checkpoint as the model that it is. Throws `Error` as `totograph::load` does.
 std::unique_ptr<AnyModel> open_model(const std::filesystem::path& checkpoint);

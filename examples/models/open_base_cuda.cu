@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Toto Open Base 1.0, compiled for CUDA devices.
-#include "bucket_model_cuda.hpp"
+#include "cuda_backends.hpp"
 #include "sizes.hpp"
 
-namespace examples {
+namespace examples::models {
 
-void add_open_base_cuda(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint) {
+void open_base_cuda(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint) {
     constexpr totograph::cuda::ForecasterOptions in_bf16{};
     add_cuda_backends<totograph::toto1::open_base_1_0, in_bf16, open_base_short, open_base_long, open_base_mean>(
         registry, checkpoint);
 }
 
-}  // namespace examples
+}  // namespace examples::models

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <filesystem>
-
 #include <totograph/forecast/bucket.hpp>
 
-#include "model.hpp"
-
-// What the source files of this folder tell each other.
+// The buckets that the source files of this folder compile, for the CPU and for CUDA devices. A request is served by
+// the cheapest bucket that holds it. More buckets mean less padding and a longer compile.
 namespace examples {
 
 inline constexpr totograph::Index most_variates = 16;
 inline constexpr totograph::Index demo_at_once = 8;     // as many as it was trained with
 inline constexpr totograph::Index demo_context = 1024;  // the longest that it was trained with
-inline constexpr totograph::Index open_base_context = 4096;
+inline constexpr totograph::Index toto_context = 4096;  // the longest that the published models were trained with
 
-// A request is served by the cheapest bucket that holds it. More buckets mean less padding and a longer compile.
 inline constexpr totograph::Bucket demo_short{
     .variates = demo_at_once, .context = 512, .horizon = 96, .samples = 128, .exogenous = 4};
 inline constexpr totograph::Bucket demo_long{
@@ -25,18 +21,17 @@ inline constexpr totograph::Bucket demo_mean{
 inline constexpr totograph::Bucket open_base_short{
     .variates = most_variates, .context = 512, .horizon = 64, .samples = 128, .exogenous = 4};
 inline constexpr totograph::Bucket open_base_long{
-    .variates = most_variates, .context = open_base_context, .horizon = 336, .samples = 128, .exogenous = 4};
+    .variates = most_variates, .context = toto_context, .horizon = 336, .samples = 128, .exogenous = 4};
 inline constexpr totograph::Bucket open_base_mean{
-    .variates = most_variates, .context = open_base_context, .horizon = 336, .samples = 0, .exogenous = 4};
+    .variates = most_variates, .context = toto_context, .horizon = 336, .samples = 0, .exogenous = 4};
 
-void add_demo(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint);
-void add_open_base(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint);
-void check_demo_weights(const std::filesystem::path& checkpoint);
-void check_open_base_weights(const std::filesystem::path& checkpoint);
-// In builds with CUDA.
-void add_demo_cuda(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint);
-void add_open_base_cuda(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint);
-ProgramDescription describe_demo(const totograph::Series& series, const totograph::ForecastOptions& options);
-ProgramDescription describe_open_base(const totograph::Series& series, const totograph::ForecastOptions& options);
+// Of Toto 2.0, whose work is rows of variates and patches alone: one series by itself, a dashboard, and the most. The
+// first costs half of the second and a sixteenth of the third. The horizon is the longest that its authors forecast in
+// one pass; in one pass a shorter one costs little less, for a step costs as much as one of context.
+inline constexpr totograph::Bucket toto2_lone{.variates = 1, .context = toto_context, .horizon = 768};
+inline constexpr totograph::Bucket toto2_short{
+    .variates = most_variates, .context = 512, .horizon = 96, .exogenous = 4};
+inline constexpr totograph::Bucket toto2_long{
+    .variates = most_variates, .context = toto_context, .horizon = 768, .exogenous = 4};
 
 }  // namespace examples

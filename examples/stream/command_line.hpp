@@ -30,6 +30,7 @@ Rows go to standard output, as CSV:
   observed   a value that came, the 5%, 50% and 95% quantiles of what was forecast for it, its position among the
              sampled futures (0: below all, 1: above all), its score (distance from the median; 1 is the edge of the
              90% band on that side), and whether that is an alarm
+             (Toto 2.0 tells quantiles from 10% to 90%: lines through the outer two of them lead beyond)
   forecast   the quantiles of a step to come
 
 Examples:
@@ -77,7 +78,7 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
     number("--samples", options.samples, "Futures to draw (default: 128)");
     number("--seed", options.seed, "Seed of the random numbers (default: 0)");
     app.add_option("--checkpoint", options.checkpoint,
-                   "Toto Open Base 1.0: a folder, a file, or the model's folder in\na Hugging Face cache\n(default: "
+                   "Toto 1.0 or 2.0: a folder, a file, or the model's folder in\na Hugging Face cache\n(default: "
                    "the small model that comes with totograph)")
         ->type_name("PATH");
     number("--threads", options.threads, "Threads to compute with (default: one a core)");
@@ -87,6 +88,7 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
     if (!detail::parse(app, "stream", argument_count, arguments, out)) {
         return std::nullopt;
     }
+    options.sampling = detail::given_sampling(app);
     detail::check_stream(options);
     return options;
 }

@@ -44,7 +44,7 @@ public:
           least_steps_(2 * static_cast<std::size_t>(model.patch_size())),
           request_{.seed = options.seed,
                    .horizon = std::max(every_, options.horizon > 0 ? options.horizon : model.patch_size()),
-                   .samples = options.samples,
+                   .samples = model.levels().empty() ? options.samples : 0,
                    .extend = options.extend},
           ring_(names_.size(), static_cast<std::size_t>(std::min(options.context, model.most().context))),
           columns_(divide_columns(names_.size(), static_cast<std::size_t>(model.most().variates))),

@@ -88,7 +88,7 @@ inline void add_common(CLI::App& app, Options& options, std::string& level, std:
     app.add_option("--baseline", options.baseline, "The backend of the eager baseline (default: the same)")
         ->type_name("NAME");
     app.add_option("--checkpoint", options.checkpoint,
-                   "Toto Open Base 1.0: a folder, a file, or the model's folder in\na Hugging Face cache\n(default: "
+                   "Toto 1.0 or 2.0: a folder, a file, or the model's folder in\na Hugging Face cache\n(default: "
                    "the small model that comes with totograph)")
         ->type_name("PATH");
     number("--threads", options.threads, "Threads that a forecast may use (default: all)");

@@ -44,7 +44,7 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
         ->type_name("NAME");
     app.add_option("--execution-mode", mode, "The mode that is to serve (default: max-autotune)")->type_name("NAME");
     app.add_option("--checkpoint", options.checkpoint,
-                   "Toto Open Base 1.0: a folder, a file, or the model's folder in\na Hugging Face cache\n(default: "
+                   "Toto 1.0 or 2.0: a folder, a file, or the model's folder in\na Hugging Face cache\n(default: "
                    "the small model that comes with totograph)")
         ->type_name("PATH");
     app.add_option("--threads", options.threads, "Threads that a forecast is to use (default: all)")

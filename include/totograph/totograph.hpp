@@ -16,7 +16,7 @@
 #include <totograph/forecast/bucket_set.hpp>
 #include <totograph/forecast/cpu/forecaster.hpp>
 #include <totograph/forecast/forecast.hpp>
-#include <totograph/forecast/quantile_samples.hpp>
+#include <totograph/forecast/results/quantile_samples.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/forecast/weights/model_weights.hpp>
 #include <totograph/graph/program.hpp>

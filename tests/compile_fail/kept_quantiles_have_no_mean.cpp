@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: totograph: this family of models forecasts quantiles and has no mean; ask for median().
-#include <totograph/forecast/quantile_forecast.hpp>
+#include <totograph/forecast/results/quantile_forecast.hpp>
 
 using namespace totograph;
 

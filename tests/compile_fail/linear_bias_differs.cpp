@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: with the depth of its input, and its bias
+// expect: with the in_features of its input, and its bias
 #include <totograph/graph/program.hpp>
 #include <totograph/graph/recorder.hpp>
 

@@ -37,19 +37,20 @@ template <class Executor, class Program>
 tg::Index saved_bytes(bool reads) {
     using Lowered = tg::cuda::Lowering<Program, Executor::streams>;
     tg::Index elements = 0;
-    for (const tg::Step& step : Program::steps) {
+    Program::loop.for_each_step(Program::steps.size(), [&](int number, int) {
+        const tg::Step& step = Program::steps[static_cast<std::size_t>(number)];
         const tg::Kernel& kernel = Program::kernels[static_cast<std::size_t>(step.kernel)];
         if (!reads) {
             elements += Lowered::stores_bf16(step.output) ? kernel.iteration.size() : 0;
-            continue;
+            return;
         }
         if (kernel.kind == tg::KernelKind::gemm) {
-            elements += Lowered::stores_bf16(step.input) ? kernel.rows() * kernel.depth : 0;
+            elements += Lowered::stores_bf16(step.input) ? kernel.rows() * kernel.k : 0;
         }
         for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
             elements += Lowered::stores_bf16(step.operands[i]) ? kernel.operands[i].shape.size() : 0;
         }
-    }
+    });
     return 2 * elements;
 }
 
@@ -66,7 +67,7 @@ void check_launches() {
         CHECK(launch.steps.size() == static_cast<std::size_t>(launch.launch.count));
         next += launch.launch.count;
     }
-    CHECK(next == static_cast<int>(Program::steps.size()));
+    CHECK(next == tg::Facts<Program>::steps);
     const tg::StepFacts planned = tg::Facts<Program>::run(Executor::streams ? tg::DType::bf16 : tg::DType::f32);
     CHECK(list.facts().flops == planned.flops);
     CHECK(list.facts().bytes_read == planned.bytes_read - saved_bytes<Executor, Program>(true));

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The table of layers in docs/architecture.md is true: every folder of include/totograph has a row, and no header
-# includes one of a folder that its row does not list.
+# includes one of a folder that its row does not list. Headers of the library are included in angle brackets, by all.
+# And no folder holds more headers than one can take in at a glance.
 cmake_minimum_required(VERSION 3.25)
 
 file(READ "${SOURCE}/docs/architecture.md" text)
@@ -61,6 +62,37 @@ endforeach()
 
 if(wrong)
     message(FATAL_ERROR "Includes and the table of layers in docs/architecture.md differ:\n${wrong}")
+endif()
+set(most_headers 22)
+file(GLOB_RECURSE folders LIST_DIRECTORIES true "${SOURCE}/include/totograph/*")
+list(FILTER folders EXCLUDE REGEX "[.][a-z]+$")
+foreach(folder IN LISTS folders)
+    file(GLOB in_folder "${folder}/*.hpp")
+    list(LENGTH in_folder count)
+    if(count GREATER most_headers)
+        file(RELATIVE_PATH name "${SOURCE}" "${folder}")
+        message(FATAL_ERROR "${name} holds ${count} headers, more than ${most_headers}; put some into a folder.")
+    endif()
+endforeach()
+
+# A header of the library never lies beside the file that includes it, for a compiler to look there first.
+set(quoted "")
+set(paths "${SOURCE}/README.md" "${SOURCE}/docs/*.md")
+foreach(folder include examples tests bench tools)
+    foreach(ending hpp cpp cu)
+        list(APPEND paths "${SOURCE}/${folder}/*.${ending}")
+    endforeach()
+endforeach()
+file(GLOB_RECURSE files ${paths})
+foreach(file IN LISTS files)
+    file(STRINGS "${file}" lines REGEX "^ *# *include *\"totograph/")
+    foreach(line IN LISTS lines)
+        file(RELATIVE_PATH name "${SOURCE}" "${file}")
+        string(APPEND quoted "  ${name}: ${line}\n")
+    endforeach()
+endforeach()
+if(quoted)
+    message(FATAL_ERROR "Headers of the library are included in angle brackets, <totograph/...>:\n${quoted}")
 endif()
 if(includes EQUAL 0)
     message(FATAL_ERROR "No include was found below ${SOURCE}/include/totograph.")

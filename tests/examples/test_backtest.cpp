@@ -408,6 +408,9 @@ TEST_CASE("the report has a row for each series and one for all, by horizon") {
     const std::string csv = report_csv(rows);
     CHECK(has(csv, "\nseries,\"a,b\",24,1,1,0.1,1,1,1,2,0.2,0,0,0,0.5\n"));
     CHECK(has(csv, "\ntotal,,96,2,1.5,0.1,1,1,1,2,0.2,0,0,0,0.707106781187\n"));
+    // A model of quantiles from 0.1 to 0.9 tells nothing of 90%.
+    const std::vector<ReportRow> deciles = report_rows(scores, {"a,b", "<c>"}, {24, 96}, std::vector{0.1, 0.5, 0.9});
+    CHECK(has(report_csv(deciles), "\nseries,\"a,b\",24,1,1,0.1,1,1,,2,0.2,0,0,0,0.5\n"));
     CHECK(has(report_table(rows, 24), "96 steps ahead, against the value 24 steps before"));
     const std::string svg = report_svg("t & t", "s", rows, 1);
     CHECK(has(svg, "&lt;c&gt;"));

@@ -57,6 +57,7 @@ TEST_CASE("defaults") {
     CHECK(options.horizon == 60);
     CHECK(options.samples == 128);
     CHECK(options.seed == 0);
+    CHECK(options.sampling.empty());
     CHECK(options.quantiles == std::vector<double>{0.1, 0.9});
     CHECK(!options.bounds.any());
     CHECK(options.checkpoint.empty());
@@ -109,6 +110,7 @@ TEST_CASE("every option arrives") {
     CHECK(options.context == 512);
     CHECK(options.horizon == 7);
     CHECK(options.samples == 9);
+    CHECK(options.sampling == "--samples");
     CHECK(options.seed == 18446744073709551615ULL);
     CHECK(options.quantiles == std::vector<double>{0.25, 0.9});
     CHECK(options.checkpoint == "dir");

@@ -112,6 +112,49 @@ TEST_CASE("bounds clip quantiles, and the samples that the mean is taken of") {
     CHECK(std::isnan(options.bounds.clip(gap)));
 }
 
+TEST_CASE("of a model that forecasts quantiles these are shown, and no mean") {
+    SeriesInput input = input_of({{9, 11}});
+    input.levels = {10};
+    input.horizon = 1;
+    const std::vector<double> model_levels = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9};
+    const std::vector<float> quantiles = {-4, -3, -2, -1, 0, 1, 2, 3, 8};
+    const totograph::Forecast forecast(quantiles, 1, 1, 1, 0, 0, model_levels);
+    Options options;
+    options.quantiles = {0.25, 0.9};
+    options.bounds.high = 16;
+    resolve_for(options, "a model", model_levels);
+    const ForecastResult result = detail::summary(forecast, input, options);
+    CHECK(result.mean.empty());
+    CHECK(result.deviation.empty());
+    CHECK(result.samples == 0);
+    CHECK(result.median == std::vector<double>{10});
+    CHECK(std::string(result.line_name()) == "median");
+    CHECK(result.quantiles[0].values[0] == Approx(7.5));
+    CHECK(result.quantiles[1].values[0] == 16);
+    REQUIRE(result.edges.size() == 4);
+    CHECK(result.edges[0].level == 0.1);
+    CHECK(result.edges[3].values[0] == 16);
+    CHECK(result.edges[1].values[0] == Approx(7.5));
+}
+
+TEST_CASE("what a model that forecasts quantiles cannot give is refused") {
+    const std::vector<double> model_levels = {0.1, 0.5, 0.9};
+    Options options;
+    options.quantiles = {0.1, 0.9};
+    CHECK_NOTHROW(resolve_for(options, "a model", model_levels));
+    CHECK_NOTHROW(resolve_for(options, "a model", {}));
+    options.quantiles = {0.05, 0.9};
+    CHECK_NOTHROW(resolve_for(options, "a model", {}));
+    CHECK(refusal([&] { resolve_for(options, "A model", model_levels); }) ==
+          "A model forecasts quantiles from 0.1 to 0.9, but --quantiles asks for 0.05; ask for some between these.");
+    options.sampling = "--seed";
+    CHECK_NOTHROW(resolve_for(options, "a model", {}));
+    CHECK(
+        refusal([&] { resolve_for(options, "a model", model_levels); }) ==
+        "--seed is for models that draw futures, but a model forecasts quantiles, from 0.1 to 0.9, and draws nothing; "
+        "leave it out.");
+}
+
 TEST_CASE("--min 0 is suggested where the forecast alone is below zero") {
     const SeriesInput input = input_of({{1, 0, gap}, {-1, 2}, {3, 4}, {5, 5}});
     ForecastResult result;

@@ -11,10 +11,11 @@
 #include <sstream>
 #include <string>
 
+#include <totograph/io/csv/csv.hpp>
+
 #include "../../examples/common/output_files.hpp"
 #include "../../examples/common/progress.hpp"
 #include "../../examples/forecast/make_figure.hpp"
-#include "totograph/io/csv/csv.hpp"
 
 using namespace examples;
 

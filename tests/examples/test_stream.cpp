@@ -83,6 +83,7 @@ public:
     [[nodiscard]] ModelSizes most() const override {
         return {.context = 1000, .horizon = 336, .variates = 16, .known = 4};
     }
+    [[nodiscard]] std::span<const double> levels() const override { return {}; }
     [[nodiscard]] std::unique_ptr<AnyForecaster> forecaster(const totograph::Series&, const totograph::ForecastOptions&,
                                                             int) const override {
         return std::make_unique<FakeForecaster>(asked);
@@ -121,6 +122,32 @@ TEST_CASE("the ring keeps the newest observations in order") {
     ring.lay_out(values, observed, levels);
     CHECK(levels == std::vector<double>{98, 980});
     CHECK(values == std::vector<float>{-1, 0, 1, -10, 0, 10});
+}
+
+TEST_CASE("where a value lies among quantiles, and beyond them") {
+    const std::vector<double> model_levels = {0.1, 0.5, 0.9};
+    const std::vector<float> quantiles = {0, 2, 3};
+    const Expectation expected(quantiles, 10, model_levels);
+    CHECK(expected.quantile(0.5) == Approx(12));
+    CHECK(expected.quantile(0.3) == Approx(11));
+    CHECK(expected.quantile(0.05) == Approx(9.75));  // the lines go on
+    CHECK(expected.quantile(0.95) == Approx(13.125));
+    CHECK(expected.position(12) == Approx(0.5));
+    CHECK(expected.position(11) == Approx(0.3));
+    CHECK(expected.position(9.75) == Approx(0.05));
+    CHECK(expected.position(13.125) == Approx(0.95));
+    CHECK(expected.position(-1e300) == 0);
+    CHECK(expected.position(1e300) == 1);
+    CHECK(expected.score(14.25) == Approx(2));
+    const std::vector<float> flat = {5, 5, 5};
+    CHECK(Expectation(flat, 0, model_levels).position(5) == Approx(0.5));
+    CHECK(Expectation(flat, 0, model_levels).position(4.9) == 0);
+    CHECK(Expectation(flat, 0, model_levels).position(5.1) == 1);
+    CHECK(Expectation(flat, 0, model_levels).score(5.1) == 1000);
+    Expectations all;
+    const std::vector<float> two = {0, 1, 2, 3, 4, 5};
+    all.add(totograph::Forecast(two, 1, 2, 1, 0, 0, model_levels), std::vector<double>{100, 200});
+    CHECK(all.of(1, 0).quantile(0.5) == Approx(204));
 }
 
 TEST_CASE("where a value lies among the samples") {

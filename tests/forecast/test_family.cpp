@@ -14,8 +14,8 @@
 #include <totograph/forecast/bucket_set.hpp>
 #include <totograph/forecast/cpu/eager_forecaster.hpp>
 #include <totograph/forecast/cpu/forecaster.hpp>
-#include <totograph/forecast/quantile_forecast.hpp>
-#include <totograph/forecast/result_memory.hpp>
+#include <totograph/forecast/results/quantile_forecast.hpp>
+#include <totograph/forecast/results/result_memory.hpp>
 
 #include "forecast/smallest_family.hpp"
 #include "io/support.hpp"

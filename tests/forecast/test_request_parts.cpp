@@ -280,6 +280,27 @@ TEST_CASE("what cannot be extended") {
     CHECK(less.runs == 3);
 }
 
+TEST_CASE("what a model has no meaning for is refused before anything runs") {
+    const Request request = full(1);
+    tg::Series series = series_of(request);
+    tg::ForecastPlan plan = tg::ForecastPlan::of(small, patch);
+    CHECK(tg::check_for(series, {.horizon = 40, .extend = true}, plan).horizon == 40);
+    plan.takes_groups_by_step = false;
+    tg::test::check_error(ErrorCode::invalid_argument, {"one group id for each variate", "[batch, variates]"},
+                          [&] { (void)tg::check_for(series, {}, plan); });
+    const std::vector<std::int32_t> by_variate{0, 1, 1};
+    series.groups = by_variate;
+    // The second chunk would read a gap of the first one's future as an observed zero of its history.
+    const std::vector<std::uint8_t> known(64, 1);
+    series.future_observed = known;
+    tg::test::check_error(ErrorCode::invalid_argument, {"without gaps"},
+                          [&] { (void)tg::check_for(series, {}, plan); });
+    plan.takes_future_gaps = true;
+    CHECK(tg::check_for(series, {}, plan).horizon == 20);
+    tg::test::check_error(ErrorCode::invalid_argument, {"40 steps goes beyond 20", "Series::future_observed"},
+                          [&] { (void)tg::check_for(series, {.horizon = 40, .extend = true}, plan); });
+}
+
 TEST_CASE("a result that there is no memory for is an error that names its size") {
     struct Full {
         std::size_t size = 0;

@@ -4,8 +4,9 @@
 #include <string>
 #include <string_view>
 
+#include <totograph/io/cache/cache_file.hpp>
+
 #include "require.hpp"
-#include "totograph/io/cache/cache_file.hpp"
 
 using fuzz::require;
 

@@ -8,9 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include <totograph/core/error.hpp>
+#include <totograph/io/csv/csv.hpp>
+
 #include "require.hpp"
-#include "totograph/core/error.hpp"
-#include "totograph/io/csv/csv.hpp"
 
 namespace {
 

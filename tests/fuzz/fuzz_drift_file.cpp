@@ -7,11 +7,12 @@
 #include <string>
 #include <string_view>
 
+#include <totograph/core/error.hpp>
+#include <totograph/diagnostics/drift_file.hpp>
+#include <totograph/forecast/bucket.hpp>
+
 #include "require.hpp"
 #include "scratch_file.hpp"
-#include "totograph/core/error.hpp"
-#include "totograph/diagnostics/drift_file.hpp"
-#include "totograph/forecast/bucket.hpp"
 
 using fuzz::require;
 

@@ -4,9 +4,10 @@
 #include <string>
 #include <string_view>
 
+#include <totograph/core/error.hpp>
+#include <totograph/io/gzip.hpp>
+
 #include "require.hpp"
-#include "totograph/core/error.hpp"
-#include "totograph/io/gzip.hpp"
 
 namespace {
 

@@ -5,10 +5,11 @@
 #include <string>
 #include <string_view>
 
+#include <totograph/core/error.hpp>
+
 #include "../../examples/backtest/journal.hpp"
 #include "require.hpp"
 #include "scratch_file.hpp"
-#include "totograph/core/error.hpp"
 
 namespace {
 

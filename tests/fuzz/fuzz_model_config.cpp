@@ -4,9 +4,10 @@
 #include <string_view>
 #include <vector>
 
+#include <totograph/core/error.hpp>
+#include <totograph/io/checkpoint/model_config.hpp>
+
 #include "require.hpp"
-#include "totograph/core/error.hpp"
-#include "totograph/io/checkpoint/model_config.hpp"
 
 namespace {
 

@@ -5,10 +5,11 @@
 #include <span>
 #include <vector>
 
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/error.hpp>
+#include <totograph/io/checkpoint/safetensors.hpp>
+
 #include "require.hpp"
-#include "totograph/core/dtype.hpp"
-#include "totograph/core/error.hpp"
-#include "totograph/io/checkpoint/safetensors.hpp"
 
 using fuzz::require;
 

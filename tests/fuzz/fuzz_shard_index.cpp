@@ -5,9 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include <totograph/core/error.hpp>
+#include <totograph/io/checkpoint/shard_index.hpp>
+
 #include "require.hpp"
-#include "totograph/core/error.hpp"
-#include "totograph/io/checkpoint/shard_index.hpp"
 
 using fuzz::require;
 

@@ -9,12 +9,13 @@
 #include <string>
 #include <vector>
 
+#include <totograph/core/error.hpp>
+#include <totograph/io/file_descriptor.hpp>
+
 #include "../../examples/stream/line_reader.hpp"
 #include "../../examples/stream/observation.hpp"
 #include "../../examples/stream/options.hpp"
 #include "require.hpp"
-#include "totograph/core/error.hpp"
-#include "totograph/io/file_descriptor.hpp"
 
 namespace {
 

@@ -4,9 +4,10 @@
 #include <string>
 #include <string_view>
 
+#include <totograph/io/time/timestamp.hpp>
+
 #include "../../examples/stream/stream_clock.hpp"
 #include "require.hpp"
-#include "totograph/io/time/timestamp.hpp"
 
 using fuzz::require;
 

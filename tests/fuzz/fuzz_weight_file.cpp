@@ -8,9 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include <totograph/io/cache/block_checksum.hpp>
+#include <totograph/io/cache/weight_file.hpp>
+
 #include "require.hpp"
-#include "totograph/io/cache/block_checksum.hpp"
-#include "totograph/io/cache/weight_file.hpp"
 
 namespace {
 

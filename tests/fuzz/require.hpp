@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "totograph/core/error.hpp"
-#include "totograph/io/text.hpp"
+#include <totograph/core/error.hpp>
+#include <totograph/io/text.hpp>
 
 namespace fuzz {
 

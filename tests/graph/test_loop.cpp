@@ -198,10 +198,6 @@ template <class Model>
 using WithLoops = Program<Model, Passes{}, true, Loops::most>;
 using DecodeOfGroups = WithLoops<toto1::Decode<TwoGroups, bucket, toto1::Rewrites{}>>;
 
-/// All layers written out.
-template <class Model>
-using WrittenOut = Program<Model, Passes{}, true, 0>;
-
 /// Whether two programs have the same tables, but for how often their loops run.
 template <class A, class B>
 constexpr bool have_equal_tables() {
@@ -272,7 +268,7 @@ void check_same(std::span<const Entry> found, std::span<const Entry> expected) {
 /// which order the arguments of one call are is the compiler's choice, and g++ takes another one at run time.)
 template <class Program>
 void check_unrolled() {
-    using AllLayers = totograph::Program<typename Program::Model, Program::passes, true, 0>;
+    using AllLayers = typename WrittenOut<Program>::type;
     const ProgramTables expected = short_tables_of<AllLayers>();
     const ProgramTables found = tables_of<Program>();
     REQUIRE(found.nodes.size() == expected.nodes.size());
@@ -361,7 +357,7 @@ TEST_CASE("a loop computes what its layers do, to the bit") {
         std::array<float, 3 * width> found{};
         std::array<float, 3 * width> expected{};
         run<WithLoops<Model>>(weights, found);
-        run<WrittenOut<Model>>(weights, expected);
+        run<typename WrittenOut<Program<Model>>::type>(weights, expected);
         CHECK(found == expected);
         CHECK(found[0] != 0);
     };

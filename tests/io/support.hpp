@@ -16,7 +16,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "totograph/core/error.hpp"
+#include <totograph/core/error.hpp>
 
 namespace totograph::test {
 

@@ -9,8 +9,9 @@
 #include <system_error>
 #include <vector>
 
+#include <totograph/io/atomic_file.hpp>
+
 #include "support.hpp"
-#include "totograph/io/atomic_file.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "totograph/io/gzip.hpp"
+#include <totograph/io/gzip.hpp>
 
 #include <doctest/doctest.h>
 

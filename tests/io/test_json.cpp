@@ -7,10 +7,11 @@
 #include <string>
 #include <string_view>
 
+#include <totograph/io/json.hpp>
+#include <totograph/io/json_text.hpp>
+#include <totograph/io/json_value.hpp>
+
 #include "support.hpp"
-#include "totograph/io/json.hpp"
-#include "totograph/io/json_text.hpp"
-#include "totograph/io/json_value.hpp"
 
 namespace {
 

@@ -4,9 +4,10 @@
 #include <cstddef>
 #include <utility>
 
+#include <totograph/io/file_descriptor.hpp>
+#include <totograph/io/mapped_file.hpp>
+
 #include "support.hpp"
-#include "totograph/io/file_descriptor.hpp"
-#include "totograph/io/mapped_file.hpp"
 
 namespace {
 

@@ -10,8 +10,9 @@
 #include <string>
 #include <utility>
 
+#include <totograph/io/random_access_file.hpp>
+
 #include "support.hpp"
-#include "totograph/io/random_access_file.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "totograph/io/text.hpp"
+#include <totograph/io/text.hpp>
 
 #include <doctest/doctest.h>
 

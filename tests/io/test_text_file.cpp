@@ -7,9 +7,10 @@
 #include <string>
 #include <thread>
 
+#include <totograph/io/checkpoint/model_config.hpp>
+#include <totograph/io/text_file.hpp>
+
 #include "support.hpp"
-#include "totograph/io/checkpoint/model_config.hpp"
-#include "totograph/io/text_file.hpp"
 
 namespace {
 

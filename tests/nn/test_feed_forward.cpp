@@ -36,6 +36,7 @@ struct Model {
         using Mlp = nn::ResidualMlp<nn::ResidualMlpSize{.in = width, .hidden = hidden, .out = 2}>;
         const Mlp mlp{.first = {r, "first"_name}, .second = {r, "second"_name}, .skip = {r, "skip"_name}};
         r.store(r.state("out.mlp", {rows, 2}), mlp.record(x));
+        r.store(r.state("out.joined", {rows, 2}), mlp.record_joined(x));
     }
 };
 
@@ -63,6 +64,7 @@ TEST_CASE("feed-forward layers: gated with packed weights, with separate ones, a
             const auto out = state_of<float>(executor, "out");
             const auto separate = state_of<float>(executor, "out.separate");
             const auto mlp = state_of<float>(executor, "out.mlp");
+            const auto joined = state_of<float>(executor, "out.joined");
             for (Index row = 0; row < rows; ++row) {
                 const auto at = [&](Index k) {
                     return static_cast<double>(x[static_cast<std::size_t>(row * width + k)]);
@@ -87,9 +89,11 @@ TEST_CASE("feed-forward layers: gated with packed weights, with separate ones, a
                     CHECK(separate[place] == near(projected(of(separate_inner), hidden, "down", column, false)));
                 }
                 for (Index column = 0; column < 2; ++column) {
-                    CHECK(mlp[static_cast<std::size_t>(row * 2 + column)] ==
-                          near(projected(of(mlp_inner), hidden, "second", column) +
-                               projected(at, width, "skip", column)));
+                    const auto place = static_cast<std::size_t>(row * 2 + column);
+                    const double expected =
+                        projected(of(mlp_inner), hidden, "second", column) + projected(at, width, "skip", column);
+                    CHECK(mlp[place] == near(expected));
+                    CHECK(joined[place] == near(expected));
                 }
             }
         });

@@ -6,6 +6,7 @@
 
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/recorder.hpp>
+#include <totograph/nn/partial_rotary.hpp>
 #include <totograph/nn/rotary.hpp>
 
 #include "support/executors.hpp"
@@ -20,6 +21,7 @@ constexpr Index heads = 2;
 constexpr Index head_dim = 6;
 constexpr Index width = heads * head_dim;
 constexpr nn::RotaryConfig config{.theta = 100, .xpos_scale_base = 16};
+constexpr nn::PartialRotarySize partial{.head_dim = head_dim, .rotated = 4, .theta = 100, .xpos_scale_base = 16};
 
 struct Model {
     static constexpr void record(Recorder& r) {
@@ -30,6 +32,13 @@ struct Model {
         const Tensor x = r.state("x", shape);
         r.store(r.state("out.query", shape), nn::rotate(x, tables.query_cosine, tables.query_sine));
         r.store(r.state("out.key", shape), nn::rotate(x, tables.key_cosine, tables.key_sine));
+
+        const auto part = nn::partial_rotary_tables<partial>(counted, centre);
+        r.store(r.state("out.part.query", shape), nn::rotate(x, part.query_cosine, part.query_sine));
+        r.store(r.state("out.part.key", shape), nn::rotate(x, part.key_cosine, part.key_sine));
+        constexpr nn::PartialRotarySize whole{.head_dim = head_dim, .rotated = head_dim, .use_xpos = false};
+        const auto plain = nn::partial_rotary_tables<whole>(counted, centre);
+        r.store(r.state("out.plain", shape), nn::rotate(x, plain.key_cosine, plain.key_sine));
     }
 };
 
@@ -44,9 +53,24 @@ double rotated(const Row& row, Index column, double position, double centre, dou
     return (row(column) * std::cos(position * frequency) + turned * std::sin(position * frequency)) * scale;
 }
 
+/// The same of the first dimensions of each head: frequencies and scales by pairs.
+template <class Row>
+double partly_rotated(const Row& row, Index column, double position, double centre, double sign) {
+    const Index in_head = column % head_dim;
+    if (in_head >= partial.rotated) {
+        return row(column);
+    }
+    const double place = 2.0 * std::floor(static_cast<double>(in_head) / 2.0);
+    const double angle = position * std::pow(partial.theta, -place / partial.rotated);
+    const double base = (place + 0.4 * partial.rotated) / (1.4 * partial.rotated);
+    const double scale = std::pow(base, sign * (position - centre) / partial.xpos_scale_base);
+    const double turned = in_head % 2 == 0 ? -row(column + 1) : row(column - 1);
+    return (row(column) * std::cos(angle) + turned * std::sin(angle)) * scale;
+}
+
 }  // namespace
 
-TEST_CASE("rotary embeddings with scales, of queries and keys") {
+TEST_CASE("rotary embeddings of queries and keys: with scales, of a part of each head, and plain") {
     run_on_both<Model>(
         [](auto& executor) {
             const auto centre = state_of<float>(executor, "centre");
@@ -57,6 +81,9 @@ TEST_CASE("rotary embeddings with scales, of queries and keys") {
             const auto x = state_of<float>(executor, "x");
             const auto queries = state_of<float>(executor, "out.query");
             const auto keys = state_of<float>(executor, "out.key");
+            const auto part_queries = state_of<float>(executor, "out.part.query");
+            const auto part_keys = state_of<float>(executor, "out.part.key");
+            const auto plain = state_of<float>(executor, "out.plain");
             for (Index row = 0; row < 2 * 3 * positions; ++row) {
                 const auto position = static_cast<double>(row % positions);
                 const double centre = row < 3 * positions ? 3 : 5;
@@ -67,6 +94,12 @@ TEST_CASE("rotary embeddings with scales, of queries and keys") {
                     const auto place = static_cast<std::size_t>(row * width + column);
                     CHECK(queries[place] == near(rotated(at, column, position, centre, 1)));
                     CHECK(keys[place] == near(rotated(at, column, position, centre, -1)));
+                    CHECK(part_queries[place] == near(partly_rotated(at, column, position, centre, 1)));
+                    CHECK(part_keys[place] == near(partly_rotated(at, column, position, centre, -1)));
+                    const Index pair = column % head_dim / 2;
+                    const double angle = position * std::pow(10000.0, -2.0 * static_cast<double>(pair) / head_dim);
+                    const double turned = column % 2 == 0 ? -at(column + 1) : at(column - 1);
+                    CHECK(plain[place] == near(at(column) * std::cos(angle) + turned * std::sin(angle)));
                 }
             }
         });

@@ -14,7 +14,7 @@
 
 #include <totograph/core/error.hpp>
 #include <totograph/core/log.hpp>
-#include <totograph/forecast/result_memory.hpp>
+#include <totograph/forecast/results/result_memory.hpp>
 #include <totograph/serve/backends/backend.hpp>
 #include <totograph/serve/backends/backend_registry.hpp>
 #include <totograph/serve/result_pool.hpp>

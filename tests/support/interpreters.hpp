@@ -239,8 +239,8 @@ private:
         const PreparedWeight& prepared = plan_.weights[static_cast<std::size_t>(step.weight.index)];
         const auto weight = evaluator_(which == 0 ? prepared.node : prepared.second_node);
         double total = 0;
-        for (Index k = 0; k < kernel.depth; ++k) {
-            total += input.get(offset + row * kernel.input_stride + k) * weight.get(column * kernel.depth + k);
+        for (Index k = 0; k < kernel.k; ++k) {
+            total += input.get(offset + row * kernel.input_stride + k) * weight.get(column * kernel.k + k);
         }
         return rounded(DType::f32, total);
     }

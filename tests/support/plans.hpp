@@ -122,7 +122,7 @@ inline void check_plan(const Planned& planned) {
                  detail::reach(has_shape ? operand.shape : kernel.iteration, operand.strides, step.operands[place]));
         }
         if (kernel.kind == KernelKind::gemm) {
-            read(step.input, step.input.offset + (kernel.rows() - 1) * kernel.input_stride + kernel.depth);
+            read(step.input, step.input.offset + (kernel.rows() - 1) * kernel.input_stride + kernel.k);
             CHECK(plan.weights[static_cast<std::size_t>(step.weight.index)].packed);
         }
         CHECK((step.output.space == Space::arena || step.output.space == Space::state));

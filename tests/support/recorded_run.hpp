@@ -15,8 +15,8 @@
 #include <totograph/exec/shared_states.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/forecast/bucket.hpp>
-#include <totograph/forecast/collect.hpp>
 #include <totograph/forecast/cpu/eager_forecaster.hpp>
+#include <totograph/forecast/results/collect.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/forecast/states.hpp>
 

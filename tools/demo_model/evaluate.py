@@ -1,24 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the demo model on data that it was not trained on, beside classical methods, and prints a Markdown table.
+"""Measures a demo model, of Toto 1.0 or 2.0, on data that it was not trained on, and prints a Markdown table.
 
     python3 tools/demo_model/evaluate.py --checkpoint models/demo --ett ETTh1.csv
 
-Needs `pip install toto-ts torch pandas`, and R with its package `forecast` (Debian: r-cran-forecast) for the classical
-series, auto-ETS and auto-ARIMA. ETTh1.csv is that of https://github.com/zhouhaoyi/ETDataset. The fits of the classical
-methods are kept in --work and used again.
+Beside it are seasonal naive, auto-ETS and auto-ARIMA; `--alone` leaves the last two out. Needs `pip install torch
+pandas safetensors`, `toto-ts` for a Toto 1.0, R for the classical series (Debian: r-base-core) and its package
+`forecast` (r-cran-forecast) for the last two. ETTh1.csv is that of https://github.com/zhouhaoyi/ETDataset. The fits of
+the classical methods are kept in --work and used again.
 """
 import argparse
 import hashlib
+import json
 import pathlib
 import subprocess
+from collections.abc import Callable
 
 import numpy as np
 import torch
 
 import data
-import model as demo
-from sampling import sample
 
 LEVELS = np.arange(1, 10) / 10
 NORMAL_QUANTILES = np.array([-1.2815516, -0.8416212, -0.5244005, -0.2533471, 0.0])
@@ -31,6 +32,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--ett", type=pathlib.Path, help="ETTh1.csv; left out if not given")
     parser.add_argument("--machine-metrics", type=pathlib.Path,
                         default=HERE.parents[1] / "examples/data/machine_metrics.csv")
+    parser.add_argument("--alone", action="store_true", help="without auto-ETS and auto-ARIMA")
     parser.add_argument("--samples", type=int, default=256)
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("build/demo_model"))
     parser.add_argument("--cores", type=int, default=1)
@@ -38,10 +40,35 @@ def parse_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def toto(model, dataset: data.DataSet, samples: int) -> list[np.ndarray]:
-    """Quantile forecasts `[levels, variates, horizon]` of each window; its variates are one group."""
-    return [np.quantile(sample(model, window.history, dataset.horizon, samples, number), LEVELS, axis=0)
-            for number, window in enumerate(dataset.windows)]
+def toto1(arguments: argparse.Namespace) -> Callable:
+    """Forecasts of a Toto 1.0, by the reference: quantiles `[levels, variates, horizon]` of samples of one window."""
+    import model as demo
+    from sampling import sample
+
+    torch.distributions.Distribution.set_default_validate_args(False)
+    model = demo.load(arguments.checkpoint).to(arguments.device)
+
+    def forecast(history: np.ndarray, horizon: int, number: int) -> np.ndarray:
+        return np.quantile(sample(model, history, horizon, arguments.samples, number), LEVELS, axis=0)
+
+    return forecast
+
+
+def toto2(arguments: argparse.Namespace) -> Callable:
+    """Forecasts of a Toto 2.0 in one pass; the history is padded on the left to whole patches."""
+    import toto2 as network
+
+    model = network.load(arguments.checkpoint).to(arguments.device)
+
+    def forecast(history: np.ndarray, horizon: int, number: int) -> np.ndarray:
+        values = torch.tensor(history, device=arguments.device)[None]
+        lacking = -values.shape[-1] % model.config.patch_size
+        observed = torch.nn.functional.pad(torch.ones_like(values, dtype=torch.bool), (lacking, 0))
+        values = torch.nn.functional.pad(values, (lacking, 0))
+        ids = torch.zeros(values.shape[:2], dtype=torch.long, device=arguments.device)
+        return network.forecast(model, values, observed, ids, horizon)[:, 0].cpu().numpy()
+
+    return forecast
 
 
 def seasonal_naive(dataset: data.DataSet) -> list[np.ndarray]:
@@ -112,17 +139,21 @@ def score(dataset: data.DataSet, forecasts: list[np.ndarray]) -> tuple[float, fl
 
 def main() -> None:
     arguments = parse_arguments()
-    torch.distributions.Distribution.set_default_validate_args(False)
-    model = demo.load(arguments.checkpoint).to(arguments.device)
+    is_second = "d_model" in json.loads((arguments.checkpoint / "config.json").read_text())
+    forecast = (toto2 if is_second else toto1)(arguments)
     datasets = data.ett(arguments.ett) if arguments.ett else []
     datasets += [data.machine_metrics(arguments.machine_metrics)]
     rows = []
     for dataset in datasets + data.classical():
-        forecasts = {"demo": toto(model, dataset, arguments.samples), "naive": seasonal_naive(dataset)}
-        forecasts |= classical(dataset, arguments)
-        rows.append((dataset, {name: score(dataset, forecast) for name, forecast in forecasts.items()}))
+        demo = [forecast(window.history, dataset.horizon, number) for number, window in enumerate(dataset.windows)]
+        forecasts = {"demo": demo, "naive": seasonal_naive(dataset)}
+        if not arguments.alone:
+            forecasts |= classical(dataset, arguments)
+        rows.append((dataset, {name: score(dataset, result) for name, result in forecasts.items()}))
 
-    names = {"demo": "demo", "naive": "seasonal naive", "ets": "auto-ETS", "arima": "auto-ARIMA"}
+    names = {"demo": "demo", "naive": "seasonal naive"}
+    if not arguments.alone:
+        names |= {"ets": "auto-ETS", "arima": "auto-ARIMA"}
     for place, (measure, digits) in enumerate([("MASE", 3), ("CRPS", 4), ("Coverage of the 80% interval", 2)]):
         print(f"\n| {measure} | windows | {' | '.join(names.values())} |\n|---|---:|{'---:|' * len(names)}")
         for dataset, scores in rows:

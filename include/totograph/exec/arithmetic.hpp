@@ -69,6 +69,16 @@ TOTOGRAPH_HOST_DEVICE constexpr T constant(double value) {
     }
 }
 
+/// `x (1 + tanh(u)) / 2`, with `u = sqrt(2 / pi) (x + 0.044715 x^3)`.
+template <class T>
+TOTOGRAPH_HOST_DEVICE inline T gelu(const T& x) {
+    using std::exp;
+    // (1 + tanh(u)) / 2 = 1 / (1 + exp(-2 u)), which keeps its digits where tanh(u) is near -1. -2 u is:
+    constexpr double two_roots = 1.5957691216057308;  // 2 sqrt(2 / pi)
+    const T power = -x * (constant<T>(two_roots) + constant<T>(two_roots * 0.044715) * x * x);
+    return x / (T(1) + exp(power));
+}
+
 /// Whether an op has arithmetic of its own here.
 template <Op op>
 inline constexpr bool is_missing = false;
@@ -121,10 +131,7 @@ TOTOGRAPH_HOST_DEVICE inline auto apply(const T& a, [[maybe_unused]] const T& b,
     } else if constexpr (op == Op::asinh) {
         return asinh(a);
     } else if constexpr (op == Op::gelu) {
-        // (1 + tanh(u)) / 2 = 1 / (1 + exp(-2 u)), which keeps its digits where tanh(u) is near -1. -2 u is:
-        constexpr double two_roots = 1.5957691216057308;  // 2 sqrt(2 / pi)
-        const T power = -a * (constant<T>(two_roots) + constant<T>(two_roots * 0.044715) * a * a);
-        return a / (T(1) + exp(power));
+        return gelu(a);
     } else if constexpr (op == Op::less) {
         return less(a, b);
     } else if constexpr (op == Op::equal) {

@@ -127,6 +127,7 @@ concept HasSchedule = requires(std::size_t program, Index horizon) {
 /// | `check_config(file)` | compares `config.json` with `config`; throws an `Error` that lists what differs |
 /// | `checkpoint` | the `CheckpointRules` |
 /// | `takes_future_gaps` | optional: whether a known future may have gaps (`states::future_observed`); else not |
+/// | `takes_groups_by_step` | optional: whether a variate may change its group from patch to patch; else it may |
 template <class Model>
 concept ForecastFamily = forecast_detail::HasFamily<Model> && forecast_detail::HasSizes<FamilyOf<Model>> &&
     forecast_detail::HasResults<FamilyOf<Model>> && forecast_detail::HasRows<FamilyOf<Model>> &&

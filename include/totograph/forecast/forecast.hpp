@@ -14,7 +14,7 @@
 #include <totograph/core/error.hpp>
 #include <totograph/core/exact_math.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/forecast/result_memory.hpp>
+#include <totograph/forecast/results/result_memory.hpp>
 
 namespace totograph {
 

@@ -24,6 +24,7 @@ struct ForecastPlan {
     std::span<const double> levels{};            ///< Of a family that forecasts quantiles.
     NotFinite not_finite = NotFinite::by_value;  ///< How values tell that they are no finite numbers.
     bool takes_future_gaps = false;              ///< Whether a known future may have gaps.
+    bool takes_groups_by_step = true;            ///< Whether a variate may change its group on the way.
     std::span<const std::string_view> names{};   ///< Of the programs, in the order in which they run.
     std::span<const std::string_view> titles{};  ///< What each of them does, in a few words.
     /// How often a program runs for a horizon of so many steps.
@@ -114,6 +115,14 @@ constexpr ForecastPlan forecast_plan() {
                     return Family::takes_future_gaps;
                 } else {
                     return false;
+                }
+            }(),
+        .takes_groups_by_step =
+            [] {
+                if constexpr (requires { Family::takes_groups_by_step; }) {
+                    return Family::takes_groups_by_step;
+                } else {
+                    return true;
                 }
             }(),
         .names = Schedule::names,

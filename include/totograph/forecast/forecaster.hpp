@@ -9,8 +9,8 @@
 #include <totograph/forecast/family.hpp>
 #include <totograph/forecast/forecast.hpp>
 #include <totograph/forecast/forecaster_options.hpp>
-#include <totograph/forecast/quantile_forecast.hpp>
 #include <totograph/forecast/request_parts.hpp>
+#include <totograph/forecast/results/quantile_forecast.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/forecast/sizes.hpp>
 #include <totograph/forecast/weights/model_weights.hpp>

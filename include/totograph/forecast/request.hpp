@@ -122,12 +122,8 @@ inline void check_values(const Series& series, Index row, Index used) {
     }
 }
 
-}  // namespace forecast_detail
-
-/// Checks everything about a request but whether a bucket can serve it, once, before anything runs. Of the series the
-/// newest `request.context` steps count. Throws `Error`.
-inline void check_request(const Series& series, const Bucket& request) {
-    using forecast_detail::reject;
+/// Checks the sizes that a series and a request say they have, apart from any data.
+inline void check_sizes(const Series& series, const Bucket& request) {
     if (series.batch < 1 || series.variates < 1) {
         reject(ErrorCode::invalid_argument, "a series needs a batch and variates of at least 1, found batch " +
                                                 std::to_string(series.batch) + " and " +
@@ -150,6 +146,43 @@ inline void check_request(const Series& series, const Bucket& request) {
                    std::to_string(series.stride) + ", " + std::to_string(series.offset) + " and " +
                    std::to_string(series.future_steps) + ".");
     }
+}
+
+/// Checks that the known future of the exogenous variates reaches as far as the horizon, and is finite up to there.
+inline void check_future(const Series& series, const Bucket& request) {
+    const bool is_horizon = series.future_steps == 0;
+    const Index known = is_horizon ? request.horizon : series.future_steps;
+    if (known < request.horizon) {
+        reject(ErrorCode::invalid_argument, "the future of the exogenous variates is known for " +
+                                                std::to_string(known) + " steps (Series::future_steps), but " +
+                                                std::to_string(request.horizon) +
+                                                " are to be forecast; ask for a shorter horizon.");
+    }
+    check_size("future_exogenous", series.future_exogenous.size(), {series.batch, series.exogenous, known},
+               is_horizon ? "[batch, exogenous, horizon]" : "[batch, exogenous, future_steps]",
+               is_horizon ? " Series::future_steps says that more steps are known." : "");
+    const bool has_gaps = !series.future_observed.empty();
+    for (Index row = 0; row < series.batch * series.exogenous; ++row) {
+        for (Index at = row * known; at < row * known + request.horizon; ++at) {
+            const auto place = static_cast<std::size_t>(at);
+            if (!std::isfinite(series.future_exogenous[place]) &&
+                (!has_gaps || (place < series.future_observed.size() && series.future_observed[place] != 0))) {
+                reject(ErrorCode::invalid_series, "future_exogenous holds NaN or infinity at element " +
+                                                      std::to_string(at) +
+                                                      (has_gaps ? ", which Series::future_observed says is known."
+                                                                : "; a known future has no gaps."));
+            }
+        }
+    }
+}
+
+}  // namespace forecast_detail
+
+/// Checks everything about a request but whether a bucket can serve it, once, before anything runs. Of the series the
+/// newest `request.context` steps count. Throws `Error`.
+inline void check_request(const Series& series, const Bucket& request) {
+    using forecast_detail::reject;
+    forecast_detail::check_sizes(series, request);
     forecast_detail::check_rows("values", series.values.size(), series);
     if (!series.observed.empty()) {
         forecast_detail::check_rows("observed", series.observed.size(), series);
@@ -160,31 +193,7 @@ inline void check_request(const Series& series, const Bucket& request) {
                                                 " cannot be exogenous; at least one is to be forecast.");
     }
     if (!series.future_exogenous.empty()) {
-        const Index known = series.future_steps == 0 ? request.horizon : series.future_steps;
-        if (known < request.horizon) {
-            reject(ErrorCode::invalid_argument, "the future of the exogenous variates is known for " +
-                                                    std::to_string(known) + " steps (Series::future_steps), but " +
-                                                    std::to_string(request.horizon) +
-                                                    " are to be forecast; ask for a shorter horizon.");
-        }
-        const bool is_horizon = series.future_steps == 0;
-        forecast_detail::check_size("future_exogenous", series.future_exogenous.size(),
-                                    {series.batch, series.exogenous, known},
-                                    is_horizon ? "[batch, exogenous, horizon]" : "[batch, exogenous, future_steps]",
-                                    is_horizon ? " Series::future_steps says that more steps are known." : "");
-        const bool has_gaps = !series.future_observed.empty();
-        for (Index row = 0; row < series.batch * series.exogenous; ++row) {
-            for (Index at = row * known; at < row * known + request.horizon; ++at) {
-                const auto place = static_cast<std::size_t>(at);
-                if (!std::isfinite(series.future_exogenous[place]) &&
-                    (!has_gaps || (place < series.future_observed.size() && series.future_observed[place] != 0))) {
-                    reject(ErrorCode::invalid_series, "future_exogenous holds NaN or infinity at element " +
-                                                          std::to_string(at) +
-                                                          (has_gaps ? ", which Series::future_observed says is known."
-                                                                    : "; a known future has no gaps."));
-                }
-            }
-        }
+        forecast_detail::check_future(series, request);
     }
     if (!series.future_observed.empty() && series.future_observed.size() != series.future_exogenous.size()) {
         reject(ErrorCode::invalid_argument, "future_observed should hold as many elements as future_exogenous, " +

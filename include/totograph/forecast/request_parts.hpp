@@ -109,6 +109,11 @@ inline Bucket check_for(const Series& series, const ForecastOptions& options, co
                                 "this model takes a known future without gaps; leave Series::future_observed empty.");
     }
     const Bucket request = check_for(series, options, plan.bucket, plan.sizes.patch_size);
+    if (series.has_groups_by_step() && !plan.takes_groups_by_step) {
+        forecast_detail::reject(ErrorCode::invalid_argument,
+                                "this model takes one group id for each variate, found one for each step; give "
+                                "Series::groups as [batch, variates].");
+    }
     if (!series.future_observed.empty() && request.horizon > plan.bucket.horizon) {
         forecast_detail::reject(ErrorCode::invalid_argument,
                                 "a horizon of " + std::to_string(request.horizon) + " steps goes beyond " +

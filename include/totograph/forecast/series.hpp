@@ -27,7 +27,8 @@ struct Series {
     Index exogenous = 0;  ///< How many of the last variates are exogenous.
     /// `[batch, exogenous, future_steps]`: their known future, of which the forecast's steps are read; empty: unknown.
     std::span<const float> future_exogenous{};
-    /// Same layout, 1 where that future is known; empty: everywhere. For models that take gaps in it.
+    /// Same layout, 1 where that future is known; empty: everywhere. For models that take gaps in it, whose results
+    /// have forecasts there, and what is known elsewhere.
     std::span<const std::uint8_t> future_observed{};
 
     /// Number of the first series of the batch among all that the caller forecasts. It names the random numbers of a

@@ -23,7 +23,7 @@ namespace totograph {
 
 /// What a kernel does in one call, counted from shapes alone.
 ///
-/// Operations: a GEMM counts `2 rows columns depth` for each of its matrices; attention `4 queries keys width` over
+/// Operations: a GEMM counts `2 m n k` for each of its matrices; attention `4 queries keys width` over
 /// the whole capacity of its keys, half of that when it is causal; a chain one for each element and instruction
 /// (constants none); a reduction or running sum one for each element, `softmax` five. What only moves elements, draws
 /// random numbers, or runs code of the library's user counts none.
@@ -142,8 +142,8 @@ constexpr StepFacts facts_of(const Kernel& kernel, DType storage = DType::f32) {
     }
     facts.flops = results * detail::working_instructions(kernel.chain);
     if (kernel.kind == KernelKind::gemm) {
-        const Index input = kernel.input_stride == 0 ? kernel.depth : kernel.rows() * kernel.depth;
-        const Index weight = kernel.columns() * kernel.depth * kernel.accumulators;
+        const Index input = kernel.input_stride == 0 ? kernel.k : kernel.rows() * kernel.k;
+        const Index weight = kernel.columns() * kernel.k * kernel.accumulators;
         facts.flops += 2 * kernel.rows() * weight;
         facts.bytes_read +=
             input * static_cast<Index>(size_in_bytes(DType::f32)) + weight * static_cast<Index>(size_in_bytes(storage));

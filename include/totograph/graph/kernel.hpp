@@ -83,7 +83,7 @@ struct Kernel {
     Chain prologue;          ///< Of a reduction: per element, before reducing.
     Chain chain;             ///< Per element of the result.
     int accumulators = 0;    ///< How many values of `chain` come from GEMMs or from the reduction.
-    Index depth = 0;         ///< Of a GEMM.
+    Index k = 0;             ///< Of a GEMM: that each of its accumulators adds up.
     Index input_stride = 0;  ///< Of a GEMM: elements from one row of its input to the next.
     /// Those of the node; of a `store` at a position, also at place 2: the largest position that it fits at.
     std::array<Index, max_rank> attributes{};
@@ -102,7 +102,7 @@ struct Kernel {
     friend constexpr bool operator==(const Kernel& a, const Kernel& b) {
         if (a.kind != b.kind || a.op != b.op || a.dtype != b.dtype || !(a.iteration == b.iteration) ||
             a.row_rank != b.row_rank || a.output_strides != b.output_strides || a.operand_count != b.operand_count ||
-            a.prologue_operands != b.prologue_operands || a.accumulators != b.accumulators || a.depth != b.depth ||
+            a.prologue_operands != b.prologue_operands || a.accumulators != b.accumulators || a.k != b.k ||
             a.input_stride != b.input_stride || a.attributes != b.attributes || a.custom != b.custom ||
             !(a.attention == b.attention) || !(a.prologue == b.prologue) || !(a.chain == b.chain)) {
             return false;

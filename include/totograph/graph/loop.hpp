@@ -55,6 +55,13 @@ struct Loop {
                                  : Place{unrolled_place - (times - 1) * part.count, times - 1};
     }
 
+    /// The step that follows all that precede `step`: at the end of the written iteration, the first one of the next
+    /// iteration, if there is one.
+    [[nodiscard]] constexpr Place step_behind(int step, int iteration) const {
+        const bool goes_on = step == steps.first + steps.count && iteration + 1 < times;
+        return goes_on ? Place{steps.first, iteration + 1} : Place{step, iteration};
+    }
+
     /// Calls `visit(step, iteration)` for each step of a run, in order.
     template <class Visit>
     constexpr void for_each_step(std::size_t count, const Visit& visit) const {

@@ -63,7 +63,7 @@ enum class Op : std::uint8_t {
     sort,    ///< The numbers of a row in ascending order, NaN last.
 
     // GEMMs.
-    linear,  ///< x W^T + b, W as `[columns, depth]`.
+    linear,  ///< x W^T + b, W as `[out_features, in_features]`.
     matmul,  ///< A B, for weights that are composed before the first run.
 
     /// softmax(scale q k^T) v, as an `AttentionDescription` says. Rows are `[batch, sample, variate, position, heads *

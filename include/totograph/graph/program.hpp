@@ -31,10 +31,12 @@ constexpr Graph record(int most_iterations = 0, int most_loops = 1) {
 
 namespace detail {
 
-/// One sentence for each kind of mistake in the code of a model. The mistake is a template argument, so that the
-/// compiler prints its figures beside the sentence.
+// One sentence for each kind of mistake in the code of a model. The mistake is a template argument, so that the
+// compiler prints its figures beside the sentence.
+
+/// The mistakes in shapes and dtypes.
 template <ModelError mistake>
-consteval bool check_model() {
+consteval bool check_tensors() {
     constexpr ModelErrorKind kind = mistake.kind;
     using enum ModelErrorKind;
     static_assert(
@@ -59,9 +61,17 @@ consteval bool check_model() {
         kind != slice_out_of_range,
         "totograph: a slice takes at least one index, in steps of at least 1, and none beyond the end of its axis.");
     static_assert(
-        kind != linear_depth_differs,
-        "totograph: a linear layer's weight must be [columns, depth] with the depth of its input, and its bias "
-        "[columns].");
+        kind != linear_shapes_differ,
+        "totograph: a linear layer's weight must be [out_features, in_features] with the in_features of its input, "
+        "and its bias [out_features].");
+    return true;
+}
+
+/// The mistakes in blocks: attentions, embeddings, draws.
+template <ModelError mistake>
+consteval bool check_blocks() {
+    constexpr ModelErrorKind kind = mistake.kind;
+    using enum ModelErrorKind;
     static_assert(kind != block_width_differs,
                   "totograph: the last axis of a tensor is not as wide as the block takes it that was given it.");
     static_assert(kind != heads_do_not_divide,
@@ -81,6 +91,14 @@ consteval bool check_model() {
     static_assert(kind != sampled_shapes_differ,
                   "totograph: the parameters of a sampled mixture must have one shape, with one sample or as many as "
                   "are drawn; so must the logits of ids that are drawn.");
+    return true;
+}
+
+/// The mistakes in what holds nodes together: states, loops, recorders.
+template <ModelError mistake>
+consteval bool check_recording() {
+    constexpr ModelErrorKind kind = mistake.kind;
+    using enum ModelErrorKind;
     static_assert(kind != store_does_not_fit,
                   "totograph: a value stored into a state must have the state's shape except along the stored axis.");
     static_assert(kind != cache_overflows,
@@ -127,7 +145,8 @@ struct PlannedModel {
         }
         return result;
     }();
-    static_assert(check_model<recorded.error>());
+    static_assert(check_tensors<recorded.error>() && check_blocks<recorded.error>() &&
+                  check_recording<recorded.error>());
     static constexpr int recorded_nodes = recorded.nodes + recorded.left_out;
 
     /// Room for a plan, some more than it needs: a constant expression can make a plan, but not keep its vectors, and
@@ -273,6 +292,14 @@ struct Program {
     static constexpr int recorded_nodes = Planned::recorded_nodes;
     /// Bytes of the intermediates of one run.
     static constexpr std::size_t arena_bytes = Planned::tables.arena_bytes;
+};
+
+/// A program with all iterations of its loops written out.
+template <class Program>
+struct WrittenOut;
+template <class Model, Passes passes, bool planned, int most_loops>
+struct WrittenOut<Program<Model, passes, planned, most_loops>> {
+    using type = Program<Model, passes, planned, 0>;
 };
 
 }  // namespace totograph

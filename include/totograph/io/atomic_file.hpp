@@ -15,9 +15,9 @@
 #include <string_view>
 #include <system_error>
 
-#include "totograph/core/error.hpp"
-#include "totograph/io/file_descriptor.hpp"
-#include "totograph/io/text.hpp"
+#include <totograph/core/error.hpp>
+#include <totograph/io/file_descriptor.hpp>
+#include <totograph/io/text.hpp>
 
 namespace totograph::io {
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
-#include "totograph/core/error.hpp"
-#include "totograph/io/text.hpp"
+#include <totograph/core/error.hpp>
+#include <totograph/io/text.hpp>
 
 namespace totograph::io {
 

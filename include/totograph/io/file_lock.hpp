@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "totograph/io/file_descriptor.hpp"
+#include <totograph/io/file_descriptor.hpp>
 
 namespace totograph::io {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "totograph/io/file_descriptor.hpp"
+#include <totograph/io/file_descriptor.hpp>
 
 #if defined(__linux__)
 #include <sys/stat.h>

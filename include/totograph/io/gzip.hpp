@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
-#include "totograph/core/error.hpp"
-#include "totograph/io/text.hpp"
+#include <totograph/core/error.hpp>
+#include <totograph/io/text.hpp>
 
 // Programs that define TOTOGRAPH_ZLIB link zlib. The library's own target does not need it.
 #ifdef TOTOGRAPH_ZLIB

@@ -13,9 +13,9 @@
 #include <string>
 #include <utility>
 
-#include "totograph/core/error.hpp"
-#include "totograph/io/file_descriptor.hpp"
-#include "totograph/io/text.hpp"
+#include <totograph/core/error.hpp>
+#include <totograph/io/file_descriptor.hpp>
+#include <totograph/io/text.hpp>
 
 namespace totograph::io {
 

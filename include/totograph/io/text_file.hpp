@@ -11,9 +11,9 @@
 #include <filesystem>
 #include <string>
 
-#include "totograph/core/error.hpp"
-#include "totograph/io/file_descriptor.hpp"
-#include "totograph/io/text.hpp"
+#include <totograph/core/error.hpp>
+#include <totograph/io/file_descriptor.hpp>
+#include <totograph/io/text.hpp>
 
 namespace totograph::io {
 

@@ -50,7 +50,7 @@ struct SeparateProjections {
 };
 
 /// Queries, keys and values from one weight, whose rows are all queries, then all keys, then all values. Each is a
-/// product of its own, for readers that want some of them alone.
+/// GEMM of its own, for readers that want some of them alone.
 template <AttentionSize size>
 struct StackedProjections {
     using Stacked = Linear<LinearSize{

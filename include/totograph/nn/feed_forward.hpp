@@ -125,11 +125,12 @@ struct ResidualMlp {
         if (!detail::check_width<ResidualMlp>(x, size.in)) {
             return x;
         }
-        const Tensor inner = second.record(silu(first.record(x)));
-        return inner + skip.record(x);
+        const Tensor hidden = silu(first.record(x));
+        const Tensor skipped = skip.record(x);  // behind the other product of x: a device launches the two together
+        return second.record(hidden) + skipped;
     }
 
-    /// The same by one product in place of the last two: [W_2 | W_skip] times [silu(W_1 x); x].
+    /// The same by one GEMM in place of the last two: [W_2 | W_skip] times [silu(W_1 x); x].
     [[nodiscard]] constexpr Tensor record_joined(Tensor x) const {
         if (!detail::check_width<ResidualMlp>(x, size.in)) {
             return x;

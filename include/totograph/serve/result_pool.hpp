@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include <totograph/forecast/result_memory.hpp>
+#include <totograph/forecast/results/result_memory.hpp>
 
 namespace totograph::serve::detail {
 

@@ -116,7 +116,7 @@ struct CachedInLongerRows {
 /// 1: a softmax of large ones takes another key where rounding moves them.
 template <AttentionSize size, Index suffix_length, bool torn = false>
 struct FilledCaches {
-    static constexpr Index depth = 64;
+    static constexpr Index input_width = 64;
     static constexpr Index earlier = suffix_length - 1;
     static constexpr std::int32_t integer(std::string_view name, Index series) {
         return static_cast<std::int32_t>(name == "suffix.length"     ? suffix_length
@@ -125,9 +125,9 @@ struct FilledCaches {
                                                                      : size.positions);
     }
     static constexpr bool is_written(std::string_view name, Index at) {
-        const Index sample = at / (size.variates * (name == "x.earlier" ? earlier : 1) * depth) % size.samples;
-        const bool is_torn =
-            (name == "x.earlier" && sample == 3 && at / depth % earlier == 0) || (name == "x.newest" && sample == 5);
+        const Index sample = at / (size.variates * (name == "x.earlier" ? earlier : 1) * input_width) % size.samples;
+        const bool is_torn = (name == "x.earlier" && sample == 3 && at / input_width % earlier == 0) ||
+                             (name == "x.newest" && sample == 5);
         return !torn || !is_torn;
     }
     static constexpr void record(Recorder& r) {
@@ -139,7 +139,7 @@ struct FilledCaches {
         const Tensor suffix_values = r.state("out.suffix.value", size.rows(size.samples, suffix_length));
         const auto input = [&](std::string_view name, Index samples, Index positions) {
             constexpr double small = 0.15;
-            return r.state(name, {size.series, samples, size.variates, positions, depth}) * small;
+            return r.state(name, {size.series, samples, size.variates, positions, input_width}) * small;
         };
         const Tensor context = input("context", 1, size.positions);
         r.store(keys, layer(context, width));
@@ -170,6 +170,50 @@ struct LastPosition {
         out(tg::nn::last_position_attention(r.state("q", size.rows(size.samples, 1)), r.state("k", keys),
                                             r.state("v", keys), r.state("valid", {size.series}, DType::i32),
                                             {.heads = size.heads}));
+    }
+};
+
+/// Several positions that see their group: those of the first keys, or of the last ones. The last series has fewer
+/// keys.
+template <AttentionSize size, Index keys, tg::QueryPlaces places>
+struct Grouped {
+    static constexpr std::int32_t integer(std::string_view name, Index at) {
+        return static_cast<std::int32_t>(name == "groups" ? at / 3 % 2 : at + 1 == size.series ? keys * 2 / 3 : keys);
+    }
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Shape rows = size.rows(size.samples, keys);
+        out(tg::nn::attention(r.state("q", size.rows(size.samples, size.positions)),
+                              {r.state("k", rows), r.state("v", rows), r.state("valid", {size.series}, DType::i32)},
+                              {.heads = size.heads,
+                               .queries = places,
+                               .mask = tg::KeyMask::by_group,
+                               .ids = r.state("groups", {size.series, size.variates, keys}, DType::i32)}));
+    }
+};
+
+/// Several positions at the end of a cache and a suffix, some keys of which are masked. The last series has a shorter
+/// prefix.
+template <AttentionSize size, Index prefix, Index suffix>
+struct MaskedCaches {
+    static constexpr std::int32_t integer(std::string_view name, Index at) {
+        return static_cast<std::int32_t>(name == "visible"         ? at % 5
+                                         : name == "suffix.length" ? suffix - 2
+                                         : at + 1 == size.series   ? prefix / 3
+                                                                   : prefix);
+    }
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Shape first = size.rows(size.samples, prefix);
+        const Shape last = size.rows(size.samples, suffix);
+        out(tg::nn::attention(
+            r.state("q", size.rows(size.samples, size.positions)),
+            {r.state("prefix.key", first), r.state("prefix.value", first),
+             r.state("prefix.length", {size.series}, DType::i32)},
+            {r.state("suffix.key", last), r.state("suffix.value", last), r.state("suffix.length", {1}, DType::i32)},
+            {.heads = size.heads,
+             .mask = tg::KeyMask::by_key,
+             .ids = r.state("visible", {size.series, size.variates, prefix + suffix}, DType::i32)}));
     }
 };
 
@@ -224,6 +268,10 @@ inline constexpr AttentionSize wide_causal{
     .series = 2, .samples = 1, .variates = 3, .positions = 70, .heads = 2, .head_dim = 80};
 inline constexpr AttentionSize widest_causal{
     .series = 2, .samples = 1, .variates = 3, .positions = 70, .heads = 2, .head_dim = 128};
+inline constexpr AttentionSize many_positions{
+    .series = 2, .samples = 1, .variates = 3, .positions = 130, .heads = 2, .head_dim = 64};
+inline constexpr AttentionSize block_of_positions{
+    .series = 2, .samples = 1, .variates = 3, .positions = 70, .heads = 2, .head_dim = 64};
 inline constexpr AttentionSize few_variates{
     .series = 2, .samples = 3, .variates = 7, .positions = 5, .heads = 4, .head_dim = 16};
 inline constexpr AttentionSize many_variates{

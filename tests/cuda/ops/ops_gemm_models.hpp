@@ -16,11 +16,11 @@
 
 namespace ops {
 
-template <Index rows, Index depth, Index columns>
+template <Index rows, Index k, Index columns>
 struct Linear {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
-        out(layer(r.state("x", {rows, depth}), columns));
+        out(layer(r.state("x", {rows, k}), columns));
     }
 };
 
@@ -41,90 +41,90 @@ struct LinearOfViews {
     }
 };
 
-template <Index rows, Index depth, Index columns>
+template <Index rows, Index k, Index columns>
 struct Scaled {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
-        out(layer(r.state("x", {rows, depth}), columns) * 2.0);
+        out(layer(r.state("x", {rows, k}), columns) * 2.0);
     }
 };
 
 /// A GEMM whose result a chain goes on with.
-template <Index rows, Index depth, Index columns>
+template <Index rows, Index k, Index columns>
 struct Activated {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
-        out(silu(layer(r.state("x", {rows, depth}), columns)) * 2.0);
+        out(silu(layer(r.state("x", {rows, k}), columns)) * 2.0);
     }
 };
 
 /// The same with what a chain reads for each element, each row and each column.
-template <Index rows, Index depth, Index columns>
+template <Index rows, Index k, Index columns>
 struct ActivatedWithOperands {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
-        const Tensor gemm = layer(r.state("x", {rows, depth}), columns);
+        const Tensor gemm = layer(r.state("x", {rows, k}), columns);
         out(silu(gemm) * r.state("of.columns", {columns}) +
             r.state("y", {rows, columns}) * r.state("of.rows", {rows, 1}));
     }
 };
 
 /// A chain whose innermost axis is odd.
-template <Index rows, Index depth>
+template <Index rows, Index k>
 struct ActivatedInFives {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
-        const Tensor gemm = reshape(layer(r.state("x", {rows, depth}), 40), {rows, 8, 5});
+        const Tensor gemm = reshape(layer(r.state("x", {rows, k}), 40), {rows, 8, 5});
         out(silu(gemm) * r.state("of.fives", {5}));
     }
 };
 
 /// GEMMs of different widths of one input.
-template <Index rows, Index depth, Index columns>
+template <Index rows, Index k, Index columns>
 struct WideAndNarrow {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
-        const Tensor x = r.state("x", {rows, depth});
+        const Tensor x = r.state("x", {rows, k});
         out(silu(layer(x, columns)));
         out(layer(x, 2 * columns) * 0.5);
     }
 };
 
 /// Two GEMMs of one input that meet.
-template <Index rows, Index depth, Index columns>
+template <Index rows, Index k, Index columns>
 struct Gated {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
-        const Tensor x = norm(r.state("x", {rows, depth}));
+        const Tensor x = norm(r.state("x", {rows, k}));
         out(silu(layer(x, columns)) * layer(x, columns));
     }
 };
 
 /// The same as a feed-forward network has them: another GEMM reads what they make.
-template <Index rows, Index depth, Index columns>
+template <Index rows, Index k, Index columns>
 struct FeedForward {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
-        const Tensor x = norm(r.state("x", {rows, depth}));
+        const Tensor x = norm(r.state("x", {rows, k}));
         out(layer(silu(layer(x, columns)) * layer(x, columns), 64));
     }
 };
 
 /// Two GEMMs that meet without a sigmoid.
-template <Index rows, Index depth, Index columns>
+template <Index rows, Index k, Index columns>
 struct Bilinear {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
-        const Tensor x = norm(r.state("x", {rows, depth}));
+        const Tensor x = norm(r.state("x", {rows, k}));
         out(layer(x, columns) * layer(x, columns));
     }
 };
 
-template <Index rows, Index depth, Index columns>
+template <Index rows, Index k, Index columns>
 struct Residual {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
-        out(r.state("y", {rows, columns}) + layer(r.state("x", {rows, depth}), columns));
+        out(r.state("y", {rows, columns}) + layer(r.state("x", {rows, k}), columns));
     }
 };
 
@@ -143,13 +143,13 @@ struct NormsAndResiduals {
     }
 };
 
-/// What a GEMM of `depth` adds to a residual stream of `n`, which lies in rows of `width`, and the next GEMM, of
+/// What a GEMM of `k` adds to a residual stream of `n`, which lies in rows of `width`, and the next GEMM, of
 /// `columns`, after a norm; or two of them.
-template <Index rows, Index input, Index depth, Index columns, Index width = 768, bool two = false, Index n = 768>
+template <Index rows, Index input, Index k, Index columns, Index width = 768, bool two = false, Index n = 768>
 struct ResidualAndNorm {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
-        const Tensor hidden = layer(r.state("x", {rows, input}), depth) * 2.0;
+        const Tensor hidden = layer(r.state("x", {rows, input}), k) * 2.0;
         const Tensor stream = slice(r.state("stream", {rows, width}), 1, 0, n) + layer(hidden, n);
         const Tensor normed = norm(stream);
         out(layer(normed, columns));
@@ -161,11 +161,11 @@ struct ResidualAndNorm {
 };
 
 /// The same without a norm: the next GEMM takes the stream as it is.
-template <Index rows, Index input, Index depth, Index columns>
+template <Index rows, Index input, Index k, Index columns>
 struct ResidualAndRounding {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
-        const Tensor hidden = layer(r.state("x", {rows, input}), depth) * 2.0;
+        const Tensor hidden = layer(r.state("x", {rows, input}), k) * 2.0;
         const Tensor stream = r.state("stream", {rows, 768}) + layer(hidden, 768);
         out(layer(stream, columns));
         out(stream);
@@ -174,37 +174,37 @@ struct ResidualAndRounding {
 
 /// A GEMM of elementwise results begins the stream; a norm and the next GEMM follow. (Without a norm, the two
 /// GEMMs would be one.)
-template <Index rows, Index depth, Index columns>
+template <Index rows, Index k, Index columns>
 struct Embedding {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
-        const Tensor stream = layer(r.state("x", {rows, depth}) * 0.5 + 0.25, 768);
+        const Tensor stream = layer(r.state("x", {rows, k}) * 0.5 + 0.25, 768);
         out(layer(norm(stream), columns));
         out(stream);
     }
 };
 
 /// A stream that two GEMMs add to, one run after the other.
-template <Index rows, Index depth>
+template <Index rows, Index k>
 struct TwoResiduals {
     static constexpr int runs = 3;
     static constexpr void record(Recorder& r) {
         Outputs out(r);
         const Tensor stream = r.state("stream", {rows, 768});
-        const Tensor first = stream + layer(layer(norm(stream), depth) * 0.5, 768);
-        const Tensor second = first + layer(layer(norm(first), depth) * 0.5, 768);
+        const Tensor first = stream + layer(layer(norm(stream), k) * 0.5, 768);
+        const Tensor second = first + layer(layer(norm(first), k) * 0.5, 768);
         out(layer(norm(second), 64));
         r.store(stream, second);
     }
 };
 
 /// What a GEMM adds to is what the launch right before it makes.
-template <Index rows, Index depth>
+template <Index rows, Index k>
 struct ResidualJustMade {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
         const Tensor x = r.state("x", {rows, 64});
-        const Tensor hidden = layer(x, depth) * 2.0;
+        const Tensor hidden = layer(x, k) * 2.0;
         const Tensor begin = layer(x, 768) * 0.5;
         out(layer(norm(begin + layer(hidden, 768)), 64));
         out(begin);  // or the sum with what is added to it would be one chain
@@ -212,30 +212,30 @@ struct ResidualJustMade {
 };
 
 /// A GEMM of elementwise results.
-template <Index rows, Index depth, Index columns>
+template <Index rows, Index k, Index columns>
 struct PointwiseInput {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
-        out(layer((r.state("x", {rows, depth}) - r.state("of.rows", {rows, 1})) * 0.5, columns));
+        out(layer((r.state("x", {rows, k}) - r.state("of.rows", {rows, 1})) * 0.5, columns));
     }
 };
 
 /// The same, where other steps are launched with them.
-template <Index rows, Index depth, Index columns>
+template <Index rows, Index k, Index columns>
 struct PointwiseOfSums {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
-        out(layer(silu(cumsum(r.state("x", {rows, depth}))), columns));
+        out(layer(silu(cumsum(r.state("x", {rows, k}))), columns));
     }
 };
 
 /// Keys and values as a block stores them: projected, rotated, and written at a position of a cache.
-template <Index series, Index variates, Index width = 64, Index depth = width>
+template <Index series, Index variates, Index width = 64, Index k = width>
 struct IntoCaches {
     static constexpr void record(Recorder& r) {
         Outputs out(r);
         const Shape rows{series, 1, variates, 1, width};
-        const Tensor x = norm(r.state("x", {series, 1, variates, 1, depth}));
+        const Tensor x = norm(r.state("x", {series, 1, variates, 1, k}));
         const auto rotated = [&](Tensor y) {
             const Tensor heads = reshape(y, {series, 1, variates, 1, 4, width / 4});
             return reshape(

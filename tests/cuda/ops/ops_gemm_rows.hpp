@@ -20,6 +20,7 @@ using FewRows =
                Row<"linear, 16 rows", Linear<16, 768, 768>>, Row<"linear of views, and what follows", LinearOfViews>,
                Row<"norm and pair, one row", Gated<1, 512, 1024>>, Row<"norm and pair, 13 rows", Gated<13, 512, 1024>>,
                Row<"bias and residual, 5 rows", Residual<5, 512, 768>>,
+               Row<"bias and residual, k of 1368, 3 rows", Residual<3, 1368, 512>>,
                Row<"norms and residuals, 3 rows", NormsAndResiduals<3>>,
                Row<"rotated into caches, 3 rows", IntoCaches<1, 3>>,
                Row<"GEMM, chain and operands, 9 rows", ActivatedWithOperands<9, 192, 512>>,
@@ -33,7 +34,9 @@ using TiledRows = std::tuple<
     Row<"GEMM and chain, 20 rows", Activated<20, 256, 8192>>,
     Row<"GEMM and chain of fives, 30 rows", ActivatedInFives<30, 64>>,
     Row<"norm and pair, 33 rows", Gated<33, 512, 1024>>, Row<"rotated into caches, 35 rows", IntoCaches<5, 7>>,
-    Row<"linear, 40 rows", Linear<40, 64, 3584>>, Row<"norms and residuals, 40 rows", NormsAndResiduals<40>>,
+    Row<"linear, 40 rows", Linear<40, 64, 3584>>, Row<"linear, k of 5464, 18 rows", Linear<18, 5464, 64>>,
+    Row<"norm and pair, k of 88, 18 rows", Gated<18, 88, 688>>,
+    Row<"norms and residuals, 40 rows", NormsAndResiduals<40>>,
     Row<"elementwise, then linear, 40 rows", PointwiseInput<40, 96, 64>>,
     Row<"GEMMs of two widths, 45 rows", WideAndNarrow<45, 160, 1024>>,
     Row<"GEMM, chain and operands, 50 rows", ActivatedWithOperands<50, 3072, 768>>,
@@ -66,6 +69,7 @@ using Sm90Rows =
                Row<"rotated into caches, 2051 rows", IntoCaches<293, 7, 1536, 576>>,
                Row<"feed-forward, 1750 rows", FeedForward<1750, 768, 3072>>,
                Row<"feed-forward, 1792 rows", FeedForward<1792, 832, 3072>>,
+               Row<"feed-forward, k of 1064, 2112 rows", FeedForward<2112, 1064, 2736>>,
                Row<"scaled, 1700 rows", Scaled<1700, 512, 3840>>, Row<"bilinear, 1750 rows", Bilinear<1750, 512, 3072>>,
                Row<"scaled, 1100 rows", Scaled<1100, 512, 6144>>,
                Row<"bilinear, 1280 rows", Bilinear<1280, 512, 6144>>>;
@@ -95,7 +99,10 @@ using AttentionRows = std::tuple<
     Row<"variate attention, large", AcrossVariates<many_variates>>,
     Row<"causal attention, heads of 48", Causal<narrow_causal>>,
     Row<"causal attention, heads of 80", Causal<wide_causal>>,
-    Row<"causal attention, heads of 128", Causal<widest_causal>>>;
+    Row<"causal attention, heads of 128", Causal<widest_causal>>,
+    Row<"attention within groups", Grouped<many_positions, 133, tg::QueryPlaces::first>>,
+    Row<"attention within groups, the last positions", Grouped<block_of_positions, 150, tg::QueryPlaces::last>>,
+    Row<"attention to masked caches", MaskedCaches<block_of_positions, 90, 140>>>;
 
 /// Attentions to caches.
 using CachedAttentionRows =

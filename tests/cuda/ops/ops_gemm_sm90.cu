@@ -48,7 +48,10 @@ static_assert(WarpgroupsOf<NarrowTilesOfOne>::all_column_tiles * 224 > Warpgroup
 // Of 768 columns, four tiles of 224 waste too much.
 using MuchBeyond = IntoCaches<500, 7, 768>;
 static_assert(WarpgroupsOf<MuchBeyond, 2>::tile_n == 224 && !runs_on_sm90<MuchBeyond, 2>());
-// What stays with cuBLASLt: chains with a sigmoid in GEMMs of less depth, stored as f32, or alone; and chains that
+// Columns and k that no tile divides: zeros come behind k.
+using OddTiles = FeedForward<2112, 1064, 2736>;
+static_assert(runs_on_sm90<OddTiles>() && WarpgroupsOf<OddTiles>::k % tg::cuda::Sm90Tile::k != 0);
+// What stays with cuBLASLt: chains with a sigmoid in GEMMs of a smaller k, stored as f32, or alone; and chains that
 // read a number for each element.
 static_assert(!runs_on_sm90<FeedForward<1280, 704, 6144>>() && !runs_on_sm90<Gated<1280, 768, 6144>>());
 struct FeedForwardOfOne {

@@ -83,22 +83,22 @@ double stored(float weight) {
 }
 
 /// The largest error of `y = x W^T` against double precision, as a multiple of what rounding can cause: a chain of
-/// `depth` products and sums in float errs by at most (depth + 1) * 2^-24 of the sum of |x| |w|, to first order.
+/// `k` products and sums in float errs by at most (k + 1) * 2^-24 of the sum of |x| |w|, to first order.
 template <class Storage>
 double error_over_bound(const std::vector<float>& y, const std::vector<float>& x, Index rows, Index x_stride,
-                        const std::vector<float>& weights, Index columns, Index depth) {
+                        const std::vector<float>& weights, Index columns, Index k) {
     double worst = 0;
     for (Index row = 0; row < rows; ++row) {
         for (Index column = 0; column < columns; ++column) {
             double sum = 0;
             double magnitude = 0;
-            for (Index k = 0; k < depth; ++k) {
+            for (Index i = 0; i < k; ++i) {
                 const double term =
-                    static_cast<double>(x[at(row * x_stride + k)]) * stored<Storage>(weights[at(column * depth + k)]);
+                    static_cast<double>(x[at(row * x_stride + i)]) * stored<Storage>(weights[at(column * k + i)]);
                 sum += term;
                 magnitude += std::abs(term);
             }
-            const double bound = 1.001 * static_cast<double>(depth + 1) * 0x1p-24 * magnitude;
+            const double bound = 1.001 * static_cast<double>(k + 1) * 0x1p-24 * magnitude;
             const double error = std::abs(static_cast<double>(y[at(row * columns + column)]) - sum);
             worst = std::max(worst, bound > 0 ? error / bound : (error > 0 ? 1e30 : 0.0));
         }
@@ -125,7 +125,7 @@ bool same_bits(const float* a, const float* b, Index count) {
 
 TEST_CASE_TEMPLATE("a GEMM agrees with double precision to rounding", Storage, float, BFloat16) {
     struct Size {
-        Index rows, columns, depth;
+        Index rows, columns, k;
     };
     ThreadPool pool(2);
     const Size sizes[] = {{1, 1, 1},     {1, 33, 7},    {1, 160, 273},  {2, 130, 64},   {3, 31, 1700}, {4, 129, 817},
@@ -135,28 +135,28 @@ TEST_CASE_TEMPLATE("a GEMM agrees with double precision to rounding", Storage, f
     for (const Size& size : sizes) {
         CAPTURE(size.rows);
         CAPTURE(size.columns);
-        CAPTURE(size.depth);
-        const Index x_stride = size.depth + size.rows % 3;
+        CAPTURE(size.k);
+        const Index x_stride = size.k + size.rows % 3;
         const std::vector<float> x = noise(size.rows * x_stride, 1);
-        const std::vector<float> weights = noise(size.columns * size.depth, 2);
-        const auto packed = PackedMatrix<Storage>::pack(weights.data(), size.columns, size.depth);
+        const std::vector<float> weights = noise(size.columns * size.k, 2);
+        const auto packed = PackedMatrix<Storage>::pack(weights.data(), size.columns, size.k);
         const std::vector<float> y = multiply(pool, x.data(), size.rows, x_stride, packed);
-        CHECK(error_over_bound<Storage>(y, x, size.rows, x_stride, weights, size.columns, size.depth) <= 1.0);
+        CHECK(error_over_bound<Storage>(y, x, size.rows, x_stride, weights, size.columns, size.k) <= 1.0);
     }
 }
 
 TEST_CASE_TEMPLATE("a GEMM of every number of rows up to two blocks agrees with double precision", Storage, float,
                    BFloat16) {
     constexpr Index columns = 3 * panel_width + 1;
-    constexpr Index depth = 37;
+    constexpr Index k = 37;
     ThreadPool pool(2);
-    const std::vector<float> x = noise(97 * depth, 3);
-    const std::vector<float> weights = noise(columns * depth, 4);
-    const auto packed = PackedMatrix<Storage>::pack(weights.data(), columns, depth);
+    const std::vector<float> x = noise(97 * k, 3);
+    const std::vector<float> weights = noise(columns * k, 4);
+    const auto packed = PackedMatrix<Storage>::pack(weights.data(), columns, k);
     for (Index rows = 1; rows <= 97; ++rows) {
         CAPTURE(rows);
-        const std::vector<float> y = multiply(pool, x.data(), rows, depth, packed);
-        CHECK(error_over_bound<Storage>(y, x, rows, depth, weights, columns, depth) <= 1.0);
+        const std::vector<float> y = multiply(pool, x.data(), rows, k, packed);
+        CHECK(error_over_bound<Storage>(y, x, rows, k, weights, columns, k) <= 1.0);
     }
 }
 
@@ -166,20 +166,19 @@ TEST_CASE_TEMPLATE("a paired GEMM gives both of each pair, as two plain GEMMs wo
         for (const Index rows : {1, 2, 9, 50}) {
             CAPTURE(columns);
             CAPTURE(rows);
-            constexpr Index depth = 301;
-            const std::vector<float> x = noise(rows * depth, 5);
-            const std::vector<float> gate = noise(columns * depth, 6);
-            const std::vector<float> up = noise(columns * depth, 7);
-            const auto paired = PackedMatrix<Storage>::pack_pair(gate.data(), up.data(), columns, depth);
+            constexpr Index k = 301;
+            const std::vector<float> x = noise(rows * k, 5);
+            const std::vector<float> gate = noise(columns * k, 6);
+            const std::vector<float> up = noise(columns * k, 7);
+            const auto paired = PackedMatrix<Storage>::pack_pair(gate.data(), up.data(), columns, k);
             CHECK(paired.is_paired());
             CHECK(paired.columns() == columns);
             Recorder recorder{.rows = rows, .columns = columns, .is_paired = true};
-            gemm(pool, x.data(), rows, depth, paired, recorder);
+            gemm(pool, x.data(), rows, k, paired, recorder);
             CHECK(recorder.visited_each_once());
             const auto plain_gate =
-                multiply(pool, x.data(), rows, depth, PackedMatrix<Storage>::pack(gate.data(), columns, depth));
-            const auto plain_up =
-                multiply(pool, x.data(), rows, depth, PackedMatrix<Storage>::pack(up.data(), columns, depth));
+                multiply(pool, x.data(), rows, k, PackedMatrix<Storage>::pack(gate.data(), columns, k));
+            const auto plain_up = multiply(pool, x.data(), rows, k, PackedMatrix<Storage>::pack(up.data(), columns, k));
             CHECK(same_bits(recorder.first.data(), plain_gate.data(), rows * columns));
             CHECK(same_bits(recorder.second.data(), plain_up.data(), rows * columns));
         }
@@ -190,42 +189,42 @@ TEST_CASE_TEMPLATE("a row's results are the same bits in any company, at any pla
                    float, BFloat16) {
     constexpr Index rows = 101;
     constexpr Index columns = 5 * panel_width + 3;
-    constexpr Index depth = 850;  // more than one block of inputs, whatever the number of rows
-    const std::vector<float> x = noise(rows * depth, 8);
-    const std::vector<float> weights = noise(columns * depth, 9);
-    const auto packed = PackedMatrix<Storage>::pack(weights.data(), columns, depth);
+    constexpr Index k = 850;  // more than one block of inputs, whatever the number of rows
+    const std::vector<float> x = noise(rows * k, 8);
+    const std::vector<float> weights = noise(columns * k, 9);
+    const auto packed = PackedMatrix<Storage>::pack(weights.data(), columns, k);
     ThreadPool alone(1);
-    const std::vector<float> expected = multiply(alone, x.data(), rows, depth, packed);
+    const std::vector<float> expected = multiply(alone, x.data(), rows, k, packed);
 
     for (const int threads : {2, 3, 5}) {
         CAPTURE(threads);
         ThreadPool pool(threads);
-        const std::vector<float> y = multiply(pool, x.data(), rows, depth, packed);
+        const std::vector<float> y = multiply(pool, x.data(), rows, k, packed);
         CHECK(same_bits(y.data(), expected.data(), rows * columns));
     }
     for (Index count = 1; count <= 50; ++count) {
         CAPTURE(count);
         const Index first = (count * 7) % (rows - count);
-        const std::vector<float> y = multiply(alone, x.data() + first * depth, count, depth, packed);
+        const std::vector<float> y = multiply(alone, x.data() + first * k, count, k, packed);
         CHECK(same_bits(y.data(), expected.data() + first * columns, count * columns));
     }
 }
 
 TEST_CASE_TEMPLATE("a column's results are the same bits in any panel", Storage, float, BFloat16) {
     constexpr Index columns = 3 * panel_width;
-    constexpr Index depth = 555;
-    const std::vector<float> weights = noise(columns * depth, 11);
+    constexpr Index k = 555;
+    const std::vector<float> weights = noise(columns * k, 11);
     ThreadPool pool(2);
     for (const Index rows : {1, 2, 3, 5, 13}) {
         CAPTURE(rows);
-        const std::vector<float> x = noise(rows * depth, 10);
+        const std::vector<float> x = noise(rows * k, 10);
         const std::vector<float> all =
-            multiply(pool, x.data(), rows, depth, PackedMatrix<Storage>::pack(weights.data(), columns, depth));
+            multiply(pool, x.data(), rows, k, PackedMatrix<Storage>::pack(weights.data(), columns, k));
         for (const Index first : {Index{1}, packet_size, panel_width - 1, panel_width + 2}) {
             CAPTURE(first);
             const Index count = columns - first;
-            const auto packed = PackedMatrix<Storage>::pack(weights.data() + first * depth, count, depth);
-            const std::vector<float> some = multiply(pool, x.data(), rows, depth, packed);
+            const auto packed = PackedMatrix<Storage>::pack(weights.data() + first * k, count, k);
+            const std::vector<float> some = multiply(pool, x.data(), rows, k, packed);
             for (Index row = 0; row < rows; ++row) {
                 CHECK(same_bits(some.data() + row * count, all.data() + row * columns + first, count));
             }
@@ -236,14 +235,14 @@ TEST_CASE_TEMPLATE("a column's results are the same bits in any panel", Storage,
 TEST_CASE_TEMPLATE("an infinite input spoils its own row only", Storage, float, BFloat16) {
     constexpr Index rows = 20;
     constexpr Index columns = panel_width + 1;
-    constexpr Index depth = 40;
+    constexpr Index k = 40;
     ThreadPool pool(2);
-    std::vector<float> x = noise(rows * depth, 12);
-    const std::vector<float> weights = noise(columns * depth, 13);
-    const auto packed = PackedMatrix<Storage>::pack(weights.data(), columns, depth);
-    const std::vector<float> clean = multiply(pool, x.data(), rows, depth, packed);
-    x[at(7 * depth + 3)] = std::numeric_limits<float>::infinity();
-    const std::vector<float> y = multiply(pool, x.data(), rows, depth, packed);
+    std::vector<float> x = noise(rows * k, 12);
+    const std::vector<float> weights = noise(columns * k, 13);
+    const auto packed = PackedMatrix<Storage>::pack(weights.data(), columns, k);
+    const std::vector<float> clean = multiply(pool, x.data(), rows, k, packed);
+    x[at(7 * k + 3)] = std::numeric_limits<float>::infinity();
+    const std::vector<float> y = multiply(pool, x.data(), rows, k, packed);
     for (Index row = 0; row < rows; ++row) {
         CAPTURE(row);
         if (row == 7) {
@@ -265,31 +264,31 @@ TEST_CASE("a GEMM of no rows calls nothing") {
 
 TEST_CASE("a packed matrix says its size and lays its panels out as documented") {
     constexpr Index columns = panel_width + 1;
-    constexpr Index depth = 3;
-    std::vector<float> weights(at(columns * depth));
+    constexpr Index k = 3;
+    std::vector<float> weights(at(columns * k));
     for (Index column = 0; column < columns; ++column) {
-        for (Index k = 0; k < depth; ++k) {
-            weights[at(column * depth + k)] = static_cast<float>(column + 1) + 0.25F * static_cast<float>(k);
+        for (Index i = 0; i < k; ++i) {
+            weights[at(column * k + i)] = static_cast<float>(column + 1) + 0.25F * static_cast<float>(i);
         }
     }
-    const auto packed = PackedMatrix<float>::pack(weights.data(), columns, depth);
+    const auto packed = PackedMatrix<float>::pack(weights.data(), columns, k);
     CHECK(packed.columns() == columns);
-    CHECK(packed.depth() == depth);
+    CHECK(packed.k() == k);
     CHECK(packed.panels() == 2);
     CHECK(packed.columns_per_panel() == panel_width);
     CHECK_FALSE(packed.is_paired());
-    CHECK(packed.bytes() == static_cast<std::size_t>(2 * depth * panel_width) * sizeof(float));
+    CHECK(packed.bytes() == static_cast<std::size_t>(2 * k * panel_width) * sizeof(float));
     CHECK(packed.panel(0)[1 * panel_width + 1] == 2.25F);
     CHECK(packed.panel(1)[2 * panel_width] == static_cast<float>(columns) + 0.5F);
     CHECK(packed.panel(1)[2 * panel_width + 1] == 0.0F);
 
-    const auto half = PackedMatrix<BFloat16>::pack(weights.data(), columns, depth);
+    const auto half = PackedMatrix<BFloat16>::pack(weights.data(), columns, k);
     CHECK(half.bytes() * 2 == packed.bytes());
     const std::uint32_t lower = BFloat16(weights[0]).bits;
-    const std::uint32_t upper = BFloat16(weights[at(packet_size * depth)]).bits;
+    const std::uint32_t upper = BFloat16(weights[at(packet_size * k)]).bits;
     CHECK(half.panel(0)[0] == (lower | (upper << 16U)));
 
-    const auto paired = PackedMatrix<float>::pack_pair(weights.data(), weights.data(), columns, depth);
+    const auto paired = PackedMatrix<float>::pack_pair(weights.data(), weights.data(), columns, k);
     CHECK(paired.panels() == (columns + packet_size - 1) / packet_size);
     CHECK(paired.columns_per_panel() == packet_size);
     CHECK(paired.panel(0)[packet_size] == 1.0F);

@@ -25,8 +25,8 @@ using totograph::cpu::panel_width;
 namespace {
 
 /// Weights of all magnitudes, ties of rounding, infinities and NaNs among them.
-std::vector<float> weights_of(Index columns, Index depth, std::uint32_t seed) {
-    std::vector<float> weights(static_cast<std::size_t>(columns * depth));
+std::vector<float> weights_of(Index columns, Index k, std::uint32_t seed) {
+    std::vector<float> weights(static_cast<std::size_t>(columns * k));
     std::uint32_t state = seed;
     for (std::size_t i = 0; i < weights.size(); ++i) {
         state = state * 1664525U + 1013904223U;
@@ -62,27 +62,26 @@ std::uint32_t bits_of(float value) {
 TEST_CASE_TEMPLATE("every weight is in its place, and zeros are behind the last", Storage, float, BFloat16) {
     using Packed = PackedMatrix<Storage>;
     for (const Index columns : {Index{1}, packet_size, panel_width - 1, panel_width, 2 * panel_width + 3}) {
-        for (const Index depth : {Index{1}, packet_size - 1, packet_size, 2 * packet_size + 5}) {
+        for (const Index k : {Index{1}, packet_size - 1, packet_size, 2 * packet_size + 5}) {
             for (const bool is_pair : {false, true}) {
                 CAPTURE(columns);
-                CAPTURE(depth);
+                CAPTURE(k);
                 CAPTURE(is_pair);
-                const std::vector<float> first = weights_of(columns, depth, 1);
-                const std::vector<float> second = weights_of(columns, depth, 2);
-                const Packed packed = is_pair ? Packed::pack_pair(first.data(), second.data(), columns, depth)
-                                              : Packed::pack(first.data(), columns, depth);
-                CHECK(packed.bytes() == Packed::bytes_for(columns, depth, is_pair));
-                CHECK(packed.bytes() ==
-                      static_cast<std::size_t>(packed.panels() * panel_width * depth) * sizeof(Storage));
+                const std::vector<float> first = weights_of(columns, k, 1);
+                const std::vector<float> second = weights_of(columns, k, 2);
+                const Packed packed = is_pair ? Packed::pack_pair(first.data(), second.data(), columns, k)
+                                              : Packed::pack(first.data(), columns, k);
+                CHECK(packed.bytes() == Packed::bytes_for(columns, k, is_pair));
+                CHECK(packed.bytes() == static_cast<std::size_t>(packed.panels() * panel_width * k) * sizeof(Storage));
                 Index wrong = 0;
                 for (Index panel = 0; panel < packed.panels(); ++panel) {
                     for (Index lane = 0; lane < panel_width; ++lane) {
                         const Index column = panel * packed.columns_per_panel() + (is_pair ? lane % packet_size : lane);
                         const auto& from = is_pair && lane >= packet_size ? second : first;
-                        for (Index k = 0; k < depth; ++k) {
+                        for (Index i = 0; i < k; ++i) {
                             const float weight =
-                                column < columns ? from[static_cast<std::size_t>(column * depth + k)] : 0.0F;
-                            wrong += stored_bits(packed, panel, lane, k) != bits_of<Storage>(weight) ? 1 : 0;
+                                column < columns ? from[static_cast<std::size_t>(column * k + i)] : 0.0F;
+                            wrong += stored_bits(packed, panel, lane, i) != bits_of<Storage>(weight) ? 1 : 0;
                         }
                     }
                 }

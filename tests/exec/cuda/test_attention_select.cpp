@@ -97,8 +97,34 @@ TEST_CASE("what tiles do not know takes a warp a query") {
     CHECK(differs([](Kernel& kernel) { kernel.attention.value_dim = 32; }));
     CHECK(differs([](Kernel& kernel) { kernel.attention.scale_is_data = true; }));
     CHECK(differs([](Kernel& kernel) { kernel.attention.mask = KeyMask::by_key; }));
-    CHECK(differs([](Kernel& kernel) { kernel.iteration[3] = 2; }));
     CHECK(differs([](Kernel& kernel) { kernel.operands[1].shape = {1, 256, 7, 64, 768}; }));
+}
+
+TEST_CASE("the attentions of Toto 2.0, whose masks are of keys") {
+    // 22m: eight heads of 64. 64 series of 64 patches and those ahead; a later block behind keys of the context.
+    Kernel first = prefill(64, 66, 64);
+    first.attention.mask = KeyMask::by_group;
+    Kernel read = first;
+    read.iteration[3] = 3;
+    read.attention.queries = QueryPlaces::last;
+    Kernel later = decode(1, 64, 64);
+    later.iteration[3] = 47;
+    later.attention.mask = KeyMask::by_key;
+    later.attention.is_causal = true;
+    for (const Kernel& kernel : {first, read, later}) {
+        CHECK(chosen(kernel, Precision::bf16) == AttentionKernel::tiles);
+        CHECK(chosen(kernel, Precision::tf32) == AttentionKernel::tiles);
+        CHECK(chosen(kernel, Precision::f32) == AttentionKernel::warp);
+        // A suffix that all queries share takes no memory of its own.
+        CHECK(tile_bytes_of(kernel, Precision::bf16) == 2 * 64 * (64 * 2 + 16));
+    }
+    // One series of 16 patches: few queries.
+    Kernel small = prefill(1, 18, 64);
+    small.attention.mask = KeyMask::by_group;
+    CHECK(chosen(small) == AttentionKernel::block);
+    // A lone position with a mask would leave a tile nearly empty.
+    read.iteration[3] = 1;
+    CHECK(chosen(read) == AttentionKernel::warp);
 }
 
 TEST_CASE("tiles need shared memory, of which every known device has enough") {

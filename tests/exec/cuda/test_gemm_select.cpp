@@ -20,6 +20,7 @@
 #include <totograph/graph/program.hpp>
 #include <totograph/models/toto1/config.hpp>
 #include <totograph/models/toto1/programs.hpp>
+#include <totograph/models/toto2/config.hpp>
 
 namespace {
 
@@ -63,17 +64,18 @@ constexpr GemmKernel kernel_for(const GemmGroup& group, const DeviceTraits& devi
     return select_gemm(group, {}, device, fuses).kernel;
 }
 
-/// Equal launches of a program, in the order in which they come first: `24x m 1792, k 768: sm90`.
+/// Equal launches of a run, in the order in which they come first: `24x m 1792, k 768: sm90`.
 template <class Program>
 std::vector<std::string> launches_of(const DeviceTraits& device) {
     struct Row {
         std::string text;
         int count;
     };
+    using Lowered = Lowering<Program, true>;
     const auto choices = gemm_choices<Program, true>(device, {});
     std::vector<Row> rows;
     for (std::size_t i = 0; i < choices.size(); ++i) {
-        const GemmGroup& group = Lowering<Program, true>::at(i).gemm;
+        const GemmGroup& group = Lowered::at(static_cast<std::size_t>(Lowered::place(i).entry)).gemm;
         if (group.count == 0) {
             continue;
         }
@@ -106,8 +108,8 @@ std::vector<std::string> launches_of(const DeviceTraits& device) {
 template <tg::Bucket bucket>
 struct Workload {
     using Model = tg::toto1::open_base_1_0;
-    using Prefill = tg::Program<tg::toto1::Prefill<Model, bucket, tg::toto1::Rewrites{}>, tg::Passes{}, true, false>;
-    using Decode = tg::Program<tg::toto1::Decode<Model, bucket, tg::toto1::Rewrites{}>, tg::Passes{}, true, false>;
+    using Prefill = tg::Program<tg::toto1::Prefill<Model, bucket, tg::toto1::Rewrites{}>>;
+    using Decode = tg::Program<tg::toto1::Decode<Model, bucket, tg::toto1::Rewrites{}>>;
     using States = Bf16States<true, Prefill, Decode>;
     using Steps = RunningTogether<Decode, States>;
 };
@@ -123,8 +125,9 @@ TEST_CASE("few rows are skinny, by tiles where one instruction has not all of th
     CHECK(takes_skinny(64, 8, 32, 32));
     CHECK_FALSE(takes_skinny(65, 768, 768, 768));
     CHECK_FALSE(takes_skinny(16, 764, 768, 768));    // columns of an instruction
-    CHECK_FALSE(takes_skinny(16, 768, 752, 752));    // what a warp takes of k at a time
-    CHECK_FALSE(takes_skinny(16, 768, 4128, 4128));  // registers for weights
+    CHECK(takes_skinny(16, 768, 752, 752));          // of the last chunk of k, lanes may have none
+    CHECK_FALSE(takes_skinny(16, 768, 756, 756));    // what a lane takes of k at a time
+    CHECK_FALSE(takes_skinny(16, 768, 6152, 6152));  // registers for weights
     CHECK_FALSE(takes_skinny(16, 768, 768, 770));    // rows that begin at multiples of 16 bytes
     GemmGroup group = group_of(16, 768, plain(768));
     group.is_skinny = true;
@@ -307,4 +310,52 @@ TEST_CASE("a decode step of `batch_32`") {
           Lines{"1x m 32, k 64, n 768: skinny tiles", "11x m 32, k 768, n 768 768 768: skinny tiles",
                 "13x m 32, k 768, n 768: skinny tiles", "12x m 32, k 768, n 6144: skinny tiles",
                 "12x m 32, k 3072, n 768: skinny tiles", "1x m 32, k 768, n 1536 1536: skinny tiles"});
+}
+
+namespace {
+
+/// Columns, k, and whether it is a pair.
+struct Sizes {
+    Index n, k;
+    bool is_gated = false;
+};
+/// All GEMMs of a model of Toto 2.0.
+std::vector<Sizes> gemms_of(const tg::toto2::Toto2Config& config) {
+    const Index d = config.d_model;
+    const Index patch = config.patch_size;
+    return {{4 * d, 2 * patch},
+            {d, 4 * d + 2 * patch},
+            {config.num_heads * config.qk_dim, d},
+            {d, config.num_heads * config.v_dim},
+            {config.d_ff, d, true},
+            {d, config.d_ff},
+            {4 * d, d},
+            {config.levels * patch, 4 * d + d}};
+}
+
+}  // namespace
+
+TEST_CASE("no size of Toto 2.0 falls to a slow path") {
+    using namespace tg::toto2;
+    for (const Toto2Config& config :
+         {toto2_4m::config, toto2_22m::config, toto2_313m::config, toto2_1b::config, toto2_2_5b::config}) {
+        CAPTURE(config.d_model);
+        for (const Sizes& gemm : gemms_of(config)) {
+            CAPTURE(gemm.n);
+            CAPTURE(gemm.k);
+            // One series of 512 steps and a horizon of 96: 18 tokens, of which 3 are read; blocks of 24 patches, 47.
+            for (const Index rows : {3, 18, 47}) {
+                CHECK(takes_skinny(rows, gemm.n, gemm.k, gemm.k) == (gemm.k <= SkinnyTile::most_k));
+            }
+            // 64 series of 2048 steps. A pair with a sigmoid has its epilogue inside where k hides it.
+            if (gemm.is_gated) {
+                CHECK(kernel_for(group_of(64 * 66, gemm.k, gated(gemm.n))) ==
+                      (gemm.k >= 768 ? GemmKernel::sm90 : GemmKernel::cublaslt));
+            }
+        }
+        // In other precisions cuBLASLt computes all.
+        GemmGroup in_f32 = group_of(18, config.d_model, gated(config.d_ff));
+        in_f32.is_bf16 = false;
+        CHECK(kernel_for(in_f32) == GemmKernel::cublaslt);
+    }
 }

@@ -12,10 +12,11 @@
 #include <thread>
 #include <vector>
 
+#include <totograph/io/cache/cache_file.hpp>
+#include <totograph/io/cache/cache_folder.hpp>
+#include <totograph/io/file_lock.hpp>
+
 #include "io/support.hpp"
-#include "totograph/io/cache/cache_file.hpp"
-#include "totograph/io/cache/cache_folder.hpp"
-#include "totograph/io/file_lock.hpp"
 
 namespace {
 

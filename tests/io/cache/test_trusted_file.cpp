@@ -14,15 +14,16 @@
 #include <system_error>
 #include <vector>
 
+#include <totograph/core/arena.hpp>
+#include <totograph/io/cache/cache_file.hpp>
+#include <totograph/io/cache/trusted_file.hpp>
+#include <totograph/io/cache/weight_file.hpp>
+#include <totograph/io/cache/weight_folder.hpp>
+#include <totograph/io/file_descriptor.hpp>
+#include <totograph/io/file_lock.hpp>
+#include <totograph/io/file_system.hpp>
+
 #include "io/support.hpp"
-#include "totograph/core/arena.hpp"
-#include "totograph/io/cache/cache_file.hpp"
-#include "totograph/io/cache/trusted_file.hpp"
-#include "totograph/io/cache/weight_file.hpp"
-#include "totograph/io/cache/weight_folder.hpp"
-#include "totograph/io/file_descriptor.hpp"
-#include "totograph/io/file_lock.hpp"
-#include "totograph/io/file_system.hpp"
 
 namespace {
 

@@ -21,13 +21,14 @@
 #include <thread>
 #include <vector>
 
+#include <totograph/io/cache/block_checksum.hpp>
+#include <totograph/io/cache/weight_file.hpp>
+#include <totograph/io/cache/weight_folder.hpp>
+#include <totograph/io/file_descriptor.hpp>
+#include <totograph/io/file_identity.hpp>
+#include <totograph/io/file_system.hpp>
+
 #include "io/support.hpp"
-#include "totograph/io/cache/block_checksum.hpp"
-#include "totograph/io/cache/weight_file.hpp"
-#include "totograph/io/cache/weight_folder.hpp"
-#include "totograph/io/file_descriptor.hpp"
-#include "totograph/io/file_identity.hpp"
-#include "totograph/io/file_system.hpp"
 
 namespace {
 

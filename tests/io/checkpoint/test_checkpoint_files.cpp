@@ -10,10 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include <totograph/io/checkpoint/checkpoint_files.hpp>
+#include <totograph/io/checkpoint/foreign_file.hpp>
+#include <totograph/io/checkpoint/shard_index.hpp>
+
 #include "io/support.hpp"
-#include "totograph/io/checkpoint/checkpoint_files.hpp"
-#include "totograph/io/checkpoint/foreign_file.hpp"
-#include "totograph/io/checkpoint/shard_index.hpp"
 
 namespace {
 

@@ -7,8 +7,9 @@
 #include <string_view>
 #include <type_traits>
 
+#include <totograph/io/checkpoint/model_config.hpp>
+
 #include "io/support.hpp"
-#include "totograph/io/checkpoint/model_config.hpp"
 
 namespace {
 

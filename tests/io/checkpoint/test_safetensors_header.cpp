@@ -10,9 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include <totograph/core/dtype.hpp>
+#include <totograph/io/checkpoint/safetensors_header.hpp>
+
 #include "io/support.hpp"
-#include "totograph/core/dtype.hpp"
-#include "totograph/io/checkpoint/safetensors_header.hpp"
 
 namespace {
 

@@ -9,10 +9,11 @@
 #include <string>
 #include <vector>
 
+#include <totograph/core/dtype.hpp>
+#include <totograph/io/checkpoint/safetensors.hpp>
+#include <totograph/io/checkpoint/safetensors_writer.hpp>
+
 #include "io/support.hpp"
-#include "totograph/core/dtype.hpp"
-#include "totograph/io/checkpoint/safetensors.hpp"
-#include "totograph/io/checkpoint/safetensors_writer.hpp"
 
 namespace {
 

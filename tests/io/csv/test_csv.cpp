@@ -8,8 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include <totograph/io/csv/csv.hpp>
+
 #include "io/support.hpp"
-#include "totograph/io/csv/csv.hpp"
 
 namespace {
 

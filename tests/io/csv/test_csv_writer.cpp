@@ -9,9 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include <totograph/io/csv/csv.hpp>
+#include <totograph/io/csv/writer.hpp>
+
 #include "io/support.hpp"
-#include "totograph/io/csv/csv.hpp"
-#include "totograph/io/csv/writer.hpp"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "totograph/io/csv/decimal.hpp"
+#include <totograph/io/csv/decimal.hpp>
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "totograph/io/csv/long_form.hpp"
+#include <totograph/io/csv/long_form.hpp>
 
 #include <doctest/doctest.h>
 
@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
+#include <totograph/io/csv/table.hpp>
+#include <totograph/io/time/clock.hpp>
+
 #include "io/support.hpp"
-#include "totograph/io/csv/table.hpp"
-#include "totograph/io/time/clock.hpp"
 
 using namespace totograph::io;
 using totograph::ErrorCode;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "totograph/io/time/clock.hpp"
+#include <totograph/io/time/clock.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "totograph/io/time/regular_rows.hpp"
+#include <totograph/io/time/regular_rows.hpp>
 
 #include <doctest/doctest.h>
 
@@ -9,9 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include <totograph/io/csv/table.hpp>
+#include <totograph/io/time/clock.hpp>
+
 #include "io/support.hpp"
-#include "totograph/io/csv/table.hpp"
-#include "totograph/io/time/clock.hpp"
 
 using namespace totograph::io;
 using totograph::ErrorCode;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "totograph/io/time/time_step.hpp"
+#include <totograph/io/time/time_step.hpp>
 
 #include <doctest/doctest.h>
 

@@ -7,6 +7,7 @@
 
 #include "models/toto1/cases.hpp"
 #include "models/toto1/series.hpp"
+#include "models/toto1/shared_forecasters.hpp"
 
 // One request, forecast by differently compiled forecasters.
 
@@ -15,11 +16,8 @@ namespace modes {
 using namespace made_up;
 using Model = fixture::models::Small;
 
-/// Five patches of context: for an odd number, the second forecast patch does not depend on whether there is a cache.
-/// (xPos is centred on half of the last position of a call, rounded down. Cached keys keep the centre of the call that
-/// made them, so from the third patch on they and the query have different ones, in the reference as here.)
-inline constexpr tg::Bucket mean_bucket{.batch = 2, .variates = 3, .context = 40, .horizon = 24};
-inline constexpr tg::Bucket sampled_bucket{.batch = 2, .variates = 3, .context = 40, .horizon = 24, .samples = 6};
+using shared::mean_bucket;
+using shared::sampled_bucket;
 inline constexpr Index cache_free_horizon = 16;
 
 inline const auto& weights() {
@@ -44,6 +42,13 @@ std::vector<float> values_of(Forecaster& forecaster, const Request& request, Ind
         return {result.samples().begin(), result.samples().end()};
     }
     return result.mean();
+}
+
+/// With all passes and rewrites.
+template <tg::Bucket bucket>
+std::vector<float> forecast_with_all(Index horizon = bucket.horizon) {
+    const auto forecaster = shared::make_forecaster<bucket>(weights().weights, 2);
+    return values_of(*forecaster, request_for(bucket), horizon);
 }
 
 template <tg::Bucket bucket, tg::ForecasterOptions options, tg::toto1::Rewrites rewrites = tg::toto1::Rewrites{}>

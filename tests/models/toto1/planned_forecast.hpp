@@ -13,9 +13,9 @@
 
 #include <totograph/exec/weights.hpp>
 #include <totograph/forecast/bucket.hpp>
-#include <totograph/forecast/collect.hpp>
 #include <totograph/forecast/cpu/eager_forecaster.hpp>
 #include <totograph/forecast/forecast_plan.hpp>
+#include <totograph/forecast/results/collect.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/op.hpp>

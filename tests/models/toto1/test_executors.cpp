@@ -11,7 +11,7 @@ using tg::ForecasterOptions;
 
 TEST_CASE("eager and fused samples with one seed") {
     const auto eager = forecast_as_recorded<sampled_bucket, tg::toto1::Rewrites{}>();
-    check_same("fused", forecast<sampled_bucket, ForecasterOptions{}>(), eager);
+    check_same("fused", forecast_with_all<sampled_bucket>(), eager);
     check_same("fused without passes", forecast<sampled_bucket, ForecasterOptions{.passes = tg::Passes::none()}>(),
                eager);
 }

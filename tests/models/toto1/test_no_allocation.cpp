@@ -3,10 +3,16 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
+#include <memory>
 #include <new>
+#include <vector>
 
-#include "models/toto1/cases.hpp"
+#include <doctest/doctest.h>
+
+#include <totograph/core/arena.hpp>
+
 #include "models/toto1/series.hpp"
+#include "models/toto1/shared_forecasters.hpp"
 
 // Nothing is allocated inside a forecast: this program counts every allocation that any of its threads makes, by
 // putting itself in the place of the allocator.
@@ -108,12 +114,10 @@ void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
 #endif
 
 using namespace made_up;
-using Model = fixture::models::Small;
+using shared::mean_bucket;
+using shared::sampled_bucket;
 
 namespace {
-
-constexpr tg::Bucket mean_bucket{.batch = 2, .variates = 3, .context = 40, .horizon = 24};
-constexpr tg::Bucket sampled_bucket{.variates = 2, .context = 24, .horizon = 20, .samples = 5};
 
 /// Allocations while `action` runs, in all threads.
 template <class Action>
@@ -123,14 +127,13 @@ std::size_t count_allocations(Action&& action) {
     return allocations - before;
 }
 
-const auto& weights() {
-    static const auto loaded = tg::load<Model>(fixture::folder("mixture"));
+const tg::Weights& weights() {
+    static const tg::Weights loaded = shared::load();
     return loaded;
 }
 
 /// The forecasts of two requests, the first being the forecaster's very first.
-template <class AnyForecaster>
-void check_forecaster(AnyForecaster& forecaster, const tg::Bucket& bucket) {
+void check_forecaster(shared::AnyForecaster& forecaster, const tg::Bucket& bucket) {
     Request request = waves(bucket.batch, bucket.variates, bucket.context);
     make_gaps(request);
     make_groups(request, 2);
@@ -157,21 +160,19 @@ TEST_CASE("the counter sees allocations") {
 TEST_CASE("a mean forecast allocates nothing") {
     for (const int threads : {1, 2}) {
         CAPTURE(threads);
-        tg::Forecaster<Model, mean_bucket> forecaster(weights(), {.threads = threads});
-        check_forecaster(forecaster, mean_bucket);
+        check_forecaster(*shared::make_forecaster<mean_bucket>(weights(), threads), mean_bucket);
     }
 }
 
 TEST_CASE("a sampled forecast allocates nothing") {
     for (const int threads : {1, 2}) {
         CAPTURE(threads);
-        tg::Forecaster<Model, sampled_bucket> forecaster(weights(), {.threads = threads});
-        check_forecaster(forecaster, sampled_bucket);
+        check_forecaster(*shared::make_forecaster<sampled_bucket>(weights(), threads), sampled_bucket);
     }
 }
 
 TEST_CASE("a set of buckets allocates nothing") {
-    tg::BucketSet<Model, mean_bucket, sampled_bucket> set(weights(), {.threads = 2});
-    check_forecaster(set, mean_bucket);
-    check_forecaster(set, sampled_bucket);
+    const auto set = shared::make_bucket_set(weights(), 2);
+    check_forecaster(*set, mean_bucket);
+    check_forecaster(*set, sampled_bucket);
 }

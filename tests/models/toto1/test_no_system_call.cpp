@@ -5,8 +5,10 @@
 #include <span>
 #include <vector>
 
-#include "models/toto1/cases.hpp"
+#include <doctest/doctest.h>
+
 #include "models/toto1/series.hpp"
+#include "models/toto1/shared_forecasters.hpp"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TOTOGRAPH_TEST_HAS_SANITIZER
@@ -31,12 +33,10 @@
 // threads and wait for them (futex) and let others run (sched_yield), and do nothing else.
 
 using namespace made_up;
-using Model = fixture::models::Small;
+using shared::mean_bucket;
+using shared::sampled_bucket;
 
 namespace {
-
-constexpr tg::Bucket mean_bucket{.batch = 2, .variates = 3, .context = 40, .horizon = 24};
-constexpr tg::Bucket sampled_bucket{.variates = 2, .context = 24, .horizon = 20, .samples = 5};
 
 /// How a process gives up system calls.
 struct Rules {
@@ -121,29 +121,17 @@ void check_forecast(const Rules& rules, int threads) {
     }
     Request request = waves(bucket.batch, bucket.variates, bucket.context);
     make_gaps(request);
-    const auto weights = tg::load<Model>(fixture::folder("mixture"));
-    using Forecaster = tg::Forecaster<Model, bucket>;
-    // Read without `Forecast`, whose statistics make vectors.
-    const auto values_of = [](Forecaster& forecaster) {
-        const auto& sizes = Forecaster::sizes;
-        const auto count = sizes.batch * sizes.samples * sizes.variates * sizes.steps * sizes.patch_size;
-        return std::span(static_cast<const float*>(forecaster.executor().state("forecast")),
-                         static_cast<std::size_t>(count));
-    };
+    const tg::Weights weights = shared::load();
     const Outcome outcome = run_in_child(rules, [&] {
-        auto forecaster = std::make_shared<Forecaster>(weights, tg::ForecasterResources{threads});
+        const std::shared_ptr<shared::AnyForecaster> forecaster = shared::make_forecaster<bucket>(weights, threads);
         if (threads > 1) {
             (void)forecaster->forecast(request.series());  // threads are still starting after construction
         }
-        return [forecaster, &request, &values_of] {
-            (void)forecaster->forecast(request.series(), {.seed = 4});
-            return values_of(*forecaster);
-        };
+        return [forecaster, &request] { return forecaster->forecast(request.series(), {.seed = 4}).values(); };
     });
     CHECK(!outcome.was_killed);
-    Forecaster here(weights, {.threads = 1});
-    (void)here.forecast(request.series(), {.seed = 4});
-    const auto expected = values_of(here);
+    const auto here = shared::make_forecaster<bucket>(weights, 1);
+    const auto expected = here->forecast(request.series(), {.seed = 4}).values();
     CHECK(outcome.values == std::vector<float>(expected.begin(), expected.end()));
 }
 

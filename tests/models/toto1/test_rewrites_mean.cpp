@@ -11,12 +11,12 @@ using tg::toto1::Rewrites;
 namespace {
 
 const std::vector<float>& with_all() {
-    static const auto values = forecast<mean_bucket, ForecasterOptions{}>();
+    static const auto values = forecast_with_all<mean_bucket>();
     return values;
 }
 
 std::vector<float> begin_with_all() {
-    return forecast<mean_bucket, ForecasterOptions{}>(cache_free_horizon);
+    return forecast_with_all<mean_bucket>(cache_free_horizon);
 }
 
 }  // namespace

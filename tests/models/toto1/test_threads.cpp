@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
+#include <memory>
 #include <thread>
 #include <vector>
 
-#include "models/toto1/cases.hpp"
+#include <doctest/doctest.h>
+
 #include "models/toto1/series.hpp"
+#include "models/toto1/shared_forecasters.hpp"
 
 // Weights are shared by forecasters of several threads.
 
 using namespace made_up;
-using Model = fixture::models::Small;
+using shared::load;
+using shared::make_forecaster;
+using shared::mean_bucket;
+using shared::sampled_bucket;
 
 namespace {
 
-constexpr tg::Bucket mean_bucket{.batch = 2, .variates = 3, .context = 40, .horizon = 24};
-constexpr tg::Bucket sampled_bucket{.variates = 2, .context = 24, .horizon = 20, .samples = 5};
 constexpr int rounds = 5;
-
-tg::ModelWeights<Model> load() {
-    return tg::load<Model>(fixture::folder("mixture"));
-}
 
 /// A different request each round.
 Request request(const tg::Bucket& bucket, int round) {
@@ -28,11 +28,11 @@ Request request(const tg::Bucket& bucket, int round) {
 
 /// Forecasts of all rounds, by a forecaster of its own.
 template <tg::Bucket bucket>
-std::vector<tg::OwnedForecast> run(const tg::ModelWeights<Model>& weights, int threads) {
-    tg::Forecaster<Model, bucket> forecaster(weights, {.threads = threads});
+std::vector<tg::OwnedForecast> run(const tg::Weights& weights, int threads) {
+    const auto forecaster = make_forecaster<bucket>(weights, threads);
     std::vector<tg::OwnedForecast> all;
     for (int round = 0; round < rounds; ++round) {
-        all.push_back(forecaster.forecast(request(bucket, round).series(), {.seed = 9}).keep());
+        all.push_back(forecaster->forecast(request(bucket, round).series(), {.seed = 9}).keep());
     }
     return all;
 }
@@ -71,18 +71,18 @@ TEST_CASE("forecasters that are made and used at the same time give what they gi
 
 TEST_CASE("a forecaster may be made in one thread and used in another") {
     const auto expected = run<mean_bucket>(load(), 1);
-    tg::Forecaster<Model, mean_bucket> forecaster(load(), {.threads = 2});
+    const auto forecaster = make_forecaster<mean_bucket>(load(), 2);
     std::vector<tg::OwnedForecast> found;
     for (int round = 0; round < rounds; ++round) {
-        std::thread([&] { found.push_back(forecaster.forecast(request(mean_bucket, round).series()).keep()); }).join();
+        std::thread([&] { found.push_back(forecaster->forecast(request(mean_bucket, round).series()).keep()); }).join();
     }
     check_same(found, expected);
 }
 
 TEST_CASE("weights outlive the object that they were loaded into") {
     const auto expected = run<mean_bucket>(load(), 1);
-    auto weights = std::make_unique<tg::ModelWeights<Model>>(load());
-    tg::Forecaster<Model, mean_bucket> forecaster(*weights, {.threads = 1});
+    auto weights = std::make_unique<tg::Weights>(load());
+    const auto forecaster = make_forecaster<mean_bucket>(*weights, 1);
     weights.reset();
-    CHECK(different_bits(expected[0], forecaster.forecast(request(mean_bucket, 0).series())) == 0);
+    CHECK(different_bits(expected[0], forecaster->forecast(request(mean_bucket, 0).series())) == 0);
 }

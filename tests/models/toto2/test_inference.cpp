@@ -42,6 +42,9 @@ struct OnePass : Blocks {
 struct Uncapped : Blocks {
     static constexpr Inference inference{.quantile_real_cap_k = 0};
 };
+struct AllObserved : Blocks {
+    static constexpr Inference inference{.has_missing_values = false};
+};
 struct AsGiven : Blocks {
     static constexpr Inference inference{.imputation = Imputation::as_given};
 };
@@ -162,4 +165,43 @@ TEST_CASE("gaps in a known future are for models that take them, and as many as 
                                    tg::record_forecast<OnePass, with_known>());
     tg::test::check_error(tg::ErrorCode::invalid_argument, {"future_observed", "4", "found 3"},
                           [&] { (void)forecaster.forecast(series); });
+}
+
+TEST_CASE("a known future stands in the result where it is known, and a forecast in its gaps, in every block") {
+    Request request;
+    const std::vector<float> future(40, 5.5F);
+    std::vector<std::uint8_t> known(40, 1);
+    known[2] = known[3] = known[20] = known[39] = 0;
+    tg::Series series = request.series();
+    series.exogenous = 1;
+    series.future_exogenous = future;
+    series.future_observed = known;
+    constexpr tg::Bucket with_known{.variates = 2, .context = 40, .horizon = 40, .exogenous = 1};
+    const auto check = [&]<class Model>() {
+        tg::EagerForecaster forecaster(tg::load<Checkpoint>(folder("leading_gaps_blocks")).weights,
+                                       tg::record_forecast<Model, with_known>());
+        const tg::Forecast result = forecaster.forecast(series);
+        CHECK(result.is_finite());
+        for (std::size_t step = 0; step < 40; ++step) {
+            CAPTURE(step);
+            const auto quantiles = result.values().subspan((40 + step) * 9, 9);
+            CHECK((quantiles.front() == 5.5F && quantiles.back() == 5.5F) == (known[step] != 0));
+            // A gap in the future counts for nothing: untrained quantiles spread around the level of the history.
+            CHECK((quantiles.front() < quantiles.back()) == (known[step] == 0));
+        }
+    };
+    check.template operator()<OnePass>();
+    check.template operator()<Blocks>();
+}
+
+TEST_CASE("groups by step are for models that look at missing values") {
+    Request request;
+    request.groups.assign(80, 0);
+    tg::EagerForecaster takes(tg::load<Checkpoint>(folder("leading_gaps_blocks")).weights,
+                              tg::record_forecast<OnePass, bucket>());
+    CHECK(takes.forecast(request.series()).is_finite());
+    tg::EagerForecaster refuses(tg::load<Checkpoint>(folder("leading_gaps_blocks")).weights,
+                                tg::record_forecast<AllObserved, bucket>());
+    tg::test::check_error(tg::ErrorCode::invalid_argument, {"one group id for each variate"},
+                          [&] { (void)refuses.forecast(request.series()); });
 }

@@ -105,7 +105,7 @@ TEST_CASE("attention over a lone variate") {
     check<toto2_cases::long_positions, Rewrites{.skip_lone_variate = false}>("long_positions");
 }
 
-TEST_CASE("values and output of a lone variate as one product") {
+TEST_CASE("values and output of a lone variate as one GEMM") {
     check<toto2_cases::long_positions, Rewrites{.lone_variate_matrix = true}>("long_positions");
     using Case = tg::toto2::WithRewrites<toto2_cases::long_positions, Rewrites{.lone_variate_matrix = true}>;
     const auto count = counts<Case, toto2_cases::long_positions::bucket>();
@@ -129,7 +129,7 @@ TEST_CASE("constants of unit scaling, residual weights, scales of dimensions and
     // Queries, keys, values, output, two branches and their end; two in each two-layer projection. Queries of the last
     // layer over time are of the rows that are read.
     CHECK(of(Op::linear).all == 7 * layers + 4);
-    // Biases of four products of a layer and of two of each two-layer projection; an epsilon for each norm but the
+    // Biases of four GEMMs of a layer and of two of each two-layer projection; an epsilon for each norm but the
     // first, whose is a constant. The last layer over time normalizes twice: all rows for keys, and those that are read
     // for queries.
     CHECK(of(Op::add).of_weights == 4 * layers + 4 + 2 * layers + 1);
@@ -144,7 +144,7 @@ TEST_CASE("constants of unit scaling, residual weights, scales of dimensions and
 
 TEST_CASE("a lone variate has no attention, no queries and no keys") {
     const auto count = counts<toto2_cases::long_positions>();
-    // The layer over time has seven products, the one over variates five.
+    // The layer over time has seven GEMMs, the one over variates five.
     CHECK(count[static_cast<std::size_t>(Op::linear)].all == 7 + 5 + 4);
     CHECK(count[static_cast<std::size_t>(Op::attention)].all == 1);
 }

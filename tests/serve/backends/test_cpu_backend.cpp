@@ -265,7 +265,7 @@ TEST_CASE("programs and fused groups are logged when a forecaster is made") {
     CHECK(groups.size() ==
           static_cast<std::size_t>(tg::Facts<Fused::ProgramAt<0>>::steps + tg::Facts<Fused::ProgramAt<1>>::steps));
     CHECK(holds(groups, "prefill step 0, kernel 0: "));
-    CHECK(holds(groups, "pair of GEMMs of depth "));
+    CHECK(holds(groups, "pair of GEMMs with k = "));
     CHECK(holds(groups, ", attention"));
     CHECK(logged("fusion", [] { (void)cpu().make(bucket, Mode::eager, {}); }).empty());
 }

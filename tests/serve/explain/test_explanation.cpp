@@ -188,9 +188,9 @@ TEST_CASE("fused groups, a line each") {
     const tg::tests::Planned planned(&tg::tests::SmallModel::record);
     const std::string text = tg::group_lines(planned.tables(), "small");
     CHECK(holds(text, "small step 0, kernel 0: 4x8, multiply -> mean -> add, rsqrt\n"));
-    CHECK(holds(text, "small step 1, kernel 1: 4x16, GEMM of depth 8 -> multiply, add, silu\n"));
-    CHECK(holds(text, "small step 2, kernel 2: 4x8, GEMM of depth 16 -> add, add\n"));
-    CHECK(holds(text, "small step 6, kernel 3: 4x2, GEMM of depth 8 -> add\n"));
+    CHECK(holds(text, "small step 1, kernel 1: 4x16, GEMM with k = 8 -> multiply, add, silu\n"));
+    CHECK(holds(text, "small step 2, kernel 2: 4x8, GEMM with k = 16 -> add, add\n"));
+    CHECK(holds(text, "small step 6, kernel 3: 4x2, GEMM with k = 8 -> add\n"));
     CHECK_FALSE(holds(text, "step 7"));
 }
 

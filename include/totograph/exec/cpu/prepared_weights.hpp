@@ -43,16 +43,16 @@ struct HostMatmul {
     template <class Ranges>
     static void compose(Team& team, const TensorData& a, const Ranges& b, const TensorData& out) {
         const Index rows = b.shape[1];
-        const Index depth = b.shape[2];
+        const Index columns = b.shape[2];
         std::vector<Arena> buffers(static_cast<std::size_t>(team.threads()));
         team.for_each(b.shape[0], [&](Index part, int thread) {
             Arena& buffer = buffers[static_cast<std::size_t>(thread)];
             if (buffer.data() == nullptr) {
-                buffer = Arena(static_cast<std::size_t>(rows * depth) * sizeof(float));
+                buffer = Arena(static_cast<std::size_t>(rows * columns) * sizeof(float));
             }
-            const float* values = b(part * rows * depth, rows * depth, reinterpret_cast<float*>(buffer.data()));
+            const float* values = b(part * rows * columns, rows * columns, reinterpret_cast<float*>(buffer.data()));
             const Index outer = a.shape[0];
-            matmul_in_double(a.floats(), values, out.floats() + part * outer * depth, outer, rows, depth);
+            matmul_in_double(a.floats(), values, out.floats() + part * outer * columns, outer, rows, columns);
         });
     }
 };
@@ -145,7 +145,7 @@ private:
 #define TOTOGRAPH_DETAIL_TEXT(name) #name
 #define TOTOGRAPH_DETAIL_TEXT_OF(name) TOTOGRAPH_DETAIL_TEXT(name)
         return "cpu " TOTOGRAPH_DETAIL_TEXT_OF(TOTOGRAPH_SIMD_NAMESPACE) ", panels of " + std::to_string(panel_width) +
-               ", " + std::string(name(dtype_of<Storage>)) + ", composed in the order of the depth";
+               ", " + std::string(name(dtype_of<Storage>)) + ", composed in the order of k";
 #undef TOTOGRAPH_DETAIL_TEXT_OF
 #undef TOTOGRAPH_DETAIL_TEXT
     }
@@ -186,11 +186,11 @@ private:
         const auto second = evaluator.ranges(is_pair ? weight.second_node : weight.node);
         std::vector<Arena> buffers(static_cast<std::size_t>(evaluator.team().threads()));
         evaluator.team().for_each(packed.panels(), [&](Index panel, int thread) {
-            const Index begin = panel * packed.columns_per_panel() * packed.depth();
-            const Index count = packed.columns_in(panel) * packed.depth();
+            const Index begin = panel * packed.columns_per_panel() * packed.k();
+            const Index count = packed.columns_in(panel) * packed.k();
             Arena& memory = buffers[static_cast<std::size_t>(thread)];
             if (memory.data() == nullptr) {
-                memory = Arena(static_cast<std::size_t>(panel_width * packed.depth()) * sizeof(float));
+                memory = Arena(static_cast<std::size_t>(panel_width * packed.k()) * sizeof(float));
             }
             auto* const buffer = reinterpret_cast<float*>(memory.data());
             const float* const rows = first(begin, count, buffer);

@@ -15,11 +15,11 @@
 #include <totograph/exec/shared_states.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/forecast/bucket.hpp>
-#include <totograph/forecast/collect.hpp>
 #include <totograph/forecast/family.hpp>
 #include <totograph/forecast/forecast.hpp>
 #include <totograph/forecast/forecast_plan.hpp>
 #include <totograph/forecast/request_parts.hpp>
+#include <totograph/forecast/results/collect.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/forecast/state_access.hpp>
 #include <totograph/forecast/states.hpp>

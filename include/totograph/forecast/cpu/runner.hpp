@@ -16,12 +16,12 @@
 #include <totograph/exec/cpu/fused_executor.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/check_states.hpp>
-#include <totograph/forecast/collect.hpp>
 #include <totograph/forecast/cpu/resources.hpp>
 #include <totograph/forecast/family.hpp>
 #include <totograph/forecast/forecast.hpp>
 #include <totograph/forecast/forecast_plan.hpp>
 #include <totograph/forecast/forecaster_options.hpp>
+#include <totograph/forecast/results/collect.hpp>
 #include <totograph/forecast/schedule_programs.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/forecast/state_access.hpp>

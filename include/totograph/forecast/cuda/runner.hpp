@@ -49,8 +49,7 @@ template <class Model, Bucket bucket, ForecasterOptions options>
 class Runner {
     static_assert(bucket.batch * bucket.variates <= 65535,
                   "totograph: the CUDA executor takes at most 65,535 variates of all series of a bucket together.");
-    /// With all iterations of loops: launches are made of the steps of all layers.
-    using Programs = SchedulePrograms<Model, bucket, options.passes, 0>;
+    using Programs = SchedulePrograms<Model, bucket, options.passes>;
     template <class... Each>
     using ExecutorOf = cuda::Executor<options.precision, Each...>;
 

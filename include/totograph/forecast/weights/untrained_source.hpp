@@ -36,7 +36,7 @@ public:
         for (const char character : name) {
             key = key * 1099511628211ULL + static_cast<unsigned char>(character);
         }
-        // As PyTorch initializes a linear layer: uniform within 1 / sqrt(depth).
+        // As PyTorch initializes a linear layer: uniform within 1 / sqrt(in_features).
         const double bound = 1.0 / std::sqrt(static_cast<double>(shape.rank > 1 ? shape[-1] : Index{64}));
         return std::make_unique<const Uniform>(key, bound);
     }

@@ -32,8 +32,8 @@ inline std::string group_text(const Kernel& kernel) {
     switch (kernel.kind) {
         case KernelKind::pointwise: return text + chain_text(kernel.chain);
         case KernelKind::gemm:
-            text += kernel.accumulators > 1 ? "pair of GEMMs of depth " : "GEMM of depth ";
-            text += std::to_string(kernel.depth);
+            text += kernel.accumulators > 1 ? "pair of GEMMs with k = " : "GEMM with k = ";
+            text += std::to_string(kernel.k);
             break;
         case KernelKind::reduction:
         case KernelKind::structural: text += name(kernel.op); break;

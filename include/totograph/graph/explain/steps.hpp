@@ -241,7 +241,7 @@ private:
             case KernelKind::reduction:
                 return std::string(name(kernel.op)) + " of " + std::to_string(kernel.iteration[-1]);
             case KernelKind::gemm:
-                return "GEMM " + std::to_string(kernel.depth) + "->" + std::to_string(kernel.columns()) +
+                return "GEMM " + std::to_string(kernel.k) + "->" + std::to_string(kernel.columns()) +
                        (kernel.accumulators > 1 ? " x" + std::to_string(kernel.accumulators) : "");
             case KernelKind::structural: break;
         }

@@ -196,7 +196,7 @@ constexpr int emit_linear(Rewriter& rewriter, Passes passes, int x, int weight, 
 struct ComposablePair {
     bool found = false;
     int x = -1;       ///< Input of the first.
-    int weight = -1;  ///< Of the first, `[parts * inner, depth]`.
+    int weight = -1;  ///< Of the first, `[parts * inner, k]`.
     int bias = -1;    ///< Of the first, `[parts * inner]`, or -1.
     Index parts = 1;  ///< How many groups of columns the second layer is applied to.
 };
@@ -228,11 +228,11 @@ constexpr ComposablePair find_composable(const Rewriter& rewriter, int input, in
     }
     pair.x = graph[at].inputs[0];
     pair.weight = graph[at].inputs[1];
-    const Index depth = graph[pair.weight].shape[1];
+    const Index k = graph[pair.weight].shape[1];
     const Index inner = graph[second_weight].shape[1];
     const Index outer = graph[second_weight].shape[0];
     const bool bias_fits = pair.bias < 0 || graph[pair.bias].shape == Shape{pair.parts * inner};
-    pair.found = bias_fits && outer * depth < inner * depth + outer * inner;
+    pair.found = bias_fits && outer * k < inner * k + outer * inner;
     return pair;
 }
 
@@ -241,11 +241,11 @@ constexpr int emit_composed(Rewriter& rewriter, Passes passes, const ComposableP
     const Shape second = rewriter.result[second_weight].shape;
     const Index outer = second[0];
     const Index inner = second[1];
-    const Index depth = rewriter.result[pair.weight].shape[1];
+    const Index k = rewriter.result[pair.weight].shape[1];
     const Index columns = pair.parts * outer;
-    const int first = rewriter.emit(Op::reshape, DType::f32, Shape{pair.parts, inner, depth}, {pair.weight});
-    const int product = rewriter.emit(Op::matmul, DType::f32, Shape{pair.parts, outer, depth}, {second_weight, first});
-    const int weight = rewriter.emit(Op::reshape, DType::f32, Shape{columns, depth}, {product});
+    const int first = rewriter.emit(Op::reshape, DType::f32, Shape{pair.parts, inner, k}, {pair.weight});
+    const int composed = rewriter.emit(Op::matmul, DType::f32, Shape{pair.parts, outer, k}, {second_weight, first});
+    const int weight = rewriter.emit(Op::reshape, DType::f32, Shape{columns, k}, {composed});
     const Shape flat = with_axis(rewriter.result[pair.x].shape, -1, columns);
     int result = emit_linear(rewriter, passes, pair.x, weight, flat);
     if (pair.bias >= 0) {

@@ -199,7 +199,7 @@ private:
         kernel.kind = KernelKind::gemm;
         kernel.row_rank = anchor.shape.rank - 1;
         kernel.accumulators = group.anchor_count;
-        kernel.depth = graph_.input(anchor, 0).shape[-1];
+        kernel.k = graph_.input(anchor, 0).shape[-1];
         step.input = references_.to(anchor.inputs[0]);
         const Location& location = locations_[static_cast<std::size_t>(anchor.inputs[0])];
         kernel.input_stride = row_stride(graph_.input(anchor, 0).shape, location.strides);

@@ -11,8 +11,8 @@
 
 namespace totograph {
 
-/// x W^T, all f32. x is `[..., depth]`, `weight` is `[columns, depth]` as PyTorch stores it. `weight` may be an
-/// expression, but of weights and constants alone: it is packed once, before the first run.
+/// x W^T, all f32. x is `[..., in_features]`, `weight` is `[out_features, in_features]` as PyTorch stores it.
+/// `weight` may be an expression, but of weights and constants alone: it is packed once, before the first run.
 constexpr Tensor linear(Tensor x, Tensor weight) {
     if (x.dtype() != DType::f32 || weight.dtype() != DType::f32) {
         x.recorder().fail(ModelErrorKind::dtypes_differ)
@@ -25,29 +25,29 @@ constexpr Tensor linear(Tensor x, Tensor weight) {
         return x;
     }
     if (weight.shape().rank != 2 || x.shape().rank < 1 || x.extent(-1) != weight.extent(1)) {
-        x.recorder().fail(ModelErrorKind::linear_depth_differs)
-            << "linear: x of shape " << x.shape() << " needs a weight of shape [columns, depth] whose depth is x's "
-            << "last extent, found " << weight.shape();
+        x.recorder().fail(ModelErrorKind::linear_shapes_differ)
+            << "linear: x of shape " << x.shape() << " needs a weight of shape [out_features, in_features] "
+            << "whose in_features is x's last extent, found " << weight.shape();
         return x;
     }
     const Shape shape = with_axis(x.shape(), -1, weight.extent(0));
     return x.recorder().add(Op::linear, DType::f32, shape, {x, weight});
 }
 
-/// x W^T + b, likewise; `bias` is `[columns]`.
+/// x W^T + b, likewise; `bias` is `[out_features]`.
 constexpr Tensor linear(Tensor x, Tensor weight, Tensor bias) {
-    const Tensor product = linear(x, weight);
+    const Tensor gemm = linear(x, weight);
     if (!(bias.shape() == Shape{weight.extent(0)})) {
-        x.recorder().fail(ModelErrorKind::linear_depth_differs)
+        x.recorder().fail(ModelErrorKind::linear_shapes_differ)
             << "linear: a weight of shape " << weight.shape() << " needs a bias of shape [" << weight.extent(0)
             << "], found " << bias.shape();
         return x;
     }
-    return product + bias;
+    return gemm + bias;
 }
 
-/// The weight of two linear layers in a row, `second` `[outer, inner]` after `first` `[inner, depth]`: their product,
-/// `[outer, depth]`, accumulated in double before the first run. Both are made of weights and constants alone.
+/// The weight of two linear layers in a row, `second` `[outer, inner]` after `first` `[inner, k]`: their product,
+/// `[outer, k]`, accumulated in double before the first run. Both are made of weights and constants alone.
 constexpr Tensor compose_weights(Tensor second, Tensor first) {
     Recorder& r = second.recorder();
     if (!r.is_weight_expression(second) || !r.is_weight_expression(first)) {
@@ -55,7 +55,7 @@ constexpr Tensor compose_weights(Tensor second, Tensor first) {
         return second;
     }
     if (second.shape().rank != 2 || first.shape().rank != 2 || second.extent(1) != first.extent(0)) {
-        r.fail(ModelErrorKind::linear_depth_differs)
+        r.fail(ModelErrorKind::linear_shapes_differ)
             << "compose_weights: " << second.shape() << " after " << first.shape();
         return second;
     }

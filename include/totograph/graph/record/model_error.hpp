@@ -21,7 +21,7 @@ enum class ModelErrorKind {
     reshape_changes_size,
     axis_out_of_range,
     slice_out_of_range,
-    linear_depth_differs,
+    linear_shapes_differ,
     linear_weight_varies,
     block_width_differs,
     heads_do_not_divide,

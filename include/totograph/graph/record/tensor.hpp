@@ -18,6 +18,7 @@
 #include <totograph/graph/record/layer_index.hpp>
 #include <totograph/graph/record/loop_scopes.hpp>
 #include <totograph/graph/record/model_error.hpp>
+#include <totograph/graph/record/usable_shape.hpp>
 
 namespace totograph {
 
@@ -151,7 +152,7 @@ public:
                                                      << "; it computes in " << name_of(op_row(added.op).dtypes);
         }
         if (!is_usable(added.shape, name(added.op))) {
-            added.shape = usable(added.shape);
+            added.shape = detail::usable(added.shape);
         }
         const int id = graph_.size() - 1;
         bool is_known = is_pure(added.op);
@@ -354,15 +355,6 @@ private:
             return false;
         }
         return true;
-    }
-
-    /// A shape to go on with after a mistake in `shape`.
-    static constexpr Shape usable(Shape shape) {
-        shape.rank = shape.rank < 0 ? 0 : shape.rank > max_rank ? max_rank : shape.rank;
-        for (int axis = 0; axis < shape.rank; ++axis) {
-            shape[axis] = shape[axis] < 1 ? 1 : shape[axis];
-        }
-        return shape;
     }
 
     static constexpr Node leaf(Op op, DType dtype, const Shape& shape) {

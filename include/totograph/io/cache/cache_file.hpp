@@ -16,11 +16,11 @@
 #include <system_error>
 #include <utility>
 
-#include "totograph/core/error.hpp"
-#include "totograph/io/atomic_file.hpp"
-#include "totograph/io/cache/trusted_file.hpp"
-#include "totograph/io/file_lock.hpp"
-#include "totograph/io/text.hpp"
+#include <totograph/core/error.hpp>
+#include <totograph/io/atomic_file.hpp>
+#include <totograph/io/cache/trusted_file.hpp>
+#include <totograph/io/file_lock.hpp>
+#include <totograph/io/text.hpp>
 
 // A small file of records that saves time and nothing else: whatever is wrong with it, it counts as empty.
 //

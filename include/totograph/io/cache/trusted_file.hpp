@@ -13,8 +13,8 @@
 #include <system_error>
 #include <utility>
 
-#include "totograph/io/file_descriptor.hpp"
-#include "totograph/io/text.hpp"
+#include <totograph/io/file_descriptor.hpp>
+#include <totograph/io/text.hpp>
 
 // Files that a process believes, such as those of a cache: only its own user and the superuser may have written them.
 

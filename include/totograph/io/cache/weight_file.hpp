@@ -16,14 +16,14 @@
 #include <string_view>
 #include <utility>
 
-#include "totograph/core/arena.hpp"
-#include "totograph/core/error.hpp"
-#include "totograph/io/atomic_file.hpp"
-#include "totograph/io/cache/block_checksum.hpp"
-#include "totograph/io/cache/trusted_file.hpp"
-#include "totograph/io/file_system.hpp"
-#include "totograph/io/mapped_file.hpp"
-#include "totograph/io/text.hpp"
+#include <totograph/core/arena.hpp>
+#include <totograph/core/error.hpp>
+#include <totograph/io/atomic_file.hpp>
+#include <totograph/io/cache/block_checksum.hpp>
+#include <totograph/io/cache/trusted_file.hpp>
+#include <totograph/io/file_system.hpp>
+#include <totograph/io/mapped_file.hpp>
+#include <totograph/io/text.hpp>
 
 // One block of bytes that took long to make, to be mapped into the memory of any number of processes. The file saves
 // time and nothing else: whatever is wrong with it, it counts as missing. Nobody may write to it once it is there, and

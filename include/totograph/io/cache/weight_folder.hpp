@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "totograph/io/cache/cache_file.hpp"
-#include "totograph/io/cache/trusted_file.hpp"
-#include "totograph/io/text.hpp"
+#include <totograph/io/cache/cache_file.hpp>
+#include <totograph/io/cache/trusted_file.hpp>
+#include <totograph/io/text.hpp>
 
 // Folders of weight files: ROOT/SET/FILE.weight. SET and FILE are sixteen hexadecimal digits, and nothing that has
 // another name is ever touched.

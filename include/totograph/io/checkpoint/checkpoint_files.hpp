@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "totograph/core/error.hpp"
-#include "totograph/io/checkpoint/foreign_file.hpp"
-#include "totograph/io/checkpoint/shard_index.hpp"
-#include "totograph/io/random_access_file.hpp"
-#include "totograph/io/text.hpp"
-#include "totograph/io/text_file.hpp"
+#include <totograph/core/error.hpp>
+#include <totograph/io/checkpoint/foreign_file.hpp>
+#include <totograph/io/checkpoint/shard_index.hpp>
+#include <totograph/io/random_access_file.hpp>
+#include <totograph/io/text.hpp>
+#include <totograph/io/text_file.hpp>
 
 namespace totograph::io {
 

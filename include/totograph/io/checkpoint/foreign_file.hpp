@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "totograph/io/text.hpp"
+#include <totograph/io/text.hpp>
 
 // What people put where a checkpoint's files are expected, known by how it begins.
 

@@ -13,13 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include "totograph/core/error.hpp"
-#include "totograph/core/shape.hpp"
-#include "totograph/io/json.hpp"
-#include "totograph/io/json_text.hpp"
-#include "totograph/io/json_value.hpp"
-#include "totograph/io/text.hpp"
-#include "totograph/io/text_file.hpp"
+#include <totograph/core/error.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/io/json.hpp>
+#include <totograph/io/json_text.hpp>
+#include <totograph/io/json_value.hpp>
+#include <totograph/io/text.hpp>
+#include <totograph/io/text_file.hpp>
 
 namespace totograph::io {
 

@@ -15,13 +15,13 @@
 #include <utility>
 #include <vector>
 
-#include "totograph/core/dtype.hpp"
-#include "totograph/core/error.hpp"
-#include "totograph/io/cache/block_checksum.hpp"
-#include "totograph/io/checkpoint/foreign_file.hpp"
-#include "totograph/io/checkpoint/safetensors_header.hpp"
-#include "totograph/io/random_access_file.hpp"
-#include "totograph/io/text.hpp"
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/error.hpp>
+#include <totograph/io/cache/block_checksum.hpp>
+#include <totograph/io/checkpoint/foreign_file.hpp>
+#include <totograph/io/checkpoint/safetensors_header.hpp>
+#include <totograph/io/random_access_file.hpp>
+#include <totograph/io/text.hpp>
 
 namespace totograph::io {
 

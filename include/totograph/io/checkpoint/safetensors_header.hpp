@@ -16,12 +16,12 @@
 #include <utility>
 #include <vector>
 
-#include "totograph/core/dtype.hpp"
-#include "totograph/core/error.hpp"
-#include "totograph/core/shape.hpp"
-#include "totograph/io/json.hpp"
-#include "totograph/io/json_value.hpp"
-#include "totograph/io/text.hpp"
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/error.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/io/json.hpp>
+#include <totograph/io/json_value.hpp>
+#include <totograph/io/text.hpp>
 
 namespace totograph::io {
 

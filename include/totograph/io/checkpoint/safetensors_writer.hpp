@@ -14,14 +14,14 @@
 #include <utility>
 #include <vector>
 
-#include "totograph/core/dtype.hpp"
-#include "totograph/core/error.hpp"
-#include "totograph/core/shape.hpp"
-#include "totograph/io/atomic_file.hpp"
-#include "totograph/io/checkpoint/safetensors_header.hpp"
-#include "totograph/io/json_text.hpp"
-#include "totograph/io/json_value.hpp"
-#include "totograph/io/text.hpp"
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/error.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/io/atomic_file.hpp>
+#include <totograph/io/checkpoint/safetensors_header.hpp>
+#include <totograph/io/json_text.hpp>
+#include <totograph/io/json_value.hpp>
+#include <totograph/io/text.hpp>
 
 namespace totograph::io {
 

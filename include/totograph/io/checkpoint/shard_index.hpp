@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "totograph/core/error.hpp"
-#include "totograph/io/json.hpp"
-#include "totograph/io/json_value.hpp"
-#include "totograph/io/text.hpp"
+#include <totograph/core/error.hpp>
+#include <totograph/io/json.hpp>
+#include <totograph/io/json_value.hpp>
+#include <totograph/io/text.hpp>
 
 namespace totograph::io {
 

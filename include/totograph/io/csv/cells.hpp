@@ -8,11 +8,11 @@
 #include <string>
 #include <string_view>
 
-#include "totograph/core/error.hpp"
-#include "totograph/io/csv/decimal.hpp"
-#include "totograph/io/csv/gap_words.hpp"
-#include "totograph/io/csv/number_cell.hpp"
-#include "totograph/io/csv/units.hpp"
+#include <totograph/core/error.hpp>
+#include <totograph/io/csv/decimal.hpp>
+#include <totograph/io/csv/gap_words.hpp>
+#include <totograph/io/csv/number_cell.hpp>
+#include <totograph/io/csv/units.hpp>
 
 namespace totograph::io {
 

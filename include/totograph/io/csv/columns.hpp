@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "totograph/core/error.hpp"
-#include "totograph/io/csv/names.hpp"
-#include "totograph/io/csv/options.hpp"
-#include "totograph/io/csv/profile.hpp"
-#include "totograph/io/csv/source.hpp"
-#include "totograph/io/text.hpp"
-#include "totograph/io/time/clock.hpp"
-#include "totograph/io/time/clock_parts.hpp"
+#include <totograph/core/error.hpp>
+#include <totograph/io/csv/names.hpp>
+#include <totograph/io/csv/options.hpp>
+#include <totograph/io/csv/profile.hpp>
+#include <totograph/io/csv/source.hpp>
+#include <totograph/io/text.hpp>
+#include <totograph/io/time/clock.hpp>
+#include <totograph/io/time/clock_parts.hpp>
 
 namespace totograph::io::detail {
 

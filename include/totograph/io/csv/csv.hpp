@@ -10,21 +10,21 @@
 #include <utility>
 #include <vector>
 
-#include "totograph/core/error.hpp"
-#include "totograph/io/csv/cells.hpp"
-#include "totograph/io/csv/columns.hpp"
-#include "totograph/io/csv/gap_words.hpp"
-#include "totograph/io/csv/long_form.hpp"
-#include "totograph/io/csv/options.hpp"
-#include "totograph/io/csv/profile.hpp"
-#include "totograph/io/csv/source.hpp"
-#include "totograph/io/csv/table.hpp"
-#include "totograph/io/csv/text_encoding.hpp"
-#include "totograph/io/csv/writer.hpp"
-#include "totograph/io/text.hpp"
-#include "totograph/io/text_file.hpp"
-#include "totograph/io/time/clock.hpp"
-#include "totograph/io/time/regular_rows.hpp"
+#include <totograph/core/error.hpp>
+#include <totograph/io/csv/cells.hpp>
+#include <totograph/io/csv/columns.hpp>
+#include <totograph/io/csv/gap_words.hpp>
+#include <totograph/io/csv/long_form.hpp>
+#include <totograph/io/csv/options.hpp>
+#include <totograph/io/csv/profile.hpp>
+#include <totograph/io/csv/source.hpp>
+#include <totograph/io/csv/table.hpp>
+#include <totograph/io/csv/text_encoding.hpp>
+#include <totograph/io/csv/writer.hpp>
+#include <totograph/io/text.hpp>
+#include <totograph/io/text_file.hpp>
+#include <totograph/io/time/clock.hpp>
+#include <totograph/io/time/regular_rows.hpp>
 
 namespace totograph::io {
 

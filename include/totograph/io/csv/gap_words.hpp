@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "totograph/io/csv/decimal.hpp"
+#include <totograph/io/csv/decimal.hpp>
 
 namespace totograph::io {
 

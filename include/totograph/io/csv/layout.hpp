@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "totograph/io/csv/gap_words.hpp"
-#include "totograph/io/csv/number_cell.hpp"
-#include "totograph/io/csv/records.hpp"
-#include "totograph/io/text.hpp"
-#include "totograph/io/time/timestamp.hpp"
+#include <totograph/io/csv/gap_words.hpp>
+#include <totograph/io/csv/number_cell.hpp>
+#include <totograph/io/csv/records.hpp>
+#include <totograph/io/text.hpp>
+#include <totograph/io/time/timestamp.hpp>
 
 namespace totograph::io {
 

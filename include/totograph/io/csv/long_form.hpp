@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "totograph/core/error.hpp"
-#include "totograph/io/csv/names.hpp"
-#include "totograph/io/csv/table.hpp"
-#include "totograph/io/text.hpp"
+#include <totograph/core/error.hpp>
+#include <totograph/io/csv/names.hpp>
+#include <totograph/io/csv/table.hpp>
+#include <totograph/io/text.hpp>
 
 namespace totograph::io {
 

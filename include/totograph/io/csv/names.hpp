@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "totograph/io/text.hpp"
+#include <totograph/io/text.hpp>
 
 namespace totograph::io {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "totograph/io/csv/number_cell.hpp"
-#include "totograph/io/time/regular_rows.hpp"
-#include "totograph/io/time/timestamp.hpp"
+#include <totograph/io/csv/number_cell.hpp>
+#include <totograph/io/time/regular_rows.hpp>
+#include <totograph/io/time/timestamp.hpp>
 
 namespace totograph::io {
 

@@ -11,14 +11,14 @@
 #include <string_view>
 #include <vector>
 
-#include "totograph/io/csv/decimal.hpp"
-#include "totograph/io/csv/gap_words.hpp"
-#include "totograph/io/csv/layout.hpp"
-#include "totograph/io/csv/number_cell.hpp"
-#include "totograph/io/csv/units.hpp"
-#include "totograph/io/text.hpp"
-#include "totograph/io/time/named_date.hpp"
-#include "totograph/io/time/timestamp.hpp"
+#include <totograph/io/csv/decimal.hpp>
+#include <totograph/io/csv/gap_words.hpp>
+#include <totograph/io/csv/layout.hpp>
+#include <totograph/io/csv/number_cell.hpp>
+#include <totograph/io/csv/units.hpp>
+#include <totograph/io/text.hpp>
+#include <totograph/io/time/named_date.hpp>
+#include <totograph/io/time/timestamp.hpp>
 
 namespace totograph::io {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "totograph/core/error.hpp"
-#include "totograph/io/text.hpp"
+#include <totograph/core/error.hpp>
+#include <totograph/io/text.hpp>
 
 namespace totograph::io {
 

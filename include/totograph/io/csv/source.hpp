@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "totograph/core/error.hpp"
-#include "totograph/io/csv/gap_words.hpp"
-#include "totograph/io/csv/layout.hpp"
-#include "totograph/io/csv/names.hpp"
-#include "totograph/io/csv/options.hpp"
-#include "totograph/io/csv/profile.hpp"
-#include "totograph/io/csv/records.hpp"
-#include "totograph/io/text.hpp"
+#include <totograph/core/error.hpp>
+#include <totograph/io/csv/gap_words.hpp>
+#include <totograph/io/csv/layout.hpp>
+#include <totograph/io/csv/names.hpp>
+#include <totograph/io/csv/options.hpp>
+#include <totograph/io/csv/profile.hpp>
+#include <totograph/io/csv/records.hpp>
+#include <totograph/io/text.hpp>
 
 namespace totograph::io::detail {
 

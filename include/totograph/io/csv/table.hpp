@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "totograph/io/time/clock.hpp"
+#include <totograph/io/time/clock.hpp>
 
 namespace totograph::io {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "totograph/core/error.hpp"
-#include "totograph/io/text.hpp"
+#include <totograph/core/error.hpp>
+#include <totograph/io/text.hpp>
 
 namespace totograph::io {
 

@@ -9,12 +9,12 @@
 #include <unordered_set>
 #include <vector>
 
-#include "totograph/core/error.hpp"
-#include "totograph/io/atomic_file.hpp"
-#include "totograph/io/csv/decimal.hpp"
-#include "totograph/io/csv/records.hpp"
-#include "totograph/io/csv/table.hpp"
-#include "totograph/io/text.hpp"
+#include <totograph/core/error.hpp>
+#include <totograph/io/atomic_file.hpp>
+#include <totograph/io/csv/decimal.hpp>
+#include <totograph/io/csv/records.hpp>
+#include <totograph/io/csv/table.hpp>
+#include <totograph/io/text.hpp>
 
 namespace totograph::io {
 

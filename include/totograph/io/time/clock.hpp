@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "totograph/io/csv/decimal.hpp"
-#include "totograph/io/text.hpp"
-#include "totograph/io/time/timestamp.hpp"
+#include <totograph/io/csv/decimal.hpp>
+#include <totograph/io/text.hpp>
+#include <totograph/io/time/timestamp.hpp>
 
 namespace totograph::io {
 

@@ -11,13 +11,13 @@
 #include <string_view>
 #include <vector>
 
-#include "totograph/io/csv/decimal.hpp"
-#include "totograph/io/csv/profile.hpp"
-#include "totograph/io/csv/records.hpp"
-#include "totograph/io/text.hpp"
-#include "totograph/io/time/clock.hpp"
-#include "totograph/io/time/named_date.hpp"
-#include "totograph/io/time/timestamp.hpp"
+#include <totograph/io/csv/decimal.hpp>
+#include <totograph/io/csv/profile.hpp>
+#include <totograph/io/csv/records.hpp>
+#include <totograph/io/text.hpp>
+#include <totograph/io/time/clock.hpp>
+#include <totograph/io/time/named_date.hpp>
+#include <totograph/io/time/timestamp.hpp>
 
 namespace totograph::io {
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "totograph/io/time/timestamp.hpp"
+#include <totograph/io/time/timestamp.hpp>
 
 namespace totograph::io {
 

@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include "totograph/core/error.hpp"
-#include "totograph/io/csv/table.hpp"
-#include "totograph/io/text.hpp"
-#include "totograph/io/time/clock.hpp"
-#include "totograph/io/time/time_step.hpp"
+#include <totograph/core/error.hpp>
+#include <totograph/io/csv/table.hpp>
+#include <totograph/io/text.hpp>
+#include <totograph/io/time/clock.hpp>
+#include <totograph/io/time/time_step.hpp>
 
 namespace totograph::io {
 

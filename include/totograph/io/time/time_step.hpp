@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "totograph/io/time/clock.hpp"
-#include "totograph/io/time/month_rule.hpp"
+#include <totograph/io/time/clock.hpp>
+#include <totograph/io/time/month_rule.hpp>
 
 namespace totograph::io {
 

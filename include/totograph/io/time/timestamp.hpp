@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "totograph/io/time/named_date.hpp"
+#include <totograph/io/time/named_date.hpp>
 
 namespace totograph::io {
 

@@ -45,6 +45,8 @@ template <class Model>
 struct Family {
     static constexpr ResultKind results{.levels = levels, .not_finite = NotFinite::by_mark};
     static constexpr bool takes_future_gaps = true;
+    /// Layers over time hide other groups by the mask of missing values alone.
+    static constexpr bool takes_groups_by_step = inference_of<Model>.has_missing_values;
     static constexpr CheckpointRules checkpoint = checkpoint_rules;
     /// Two variates, or queries and keys of variate layers would be left out.
     static constexpr Bucket smallest_bucket{.variates = 2, .context = 1, .horizon = 1};

@@ -22,7 +22,7 @@ struct Inference {
     /// one. 0: all steps at once.
     Index decode_block_size = 0;
     /// Whether patches without any observation are left out by patches that have some. Where there are none, it is all
-    /// the same.
+    /// the same. Without it a variate has one group, and none for each step.
     bool has_missing_values = true;
     /// Up to so many observations, the location and scale of the first so many are used; 0: never.
     Index scaler_fallback_min_obs = 8;

@@ -84,7 +84,7 @@ public:
         return feed_forward(stream.add(x, output(), attended, number("transformer.layers.{}.attn_tau")), stream);
     }
 
-    /// The same where attention sees one key: values and output are one product. x is normalized in `normed`.
+    /// The same where attention sees one key: values and output are one GEMM. x is normalized in `normed`.
     [[nodiscard]] constexpr Tensor finish_alone(Tensor x, Tensor normed, ResidualStream& stream) const {
         constexpr Index groups = config.groups();
         constexpr Index sharing = config.num_heads / groups;

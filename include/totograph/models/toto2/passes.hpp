@@ -108,7 +108,8 @@ private:
 
     /// Keys that so many tokens behind the context may be seen by; later passes read those of the context.
     [[nodiscard]] constexpr nn::KeysAndValues keep(LayerIndex layer, Tensor key, Tensor value, Index ahead) {
-        const Tensor count = inputs_.length() + static_cast<double>(ahead);
+        const Tensor count =
+            ahead == Parts::block - Parts::dropped ? seen_ : inputs_.length() + static_cast<double>(ahead);
         if constexpr (Parts::has_blocks) {
             cache_.fill(layer, key, value);
             const Tensor keys = cache_.keys(layer);
@@ -119,6 +120,7 @@ private:
     }
 
     Inputs<Parts> inputs_;
+    Tensor seen_ = inputs_.length() + static_cast<double>(Parts::block - Parts::dropped);  ///< Tokens, once for all.
     Tensor ids_;
     typename Parts::ContextCache cache_;
     PassRotary<Parts> rotary_;
@@ -172,14 +174,16 @@ private:
         options.mask = KeyMask::by_key;
         options.ids = inputs_.recorder().state(states::visible, Parts::visible_shape, DType::i32);
         const nn::KeysAndValues context{context_.keys(layer), context_.values(layer), inputs_.length()};
-        const nn::KeysAndValues own{blocks_.keys(layer), blocks_.values(layer),
-                                    blocks_.length() + static_cast<double>(tokens)};
+        const nn::KeysAndValues own{
+            blocks_.keys(layer), blocks_.values(layer),
+            tokens == Parts::later_tokens ? appended_ : blocks_.length() + static_cast<double>(tokens)};
         return nn::attention(query, context, own, options);
     }
 
     Inputs<Parts> inputs_;
     typename Parts::ContextCache context_;
     typename Parts::BlockCache blocks_;
+    Tensor appended_ = blocks_.length() + static_cast<double>(Parts::later_tokens);  ///< Once for all layers.
     PassRotary<Parts> rotary_;
 };
 

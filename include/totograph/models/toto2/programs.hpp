@@ -34,22 +34,23 @@ struct First {
         const ScaledPatches scaled = scale_context(inputs);
         Parts::tap("tap.location", scaled.location);
         Parts::tap("tap.scale", scaled.scale);
-        const Tensor x = tokens(inputs, scaled);
-        Parts::tap("tap.embeddings", x);
+        // Small steps that wait for no product come first: on a device they share a launch.
         const Tensor ids = token_ids(inputs);
         if constexpr (Parts::has_blocks) {
             keep_ids(inputs, ids);
         }
         FirstPass<Parts> pass(inputs, ids);
-        const Tensor head = Projections<Parts>::head(Stack<Parts>::record(x, ids, pass));
-        Parts::tap("tap.head", head);
-
         const Tensor newest = inputs.length() - 1.0;
         const Tensor location = take(scaled.location, 3, newest);
         const Tensor scale = take(scaled.scale, 3, newest);
         const Quantiles<Parts> quantiles(inputs);
         const Tensor values = inputs.values();
         quantiles.keep_bounds(values, inputs.observed(), scale);
+
+        const Tensor x = tokens(inputs, scaled);
+        Parts::tap("tap.embeddings", x);
+        const Tensor head = Projections<Parts>::head(Stack<Parts>::record(x, ids, pass));
+        Parts::tap("tap.head", head);
         finish(inputs, quantiles.record(head, location, scale));
     }
 
@@ -128,11 +129,14 @@ private:
 
     static constexpr void finish(const Inputs<Parts>& inputs, Tensor quantiles) {
         Recorder& r = inputs.recorder();
+        Tensor result = quantiles;
         if constexpr (sizes.known_future) {
             const Tensor future = slice(inputs.future(), 3, 0, Parts::block);
-            quantiles = with_known(inputs, quantiles, future);
+            const Tensor observed = slice(inputs.future_observed(), 3, 0, Parts::block);
+            result = with_known(quantiles, future, inputs.is_known() * observed);
+            quantiles = with_known(quantiles, future, inputs.is_known());
         }
-        r.store(inputs.forecast(), Quantiles<Parts>::as_result(quantiles), 3, 0);
+        r.store(inputs.forecast(), Quantiles<Parts>::as_result(result), 3, 0);
         if constexpr (Parts::has_blocks) {
             r.store_at(inputs.frame(), Quantiles<Parts>::median(quantiles), 3, inputs.length());
             typename Parts::BlockCache(r, states::forecast_cache).reset();
@@ -140,10 +144,11 @@ private:
     }
 
 public:
-    /// Quantiles with the future of variates where it is known.
-    static constexpr Tensor with_known(const Inputs<Parts>& inputs, Tensor quantiles, Tensor future) {
+    /// Quantiles with the future in their place where it is known. Results have the model's own quantiles in the gaps
+    /// of such a future, the frame zeros, as the reference's context has.
+    static constexpr Tensor with_known(Tensor quantiles, Tensor future, Tensor is_known) {
         const Tensor known = reshape(nn::without_marks(future), with_last(future.shape(), 1));
-        return where(reshape(inputs.is_known(), {sizes.batch, 1, sizes.variates, 1, 1, 1}), known, quantiles);
+        return where(reshape(is_known, with_last(is_known.shape(), 1)), known, quantiles);
     }
 };
 
@@ -162,21 +167,25 @@ struct Next {
             scale_patches(values, inputs.frame_observed(), Parts::inference.scaler_fallback_min_obs);
         Parts::tap("tap.later_location", scaled.location);
         Parts::tap("tap.later_scale", scaled.scale);
-        const Tensor x = tokens(inputs, scaled, position);
-        Parts::tap("tap.later_embeddings", x);
-        const Tensor head = Projections<Parts>::head(Stack<Parts>::record(x, ids(inputs), pass));
-
         // Of the last patch that has values: statistics do not change behind it.
         const Tensor newest = position + static_cast<double>(Parts::block - 1);
         const Tensor location = take(scaled.location, 3, newest);
         const Tensor scale = take(scaled.scale, 3, newest);
+
+        const Tensor x = tokens(inputs, scaled, position);
+        Parts::tap("tap.later_embeddings", x);
+        const Tensor head = Projections<Parts>::head(Stack<Parts>::record(x, ids(inputs), pass));
         Tensor quantiles = Quantiles<Parts>(inputs).record(head, location, scale);
         const Tensor patch = pass.before() + static_cast<double>(Parts::block);
+        Tensor result = quantiles;
         if constexpr (sizes.known_future) {
-            quantiles = First<Model, bucket>::with_known(inputs, quantiles,
-                                                         nn::rows_from(inputs.future(), patch, Parts::block));
+            using First = toto2::First<Model, bucket>;
+            const Tensor future = nn::rows_from(inputs.future(), patch, Parts::block);
+            const Tensor observed = nn::rows_from(inputs.future_observed(), patch, Parts::block);
+            result = First::with_known(quantiles, future, inputs.is_known() * observed);
+            quantiles = First::with_known(quantiles, future, inputs.is_known());
         }
-        r.store_at(inputs.forecast(), Quantiles<Parts>::as_result(quantiles), 3, patch);
+        r.store_at(inputs.forecast(), Quantiles<Parts>::as_result(result), 3, patch);
         r.store_at(inputs.frame(), Quantiles<Parts>::median(quantiles), 3, inputs.length() + patch);
         pass.advance();
     }

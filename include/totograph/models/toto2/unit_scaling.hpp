@@ -18,8 +18,8 @@ constexpr double constexpr_sqrt(double x) {
 }
 
 /// Of a layer that reads rows of so many numbers.
-constexpr double unit_scale(double depth) {
-    return 1 / constexpr_sqrt(depth);
+constexpr double unit_scale(double fan_in) {
+    return 1 / constexpr_sqrt(fan_in);
 }
 
 /// Of silu in the two-layer projections: 2^0.2 (2 / (1 - 1/pi))^0.4.

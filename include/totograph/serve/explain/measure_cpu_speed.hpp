@@ -54,13 +54,13 @@ inline double measure_copying(cpu::ThreadPool& pool) {
 inline double measure_gemms(cpu::ThreadPool& pool) {
     constexpr Index rows = 384;
     constexpr Index columns = 512;
-    constexpr Index depth = 512;
-    const std::vector<float> input(static_cast<std::size_t>(rows * depth), 0.5F);
-    const std::vector<float> values(static_cast<std::size_t>(columns * depth), 0.25F);
-    const auto weights = cpu::PackedMatrix<float>::pack(values.data(), columns, depth);
+    constexpr Index k = 512;
+    const std::vector<float> input(static_cast<std::size_t>(rows * k), 0.5F);
+    const std::vector<float> values(static_cast<std::size_t>(columns * k), 0.25F);
+    const auto weights = cpu::PackedMatrix<float>::pack(values.data(), columns, k);
     const auto drop = [](const float*, Index, Index, Index, Index, Index, int) {};
-    const double seconds = shortest_seconds([&] { cpu::gemm(pool, input.data(), rows, depth, weights, drop); });
-    return 2.0 * static_cast<double>(rows * columns * depth) / seconds;
+    const double seconds = shortest_seconds([&] { cpu::gemm(pool, input.data(), rows, k, weights, drop); });
+    return 2.0 * static_cast<double>(rows * columns * k) / seconds;
 }
 
 }  // namespace detail

@@ -79,17 +79,17 @@ inline DeviceSpeed measure_cuda_speed(int device = 0, cuda::Precision precision 
 
     constexpr Index extent = 8192;
     const cuda::CublasLtHandle library;
-    cuda::CublasLtGemm product(library.get(), {.m = extent,
-                                               .n = extent,
-                                               .k = extent,
-                                               .input_stride = extent,
-                                               .output_stride = extent,
-                                               .precision = precision});
-    product.choose(product.candidates(1).front());
+    cuda::CublasLtGemm gemm(library.get(), {.m = extent,
+                                            .n = extent,
+                                            .k = extent,
+                                            .input_stride = extent,
+                                            .output_stride = extent,
+                                            .precision = precision});
+    gemm.choose(gemm.candidates(1).front());
     const cuda::DeviceMemory workspace(cuda::gemm_workspace_bytes);
     detail::fill_with_noise(from.data(), copied, stream);
     const double multiplying = detail::shortest_seconds_on(stream, [&] {
-        product.launch(from.data(), from.data(), to.data(), nullptr, nullptr, workspace.data(), stream.get());
+        gemm.launch(from.data(), from.data(), to.data(), nullptr, nullptr, workspace.data(), stream.get());
     });
     constexpr auto size = static_cast<double>(extent);
     speed.flops_per_second = 2.0 * size * size * size / multiplying;

@@ -50,9 +50,9 @@ struct PrefillArguments {
 /// How many floats of scratch `prefill` needs for up to this many positions.
 constexpr std::size_t prefill_scratch_floats(Index positions, Index head_dim, Index value_dim) {
     using namespace attention_detail;
-    const auto depth = static_cast<std::size_t>(head_dim);
+    const auto dim = static_cast<std::size_t>(head_dim);
     const auto rows = static_cast<std::size_t>(row_block);
-    return depth * padded(positions) + static_cast<std::size_t>(positions) * padded(value_dim) +
+    return dim * padded(positions) + static_cast<std::size_t>(positions) * padded(value_dim) +
            rows * (padded(positions) + padded(value_dim));
 }
 
@@ -119,10 +119,10 @@ struct DecodeArguments {
 /// How many floats of scratch `decode` needs for any number of queries and up to these lengths.
 constexpr std::size_t decode_scratch_floats(Index prefix_length, Index suffix_length, Index head_dim, Index value_dim) {
     using namespace attention_detail;
-    const auto depth = static_cast<std::size_t>(head_dim);
+    const auto dim = static_cast<std::size_t>(head_dim);
     const auto tile = static_cast<std::size_t>(widest);
-    return depth * padded(prefix_length) + static_cast<std::size_t>(prefix_length) * padded(value_dim) +
-           tile * (padded(prefix_length) + padded(suffix_length) + padded(value_dim)) + tile * depth;
+    return dim * padded(prefix_length) + static_cast<std::size_t>(prefix_length) * padded(value_dim) +
+           tile * (padded(prefix_length) + padded(suffix_length) + padded(value_dim)) + tile * dim;
 }
 
 namespace attention_detail {
@@ -244,23 +244,46 @@ constexpr std::size_t across_variates_scratch_floats(Index variates, Index head_
            decode_scratch_floats(variates, 0, head_dim, value_dim);
 }
 
-/// Attention among the variates of each group. A group's result depends on its own members and their order alone.
-/// Variates from `valid` on are read by nobody and get zeros.
-inline void across_variates(const AcrossVariatesArguments& arguments, float* scratch) noexcept {
-    using namespace attention_detail;
-    const Index head_dim = arguments.size.head_dim;
-    const Index value_dim = arguments.size.value_dim;
-    const Index valid = arguments.valid;
-    const auto group_of = [&](Index variate) {
+namespace attention_detail {
+
+/// Which variates belong together.
+struct VariateGroups {
+    const AcrossVariatesArguments& arguments;
+
+    [[nodiscard]] std::int32_t of(Index variate) const noexcept {
         return arguments.group == nullptr ? 0 : arguments.group[variate * arguments.group_stride];
-    };
-    const auto is_first_of_group = [&](Index variate) {
+    }
+    /// Whether no earlier variate is of this one's group.
+    [[nodiscard]] bool begins_with(Index variate) const noexcept {
         Index earlier = 0;
-        while (group_of(earlier) != group_of(variate)) {
+        while (of(earlier) != of(variate)) {
             ++earlier;
         }
         return earlier == variate;
-    };
+    }
+    /// Calls `visit(variate, member)` with the members of the group that begins with `leader`, and returns their
+    /// number.
+    template <class Visit>
+    Index for_each_member(Index leader, const Visit& visit) const noexcept {
+        Index members = 0;
+        for (Index variate = leader; variate < arguments.valid; ++variate) {
+            if (of(variate) == of(leader)) {
+                visit(variate, members++);
+            }
+        }
+        return members;
+    }
+};
+
+}  // namespace attention_detail
+
+/// Attention among the variates of each group. A group's result depends on its own members and their order alone.
+/// Variates from `valid` on are read by nobody and get zeros.
+inline void across_variates(const AcrossVariatesArguments& arguments, float* scratch) noexcept {
+    const Index head_dim = arguments.size.head_dim;
+    const Index value_dim = arguments.size.value_dim;
+    const Index valid = arguments.valid;
+    const attention_detail::VariateGroups groups{arguments};
     float* const queries = scratch;
     float* const keys = queries + valid * head_dim;
     float* const values = keys + valid * head_dim;
@@ -270,20 +293,14 @@ inline void across_variates(const AcrossVariatesArguments& arguments, float* scr
     const std::size_t value_bytes = static_cast<std::size_t>(value_dim) * sizeof(float);
 
     for (Index leader = 0; leader < valid; ++leader) {
-        if (!is_first_of_group(leader)) {
+        if (!groups.begins_with(leader)) {
             continue;
         }
-        Index members = 0;
-        for (Index variate = leader; variate < valid; ++variate) {
-            if (group_of(variate) == group_of(leader)) {
-                const Index at = members * head_dim;
-                std::memcpy(queries + at, arguments.query + variate * arguments.query_stride, row_bytes);
-                std::memcpy(keys + at, arguments.key + variate * arguments.key_stride, row_bytes);
-                std::memcpy(values + members * value_dim, arguments.value + variate * arguments.value_stride,
-                            value_bytes);
-                ++members;
-            }
-        }
+        const Index members = groups.for_each_member(leader, [&](Index variate, Index member) {
+            std::memcpy(queries + member * head_dim, arguments.query + variate * arguments.query_stride, row_bytes);
+            std::memcpy(keys + member * head_dim, arguments.key + variate * arguments.key_stride, row_bytes);
+            std::memcpy(values + member * value_dim, arguments.value + variate * arguments.value_stride, value_bytes);
+        });
         if (members == 1) {  // the softmax of one score is 1
             std::memcpy(arguments.out + leader * arguments.out_stride, values, value_bytes);
             continue;
@@ -300,13 +317,9 @@ inline void across_variates(const AcrossVariatesArguments& arguments, float* scr
                 .queries = members,
                 .prefix_length = members},
                rest);
-        const float* result = results;
-        for (Index variate = leader; variate < valid; ++variate) {
-            if (group_of(variate) == group_of(leader)) {
-                std::memcpy(arguments.out + variate * arguments.out_stride, result, value_bytes);
-                result += value_dim;
-            }
-        }
+        groups.for_each_member(leader, [&](Index variate, Index member) {
+            std::memcpy(arguments.out + variate * arguments.out_stride, results + member * value_dim, value_bytes);
+        });
     }
     for (Index variate = valid; variate < arguments.variates; ++variate) {
         std::fill_n(arguments.out + variate * arguments.out_stride, value_dim, 0.0F);

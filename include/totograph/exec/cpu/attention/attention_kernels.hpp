@@ -34,7 +34,8 @@ using EachLane = std::make_integer_sequence<int, static_cast<int>(packet_size)>;
 inline constexpr Index widest = 16;
 static_assert(packet_size <= widest, "totograph: attention plans its scratch for vectors of at most 16 floats.");
 
-/// Rows that share each load of the right factor, and packets of columns: as many as keep all sums in registers.
+/// Rows that share each load of the right factor, and packets of columns: as many as keep all accumulators in
+/// registers.
 inline constexpr int row_block = 4;
 inline constexpr int packet_block = packet_registers == 32 ? 4 : 2;
 /// A single row needs this many independent chains to hide the latency of a multiply-add.
@@ -45,60 +46,61 @@ inline constexpr Index query_tile = std::max<Index>(packet_size, row_block);
 /// With fewer queries than this, transposing and copying the shared keys and values does not pay.
 inline constexpr Index few_queries = 4;
 
-/// `out[row][column] = sum over depth of left[row][depth] * right[depth][column]`, for columns in whole packets.
+/// `out[row][column] = sum over i < k of left[row][i] * right[i][column]`, for columns in whole packets.
 struct Gemm {
     const float* left;
     Index left_stride;
     const float* right;
     Index right_stride;
-    Index depth;
+    Index k;
     float* out;
     Index out_stride;
 };
 
 /// The GEMM of `sizeof...(row)` rows with `sizeof...(column)` packets; `item` counts both, columns fastest.
 template <int... row, int... column, int... item>
-void multiply_block(const Gemm& product, std::integer_sequence<int, row...>, std::integer_sequence<int, column...>,
+void multiply_block(const Gemm& gemm, std::integer_sequence<int, row...>, std::integer_sequence<int, column...>,
                     std::integer_sequence<int, item...>) noexcept {
     constexpr int packets = sizeof...(column);
-    const float* const left[] = {product.left + row * product.left_stride...};
-    float* const out[] = {product.out + (item / packets) * product.out_stride + (item % packets) * packet_size...};
-    Packet sums[sizeof...(item)];
-    ((sums[item] = zero_packet()), ...);
-    const float* right = product.right;
-    for (Index depth = 0; depth < product.depth; ++depth, right += product.right_stride) {
+    const float* const left[] = {gemm.left + row * gemm.left_stride...};
+    float* const out[] = {gemm.out + (item / packets) * gemm.out_stride + (item % packets) * packet_size...};
+    Packet accumulators[sizeof...(item)];
+    ((accumulators[item] = zero_packet()), ...);
+    const float* right = gemm.right;
+    for (Index i = 0; i < gemm.k; ++i, right += gemm.right_stride) {
         const Packet columns[] = {load(right + column * packet_size)...};
-        const Packet factors[] = {broadcast_packet(left[row][depth])...};
-        ((sums[item] = multiply_add(factors[item / packets], columns[item % packets], sums[item])), ...);
+        const Packet factors[] = {broadcast_packet(left[row][i])...};
+        ((accumulators[item] = multiply_add(factors[item / packets], columns[item % packets], accumulators[item])),
+         ...);
     }
-    (store(out[item], sums[item]), ...);
+    (store(out[item], accumulators[item]), ...);
 }
 
 template <int rows, int packets>
-void multiply_columns(Gemm product, Index remaining) noexcept {
+void multiply_columns(Gemm gemm, Index remaining) noexcept {
     for (; remaining >= packets; remaining -= packets) {
-        multiply_block(product, std::make_integer_sequence<int, rows>{}, std::make_integer_sequence<int, packets>{},
+        multiply_block(gemm, std::make_integer_sequence<int, rows>{}, std::make_integer_sequence<int, packets>{},
                        std::make_integer_sequence<int, rows * packets>{});
-        product.right += packets * packet_size;
-        product.out += packets * packet_size;
+        gemm.right += packets * packet_size;
+        gemm.out += packets * packet_size;
     }
     if constexpr (packets > 1) {
-        multiply_columns<rows, packets / 2>(product, remaining);
+        multiply_columns<rows, packets / 2>(gemm, remaining);
     }
 }
 
 /// The GEMM for any number of rows and `columns` columns, rounded up to whole packets.
-inline void multiply_rows(Gemm product, Index rows, Index columns) noexcept {
+inline void multiply_rows(Gemm gemm, Index rows, Index columns) noexcept {
     const Index packets = divide_rounding_up(columns, packet_size);
     for (; rows >= row_block; rows -= row_block) {
-        multiply_columns<row_block, packet_block>(product, packets);
-        product.left += row_block * product.left_stride;
-        product.out += row_block * product.out_stride;
+        multiply_columns<row_block, packet_block>(gemm, packets);
+        gemm.left += row_block * gemm.left_stride;
+        gemm.out += row_block * gemm.out_stride;
     }
     for (; rows > 0; --rows) {
-        multiply_columns<1, single_row_packet_block>(product, packets);
-        product.left += product.left_stride;
-        product.out += product.out_stride;
+        multiply_columns<1, single_row_packet_block>(gemm, packets);
+        gemm.left += gemm.left_stride;
+        gemm.out += gemm.out_stride;
     }
 }
 

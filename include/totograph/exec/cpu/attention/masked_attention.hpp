@@ -47,10 +47,10 @@ struct MaskedArguments {
 /// How many floats of scratch `masked_attention` needs for up to this many keys.
 constexpr std::size_t masked_attention_scratch_floats(Index keys, Index head_dim, Index value_dim) {
     using namespace attention_detail;
-    const auto depth = static_cast<std::size_t>(head_dim);
+    const auto dim = static_cast<std::size_t>(head_dim);
     const auto rows = static_cast<std::size_t>(row_block);
     const std::size_t columns = padded(keys) + static_cast<std::size_t>(widest);
-    return depth * (static_cast<std::size_t>(keys) + columns + rows) +
+    return dim * (static_cast<std::size_t>(keys) + columns + rows) +
            static_cast<std::size_t>(keys) * padded(value_dim) + rows * (columns + padded(value_dim));
 }
 

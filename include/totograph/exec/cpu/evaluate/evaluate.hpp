@@ -155,15 +155,15 @@ inline void sort_rows(const TensorData& x, const TensorData& out) {
 
 /// x W^T, accumulated in double.
 inline void linear(const TensorData& x, const TensorData& weight, const TensorData& out) {
-    const Index depth = weight.shape[1];
+    const Index k = weight.shape[1];
     const Index columns = weight.shape[0];
-    const Index rows = x.shape.size() / depth;
+    const Index rows = x.shape.size() / k;
     for (Index row = 0; row < rows; ++row) {
         for (Index column = 0; column < columns; ++column) {
             double total = 0;
-            for (Index k = 0; k < depth; ++k) {
-                total += static_cast<double>(x.floats()[row * depth + k]) *
-                         static_cast<double>(weight.floats()[column * depth + k]);
+            for (Index i = 0; i < k; ++i) {
+                total +=
+                    static_cast<double>(x.floats()[row * k + i]) * static_cast<double>(weight.floats()[column * k + i]);
             }
             out.set(row * columns + column, total);
         }
@@ -174,19 +174,19 @@ inline void linear(const TensorData& x, const TensorData& weight, const TensorDa
 inline void matmul(const TensorData& a, const TensorData& b, const TensorData& out) {
     const Index outer = a.shape[0];
     const Index inner = a.shape[1];
-    const Index depth = b.shape[-1];
-    std::vector<double> row(static_cast<std::size_t>(depth));
+    const Index columns = b.shape[-1];
+    std::vector<double> row(static_cast<std::size_t>(columns));
     for (Index part = 0; part < b.shape[0]; ++part) {
         for (Index i = 0; i < outer; ++i) {
             std::fill(row.begin(), row.end(), 0.0);
             for (Index k = 0; k < inner; ++k) {
                 const auto factor = static_cast<double>(a.floats()[i * inner + k]);
-                const float* values = b.floats() + (part * inner + k) * depth;
-                for (Index column = 0; column < depth; ++column) {
+                const float* values = b.floats() + (part * inner + k) * columns;
+                for (Index column = 0; column < columns; ++column) {
                     row[static_cast<std::size_t>(column)] += factor * static_cast<double>(values[column]);
                 }
             }
-            std::transform(row.begin(), row.end(), out.floats() + (part * outer + i) * depth,
+            std::transform(row.begin(), row.end(), out.floats() + (part * outer + i) * columns,
                            [](double value) { return static_cast<float>(value); });
         }
     }

@@ -17,11 +17,11 @@ inline namespace TOTOGRAPH_SIMD_NAMESPACE {
 template <class Scalar = float>
 void linear_with_eigen(const TensorData& x, const TensorData& weight, const TensorData& out) {
     using Matrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-    const Index depth = weight.shape[1];
+    const Index k = weight.shape[1];
     const Index columns = weight.shape[0];
-    const Index rows = x.shape.size() / depth;
-    const Eigen::Map<const Matrix> left(x.floats(), rows, depth);
-    const Eigen::Map<const Matrix> right(weight.floats(), columns, depth);
+    const Index rows = x.shape.size() / k;
+    const Eigen::Map<const Matrix> left(x.floats(), rows, k);
+    const Eigen::Map<const Matrix> right(weight.floats(), columns, k);
     Eigen::Map<Matrix> result(out.floats(), rows, columns);
     result.noalias() = left * right.transpose();
 }

@@ -65,9 +65,9 @@ struct KernelArguments {
     const float* x;
     const Element* weights;
     Index panel_stride;
-    Index depth;
+    Index k;
     float* tile;
-    bool continues;  ///< The tile holds the sums of a lesser k already.
+    bool continues;  ///< The tile holds the accumulators of a lesser k already.
 };
 
 /// Loads the two packets of weights of one k.
@@ -104,7 +104,7 @@ void multiply_tile(const KernelArguments<typename PackedMatrix<Storage>::Element
     const Element* weights[] = {arguments.weights + panel * arguments.panel_stride...};
     Packet first_weights[panels];
     Packet second_weights[panels];
-    for (const float* const end = x + arguments.depth; x != end; ++x) {
+    for (const float* const end = x + arguments.k; x != end; ++x) {
         (load_weights(weights[panel], first_weights[panel], second_weights[panel]), ...);
         (__builtin_prefetch(weights[panel] + prefetch_distance, 0, prefetch_to_second_level), ...);
         ((weights[panel] += row_elements), ...);
@@ -140,12 +140,12 @@ struct Kernels {
     (std::make_integer_sequence<int, tile_rows>());
 };
 
-/// Copies `depth` inputs of each row to where the kernels expect them.
-inline void copy_inputs(const float* x, Index x_stride, Index row_count, Index depth, float* inputs) noexcept {
+/// Copies `k` inputs of each row to where the kernels expect them.
+inline void copy_inputs(const float* x, Index x_stride, Index row_count, Index k, float* inputs) noexcept {
     for (Index first = 0; first < row_count; first += tile_rows, inputs += tile_inputs) {
         const Index rows = std::min<Index>(tile_rows, row_count - first);
         for (Index row = 0; row < rows; ++row) {
-            std::copy_n(x + (first + row) * x_stride, depth, inputs + row * input_stride(rows));
+            std::copy_n(x + (first + row) * x_stride, k, inputs + row * input_stride(rows));
         }
     }
 }
@@ -158,10 +158,10 @@ struct Chunk {
     Index panel_count;
 };
 
-/// Multiplies copied inputs with some panels, over `depth` k from `first_k` on.
+/// Multiplies copied inputs with some panels, over `k` inputs from `first_k` on.
 template <class Storage>
 void multiply_inputs(const float* inputs, const PackedMatrix<Storage>& weights, const Chunk& chunk, Index first_k,
-                     Index depth,
+                     Index k,
                      float* tiles) noexcept {  // NOLINT(readability-non-const-parameter): kernels write to it
     for (Index row = 0; row < chunk.row_count; row += tile_rows, inputs += tile_inputs) {
         const int rows = static_cast<int>(std::min<Index>(tile_rows, chunk.row_count - row));
@@ -172,7 +172,7 @@ void multiply_inputs(const float* inputs, const PackedMatrix<Storage>& weights, 
                 {.x = inputs,
                  .weights = weights.panel(chunk.first_panel + panel) + first_k * PackedMatrix<Storage>::row_elements,
                  .panel_stride = weights.panel_stride(),
-                 .depth = depth,
+                 .k = k,
                  .tile = tiles + (panel * gemm_block_rows + row) * panel_width,
                  .continues = first_k != 0});
             panel += is_several ? panels_at_once(rows) : 1;
@@ -187,13 +187,13 @@ void multiply_chunk(const float* x, Index x_stride, const PackedMatrix<Storage>&
     alignas(buffer_alignment) float tiles[block_panels * gemm_block_rows * panel_width];
     const float* const rows = x + chunk.first_row * x_stride;
     if (chunk.row_count == 1) {  // one row has no stride, so it can be read where it is
-        multiply_inputs(rows, weights, chunk, 0, weights.depth(), tiles);
+        multiply_inputs(rows, weights, chunk, 0, weights.k(), tiles);
     } else {
-        const Index block_depth = input_stride(std::min<Index>(tile_rows, chunk.row_count));
-        for (Index k = 0; k < weights.depth(); k += block_depth) {
-            const Index depth = std::min(block_depth, weights.depth() - k);
-            copy_inputs(rows + k, x_stride, chunk.row_count, depth, inputs);
-            multiply_inputs(inputs, weights, chunk, k, depth, tiles);
+        const Index block_k = input_stride(std::min<Index>(tile_rows, chunk.row_count));
+        for (Index first_k = 0; first_k < weights.k(); first_k += block_k) {
+            const Index k = std::min(block_k, weights.k() - first_k);
+            copy_inputs(rows + first_k, x_stride, chunk.row_count, k, inputs);
+            multiply_inputs(inputs, weights, chunk, first_k, k, tiles);
         }
     }
     for (Index panel = 0; panel < chunk.panel_count; ++panel) {
@@ -236,7 +236,7 @@ void gemm_into(ThreadPool& pool, const float* x, Index rows, Index x_stride, con
 
 /// Computes `y = x W^T` and hands it out in tiles; nothing is stored but by the epilogue.
 ///
-/// `x` is `[rows, weights.depth()]`, one row every `x_stride` floats. The epilogue is called as
+/// `x` is `[rows, weights.k()]`, one row every `x_stride` floats. The epilogue is called as
 ///
 ///     epilogue(tile, tile_stride, first_row, row_count, first_column, column_count, thread)
 ///

@@ -21,19 +21,19 @@ using Doubles [[gnu::vector_size(sizeof(Packet)), gnu::may_alias]] = double;
 inline constexpr Index lanes = packet_size / 2;
 /// Columns that are computed at a time: two vectors.
 inline constexpr Index panel_columns = 2 * lanes;
-/// Rows at a time: their sums, two vectors of B and one number of A fill the registers.
+/// Rows at a time: their accumulators, two vectors of B and one number of A fill the registers.
 inline constexpr int rows_at_once = packet_registers == 32 ? 12 : 6;
 
-/// Adds up `sizeof...(row)` rows of A with a panel of B, `[depth][panel_columns]`; the sums go to `out`, row by row.
+/// Adds up `sizeof...(row)` rows of A with a panel of B, `[k][panel_columns]`; the accumulators go to `out`, row by
+/// row.
 template <int... row>
-void multiply_rows(const double* a, Index depth, const double* panel, double* out, std::integer_sequence<int, row...>) {
+void multiply_rows(const double* a, Index k, const double* panel, double* out, std::integer_sequence<int, row...>) {
     Doubles first[sizeof...(row)] = {};
     Doubles second[sizeof...(row)] = {};
-    for (Index k = 0; k < depth; ++k) {
-        const Doubles left = *reinterpret_cast<const Doubles*>(panel + k * panel_columns);
-        const Doubles right = *reinterpret_cast<const Doubles*>(panel + k * panel_columns + lanes);
-        ((first[row] = a[row * depth + k] * left + first[row], second[row] = a[row * depth + k] * right + second[row]),
-         ...);
+    for (Index i = 0; i < k; ++i) {
+        const Doubles left = *reinterpret_cast<const Doubles*>(panel + i * panel_columns);
+        const Doubles right = *reinterpret_cast<const Doubles*>(panel + i * panel_columns + lanes);
+        ((first[row] = a[row * k + i] * left + first[row], second[row] = a[row * k + i] * right + second[row]), ...);
     }
     ((*reinterpret_cast<Doubles*>(out + row * panel_columns) = first[row],
       *reinterpret_cast<Doubles*>(out + row * panel_columns + lanes) = second[row]),
@@ -49,7 +49,7 @@ inline void matmul_in_double(const float* a, const float* b, float* out, Index o
     const std::vector<double> left(a, a + outer * inner);
     const Arena memory(static_cast<std::size_t>(inner * panel_columns) * sizeof(double));
     auto* const panel = reinterpret_cast<double*>(memory.data());
-    alignas(buffer_alignment) double sums[rows_at_once * panel_columns];
+    alignas(buffer_alignment) double accumulators[rows_at_once * panel_columns];
     for (Index column = 0; column < columns; column += panel_columns) {
         const Index count = std::min(panel_columns, columns - column);
         for (Index k = 0; k < inner; ++k) {
@@ -61,12 +61,12 @@ inline void matmul_in_double(const float* a, const float* b, float* out, Index o
             const Index rows = is_block ? rows_at_once : 1;
             const double* const from = left.data() + row * inner;
             if (is_block) {
-                multiply_rows(from, inner, panel, sums, std::make_integer_sequence<int, rows_at_once>());
+                multiply_rows(from, inner, panel, accumulators, std::make_integer_sequence<int, rows_at_once>());
             } else {
-                multiply_rows(from, inner, panel, sums, std::make_integer_sequence<int, 1>());
+                multiply_rows(from, inner, panel, accumulators, std::make_integer_sequence<int, 1>());
             }
             for (Index i = 0; i < rows; ++i) {
-                std::transform(sums + i * panel_columns, sums + i * panel_columns + count,
+                std::transform(accumulators + i * panel_columns, accumulators + i * panel_columns + count,
                                out + (row + i) * columns + column,
                                [](double value) { return static_cast<float>(value); });
             }

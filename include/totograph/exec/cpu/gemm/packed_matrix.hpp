@@ -22,8 +22,8 @@ inline constexpr Index panel_width = 2 * packet_size;
 
 /// The weights of a linear layer `y = x W^T`, rearranged so that a GEMM reads them once, in order.
 ///
-/// `W` is `[columns, depth]`, row-major, as checkpoints store it. A panel holds `panel_width` columns: for each `k`
-/// from 0 to `depth - 1` the `panel_width` weights of that `k` side by side. The last panel is filled up with zeros.
+/// `W` is `[columns, k]`, row-major, as checkpoints store it. A panel holds `panel_width` columns: for each index from
+/// 0 to `k - 1` the `panel_width` weights of that index side by side. The last panel is filled up with zeros.
 ///
 /// A *paired* matrix holds two layers of the same shape, the gate and the input of a gated layer. Each of its panels is
 /// one packet of columns of the first followed by the same columns of the second, so that both values of an output meet
@@ -40,44 +40,44 @@ public:
     /// What memory is addressed in: a float, or a word of two bfloat16.
     using Element = std::conditional_t<std::is_same_v<Storage, float>, float, std::uint32_t>;
 
-    /// Elements of one `k` of a panel.
+    /// Elements of a panel for one index along k.
     static constexpr Index row_elements = std::is_same_v<Storage, float> ? panel_width : packet_size;
 
     PackedMatrix() = default;
 
     /// A matrix of zeros, to be filled panel by panel. Both extents must be positive. Allocates.
-    PackedMatrix(Index columns, Index depth, bool is_paired)
+    PackedMatrix(Index columns, Index k, bool is_paired)
         : columns_(columns),
-          depth_(depth),
+          k_(k),
           panels_(panels_for(columns, is_paired)),
           is_paired_(is_paired),
-          memory_(bytes_for(columns, depth, is_paired)),
+          memory_(bytes_for(columns, k, is_paired)),
           elements_(reinterpret_cast<const Element*>(memory_.data())) {}
 
     /// A matrix whose `bytes()` lie elsewhere, laid out as described above, aligned to the size of a packet, and stay
     /// there as long as `owner` does. Nobody writes to them.
-    PackedMatrix(Index columns, Index depth, bool is_paired, const std::byte* bytes, std::shared_ptr<const void> owner)
+    PackedMatrix(Index columns, Index k, bool is_paired, const std::byte* bytes, std::shared_ptr<const void> owner)
         : columns_(columns),
-          depth_(depth),
+          k_(k),
           panels_(panels_for(columns, is_paired)),
           is_paired_(is_paired),
           owner_(std::move(owner)),
           elements_(reinterpret_cast<const Element*>(bytes)) {}
 
-    /// Packs `W [columns, depth]`. Both extents must be positive. Allocates.
-    static PackedMatrix pack(const float* weights, Index columns, Index depth) {
-        PackedMatrix packed(columns, depth, false);
+    /// Packs `W [columns, k]`. Both extents must be positive. Allocates.
+    static PackedMatrix pack(const float* weights, Index columns, Index k) {
+        PackedMatrix packed(columns, k, false);
         for (Index panel = 0; panel < packed.panels(); ++panel) {
-            packed.fill_panel(panel, weights + panel * packed.columns_per_panel() * depth, nullptr);
+            packed.fill_panel(panel, weights + panel * packed.columns_per_panel() * k, nullptr);
         }
         return packed;
     }
 
-    /// Packs two matrices `[columns, depth]` into one paired matrix. Both extents must be positive. Allocates.
-    static PackedMatrix pack_pair(const float* first, const float* second, Index columns, Index depth) {
-        PackedMatrix packed(columns, depth, true);
+    /// Packs two matrices `[columns, k]` into one paired matrix. Both extents must be positive. Allocates.
+    static PackedMatrix pack_pair(const float* first, const float* second, Index columns, Index k) {
+        PackedMatrix packed(columns, k, true);
         for (Index panel = 0; panel < packed.panels(); ++panel) {
-            const Index offset = panel * packed.columns_per_panel() * depth;
+            const Index offset = panel * packed.columns_per_panel() * k;
             packed.fill_panel(panel, first + offset, second + offset);
         }
         return packed;
@@ -94,22 +94,22 @@ public:
         for (Index lane = 0; lane < panel_width; ++lane) {
             const Index column = is_paired_ ? lane % packet_size : lane;
             if (column < count) {
-                rows[lane] = (is_paired_ && lane >= packet_size ? second : first) + column * depth_;
+                rows[lane] = (is_paired_ && lane >= packet_size ? second : first) + column * k_;
             }
         }
-        const Index whole = count == columns_per_panel() ? depth_ / packet_size * packet_size : 0;
-        for (Index k = 0; k < whole; k += packet_size) {
-            store_block(rows, k, to + k * row_elements);
+        const Index whole = count == columns_per_panel() ? k_ / packet_size * packet_size : 0;
+        for (Index i = 0; i < whole; i += packet_size) {
+            store_block(rows, i, to + i * row_elements);
         }
-        for (Index k = whole; k < depth_; ++k) {
+        for (Index i = whole; i < k_; ++i) {
             for (Index lane = 0; lane < row_elements; ++lane) {
-                const auto weight = [&](Index of) { return rows[of] == nullptr ? 0.0F : rows[of][k]; };
+                const auto weight = [&](Index of) { return rows[of] == nullptr ? 0.0F : rows[of][i]; };
                 if constexpr (is_float) {
-                    to[k * row_elements + lane] = weight(lane);
+                    to[i * row_elements + lane] = weight(lane);
                 } else {
                     const std::uint32_t lower = BFloat16(weight(lane)).bits;
                     const std::uint32_t upper = BFloat16(weight(lane + packet_size)).bits;
-                    to[k * row_elements + lane] = lower | (upper << 16U);
+                    to[i * row_elements + lane] = lower | (upper << 16U);
                 }
             }
         }
@@ -118,7 +118,7 @@ public:
     /// Output features; pairs of them when paired.
     [[nodiscard]] Index columns() const noexcept { return columns_; }
     /// Input features.
-    [[nodiscard]] Index depth() const noexcept { return depth_; }
+    [[nodiscard]] Index k() const noexcept { return k_; }
     [[nodiscard]] Index panels() const noexcept { return panels_; }
     [[nodiscard]] bool is_paired() const noexcept { return is_paired_; }
     /// Columns, or pairs of columns, that one panel covers.
@@ -128,14 +128,14 @@ public:
         return std::min(columns_per_panel(), columns_ - panel * columns_per_panel());
     }
     /// Memory that the packed weights take.
-    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_for(columns_, depth_, is_paired_); }
+    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_for(columns_, k_, is_paired_); }
     /// The same of a matrix yet to be made.
-    static std::size_t bytes_for(Index columns, Index depth, bool is_paired) noexcept {
-        return static_cast<std::size_t>(panels_for(columns, is_paired) * depth * row_elements) * sizeof(Element);
+    static std::size_t bytes_for(Index columns, Index k, bool is_paired) noexcept {
+        return static_cast<std::size_t>(panels_for(columns, is_paired) * k * row_elements) * sizeof(Element);
     }
 
     /// Elements from the start of one panel to the start of the next.
-    [[nodiscard]] Index panel_stride() const noexcept { return depth_ * row_elements; }
+    [[nodiscard]] Index panel_stride() const noexcept { return k_ * row_elements; }
     /// The first element of a panel, aligned to the size of a packet.
     [[nodiscard]] const Element* panel(Index index) const noexcept { return elements_ + index * panel_stride(); }
 
@@ -154,8 +154,8 @@ private:
         return (is_nan & ((wide >> 16U) | 0x0040U)) | (~is_nan & rounded);
     }
 
-    /// Stores `packet_size` successive k of a panel that has all its columns.
-    static void store_block(const float* const* rows, Index k, Element* to) noexcept {
+    /// Stores `packet_size` successive indices along k, from `first` on, of a panel that has all its columns.
+    static void store_block(const float* const* rows, Index first, Element* to) noexcept {
 // GCC notes that a packet as a template argument loses its alignment attribute; the class keeps the alignment.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
@@ -167,7 +167,7 @@ private:
 #endif
         for (Index half = 0; half < 2; ++half) {
             for (Index lane = 0; lane < packet_size; ++lane) {
-                halves[half].packet[lane] = load(rows[half * packet_size + lane] + k);
+                halves[half].packet[lane] = load(rows[half * packet_size + lane] + first);
             }
             Eigen::internal::ptranspose(halves[half]);
         }
@@ -184,7 +184,7 @@ private:
     }
 
     Index columns_ = 0;
-    Index depth_ = 0;
+    Index k_ = 0;
     Index panels_ = 0;
     bool is_paired_ = false;
     Arena memory_;  ///< Empty when the weights lie elsewhere.

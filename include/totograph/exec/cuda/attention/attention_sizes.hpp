@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/attention/select.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
@@ -31,6 +32,7 @@ struct AttentionSizes {
 
     static constexpr bool is_prefill = attention.is_prefill();
     static constexpr bool is_decode = attention.is_decode(shape[3]);
+    static constexpr bool queries_are_positions = has_queries_at_positions(attention, shape[3]);
     static constexpr bool is_over_variates = attention.axis == AttentionAxis::variates;
     static constexpr bool has_suffix = attention.has_suffix;
 };

@@ -64,11 +64,18 @@ constexpr Index keys_of(const Kernel& kernel) {
     return kernel.operands[1].shape[3] + (attention.has_suffix ? kernel.operands[suffix].shape[3] : 0);
 }
 
-/// Whether tiles know the pattern of an attention: a prefill, a step of decoding whose samples share a prefix, or
-/// variates that see their group.
+/// Whether the queries of a tile are positions of one variate, whatever masks and suffixes there are. A lone position
+/// would leave most of a tile empty.
+constexpr bool has_queries_at_positions(const AttentionDescription& attention, Index positions) {
+    return attention.is_prefill() || (attention.axis == AttentionAxis::positions && positions > 1);
+}
+
+/// Whether tiles know the pattern of an attention: queries at positions, a step of decoding whose samples share a
+/// prefix, or variates that see their group.
 constexpr bool has_tile_pattern(const Kernel& kernel) {
     const AttentionDescription& attention = kernel.attention;
-    return attention.is_prefill() || (attention.is_decode(kernel.iteration[3]) && kernel.operands[1].shape[1] == 1) ||
+    return has_queries_at_positions(attention, kernel.iteration[3]) ||
+           (attention.is_decode(kernel.iteration[3]) && kernel.operands[1].shape[1] == 1) ||
            (attention.axis == AttentionAxis::variates && attention.mask == KeyMask::by_group);
 }
 
@@ -79,7 +86,8 @@ constexpr std::size_t tile_bytes_of(const Kernel& kernel, Precision precision) {
     const AttentionDescription& attention = kernel.attention;
     const Index element = precision == Precision::bf16 ? 2 : 4;
     const Index tile = 2 * Limits::tile_keys * (attention.head_dim * element + Limits::tile_row_padding);
-    const bool has_suffixes = attention.has_suffix && kernel.iteration[1] > 1;
+    const bool has_suffixes =
+        attention.has_suffix && kernel.iteration[1] > 1 && attention.is_decode(kernel.iteration[3]);
     return static_cast<std::size_t>(tile + (has_suffixes ? 2 * Limits::tile_queries * attention.head_dim * 4 : 0));
 }
 

@@ -52,12 +52,12 @@ __device__ __forceinline__ void attend_to_shared(Tile& tile, TileLoader<K>& load
     }
 }
 
-/// Attends to the suffix of a lone sample: a prefix that goes on. The first tile of it has been loaded, if there was a
-/// prefix.
+/// Attends to a suffix that all queries share: a prefix that goes on. The first tile of it has been loaded, if there
+/// was a prefix.
 template <class K, class Tile, class Attention, class KeyRows, class ValueRows>
 __device__ __forceinline__ void attend_to_suffix(Tile& tile, TileLoader<K>& loader, Attention& attention,
-                                                 const TilePlace<K>& place, bool has_prefix, int count,
-                                                 const KeyRows& key_row, const ValueRows& value_row) {
+                                                 const TilePlace<K>& place, const TileMask<K>& mask, bool has_prefix,
+                                                 int count, const KeyRows& key_row, const ValueRows& value_row) {
     for (int first = 0; first < count; first += tile_keys) {
         if (first > 0 || !has_prefix) {
             loader.template load<key_capacity<K, suffix_key>>(first, key_row, value_row);
@@ -66,7 +66,7 @@ __device__ __forceinline__ void attend_to_suffix(Tile& tile, TileLoader<K>& load
         loader.store(tile, first, count);
         __syncthreads();
         if (place.is_active()) {
-            attention.add(tile, false, [&](int, int index) { return first + index < count; });
+            attention.add(tile, false, [&](int half, int index) { return mask.counts_of_suffix(half, first + index); });
         }
     }
 }
@@ -108,8 +108,9 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
         return place.exists(half) ? query + row_of<K, 0>(own, own.variate, own.position) : nullptr;
     });
     LaneLimits limits;
-    const TileMask<K> mask(place, integers, count, limits);
-    const int end = end_of_keys(place, count);
+    const TileMask<K> mask(place, mask_ids<K>(call), count, suffix_count, limits);
+    const int end_of_all = end_of_keys(place, count, suffix_count);
+    const int end = min(end_of_all, count);
     const auto store_first = [&] {
         if constexpr (!prefix_is_early) {
             loader.store(tile, 0, end);
@@ -127,7 +128,8 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
         attend_to_shared<K>(tile, loader, attention, place, mask, end, key_row, value_row, [&] {
             loader.template load<key_capacity<K, suffix_key>>(0, suffix_key_row, suffix_value_row);
         });
-        attend_to_suffix<K>(tile, loader, attention, place, end > 0, suffix_count, suffix_key_row, suffix_value_row);
+        attend_to_suffix<K>(tile, loader, attention, place, mask, end > 0, end_of_all - end, suffix_key_row,
+                            suffix_value_row);
     } else {
         store_first();
         attend_to_shared<K>(tile, loader, attention, place, mask, end, key_row, value_row, [] {});

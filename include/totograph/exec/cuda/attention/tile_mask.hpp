@@ -16,28 +16,42 @@
 
 namespace totograph::cuda::tile_detail {
 
-/// How many keys count at all: of a prefill the valid ones, of a step of decoding those of the prefix.
+/// How many keys count at all, but for those of a suffix: of a prefill the valid ones, of others those of the prefix.
 template <class K>
 __device__ __forceinline__ int count_of_keys(const KernelCall& call, const std::int32_t* integers, int series) {
     using S = AttentionSizes<K>;
     if constexpr (S::is_prefill) {
         return min(keys<K>, max(integer_of<K, 3>(integers, series), 0));
-    } else if constexpr (S::is_decode) {
-        return call.report.bounded(integer_of<K, 3>(integers, series), key_capacity<K, 1>);
-    } else {
+    } else if constexpr (S::is_over_variates) {
         return keys<K>;
+    } else {
+        return call.report.bounded(integer_of<K, 3>(integers, series), key_capacity<K, 1>);
     }
 }
 
-/// Keys that any query of the block attends to lie before it.
+/// At which key query 0 stands, of queries at positions; the others follow it.
 template <class K>
-__device__ __forceinline__ int end_of_keys(const TilePlace<K>& place, int count) {
-    return AttentionSizes<K>::is_prefill ? min(count, place.first_query() + tile_queries) : count;
+__device__ __forceinline__ int first_place(int count, int suffix_count) {
+    using S = AttentionSizes<K>;
+    return S::attention.queries == QueryPlaces::first ? 0 : count + suffix_count - S::positions;
 }
 
-/// What the two queries of a lane attend to: the keys before a limit, or those of a group.
+/// Keys that any query of the block attends to lie before it, counted on from those of the prefix to the suffix's.
+template <class K>
+__device__ __forceinline__ int end_of_keys(const TilePlace<K>& place, int count, int suffix_count) {
+    using S = AttentionSizes<K>;
+    const int all = count + suffix_count;
+    if constexpr (S::queries_are_positions && S::attention.is_causal) {
+        return max(0, min(all, first_place<K>(count, suffix_count) + place.first_query() + tile_queries));
+    } else {
+        return all;
+    }
+}
+
+/// What the two queries of a lane attend to: the keys before a limit, those of a suffix before another, of a group.
 struct LaneLimits {
     int limit[2] = {};
+    int suffix_limit[2] = {};
     std::int32_t group[2] = {};
 };
 
@@ -46,24 +60,31 @@ struct LaneLimits {
 template <class K>
 class TileMask {
     using S = AttentionSizes<K>;
+    static constexpr KeyMask mask = S::attention.mask;
 
 public:
-    /// @param integers  of attention over variates: the groups
-    /// @param count     keys that count at all
-    __device__ __forceinline__ TileMask(const TilePlace<K>& place, const std::int32_t* integers, int count,
+    /// @param ids           of the mask; null without one
+    /// @param count         keys that count at all
+    /// @param suffix_count  keys of the suffix that do, where the queries share one
+    __device__ __forceinline__ TileMask(const TilePlace<K>& place, const std::int32_t* ids, int count, int suffix_count,
                                         LaneLimits& limits)
-        : place_(place), integers_(integers), limits_(limits), shared_limit_(S::is_decode ? count : 0) {
+        : place_(place), ids_(ids), limits_(limits), shared_limit_(S::is_decode ? count : 0) {
         if constexpr (S::is_over_variates) {
             limits.group[0] = place.exists(0) ? group_of(place.query_of(0)) : 0;
             limits.group[1] = place.exists(1) ? group_of(place.query_of(1)) : 0;
-        } else if constexpr (S::is_prefill) {
-            // Positions from `count` on attend to nothing: their result is 0, as on the CPU.
-            shared_limit_ = place.warp_query() + queries_of_warp <= count ? place.warp_query() + 1 : 0;
+        } else if constexpr (S::queries_are_positions) {
             for (int half = 0; half < 2; ++half) {
-                limits.limit[half] = place.query_of(half) < count ? place.query_of(half) + 1 : 0;
+                limit_position(count, suffix_count, half, limits);
+            }
+            if constexpr (mask == KeyMask::none) {
+                const int total = count + suffix_count;
+                const int own = first_place<K>(count, suffix_count) + place.warp_query();
+                const int seen = S::attention.is_causal ? own + 1 : total;
+                shared_limit_ = own + queries_of_warp <= total ? min(seen, count) : 0;
             }
         } else {
             limits.limit[0] = limits.limit[1] = count;
+            limits.suffix_limit[0] = limits.suffix_limit[1] = suffix_count;
         }
     }
 
@@ -77,18 +98,49 @@ public:
             return number < keys<K> && number / S::variates == place_.query_of(half) / S::variates &&
                    group_of(number) == limits_.group[half];
         } else {
-            return number < limits_.limit[half];
+            return number < limits_.limit[half] && is_unmasked(half, number);
         }
+    }
+    /// The same of a key of the suffix.
+    [[nodiscard]] __device__ __forceinline__ bool counts_of_suffix(int half, int number) const {
+        return number < limits_.suffix_limit[half] && is_unmasked(half, key_capacity<K, 1> + number);
     }
 
 private:
+    /// What a query at a position sees. One behind the last key attends to nothing: its result is 0, as on the CPU.
+    __device__ __forceinline__ void limit_position(int count, int suffix_count, int half, LaneLimits& limits) const {
+        const int total = count + suffix_count;
+        const int own = first_place<K>(count, suffix_count) + place_.query_of(half);
+        if (!place_.exists(half) || own >= total || (mask == KeyMask::by_group && own < 0)) {
+            return;
+        }
+        const int seen = S::attention.is_causal ? max(own + 1, 0) : total;
+        limits.limit[half] = min(seen, count);
+        limits.suffix_limit[half] = seen - count;
+        if constexpr (mask == KeyMask::by_group) {
+            limits.group[half] = id_of(own < count ? own : key_capacity<K, 1> + own - count);
+        }
+    }
+    /// Whether the mask lets a query see the key of an entry.
+    [[nodiscard]] __device__ __forceinline__ bool is_unmasked(int half, int entry) const {
+        if constexpr (mask == KeyMask::by_key) {
+            return id_of(entry) != 0;
+        } else if constexpr (mask == KeyMask::by_group) {
+            return id_of(entry) == limits_.group[half];
+        } else {
+            return true;
+        }
+    }
+    [[nodiscard]] __device__ __forceinline__ std::int32_t id_of(int entry) const {
+        return mask_entry<K>(ids_, place_.shared(), place_.shared().variate, entry);
+    }
     [[nodiscard]] __device__ __forceinline__ std::int32_t group_of(int number) const {
         const QueryPlace own = place_.place_in_tile(number);
-        return mask_entry<K>(integers_, own, own.variate, own.position);
+        return mask_entry<K>(ids_, own, own.variate, own.position);
     }
 
     const TilePlace<K>& place_;
-    const std::int32_t* integers_;
+    const std::int32_t* ids_;
     const LaneLimits& limits_;
     int shared_limit_;  ///< Up to there all queries of the warp attend to all keys.
 };

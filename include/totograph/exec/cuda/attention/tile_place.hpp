@@ -32,8 +32,8 @@ public:
         } else {
             shared_.variate = block % S::variates;
             block /= S::variates;
-            constexpr int others = S::is_prefill ? S::samples : S::positions;
-            (S::is_prefill ? shared_.sample : shared_.position) = block % others;
+            constexpr int others = S::queries_are_positions ? S::samples : S::positions;
+            (S::queries_are_positions ? shared_.sample : shared_.position) = block % others;
             block /= others;
         }
         shared_.series = block;
@@ -60,7 +60,7 @@ public:
             return place_in_tile(query_of(half));
         } else {
             QueryPlace place = shared_;
-            (S::is_prefill ? place.position : place.sample) = query_of(half);
+            (S::queries_are_positions ? place.position : place.sample) = query_of(half);
             return place;
         }
     }

@@ -38,9 +38,9 @@ inline constexpr int slices = [] {
 
 /// What the queries of a block are.
 template <class K>
-inline constexpr int queries = static_cast<int>(AttentionSizes<K>::is_prefill  ? K::kernel.iteration[3]
-                                                : AttentionSizes<K>::is_decode ? K::kernel.iteration[1]
-                                                                               : K::kernel.iteration[2]) *
+inline constexpr int queries = static_cast<int>(AttentionSizes<K>::queries_are_positions ? K::kernel.iteration[3]
+                                                : AttentionSizes<K>::is_decode           ? K::kernel.iteration[1]
+                                                                                         : K::kernel.iteration[2]) *
                                slices<K>;
 
 /// Keys that a block may attend to.

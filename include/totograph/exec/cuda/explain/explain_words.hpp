@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -120,11 +121,15 @@ public:
     template <class Program, Precision precision>
     static LaunchList of(const DeviceTraits& device, const Execution& execution) {
         constexpr bool streams = precision == Precision::bf16;
-        using Lowered = Lowering<Program, streams>;
+        using Chosen = LoweredProgram<Program, streams>;
+        using Lowered = Lowering<Chosen, streams>;
         LaunchList list(tables_of<Program>(), streams ? DType::bf16 : DType::f32);
-        const auto choices = gemm_choices<Program, streams>(device, execution);
+        const auto choices = gemm_choices<Chosen, streams>(device, execution);
         for (std::size_t i = 0; i < choices.size(); ++i) {
-            list.add(Lowered::at(i), Lowered::stores_bf16, choices[i], precision);
+            const Launch& entry = Lowered::at(static_cast<std::size_t>(Lowered::place(i).entry));
+            const auto steps =
+                Chosen::steps.subspan(static_cast<std::size_t>(entry.first), static_cast<std::size_t>(entry.count));
+            list.add(Lowered::written_out(i), steps, Lowered::stores_bf16, choices[i], precision);
         }
         list.find_groups();
         return list;
@@ -154,8 +159,9 @@ private:
     LaunchList(const ProgramTables& tables, DType storage)
         : tables_(tables), storage_(storage), words_(tables), names_(tables) {}
 
-    void add(const Launch& launch, bool (*stores_bf16)(const Reference&), const GemmChoice& choice,
-             Precision precision) {
+    /// @param steps  of the launch, as `stores_bf16` knows them
+    void add(const Launch& launch, std::span<const Step> steps, bool (*stores_bf16)(const Reference&),
+             const GemmChoice& choice, Precision precision) {
         LaunchWords result;
         result.launch = launch;
         result.choice = choice;
@@ -177,7 +183,9 @@ private:
                     weights.push_back(weight);
                 }
             }
-            result.facts += facts_of_step(tables_.steps[static_cast<std::size_t>(step)], stores_bf16);
+        }
+        for (const Step& step : steps) {
+            result.facts += facts_of_step(step, stores_bf16);
         }
         if (launch.kind == LaunchKind::skinny || launch.kind == LaunchKind::gemm) {
             result.weights = names_.weights(weights, result.layer);
@@ -197,7 +205,7 @@ private:
         }
         StepFacts facts = facts_of(kernel, storage_);
         if (kernel.kind == KernelKind::gemm && stores_bf16(step.input)) {
-            const Index input = kernel.input_stride == 0 ? kernel.depth : kernel.rows() * kernel.depth;
+            const Index input = kernel.input_stride == 0 ? kernel.k : kernel.rows() * kernel.k;
             facts.bytes_read -= input * static_cast<Index>(size_in_bytes(DType::f32) - size_in_bytes(DType::bf16));
         }
         return facts;

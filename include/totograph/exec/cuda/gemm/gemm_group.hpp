@@ -32,6 +32,8 @@ struct GemmEpilogue {
     bool is_short = false;
     int sigmoids = 0;
     bool stores_bf16 = false;
+
+    friend constexpr bool operator==(const GemmEpilogue&, const GemmEpilogue&) = default;
 };
 
 /// One GEMM of a group.
@@ -43,6 +45,8 @@ struct GemmMember {
 
     /// Rows of its weights.
     [[nodiscard]] constexpr Index weight_rows() const { return n * accumulators; }
+
+    friend constexpr bool operator==(const GemmMember&, const GemmMember&) = default;
 };
 
 /// GEMMs of one input that are launched together: C[i] = epilogue(A W[i]^T), A of `m` rows and `k` columns.
@@ -74,6 +78,8 @@ struct GemmGroup {
     [[nodiscard]] constexpr bool all(const Holds& holds) const {
         return std::all_of(members.begin(), members.begin() + count, holds);
     }
+
+    friend constexpr bool operator==(const GemmGroup&, const GemmGroup&) = default;
 };
 
 /// The epilogue of a GEMM of a plan.

@@ -54,14 +54,14 @@ inline constexpr const GemmThresholds& compiled_thresholds = thresholds_of(compi
 /// @param input_stride  elements from one row of the input to the next
 constexpr bool takes_skinny(Index m, Index n, Index k, Index input_stride,
                             const GemmThresholds& limits = compiled_thresholds) {
-    return m <= limits.skinny_most_m && n % SkinnyTile::n == 0 && k % SkinnyTile::k == 0 && k <= SkinnyTile::most_k &&
-           input_stride % 4 == 0;
+    return m <= limits.skinny_most_m && n % SkinnyTile::n == 0 && k % SkinnyTile::k_unit == 0 &&
+           k <= SkinnyTile::most_k && input_stride % 4 == 0;
 }
 
 /// The same of a step of a plan.
 constexpr bool takes_skinny(const Kernel& kernel) {
-    return kernel.kind == KernelKind::gemm &&
-           takes_skinny(kernel.rows(), kernel.columns(), kernel.depth, kernel.input_stride);
+    return kernel.kind == KernelKind::gemm && (kernel.accumulators == 1 || kernel.k <= SkinnyTile::most_k_of_pair) &&
+           takes_skinny(kernel.rows(), kernel.columns(), kernel.k, kernel.input_stride);
 }
 
 /// Whether mixtures may be drawn from the accumulators of GEMMs: not where a skinny kernel is worth more.
@@ -132,8 +132,7 @@ constexpr Sm90Cut sm90_cut(const GemmGroup& group) {
 /// Whether the `sm90` kernel can compute a group, and pays on a device that it fills.
 constexpr bool fits_sm90(const GemmGroup& group, const GemmThresholds& limits) {
     return group.is_bf16 && !group.is_skinny && !group.is_direct && !group.feeds_draws && group.count > 0 &&
-           group.is_aligned && group.k % Sm90Tile::k == 0 && group.m >= limits.sm90_least_m &&
-           group.all([&](const GemmMember& member) {
+           group.is_aligned && group.m >= limits.sm90_least_m && group.all([&](const GemmMember& member) {
                return member.accumulators <= 2 && member.is_packed && member.epilogue.is_short &&
                       member.weight_rows() % limits.sm90_n_unit == 0 &&
                       select_detail::keeps_up(member, group.k, limits);

@@ -32,7 +32,8 @@ struct GemmThresholds {
     /// (`FeedForward` of `test_ops_gemm`, k of 12 tiles, 1,750 rows, n of 3,072). A sigmoid on a pair stored as f32
     /// took 50 us for 43, on a single GEMM 44 for 33: those never run there.
     int sm90_least_k_tiles_with_sigmoid;
-    /// n x accumulators of each GEMM is a multiple of it: others were not measured.
+    /// n x accumulators of each GEMM is a multiple of it; `sm90_least_fill` says how much of the last tile may lie
+    /// beyond.
     Index sm90_n_unit;
     /// Of what the multiprocessors could compute while `sm90` runs, the percentage that is asked for: with less, the
     /// smaller tiles of cuBLASLt are as fast (`bench_cuda --launches` shows the tiles of a step).
@@ -50,7 +51,7 @@ inline constexpr GemmThresholds thresholds_of_h200{.architecture = 90,
                                                    .sm90_least_m = 1024,
                                                    .sm90_least_k_tiles = 8,
                                                    .sm90_least_k_tiles_with_sigmoid = 12,
-                                                   .sm90_n_unit = 256,
+                                                   .sm90_n_unit = 16,
                                                    .sm90_least_fill = 80,
                                                    .sm90_cluster_least_fill = 80};
 

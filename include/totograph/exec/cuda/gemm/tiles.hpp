@@ -17,8 +17,12 @@ struct SkinnyTile {
     static constexpr int m = 16;
     static constexpr int n = 8;
     static constexpr int k = 32;
+    /// Of the last time, lanes may have none: k is a multiple of what one lane takes.
+    static constexpr int k_unit = 8;
     /// Registers of a thread hold the weights of so much of k.
-    static constexpr Index most_k = 4096;
+    static constexpr Index most_k = 6144;
+    /// The same of a pair of GEMMs, which has twice the weights.
+    static constexpr Index most_k_of_pair = 4096;
 };
 
 /// Of the `sm90` kernel, but for its columns: two blocks of a cluster have rows that follow each other.

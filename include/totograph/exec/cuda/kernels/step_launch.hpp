@@ -69,7 +69,10 @@ void launch_skinny(const KernelLauncher& launcher, const CallOf& call_of, cudaSt
                                   SkinnyMember<typename At::template KernelAt<At::launch.norms() + i>, Input,
                                                At::launch.scales[static_cast<std::size_t>(i)],
                                                At::launch.weights[static_cast<std::size_t>(i)]>...>;
-        const typename Group::Calls calls{{call_of(At::launch.first_gemm() + i)...}};
+        typename Group::Calls calls{{call_of(At::launch.first_gemm() + i)...}};
+        if constexpr (Group::norm_has_operands) {
+            calls.call[Group::count] = call_of(At::launch.first);
+        }
         launcher.launch(&skinny_kernel<Group>, Group::spread, stream, calls);
     }
     (std::make_integer_sequence<int, At::launch.gemms()>());

@@ -7,6 +7,7 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/exec/state_layout.hpp>
 #include <totograph/graph/kernel.hpp>
+#include <totograph/graph/loop.hpp>
 #include <totograph/graph/op.hpp>
 
 namespace totograph::cuda {
@@ -108,14 +109,31 @@ public:
         return flags[entry] ? aligned_size(bytes / 2) : bytes;
     }
 
-    /// For each state of a program, whether it is stored as bf16.
+    /// For each state of a program's tables, whether it is stored as bf16; of the loop, in the first iteration.
     template <class Program>
     static constexpr std::array<bool, Program::states.size() == 0 ? 1 : Program::states.size()> of = [] {
+        const LoopPart& part = Program::loop.states;
         std::array<bool, Program::states.size() == 0 ? 1 : Program::states.size()> result{};
-        for (std::size_t i = 0; i < Program::states.size(); ++i) {
-            result[i] = flags[Layout::template place_of<Program>(static_cast<int>(i), 0)];
+        for (int i = 0; i < static_cast<int>(Program::states.size()); ++i) {
+            const int iteration = i < part.first + part.count ? 0 : Program::loop.times - 1;
+            result[static_cast<std::size_t>(i)] = flags[Layout::template place_of<Program>(i, iteration)];
         }
         return result;
+    }();
+
+    /// Whether each state of a program's loop is stored alike in all iterations, from the one before the written one
+    /// to the last.
+    template <class Program>
+    static constexpr bool repeat = [] {
+        const LoopPart& part = Program::loop.states;
+        bool same = true;
+        for (int i = part.first; i < part.first + part.count; ++i) {
+            for (int iteration = -1; iteration < Program::loop.times; ++iteration) {
+                same = same && flags[Layout::template place_of<Program>(i, iteration)] ==
+                                   flags[Layout::template place_of<Program>(i, 0)];
+            }
+        }
+        return same;
     }();
 };
 
@@ -123,6 +141,7 @@ public:
 template <class ProgramType, class StateStorage>
 struct RunningTogether : ProgramType {
     static constexpr auto bf16_states = StateStorage::template of<ProgramType>;
+    static constexpr bool bf16_states_repeat = StateStorage::template repeat<ProgramType>;
 };
 
 namespace own_program_detail {

@@ -12,18 +12,39 @@
 
 namespace totograph::cuda::lowering_detail {
 
+/// Elements from each row of a GEMM's result to the next of what has such strides: 0 where all rows are the same one,
+/// -1 where rows lie in another way.
+constexpr Index even_row_stride(const Kernel& kernel, const Strides& strides) {
+    Index stride = 0;
+    Index expected = 0;  // of the next axis outside
+    bool has_rows = false;
+    for (int axis = kernel.row_rank - 1; axis >= 0; --axis) {
+        const Index own = strides[static_cast<std::size_t>(axis)];
+        if (kernel.iteration[axis] == 1) {
+            continue;
+        }
+        if (has_rows && own != expected) {
+            return -1;
+        }
+        stride = has_rows ? stride : own;
+        has_rows = true;
+        expected = own * kernel.iteration[axis];
+    }
+    return stride;
+}
+
 /// How cuBLASLt can compute the whole of a GEMM: its chain adds a bias or a residual, or both, to one sum, and what
 /// it reads and writes are whole rows.
 template <class Program>
 constexpr DirectEpilogue direct_epilogue(int index) {
     const Step& step = step_of<Program>(index);
     const Kernel& kernel = kernel_of<Program>(index);
-    if (kernel.accumulators != 1 || kernel.row_rank > 1 || kernel.iteration.rank != kernel.row_rank + 1 ||
-        step.output.position >= 0 || kernel.columns() % 4 != 0 || kernel.chain.count > 2 || kernel.chain.count < 1) {
+    if (kernel.accumulators != 1 || kernel.iteration.rank != kernel.row_rank + 1 || step.output.position >= 0 ||
+        kernel.columns() % 4 != 0 || kernel.chain.count > 2 || kernel.chain.count < 1) {
         return {};
     }
     const auto column = static_cast<std::size_t>(kernel.row_rank);
-    const Index out_stride = kernel.row_rank == 0 ? kernel.columns() : kernel.output_strides[0];
+    const Index out_stride = kernel.rows() == 1 ? kernel.columns() : even_row_stride(kernel, kernel.output_strides);
     if (kernel.output_strides[column] != 1 || out_stride != kernel.columns()) {
         return {};
     }
@@ -40,7 +61,7 @@ constexpr DirectEpilogue direct_epilogue(int index) {
         }
         const Operand& operand = kernel.operands[static_cast<std::size_t>(other) - 1];
         const Reference& reference = step.operands[static_cast<std::size_t>(other) - 1];
-        const Index rows = kernel.row_rank == 0 ? 0 : operand.strides[0];
+        const Index rows = even_row_stride(kernel, operand.strides);
         if (operand.dtype != DType::f32 || operand.strides[column] != 1 || reference.position >= 0) {
             return {};
         }

@@ -11,14 +11,16 @@
 
 namespace totograph::cuda {
 
-/// How each launch of a program computes its GEMMs on a device: made once, read by each launch and by `explain`.
+/// How each launch of a run of a program computes its GEMMs on a device: made once, read by each launch and by
+/// `explain`.
 template <class Program, bool streams>
-constexpr std::array<GemmChoice, Lowering<Program, streams>::count> gemm_choices(const DeviceTraits& device,
-                                                                                 const Execution& execution) {
-    std::array<GemmChoice, Lowering<Program, streams>::count> choices{};
+constexpr auto gemm_choices(const DeviceTraits& device, const Execution& execution) {
+    using Lowered = Lowering<Program, streams>;
+    std::array<GemmChoice, Lowered::launches> choices{};
     GemmChoice before;
     for (std::size_t i = 0; i < choices.size(); ++i) {
-        choices[i] = select_gemm(Lowering<Program, streams>::at(i).gemm, before, device, execution.fuses);
+        const auto entry = static_cast<std::size_t>(Lowered::place(i).entry);
+        choices[i] = select_gemm(Lowered::at(entry).gemm, before, device, execution.fuses);
         before = choices[i];
     }
     return choices;

@@ -27,6 +27,8 @@ struct DirectEpilogue {
     int bias = -1;  ///< Operands of the chain; -1 for none.
     int residual = -1;
     Index residual_stride = 0;
+
+    friend constexpr bool operator==(const DirectEpilogue&, const DirectEpilogue&) = default;
 };
 
 /// Draws from mixtures whose parameters come right from GEMMs.
@@ -34,6 +36,8 @@ struct MixtureDraws {
     bool is_possible = false;
     /// The GEMMs of the degrees of freedom, the locations, the scales, and the logits of the weights.
     std::array<int, 4> gemms{-1, -1, -1, -1};
+
+    friend constexpr bool operator==(const MixtureDraws&, const MixtureDraws&) = default;
 };
 
 /// Steps of one segment: their operands travel as kernel parameters, of which there are 32,764 bytes.
@@ -81,6 +85,7 @@ struct Launch {
     bool residual_is_early = false;  ///< Its residual was written before the launch before this one.
     MixtureDraws draws;              ///< Of GEMMs that are not skinny: the two last steps draw from them.
     int layer = -1;                  ///< Of GEMMs: the transformer layer of the weights, if any.
+    int layer_step = 0;              ///< From each iteration of the program's loop to the next one.
 
     /// Whether the steps run one after the other in one kernel.
     [[nodiscard]] constexpr bool is_sequence() const { return kind == LaunchKind::segment || kind == LaunchKind::rows; }
@@ -91,6 +96,8 @@ struct Launch {
     [[nodiscard]] constexpr int others() const { return draws.is_possible ? 2 : 0; }
     [[nodiscard]] constexpr int gemms() const { return count - norms() - others(); }
     [[nodiscard]] constexpr int end_of_gemms() const { return first + count - others(); }
+
+    friend constexpr bool operator==(const Launch&, const Launch&) = default;
 };
 
 }  // namespace totograph::cuda

@@ -13,14 +13,15 @@
 
 namespace totograph::cuda::lowering_detail {
 
-/// The layer whose weights a GEMM reads; -1 when they belong to none.
+/// The layer whose weights a launch's GEMMs read; -1 when they belong to none.
 template <class Program>
-constexpr int layer_of_weight(int gemm) {
-    int node = Program::weights[static_cast<std::size_t>(step_of<Program>(gemm).weight.index)].node;
+constexpr void find_layer(Launch& launch) {
+    int node = Program::weights[static_cast<std::size_t>(step_of<Program>(launch.first_gemm()).weight.index)].node;
     while (Program::graph[node].layer < 0 && Program::graph[node].input_count > 0) {
         node = Program::graph[node].inputs[0];
     }
-    return Program::graph[node].layer;
+    launch.layer = Program::graph[node].layer;
+    launch.layer_step = Program::graph[node].layer_step * Program::loop.period;
 }
 
 /// Whether the launch before a step of decoding writes neither the attention's prefix nor what tells its keys' number.
@@ -78,7 +79,7 @@ constexpr GemmGroup gemm_group(const Launch& launch, bool is_bf16, bool input_is
     const Kernel& first = kernel_of<Program>(launch.first_gemm());
     GemmGroup group;
     group.m = first.rows();
-    group.k = first.depth;
+    group.k = first.k;
     group.count = launch.gemms();
     group.is_bf16 = is_bf16;
     group.input_is_bf16 = input_is_bf16;
@@ -109,7 +110,7 @@ constexpr TailFusion tail_fusion(const Launch& launch, const Launch& next) {
     const Reference& made = step_of<Program>(launch.first).output;
     const Kernel& reader = kernel_of<Program>(next.first_gemm());
     if (!is_same(step_of<Program>(next.first_gemm()).input, made) || reader.rows() != gemm.rows() ||
-        reader.depth != gemm.columns() || reader.input_stride != gemm.columns()) {
+        reader.k != gemm.columns() || reader.input_stride != gemm.columns()) {
         return TailFusion::none;
     }
     if (!next.has_reduction) {

@@ -102,14 +102,25 @@ constexpr bool is_small(int step) {
     return !stands_alone(kernel) && kernel.iteration.size() <= segment_elements;
 }
 
+/// Whether all that a norm reads beside its rows are weights, such as an epsilon that was folded.
+template <class Program>
+constexpr bool reads_weights_alone_behind_rows(int step) {
+    bool result = true;
+    for (int i = 1; i < kernel_of<Program>(step).operand_count; ++i) {
+        const Reference& reference = step_of<Program>(step).operands[static_cast<std::size_t>(i)];
+        result = result && reference.space == Space::weight && reference.position < 0;
+    }
+    return result;
+}
+
 /// Whether a step sums the squares of the rows that a GEMM reads.
 template <class Program>
 constexpr bool is_norm_of(int step, int gemm) {
     const Kernel& kernel = kernel_of<Program>(step);
     const Kernel& after = kernel_of<Program>(gemm);
     if (kernel.kind != KernelKind::reduction || kernel.dtype != DType::f32 || kernel.prologue_operands != 1 ||
-        kernel.operand_count != 1 || kernel.prologue.count != 1 || kernel.operands[0].dtype != DType::f32 ||
-        kernel.rows() != after.rows() || kernel.columns() != after.depth ||
+        !reads_weights_alone_behind_rows<Program>(step) || kernel.prologue.count != 1 ||
+        kernel.operands[0].dtype != DType::f32 || kernel.rows() != after.rows() || kernel.columns() != after.k ||
         !is_same(step_of<Program>(step).operands[0], step_of<Program>(gemm).input)) {
         return false;
     }
@@ -208,7 +219,7 @@ constexpr bool is_aligned(int index) {
     }
     if (kernel.kind == KernelKind::gemm) {
         result = result && begins_aligned(step.input) && kernel.input_stride % unit == 0 &&
-                 kernel.columns() % unit == 0 && kernel.depth % unit == 0;
+                 kernel.columns() % unit == 0 && kernel.k % unit == 0;
     }
     if (kernel.kind == KernelKind::structural && kernel.op == Op::attention) {
         result = result && kernel.attention.head_dim % unit == 0 && kernel.attention.value_dim % unit == 0;

@@ -35,7 +35,7 @@ constexpr void add_workspace(Workspace& workspace) {
         const Kernel& kernel = lowering_detail::kernel_of<Program>(launch.first_gemm());
         const auto accumulators = static_cast<std::size_t>(kernel.rows() * accumulator_columns<Program>(launch)) *
                                   (is_bf16 ? sizeof(BFloat16) : sizeof(float));
-        const auto inputs = static_cast<std::size_t>(kernel.rows() * kernel.depth) * sizeof(BFloat16);
+        const auto inputs = static_cast<std::size_t>(kernel.rows() * kernel.k) * sizeof(BFloat16);
         workspace.accumulators =
             std::max(workspace.accumulators, aligned_size(launch.direct.is_possible ? 0 : accumulators));
         workspace.inputs = std::max(workspace.inputs, aligned_size(is_bf16 ? inputs : 0));

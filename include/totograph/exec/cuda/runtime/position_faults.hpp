@@ -26,7 +26,7 @@ public:
 
     PositionFaults() : memory_(pinned_bytes) { forget(); }
 
-    /// What the kernel of a step is launched with.
+    /// What the kernel of a step is launched with. Steps are counted with all iterations of loops written out.
     template <std::size_t which>
     [[nodiscard]] PositionReport report_of(int step) const noexcept {
         return {word(), static_cast<std::uint32_t>(first_step<which> + step)};
@@ -51,10 +51,14 @@ public:
     void forget() const noexcept { *word() = 0; }
 
 private:
+    /// Steps of a run.
+    template <class Program>
+    static constexpr int steps_of = Program::loop.unrolled(Program::loop.steps, Program::steps.size());
+
     /// Steps are numbered through all programs, so that a kernel tells by one number which one it is.
     template <std::size_t which>
     static constexpr int first_step = [] {
-        constexpr std::array counts{static_cast<int>(Programs::steps.size())...};
+        constexpr std::array counts{steps_of<Programs>...};
         int first = 0;
         for (int i = 0; i < static_cast<int>(which); ++i) {
             first += counts[static_cast<std::size_t>(i)];
@@ -66,8 +70,9 @@ private:
     static void throw_if_of(int step, Index position, bool is_second) {
         using Program = std::tuple_element_t<which, std::tuple<Programs...>>;
         const int of_program = step - first_step<which>;
-        if (of_program >= 0 && of_program < static_cast<int>(Program::steps.size())) {
-            const int kernel = Program::steps[static_cast<std::size_t>(of_program)].kernel;
+        if (of_program >= 0 && of_program < steps_of<Program>) {
+            const int entry = Program::loop.place(Program::loop.steps, of_program).entry;
+            const int kernel = Program::steps[static_cast<std::size_t>(entry)].kernel;
             const Kernel& used = Program::kernels[static_cast<std::size_t>(kernel)];
             const Shape& keys = used.operands[is_second ? AttentionDescription::suffix_key_input : 1].shape;
             const bool counts_keys = used.op == Op::attention && used.attention.checks_lengths();

@@ -53,8 +53,8 @@ GemmShape gemm_shape(const Launch& launch, Index columns, const GemmPointers& po
     GemmShape shape;
     shape.m = kernel.rows();
     shape.n = columns;
-    shape.k = kernel.depth;
-    shape.input_stride = is_bf16 || kernel.rows() == 1 ? kernel.depth : kernel.input_stride;
+    shape.k = kernel.k;
+    shape.input_stride = is_bf16 || kernel.rows() == 1 ? kernel.k : kernel.input_stride;
     shape.precision = precision;
     const void* const all[] = {pointers.input, pointers.weight, pointers.output, pointers.residual, pointers.bias};
     for (const void* pointer : all) {
@@ -96,7 +96,7 @@ std::vector<GemmPart> parts_of_gemms(const Launch& launch, std::size_t element_b
         }
         parts.back().columns += columns;
         begin += columns;
-        expected = weight + static_cast<std::size_t>(columns * kernel.depth) * element_bytes;
+        expected = weight + static_cast<std::size_t>(columns * kernel.k) * element_bytes;
     }
     return parts;
 }
@@ -114,7 +114,7 @@ void launch_conversion(const KernelLauncher& launcher, const Device& device, con
         launcher.launch(&norm_and_convert_kernel<typename At::template KernelAt<0>>,
                         {blocks_for(device, divide_rounding_up(rows, warps))}, stream, call, stored);
     } else {
-        constexpr auto k = static_cast<int>(First::kernel.depth);
+        constexpr auto k = static_cast<int>(First::kernel.k);
         launcher.launch(&convert_kernel<k, First::is_aligned>,
                         {blocks_for(device, divide_rounding_up(rows * k, Index{4} * block_threads))}, stream,
                         call.input, call.report, First::kernel.input_stride, rows, stored);

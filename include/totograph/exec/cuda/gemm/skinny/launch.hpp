@@ -33,8 +33,11 @@ template <class Reduction, class... Members>
 struct SkinnyGroup {
     static constexpr int count = sizeof...(Members);
 
+    static constexpr bool norm_has_operands = skinny_detail::norm_has_operands<Reduction>;
+
+    /// Of each GEMM, and of the norm where it has operands.
     struct Calls {
-        KernelCall call[count];
+        KernelCall call[count + (norm_has_operands ? 1 : 0)];
     };
 
 private:
@@ -72,8 +75,9 @@ public:
             return 1;
         }
         // Weights of a small k take few registers, so that more blocks fit on a multiprocessor.
-        constexpr Index largest_k = std::max({Members::K::kernel.depth...});
-        return largest_k <= 3 * skinny_k * (block_threads / warp_size) ? 3 : 2;
+        constexpr Index largest_k = std::max({Members::K::kernel.k...});
+        constexpr Index of_warps = skinny_k * (block_threads / warp_size);
+        return largest_k <= 3 * of_warps ? 3 : largest_k <= 16 * of_warps ? 2 : 1;
     }();
 
 private:
@@ -94,10 +98,11 @@ public:
         const auto member = [&]<class Member>(Member*) {
             constexpr int own = column_groups<Member> / groups;
             if (block >= 0 && block < own) {
+                const KernelCall& norm_call = calls.call[norm_has_operands ? count : index];
                 if constexpr (is_tiled) {
-                    SkinnyTilesBlock<Member, Reduction, groups>::run(calls.call[index], block, memory);
+                    SkinnyTilesBlock<Member, Reduction, groups>::run(calls.call[index], norm_call, block, memory);
                 } else {
-                    SkinnyBlock<Member, Reduction>::run(calls.call[index], block);
+                    SkinnyBlock<Member, Reduction>::run(calls.call[index], norm_call, block);
                 }
             }
             block -= own;

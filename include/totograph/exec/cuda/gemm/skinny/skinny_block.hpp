@@ -27,7 +27,7 @@ inline constexpr int skinny_m = SkinnyTile::m;
 inline constexpr int skinny_n = SkinnyTile::n;
 /// Elements of k that a warp takes at a time: eight a lane, four lanes a column.
 inline constexpr int skinny_k = SkinnyTile::k;
-static_assert(SkinnyTile::most_k == 16 * skinny_k * (block_threads / warp_size));
+static_assert(SkinnyTile::most_k == 24 * skinny_k * (block_threads / warp_size));
 
 /// Stands for "no norm before the GEMMs".
 struct NoReduction {};
@@ -48,16 +48,23 @@ struct SkinnyMember {
 
 namespace skinny_detail {
 
-/// How the warps of a block share k: each has every so manieth chunk of `skinny_k` elements.
+/// How the warps of a block share k: each has every so manieth chunk of `skinny_k` elements. Of the last chunk, there
+/// may be some quarters only: each is what one lane of a column has.
 template <class K>
 struct Chunks {
     static constexpr int warps = block_threads / warp_size;
-    static constexpr int count = static_cast<int>(K::kernel.depth) / skinny_k;
+    static constexpr int count = (static_cast<int>(K::kernel.k) + skinny_k - 1) / skinny_k;
     static constexpr int per_warp = (count + warps - 1) / warps;
     static constexpr bool is_even = count % warps == 0;
+    static constexpr int quarters = static_cast<int>(K::kernel.k) / SkinnyTile::k_unit;
+    static constexpr bool is_whole = K::kernel.k % skinny_k == 0;
 
     /// Whether a chunk exists.
     static __device__ __forceinline__ bool exists(int chunk) { return is_even || chunk < count; }
+    /// Whether a quarter of a chunk does.
+    static __device__ __forceinline__ bool exists(int chunk, int quarter) {
+        return is_whole ? exists(chunk) : chunk * (skinny_k / SkinnyTile::k_unit) + quarter < quarters;
+    }
 };
 
 /// A thread's place in a block, and in tensor core instructions: a lane is `4 row + quarter`.
@@ -112,10 +119,12 @@ using Weights = uint4[Chunks<K>::per_warp][K::kernel.accumulators][groups];
 
 /// Asks for the weights of `groups` times `skinny_n` columns, from `first_column` on. Nothing in a graph writes them,
 /// so they can be on their way before the kernel before has ended.
+/// @return the last address, for `wait_for_predecessor`
 template <class K, int groups>
-__device__ __forceinline__ void load_weights(const KernelCall& call, const ThreadPlace& thread, int first_column,
-                                             Weights<K, groups>& weights) {
-    constexpr auto k = static_cast<int>(K::kernel.depth);
+__device__ __forceinline__ const void* load_weights(const KernelCall& call, const ThreadPlace& thread, int first_column,
+                                                    Weights<K, groups>& weights) {
+    const void* last = nullptr;
+    constexpr auto k = static_cast<int>(K::kernel.k);
     constexpr auto columns = static_cast<int>(K::kernel.columns());
     const auto* weight = static_cast<const __nv_bfloat16*>(call.weight);
     const std::uint64_t policy = weights_policy();
@@ -129,12 +138,14 @@ __device__ __forceinline__ void load_weights(const KernelCall& call, const Threa
                 const int column = a * columns + first_column + group * skinny_n + thread.row;
                 const auto* from =
                     weight + static_cast<std::size_t>(column) * k + chunk * skinny_k + thread.quarter * 8;
-                weights[j][a][group] = Chunks<K>::exists(chunk)
+                last = from;
+                weights[j][a][group] = Chunks<K>::exists(chunk, thread.quarter)
                                            ? load_weights(reinterpret_cast<const uint4*>(from), policy)
                                            : uint4{0, 0, 0, 0};
             }
         }
     }
+    return last;
 }
 
 /// Eight elements of k of one of the input's rows.
@@ -151,7 +162,14 @@ __device__ __forceinline__ void multiply_step(float (&accumulators)[4], const st
     multiply_bf16(accumulators, rows, step == 0 ? weights.x : weights.z, step == 0 ? weights.y : weights.w);
 }
 
+/// Whether a norm reads anything but the rows that it is of, such as an epsilon that is a weight.
+template <class Reduction>
+inline constexpr bool norm_has_operands = operand_count<Epilogue<Reduction>> > 0;
+template <>
+inline constexpr bool norm_has_operands<NoReduction> = false;
+
 /// The norm of a row, of the sums of squares that the warps found: an operand of the chain.
+/// @param call  of the norm, where it has operands
 template <class Reduction, class Positions, int warps, int rows>
 __device__ __forceinline__ float norm_of_row(const KernelCall& call, const Positions& positions,
                                              const float (&squares)[warps][rows], int row) {
@@ -165,11 +183,12 @@ __device__ __forceinline__ float norm_of_row(const KernelCall& call, const Posit
 }
 
 /// Runs the chain of a GEMM on some neighbours of a row.
+/// @param norm_call  of the norm, where it has operands
 /// @param values    what the chain reads, but for accumulators and norm
 /// @param total_of  gives the accumulators of a factor of a pair, summed over the warps
 /// @param squares   of the norm, if there is one
 template <class Member, class Reduction, int lanes, class Positions, class TotalOf, int warps, int rows>
-__device__ __forceinline__ auto run_epilogue(const KernelCall& call, const Positions& positions,
+__device__ __forceinline__ auto run_epilogue(const KernelCall& norm_call, const Positions& positions,
                                              ChainValues<Epilogue<typename Member::K>, lanes>& values, int row,
                                              const TotalOf& total_of, const float (&squares)[warps][rows]) {
     using K = typename Member::K;
@@ -179,7 +198,7 @@ __device__ __forceinline__ auto run_epilogue(const KernelCall& call, const Posit
         chain_detail::at<1>(values) = total_of(1);
     }
     if constexpr (!std::is_same_v<Reduction, NoReduction>) {
-        const float norm = norm_of_row<Reduction>(call, positions, squares, row);
+        const float norm = norm_of_row<Reduction>(norm_call, positions, squares, row);
 #pragma unroll
         for (int i = 0; i < lanes; ++i) {
             chain_detail::at<static_cast<std::size_t>(accumulators + Member::scale_operand)>(values).lane[i] = norm;

@@ -57,7 +57,7 @@ class SkinnyBlock {
     using Accumulators = float[factors][4];
 
 public:
-    static __device__ void run(const KernelCall& call, int block) {
+    static __device__ void run(const KernelCall& call, const KernelCall& norm_call, int block) {
         __shared__ Partial partial;
         __shared__ Squares squares;
         const ThreadPlace thread;
@@ -79,7 +79,7 @@ public:
         launch_dependents();
 
         // May read a position: before there is anything else to wait for.
-        auto* const out = call.output.get<Output<K>>(ReportedAtEnd());
+        auto* const out = call.output.get<Output<K>>(call.report);
         if (item < items) {
             load_chain_operands<~(Member::weight_operands | Member::scale_bit)>(call, place, values);
         }
@@ -93,13 +93,10 @@ public:
 
         if (item < items) {
             const auto total_of = [&](int factor) { return sum_of_warps(partial, factor, own_row, own_column); };
-            const auto result = skinny_detail::run_epilogue<Member, Reduction, lanes>(call, ReportedAtEnd(), values,
+            const auto result = skinny_detail::run_epilogue<Member, Reduction, lanes>(norm_call, call.report, values,
                                                                                       own_row, total_of, squares);
             store_pack<inner_stride<K>(K::kernel.output_strides), K::is_aligned>(
                 out + offset_of<K, StridesOfOutput<K>>(place), result);
-        }
-        if (block == 0 && threadIdx.x == 0) {
-            report_positions<K>(call);
         }
     }
 
@@ -108,19 +105,19 @@ private:
     template <unsigned which, class PlaceOfItem>
     static __device__ __forceinline__ void load_chain_operands(const KernelCall& call, const PlaceOfItem& place,
                                                                Values& values) {
-        const OperandPointers<Source, which> pointers(call, ReportedAtEnd());
+        const OperandPointers<Source, which> pointers(call, call.report);
         load_operands<K, Source, lanes, which>(pointers, place, values);
     }
 
     static __device__ __forceinline__ void load_inputs(const KernelCall& call, const ThreadPlace& thread, Inputs& x) {
-        const auto* input = call.input.get<Input>(ReportedAtEnd());
+        const auto* input = call.input.get<Input>(call.report);
 #pragma unroll
         for (int j = 0; j < Chunks::per_warp; ++j) {
             const int chunk = thread.warp + j * warps;
 #pragma unroll
             for (int half = 0; half < halves; ++half) {
                 const int row = thread.row + half * 8;
-                if ((rows % 8 == 0 || row < rows) && Chunks::exists(chunk)) {
+                if ((rows % 8 == 0 || row < rows) && Chunks::exists(chunk, thread.quarter)) {
                     x[j][half] = skinny_detail::load_input<K>(input, thread, row, chunk);
                 } else {
                     x[j][half] = {};

@@ -95,16 +95,16 @@ class SkinnyTilesBlock {
     };
 
 public:
-    static __device__ void run(const KernelCall& call, int block, std::byte* memory) {
+    static __device__ void run(const KernelCall& call, const KernelCall& norm_call, int block, std::byte* memory) {
         auto& shared = *reinterpret_cast<Tiles*>(memory);
         const ThreadPlace thread;
         const int first_column = block * Tiles::columns;
 
         // Before the kernel before has ended: weights alone.
         skinny_detail::Weights<K, groups> weights;
-        skinny_detail::load_weights<K, groups>(call, thread, first_column, weights);
+        const void* last = skinny_detail::load_weights<K, groups>(call, thread, first_column, weights);
 
-        wait_for_predecessor();
+        wait_for_predecessor(last);
         launch_dependents();
 
         const Results results;
@@ -122,7 +122,7 @@ public:
             if (!results.exists(i)) {
                 break;
             }
-            finish(call, results, i, first_column, values[i], shared, out);
+            finish(norm_call, results, i, first_column, values[i], shared, out);
         }
         if (block == 0 && threadIdx.x == 0) {
             report_positions<K>(call);
@@ -191,7 +191,7 @@ private:
             for (int half = 0; half < 2; ++half) {
                 const int row = tile * skinny_m + half * 8 + thread.row;
                 x[tile][half] = {};
-                if (rows % skinny_m == 0 || row < rows) {
+                if ((rows % skinny_m == 0 || row < rows) && Chunks::exists(chunk, thread.quarter)) {
                     x[tile][half] = skinny_detail::load_input<K>(input, thread, row, chunk);
                 }
             }
@@ -253,7 +253,7 @@ private:
     }
 
     /// Makes the `i`th result of a thread.
-    static __device__ __forceinline__ void finish(const KernelCall& call, const Results& results, int i,
+    static __device__ __forceinline__ void finish(const KernelCall& norm_call, const Results& results, int i,
                                                   int first_column, Values& values, const Tiles& shared,
                                                   Output<K>* out) {
         const int row = results.row(i);
@@ -269,7 +269,7 @@ private:
             }
             return total;
         };
-        const auto result = skinny_detail::run_epilogue<Member, Reduction, lanes>(call, Positions(), values, row,
+        const auto result = skinny_detail::run_epilogue<Member, Reduction, lanes>(norm_call, Positions(), values, row,
                                                                                   total_of, shared.squares);
         store_pack<inner_stride<K>(K::kernel.output_strides), K::is_aligned>(
             out + offset_of<K, StridesOfOutput<K>>(place_at(row, first_column + results.column)), result);

@@ -82,7 +82,7 @@ struct ClusterGroup {
     static constexpr bool residual_is_early = residual_load == ResidualLoad::at_once;
     static constexpr Index stride_of_residual = direct.residual_stride;
     static constexpr int m = static_cast<int>(K::kernel.rows());
-    static constexpr int k = static_cast<int>(K::kernel.depth);
+    static constexpr int k = static_cast<int>(K::kernel.k);
     static constexpr int steps = k / Tile::k;
     static constexpr int stages_used = std::min(steps, Tile::stages);
     static constexpr int clusters = (m + Tile::m - 1) / Tile::m;

@@ -58,7 +58,7 @@ struct Sm90Group {
     static constexpr GemmGroup shapes = [] {
         GemmGroup result;
         result.m = std::max({K::kernel.rows()...});
-        result.k = std::max({K::kernel.depth...});
+        result.k = std::max({K::kernel.k...});
         ((result.members[static_cast<std::size_t>(result.count++)] = member_of(K::kernel, K::stores_bf16)), ...);
         return result;
     }();
@@ -75,7 +75,7 @@ struct Sm90Group {
     template <int member>
     static constexpr Index weight_rows = shapes.members[static_cast<std::size_t>(member)].weight_rows();
     static constexpr int all_column_tiles = cut.column_tiles;
-    static_assert(((K::kernel.rows() == m && K::kernel.depth == k) && ...),
+    static_assert(((K::kernel.rows() == m && K::kernel.k == k) && ...),
                   "totograph: the GEMMs of a group have one input, and so the same m and k each.");
     /// Whether no tile reaches beyond the last row.
     static constexpr bool tiles_are_whole = m % (Sm90Sizes::cluster * Sm90Sizes::m) == 0;

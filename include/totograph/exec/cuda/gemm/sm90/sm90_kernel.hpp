@@ -87,7 +87,7 @@ struct Sm90Runner<Sm90Group<K...>> {
                                         Barriers& barriers) {
         const int block = cluster_rank();
         const int first = first_item();
-        constexpr int steps = Group::k / Tile::k;
+        constexpr int steps = (Group::k + Tile::k - 1) / Tile::k;  // what lies behind k arrives as zeros
         static_assert(steps >= Tile::stages);
         const auto copy_weights = [&](int item, int step, int stage) {
             const TilePlace tile(item, block);

@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 
 #include <totograph/forecast/forecast.hpp>
-#include <totograph/forecast/quantile_samples.hpp>
+#include <totograph/forecast/results/quantile_samples.hpp>
 
 #include "io/support.hpp"
 
@@ -58,4 +58,13 @@ TEST_CASE("forecasts without quantiles have no quantile function") {
                       [&] { (void)sample_quantiles(Forecast(means, 2, 1, 1, 0), 3); });
     test::check_error(ErrorCode::invalid_argument, {"1 or more, found 0"},
                       [&] { (void)sample_quantiles(forecast, 0); });
+}
+
+TEST_CASE("samples beyond the last number, and quantiles that are no numbers, are errors") {
+    test::check_error(ErrorCode::invalid_argument, {"up to 4294967295", "4 from number 4294967293"},
+                      [&] { (void)sample_quantiles(forecast, 4, {.first_sample = 4294967293U}); });
+    CHECK(sample_quantiles(forecast, 3, {.first_sample = 4294967293U}).size() == 6);
+    const Forecast overflowed(quantiles, 2, 1, 1, 0, 2, levels);
+    test::check_error(ErrorCode::not_finite, {"2 quantiles are no finite numbers"},
+                      [&] { (void)sample_quantiles(overflowed, 3); });
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,7 +44,8 @@ inline double quantile_at(std::span<const float> quantiles, std::span<const doub
 /// step is as good as the quantiles, and of sums over steps it says too little spread.
 ///
 /// A draw is named by seed, series, variate, sample and step: it is the same however requests are put into batches.
-/// Throws `Error` when the forecast has no quantiles at two levels or more, or for fewer than one sample.
+/// Throws `Error` when the forecast has no quantiles at two levels or more, for fewer than one sample, for samples
+/// whose numbers do not fit 32 bits, and (`not_finite`) when values of the forecast are no finite numbers.
 inline std::vector<float> sample_quantiles(const Forecast& forecast, Index samples, const QuantileDraws& draws = {}) {
     const std::span<const double> levels = forecast.levels();
     if (levels.size() < 2 || samples < 1) {
@@ -52,6 +54,18 @@ inline std::vector<float> sample_quantiles(const Forecast& forecast, Index sampl
                                       std::to_string(samples) + "."
                                 : "sample_quantiles: the forecast has no quantiles of its model; a forecast of samples "
                                   "has `samples()`.");
+    }
+    const Index last_sample = std::numeric_limits<std::uint32_t>::max();
+    if (samples - 1 > last_sample - static_cast<Index>(draws.first_sample)) {
+        throw Error(ErrorCode::invalid_argument, "sample_quantiles: samples are numbered up to " +
+                                                     std::to_string(last_sample) + ", but " + std::to_string(samples) +
+                                                     " from number " + std::to_string(draws.first_sample) +
+                                                     " on were asked for.");
+    }
+    if (!forecast.is_finite()) {
+        throw Error(ErrorCode::not_finite, "sample_quantiles: " + std::to_string(forecast.not_finite()) +
+                                               " quantiles are no finite numbers, so nothing can be drawn from them; "
+                                               "forecast series whose values are less extreme.");
     }
     std::vector<float> result;
     result.reserve(static_cast<std::size_t>(forecast.batch() * forecast.variates() * forecast.horizon() * samples));

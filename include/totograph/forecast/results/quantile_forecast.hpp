@@ -8,7 +8,7 @@
 
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/forecast.hpp>
-#include <totograph/forecast/result_memory.hpp>
+#include <totograph/forecast/results/result_memory.hpp>
 
 namespace totograph {
 

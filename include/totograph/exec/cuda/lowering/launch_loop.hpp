@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include <totograph/exec/cuda/gemm/gemm_group.hpp>
+#include <totograph/exec/cuda/lowering/bf16_states.hpp>
+#include <totograph/exec/cuda/lowering/launch.hpp>
+#include <totograph/exec/cuda/lowering/launch_table.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/loop.hpp>
+
+// Whether the launches of a program repeat as its steps do. What a launch is depends on the steps of its own iteration
+// and of its neighbours: of the one before, what a kernel may read early; of the one after, the rest. The tables have
+// two iterations in a row, the second with the right one before it, the first with the right one after it. Where the
+// launches of both are the same, so are those of every iteration between.
+
+namespace totograph::cuda {
+
+/// Finds the launches of a program's loop.
+template <class Program, bool streams>
+class LaunchLoopFinder {
+public:
+    using Table = LaunchTable<Program, streams>;
+
+    constexpr explicit LaunchLoopFinder(const Table& table) : table_(table) {}
+
+    /// The launches of the iteration that is written once; none where launches of two iterations differ, or reach from
+    /// one into the other.
+    [[nodiscard]] constexpr LoopPart run() const {
+        const int before = launch_at(steps_.first - steps_.count);
+        const int first = launch_at(steps_.first);
+        const int end = launch_at(steps_.first + steps_.count);
+        const LoopPart part{first, end - first};
+        const bool found = Program::loop.times > 1 && before >= 0 && first >= 0 && end >= 0 &&
+                           first - before == part.count && has_gemm(part) && launches_agree(part) && buffers_agree() &&
+                           states_agree() && next_agrees(part);
+        return found ? part : LoopPart{};
+    }
+
+private:
+    static constexpr LoopPart steps_ = Program::loop.steps;
+
+    [[nodiscard]] constexpr const Launch& launch(int place) const {
+        return table_.launches[static_cast<std::size_t>(place)];
+    }
+
+    /// The launch that begins with a step; -1 where none does.
+    [[nodiscard]] constexpr int launch_at(int step) const {
+        const int count = static_cast<int>(table_.count);
+        for (int i = 0; i < count; ++i) {
+            if (launch(i).first == step) {
+                return i;
+            }
+        }
+        return step == static_cast<int>(Program::steps.size()) ? count : -1;
+    }
+
+    /// Whether there is a GEMM, which ends a row of small steps: no launch looks beyond the next iteration then.
+    [[nodiscard]] constexpr bool has_gemm(const LoopPart& part) const {
+        bool found = false;
+        for (int i = part.first; i < part.first + part.count; ++i) {
+            found = found || launch(i).gemm.count > 0;
+        }
+        return found;
+    }
+
+    [[nodiscard]] constexpr bool launches_agree(const LoopPart& part) const {
+        bool same = true;
+        for (int i = part.first; same && i < part.first + part.count; ++i) {
+            Launch expected = launch(i - part.count);
+            expected.first += steps_.count;
+            expected.layer += expected.layer_step;
+            same = expected == launch(i);
+        }
+        return same;
+    }
+
+    [[nodiscard]] constexpr bool buffers_agree() const {
+        const LoopPart& part = Program::loop.buffers;
+        bool same = true;
+        for (int i = part.first; i < part.first + part.count; ++i) {
+            const auto own = static_cast<std::size_t>(i);
+            const auto before = static_cast<std::size_t>(i - part.count);
+            same = same && table_.stored_as_bf16[own] == table_.stored_as_bf16[before] &&
+                   table_.local[own] == table_.local[before];
+        }
+        return same;
+    }
+
+    /// Whether a state of the loop is stored alike in all iterations: programs that run together agree on it by layer.
+    [[nodiscard]] static constexpr bool states_agree() {
+        if constexpr (requires { Program::bf16_states_repeat; }) {
+            return Program::bf16_states_repeat;
+        } else {
+            return Bf16States<streams, Program>::template repeat<Program>;
+        }
+    }
+
+    /// A norm that runs with the last GEMM of an iteration is that of the next one, or that of what follows the loop:
+    /// whether both are one kernel.
+    [[nodiscard]] constexpr bool next_agrees(const LoopPart& part) const {
+        const int last = part.first + part.count - 1;
+        if (launch(last).gemm.tail != TailFusion::norm) {
+            return true;
+        }
+        const Launch& in_loop = launch(part.first);
+        const Launch& behind = launch(last + 1);
+        return in_loop.kernels[0] == behind.kernels[0] && in_loop.stores_bf16[0] == behind.stores_bf16[0] &&
+               in_loop.aligned[0] == behind.aligned[0] && in_loop.query_is_bf16 == behind.query_is_bf16 &&
+               in_loop.keys_are_bf16 == behind.keys_are_bf16 && in_loop.prefix_is_early == behind.prefix_is_early;
+    }
+
+    const Table& table_;
+};
+
+}  // namespace totograph::cuda

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include <cuda_runtime.h>
+
+#include <totograph/core/arena.hpp>
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/gemm.hpp>
+#include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/lowering/bf16_states.hpp>
+#include <totograph/exec/cuda/lowering/lowering.hpp>
+#include <totograph/exec/cuda/lowering/step_relations.hpp>
+#include <totograph/exec/cuda/lowering/workspace.hpp>
+#include <totograph/exec/cuda/runtime/check.hpp>
+#include <totograph/exec/cuda/runtime/memory.hpp>
+#include <totograph/exec/cuda/runtime/position_faults.hpp>
+#include <totograph/exec/cuda/runtime/precision.hpp>
+#include <totograph/exec/cuda/runtime/state_placement.hpp>
+#include <totograph/exec/cuda/runtime/weights.hpp>
+#include <totograph/exec/state_layout.hpp>
+#include <totograph/exec/weights.hpp>
+#include <totograph/graph/graph.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/unroll.hpp>
+
+namespace totograph::cuda {
+
+/// Programs in the memory of a device: prepared weights, and one allocation for states, intermediates and workspace. It
+/// knows what each step touches, in each iteration of a loop.
+template <Precision precision, class... Programs>
+class PlacedPrograms {
+public:
+    /// Whether GEMMs of few rows are skinny, and inputs of the others are stored as bf16.
+    static constexpr bool streams = precision == Precision::bf16;
+    using Layout = StateLayout<Programs...>;
+    using StateStorage = Bf16States<streams, Programs...>;
+    using States = StatePlacement<StateStorage, Programs...>;
+    using Storage = std::conditional_t<precision == Precision::bf16, BFloat16, float>;
+    /// Accumulators of a GEMM by cuBLASLt that a chain goes on with; in bf16 they are rounded as PyTorch's autocast
+    /// rounds them.
+    using Accumulator = Storage;
+    template <std::size_t which>
+    using ProgramAt =
+        LoweredProgram<RunningTogether<std::tuple_element_t<which, std::tuple<Programs...>>, StateStorage>, streams>;
+    template <std::size_t which>
+    using LoweringAt = Lowering<ProgramAt<which>, streams>;
+
+private:
+    static constexpr Workspace workspace = [] {
+        Workspace result;
+        (add_workspace<precision, LoweredProgram<RunningTogether<Programs, StateStorage>, streams>>(result), ...);
+        return result;
+    }();
+    static constexpr std::size_t accumulators_offset = States::bytes + aligned_size(Layout::arena_bytes);
+    static constexpr std::size_t inputs_offset = accumulators_offset + workspace.accumulators;
+    static constexpr std::size_t cublaslt_offset = (inputs_offset + workspace.inputs + 255) / 256 * 256;
+
+public:
+    /// Of states, intermediates and workspace together.
+    static constexpr std::size_t bytes = cublaslt_offset + (workspace.has_cublaslt ? gemm_workspace_bytes : 0);
+    static constexpr std::size_t pinned_bytes = PositionFaults<Programs...>::pinned_bytes;
+
+    explicit PlacedPrograms(const Weights& weights) : memory_(bytes) {
+        auto store = weights.prepared<DeviceWeights<Storage>>();
+        std::size_t program = 0;
+        const auto prepare = [&](const ProgramTables& tables) {
+            prepared_[program++] = store->get(GraphView{tables.nodes}, tables.weights, weights.source());
+        };
+        (prepare(tables_of<Programs>()), ...);
+    }
+
+    /// The memory of a state; null when no program has one of this name.
+    [[nodiscard]] std::byte* state(std::string_view name, int layer) const noexcept {
+        const auto* entry = Layout::find(name, layer);
+        return entry == nullptr ? nullptr
+                                : data() + States::offset(static_cast<std::size_t>(entry - &Layout::entries[0]));
+    }
+    /// Where all of it begins; the inputs lie first.
+    [[nodiscard]] std::byte* data() const noexcept { return memory_.data(); }
+    /// For what cuBLASLt computes and a chain goes on with.
+    [[nodiscard]] Accumulator* accumulators() const noexcept {
+        return reinterpret_cast<Accumulator*>(data() + accumulators_offset);
+    }
+    /// For the input of a GEMM as bf16.
+    [[nodiscard]] BFloat16* stored_input() const noexcept {
+        return reinterpret_cast<BFloat16*>(data() + inputs_offset);
+    }
+    /// For cuBLASLt itself.
+    [[nodiscard]] std::byte* cublaslt_workspace() const noexcept { return data() + cublaslt_offset; }
+
+    /// Fills all of it with a pattern that is NaN as f32 and f64.
+    void poison(cudaStream_t stream) const { check(cudaMemsetAsync(data(), 0xff, bytes, stream), "poisoning memory"); }
+
+    [[nodiscard]] const PositionFaults<Programs...>& faults() const noexcept { return faults_; }
+
+    /// The weights of a step that is a GEMM.
+    template <std::size_t which>
+    [[nodiscard]] const std::byte* weight_of(int step, int iteration) const {
+        return prepared<which>(lowering_detail::step_of<ProgramAt<which>>(step).weight.index, iteration);
+    }
+
+    /// What the kernel of a step is launched with.
+    /// @param step       of the program's tables
+    /// @param iteration  of the loop, counted from the one that is written; of what follows the loop, the last one
+    template <std::size_t which>
+    [[nodiscard]] KernelCall call_of(int step, int iteration) const {
+        using Program = ProgramAt<which>;
+        const Step& called = lowering_detail::step_of<Program>(step);
+        const Kernel& kernel = lowering_detail::kernel_of<Program>(step);
+        const auto place = [&](const Reference& reference, DType dtype) {
+            const bool is_bf16 = LoweringAt<which>::stores_bf16(reference);
+            return address<which>(reference, is_bf16 ? sizeof(BFloat16) : size_in_bytes(dtype), iteration);
+        };
+        KernelCall call;
+        call.report = faults_.template report_of<which>(Program::loop.steps.at(step, iteration));
+        call.output = place(called.output, kernel.dtype);
+        if (kernel.kind == KernelKind::gemm) {
+            call.input = place(called.input, DType::f32);
+            call.weight = weight_of<which>(step, iteration);
+        }
+        for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
+            call.operands[i] = place(called.operands[i], kernel.operands[i].dtype);
+        }
+        return call;
+    }
+
+private:
+    template <std::size_t which>
+    [[nodiscard]] const std::byte* prepared(int weight, int iteration) const {
+        const int index = ProgramAt<which>::loop.weights.at(weight, iteration);
+        return prepared_[which][static_cast<std::size_t>(index)].data;
+    }
+
+    template <std::size_t which>
+    [[nodiscard]] Address address(const Reference& reference, std::size_t element_bytes, int iteration) const {
+        using Program = ProgramAt<which>;
+        std::byte* base = nullptr;
+        switch (reference.space) {
+            case Space::weight: base = const_cast<std::byte*>(prepared<which>(reference.index, iteration)); break;
+            case Space::state: base = data() + States::template offset_of<Program>(reference.index, iteration); break;
+            case Space::arena:
+                base = data() + States::bytes + Program::buffers[static_cast<std::size_t>(reference.index)].offset;
+                break;
+            case Space::none: return {};
+        }
+        const Index offset = reference.offset * static_cast<Index>(element_bytes);
+        const int local = LoweringAt<which>::local_offset(reference);
+        Address address;
+        // In shared memory it is counted from where that begins, as `StepCalls::local` tells.
+        address.base = local < 0 ? base + offset : reinterpret_cast<void*>(static_cast<std::uintptr_t>(local + offset));
+        if (reference.position >= 0) {
+            address.position = reinterpret_cast<const std::int32_t*>(
+                data() + States::template offset_of<Program>(reference.position, iteration));
+            address.position_stride = static_cast<std::int32_t>(reference.position_stride);
+            address.last_position = static_cast<std::int32_t>(reference.last_position);
+        }
+        return address;
+    }
+
+    DeviceMemory memory_;
+    PositionFaults<Programs...> faults_;
+    std::array<std::vector<DeviceTensor>, sizeof...(Programs)> prepared_;
+};
+
+}  // namespace totograph::cuda

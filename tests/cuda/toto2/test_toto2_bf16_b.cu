@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/toto2/cuda_cases.hpp"
+
+// In bf16, what block decode brings.
+
+using namespace toto2_cases;
+using toto2_fixture::check_cuda;
+using toto2_fixture::Precision;
+
+TEST_CASE("known_gaps_blocks, bf16") {
+    check_cuda<Precision::bf16, known_gaps_blocks>("known_gaps_blocks");
+}
+
+TEST_CASE("leading_gaps_blocks, bf16") {
+    check_cuda<Precision::bf16, leading_gaps_blocks>("leading_gaps_blocks");
+}
+
+TEST_CASE("few_observations, bf16") {
+    check_cuda<Precision::bf16, few_observations>("few_observations");
+}
+
+TEST_CASE("long_positions, bf16") {
+    check_cuda<Precision::bf16, long_positions>("long_positions");
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
+#include "cuda/toto2/cuda_cases.hpp"
+#include "models/properties.hpp"
+
+// What forecasts of Toto 2.0 keep to on a device: tests/models/toto2/test_padding.cpp says so of the CPU.
+
+namespace {
+
+using namespace properties;
+namespace tg = totograph;
+
+/// The defaults, in blocks of two patches.
+struct Model {
+    using Checkpoint = toto2_cases::leading_gaps_blocks;
+    static constexpr tg::toto2::Toto2Config config = Checkpoint::config;
+    static constexpr tg::toto2::Inference inference{.decode_block_size = 16};
+};
+
+constexpr tg::Bucket largest{.batch = 3, .variates = 4, .context = 64, .horizon = 40};
+
+template <tg::Bucket bucket, tg::cuda::Precision precision>
+using Forecaster = tg::cuda::Forecaster<Model, bucket, tg::cuda::ForecasterOptions{.precision = precision}>;
+
+/// Loaded anew: weights that forecasters share would be one, whatever the test does.
+auto weights() {
+    return tg::load<Model::Checkpoint>(toto2_fixture::folder("leading_gaps_blocks"));
+}
+
+template <tg::cuda::Precision precision>
+void check() {
+    Forecaster<largest, precision> large(weights());
+    shorter_horizon_begins_a_longer_one(large, requests(3, 4, 64).back(), {16, 32});
+    series_do_not_see_each_other(large, requests(3, 4, 64).back());
+    Forecaster<largest, precision> fresh(weights());
+    nothing_is_left_behind(fresh, large, waves(1, 2, 11), waves(3, 4, 64), 30);
+}
+
+}  // namespace
+
+TEST_CASE("series, horizons and earlier requests change no bit, f32") {
+    check<tg::cuda::Precision::f32>();
+}
+
+TEST_CASE("series, horizons and earlier requests change no bit, bf16") {
+    check<tg::cuda::Precision::bf16>();
+}
+
+TEST_CASE("a smaller request, by a bucket of its size") {
+    // Other sizes may run other algorithms, which sum in another order.
+    constexpr tg::Bucket bucket{.batch = 2, .variates = 3, .context = 35, .horizon = 22};
+    Forecaster<largest, tg::cuda::Precision::f32> large(weights());
+    Forecaster<bucket, tg::cuda::Precision::f32> exact(weights());
+    for (const Request& request : requests(2, 3, 35)) {
+        const auto expected = exact.forecast(request.series(), {.horizon = bucket.horizon}).keep();
+        const auto found = large.forecast(request.series(), {.horizon = bucket.horizon}).keep();
+        fixture::check_close("quantiles", {found.values().begin(), found.values().end()},
+                             {expected.values().begin(), expected.values().end()}, 1e-5);
+    }
+}
