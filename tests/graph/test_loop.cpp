@@ -15,6 +15,7 @@
 #include <totograph/exec/cpu/thread_pool.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/graph/facts.hpp>
+#include <totograph/graph/loops.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/graph/recorder.hpp>
 #include <totograph/graph/unroll.hpp>
@@ -100,6 +101,34 @@ struct StoresLate {
     }
 };
 
+/// Two stacks of layers with another product between them. Do layers of both write the same caches?
+template <bool shares_caches>
+struct TwoStacks {
+    static constexpr void record(Recorder& r) {
+        const Tensor x = r.state("x", {3, width});
+        const auto record = [&](Tensor input, LayerIndex layer) { return record_layer(r, input, x, layer); };
+        const Tensor between = linear(repeat(9, x * 2.0, record), r.weight("between", {width, width}));
+        const Tensor y = repeat(7, between, [&](Tensor input, LayerIndex layer) {
+            return record(input, layer + (shares_caches ? 8 : 20));
+        });
+        r.store(r.state("y", {3, width}), y + between);
+    }
+};
+
+/// Two stacks, some of whose layers have the same weights: as recorded, the last layer of the first has the number of a
+/// layer of the second.
+struct TiedStacks {
+    static constexpr void record(Recorder& r) {
+        const auto record = [&](Tensor x, LayerIndex layer) {
+            const Tensor hidden = x + tanh(linear(x, r.weight("layers.{}.first", {width, width}, layer)));
+            return hidden + tanh(linear(hidden, r.weight("layers.{}.second", {width, width}, layer)));
+        };
+        const Tensor between = repeat(9, r.state("x", {3, width}), record);
+        const Tensor y = repeat(9, between * 0.5, [&](Tensor x, LayerIndex layer) { return record(x, layer + 3); });
+        r.store(r.state("y", {3, width}), y);
+    }
+};
+
 /// Hands on a factor of weights alone beside what is computed.
 struct Growing {
     static constexpr void record(Recorder& r) {
@@ -154,8 +183,20 @@ struct SmallToto2 {
 constexpr Bucket in_blocks{.variates = 3, .context = 30, .horizon = 20};
 template <int layers>
 using FirstPass = toto2::First<SmallToto2<layers>, in_blocks>;
-template <int layers>
-using NextPass = toto2::Next<SmallToto2<layers>, in_blocks>;
+
+/// As `SmallToto`, with the two groups that a deeper one has.
+struct TwoGroups {
+    static constexpr toto1::Toto1Config config = [] {
+        toto1::Toto1Config result = SmallToto::config;
+        result.num_layers = 12;
+        result.spacewise_every_n_layers = 6;
+        return result;
+    }();
+};
+/// All loops of a model.
+template <class Model>
+using WithLoops = Program<Model, Passes{}, true, Loops::most>;
+using DecodeOfGroups = WithLoops<toto1::Decode<TwoGroups, bucket, toto1::Rewrites{}>>;
 
 /// Whether two programs have the same tables, but for how often their loops run.
 template <class A, class B>
@@ -175,9 +216,15 @@ static_assert(Program<Alternating<13>>::loop.times == 3 && Program<Alternating<9
 static_assert(Program<Groups>::loop.times > 1);
 static_assert(Program<Prefill>::loop.times > 1 && Program<Decode>::loop.times == 9);
 static_assert(Program<Growing>::loop.times == 5);
-// Of 12 layers, the last two are no part of the loop of a first pass, or of a later one.
-static_assert(Program<FirstPass<12>>::loop.times == 7 && Program<NextPass<12>>::loop.times == 7);
+// Of 12 layers, the last two are no part of the loop.
+static_assert(Program<FirstPass<12>>::loop.times == 7);
 static_assert(have_equal_tables<Program<FirstPass<12>>, Program<FirstPass<48>>>());
+static_assert(WithLoops<TwoStacks<false>>::loops.count == 2 && Program<TwoStacks<false>>::loops.count == 1);
+static_assert(WithLoops<TwoStacks<false>>::loops.all[0].times == 6 &&
+              WithLoops<TwoStacks<false>>::loops.all[1].times == 4);
+static_assert(WithLoops<TwoStacks<true>>::loops.count == 0);
+static_assert(WithLoops<TiedStacks>::loops.count == 2);
+static_assert(DecodeOfGroups::loops.count == 2);
 static_assert(Program<ReadsOneLayer>::loop.times == 1);
 static_assert(Program<StoresLate>::loop.times == 1);
 static_assert(Program<CountsDown<false>>::loop.times == 9 && Program<CountsDown<true>>::loop.times == 1);
@@ -287,9 +334,13 @@ TEST_CASE("a loop written out is the model recorded with all layers") {
     SUBCASE("with a factor that layers hand on") {
         check_unrolled<Program<Growing>>();
     }
-    SUBCASE("the passes of a forecast in blocks") {
+    SUBCASE("the first pass of a forecast in blocks") {
         check_unrolled<Program<FirstPass<12>>>();
-        check_unrolled<Program<NextPass<12>>>();
+    }
+    SUBCASE("several loops") {
+        check_unrolled<WithLoops<TwoStacks<false>>>();
+        check_unrolled<WithLoops<TwoStacks<true>>>();
+        check_unrolled<DecodeOfGroups>();
     }
     SUBCASE("not to be repeated") {
         check_unrolled<Program<ReadsOneLayer>>();
@@ -305,7 +356,7 @@ TEST_CASE("a loop computes what its layers do, to the bit") {
     const auto check = [&]<class Model>(std::type_identity<Model>) {
         std::array<float, 3 * width> found{};
         std::array<float, 3 * width> expected{};
-        run<Program<Model>>(weights, found);
+        run<WithLoops<Model>>(weights, found);
         run<typename WrittenOut<Program<Model>>::type>(weights, expected);
         CHECK(found == expected);
         CHECK(found[0] != 0);
@@ -314,6 +365,8 @@ TEST_CASE("a loop computes what its layers do, to the bit") {
     check(std::type_identity<Alternating<12>>());
     check(std::type_identity<Groups>());
     check(std::type_identity<Growing>());
+    check(std::type_identity<TwoStacks<false>>());
+    check(std::type_identity<TiedStacks>());
 }
 
 TEST_CASE("a loop checks what its body does") {

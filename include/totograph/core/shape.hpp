@@ -33,8 +33,12 @@ struct Shape {
     }
 
     /// The extent of an axis; negative axes count from the end.
-    [[nodiscard]] constexpr Index operator[](int axis) const { return extents[position(axis)]; }
-    [[nodiscard]] constexpr Index& operator[](int axis) { return extents[position(axis)]; }
+    [[nodiscard]] constexpr Index operator[](int axis) const {
+        return extents[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)];
+    }
+    [[nodiscard]] constexpr Index& operator[](int axis) {
+        return extents[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)];
+    }
 
     /// The number of elements: the product of the extents, 1 for a scalar.
     [[nodiscard]] constexpr Index size() const {
@@ -62,11 +66,6 @@ struct Shape {
         }
         return true;
     }
-
-private:
-    [[nodiscard]] constexpr std::size_t position(int axis) const {
-        return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
-    }
 };
 
 /// Strides of a tensor, one for each axis of its shape; 0 repeats a broadcast axis.
@@ -75,10 +74,12 @@ using Strides = std::array<Index, max_rank>;
 /// The strides of a contiguous row-major tensor.
 constexpr Strides contiguous_strides(const Shape& shape) {
     Strides strides{};
+    Index* const stride = strides.data();
+    const Index* const extent = shape.extents.data();
     Index step = 1;
     for (int axis = shape.rank - 1; axis >= 0; --axis) {
-        strides[static_cast<std::size_t>(axis)] = step;
-        step *= shape[axis];
+        stride[axis] = step;
+        step *= extent[axis];
     }
     return strides;
 }

@@ -11,6 +11,7 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/loop.hpp>
+#include <totograph/graph/loops.hpp>
 #include <totograph/graph/plan/tables.hpp>
 
 namespace totograph {
@@ -31,15 +32,15 @@ struct StateLayout {
     };
 
 private:
-    /// States of a program, with those of all iterations of its loop.
+    /// States of a program, with those of all iterations of its loops.
     template <class Program>
-    static constexpr int count_of = Program::loop.unrolled(Program::loop.states, Program::states.size());
+    static constexpr int count_of = Program::loops.unrolled(&Loop::states, Program::states.size());
 
     template <class Program>
     static constexpr StateSlot state_of(int place) {
-        const Loop::Place from = Program::loop.place(Program::loop.states, place);
+        const Loops::Place from = Program::loops.place(&Loop::states, place);
         StateSlot slot = Program::states[static_cast<std::size_t>(from.entry)];
-        slot.layer += from.iteration * Program::loop.period * slot.layer_step;
+        slot.layer = Program::loops.layer_of(Program::graph[slot.node], from.iteration);
         slot.layer_step = 0;
         return slot;
     }
@@ -107,7 +108,7 @@ public:
         return place == table.count ? nullptr : &table.entries[place];
     }
 
-    /// For each state of a program, with those of all iterations of its loop, its place in `entries`.
+    /// For each state of a program, with those of all iterations of its loops, its place in `entries`.
     template <class Program>
     static constexpr auto places = [] {
         std::array<std::size_t, static_cast<std::size_t>(count_of<Program>)> result{};
@@ -118,10 +119,10 @@ public:
         return result;
     }();
 
-    /// The place in `entries` of a state of a program in an iteration of its loop.
+    /// The place in `entries` of a state of a program after so many iterations of its loops.
     template <class Program>
     static constexpr std::size_t place_of(int state, int iteration) {
-        return places<Program>[static_cast<std::size_t>(Program::loop.states.at(state, iteration))];
+        return places<Program>[static_cast<std::size_t>(Program::loops.at(&Loop::states, state, iteration))];
     }
 
     /// Bytes for intermediates of whichever program runs.

@@ -13,20 +13,20 @@ namespace totograph {
 
 namespace forecast_detail {
 
-template <class Models, Passes passes>
+template <class Models, Passes passes, int most_loops>
 struct PlannedPrograms;
 
-template <class... Models, Passes passes>
-struct PlannedPrograms<ModelList<Models...>, passes> {
+template <class... Models, Passes passes, int most_loops>
+struct PlannedPrograms<ModelList<Models...>, passes, most_loops> {
     static constexpr std::size_t count = sizeof...(Models);
     static_assert(count > 0, "totograph: a schedule needs at least one program.");
 
     /// One of the programs.
     template <std::size_t which>
-    using At = std::tuple_element_t<which, std::tuple<Program<Models, passes>...>>;
+    using At = std::tuple_element_t<which, std::tuple<Program<Models, passes, true, most_loops>...>>;
     /// All programs as arguments of a template.
     template <template <class...> class To>
-    using In = To<Program<Models, passes>...>;
+    using In = To<Program<Models, passes, true, most_loops>...>;
 
     /// Calls `visit.template operator()<which>()` for each program, in order.
     template <class Visit>
@@ -41,8 +41,9 @@ struct PlannedPrograms<ModelList<Models...>, passes> {
 }  // namespace forecast_detail
 
 /// The programs of a model for a bucket, in the order in which they run.
-template <class Model, Bucket bucket, Passes passes = Passes{}>
+/// @param most_loops  as of `Program`
+template <class Model, Bucket bucket, Passes passes = Passes{}, int most_loops = 1>
 using SchedulePrograms =
-    forecast_detail::PlannedPrograms<typename FamilyOf<Model>::template Schedule<bucket>::Models, passes>;
+    forecast_detail::PlannedPrograms<typename FamilyOf<Model>::template Schedule<bucket>::Models, passes, most_loops>;
 
 }  // namespace totograph

@@ -14,6 +14,7 @@
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/loop.hpp>
+#include <totograph/graph/loops.hpp>
 #include <totograph/graph/op.hpp>
 #include <totograph/graph/op_table.hpp>
 #include <totograph/graph/plan/plan.hpp>
@@ -58,14 +59,14 @@ struct ProgramTables {
     std::span<const Buffer> buffers;
     std::size_t arena_bytes = 0;
     int recorded_nodes = 0;  ///< Before rewriting; 0 when that is not known.
-    Loop loop{};             ///< Of which the tables have one iteration for several; none when all are written out.
+    Loops loops{};           ///< Of which the tables have one iteration for several; none when all are written out.
 };
 
-/// The tables of a `Program` as they were compiled, with one iteration of its loop for several.
+/// The tables of a `Program` as they were compiled, with one iteration of its loops for several.
 template <class Program>
 constexpr ProgramTables short_tables_of() {
     return {Program::graph.nodes, Program::kernels,     Program::steps,          Program::weights, Program::states,
-            Program::buffers,     Program::arena_bytes, Program::recorded_nodes, Program::loop};
+            Program::buffers,     Program::arena_bytes, Program::recorded_nodes, Program::loops};
 }
 
 /// The tables of a plan made at run time from a rewritten graph. Both must outlive the result.
@@ -166,7 +167,7 @@ constexpr StepFacts facts_of(const ProgramTables& tables, DType storage = DType:
     }
     StepFacts total;
     for (std::size_t i = 0; i < tables.steps.size(); ++i) {
-        const int times = tables.loop.times_of(tables.loop.steps, static_cast<int>(i));
+        const int times = tables.loops.times_of(&Loop::steps, static_cast<int>(i));
         total += of_kernels[static_cast<std::size_t>(tables.steps[i].kernel)] * times;
     }
     return total;
@@ -183,7 +184,7 @@ constexpr std::size_t weight_bytes(const ProgramTables& tables, const PreparedWe
 constexpr std::size_t weight_bytes(const ProgramTables& tables, DType storage = DType::f32) {
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < tables.weights.size(); ++i) {
-        const int times = tables.loop.times_of(tables.loop.weights, static_cast<int>(i));
+        const int times = tables.loops.times_of(&Loop::weights, static_cast<int>(i));
         bytes += static_cast<std::size_t>(times) * weight_bytes(tables, tables.weights[i], storage);
     }
     return bytes;
@@ -195,7 +196,7 @@ constexpr std::size_t bytes_of_states(const ProgramTables& tables, std::string_v
     for (std::size_t i = 0; i < tables.states.size(); ++i) {
         const StateSlot& state = tables.states[i];
         if (state.name.starts_with(prefix)) {
-            const int times = tables.loop.times_of(tables.loop.states, static_cast<int>(i));
+            const int times = tables.loops.times_of(&Loop::states, static_cast<int>(i));
             bytes += static_cast<std::size_t>(times) *
                      aligned_size(static_cast<std::size_t>(state.shape.size()) * size_in_bytes(state.dtype));
         }
@@ -215,15 +216,15 @@ constexpr int count_kernels(const ProgramTables& tables, KernelKind kind) {
 /// Facts about a `Program`, all of them constants: `static_assert(Facts<Prefill>::arena_bytes < 16 << 20);`.
 template <class Program>
 struct Facts {
-    /// The tables of the program, with one iteration of its loop for several.
+    /// The tables of the program, with one iteration of its loops for several.
     static constexpr ProgramTables tables = short_tables_of<Program>();
 
     /// Nodes before rewriting.
     static constexpr int recorded_nodes = tables.recorded_nodes;
     /// After rewriting.
-    static constexpr int nodes = tables.loop.unrolled(tables.loop.nodes, tables.nodes.size());
+    static constexpr int nodes = tables.loops.unrolled(&Loop::nodes, tables.nodes.size());
     /// Kernel calls in one run.
-    static constexpr int steps = tables.loop.unrolled(tables.loop.steps, tables.steps.size());
+    static constexpr int steps = tables.loops.unrolled(&Loop::steps, tables.steps.size());
     /// Distinct kernels.
     static constexpr int kernels = static_cast<int>(tables.kernels.size());
     /// Distinct elementwise kernels.
@@ -243,7 +244,7 @@ struct Facts {
     }
     /// Of the step at `place`, which must be below `steps`.
     static constexpr StepFacts step(int place, DType storage = DType::f32) {
-        const Loop::Place chosen_place = tables.loop.place(tables.loop.steps, place);
+        const Loops::Place chosen_place = tables.loops.place(&Loop::steps, place);
         const Step& chosen = tables.steps[static_cast<std::size_t>(chosen_place.entry)];
         return facts_of(tables.kernels[static_cast<std::size_t>(chosen.kernel)], storage);
     }

@@ -48,8 +48,9 @@ struct Node {
     /// The name of a weight or state. In a weight's name `{}` stands for `layer`.
     std::string_view name;
     int layer = -1;
-    int layer_step = 0;  ///< From each iteration of the graph's loop to the next one.
-    int iteration = -1;  ///< The iteration of the graph's loop that recorded the node; no part of what it computes.
+    int layer_step = 0;  ///< From each iteration of a `ShortLoop` to the next one.
+    int loop = 0;        ///< Which of those, from 1 on, where there is such a step: layers of others are other layers.
+    int iteration = -1;  ///< The iteration of a `ShortLoop` that recorded the node; no part of what it computes.
     StateUse use = StateUse::any;  ///< Of a `state`.
     const CustomOperation* custom = nullptr;
 
@@ -57,14 +58,16 @@ struct Node {
         return a.op == b.op && a.dtype == b.dtype && a.shape == b.shape && a.inputs == b.inputs &&
                a.input_count == b.input_count && a.attributes == b.attributes &&
                is_same_number(a.immediate, b.immediate) && a.layer == b.layer && a.layer_step == b.layer_step &&
-               a.custom == b.custom && a.attention == b.attention && a.name == b.name && a.use == b.use;
+               a.loop == b.loop && a.custom == b.custom && a.attention == b.attention && a.name == b.name &&
+               a.use == b.use;
     }
 };
 
 /// A loop of which the first iterations were recorded, and stand for all.
 struct ShortLoop {
-    int count = 0;  ///< Of all iterations; 0 where there is no such loop.
+    int count = 0;  ///< Of all iterations.
     int recorded = 0;
+    int begin = 0;  ///< What `Node::iteration` is of its first iteration; loops count on from each other.
 };
 
 /// A recorded model: nodes in the order in which they were recorded, which is a valid order to run them in. Each
@@ -74,8 +77,8 @@ struct Graph {
     std::vector<Node> nodes;
     /// The first mistake, or none.
     ModelError error;
-    /// The loop of which not all iterations were recorded.
-    ShortLoop loop;
+    /// The loops of which not all iterations were recorded, in order; none contains another one.
+    std::vector<ShortLoop> loops;
 
     [[nodiscard]] constexpr int size() const { return static_cast<int>(nodes.size()); }
     [[nodiscard]] constexpr Node& operator[](int id) { return nodes[static_cast<std::size_t>(id)]; }

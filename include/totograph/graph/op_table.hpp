@@ -289,6 +289,9 @@ inline constexpr std::array op_table{
 
 namespace detail {
 
+/// For `op_row`, which compilers call so often that each call within it counts.
+inline constexpr const OpRow* op_table_begin = op_table.data();
+
 constexpr bool is_op_table_in_order() {
     for (std::size_t i = 0; i < op_table.size(); ++i) {
         if (op_table[i].op != static_cast<Op>(i)) {
@@ -306,7 +309,7 @@ static_assert(op_table.size() == op_count && detail::is_op_table_in_order(),
 
 /// The row of an op.
 constexpr const OpRow& op_row(Op op) noexcept {
-    return op_table[static_cast<std::size_t>(op)];
+    return detail::op_table_begin[static_cast<std::size_t>(op)];
 }
 
 /// The name of an op, as errors and explanations say it.

@@ -11,6 +11,7 @@
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/loop.hpp>
+#include <totograph/graph/loops.hpp>
 #include <totograph/graph/passes/rewrite.hpp>
 #include <totograph/graph/plan/find_loop.hpp>
 #include <totograph/graph/plan/plan.hpp>
@@ -20,10 +21,10 @@
 namespace totograph {
 
 /// Records a model: a type with `static constexpr void record(Recorder&)`.
-/// @param most_iterations  that are recorded of a loop; 0 for all
+/// Parameters are those of `Recorder`.
 template <class Model>
-constexpr Graph record(int most_iterations = 0) {
-    Recorder recorder(most_iterations);
+constexpr Graph record(int most_iterations = 0, int most_loops = 1) {
+    Recorder recorder(most_iterations, most_loops);
     Model::record(recorder);
     return recorder.take_graph();
 }
@@ -125,27 +126,28 @@ constexpr bool fits(std::size_t count, std::size_t room) {
 }
 
 /// A model recorded, rewritten and planned, as tables.
-/// @tparam most_iterations  that are recorded of a loop; 0 for all
-template <class Model, Passes passes, bool planned, int most_iterations>
+/// @tparam most_iterations  that are recorded of a loop, and
+/// @tparam most_loops       of how many loops; 0 for all iterations
+template <class Model, Passes passes, bool planned, int most_iterations, int most_loops>
 struct PlannedModel {
     struct Recorded {
         ModelError error;
-        int nodes = 0;         ///< That were recorded.
-        int of_iteration = 0;  ///< Of one iteration of a loop.
-        int left_out = 0;      ///< Iterations that were not recorded.
+        int nodes = 0;     ///< That were recorded.
+        int left_out = 0;  ///< Of iterations that were not recorded.
     };
     static constexpr Recorded recorded = [] {
-        const Graph graph = totograph::record<Model>(most_iterations);
+        const Graph graph = totograph::record<Model>(most_iterations, most_loops);
         Recorded result{graph.error, graph.size()};
         for (const Node& node : graph.nodes) {
-            result.of_iteration += node.iteration == 1 ? 1 : 0;
+            for (const ShortLoop& loop : graph.loops) {
+                result.left_out += node.iteration == loop.begin + 1 ? loop.count - loop.recorded : 0;
+            }
         }
-        result.left_out = graph.loop.count - graph.loop.recorded;
         return result;
     }();
     static_assert(check_tensors<recorded.error>() && check_blocks<recorded.error>() &&
                   check_recording<recorded.error>());
-    static constexpr int recorded_nodes = recorded.nodes + recorded.left_out * recorded.of_iteration;
+    static constexpr int recorded_nodes = recorded.nodes + recorded.left_out;
 
     /// Room for a plan, some more than it needs: a constant expression can make a plan, but not keep its vectors, and
     /// making it twice to count first would double the time to compile.
@@ -166,8 +168,8 @@ struct PlannedModel {
         std::size_t state_count = 0;
         std::size_t buffer_count = 0;
         std::size_t arena_bytes = 0;
-        Loop loop;
-        bool is_whole = true;  ///< Whether the tables stand for all iterations of the model's loop.
+        Loops loops;
+        bool is_whole = true;  ///< Whether the tables stand for all iterations of the model's loops.
     };
 
     template <class From, class To>
@@ -181,10 +183,10 @@ struct PlannedModel {
 
     static constexpr Tables tables = [] {
         Tables result{};
-        const Graph graph = rewrite(totograph::record<Model>(most_iterations), passes);
+        const Graph graph = rewrite(totograph::record<Model>(most_iterations, most_loops), passes);
         const Plan plan = planned ? make_plan(graph, passes) : list_states(graph);
-        result.loop = find_loop(graph, plan);
-        result.is_whole = graph.loop.count == 0 || result.loop.times > 1;
+        result.loops = find_loops(graph, plan);
+        result.is_whole = graph.loops.size() == static_cast<std::size_t>(result.loops.count);
         if (!result.is_whole) {
             return result;
         }
@@ -228,12 +230,19 @@ struct PlannedModel {
 inline constexpr std::array<int, 4> iterations_recorded{4, 8, 9, 0};
 
 /// The tables of the first attempt from `attempt` on that stand for all iterations.
-template <class Model, Passes passes, bool planned, std::size_t attempt>
+template <class Model, Passes passes, bool planned, int most_loops, std::size_t attempt>
 struct ChosenTables {
-    using Tables = PlannedModel<Model, passes, planned, iterations_recorded[attempt]>;
+    using Tables = PlannedModel<Model, passes, planned, iterations_recorded[attempt], most_loops>;
     using type = typename std::conditional_t<Tables::tables.is_whole, std::type_identity<Tables>,
-                                             ChosenTables<Model, passes, planned, attempt + 1>>::type;
+                                             ChosenTables<Model, passes, planned, most_loops, attempt + 1>>::type;
 };
+
+/// The loop of a program that has one, or none.
+template <int count>
+constexpr Loop only_loop(const Loops& loops) {
+    static_assert(count <= 1, "totograph: this program has several loops: ask `Program::loops` for them.");
+    return loops.all[0];
+}
 
 }  // namespace detail
 
@@ -243,16 +252,22 @@ struct ChosenTables {
 ///                   `using operations = OperationSet<...>`.
 /// @tparam planned   whether there are steps to run; an executor that runs the nodes themselves needs none, and a
 ///                   program without them is quicker to compile.
-/// @tparam loops     whether a loop of the model (`repeat`) is recorded in part, so that the tables have one of its
-///                   iterations for several; else all of them are written out.
-template <class ModelType, Passes chosen_passes = Passes{}, bool planned = true, bool loops = planned>
+/// @tparam most_loops  how many loops of the model (`repeat`) are recorded in part, so that the tables have one of
+///                     their iterations for several; of others, all are written out. At most `Loops::most`.
+template <class ModelType, Passes chosen_passes = Passes{}, bool planned = true, int most_loops = planned ? 1 : 0>
 struct Program {
+    static_assert(most_loops <= Loops::most, "totograph: a program has at most `Loops::most` loops.");
+    static constexpr std::size_t first_attempt = planned && most_loops > 0
+                                                     ? 0
+                                                     : detail::iterations_recorded.size() -
+                                                           1;  ///< Of those to record loops in part.
+
     /// What was recorded.
     using Model = ModelType;
     /// Operations of the user that the model lists.
     using Operations = typename OperationsOf<Model>::type;
     /// The tables behind what follows.
-    using Planned = typename detail::ChosenTables<Model, chosen_passes, planned, planned && loops ? 0 : 3>::type;
+    using Planned = typename detail::ChosenTables<Model, chosen_passes, planned, most_loops, first_attempt>::type;
 
     /// The rewrites that were done.
     static constexpr Passes passes = chosen_passes;
@@ -269,20 +284,22 @@ struct Program {
     /// The intermediates, with their places in the arena.
     static constexpr std::span<const Buffer> buffers{Planned::buffers};
 
-    /// The loop of the model, of which all these tables have one iteration for several.
-    static constexpr Loop loop = Planned::tables.loop;
+    /// The loops of the model, of which all these tables have one iteration for several.
+    static constexpr Loops loops = Planned::tables.loops;
+    /// The only one of them; no constant where there are several.
+    static constexpr Loop loop = detail::only_loop<Planned::tables.loops.count>(Planned::tables.loops);
     /// Nodes before rewriting, all iterations counted.
     static constexpr int recorded_nodes = Planned::recorded_nodes;
     /// Bytes of the intermediates of one run.
     static constexpr std::size_t arena_bytes = Planned::tables.arena_bytes;
 };
 
-/// A program with all iterations of its loop written out.
+/// A program with all iterations of its loops written out.
 template <class Program>
 struct WrittenOut;
-template <class Model, Passes passes, bool planned, bool loops>
-struct WrittenOut<Program<Model, passes, planned, loops>> {
-    using type = Program<Model, passes, planned, false>;
+template <class Model, Passes passes, bool planned, int most_loops>
+struct WrittenOut<Program<Model, passes, planned, most_loops>> {
+    using type = Program<Model, passes, planned, 0>;
 };
 
 }  // namespace totograph

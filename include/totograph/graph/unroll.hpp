@@ -1,38 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <type_traits>
 #include <vector>
 
 #include <totograph/graph/facts.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/loop.hpp>
+#include <totograph/graph/loops.hpp>
 #include <totograph/graph/passes/weight_identity.hpp>
 #include <totograph/graph/plan/tables.hpp>
 
 namespace totograph {
 
-/// The tables of a program with all iterations of its loop written out, as if no loop had been found. Made when the
+namespace detail {
+
+/// The identities of the prepared weights of a program with its loops written out. (Of nodes, only those that weights
+/// are made of are looked at: compilers count weights of programs that are as deep as they come.)
+constexpr std::vector<std::uint64_t> unrolled_identities(const ProgramTables& tables) {
+    const Loops& loops = tables.loops;
+    const std::vector<char> known = find_weight_expressions(GraphView{tables.nodes});
+    const int nodes = loops.unrolled(&Loop::nodes, tables.nodes.size());
+    std::vector<std::uint64_t> of_nodes(static_cast<std::size_t>(nodes), 0);
+    for (int id = 0; id < nodes; ++id) {
+        const Loops::Place place = loops.place(&Loop::nodes, id);
+        if (known[static_cast<std::size_t>(place.entry)] != 0) {
+            const Node& node = tables.nodes[static_cast<std::size_t>(place.entry)];
+            of_nodes[static_cast<std::size_t>(id)] =
+                node_identity(node, loops.layer_of(node, place.iteration), 0, [&](int input) {
+                    return of_nodes[static_cast<std::size_t>(loops.at(&Loop::nodes, input, place.iteration))];
+                });
+        }
+    }
+    std::vector<std::uint64_t> result;
+    const int weights = loops.unrolled(&Loop::weights, tables.weights.size());
+    for (int i = 0; i < weights; ++i) {
+        const Loops::Place place = loops.place(&Loop::weights, i);
+        const PreparedWeight& weight = tables.weights[static_cast<std::size_t>(place.entry)];
+        const auto at = [&](int node) { return node < 0 ? -1 : loops.at(&Loop::nodes, node, place.iteration); };
+        result.push_back(identity_of(of_nodes, at(weight.node), at(weight.second_node), weight.packed));
+    }
+    return result;
+}
+
+}  // namespace detail
+
+/// The tables of a program with all iterations of its loops written out, as if no loop had been found. Made when the
 /// program is about to run, so that it costs the compiler nothing.
 class Unrolled {
 public:
-    constexpr explicit Unrolled(const ProgramTables& tables) : short_(tables), loop_(tables.loop) {
-        nodes_ = unroll<Node>(loop_.nodes, tables.nodes, [&](Node node, int iteration) { return at(node, iteration); });
-        steps_ = unroll<Step>(loop_.steps, tables.steps, [&](Step step, int iteration) { return at(step, iteration); });
-        states_ = unroll<StateSlot>(loop_.states, tables.states, [&](StateSlot slot, int iteration) {
-            slot.node = loop_.nodes.at(slot.node, iteration);
-            slot.layer += iteration * loop_.period * slot.layer_step;
+    constexpr explicit Unrolled(const ProgramTables& tables) : short_(tables), loops_(tables.loops) {
+        nodes_ =
+            unroll<Node>(&Loop::nodes, tables.nodes, [&](Node node, int iteration) { return at(node, iteration); });
+        steps_ =
+            unroll<Step>(&Loop::steps, tables.steps, [&](Step step, int iteration) { return at(step, iteration); });
+        states_ = unroll<StateSlot>(&Loop::states, tables.states, [&](StateSlot slot, int iteration) {
+            slot.layer = loops_.layer_of(short_.nodes[static_cast<std::size_t>(slot.node)], iteration);
             slot.layer_step = 0;
+            slot.node = loops_.at(&Loop::nodes, slot.node, iteration);
             return slot;
         });
-        buffers_ = unroll<Buffer>(loop_.buffers, tables.buffers, [&](Buffer buffer, int iteration) {
-            buffer.node = loop_.nodes.at(buffer.node, iteration);
-            buffer.first_step = loop_.steps.at(buffer.first_step, iteration);
+        buffers_ = unroll<Buffer>(&Loop::buffers, tables.buffers, [&](Buffer buffer, int iteration) {
+            buffer.node = loops_.at(&Loop::nodes, buffer.node, iteration);
+            buffer.first_step = loops_.at(&Loop::steps, buffer.first_step, iteration);
             return buffer;
         });
         find_last_steps();
@@ -51,12 +86,12 @@ public:
 private:
     /// The entries of a table, each as `make(entry, iteration)` has it.
     template <class Entry, class Make>
-    constexpr std::vector<Entry> unroll(const LoopPart& part, std::span<const Entry> entries, const Make& make) const {
-        const int count = loop_.unrolled(part, entries.size());
+    constexpr std::vector<Entry> unroll(Loops::Part part, std::span<const Entry> entries, const Make& make) const {
+        const int count = loops_.unrolled(part, entries.size());
         std::vector<Entry> result;
         result.reserve(static_cast<std::size_t>(count));
         for (int i = 0; i < count; ++i) {
-            const Loop::Place place = loop_.place(part, i);
+            const Loops::Place place = loops_.place(part, i);
             result.push_back(make(entries[static_cast<std::size_t>(place.entry)], place.iteration));
         }
         return result;
@@ -65,10 +100,11 @@ private:
     [[nodiscard]] constexpr Node at(Node node, int iteration) const {
         for (int i = 0; i < node.input_count; ++i) {
             int& input = node.inputs[static_cast<std::size_t>(i)];
-            input = loop_.nodes.at(input, iteration);
+            input = loops_.at(&Loop::nodes, input, iteration);
         }
-        node.layer += iteration * loop_.period * node.layer_step;
+        node.layer = loops_.layer_of(node, iteration);
         node.layer_step = 0;
+        node.loop = 0;
         node.iteration = -1;
         return node;
     }
@@ -76,18 +112,18 @@ private:
     [[nodiscard]] constexpr Reference at(Reference reference, int iteration) const {
         switch (reference.space) {
             case Space::none: break;
-            case Space::weight: reference.index = loop_.weights.at(reference.index, iteration); break;
-            case Space::state: reference.index = loop_.states.at(reference.index, iteration); break;
-            case Space::arena: reference.index = loop_.buffers.at(reference.index, iteration); break;
+            case Space::weight: reference.index = loops_.at(&Loop::weights, reference.index, iteration); break;
+            case Space::state: reference.index = loops_.at(&Loop::states, reference.index, iteration); break;
+            case Space::arena: reference.index = loops_.at(&Loop::buffers, reference.index, iteration); break;
         }
         if (reference.position >= 0) {
-            reference.position = loop_.states.at(reference.position, iteration);
+            reference.position = loops_.at(&Loop::states, reference.position, iteration);
         }
         return reference;
     }
 
     [[nodiscard]] constexpr Step at(Step step, int iteration) const {
-        step.node = loop_.nodes.at(step.node, iteration);
+        step.node = loops_.at(&Loop::nodes, step.node, iteration);
         step.output = at(step.output, iteration);
         step.input = at(step.input, iteration);
         step.weight = at(step.weight, iteration);
@@ -97,38 +133,45 @@ private:
         return step;
     }
 
-    /// Of the written iteration, only the last one is followed by what follows the loop: before, its intermediates live
+    /// Of a written iteration, only the last one is followed by what follows its loop: before, its intermediates live
     /// as long as those of the iteration before it.
     constexpr void find_last_steps() {
-        const LoopPart& part = loop_.buffers;
-        const LoopPart& steps = loop_.steps;
         for (int i = 0; i < static_cast<int>(buffers_.size()); ++i) {
-            const Loop::Place place = loop_.place(part, i);
-            const bool is_repeated = part.has(place.entry) && place.iteration + 1 < loop_.times;
-            const Buffer& as = short_.buffers[static_cast<std::size_t>(place.entry - (is_repeated ? part.count : 0))];
-            int iteration = place.iteration + (is_repeated ? 1 : 0);
-            if (place.entry < part.first - part.count && as.last_step >= steps.first) {
-                iteration = loop_.times - 1;  // all iterations read it
+            const Loops::Place place = loops_.place(&Loop::buffers, i);
+            int entry = place.entry;
+            int iteration = place.iteration;
+            int end = 0;  // iterations up to the end of a loop
+            for (const Loop& loop : loops_.loops()) {
+                end += loop.times - 1;
+                if (loop.buffers.has(entry) && iteration < end) {
+                    entry -= loop.buffers.count;
+                    ++iteration;
+                    break;
+                }
+                if (entry < loop.buffers.first - loop.buffers.count &&
+                    short_.buffers[static_cast<std::size_t>(entry)].last_step >= loop.steps.first) {
+                    iteration = end;  // all iterations read it
+                }
             }
-            buffers_[static_cast<std::size_t>(i)].last_step = steps.at(as.last_step, iteration);
+            const int last = short_.buffers[static_cast<std::size_t>(entry)].last_step;
+            buffers_[static_cast<std::size_t>(i)].last_step = loops_.at(&Loop::steps, last, iteration);
         }
     }
 
     constexpr void find_weights() {
-        weights_ = unroll<PreparedWeight>(loop_.weights, short_.weights, [&](PreparedWeight weight, int iteration) {
-            weight.node = loop_.nodes.at(weight.node, iteration);
-            weight.second_node = weight.second_node < 0 ? -1 : loop_.nodes.at(weight.second_node, iteration);
+        weights_ = unroll<PreparedWeight>(&Loop::weights, short_.weights, [&](PreparedWeight weight, int iteration) {
+            weight.node = loops_.at(&Loop::nodes, weight.node, iteration);
+            weight.second_node = weight.second_node < 0 ? -1 : loops_.at(&Loop::nodes, weight.second_node, iteration);
             return weight;
         });
-        const GraphView graph{nodes_};
-        const auto identities = detail::find_identities(graph, find_weight_expressions(graph));
-        for (PreparedWeight& weight : weights_) {
-            weight.identity = detail::identity_of(identities, weight.node, weight.second_node, weight.packed);
+        const std::vector<std::uint64_t> identities = detail::unrolled_identities(short_);
+        for (std::size_t i = 0; i < weights_.size(); ++i) {
+            weights_[i].identity = identities[i];
         }
     }
 
     ProgramTables short_;
-    Loop loop_;
+    Loops loops_;
     std::vector<Node> nodes_;
     std::vector<Step> steps_;
     std::vector<PreparedWeight> weights_;
@@ -136,10 +179,10 @@ private:
     std::vector<Buffer> buffers_;
 };
 
-/// The tables of a `Program` with its loop written out: what the model that was recorded comes to.
+/// The tables of a `Program` with its loops written out: what the model that was recorded comes to.
 template <class Program>
 ProgramTables tables_of() {
-    if constexpr (Program::loop.times == 1) {
+    if constexpr (Program::loops.count == 0) {
         return short_tables_of<Program>();
     } else {
         static const Unrolled unrolled(short_tables_of<Program>());
@@ -150,29 +193,25 @@ ProgramTables tables_of() {
 /// Bytes that the prepared weights of programs take together, each distinct one once, in whole blocks of so many bytes.
 template <class... Programs>
 constexpr std::size_t shared_weight_bytes(DType storage, std::size_t block = 1) {
-    std::vector<std::uint64_t> counted;
+    struct Weight {
+        std::uint64_t identity;
+        std::size_t bytes;
+    };
+    std::vector<Weight> all;
+    const auto append = [&](const ProgramTables& tables) {
+        int place = 0;
+        for (const std::uint64_t identity : detail::unrolled_identities(tables)) {
+            const int entry = tables.loops.place(&Loop::weights, place++).entry;
+            const PreparedWeight& weight = tables.weights[static_cast<std::size_t>(entry)];
+            all.push_back({identity, (weight_bytes(tables, weight, storage) + block - 1) / block * block});
+        }
+    };
+    (append(short_tables_of<Programs>()), ...);  // a layer of one program is another one's by its name
+    std::sort(all.begin(), all.end(), [](const Weight& a, const Weight& b) { return a.identity < b.identity; });
     std::size_t bytes = 0;
-    const auto count = [&](const ProgramTables& tables) {
-        for (const PreparedWeight& weight : tables.weights) {
-            bool is_known = false;
-            for (const std::uint64_t other : counted) {
-                is_known = is_known || other == weight.identity;
-            }
-            if (!is_known) {
-                counted.push_back(weight.identity);
-                bytes += (weight_bytes(tables, weight, storage) + block - 1) / block * block;
-            }
-        }
-    };
-    const auto count_all = [&]<class Program>(std::type_identity<Program>) {
-        if constexpr (Program::loop.times == 1) {
-            count(short_tables_of<Program>());
-        } else {
-            const Unrolled unrolled(short_tables_of<Program>());  // a layer of one program is another one's by its name
-            count(unrolled.tables());
-        }
-    };
-    (count_all(std::type_identity<Programs>()), ...);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        bytes += i > 0 && all[i].identity == all[i - 1].identity ? 0 : all[i].bytes;
+    }
     return bytes;
 }
 

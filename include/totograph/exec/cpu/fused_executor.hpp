@@ -24,6 +24,7 @@
 #include <totograph/graph/facts.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
+#include <totograph/graph/loop.hpp>
 #include <totograph/graph/unroll.hpp>
 
 namespace totograph::cpu {
@@ -112,10 +113,10 @@ private:
         call.scratch = reinterpret_cast<float*>(memory_.data() + Layout::bytes + Layout::arena_bytes);
         call.scratch_floats = scratch_floats;
         call.fault = &fault;
-        Program::loop.for_each_step(Program::steps.size(), [&](int number, int iteration) {
+        Program::loops.for_each_step(Program::steps.size(), [&](int number, int iteration) {
             const Step& step = Program::steps[static_cast<std::size_t>(number)];
             const Kernel& kernel = Program::kernels[static_cast<std::size_t>(step.kernel)];
-            call.step = Program::loop.steps.at(number, iteration);
+            call.step = Program::loops.at(&Loop::steps, number, iteration);
             for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
                 call.operands[i] = address<which>(step.operands[i], iteration, kernel.operands[i].dtype, call);
             }
@@ -131,7 +132,7 @@ private:
     template <std::size_t which>
     [[nodiscard]] const PreparedTensor<Storage>& prepared(const Reference& weight, int iteration) const noexcept {
         using Program = std::tuple_element_t<which, std::tuple<Programs...>>;
-        return *prepared_[which][static_cast<std::size_t>(Program::loop.weights.at(weight.index, iteration))];
+        return *prepared_[which][static_cast<std::size_t>(Program::loops.at(&Loop::weights, weight.index, iteration))];
     }
 
     template <std::size_t which>
@@ -140,7 +141,7 @@ private:
         return memory_.data() + Layout::entries[Layout::template place_of<Program>(index, iteration)].offset;
     }
 
-    /// Where an operand of a step lies in an iteration of the program's loop. An intermediate lies at one place in all
+    /// Where an operand of a step lies in an iteration of the program's loops. An intermediate lies at one place in all
     /// of them.
     template <std::size_t which>
     [[nodiscard]] void* address(const Reference& reference, int iteration, DType dtype,

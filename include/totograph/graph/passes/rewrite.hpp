@@ -58,7 +58,7 @@ public:
             newest_.assign(buckets, -1);
         }
         result.error = source.error;
-        result.loop = source.loop;
+        result.loops = source.loops;
     }
 
     /// Emits a node of the source with its inputs renumbered to the new graph.

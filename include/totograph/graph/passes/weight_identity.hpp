@@ -13,37 +13,48 @@
 
 namespace totograph::detail {
 
-/// A number for each weight expression that depends on what it computes alone: equal expressions have equal numbers.
+/// A number for a weight expression that depends on what it computes alone: equal expressions have equal numbers.
 /// The reverse is likely, not certain (and operations of the user count by their names), so whoever finds two equal
 /// numbers compares the expressions.
+///
+/// @param layer        the node's, and
+/// @param layer_step   where it is not as the node has it
+/// @param identity_of  such a number for the node of this number, an input
+template <class IdentityOf>
+constexpr std::uint64_t node_identity(const Node& node, int layer, int layer_step, const IdentityOf& identity_of) {
+    std::uint64_t hash = mix(static_cast<std::uint64_t>(node.op) + 1, static_cast<std::uint64_t>(node.dtype));
+    for (int i = 0; i < node.input_count; ++i) {
+        hash = mix(hash, identity_of(node.inputs[static_cast<std::size_t>(i)]));
+    }
+    for (int axis = 0; axis < node.shape.rank; ++axis) {
+        hash = mix(hash, static_cast<std::uint64_t>(node.shape[axis]));
+    }
+    for (const Index attribute : node.attributes) {
+        hash = mix(hash, static_cast<std::uint64_t>(attribute));
+    }
+    for (const Index number : node.op == Op::attention ? node.attention.numbers() : std::array<Index, 6>{}) {
+        hash = mix(hash, static_cast<std::uint64_t>(number));
+    }
+    for (const char character : node.custom == nullptr ? node.name : node.custom->name) {
+        hash = mix(hash, static_cast<std::uint64_t>(static_cast<unsigned char>(character)));
+    }
+    hash = mix(hash, static_cast<std::uint64_t>(layer + 1));
+    hash = layer_step == 0 ? hash : mix(hash, static_cast<std::uint64_t>(layer_step));
+    return mix(hash, std::bit_cast<std::uint64_t>(node.immediate));
+}
+
+/// Such a number for each weight expression of a graph.
 template <class AnyGraph>
 constexpr std::vector<std::uint64_t> find_identities(const AnyGraph& graph,
                                                      const std::vector<char>& weight_expression) {
     std::vector<std::uint64_t> identities(weight_expression.size(), 0);
     for (int id = 0; id < graph.size(); ++id) {
-        if (!weight_expression[static_cast<std::size_t>(id)]) {
-            continue;
+        if (weight_expression[static_cast<std::size_t>(id)]) {
+            const Node& node = graph[id];
+            identities[static_cast<std::size_t>(id)] = node_identity(node, node.layer, node.layer_step, [&](int input) {
+                return identities[static_cast<std::size_t>(input)];
+            });
         }
-        const Node& node = graph[id];
-        std::uint64_t hash = mix(static_cast<std::uint64_t>(node.op) + 1, static_cast<std::uint64_t>(node.dtype));
-        for (int i = 0; i < node.input_count; ++i) {
-            hash = mix(hash, identities[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(i)])]);
-        }
-        for (int axis = 0; axis < node.shape.rank; ++axis) {
-            hash = mix(hash, static_cast<std::uint64_t>(node.shape[axis]));
-        }
-        for (const Index attribute : node.attributes) {
-            hash = mix(hash, static_cast<std::uint64_t>(attribute));
-        }
-        for (const Index number : node.op == Op::attention ? node.attention.numbers() : std::array<Index, 6>{}) {
-            hash = mix(hash, static_cast<std::uint64_t>(number));
-        }
-        for (const char character : node.custom == nullptr ? node.name : node.custom->name) {
-            hash = mix(hash, static_cast<std::uint64_t>(static_cast<unsigned char>(character)));
-        }
-        hash = mix(hash, static_cast<std::uint64_t>(node.layer + 1));
-        hash = node.layer_step == 0 ? hash : mix(hash, static_cast<std::uint64_t>(node.layer_step));
-        identities[static_cast<std::size_t>(id)] = mix(hash, std::bit_cast<std::uint64_t>(node.immediate));
     }
     return identities;
 }

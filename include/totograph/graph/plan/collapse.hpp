@@ -23,10 +23,11 @@ constexpr bool is_even(const Kernel& kernel, int axis) {
 /// Drops a loop axis.
 constexpr void remove_axis(Kernel& kernel, int axis) {
     const auto drop = [axis](Strides& strides) {
-        for (auto i = static_cast<std::size_t>(axis); i + 1 < strides.size(); ++i) {
-            strides[i] = strides[i + 1];
+        Index* const stride = strides.data();  // a compiler takes its time for each call of `[]`
+        for (int i = axis; i + 1 < max_rank; ++i) {
+            stride[i] = stride[i + 1];
         }
-        strides.back() = 0;
+        stride[max_rank - 1] = 0;
     };
     for (int i = axis; i + 1 < kernel.iteration.rank; ++i) {
         kernel.iteration[i] = kernel.iteration[i + 1];

@@ -8,6 +8,7 @@
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/loop.hpp>
+#include <totograph/graph/loops.hpp>
 #include <totograph/graph/plan/tables.hpp>
 
 namespace totograph::detail {
@@ -17,17 +18,18 @@ namespace totograph::detail {
 /// a third one can run: it finds what the second would, and leaves what the first does.
 class LoopFinder {
 public:
+    /// @param loop     which of the graph's loops
     /// @param period   iterations that are taken as one, so that an intermediate of each finds its place again
     /// @param written  which of those may stand for others; the one before it is compared with it. The first one is
     ///                 another, for it records what all of them share.
-    constexpr LoopFinder(const Graph& graph, const Plan& plan, int period, int written)
-        : graph_(graph), plan_(plan), written_(written) {
+    constexpr LoopFinder(const Graph& graph, const Plan& plan, const ShortLoop& loop, int period, int written)
+        : graph_(graph), plan_(plan), short_(loop), written_(written) {
         loop_.period = period;
     }
 
     /// The loop; `times` is 1 where no iteration can stand for others.
     constexpr Loop run() {
-        const int left_out = graph_.loop.count - graph_.loop.recorded;
+        const int left_out = short_.count - short_.recorded;
         const bool found = left_out % loop_.period == 0 && find_nodes() && find_steps() && find_states() &&
                            find_weights() && find_buffers() && steps_agree() && begin_is_apart();
         loop_.times = 1 + left_out / loop_.period;
@@ -61,8 +63,14 @@ private:
         return before == count;
     }
 
+    /// The iteration of the loop that recorded a node; -1 for none.
+    [[nodiscard]] constexpr int recorded_by(int node) const {
+        const int iteration = graph_[node].iteration - short_.begin;
+        return iteration >= 0 && iteration < short_.recorded ? iteration : -1;
+    }
     [[nodiscard]] constexpr int iteration_of(int node) const {
-        return graph_[node].iteration < 0 ? -1 : graph_[node].iteration / loop_.period;
+        const int iteration = recorded_by(node);
+        return iteration < 0 ? -1 : iteration / loop_.period;
     }
 
     /// Whether an entry is what another one is in the iteration before.
@@ -120,28 +128,44 @@ private:
         return same && states_are_apart();
     }
 
-    /// Whether no two states of the graph are one in some iteration: the planner has kept them apart.
+    /// Whether no state of the loop is, in some iteration, another one of the graph: the planner has kept them apart.
     [[nodiscard]] constexpr bool states_are_apart() const {
         for (const StateSlot& slot : plan_.states) {
+            const int own = recorded_by(slot.node);
             for (const StateSlot& other : plan_.states) {
-                if (slot.layer_step != 0 && &slot != &other && slot.name == other.name && may_meet(slot, other)) {
+                if (own >= 0 && slot.layer_step != 0 && &slot != &other && may_meet(slot, own, other) &&
+                    slot.name == other.name) {
                     return false;
                 }
             }
         }
         return true;
     }
-    [[nodiscard]] constexpr bool may_meet(const StateSlot& slot, const StateSlot& other) const {
-        const int own = graph_[slot.node].iteration;
-        if (other.layer_step == slot.layer_step) {
+    /// Whether a state that iteration `own` of the loop has recorded is another one in some iteration.
+    [[nodiscard]] constexpr bool may_meet(const StateSlot& slot, int own, const StateSlot& other) const {
+        const int step = slot.layer_step;
+        const int iteration = recorded_by(other.node);
+        if (other.layer_step != 0 && iteration >= 0) {
             // The layers of both in one iteration. A multiple of the step between them is another iteration's state.
-            const int apart = other.layer - slot.layer - (graph_[other.node].iteration - own) * slot.layer_step;
-            return apart != 0 && apart % slot.layer_step == 0;
+            const int apart = other.layer - slot.layer - (iteration - own) * step;
+            return other.layer_step != step || (apart != 0 && apart % step == 0);
         }
-        const int step = slot.layer_step;  // it may count down
-        const int from_first = other.layer - (slot.layer - own * step);
-        return other.layer_step != 0 ||
-               (from_first % step == 0 && from_first / step >= 0 && from_first / step < graph_.loop.count);
+        const int first = slot.layer - own * step;  // it may count down
+        int layer = other.layer;
+        int layers = 1;
+        for (const ShortLoop& loop : graph_.loops) {
+            const int recorded = graph_[other.node].iteration - loop.begin;
+            if (other.layer_step != 0 && recorded >= 0 && recorded < loop.recorded) {
+                layer = other.layer - recorded * other.layer_step;
+                layers = loop.count;
+            }
+        }
+        bool meet = false;
+        for (int i = 0; i < layers; ++i) {
+            const int apart = layer + i * other.layer_step - first;
+            meet = meet || (apart % step == 0 && apart / step >= 0 && apart / step < short_.count);
+        }
+        return meet;
     }
 
     /// One more than the largest number of a weight that steps up to this one read.
@@ -253,25 +277,39 @@ private:
 
     const Graph& graph_;
     const Plan& plan_;
+    const ShortLoop& short_;
     int written_;
     Loop loop_;
 };
 
-/// The loop of a planned graph; `times` is 1 where there is none, or where its iterations differ.
-constexpr Loop find_loop(const Graph& graph, const Plan& plan) {
+/// A loop of a planned graph; `times` is 1 where its iterations differ.
+constexpr Loop find_loop(const Graph& graph, const Plan& plan, const ShortLoop& of) {
     struct Choice {
         int period;
         int written;
     };
     for (const Choice choice : {Choice{1, 2}, Choice{1, 3}, Choice{2, 2}}) {
-        if (graph.loop.recorded > choice.period * choice.written + choice.period - 1) {
-            const Loop loop = LoopFinder(graph, plan, choice.period, choice.written).run();
+        if (of.recorded > choice.period * choice.written + choice.period - 1) {
+            const Loop loop = LoopFinder(graph, plan, of, choice.period, choice.written).run();
             if (loop.times > 1) {
                 return loop;
             }
         }
     }
     return {};
+}
+
+/// The loops of a planned graph that was recorded in part; fewer than that has where iterations of one differ.
+constexpr Loops find_loops(const Graph& graph, const Plan& plan) {
+    Loops loops;
+    for (const ShortLoop& of : graph.loops) {
+        const Loop loop = find_loop(graph, plan, of);
+        if (loop.times == 1) {
+            break;
+        }
+        loops.all[static_cast<std::size_t>(loops.count++)] = loop;
+    }
+    return loops;
 }
 
 }  // namespace totograph::detail

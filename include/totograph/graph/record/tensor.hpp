@@ -53,8 +53,9 @@ private:
 /// tensors, so that one error is reported, and it is the first.
 class Recorder {
 public:
-    /// @param most_iterations  of a loop; 0 for all. The first loop with more of them is recorded in part.
-    constexpr explicit Recorder(int most_iterations = 0) : loops_(most_iterations) {
+    /// @param most_iterations  of a loop; 0 for all. A loop with more of them is recorded in part,
+    /// @param most_loops       but not more loops than these
+    constexpr explicit Recorder(int most_iterations = 0, int most_loops = 1) : loops_(most_iterations, most_loops) {
         graph_.nodes.reserve(2048);
         is_weight_expression_.reserve(2048);
     }
@@ -63,8 +64,7 @@ public:
     constexpr Tensor weight(std::string_view name, const Shape& shape, LayerIndex layer = {}) {
         Node node = leaf(Op::weight, DType::f32, shape);
         node.name = name;
-        node.layer = layer.number_;
-        node.layer_step = layer.step_;
+        set_layer(node, layer);
         return add(node);
     }
 
@@ -83,8 +83,13 @@ public:
     /// if any of its declarations says so.
     constexpr Tensor state(std::string_view name, const Shape& shape, DType dtype = DType::f32, LayerIndex layer = {},
                            StateUse use = StateUse::any) {
+        Node node = leaf(Op::state, dtype, shape);
+        node.name = name;
+        set_layer(node, layer);
+        node.use = use;
         for (const int id : states_) {
-            if (graph_[id].layer == layer.number_ && graph_[id].layer_step == layer.step_ && graph_[id].name == name) {
+            if (graph_[id].layer == node.layer && graph_[id].layer_step == node.layer_step &&
+                graph_[id].loop == node.loop && graph_[id].name == name) {
                 if (is_usable(shape, "state") && (!(graph_[id].shape == shape) || graph_[id].dtype != dtype)) {
                     fail(ModelErrorKind::state_declared_twice)
                         << "state '" << name << "': declared as " << totograph::name(graph_[id].dtype) << " "
@@ -94,11 +99,6 @@ public:
                 return {this, id};
             }
         }
-        Node node = leaf(Op::state, dtype, shape);
-        node.name = name;
-        node.layer = layer.number_;
-        node.layer_step = layer.step_;
-        node.use = use;
         states_.push_back(graph_.size());
         return add(node);
     }
@@ -189,7 +189,7 @@ public:
             fail(ModelErrorKind::loop_is_empty) << "repeat: " << Index{count} << " iterations";
         }
         const int recorded = loops_.begin(graph_.size(), count);
-        graph_.loop = loops_.short_loop();
+        graph_.loops = loops_.short_loops();
         return recorded;
     }
     /// For `repeat`: begins an iteration of the innermost loop with what it is handed. Returns its layer.
@@ -292,8 +292,9 @@ public:
                 << what << ": a shape of " << Index{shape.rank} << " axes; the most is " << Index{max_rank};
             return false;
         }
+        const Index* const extent = shape.extents.data();
         for (int axis = 0; axis < shape.rank; ++axis) {
-            if (shape[axis] < 1) {
+            if (extent[axis] < 1) {
                 fail(ModelErrorKind::shape_is_not_usable)
                     << what << ": axis " << Index{axis} << " of shape " << shape << " is empty";
                 return false;
@@ -333,6 +334,12 @@ public:
     }
 
 private:
+    constexpr void set_layer(Node& node, LayerIndex layer) const {
+        node.layer = layer.number_;
+        node.layer_step = layer.step_;
+        node.loop = layer.step_ == 0 ? 0 : static_cast<int>(loops_.short_loops().size());
+    }
+
     template <std::size_t size>
     static constexpr std::array<int, size> ids_of(const std::array<Tensor, size>& tensors) {
         std::array<int, size> ids{};
