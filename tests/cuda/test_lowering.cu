@@ -275,8 +275,7 @@ TEST_CASE("draws do not go where chains of GEMMs still read") {
 TEST_CASE("a prefix can be read early when the launch right before the attention does not write it") {
     constexpr tg::Bucket bucket{.variates = 7, .context = 4096, .horizon = 336, .samples = 256};
     using Model = tg::toto1::open_base_1_0;
-    CHECK(prefix_is_early<
-          tg::Program<tg::toto1::Decode<Model, bucket, tg::toto1::Rewrites{}>>>());
+    CHECK(prefix_is_early<tg::Program<tg::toto1::Decode<Model, bucket, tg::toto1::Rewrites{}>>>());
     CHECK(prefix_is_early<tg::Program<AfterStore<Written::suffix>>>());
     CHECK(!prefix_is_early<tg::Program<AfterStore<Written::prefix_key>>>());
     CHECK(!prefix_is_early<tg::Program<AfterStore<Written::prefix_value>>>());
@@ -291,9 +290,7 @@ TEST_CASE("a segment of one block has its intermediates in shared memory, each a
     using Model = tg::toto1::open_base_1_0;
     using Decode = tg::Program<tg::toto1::Decode<Model, bucket, tg::toto1::Rewrites{}>>;
     CHECK(faults_of_segments<Decode>() == "");
-    CHECK(faults_of_segments<
-              tg::Program<tg::toto1::Prefill<Model, bucket, tg::toto1::Rewrites{}>>>() ==
-          "");
+    CHECK(faults_of_segments<tg::Program<tg::toto1::Prefill<Model, bucket, tg::toto1::Rewrites{}>>>() == "");
     constexpr tg::cuda::Launch scaler = first_segment<Decode>();
     CHECK(scaler.blocks == 1);
     CHECK(scaler.local_bytes > 0);
