@@ -26,8 +26,8 @@ inline constexpr totograph::Bucket open_base_mean{
     .variates = most_variates, .context = toto_context, .horizon = 336, .samples = 0, .exogenous = 4};
 
 // Of Toto 2.0, whose work is rows of variates and patches alone: one series by itself, a dashboard, and the most. The
-// first costs half of the second and a sixteenth of the third. The horizon is the longest that its authors forecast in
-// one pass; in one pass a shorter one costs little less, for a step costs as much as one of context.
+// first has half the rows of the second and a sixteenth of those of the third. The horizon is the block in which its
+// authors forecast long ones; a step of it is as many rows as one of context, so a shorter one would save little.
 inline constexpr totograph::Bucket toto2_lone{.variates = 1, .context = toto_context, .horizon = 768};
 inline constexpr totograph::Bucket toto2_short{
     .variates = most_variates, .context = 512, .horizon = 96, .exogenous = 4};
