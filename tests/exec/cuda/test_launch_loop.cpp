@@ -14,6 +14,7 @@
 #include <totograph/exec/cuda/lowering/step_relations.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/exec/cuda/runtime/precision.hpp>
+#include <totograph/exec/state_layout.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/loop.hpp>
@@ -125,6 +126,10 @@ void check_step(int step, int iteration, int expected_step) {
         CHECK(is_same(written_out<Program>(a, iteration), b));
         CHECK(Lowering<Program, streams>::stores_bf16(a) == Lowering<AllLayers, streams>::stores_bf16(b));
         CHECK(Lowering<Program, streams>::local_offset(a) == Lowering<AllLayers, streams>::local_offset(b));
+        if (a.space == Space::state) {
+            CHECK(state_place<StateLayout<Program>, Program>(a.index, iteration) ==
+                  state_place<StateLayout<AllLayers>, AllLayers>(b.index, 0));
+        }
         if (a.space == Space::arena) {
             CHECK(Program::buffers[static_cast<std::size_t>(a.index)].offset ==
                   AllLayers::buffers[static_cast<std::size_t>(b.index)].offset);

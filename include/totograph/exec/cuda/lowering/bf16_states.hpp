@@ -18,6 +18,13 @@ constexpr bool is_key_or_value(const Kernel& kernel, int operand) {
            (kernel.attention.is_key(operand) || kernel.attention.is_value(operand));
 }
 
+/// The place in a layout of a state of a program in an iteration of its loop. That before the written one is -1: its
+/// launches are those of the written one. (Programs of a device have one loop at most.)
+template <class Layout, class Program>
+constexpr std::size_t state_place(int state, int iteration) {
+    return Layout::template places<Program>[static_cast<std::size_t>(Program::loop.states.at(state, iteration))];
+}
+
 /// Which states of programs that run together are stored as bf16: keys and values that GEMMs make and attention
 /// alone reads, as PyTorch stores them in that precision. That halves the memory and the traffic of the caches.
 ///
@@ -36,7 +43,7 @@ private:
         Program::loop.for_each_step(Program::steps.size(), [&](int step, int iteration) {
             const Reference& output = Program::steps[static_cast<std::size_t>(step)].output;
             if (output.space == Space::state) {
-                written[Layout::template place_of<Program>(output.index, iteration)] = true;
+                written[state_place<Layout, Program>(output.index, iteration)] = true;
             }
         });
     }
@@ -47,7 +54,7 @@ private:
     static constexpr void mark_uses(Flags& wanted, Flags& refused) {
         Program::loop.for_each_step(Program::steps.size(), [&](int number, int iteration) {
             const auto entry_of = [&](const Reference& reference) {
-                return Layout::template place_of<Program>(reference.index, iteration);
+                return state_place<Layout, Program>(reference.index, iteration);
             };
             const Step& step = Program::steps[static_cast<std::size_t>(number)];
             const Kernel& kernel = Program::kernels[static_cast<std::size_t>(step.kernel)];
@@ -116,7 +123,7 @@ public:
         std::array<bool, Program::states.size() == 0 ? 1 : Program::states.size()> result{};
         for (int i = 0; i < static_cast<int>(Program::states.size()); ++i) {
             const int iteration = i < part.first + part.count ? 0 : Program::loop.times - 1;
-            result[static_cast<std::size_t>(i)] = flags[Layout::template place_of<Program>(i, iteration)];
+            result[static_cast<std::size_t>(i)] = flags[state_place<Layout, Program>(i, iteration)];
         }
         return result;
     }();
@@ -129,8 +136,8 @@ public:
         bool same = true;
         for (int i = part.first; i < part.first + part.count; ++i) {
             for (int iteration = -1; iteration < Program::loop.times; ++iteration) {
-                same = same && flags[Layout::template place_of<Program>(i, iteration)] ==
-                                   flags[Layout::template place_of<Program>(i, 0)];
+                same = same &&
+                       flags[state_place<Layout, Program>(i, iteration)] == flags[state_place<Layout, Program>(i, 0)];
             }
         }
         return same;

@@ -33,7 +33,7 @@ private:
         Program::loop.for_each_step(Program::steps.size(), [&](int step, int iteration) {
             const Reference& output = Program::steps[static_cast<std::size_t>(step)].output;
             if (output.space == Space::state) {
-                written[Layout::template place_of<Program>(output.index, iteration)] = true;
+                written[state_place<Layout, Program>(output.index, iteration)] = true;
             }
         });
     }
@@ -46,7 +46,7 @@ private:
             const auto mark = [&](const Reference& reference) {
                 for (const int state : {reference.space == Space::state ? reference.index : -1, reference.position}) {
                     if (state >= 0) {
-                        const std::size_t place = Layout::template place_of<First>(state, iteration);
+                        const std::size_t place = state_place<Layout, First>(state, iteration);
                         read[place] = read[place] || !written[place];
                     }
                 }
@@ -56,7 +56,7 @@ private:
                 mark(operand);
             }
             if (step.output.space == Space::state) {
-                written[Layout::template place_of<First>(step.output.index, iteration)] = true;
+                written[state_place<Layout, First>(step.output.index, iteration)] = true;
             }
         });
     }
@@ -91,7 +91,7 @@ public:
     /// The offset of a state of a program in an iteration of its loop.
     template <class Program>
     static constexpr std::size_t offset_of(int state, int iteration) {
-        return table.offsets[Layout::template place_of<Program>(state, iteration)];
+        return table.offsets[state_place<Layout, Program>(state, iteration)];
     }
 };
 
