@@ -126,10 +126,17 @@ private:
     }
 };
 
-/// Forecasts of targets, `[batch, variates, horizon, levels]`, against the reference's `[levels, batch, variates,
-/// horizon]`: each variate within a bound of its largest value, or three times as far as the reference's own f32 is.
-inline void check_quantiles(const Tensors& tensors, const std::vector<float>& found, Index variates,
-                            double bound = 1e-5) {
+/// How far the forecast of a variate is from the reference, at most.
+struct QuantileError {
+    double largest = 0;  ///< Of the reference's values.
+    double error = 0;
+    double of_reference = 0;  ///< Of its own f32.
+};
+
+/// The errors of forecasts of targets, `[batch, variates, horizon, levels]`, against the reference's `[levels, batch,
+/// variates, horizon]`: of each series and target.
+inline std::vector<QuantileError> quantile_errors(const Tensors& tensors, const std::vector<float>& found,
+                                                  Index variates) {
     const auto expected = tensors["quantiles"];
     const auto in_f32 = tensors["quantiles_f32"];
     const auto& shape = tensors.shape("quantiles");
@@ -137,10 +144,9 @@ inline void check_quantiles(const Tensors& tensors, const std::vector<float>& fo
     const Index targets = shape[2];
     const Index horizon = shape[3];
     REQUIRE(static_cast<Index>(found.size()) == shape[1] * variates * horizon * levels);
+    std::vector<QuantileError> rows(static_cast<std::size_t>(shape[1] * targets));
     for (Index row = 0; row < shape[1] * targets; ++row) {
-        double largest = 0;
-        double error = 0;
-        double of_reference = 0;
+        QuantileError& result = rows[static_cast<std::size_t>(row)];
         for (Index at = 0; at < horizon * levels; ++at) {
             const Index step = at / levels;
             const auto place = static_cast<std::size_t>((at % levels * shape[1] * targets + row) * horizon + step);
@@ -148,10 +154,21 @@ inline void check_quantiles(const Tensors& tensors, const std::vector<float>& fo
             const auto value =
                 static_cast<double>(found[static_cast<std::size_t>((found_row * horizon * levels) + at)]);
             const auto truth = static_cast<double>(expected[place]);
-            largest = std::max(largest, std::abs(truth));
-            error = std::max(error, std::abs(value - truth));
-            of_reference = std::max(of_reference, std::abs(static_cast<double>(in_f32[place]) - truth));
+            result.largest = std::max(result.largest, std::abs(truth));
+            result.error = std::max(result.error, std::abs(value - truth));
+            result.of_reference = std::max(result.of_reference, std::abs(static_cast<double>(in_f32[place]) - truth));
         }
+    }
+    return rows;
+}
+
+/// Checks forecasts of targets: each variate within a bound of its largest value, or three times as far as the
+/// reference's own f32 is.
+inline void check_quantiles(const Tensors& tensors, const std::vector<float>& found, Index variates,
+                            double bound = 1e-5) {
+    const auto rows = quantile_errors(tensors, found, variates);
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        const auto& [largest, error, of_reference] = rows[row];
         CAPTURE(row);
         CAPTURE(error / largest);
         CAPTURE(of_reference / largest);
