@@ -168,11 +168,11 @@ inline void check_quantiles(const Tensors& tensors, const std::vector<float>& fo
                             double bound = 1e-5) {
     const auto rows = quantile_errors(tensors, found, variates);
     for (std::size_t row = 0; row < rows.size(); ++row) {
-        const auto& [largest, error, of_reference] = rows[row];
+        const QuantileError& found_row = rows[row];
         CAPTURE(row);
-        CAPTURE(error / largest);
-        CAPTURE(of_reference / largest);
-        CHECK(error <= std::max(bound * largest, 3 * of_reference));
+        CAPTURE(found_row.error / found_row.largest);
+        CAPTURE(found_row.of_reference / found_row.largest);
+        CHECK(found_row.error <= std::max(bound * found_row.largest, 3 * found_row.of_reference));
     }
 }
 
