@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Short names for what CMake and CTest do. JOBS=<n> sets how many processes run at once; PRESET, DEMO_BUILD and
-# DEMO_MODELS what the demo is built as, where, and with which models.
+# Short names for what CMake and CTest do. JOBS=<n> sets how many processes run at once.
 JOBS ?= $(shell nproc)
-PRESET ?= release
-DEMO_BUILD ?= build/demo
-DEMO_MODELS ?= -DTOTOGRAPH_PROGRAM_MODELS=demo
 SETUP := tools/install_dependencies.sh
 
 .PHONY: help demo test release package sanitize format docs pictures clean
@@ -23,11 +19,11 @@ help:
 # With the bundled model alone, which compiles in a part of the time that all take.
 demo:
 	@$(SETUP) build
-	cmake --preset $(PRESET) -B $(DEMO_BUILD) $(DEMO_MODELS)
-	cmake --build $(DEMO_BUILD) --target forecast --parallel $(JOBS)
-	$(DEMO_BUILD)/examples/forecast examples/data/climate.csv --holdout --horizon 24
+	cmake --preset release -B build/demo -DTOTOGRAPH_PROGRAM_MODELS=demo
+	cmake --build build/demo --target forecast --parallel $(JOBS)
+	build/demo/examples/forecast examples/data/climate.csv --holdout --horizon 24
 	@echo
-	$(DEMO_BUILD)/examples/forecast examples/data/machine_metrics.csv --min 0 --targets cpu_user_percent,load_1m,page_faults_per_s
+	build/demo/examples/forecast examples/data/machine_metrics.csv --min 0 --targets cpu_user_percent,load_1m,page_faults_per_s
 
 test:
 	@$(SETUP) build test

@@ -36,7 +36,7 @@ const ListedModel* find_listed(std::string_view name) {
 }
 
 /// For a checkpoint of a model that this build leaves out.
-[[noreturn]] void refuse_unlisted(const fs::path& checkpoint, const KnownModel& model) {
+[[noreturn]] void refuse_unlisted(const fs::path& checkpoint, const KnownModel& model, bool has_config) {
     std::string titles;
     std::string names;
     for (const KnownModel& one : known_models()) {
@@ -45,12 +45,12 @@ const ListedModel* find_listed(std::string_view name) {
             names += std::string(one.name) + ";";
         }
     }
-    throw totograph::Error(totograph::ErrorCode::config_mismatch,
-                           "The checkpoint " +
-                               totograph::io::in_quotes(checkpoint.string(), totograph::io::longest_quote) + " is " +
-                               std::string(model.title) + ", but this program was compiled for " + titles +
-                               " alone. Build it with -DTOTOGRAPH_PROGRAM_MODELS=\"" + names + std::string(model.name) +
-                               "\" to have that model as well.");
+    throw totograph::Error(
+        totograph::ErrorCode::config_mismatch,
+        "The checkpoint " + totograph::io::in_quotes(checkpoint.string(), totograph::io::longest_quote) +
+            (has_config ? " is " : " has no config.json, so it was taken for ") + std::string(model.title) +
+            ", but this program was compiled for " + titles + " alone. Build it with -DTOTOGRAPH_PROGRAM_MODELS=\"" +
+            names + std::string(model.name) + "\" to have that model as well.");
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ CheckpointModel model_of(const fs::path& checkpoint) {
                                              : known_model_of(totograph::io::ModelConfig(config));
     const ListedModel* const listed = find_listed(known.name);
     if (listed == nullptr) {
-        refuse_unlisted(checkpoint, known);
+        refuse_unlisted(checkpoint, known, !config.empty());
     }
     return {known.title, listed->model, listed->add_cuda_backends};
 }
