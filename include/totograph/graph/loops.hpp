@@ -26,8 +26,8 @@ struct Loops {
 
     [[nodiscard]] constexpr std::span<const Loop> loops() const { return std::span(all).first(size()); }
 
-    /// What an entry is in the table with all iterations written out, for whoever reads it after so many iterations: from
-    /// 0 on. (Only `Loop` of a program with one loop knows -1, the iteration before the written one.)
+    /// What an entry is in the table with all iterations written out, for whoever reads it after so many iterations:
+    /// from 0 on. (Only `Loop` of a program with one loop knows -1, the iteration before the written one.)
     [[nodiscard]] constexpr int at(Part part, int entry, int iteration) const {
         int result = entry;
         for (int i = 0; i < count && iteration > 0; ++i) {

@@ -65,8 +65,8 @@ public:
 
 private:
     struct Scope {
-        int begin;
-        int end;
+        int begin = 0;
+        int end = 0;
         std::vector<int> carried;
     };
 
