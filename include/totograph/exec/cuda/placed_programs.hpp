@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -55,12 +56,16 @@ public:
     using LoweringAt = Lowering<ProgramAt<which>, streams>;
 
 private:
+    /// What runs: the program, or the same with all layers written out.
+    template <class Program>
+    using Lowered = LoweredProgram<RunningTogether<Program, StateStorage>, streams>;
+    static constexpr std::size_t arena_bytes = std::max({Lowered<Programs>::arena_bytes...});
     static constexpr Workspace workspace = [] {
         Workspace result;
-        (add_workspace<precision, LoweredProgram<RunningTogether<Programs, StateStorage>, streams>>(result), ...);
+        (add_workspace<precision, Lowered<Programs>>(result), ...);
         return result;
     }();
-    static constexpr std::size_t accumulators_offset = States::bytes + aligned_size(Layout::arena_bytes);
+    static constexpr std::size_t accumulators_offset = States::bytes + aligned_size(arena_bytes);
     static constexpr std::size_t inputs_offset = accumulators_offset + workspace.accumulators;
     static constexpr std::size_t cublaslt_offset = (inputs_offset + workspace.inputs + 255) / 256 * 256;
 
@@ -75,7 +80,7 @@ public:
         const auto prepare = [&](const ProgramTables& tables) {
             prepared_[program++] = store->get(GraphView{tables.nodes}, tables.weights, weights.source());
         };
-        (prepare(tables_of<Programs>()), ...);
+        (prepare(tables_of<Lowered<Programs>>()), ...);
     }
 
     /// The memory of a state; null when no program has one of this name.

@@ -189,7 +189,7 @@ constexpr bool is_read_wide(const Kernel& kernel, int operand) {
 }
 
 /// Whether all wide accesses of a step are at multiples of 16 bytes, in f32 and in bf16; the accumulators that cuBLASLt
-/// leaves for it count in `make_table`.
+/// leaves for it count in `LaunchTable::describe_gemms`.
 template <class Program>
 constexpr bool is_aligned(int index) {
     constexpr Index unit = 8;

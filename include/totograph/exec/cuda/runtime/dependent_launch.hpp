@@ -25,8 +25,8 @@ __device__ __forceinline__ void wait_for_predecessor() {
 #endif
 }
 
-/// The same, not before `address` is known, which is that of a load above: else the compiler moves the wait to the top
-/// of a kernel, and what is loaded before it comes after.
+/// The same, not before `address` is known, which loads above use: else the compiler moves the wait to the top of a
+/// kernel, and what is loaded before it comes after. The address is never null: a null one would not wait.
 __device__ __forceinline__ void wait_for_predecessor([[maybe_unused]] const void* address) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("{.reg .pred known; setp.ne.u64 known, %0, 0; @known griddepcontrol.wait;}" ::"l"(address) : "memory");
