@@ -3,22 +3,16 @@
 
 #include "cuda/toto2/cuda_cases.hpp"
 #include "models/properties.hpp"
+#include "models/toto2/padding_model.hpp"
 
 // What forecasts of Toto 2.0 keep to on a device: tests/models/toto2/test_padding.cpp says so of the CPU.
 
 namespace {
 
 using namespace properties;
+using toto2_padding::largest;
+using toto2_padding::Model;
 namespace tg = totograph;
-
-/// The defaults, in blocks of two patches.
-struct Model {
-    using Checkpoint = toto2_cases::leading_gaps_blocks;
-    static constexpr tg::toto2::Toto2Config config = Checkpoint::config;
-    static constexpr tg::toto2::Inference inference{.decode_block_size = 16};
-};
-
-constexpr tg::Bucket largest{.batch = 3, .variates = 4, .context = 64, .horizon = 40};
 
 template <tg::Bucket bucket, tg::cuda::Precision precision>
 using Forecaster = tg::cuda::Forecaster<Model, bucket, tg::cuda::ForecasterOptions{.precision = precision}>;

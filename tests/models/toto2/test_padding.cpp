@@ -6,6 +6,7 @@
 #include "models/properties.hpp"
 #include "models/toto2/cases.hpp"
 #include "models/toto2/fixture.hpp"
+#include "models/toto2/padding_model.hpp"
 
 // The properties of all families, of block decode: one pass is its first pass. Everything that a forecaster does about
 // padding, blocks and groups is in it.
@@ -13,16 +14,9 @@
 namespace {
 
 using namespace properties;
+using toto2_padding::largest;
+using toto2_padding::Model;
 namespace tg = totograph;
-
-/// The defaults, in blocks of two patches.
-struct Model {
-    using Checkpoint = toto2_cases::leading_gaps_blocks;
-    static constexpr tg::toto2::Toto2Config config = Checkpoint::config;
-    static constexpr tg::toto2::Inference inference{.decode_block_size = 16};
-};
-
-constexpr tg::Bucket largest{.batch = 3, .variates = 4, .context = 64, .horizon = 40};
 
 const auto& weights() {
     static const auto loaded = tg::load<Model::Checkpoint>(toto2_fixture::folder("leading_gaps_blocks"));

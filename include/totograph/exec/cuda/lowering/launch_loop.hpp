@@ -107,8 +107,7 @@ private:
         const Launch& in_loop = launch(part.first);
         const Launch& behind = launch(last + 1);
         return in_loop.kernels[0] == behind.kernels[0] && in_loop.stores_bf16[0] == behind.stores_bf16[0] &&
-               in_loop.aligned[0] == behind.aligned[0] && in_loop.query_is_bf16 == behind.query_is_bf16 &&
-               in_loop.keys_are_bf16 == behind.keys_are_bf16 && in_loop.prefix_is_early == behind.prefix_is_early;
+               in_loop.aligned[0] == behind.aligned[0];
     }
 
     const Table& table_;
