@@ -361,7 +361,7 @@ TEST_CASE("no size of Toto 2.0 falls to a slow path") {
             // 64 series of 2048 steps. A pair with a sigmoid has its epilogue inside where k hides it.
             if (gemm.is_gated) {
                 CHECK(kernel_for(group_of(64 * 66, gemm.k, gated(gemm.n))) ==
-                      (gemm.k >= 768 ? GemmKernel::sm90 : GemmKernel::cublaslt));
+                      (gemm.k >= 512 ? GemmKernel::sm90 : GemmKernel::cublaslt));
             }
         }
         // In other precisions cuBLASLt computes many rows.
