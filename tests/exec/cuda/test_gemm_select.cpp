@@ -159,7 +159,8 @@ TEST_CASE("wgmma needs its instructions, many rows, and a short epilogue") {
         CHECK((kernel_for(pair, device) == GemmKernel::sm90) == device.has_wgmma);
     }
     CHECK(kernel_for(group_of(1023, 768, gated(3072))) == GemmKernel::cublaslt);
-    CHECK(kernel_for(group_of(1750, 704, gated(3072))) == GemmKernel::cublaslt);  // a sigmoid takes longer
+    CHECK(kernel_for(group_of(1750, 512, gated(3072))) == GemmKernel::sm90);
+    CHECK(kernel_for(group_of(1750, 448, gated(3072))) == GemmKernel::cublaslt);
     CHECK(kernel_for(group_of(1700, 512, plain(3840))) == GemmKernel::sm90);
     CHECK(kernel_for(group_of(1700, 448, plain(3840))) == GemmKernel::cublaslt);
     CHECK(kernel_for(group_of(1700, 512, plain(3848))) == GemmKernel::cublaslt);
