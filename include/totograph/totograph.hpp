@@ -24,4 +24,5 @@
 #include <totograph/io/checkpoint/safetensors.hpp>
 #include <totograph/models/toto1/family.hpp>
 #include <totograph/models/toto2/family.hpp>
+#include <totograph/models/toto2/session.hpp>
 #include <totograph/version.hpp>
