@@ -14,6 +14,7 @@
 #include <totograph/core/error.hpp>
 #include <totograph/models/kronos/calendar.hpp>
 #include <totograph/models/kronos/candles.hpp>
+#include <totograph/models/kronos/future_times.hpp>
 
 #include "models/kronos/fixture.hpp"
 
@@ -163,4 +164,55 @@ TEST_CASE("candles that cannot be forecast are refused with a sentence") {
     CHECK(has(refusal([](Sample&) {}, {.top_k = -1}), "top_k should be 0 or more"));
     CHECK(has(refusal([](Sample&) {}, {.top_p = 0}), "top_p above 0"));
     CHECK(refusal([](Sample&) {}) == "nothing was refused");
+}
+
+namespace {
+
+constexpr std::int64_t hour = 3600;
+constexpr std::int64_t day = 24 * hour;
+constexpr std::int64_t monday = 1704067200;  // 2024-01-01
+
+/// Every hour of sessions from 10 to 15, Monday to Friday, of so many days.
+std::vector<std::int64_t> sessions(int days) {
+    std::vector<std::int64_t> times;
+    for (int i = 0; i < days; ++i) {
+        for (std::int64_t at = 10; at < 16 && i % 7 < 5; ++at) {
+            times.push_back(monday + i * day + at * hour);
+        }
+    }
+    return times;
+}
+
+}  // namespace
+
+TEST_CASE("times go on as the history shows") {
+    using tg::kronos::future_times;
+    using Times = std::vector<std::int64_t>;
+    // Nights and weekends: behind the Friday of the third week comes Monday.
+    CHECK(future_times(sessions(19), 7) == Times{monday + 21 * day + 10 * hour, monday + 21 * day + 11 * hour,
+                                                 monday + 21 * day + 12 * hour, monday + 21 * day + 13 * hour,
+                                                 monday + 21 * day + 14 * hour, monday + 21 * day + 15 * hour,
+                                                 monday + 22 * day + 10 * hour});
+    // Three days show nights, but no weekend.
+    CHECK(future_times(sessions(5), 1) == Times{monday + 5 * day + 10 * hour});
+    // Around the clock.
+    Times all;
+    for (std::int64_t at = 0; at < 24 * 20; ++at) {
+        all.push_back(monday + at * hour);
+    }
+    CHECK(future_times(all, 2) == Times{all.back() + hour, all.back() + 2 * hour});
+    // Days without weekends, of which one was a holiday; whole months, to the end of February.
+    Times days;
+    for (int i = 0; i < 26; ++i) {
+        if (i % 7 < 5 && i != 9) {
+            days.push_back(monday + i * day);
+        }
+    }
+    CHECK(future_times(days, 2) == Times{monday + 28 * day, monday + 29 * day});
+    CHECK(future_times(Times{monday - day, monday + 30 * day}, 2) == Times{monday + 59 * day, monday + 90 * day});
+    // A rhythm that never comes again.
+    const Times odd{monday, monday + 1000, monday + 2000, monday + 3 * day};
+    CHECK(future_times(odd, 2) == Times{monday + 3 * day + 1000, monday + 3 * day + 2000});
+    CHECK_THROWS_AS((void)future_times(Times{monday}, 1), tg::Error);
+    CHECK_THROWS_AS((void)future_times(Times{monday, monday}, 1), tg::Error);
 }

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include <totograph/core/error.hpp>
-#include <totograph/exec/weights.hpp>
 #include <totograph/forecast/weights/checkpoint_source.hpp>
 #include <totograph/forecast/weights/model_weights.hpp>
 #include <totograph/io/checkpoint/checkpoint_files.hpp>
