@@ -109,14 +109,14 @@ TEST_CASE("a session that grows by a patch forecasts as one that reads everythin
         grow(session, whole(), all, 8, 16, groups);
         grow(session, whole(), all, 8, 8);
     }
-    // With gaps, the first patch has fewer observations than settle a scale, in both runs.
+    // With gaps, the first patch has fewer observations than decide a scale, in both runs.
     CHECK(session.recomputations(Recomputation::few_observations) == 2);
     CHECK(session.recomputations() == 2);
 }
 
 TEST_CASE("a start whose first patch is short") {
     Session session = make_session();
-    // The first patch has fewer observations than settle a scale: it stays unsettled for as long as that is so.
+    // The first patch has fewer observations than decide a scale: it is not stable as long as that is so.
     grow(session, whole(), waves(1, 2, 61), 8, 5);
     CHECK(session.recomputations() == session.recomputations(Recomputation::few_observations));
     CHECK(session.recomputations() == 1);
@@ -190,7 +190,7 @@ TEST_CASE("many patches at once are cheaper as a whole") {
     CHECK(session.recomputations() == 1);
 }
 
-TEST_CASE("observations that settle a scale late") {
+TEST_CASE("observations that decide a scale late") {
     Session session = make_session();
     Request all = waves(1, 2, 56);
     all.observed.assign(all.values.size(), 1);
@@ -199,7 +199,7 @@ TEST_CASE("observations that settle a scale late") {
     all.observed[56 + 3] = all.observed[56 + 4] = all.observed[56 + 9] = 1;
     grow(session, whole(), all, 8, 16);
     CHECK(session.recomputations() == session.recomputations(Recomputation::few_observations));
-    // Patches end at steps 16, 24, 32 and 40 with 3, 3, 3 and 7 observations, and at 8 with 2: 8 settle the scale.
+    // Patches end at steps 16, 24, 32 and 40 with 3, 3, 3 and 7 observations, and at 8 with 2: 8 decide the scale.
     CHECK(session.recomputations() == 5);
 }
 

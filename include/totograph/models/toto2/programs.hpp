@@ -13,7 +13,7 @@
 #include <totograph/models/toto2/projections.hpp>
 #include <totograph/models/toto2/quantiles.hpp>
 #include <totograph/models/toto2/scaling.hpp>
-#include <totograph/models/toto2/session/settled.hpp>
+#include <totograph/models/toto2/session/stable_patches.hpp>
 #include <totograph/models/toto2/stack.hpp>
 #include <totograph/models/toto2/states.hpp>
 #include <totograph/nn/extreme_values.hpp>
@@ -50,7 +50,7 @@ struct First {
             quantiles.keep_bounds(Quantiles<Parts>::extremes(values, inputs.observed()), scale);
         }
         if constexpr (Parts::is_continued) {
-            Settled<Parts>(inputs).begin(scaled.moments, ids);
+            StablePatches<Parts>(inputs).begin(scaled.moments, ids);
         }
 
         const Tensor x = tokens(inputs, scaled);

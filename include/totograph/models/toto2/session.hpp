@@ -91,7 +91,7 @@ public:
         }
         while (context_.new_patches() > 0) {
             this->template run_on<1>([&](const StateMemory& memory) { context_.fill_newest(memory); });
-            context_.has_settled();
+            context_.has_continued();
         }
         return QuantileForecast(this->collect(request)).with_context(context_.context());
     }

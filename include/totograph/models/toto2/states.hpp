@@ -25,12 +25,12 @@ inline constexpr std::string_view token_ids = "token_ids";  // i32 [batch, varia
 // nothing that follows will change, what later ones need.
 inline constexpr std::string_view newest = "newest";                    // f32 [batch, 1, variates, 2, patch_size]
 inline constexpr std::string_view newest_observed = "newest.observed";  // f32, same shape
-inline constexpr std::string_view settled_count = "settled.count";      // f64 [batch, 1, variates, 1]
-inline constexpr std::string_view settled_total = "settled.total";      // f64, same shape
-inline constexpr std::string_view settled_spread = "settled.spread";    // f64, same shape
-inline constexpr std::string_view settled_low = "settled.low";          // f32 [batch, 1, variates, 1, 1]
-inline constexpr std::string_view settled_high = "settled.high";        // f32, same shape
-inline constexpr std::string_view settled_ids = "settled.ids";          // i32 [batch, variates, tokens]
+inline constexpr std::string_view stable_count = "stable.count";        // f64 [batch, 1, variates, 1]
+inline constexpr std::string_view stable_total = "stable.total";        // f64, same shape
+inline constexpr std::string_view stable_spread = "stable.spread";      // f64, same shape
+inline constexpr std::string_view stable_low = "stable.low";            // f32 [batch, 1, variates, 1, 1]
+inline constexpr std::string_view stable_high = "stable.high";          // f32, same shape
+inline constexpr std::string_view stable_ids = "stable.ids";            // i32 [batch, variates, tokens]
 
 inline constexpr nn::KvCacheNames context{"context.keys", "context.values", "context.length"};
 inline constexpr nn::KvCacheNames forecast_cache{"blocks.keys", "blocks.values", "blocks.length"};

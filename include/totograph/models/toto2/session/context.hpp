@@ -44,7 +44,7 @@ public:
           kept_(options.kept_patches == 0 ? std::max<Index>(1, most_patches() * 3 / 4) : options.kept_patches),
           window_(sizes.bucket.batch * sizes.bucket.variates, most_patches(), sizes.sizes.patch_size),
           groups_(static_cast<std::size_t>(sizes.bucket.batch * sizes.bucket.variates)),
-          settled_observed_(groups_.size()) {
+          stable_observed_(groups_.size()) {
         if (kept_ < 1 || kept_ >= most_patches()) {
             throw Error(ErrorCode::invalid_argument,
                         "A session cannot keep " + std::to_string(kept_) +
@@ -145,18 +145,18 @@ public:
         series.groups = {groups_.data(), static_cast<std::size_t>(rows_.rows())};
         return series;
     }
-    /// The states are those of the window: all its patches are settled but the newest.
+    /// The states are those of the window: all its patches are stable but the newest.
     void has_computed_window() noexcept {
         has_states_ = true;
         reason_.reset();
-        settled_ = window_.patches() - 1;
-        std::fill(settled_observed_.begin(), settled_observed_.end(), Index{0});
-        count_settled();
+        stable_ = window_.patches() - 1;
+        std::fill(stable_observed_.begin(), stable_observed_.end(), Index{0});
+        count_stable();
     }
 
     /// Patches that the states do not know.
-    [[nodiscard]] Index new_patches() const noexcept { return window_.patches() - 1 - settled_; }
-    /// Writes the patch that is to be settled and the one behind it to the input states.
+    [[nodiscard]] Index new_patches() const noexcept { return window_.patches() - 1 - stable_; }
+    /// Writes the patch that is to become stable and the one behind it to the input states.
     void fill_newest(const StateMemory& memory) noexcept {
         const ForecastSizes& to = sizes_.sizes;
         float* const values = memory.floats(states::newest);
@@ -166,13 +166,13 @@ public:
         std::fill_n(observed, to.batch * to.variates * size, 0.0F);
         for (Index row = 0; row < rows_.rows(); ++row) {
             const Index place = (row / rows_.variates * to.variates + row % rows_.variates) * size;
-            window_.copy_patches(row, settled_, 2, inference_.imputation, values + place, observed + place);
+            window_.copy_patches(row, stable_, 2, inference_.imputation, values + place, observed + place);
         }
     }
-    /// One more patch is settled.
-    void has_settled() noexcept {
-        ++settled_;
-        count_settled();
+    /// One more patch is stable.
+    void has_continued() noexcept {
+        ++stable_;
+        count_stable();
     }
 
     [[nodiscard]] Index context() const noexcept { return window_.steps_of(window_.patches()); }
@@ -219,17 +219,17 @@ private:
         }
     }
 
-    /// Counts observations of each row up to those that settle its scale.
-    void count_settled() noexcept {
+    /// Counts observations of each row up to those that decide its scale.
+    void count_stable() noexcept {
         const Index enough = inference_.scaler_fallback_min_obs;
         for (Index row = 0; row < rows_.rows(); ++row) {
-            Index& count = settled_observed_[static_cast<std::size_t>(row)];
-            count = count < enough ? window_.count_observed(row, settled_, enough) : count;
+            Index& count = stable_observed_[static_cast<std::size_t>(row)];
+            count = count < enough ? window_.count_observed(row, stable_, enough) : count;
         }
     }
-    /// Patches of a row with few observations have the scale of the first of all its observations, settled or not.
+    /// Patches of a row with few observations have the scale of the first of all its observations, stable or not.
     [[nodiscard]] bool has_few_observations() const noexcept {
-        return std::any_of(settled_observed_.begin(), settled_observed_.begin() + rows_.rows(),
+        return std::any_of(stable_observed_.begin(), stable_observed_.begin() + rows_.rows(),
                            [&](Index count) { return count > 0 && count < inference_.scaler_fallback_min_obs; });
     }
 
@@ -291,8 +291,8 @@ private:
     SessionWindow window_;
     Series rows_{.batch = 0, .variates = 0};  ///< How many series and variates there are; none before the first steps.
     std::vector<std::int32_t> groups_;
-    std::vector<Index> settled_observed_;  ///< Observations of each row in settled patches, up to those that suffice.
-    Index settled_ = 0;                    ///< Patches whose states are there and stay.
+    std::vector<Index> stable_observed_;   ///< Observations of each row in stable patches, up to those that suffice.
+    Index stable_ = 0;                     ///< Patches whose states are there and stay.
     bool has_states_ = false;              ///< Whether there are states that can be continued.
     std::optional<Recomputation> reason_;  ///< Why there are none any more.
     std::array<Index, recomputation_count> counts_{};

@@ -13,40 +13,40 @@
 #include <totograph/models/toto2/quantiles.hpp>
 #include <totograph/models/toto2/scaling.hpp>
 #include <totograph/models/toto2/session/continued_pass.hpp>
-#include <totograph/models/toto2/session/settled.hpp>
+#include <totograph/models/toto2/session/stable_patches.hpp>
 #include <totograph/models/toto2/stack.hpp>
 #include <totograph/models/toto2/states.hpp>
 
 namespace totograph::toto2 {
 
-/// Goes on from a context of which all patches are settled but the one that was the newest: that one is settled as it
-/// was observed, then comes a newer one, and what follows it is forecast.
+/// Goes on from a context of which all patches are stable but the one that was the newest: that one becomes stable
+/// as it was observed, then comes a newer one, and what follows it is forecast.
 template <Toto2Model Model, Bucket bucket>
 struct Continue {
     using Parts = toto2::Parts<Model, bucket>;
 
     static constexpr void record(Recorder& r) {
         const Inputs<Parts> inputs(r);
-        Settled<Parts> settled(inputs);
+        StablePatches<Parts> stable(inputs);
         const Tensor values = r.state(states::newest, both);
         const Tensor given = r.state(states::newest_observed, both);
         const Tensor former = slice(given, 3, 0, 1);
         // The newest patch counts as observed, whatever the caller says.
         const Tensor observed = concatenate(former, expand(r.constant(1), one), 3);
         const ScaledPatches scaled =
-            scale_patches(values, observed, Parts::inference.scaler_fallback_min_obs, settled.moments());
+            scale_patches(values, observed, Parts::inference.scaler_fallback_min_obs, stable.moments());
         const Tensor location = slice(scaled.location, 3, 1, 1);
         const Tensor scale = slice(scaled.scale, 3, 1, 1);
         const Tensor id = id_of(inputs, former);
-        r.store_at(settled.ids(), id, 2, settled.count());
+        r.store_at(stable.ids(), id, 2, stable.count());
         const Quantiles<Parts> quantiles(inputs);
-        const auto extremes = keep_bounds(quantiles, settled, values, observed, scale);
+        const auto extremes = keep_bounds(quantiles, stable, values, observed, scale);
 
         ContinuedPass<Parts> pass(inputs);
         const Tensor ids = concatenate(id, inputs.newest_groups(Parts::continued_tokens - 1), 2);
         const Tensor head = Projections<Parts>::head(Stack<Parts>::record(tokens(scaled), ids, pass));
         r.store(inputs.forecast(), Quantiles<Parts>::as_result(quantiles.record(head, location, scale)), 3, 0);
-        settled.add(scaled.moments, extremes);
+        stable.add(scaled.moments, extremes);
     }
 
 private:
@@ -55,14 +55,14 @@ private:
     static constexpr Shape one{sizes.batch, 1, sizes.variates, 1, sizes.patch_size};
     using Extremes = typename Quantiles<Parts>::Extremes;
 
-    /// The group of the patch that is settled, i32 `[batch, variates, 1]`; -1 where nothing of it was observed.
+    /// The group of the patch that becomes stable, i32 `[batch, variates, 1]`; -1 where nothing of it was observed.
     static constexpr Tensor id_of(const Inputs<Parts>& inputs, Tensor observed) {
         const Tensor count = reshape(cast(sum(observed), DType::i32), {sizes.batch, sizes.variates, 1});
         return where(equal(count, 0), inputs.recorder().constant(-1, DType::i32), inputs.newest_groups(1));
     }
 
     /// Bounds of the quantiles with the newest patch. Gives the extremes without it.
-    static constexpr Extremes keep_bounds(const Quantiles<Parts>& quantiles, const Settled<Parts>& settled,
+    static constexpr Extremes keep_bounds(const Quantiles<Parts>& quantiles, const StablePatches<Parts>& stable,
                                           Tensor values, Tensor observed, Tensor scale) {
         if constexpr (Quantiles<Parts>::is_capped) {
             const auto with = [&](const Extremes& before, Index patch) {
@@ -70,7 +70,7 @@ private:
                 const Extremes found = Quantiles<Parts>::extremes(of_patch, slice(observed, 3, patch, 1));
                 return Extremes{minimum(before.low, found.low), maximum(before.high, found.high)};
             };
-            const Extremes former = with(settled.extremes(), 0);
+            const Extremes former = with(stable.extremes(), 0);
             quantiles.keep_bounds(with(former, 1), scale);
             return former;
         } else {

@@ -9,14 +9,14 @@
 #include <totograph/models/toto2/inputs.hpp>
 #include <totograph/models/toto2/layer.hpp>
 #include <totograph/models/toto2/passes.hpp>
-#include <totograph/models/toto2/session/settled.hpp>
+#include <totograph/models/toto2/session/stable_patches.hpp>
 #include <totograph/nn/attention.hpp>
 
 namespace totograph::toto2 {
 
-/// A pass that goes on from settled patches (a `Pass` of `Stack`): the patch that is settled by it, the newest patch,
-/// and what is to be forecast. Their keys are appended to those of the settled ones, where the next pass finds the
-/// first and overwrites the others.
+/// A pass that goes on from stable patches (a `Pass` of `Stack`): the patch that becomes stable by it, the newest
+/// patch, and what is to be forecast. Their keys are appended to those of the stable ones, where the next pass finds
+/// the first and overwrites the others.
 template <class Parts>
 class ContinuedPass {
 public:
@@ -25,9 +25,9 @@ public:
 
     constexpr explicit ContinuedPass(const Inputs<Parts>& inputs)
         : inputs_(inputs),
-          settled_(inputs),
+          stable_(inputs),
           cache_(inputs.recorder(), states::context),
-          rotary_(settled_.count(), Parts::continued_tokens, settled_.count() + 1.0,
+          rotary_(stable_.count(), Parts::continued_tokens, stable_.count() + 1.0,
                   inputs.recorder().constant(Parts::fixed_centre)) {}
 
     [[nodiscard]] constexpr Tensor rotate_query(Tensor x) const { return rotary_.query(x); }
@@ -52,17 +52,17 @@ private:
         options.queries = QueryPlaces::last;
         if constexpr (Parts::inference.has_missing_values) {
             options.mask = KeyMask::by_group;
-            options.ids = settled_.ids();
+            options.ids = stable_.ids();
         }
         return nn::attention(query, {cache_.keys(layer), cache_.values(layer), count}, options);
     }
 
     Inputs<Parts> inputs_;
-    Settled<Parts> settled_;
+    StablePatches<Parts> stable_;
     typename Parts::ContextCache cache_;
     // Tokens up to the last one and up to the last that is read, once for all layers.
-    Tensor all_ = settled_.count() + static_cast<double>(Parts::continued_tokens);
-    Tensor read_ = settled_.count() + static_cast<double>(1 + Parts::block);
+    Tensor all_ = stable_.count() + static_cast<double>(Parts::continued_tokens);
+    Tensor read_ = stable_.count() + static_cast<double>(1 + Parts::block);
     PassRotary<Parts> rotary_;
 };
 

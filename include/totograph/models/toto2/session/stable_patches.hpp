@@ -14,38 +14,38 @@
 
 namespace totograph::toto2 {
 
-/// What a session keeps of the settled patches of its context: all but the newest, which a forecast takes for observed
+/// What a session keeps of the stable patches of its context: all but the newest, which a forecast takes for observed
 /// whatever is missing in it. Nothing that is appended later changes them. Beside what is here, their keys and values
 /// are in the cache `states::context`, whose length says how many they are.
 template <class Parts>
-class Settled {
+class StablePatches {
     static constexpr ForecastSizes sizes = Parts::sizes;
     using Extremes = typename Quantiles<Parts>::Extremes;
 
 public:
     using Cache = typename Parts::ContextCache;
 
-    constexpr explicit Settled(const Inputs<Parts>& inputs)
+    constexpr explicit StablePatches(const Inputs<Parts>& inputs)
         : inputs_(inputs), r_(&inputs.recorder()), cache_(inputs.recorder(), states::context) {}
 
     /// How many there are, i32 `[1]`.
     [[nodiscard]] constexpr Tensor count() const { return cache_.length(); }
     /// Sums of their observed values.
     [[nodiscard]] constexpr nn::RunningMoments moments() const {
-        return {r_->state(states::settled_count, sums, DType::f64), r_->state(states::settled_total, sums, DType::f64),
-                r_->state(states::settled_spread, sums, DType::f64)};
+        return {r_->state(states::stable_count, sums, DType::f64), r_->state(states::stable_total, sums, DType::f64),
+                r_->state(states::stable_spread, sums, DType::f64)};
     }
     /// Their extreme values.
     [[nodiscard]] constexpr Extremes extremes() const {
         constexpr Shape row = Quantiles<Parts>::row_shape;
-        return {r_->state(states::settled_low, row), r_->state(states::settled_high, row)};
+        return {r_->state(states::stable_low, row), r_->state(states::stable_high, row)};
     }
     /// The group of each token by its place in the cache, i32 `[batch, variates, tokens]`; -1 without an observation.
     [[nodiscard]] constexpr Tensor ids() const {
-        return r_->state(states::settled_ids, {sizes.batch, sizes.variates, Parts::first_tokens}, DType::i32);
+        return r_->state(states::stable_ids, {sizes.batch, sizes.variates, Parts::first_tokens}, DType::i32);
     }
 
-    /// After a pass over the whole context: all its patches but the newest are settled. `token_ids` are those of all
+    /// After a pass over the whole context: all its patches but the newest are stable. `token_ids` are those of all
     /// tokens.
     constexpr void begin(const nn::CausalMoments& of_steps, Tensor token_ids) {
         const Tensor length = inputs_.length();
@@ -64,15 +64,14 @@ public:
         r_->store(state.spread, at_last(of_steps.spread));
         if constexpr (Quantiles<Parts>::is_capped) {
             const Tensor newest = reshape(cast(length, DType::f32) - 1.5, {sizes.batch, 1, 1, 1, 1});
-            const Tensor is_settled =
-                less(reshape(r_->iota(sizes.context_patches), {sizes.context_patches, 1}), newest);
+            const Tensor is_stable = less(reshape(r_->iota(sizes.context_patches), {sizes.context_patches, 1}), newest);
             const Tensor values = inputs_.values();
-            keep(Quantiles<Parts>::extremes(values, inputs_.observed() * is_settled));
+            keep(Quantiles<Parts>::extremes(values, inputs_.observed() * is_stable));
         }
         r_->store(ids(), token_ids);
     }
 
-    /// One more is settled: the first of two patches that the moments are of. Its keys, values and id are there
+    /// One more is stable: the first of two patches that the moments are of. Its keys, values and id are there
     /// already; `of_all` are the extremes with it, where quantiles are capped.
     constexpr void add(const nn::CausalMoments& of_steps, const Extremes& of_all) {
         const auto at_first = [&](Tensor x) { return reshape(slice(at_patch_ends(x, 2), -1, 0, 1), sums); };
