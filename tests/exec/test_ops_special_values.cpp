@@ -220,7 +220,9 @@ TEST_CASE("a quotient of integers is cut towards zero, and one that is no i32 is
         },
         [](auto& executor) {
             for (std::size_t i = 0; i < quotients.size(); ++i) {
-                const auto [a, b, quotient] = quotients[i];
+                const std::int32_t a = quotients[i].a;  // clang captures no structured binding
+                const std::int32_t b = quotients[i].b;
+                const std::int32_t quotient = quotients[i].quotient;
                 CAPTURE(a);
                 CAPTURE(b);
                 CHECK(state_of<std::int32_t>(executor, "out")[i] == quotient);
