@@ -37,9 +37,12 @@ namespace tile_detail {
 /// Scores that a lane has of a tile: of two queries, numbers 4 n and 4 n + 1 of the first and the next two of the
 /// other.
 inline constexpr int scores_of_lane = tile_keys / 8 * 4;
-inline constexpr std::uint32_t all_scores_count = 0xffffffffU;
 static_assert(scores_of_lane == 32);
-/// The key of a score of this lane, counted in its tile.
+/// Which of the two queries a score belongs to.
+constexpr __host__ __device__ int query_of_score(int score) {
+    return score % 4 / 2;
+}
+/// Its key, counted in the tile.
 __device__ __forceinline__ int key_of_score(int score) {
     return score / 4 * 8 + static_cast<int>(threadIdx.x) % 4 * 2 + score % 2;
 }
@@ -152,11 +155,10 @@ public:
         }
     }
 
-    /// Takes a tile of keys.
-    /// @param counting  a bit for each score of the lane, of which it has `scores_of_lane` (`key_of_score`): whether
-    /// the
-    ///                  query attends to the key
-    __device__ __forceinline__ void add(const Tile<head_dim, Element>& tile, std::uint32_t counting) {
+    /// Takes a tile of keys; `counts(score)` says whether a query attends to a key, of a score of the lane, unless all
+    /// do.
+    template <class Counts>
+    __device__ __forceinline__ void add(const Tile<head_dim, Element>& tile, bool all_count, Counts&& counts) {
         float scores[key_groups][4];
 #pragma unroll
         for (int group = 0; group < key_groups; ++group) {
@@ -166,12 +168,12 @@ public:
             }
             score(scores[group], tile, group * 8);
         }
-        if (counting != all_scores_count) {
+        if (!all_count) {
 #pragma unroll
             for (int group = 0; group < key_groups; ++group) {
 #pragma unroll
                 for (int i = 0; i < 4; ++i) {
-                    if ((counting >> (group * 4 + i) & 1U) == 0) {
+                    if (!counts(group * 4 + i)) {
                         scores[group][i] = -std::numeric_limits<float>::infinity();
                     }
                 }

@@ -44,10 +44,11 @@ __device__ __forceinline__ void attend_to_shared(Tile& tile, TileLoader<K>& load
         if (first + tile_keys >= end) {
             on_last();
         }
-        const std::uint32_t counting = mask.counting(first);
+        const std::uint32_t unmasked = mask.unmasked(first);
         __syncthreads();
         if (place.is_active()) {
-            attention.add(tile, counting);
+            attention.add(tile, mask.all_count(first),
+                          [&](int score) { return (unmasked >> score & 1U) != 0 && mask.counts(first, score); });
         }
     }
 }
@@ -64,10 +65,12 @@ __device__ __forceinline__ void attend_to_suffix(Tile& tile, TileLoader<K>& load
         }
         __syncthreads();
         loader.store(tile, first, count);
-        const std::uint32_t counting = mask.counting_of_suffix(first);
+        const std::uint32_t unmasked = mask.unmasked_of_suffix(first);
         __syncthreads();
         if (place.is_active()) {
-            attention.add(tile, counting);
+            attention.add(tile, false, [&](int score) {
+                return (unmasked >> score & 1U) != 0 && mask.counts_of_suffix(first, score);
+            });
         }
     }
 }
