@@ -105,12 +105,6 @@ def patch(model):
     return slots
 
 
-def unpatch(model):
-    for layer in model.transformer.layers:
-        if layer.attention_axis == AttentionAxis.TIME:
-            layer.attention.__class__ = TimeWiseMultiheadAttention
-
-
 def parameters(model, hidden):
     """The mixture of a patch in the model's units, [rows, variates, PATCH, components]: df, loc, scale, weights."""
     flat = model.unembed(hidden[:, :, -1]).unflatten(-1, (PATCH, model.embed_dim))
