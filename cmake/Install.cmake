@@ -24,16 +24,17 @@ string(REGEX REPLACE "/$" "" pkgconfig_prefix "${pkgconfig_prefix}")
 configure_file(cmake/totograph.pc.in "${PROJECT_BINARY_DIR}/totograph.pc" @ONLY)
 
 install(DIRECTORY include/totograph DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development
-    FILES_MATCHING PATTERN "*.hpp")
+    FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 install(TARGETS totograph totograph_cuda EXPORT totographTargets COMPONENT development)
 install(EXPORT totographTargets NAMESPACE totograph:: DESTINATION "${package_directory}" COMPONENT development)
 install(FILES
     "${PROJECT_BINARY_DIR}/totographConfig.cmake"
     "${PROJECT_BINARY_DIR}/totographConfigVersion.cmake"
+    cmake/AddPackage.cmake
     cmake/BuildHints.cmake
     cmake/ProcessorLevels.cmake
     DESTINATION "${package_directory}" COMPONENT development)
-install(DIRECTORY cmake/processor_levels DESTINATION "${package_directory}" COMPONENT development)
+install(DIRECTORY cmake/package cmake/processor_levels DESTINATION "${package_directory}" COMPONENT development)
 install(FILES "${PROJECT_BINARY_DIR}/totograph.pc" DESTINATION "${pkgconfig_directory}" COMPONENT development)
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT development)
 install(DIRECTORY models/demo/ DESTINATION "${demo_model_directory}" COMPONENT model)

@@ -18,6 +18,8 @@ build  zlib1g-dev            header  zlib.h
 test   doctest-dev           header  doctest/doctest.h
 test   pkg-config            command pkg-config
 test   python3               command python3
+test   python3-numpy         package
+test   python3-pytest        package
 package dpkg-dev             command dpkg-shlibdeps
 package file                 command file
 checks clang                 command clang++

@@ -8,6 +8,7 @@
 #include <totograph/forecast/weights/checkpoint_rules.hpp>
 #include <totograph/io/checkpoint/model_config.hpp>
 #include <totograph/models/toto1/config.hpp>
+#include <totograph/models/toto1/config_text.hpp>
 
 namespace totograph::toto1 {
 
@@ -49,20 +50,15 @@ inline void check_config_file(const io::ModelConfig& file, const Toto1Config& co
     check.integer("mlp_hidden_dim", config.mlp_hidden_dim);
     check.integer("spacewise_every_n_layers", config.spacewise_every_n_layers);
     check.boolean("spacewise_first", config.spacewise_first, true);
-    const char* scaler = config.scaler == Scaler::global   ? "<class 'model.scaler.StdMeanScaler'>"
-                         : config.scaler == Scaler::causal ? "<class 'model.scaler.CausalStdMeanScaler'>"
-                                                           : "<class 'model.scaler.CausalPatchStdMeanScaler'>";
-    check.text("scaler_cls", scaler);
+    check.text("scaler_cls", class_name(config.scaler));
     if (config.scaler == Scaler::causal_patch) {
         check.boolean("stabilize_with_global", config.stabilize_with_global, true);
         if (config.stabilize_with_global && file.contains("scale_factor_exponent")) {
             check.number("scale_factor_exponent", config.scale_factor_exponent);
         }
     }
-    const bool is_mixture = config.head == Head::mixture_of_student_t;
-    check.text("output_distribution_classes.0", is_mixture ? "<class 'model.distribution.MixtureOfStudentTsOutput'>"
-                                                           : "<class 'model.distribution.StudentTOutput'>");
-    if (is_mixture) {
+    check.text("output_distribution_classes.0", class_name(config.head));
+    if (config.head == Head::mixture_of_student_t) {
         check.integer("output_distribution_kwargs.k_components", config.k_components);
     }
     check.finish();

@@ -5,6 +5,7 @@
 #include <totograph/forecast/weights/checkpoint_rules.hpp>
 #include <totograph/io/checkpoint/model_config.hpp>
 #include <totograph/models/toto2/config.hpp>
+#include <totograph/models/toto2/config_text.hpp>  // for whoever compiles a package
 
 namespace totograph::toto2 {
 

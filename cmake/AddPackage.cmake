@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+# totograph_add_package(<name> MODELS <model>... BUCKETS <bucket>... [TARGETS <level>...]): a package, which is a shared
+# library <name>.so of models compiled for the sizes of requests that they serve.
+#
+#     totograph_add_package(demo
+#         MODELS toto1::demo_1_0
+#         BUCKETS "variates=8 context=512 horizon=96 samples=128 exogenous=4" "variates=8 context=512 horizon=96")
+#
+# A model is one of the library's, or "<type> from <header>". A bucket names what totograph::Bucket has; what it leaves
+# out is as there. Each model is compiled for each bucket. The library exports the functions of
+# <totograph/c/totograph.h> and nothing else. With levels, such as x86-64-v3 and x86-64-v4, it is a library for each of
+# them, `<name>.x86-64-v3.so`; without, it is compiled with the flags of the project. Sets `<name>_PACKAGES`, the names of
+# the targets, for install(TARGETS).
+set(TOTOGRAPH_PACKAGE_FOLDER "${CMAKE_CURRENT_LIST_DIR}/package")
+
+# The headers of the library's own models.
+set(TOTOGRAPH_PACKAGE_MODELS
+    "toto1::demo_1_0 from totograph/models/toto1/demo_1_0.hpp"
+    "toto1::open_base_1_0 from totograph/models/toto1/family.hpp"
+    "toto2::toto2_4m from totograph/models/toto2/family.hpp"
+    "toto2::toto2_22m from totograph/models/toto2/family.hpp"
+    "toto2::toto2_313m from totograph/models/toto2/family.hpp"
+    "toto2::toto2_1b from totograph/models/toto2/family.hpp"
+    "toto2::toto2_2_5b from totograph/models/toto2/family.hpp")
+
+# "variates=8 context=512" as an initializer of totograph::Bucket.
+function(totograph_bucket_initializer text output)
+    set(members "")
+    set(left " ${text}")
+    foreach(name batch variates context horizon samples exogenous)
+        if(left MATCHES "[ ,]${name}=([0-9]+)")
+            list(APPEND members ".${name} = ${CMAKE_MATCH_1}")
+            string(REGEX REPLACE "[ ,]${name}=[0-9]+" "" left "${left}")
+        endif()
+    endforeach()
+    if(NOT left MATCHES "^[ ,]*$" OR NOT members)
+        message(FATAL_ERROR "totograph_add_package: '${text}' is no bucket. Expected names and numbers like "
+            "'variates=8 context=512 horizon=96 samples=128'; the names are batch, variates, context, horizon, samples "
+            "and exogenous.")
+    endif()
+    list(JOIN members ", " members)
+    set(${output} "totograph::Bucket{${members}}" PARENT_SCOPE)
+endfunction()
+
+# The source files of a package, written below the build folder.
+function(totograph_package_sources name models buckets output)
+    set(initializers "")
+    foreach(bucket IN LISTS buckets)
+        totograph_bucket_initializer("${bucket}" initializer)
+        list(APPEND initializers "${initializer}")
+    endforeach()
+    list(JOIN initializers ",\n                  " initializers)
+
+    set(sources "${TOTOGRAPH_PACKAGE_FOLDER}/exports.cpp")
+    set(declared "")
+    set(listed "")
+    set(number 0)
+    foreach(model IN LISTS models)
+        set(own ${TOTOGRAPH_PACKAGE_MODELS})
+        list(FILTER own INCLUDE REGEX "^${model} from ")
+        if(own)
+            set(model "totograph::${own}")
+        endif()
+        if(NOT model MATCHES "^([A-Za-z_][A-Za-z0-9_:]*) from ([^ ]+)$")
+            message(FATAL_ERROR "totograph_add_package: '${model}' is none of the library's models. Expected one of "
+                "those, such as toto1::demo_1_0, or '<type> from <header>'.")
+        endif()
+        set(type "${CMAKE_MATCH_1}")
+        set(header "${CMAKE_MATCH_2}")
+        string(REGEX REPLACE "^totograph::" "" title "${type}")
+        set(source "${CMAKE_CURRENT_BINARY_DIR}/${name}_package/model_${number}.cpp")
+        file(CONFIGURE OUTPUT "${source}" @ONLY CONTENT [=[
+// Made by totograph_add_package.
+#include <@header@>
+#include <totograph/package/compile_package.hpp>
+
+namespace totograph::package {
+
+static constexpr char model_name[] = "@title@";
+
+extern constinit const PackagedModel model_@number@ =
+    compile_model<@type@, model_name,
+                  @initializers@>();
+
+[[gnu::section(".note.totograph"), gnu::used]] alignas(4) static constinit const auto note =
+    make_note<ModelDocument<@type@, model_name,
+                  @initializers@>>(NoteKind::model);
+
+}  // namespace totograph::package
+]=])
+        list(APPEND sources "${source}")
+        string(APPEND declared "extern const PackagedModel model_${number};\n")
+        string(APPEND listed "        &model_${number},\n")
+        math(EXPR number "${number} + 1")
+    endforeach()
+
+    set(source "${CMAKE_CURRENT_BINARY_DIR}/${name}_package/package.cpp")
+    file(CONFIGURE OUTPUT "${source}" @ONLY CONTENT [=[
+// Made by totograph_add_package.
+#include <totograph/package/compile_package.hpp>
+
+namespace totograph::package {
+
+static constexpr char package_name[] = "@name@";
+
+[[gnu::section(".note.totograph"), gnu::used]] alignas(4) static constinit const auto note =
+    make_note<PackageDocument<package_name>>(NoteKind::package);
+
+@declared@
+std::span<const PackagedModel* const> packaged_models() {
+    static constexpr const PackagedModel* all[]{
+@listed@    };
+    return all;
+}
+
+}  // namespace totograph::package
+]=])
+    list(APPEND sources "${source}")
+    set(${output} "${sources}" PARENT_SCOPE)
+endfunction()
+
+function(totograph_add_package name)
+    cmake_parse_arguments(PARSE_ARGV 1 package "" "" "MODELS;BUCKETS;TARGETS")
+    if(package_UNPARSED_ARGUMENTS OR NOT package_MODELS OR NOT package_BUCKETS)
+        message(FATAL_ERROR "totograph_add_package(${name}): expected MODELS <model>... BUCKETS <bucket>... [TARGETS "
+            "<level>...], found: ${ARGN}")
+    endif()
+    totograph_package_sources("${name}" "${package_MODELS}" "${package_BUCKETS}" sources)
+    set(targets "")
+    foreach(level IN LISTS package_TARGETS ITEMS native)
+        if(level STREQUAL "native")
+            if(package_TARGETS)
+                continue()
+            endif()
+            set(target "${name}")
+        else()
+            set(target "${name}.${level}")
+        endif()
+        list(APPEND targets "${target}")
+        add_library("${target}" MODULE ${sources})
+        target_link_libraries("${target}" PRIVATE totograph::totograph)
+        if(NOT level STREQUAL "native")
+            target_compile_options("${target}" PRIVATE "-march=${level}")
+        endif()
+        # All names but those of the C interface stay inside, also those of the standard library's templates.
+        target_link_options("${target}" PRIVATE "LINKER:--version-script=${TOTOGRAPH_PACKAGE_FOLDER}/exports.map"
+            "LINKER:--build-id=sha1" "LINKER:--no-undefined")
+        set_target_properties("${target}" PROPERTIES PREFIX "" SUFFIX ".so" OUTPUT_NAME "${target}" CXX_EXTENSIONS OFF
+            CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON POSITION_INDEPENDENT_CODE ON
+            LINK_DEPENDS "${TOTOGRAPH_PACKAGE_FOLDER}/exports.map")
+    endforeach()
+    set(${name}_PACKAGES "${targets}" PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+
+#include <totograph/c/totograph.h>
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/bucket_choice.hpp>
+#include <totograph/forecast/family.hpp>
+#include <totograph/forecast/forecast_plan.hpp>
+#include <totograph/forecast/weights/model_weights.hpp>
+#include <totograph/io/checkpoint/model_config.hpp>
+#include <totograph/io/constant_json.hpp>
+#include <totograph/package/instructions.hpp>
+#include <totograph/package/note.hpp>
+#include <totograph/package/packaged_model.hpp>
+#include <totograph/serve/backends/backend_registry.hpp>
+#include <totograph/serve/backends/cpu_backend.hpp>
+#include <totograph/version.hpp>
+
+// What the source files of a package are made of; `totograph_add_package` writes them.
+namespace totograph::package {
+
+/// The note of a package.
+template <const char* package_name>
+struct PackageDocument {
+    static constexpr void write(io::ConstantJson& json) {
+        json.begin_object()
+            .member("name", package_name)
+            .member("version", version)
+            .member("abi", int{TOTOGRAPH_ABI_VERSION})
+            .member("device", "cpu")
+            .member("architecture", architecture);
+        json.key("instructions").begin_array();
+        for (const Extension& one : extensions()) {
+            if (one.is_compiled_for) {
+                json.value(one.name);
+            }
+        }
+        json.end_array();
+#if defined(__clang__)
+        json.member("compiler", "clang " __clang_version__);
+#else
+        json.member("compiler", "gcc " __VERSION__);
+#endif
+        json.end_object();
+    }
+};
+
+/// The note of a model of a package.
+template <class Model, const char* model_name, Bucket... buckets>
+struct ModelDocument {
+    static constexpr void write(io::ConstantJson& json) {
+        json.begin_object().member("name", model_name);
+        // By the name alone: which family a model is of, nothing outside of `models/` knows.
+        json.key("config");
+        write_config(json, Model::config);
+        json.key("buckets").begin_array();
+        for (const Bucket& bucket : buckets_by_cost<Model, buckets...>) {
+            json.begin_object()
+                .member("batch", bucket.batch)
+                .member("variates", bucket.variates)
+                .member("context", bucket.context)
+                .member("horizon", bucket.horizon)
+                .member("samples", bucket.samples)
+                .member("exogenous", bucket.exogenous)
+                .end_object();
+        }
+        json.end_array().end_object();
+    }
+};
+
+/// Compiles a model for buckets, on the CPU.
+template <class Model, const char* model_name, Bucket... buckets>
+constexpr PackagedModel compile_model() {
+    return {.name = model_name,
+            .buckets = buckets_by_cost<Model, buckets...>,
+            .plan = forecast_plan<Model, buckets_by_cost<Model, buckets...>[0]>(),
+            .check_config = [](const io::ModelConfig& file) { FamilyOf<Model>::check_config(file); },
+            .add_backend =
+                [](serve::BackendRegistry& registry, const std::filesystem::path& checkpoint) {
+                    serve::add_cpu_backend<Model, buckets...>(registry, load<Model>(checkpoint));
+                }};
+}
+
+}  // namespace totograph::package

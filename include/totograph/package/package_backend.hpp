@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <totograph/c/totograph.h>
+#include <totograph/core/error.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/forecast.hpp>
+#include <totograph/forecast/forecast_plan.hpp>
+#include <totograph/forecast/series.hpp>
+#include <totograph/package/interface/explanation_json.hpp>
+#include <totograph/package/interface/structures.hpp>
+#include <totograph/package/loaded_functions.hpp>
+#include <totograph/package/series_for_package.hpp>
+#include <totograph/serve/backends/backend.hpp>
+#include <totograph/serve/explain/explanation.hpp>
+#include <totograph/serve/mode.hpp>
+
+namespace totograph::package {
+
+/// A checkpoint that a package opened.
+class LoadedModel {
+public:
+    /// Throws what the package reports.
+    LoadedModel(std::shared_ptr<const LoadedFunctions> functions, const std::filesystem::path& checkpoint)
+        : functions_(std::move(functions)) {
+        totograph_error error = TOTOGRAPH_ERROR_INIT;
+        LoadedFunctions::check(functions_->model_open(checkpoint.c_str(), &handle_, &error), error);
+    }
+    LoadedModel(const LoadedModel&) = delete;
+    LoadedModel& operator=(const LoadedModel&) = delete;
+    ~LoadedModel() { functions_->model_close(handle_); }
+
+    [[nodiscard]] const LoadedFunctions& functions() const noexcept { return *functions_; }
+    [[nodiscard]] const totograph_model* handle() const noexcept { return handle_; }
+
+    [[nodiscard]] totograph_model_facts facts() const {
+        totograph_error error = TOTOGRAPH_ERROR_INIT;
+        auto facts = sized<totograph_model_facts>();
+        LoadedFunctions::check(functions_->model_describe(handle_, &facts, &error), error);
+        return facts;
+    }
+
+    [[nodiscard]] std::vector<Bucket> buckets() const {
+        std::vector<Bucket> buckets;
+        for (std::uint64_t i = 0, count = facts().buckets; i < count; ++i) {
+            totograph_error error = TOTOGRAPH_ERROR_INIT;
+            auto bucket = sized<totograph_bucket>();
+            LoadedFunctions::check(functions_->model_bucket(handle_, i, &bucket, &error), error);
+            buckets.push_back(bucket_of(bucket));
+        }
+        return buckets;
+    }
+
+private:
+    std::shared_ptr<const LoadedFunctions> functions_;
+    totograph_model* handle_ = nullptr;
+};
+
+/// A forecaster of one bucket of a package.
+class PackageForecaster final : public serve::BucketForecaster {
+public:
+    PackageForecaster(std::shared_ptr<const LoadedModel> model, const Bucket& bucket, serve::Mode mode,
+                      const serve::BackendResources& resources)
+        : model_(std::move(model)), bucket_(bucket) {
+        const totograph_bucket only = c_bucket(bucket);
+        const std::string name(serve::name(mode));
+        const totograph_service_options options{.size = sizeof options,
+                                                .mode = name.c_str(),
+                                                .threads = resources.threads,
+                                                .device = resources.device,
+                                                .only = &only};
+        totograph_error error = TOTOGRAPH_ERROR_INIT;
+        const LoadedFunctions& functions = model_->functions();
+        LoadedFunctions::check(functions.service_create(model_->handle(), &options, &service_, &error), error);
+        if (const auto status = functions.service_warm_up(service_, 0, &error); status != TOTOGRAPH_OK) {
+            functions.service_destroy(service_);
+            LoadedFunctions::check(status, error);
+        }
+    }
+    PackageForecaster(const PackageForecaster&) = delete;
+    PackageForecaster& operator=(const PackageForecaster&) = delete;
+    ~PackageForecaster() override {
+        model_->functions().forecast_release(forecast_);
+        model_->functions().service_destroy(service_);
+    }
+
+    Forecast forecast(const Series& series, const ForecastOptions& options) override {
+        const LoadedFunctions& functions = model_->functions();
+        functions.forecast_release(std::exchange(forecast_, nullptr));  // its memory serves the next one
+        const totograph_series given = c_series(series, options, bucket_);
+        const totograph_request request{.size = sizeof request,
+                                        .horizon = options.horizon.value_or(0),
+                                        .samples = !options.samples        ? 0
+                                                   : *options.samples == 0 ? TOTOGRAPH_MEAN
+                                                                           : *options.samples,
+                                        .seed = options.seed,
+                                        .first_sample = options.first_sample,
+                                        .refuse_long_context = options.context == ContextPolicy::error ? 1 : 0,
+                                        .extend = options.extend ? 1 : 0,
+                                        .reserved = 0};
+        totograph_error error = TOTOGRAPH_ERROR_INIT;
+        LoadedFunctions::check(functions.service_forecast(service_, &given, &request, &forecast_, &error), error);
+        auto facts = sized<totograph_forecast_facts>();
+        LoadedFunctions::check(functions.forecast_describe(forecast_, &facts, &error), error);
+        const std::span<const double> levels(facts.levels, facts.level_count);
+        const Index values = facts.samples > 0 ? facts.samples : levels.empty() ? 1 : static_cast<Index>(levels.size());
+        const std::span<const float> all(
+            facts.values, static_cast<std::size_t>(facts.batch * facts.variates * facts.horizon * values));
+        return Forecast(all, facts.batch, facts.variates, facts.horizon, facts.samples, facts.not_finite, levels)
+            .with_context(facts.context);
+    }
+
+    [[nodiscard]] std::size_t memory_bytes() const override {
+        return static_cast<std::size_t>(model_->functions().service_memory(service_));
+    }
+
+private:
+    std::shared_ptr<const LoadedModel> model_;
+    Bucket bucket_;
+    totograph_service* service_ = nullptr;
+    totograph_forecast* forecast_ = nullptr;
+};
+
+/// The executors of a package behind a name.
+class PackageBackend final : public serve::Backend {
+public:
+    PackageBackend(std::string name, std::shared_ptr<const LoadedModel> model)
+        : name_(std::move(name)), model_(std::move(model)), buckets_(model_->buckets()), facts_(model_->facts()) {}
+
+    [[nodiscard]] std::string_view name() const override { return name_; }
+    [[nodiscard]] std::vector<Bucket> buckets() const override { return buckets_; }
+    [[nodiscard]] std::string describe(serve::Mode mode) const override {
+        return "as the package's own executor does in mode " + std::string(serve::name(mode));
+    }
+    [[nodiscard]] std::unique_ptr<serve::BucketForecaster> make(
+        const Bucket& bucket, serve::Mode mode, const serve::BackendResources& resources) const override {
+        return std::make_unique<PackageForecaster>(model_, bucket, mode, resources);
+    }
+    [[nodiscard]] ForecastPlan plan(const Bucket& bucket) const override {
+        ForecastPlan plan = ForecastPlan::of(bucket, facts_.patch_size, {facts_.levels, facts_.level_count});
+        plan.takes_future_gaps = facts_.takes_future_gaps != 0;
+        plan.takes_groups_by_step = facts_.takes_groups_by_step != 0;
+        return plan;
+    }
+    [[nodiscard]] serve::Explanation explain(const Bucket& bucket, serve::Mode mode) const override {
+        const totograph_bucket sizes = c_bucket(bucket);
+        const std::string mode_name(serve::name(mode));
+        totograph_error error = TOTOGRAPH_ERROR_INIT;
+        char* text = nullptr;
+        const LoadedFunctions& functions = model_->functions();
+        LoadedFunctions::check(functions.model_explain(model_->handle(), &sizes, mode_name.c_str(), &text, &error),
+                               error);
+        const std::unique_ptr<char, decltype(functions.text_free)> owned(text, functions.text_free);
+        serve::Explanation explanation = explanation_of(text);
+        explanation.backend = name_;
+        explanation.mode = mode_name;
+        explanation.bucket = bucket;
+        return explanation;
+    }
+
+private:
+    std::string name_;
+    std::shared_ptr<const LoadedModel> model_;
+    std::vector<Bucket> buckets_;
+    totograph_model_facts facts_{};
+};
+
+}  // namespace totograph::package

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+import json
+import os
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import totograph as tg
+from totograph import _interface
+
+PACKAGE = Path(os.environ["TOTOGRAPH_TEST_PACKAGE"])
+CHECKPOINT = Path(os.environ["TOTOGRAPH_TEST_CHECKPOINT"])
+ABI = Path(__file__).parents[2] / "tests" / "package" / "abi.txt"
+
+
+@pytest.fixture(scope="module")
+def model():
+    return tg.load(CHECKPOINT, PACKAGE)
+
+
+def waves(*shape):
+    return np.sin(0.3 * np.arange(np.prod(shape))).astype(np.float32).reshape(shape)
+
+
+def test_layouts_are_those_of_c():
+    lines = [line.split() for line in ABI.read_text().splitlines()]
+    assert len(lines) > 50
+    for name, number in lines:
+        structure, _, member = name.partition(".")
+        layout = getattr(_interface, structure)
+        found = getattr(layout, member).offset if member else _interface.c.sizeof(layout)
+        assert found == int(number), name
+
+
+def test_forecasts_have_the_axes_of_their_series(model):
+    for shape in [(48,), (2, 48), (3, 2, 48)]:
+        f = model.forecast(waves(*shape), horizon=20, quantiles=[0.1, 0.5, 0.9], seed=7)
+        assert f.quantiles.shape == (3, *shape[:-1], 20)
+        assert f.median.shape == f.mean.shape == f.stddev.shape == (*shape[:-1], 20)
+        assert f.samples().shape == (*shape[:-1], 20, 8)
+        assert (f.horizon, f.context) == (20, 48)
+        # NumPy computes them from the samples in another way.
+        np.testing.assert_allclose(f.quantiles[0], np.quantile(f.samples(), 0.1, axis=-1), rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(f.mean, f.samples().mean(-1), rtol=1e-5, atol=1e-5)
+
+
+def test_memory_is_read_as_it_lies(model):
+    table = np.ascontiguousarray(waves(2, 48).T)  # rows of steps, as files have them
+    expected = model.forecast(waves(2, 48), horizon=8, seed=7).samples()
+    for same in [table.T, waves(2, 96).reshape(2, 96)[:, :48] * 0 + waves(2, 48), waves(2, 48).astype(np.float64),
+                 np.flip(np.flip(waves(2, 48), 1).copy(), 1), waves(2, 48).astype(">f4")]:
+        np.testing.assert_array_equal(model.forecast(same, horizon=8, seed=7).samples(), expected)
+
+
+def test_same_seed_same_samples(model):
+    series = waves(48)
+    first = model.forecast(series, horizon=8, seed=7).samples()
+    np.testing.assert_array_equal(model.forecast(series, horizon=8, seed=7).samples(), first)
+    assert (model.forecast(series, horizon=8, seed=8).samples() != first).any()
+
+
+def test_nan_is_a_gap(model):
+    series = waves(48)
+    series[40:44] = np.nan
+    assert np.isfinite(model.forecast(series, horizon=8).median).all()
+    with pytest.raises(ValueError, match="has no observed value"):
+        model.forecast(np.full(48, np.nan), horizon=8)
+
+
+def test_means_and_known_futures(model):
+    assert model.forecast(waves(48), horizon=8, samples=0).mean.shape == (8,)
+    series = waves(2, 48)
+    known = model.forecast(series, horizon=32, future=np.full((1, 32), 3.0), seed=7).median[0]
+    unknown = model.forecast(series, horizon=32, seed=7).median[0]
+    # The model takes 16 steps at a time: from the second time on it sees what is known of the first.
+    np.testing.assert_array_equal(known[:16], unknown[:16])
+    assert (known[16:] != unknown[16:]).any()
+
+
+def test_mistakes_are_python_errors_with_a_sentence(model, tmp_path):
+    with pytest.raises(ValueError, match="beyond the compiled|holds a request"):
+        model.forecast(waves(48), horizon=1000)
+    assert model.forecast(waves(48), horizon=40, extend=True).horizon == 40
+    with pytest.raises(ValueError, match="the level must be between 0 and 1"):
+        model.forecast(waves(48), quantiles=[1.5]).quantiles
+    with pytest.raises(ValueError, match="has no samples"):
+        model.forecast(waves(48), samples=0).stddev
+    with pytest.raises(ValueError, match="axes"):
+        model.forecast(np.zeros((1, 1, 1, 4)))
+    with pytest.raises(ValueError, match="is of numbers"):
+        model.forecast(["a", "b"])
+    with pytest.raises(FileNotFoundError, match="no_such_folder"):
+        tg.load(tmp_path / "no_such_folder", PACKAGE)
+    with pytest.raises(FileNotFoundError, match="No such file"):
+        tg.load(CHECKPOINT, tmp_path / "none.so")
+    with pytest.raises(ValueError, match="expected one of: eager"):
+        tg.load(CHECKPOINT, PACKAGE, mode="fastest")
+
+
+def test_foreign_and_broken_packages_are_refused_before_they_run(tmp_path):
+    whole = PACKAGE.read_bytes()
+    file = tmp_path / "broken.so"
+    for content, says in [
+        (b"PK\3\4", "no shared library"),
+        (b"", "no shared library"),
+        (whole[:50], "was cut"),
+        (whole[: len(whole) // 2], "was cut"),
+        (whole.replace(b'"abi":1', b'"abi":9'), "version 9 of the C interface"),
+        (whole.replace(b'"architecture":"x86-64"', b'"architecture":"risc-v"'), "of the kind risc-v"),
+        (whole.replace(b'"popcnt"', b'"popcat"'), "processors with popcat"),
+        (whole.replace(b'"compiler"', b'"conpiler"'), "lacks 'compiler'"),
+        (whole.replace(b"totograph\0\0\0{", b"totagraph\0\0\0{"), "no header of one"),
+    ]:
+        file.write_bytes(content)
+        with pytest.raises(ValueError, match=says):
+            tg.load(CHECKPOINT, file)
+
+
+def test_a_package_is_found_by_the_checkpoints_configuration(tmp_path, monkeypatch):
+    (tmp_path / PACKAGE.name).symlink_to(PACKAGE)
+    (tmp_path / "other.so").write_bytes(b"no package")
+    assert tg.load(CHECKPOINT, tmp_path).header.name == "tiny_package"
+    monkeypatch.setenv("TOTOGRAPH_PACKAGE_PATH", str(tmp_path))
+    assert tg.load(CHECKPOINT).header.models[0]["buckets"][0]["context"] == 64
+    other = tmp_path / "checkpoint"
+    other.mkdir()
+    config = json.loads((CHECKPOINT / "config.json").read_text())
+    (other / "config.json").write_text(json.dumps({**config, "embed_dim": 768}))
+    with pytest.raises(FileNotFoundError, match="has another model or device"):
+        tg.load(other)
+
+
+def test_threads_share_a_model_and_other_threads_run_meanwhile(model):
+    model.warm_up()
+    expected = model.forecast(waves(48), horizon=8, seed=7).samples()
+    results = []
+    threads = [
+        threading.Thread(target=lambda: results.append(model.forecast(waves(48), horizon=8, seed=7).samples()))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 8
+    for result in results:
+        np.testing.assert_array_equal(result, expected)
+    counted = json.loads(model.metrics())["entries"]
+    assert sum(entry["forecasts"] for entry in counted) >= 9
+    assert "totograph_" in model.metrics("prometheus")
+
+
+def test_pandas(model):
+    pandas = pytest.importorskip("pandas")
+    index = pandas.date_range("2026-01-01", periods=48, freq="h")
+    table = pandas.DataFrame({"load": waves(48), "heat": waves(48) + 1}, index=index)
+    table.loc[index[40], "heat"] = None
+    f = model.forecast(table, horizon=8, quantiles=[0.1, 0.9], seed=7)
+    ahead = pandas.date_range(index[-1] + index.freq, periods=8, freq="h")
+    answer = f.to_pandas(ahead)
+    assert list(answer.columns) == [("load", 0.1), ("load", 0.9), ("heat", 0.1), ("heat", 0.9)]
+    np.testing.assert_array_equal(answer[("heat", 0.9)], f.quantiles[1][1])
+    assert answer.index[0] == pandas.Timestamp("2026-01-03")
+    np.testing.assert_array_equal(
+        model.forecast(table["load"], horizon=8, seed=7).samples(), model.forecast(waves(48), horizon=8, seed=7).samples()
+    )
+
+
+def test_the_documents_lines_run(tmp_path, monkeypatch):
+    pytest.importorskip("pandas")
+    text = (Path(__file__).parents[2] / "docs" / "packages.md").read_text()
+    lines = text.split("```python\n")[1].split("```")[0]
+    (tmp_path / "demo.so").symlink_to(PACKAGE)
+    (tmp_path / "checkpoint").symlink_to(CHECKPOINT)
+    monkeypatch.chdir(tmp_path)
+    names = {"series": waves(2, 48)}
+    exec(lines, names)
+    assert names["f"].median.shape == (2, 24)

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import ctypes as c
+import weakref
+from typing import TYPE_CHECKING, Any, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ._interface import Library, totograph_forecast_facts
+
+if TYPE_CHECKING:
+    import pandas
+
+Floats = npt.NDArray[np.float32]
+
+
+def strides_of(array: npt.NDArray[Any]) -> Any:
+    """The strides of an array in elements, as C takes them."""
+    return (c.c_int64 * array.ndim)(*(stride // array.itemsize for stride in array.strides))
+
+
+def pointer_to(array: npt.NDArray[Any], kind: Any) -> Any:
+    return array.ctypes.data_as(c.POINTER(kind))
+
+
+class Forecast:
+    """A result. `lead` below stands for the axes of the series before its steps: none, `[variates]` or
+    `[batch, variates]`."""
+
+    def __init__(self, library: Library, handle: int, rank: int, levels: Sequence[float], names: Sequence[Any] | None):
+        self._library = library
+        self._handle = handle
+        self._release = weakref.finalize(self, library.forecast_release, handle)
+        self._facts = totograph_forecast_facts()
+        library.call("forecast_describe", handle, self._facts)
+        self._rank = rank
+        self._levels = tuple(float(level) for level in levels)
+        self._names = names
+
+    @property
+    def horizon(self) -> int:
+        """Steps that were forecast."""
+        return int(self._facts.horizon)
+
+    @property
+    def context(self) -> int:
+        """Steps of history that it was made from, the newest ones."""
+        return int(self._facts.context)
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """The levels of `quantiles`, as they were asked for."""
+        return self._levels
+
+    @property
+    def quantiles(self) -> Floats:
+        """The quantiles that were asked for: `[levels, *lead, horizon]`."""
+        return self._quantiles(self._levels)
+
+    @property
+    def median(self) -> Floats:
+        """`[*lead, horizon]`."""
+        return self.quantile(0.5)
+
+    def quantile(self, level: float) -> Floats:
+        """A quantile: `[*lead, horizon]`."""
+        return self._quantiles([level])[0]
+
+    @property
+    def mean(self) -> Floats:
+        """The mean, of the model or of the samples: `[*lead, horizon]`."""
+        return self._points("forecast_mean")
+
+    @property
+    def stddev(self) -> Floats:
+        """The standard deviation of the samples, with n - 1: `[*lead, horizon]`."""
+        return self._points("forecast_stddev")
+
+    def samples(self, count: int | None = None, seed: int = 0) -> Floats:
+        """Samples: `[*lead, horizon, count]`. Those of a model that samples are there already; of one that forecasts
+        quantiles, `count` are drawn with the seed, each step by itself."""
+        if count is None:
+            if self._facts.samples == 0:
+                raise ValueError("This forecast has no samples of its own; say how many are to be drawn.")
+            count = int(self._facts.samples)
+        result = np.empty((*self._shape(), count), np.float32)
+        self._library.call("forecast_samples", self._handle, count, seed, pointer_to(result, c.c_float), None)
+        return result.reshape(*self._lead(), self.horizon, count)
+
+    def to_pandas(self, index: Any = None) -> pandas.DataFrame:
+        """The quantiles as a table: a row for each step, with `index`, and columns of variate and level. For one
+        series, not for a batch."""
+        import pandas
+
+        if self._facts.batch != 1:
+            raise ValueError(
+                f"A table holds one series, and this forecast is of {self._facts.batch}; take them one by one."
+            )
+        quantiles = self._quantiles(self._levels).reshape(len(self._levels), -1, self.horizon)
+        names = range(quantiles.shape[1]) if self._names is None else self._names
+        columns = pandas.MultiIndex.from_product([names, self._levels], names=["variate", "level"])
+        table = quantiles.transpose(2, 1, 0).reshape(self.horizon, -1)
+        return pandas.DataFrame(table, index=index, columns=columns)
+
+    def _shape(self) -> tuple[int, int, int]:
+        return int(self._facts.batch), int(self._facts.variates), int(self._facts.horizon)
+
+    def _lead(self) -> tuple[int, ...]:
+        return self._shape()[:2][3 - self._rank :]
+
+    def _quantiles(self, levels: Sequence[float]) -> Floats:
+        wanted = np.ascontiguousarray(levels, np.float64)
+        result = np.empty((len(wanted), *self._shape()), np.float32)
+        self._library.call("forecast_quantiles", self._handle, pointer_to(wanted, c.c_double), len(wanted),
+                           pointer_to(result, c.c_float), None)
+        return result.reshape(len(wanted), *self._lead(), self.horizon)
+
+    def _points(self, function: str) -> Floats:
+        result = np.empty(self._shape(), np.float32)
+        self._library.call(function, self._handle, pointer_to(result, c.c_float), None)
+        return result.reshape(*self._lead(), self.horizon)
