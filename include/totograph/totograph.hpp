@@ -22,6 +22,9 @@
 #include <totograph/graph/program.hpp>
 #include <totograph/io/checkpoint/model_config.hpp>
 #include <totograph/io/checkpoint/safetensors.hpp>
+#include <totograph/models/kronos/candle_forecaster.hpp>
+#include <totograph/models/kronos/load.hpp>
 #include <totograph/models/toto1/family.hpp>
 #include <totograph/models/toto2/family.hpp>
+#include <totograph/models/toto2/session.hpp>
 #include <totograph/version.hpp>

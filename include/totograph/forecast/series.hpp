@@ -6,9 +6,16 @@
 #include <optional>
 #include <span>
 
+#include <totograph/core/categorical.hpp>
 #include <totograph/core/shape.hpp>
 
 namespace totograph {
+
+/// How ids are drawn, by models that forecast those; the others do not read it.
+struct IdDraws {
+    float temperature = 1;  ///< Divides logits; above 0.
+    CategoricalOptions filter{};
+};
 
 /// What a forecast starts from: views of the caller's memory, row-major. Series of one batch have the same number of
 /// variates and steps; the last step is the newest.
@@ -40,6 +47,8 @@ struct Series {
     Index stride = 0;
     Index offset = 0;        ///< Elements before the first row.
     Index future_steps = 0;  ///< Known steps in a row of `future_exogenous`, the horizon or more; 0: the horizon.
+
+    IdDraws draws{};
 
     [[nodiscard]] constexpr Index rows() const { return batch * variates; }
     [[nodiscard]] constexpr Index row_stride() const { return stride == 0 ? steps : stride; }

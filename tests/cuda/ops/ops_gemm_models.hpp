@@ -220,7 +220,17 @@ struct PointwiseInput {
     }
 };
 
-/// The same, where other steps are launched with them.
+/// A GEMM of two tensors side by side, one of which a GEMM makes.
+template <Index rows, Index k, Index columns>
+struct ConcatenatedInput {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("x", {rows, k});
+        out(layer(concatenate(silu(layer(x, 2 * k)), x, 1), columns));
+    }
+};
+
+/// A GEMM of elementwise results, where other steps are launched with them.
 template <Index rows, Index k, Index columns>
 struct PointwiseOfSums {
     static constexpr void record(Recorder& r) {

@@ -25,6 +25,8 @@ using FewRows =
                Row<"rotated into caches, 3 rows", IntoCaches<1, 3>>,
                Row<"GEMM, chain and operands, 9 rows", ActivatedWithOperands<9, 192, 512>>,
                Row<"elementwise, then linear, 5 rows", PointwiseInput<5, 64, 48>>,
+               Row<"side by side, then linear, 5 rows", ConcatenatedInput<5, 64, 48>>,
+               Row<"norm and pair, k of 84, 3 rows", Gated<3, 84, 64>>,
                Row<"elementwise of sums, then linear, 3 rows", PointwiseOfSums<3, 64, 48>>>;
 
 /// Skinny GEMMs of 17 to 64 rows, in tiles.
@@ -51,6 +53,7 @@ using CublasLtRows =
                Row<"linear, 300 rows", Linear<300, 768, 768>>, Row<"norm and pair, 300 rows", Gated<300, 512, 1024>>,
                Row<"bias and residual, 300 rows", Residual<300, 512, 768>>,
                Row<"elementwise, then linear, 300 rows", PointwiseInput<300, 64, 48>>,
+               Row<"side by side, then linear, 300 rows", ConcatenatedInput<300, 64, 48>>,
                Row<"norm and pair, 527 rows", Gated<527, 192, 384>>,
                Row<"elementwise of sums, then linear, 600 rows", PointwiseOfSums<600, 64, 48>>,
                Row<"GEMM and chain, 700 rows", Activated<700, 192, 512>>,
@@ -70,6 +73,7 @@ using Sm90Rows =
                Row<"feed-forward, 1750 rows", FeedForward<1750, 768, 3072>>,
                Row<"feed-forward, 1792 rows", FeedForward<1792, 832, 3072>>,
                Row<"feed-forward, k of 1064, 2112 rows", FeedForward<2112, 1064, 2736>>,
+               Row<"feed-forward, k of 512, 4224 rows", FeedForward<4224, 512, 1368>>,
                Row<"scaled, 1700 rows", Scaled<1700, 512, 3840>>, Row<"bilinear, 1750 rows", Bilinear<1750, 512, 3072>>,
                Row<"scaled, 1100 rows", Scaled<1100, 512, 6144>>,
                Row<"bilinear, 1280 rows", Bilinear<1280, 512, 6144>>>;

@@ -23,7 +23,7 @@ constexpr int column_groups() {
         return tg::cuda::SkinnyGroup<
             typename tg::cuda::ReductionAt<At>::type,
             tg::cuda::SkinnyMember<typename At::template KernelAt<At::launch.norms() + i>, Input, At::launch.scales[i],
-                                   At::launch.weights[i]>...>::groups;
+                                   At::launch.weights[i], Precision::bf16>...>::groups;
     }
     (std::make_integer_sequence<int, At::launch.gemms()>());
 }

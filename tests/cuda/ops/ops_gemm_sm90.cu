@@ -53,7 +53,7 @@ using OddTiles = FeedForward<2112, 1064, 2736>;
 static_assert(runs_on_sm90<OddTiles>() && WarpgroupsOf<OddTiles>::k % tg::cuda::Sm90Tile::k != 0);
 // What stays with cuBLASLt: chains with a sigmoid in GEMMs of a smaller k, stored as f32, or alone; and chains that
 // read a number for each element.
-static_assert(!runs_on_sm90<FeedForward<1280, 704, 6144>>() && !runs_on_sm90<Gated<1280, 768, 6144>>());
+static_assert(!runs_on_sm90<FeedForward<1280, 448, 6144>>() && !runs_on_sm90<Gated<1280, 768, 6144>>());
 struct FeedForwardOfOne {
     static constexpr void record(tg::Recorder& r) {
         Outputs out(r);

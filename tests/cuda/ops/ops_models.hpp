@@ -287,6 +287,7 @@ struct Vocabulary {
         out(argmax(r.state("x", {3, 5, 77})));
         out(argmax(permute(r.state("y", {40, 700}), {1, 0})));
         out(argmax(r.state("z", {4, 5001})));
+        out(argmax(r.state("wide", {64, 2048})));  // too much for a segment
         out(sort(r.state("quantiles", {2, 30, 9})));
         out(sort(permute(r.state("columns", {12, 40}), {1, 0})));
         out(unpack_bits(pack_bits(r.state("signs", {300, 20})), 20));

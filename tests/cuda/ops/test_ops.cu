@@ -31,6 +31,18 @@ static_assert(blocks_of_segment<TurnsOfSteps<DType::f64, 300>>() == 1);
 static_assert(blocks_of_segment<TurnsOfSteps<DType::f32, 5000>>() == tg::cuda::cluster_blocks);
 static_assert(blocks_of_segment<TurnsOfSteps<DType::f64, 5000>>() == tg::cuda::cluster_blocks);
 
+/// A search of rows, and a step after it.
+template <Index rows, Index columns>
+struct Search {
+    static constexpr void record(tg::Recorder& r) {
+        Outputs out(r);
+        out(argmax(r.state("x", {rows, columns})) + 1.0);
+    }
+};
+static_assert(blocks_of_segment<Search<4, 5001>>() > 0);
+// One cluster would search many long rows one after the other.
+static_assert(tg::cuda::Executor<Precision::f32, tg::Program<Search<64, 2048>>>::launches<0>() == 2);
+
 /// Whether a model is one launch by rows, with so many steps aside.
 template <class Model>
 constexpr bool runs_by_rows(int aside = 0) {

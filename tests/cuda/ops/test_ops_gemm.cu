@@ -7,6 +7,7 @@ using namespace ops;
 namespace {
 
 static_assert(rounds_pointwise<PointwiseInput<5, 64, 48>>() && rounds_pointwise<PointwiseOfSums<3, 64, 48>>());
+static_assert(LaunchOf<ConcatenatedInput<5, 64, 48>, 2>::launch.gemm.input_is_bf16);
 static_assert(LaunchOf<PointwiseOfSums<3, 64, 48>>::launch.kind == tg::cuda::LaunchKind::segment);
 
 }  // namespace

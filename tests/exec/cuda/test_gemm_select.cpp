@@ -121,14 +121,21 @@ using Lines = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("few rows are skinny, by tiles where one instruction has not all of them") {
-    CHECK(takes_skinny(16, 768, 768, 768));
-    CHECK(takes_skinny(64, 8, 32, 32));
-    CHECK_FALSE(takes_skinny(65, 768, 768, 768));
-    CHECK_FALSE(takes_skinny(16, 764, 768, 768));    // columns of an instruction
-    CHECK(takes_skinny(16, 768, 752, 752));          // of the last chunk of k, lanes may have none
-    CHECK_FALSE(takes_skinny(16, 768, 756, 756));    // what a lane takes of k at a time
-    CHECK_FALSE(takes_skinny(16, 768, 6152, 6152));  // registers for weights
-    CHECK_FALSE(takes_skinny(16, 768, 768, 770));    // rows that begin at multiples of 16 bytes
+    CHECK(takes_skinny(16, 768, 768, 768, true));
+    CHECK(takes_skinny(64, 8, 32, 32, true));
+    CHECK_FALSE(takes_skinny(65, 768, 768, 768, true));
+    CHECK_FALSE(takes_skinny(16, 764, 768, 768, true));       // columns of an instruction
+    CHECK(takes_skinny(16, 768, 752, 752, true));             // of the last chunk of k, lanes may have none
+    CHECK_FALSE(takes_skinny(16, 768, 756, 756, true));       // what a lane takes of k at a time
+    CHECK_FALSE(takes_skinny(16, 768, 6152, 6152, true));     // registers for weights
+    CHECK_FALSE(takes_skinny(16, 768, 4104, 4104, true, 2));  // the same of a pair
+    CHECK_FALSE(takes_skinny(16, 768, 768, 770, true));       // rows that begin at multiples of 16 bytes
+    // Weights that are f32: a lane takes half of k at a time, and registers hold less.
+    CHECK(takes_skinny(64, 768, 756, 756, false));
+    CHECK_FALSE(takes_skinny(16, 768, 758, 758, false));
+    CHECK(takes_skinny(16, 768, 4096, 4096, false));
+    CHECK_FALSE(takes_skinny(16, 768, 4100, 4100, false));
+    CHECK_FALSE(takes_skinny(16, 768, 2052, 2052, false, 2));
     GemmGroup group = group_of(16, 768, plain(768));
     group.is_skinny = true;
     CHECK(kernel_for(group) == GemmKernel::skinny);
@@ -152,7 +159,8 @@ TEST_CASE("wgmma needs its instructions, many rows, and a short epilogue") {
         CHECK((kernel_for(pair, device) == GemmKernel::sm90) == device.has_wgmma);
     }
     CHECK(kernel_for(group_of(1023, 768, gated(3072))) == GemmKernel::cublaslt);
-    CHECK(kernel_for(group_of(1750, 704, gated(3072))) == GemmKernel::cublaslt);  // a sigmoid takes longer
+    CHECK(kernel_for(group_of(1750, 512, gated(3072))) == GemmKernel::sm90);
+    CHECK(kernel_for(group_of(1750, 448, gated(3072))) == GemmKernel::cublaslt);
     CHECK(kernel_for(group_of(1700, 512, plain(3840))) == GemmKernel::sm90);
     CHECK(kernel_for(group_of(1700, 448, plain(3840))) == GemmKernel::cublaslt);
     CHECK(kernel_for(group_of(1700, 512, plain(3848))) == GemmKernel::cublaslt);
@@ -266,7 +274,7 @@ TEST_CASE("what is selected is always compiled, on any device and with any limit
                 check(group);
                 check(group_of(m, k, gated(n)));
                 check(projection(m, k, n));
-                group.is_skinny = takes_skinny(m, n, k, k);
+                group.is_skinny = takes_skinny(m, n, k, k, true);
                 check(group);
             }
         }
@@ -345,16 +353,20 @@ TEST_CASE("no size of Toto 2.0 falls to a slow path") {
             CAPTURE(gemm.k);
             // One series of 512 steps and a horizon of 96: 18 tokens, of which 3 are read; blocks of 24 patches, 47.
             for (const Index rows : {3, 18, 47}) {
-                CHECK(takes_skinny(rows, gemm.n, gemm.k, gemm.k) == (gemm.k <= SkinnyTile::most_k));
+                for (const bool is_bf16 : {true, false}) {
+                    const int accumulators = gemm.is_gated ? 2 : 1;
+                    CHECK(takes_skinny(rows, gemm.n, gemm.k, gemm.k, is_bf16, accumulators) ==
+                          (gemm.k <= SkinnyTile::most_k(is_bf16, accumulators)));
+                }
             }
             // 64 series of 2048 steps. A pair with a sigmoid has its epilogue inside where k hides it.
             if (gemm.is_gated) {
                 CHECK(kernel_for(group_of(64 * 66, gemm.k, gated(gemm.n))) ==
-                      (gemm.k >= 768 ? GemmKernel::sm90 : GemmKernel::cublaslt));
+                      (gemm.k >= 512 ? GemmKernel::sm90 : GemmKernel::cublaslt));
             }
         }
-        // In other precisions cuBLASLt computes all.
-        GemmGroup in_f32 = group_of(18, config.d_model, gated(config.d_ff));
+        // In other precisions cuBLASLt computes many rows.
+        GemmGroup in_f32 = group_of(64 * 66, config.d_model, gated(config.d_ff));
         in_f32.is_bf16 = false;
         CHECK(kernel_for(in_f32) == GemmKernel::cublaslt);
     }

@@ -28,7 +28,7 @@ constexpr tg::Bucket bucket{.variates = 2, .context = 40, .horizon = 40};
 
 /// The defaults, in blocks of two patches.
 struct Blocks {
-    using Checkpoint = ::Checkpoint;
+    using Checkpoint = toto2_cases::leading_gaps_blocks;
     static constexpr tg::toto2::Toto2Config config = Checkpoint::config;
     static constexpr Inference inference{.decode_block_size = 16};
 };

@@ -251,7 +251,7 @@ private:
         } else if constexpr (At::launch.is_sequence()) {
             launch_sequence<LoweringAt<which>, At>(launcher_, device_, call, turn.stream);
         } else if constexpr (kind == LaunchKind::skinny) {
-            launch_skinny<At>(launcher_, call, turn.stream);
+            launch_skinny<At, precision>(launcher_, call, turn.stream);
         } else {
             launch_gemms<which, entry>(turn, std::make_integer_sequence<int, At::launch.gemms()>());
         }

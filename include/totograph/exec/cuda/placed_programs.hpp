@@ -40,7 +40,7 @@ namespace totograph::cuda {
 template <Precision precision, class... Programs>
 class PlacedPrograms {
 public:
-    /// Whether GEMMs of few rows are skinny, and inputs of the others are stored as bf16.
+    /// Whether weights are bf16, and what GEMMs multiply them by.
     static constexpr bool streams = precision == Precision::bf16;
     using Layout = StateLayout<Programs...>;
     using StateStorage = Bf16States<streams, Programs...>;

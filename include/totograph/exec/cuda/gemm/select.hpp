@@ -50,18 +50,20 @@ struct GemmChoice {
 /// The limits that a program is compiled with: they decide which kernels there are.
 inline constexpr const GemmThresholds& compiled_thresholds = thresholds_of(compiled_for.architecture());
 
-/// Whether a skinny kernel computes a GEMM with bf16 weights: it is bound by reading them once.
+/// Whether a skinny kernel computes a GEMM: it is bound by reading the weights once.
 /// @param input_stride  elements from one row of the input to the next
-constexpr bool takes_skinny(Index m, Index n, Index k, Index input_stride,
+/// @param is_bf16       weights are; else they are f32
+/// @param accumulators  2 for a pair of GEMMs of one input
+constexpr bool takes_skinny(Index m, Index n, Index k, Index input_stride, bool is_bf16, int accumulators = 1,
                             const GemmThresholds& limits = compiled_thresholds) {
-    return m <= limits.skinny_most_m && n % SkinnyTile::n == 0 && k % SkinnyTile::k_unit == 0 &&
-           k <= SkinnyTile::most_k && input_stride % 4 == 0;
+    return m <= limits.skinny_most_m && n % SkinnyTile::n == 0 && k % SkinnyTile::k_unit(is_bf16) == 0 &&
+           k <= SkinnyTile::most_k(is_bf16, accumulators) && input_stride % 4 == 0;
 }
 
 /// The same of a step of a plan.
-constexpr bool takes_skinny(const Kernel& kernel) {
-    return kernel.kind == KernelKind::gemm && (kernel.accumulators == 1 || kernel.k <= SkinnyTile::most_k_of_pair) &&
-           takes_skinny(kernel.rows(), kernel.columns(), kernel.k, kernel.input_stride);
+constexpr bool takes_skinny(const Kernel& kernel, bool is_bf16) {
+    return kernel.kind == KernelKind::gemm &&
+           takes_skinny(kernel.rows(), kernel.columns(), kernel.k, kernel.input_stride, is_bf16, kernel.accumulators);
 }
 
 /// Whether mixtures may be drawn from the accumulators of GEMMs: not where a skinny kernel is worth more.

@@ -29,7 +29,8 @@ struct GemmThresholds {
     /// Tiles of k that `sm90` takes at least, so that the epilogue of a tile ends while the next one is multiplied.
     int sm90_least_k_tiles;
     /// The same with a sigmoid in the epilogue, of a pair that is stored as bf16: 34 to 36 us for 44 to 47
-    /// (`FeedForward` of `test_ops_gemm`, k of 12 tiles, 1,750 rows, n of 3,072). A sigmoid on a pair stored as f32
+    /// (`FeedForward` of `test_ops_gemm`, k of 12 tiles, 1,750 rows, n of 3,072), and 27 us for 35 with k of 8 tiles
+    /// (`bench_cuda_toto2`, `batch_22m`: 4,224 rows, n of 1,368; H100). A sigmoid on a pair stored as f32
     /// took 50 us for 43, on a single GEMM 44 for 33: those never run there.
     int sm90_least_k_tiles_with_sigmoid;
     /// n x accumulators of each GEMM is a multiple of it; `sm90_least_fill` says how much of the last tile may lie
@@ -50,7 +51,7 @@ inline constexpr GemmThresholds thresholds_of_h200{.architecture = 90,
                                                    .skinny_most_m_before_draws = 16,
                                                    .sm90_least_m = 1024,
                                                    .sm90_least_k_tiles = 8,
-                                                   .sm90_least_k_tiles_with_sigmoid = 12,
+                                                   .sm90_least_k_tiles_with_sigmoid = 8,
                                                    .sm90_n_unit = 16,
                                                    .sm90_least_fill = 80,
                                                    .sm90_cluster_least_fill = 80};

@@ -11,18 +11,19 @@
 
 namespace totograph::cuda {
 
-/// Of the skinny kernels: one tensor core instruction has so many rows and columns, and a warp takes so much of k at a
-/// time, eight elements a lane and four lanes a column.
+/// Of the skinny kernels: one tensor core instruction has so many rows and columns, and a lane takes 16 bytes of
+/// weights at a time, of which four lanes read those of one column.
 struct SkinnyTile {
     static constexpr int m = 16;
     static constexpr int n = 8;
-    static constexpr int k = 32;
-    /// Of the last time, lanes may have none: k is a multiple of what one lane takes.
-    static constexpr int k_unit = 8;
-    /// Registers of a thread hold the weights of so much of k.
-    static constexpr Index most_k = 6144;
-    /// The same of a pair of GEMMs, which has twice the weights.
-    static constexpr Index most_k_of_pair = 4096;
+    /// Elements of k that a lane takes at a time, of weights that are bf16 or f32. Of the last time, lanes may have
+    /// none: k is a multiple of it.
+    static constexpr int k_unit(bool is_bf16) { return is_bf16 ? 8 : 4; }
+    /// Registers of a thread hold the weights of so much of k: of a pair of GEMMs, which has twice the weights, and of
+    /// weights that are f32, less.
+    static constexpr Index most_k(bool is_bf16, int accumulators = 1) {
+        return is_bf16 ? (accumulators == 1 ? 6144 : 4096) : (accumulators == 1 ? 4096 : 2048);
+    }
 };
 
 /// Of the `sm90` kernel, but for its columns: two blocks of a cluster have rows that follow each other.

@@ -61,11 +61,21 @@ public:
 private:
     /// The largest key of a warp, whose thread takes every `threads`th column.
     [[nodiscard]] __device__ __forceinline__ std::uint64_t key_of_part(Offset<K> from, int thread, int threads) const {
+        // Loads on their way at a time: of those beyond the row, the last column stands in.
+        constexpr int at_once = 8;
         std::uint64_t best = 0;
-        for (Offset<K> column = thread; column < columns; column += threads) {
-            const float value = in_[from + column * step];
-            const std::uint32_t key = value != value ? 0xffffffffU : categorical::key_of(value);
-            best = std::max(best, std::uint64_t{key} << 32U | (0xffffffffU - static_cast<std::uint32_t>(column)));
+        for (Offset<K> first = thread; first < columns; first += at_once * threads) {
+            float values[at_once];
+#pragma unroll
+            for (int i = 0; i < at_once; ++i) {
+                values[i] = in_[from + min(first + i * threads, columns - 1) * step];
+            }
+#pragma unroll
+            for (int i = 0; i < at_once; ++i) {
+                const auto column = static_cast<std::uint32_t>(min(first + i * threads, columns - 1));
+                const std::uint32_t key = values[i] != values[i] ? 0xffffffffU : categorical::key_of(values[i]);
+                best = std::max(best, std::uint64_t{key} << 32U | (0xffffffffU - column));
+            }
         }
 #pragma unroll
         for (int distance = warp_size / 2; distance > 0; distance /= 2) {

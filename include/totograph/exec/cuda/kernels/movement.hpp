@@ -132,10 +132,12 @@ __device__ void copy_part(const KernelCall& call) {
         return total * K::kernel.output_strides[axis];
     }();
     const auto* in = call.operands[which].template get<T>(positions_of<K>(call));
-    auto* out = call.output.get<T>(positions_of<K>(call)) + begin;
+    auto* out = call.output.get<Output<K>>(positions_of<K>(call)) + begin;
     for_each_place<K, OperandShapeOf<K, which>, Threads>(
         [&](const auto& place) { return in[offset_of<K, StridesOfOperand<K, static_cast<int>(which)>>(place)]; },
-        [&](const auto& place, const T& value) { out[offset_of<K, StridesOfOutput<K>>(place)] = value; });
+        [&](const auto& place, const T& value) {
+            out[offset_of<K, StridesOfOutput<K>>(place)] = stored_as<Output<K>>(value);
+        });
 }
 
 template <class K, class Threads = Blocks<>>

@@ -61,14 +61,14 @@ void launch_sequence(const KernelLauncher& launcher, const Device& device, const
 
 /// Launches GEMMs of few rows with one input, and the norm before them.
 /// @param call_of  gives what a step of the program is launched with
-template <class At, class CallOf>
+template <class At, Precision precision, class CallOf>
 void launch_skinny(const KernelLauncher& launcher, const CallOf& call_of, cudaStream_t stream) {
     [&]<int... i>(std::integer_sequence<int, i...>) {
         using Input = std::conditional_t<At::launch.gemm.input_is_bf16, BFloat16, float>;
         using Group = SkinnyGroup<typename ReductionAt<At>::type,
                                   SkinnyMember<typename At::template KernelAt<At::launch.norms() + i>, Input,
                                                At::launch.scales[static_cast<std::size_t>(i)],
-                                               At::launch.weights[static_cast<std::size_t>(i)]>...>;
+                                               At::launch.weights[static_cast<std::size_t>(i)], precision>...>;
         typename Group::Calls calls{{call_of(At::launch.first_gemm() + i)...}};
         if constexpr (Group::norm_has_operands) {
             calls.call[Group::count] = call_of(At::launch.first);

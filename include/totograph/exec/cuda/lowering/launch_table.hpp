@@ -126,9 +126,10 @@ private:
         if (arena(step.output) != buffers) {
             const std::size_t buffer = arena(step.output);
             const bool is_epilogue = kernel.kind == KernelKind::gemm && !launch.direct.is_possible;
-            const bool is_pointwise = kernel.kind == KernelKind::pointwise && kernel.dtype == DType::f32 &&
-                                      is_alone_at_output<Program>(launch, index);
-            refused[buffer] = refused[buffer] || !(attends || is_epilogue || is_pointwise) || step.output.offset != 0 ||
+            const bool is_copied = kernel.kind == KernelKind::structural && kernel.op == Op::concatenate;
+            const bool can_round = (kernel.kind == KernelKind::pointwise || is_copied) && kernel.dtype == DType::f32 &&
+                                   is_alone_at_output<Program>(launch, index);
+            refused[buffer] = refused[buffer] || !(attends || is_epilogue || can_round) || step.output.offset != 0 ||
                               step.output.position >= 0;
         }
     }

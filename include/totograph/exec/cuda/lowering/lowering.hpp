@@ -19,7 +19,7 @@
 
 namespace totograph::cuda {
 
-/// The launches of a program. `streams` says whether there are skinny GEMMs (weights are bf16). As the program's own
+/// The launches of a program. `streams` says whether weights are bf16, and what GEMMs read may be. As the program's own
 /// tables, that of launches has one iteration of its loop for several.
 ///
 /// All that templates need to know of a launch is in one small table: a constant expression that reads the program's

@@ -21,10 +21,10 @@ namespace lowering_detail {
 /// GEMMs from `step` on that read one input and can run together, all skinny or all by cuBLASLt.
 template <class Program>
 constexpr int gemms_together(int step, int steps, bool streams) {
-    const bool is_skinny = streams && takes_skinny(kernel_of<Program>(step));
+    const bool is_skinny = takes_skinny(kernel_of<Program>(step), streams);
     int end = step;
     while (end < steps && end - step < most_gemms_together && kernel_of<Program>(end).kind == KernelKind::gemm &&
-           (streams && takes_skinny(kernel_of<Program>(end))) == is_skinny &&
+           takes_skinny(kernel_of<Program>(end), streams) == is_skinny &&
            kernel_of<Program>(end).input_stride == kernel_of<Program>(step).input_stride &&
            kernel_of<Program>(end).rows() == kernel_of<Program>(step).rows() &&
            is_same(step_of<Program>(end).input, step_of<Program>(step).input)) {
@@ -55,15 +55,15 @@ constexpr bool norm_ends_with(int norm, int end, int steps) {
 }
 
 /// Whether a norm and the GEMM after it begin a group: a skinny GEMM computes the norm itself, for cuBLASLt
-/// the kernel that rounds its input does.
+/// the kernel that rounds its input to bf16 does.
 template <class Program>
 constexpr bool begins_with_norm(int step, int steps, bool streams) {
-    if (!streams || step + 1 >= steps || kernel_of<Program>(step + 1).kind != KernelKind::gemm ||
+    if (step + 1 >= steps || kernel_of<Program>(step + 1).kind != KernelKind::gemm ||
         !is_norm_of<Program>(step, step + 1)) {
         return false;
     }
-    if (!takes_skinny(kernel_of<Program>(step + 1))) {
-        return true;
+    if (!takes_skinny(kernel_of<Program>(step + 1), streams)) {
+        return streams;
     }
     const int gemms = gemms_together<Program>(step + 1, steps, streams);
     bool absorbs =
@@ -81,7 +81,7 @@ constexpr Launch next_launch(int step, int steps, bool streams) {
     if (norm == 1 || kernel_of<Program>(step).kind == KernelKind::gemm) {
         const Kernel& gemm = kernel_of<Program>(step + norm);
         Launch launch;
-        launch.kind = streams && takes_skinny(gemm) ? LaunchKind::skinny : LaunchKind::gemm;
+        launch.kind = takes_skinny(gemm, streams) ? LaunchKind::skinny : LaunchKind::gemm;
         launch.first = step;
         launch.count = norm + gemms_together<Program>(step + norm, steps, streams);
         launch.has_reduction = norm == 1;

@@ -197,7 +197,7 @@ constexpr RowRun run_of_rows(int first, int end, Index rows, Index widest) {
         RowBytes& own = bytes[static_cast<std::size_t>(run.count)];
         own = row_bytes(step_of<Program>(step), kernel_of<Program>(step), rows, widest);
         bool keeps = own.is_possible;
-        bool aside = kernel_of<Program>(step).iteration.size() <= block_elements;
+        bool aside = elements_of(kernel_of<Program>(step)) <= block_elements;
         for (int before = 0; (keeps || aside) && before < run.count; ++before) {
             const bool apart = are_apart<Program>(first + before, step, &may_overlap<Program>);
             const bool is_aside = run.aside[static_cast<std::size_t>(before)];

@@ -96,10 +96,16 @@ constexpr bool is_same(const Reference& a, const Reference& b) {
            a.position_stride == b.position_stride;
 }
 
+/// Elements that a step goes through: of its result, or of the rows that it looks for the largest number of.
+constexpr Index elements_of(const Kernel& kernel) {
+    const bool searches = kernel.kind == KernelKind::structural && kernel.op == Op::argmax;
+    return searches ? kernel.operands[0].shape.size() : kernel.iteration.size();
+}
+
 template <class Program>
 constexpr bool is_small(int step) {
     const Kernel& kernel = kernel_of<Program>(step);
-    return !stands_alone(kernel) && kernel.iteration.size() <= segment_elements;
+    return !stands_alone(kernel) && elements_of(kernel) <= segment_elements;
 }
 
 /// Whether all that a norm reads beside its rows are weights, such as an epsilon that was folded.

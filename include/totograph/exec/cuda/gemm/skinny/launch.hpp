@@ -47,7 +47,7 @@ private:
     static constexpr int all_column_groups = (column_groups<Members> + ...);
 
     template <class Member, int more>
-    static constexpr bool fits = column_groups<Member> % more == 0 && SkinnyTiles<typename Member::K, more>::fits;
+    static constexpr bool fits = column_groups<Member> % more == 0 && SkinnyTiles<Member, more>::fits;
 
 public:
     /// Groups of columns that a block computes: of few rows one. Of more, all rows travel to each block: so many groups
@@ -76,14 +76,15 @@ public:
         }
         // Weights of a small k take few registers, so that more blocks fit on a multiprocessor.
         constexpr Index largest_k = std::max({Members::K::kernel.k...});
-        constexpr Index of_warps = skinny_k * (block_threads / warp_size);
+        constexpr Index of_warps =
+            std::max({Index{skinny_detail::Chunks<Members>::k}...}) * (block_threads / warp_size);
         return largest_k <= 3 * of_warps ? 3 : largest_k <= 16 * of_warps ? 2 : 1;
     }();
 
 private:
     static constexpr std::size_t shared_bytes = [] {
         if constexpr (is_tiled) {
-            return std::max({sizeof(SkinnyTiles<typename Members::K, groups>)...});
+            return std::max({sizeof(SkinnyTiles<Members, groups>)...});
         } else {
             return std::size_t{0};
         }

@@ -5,16 +5,15 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <cuda_bf16.h>
-
 #include <totograph/core/shape.hpp>
-#include <totograph/exec/cuda/gemm/mma.hpp>
+#include <totograph/exec/cuda/gemm/skinny/skinny_arithmetic.hpp>
 #include <totograph/exec/cuda/gemm/tiles.hpp>
 #include <totograph/exec/cuda/kernels/chain.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/packs.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
+#include <totograph/exec/cuda/runtime/precision.hpp>
 #include <totograph/graph/kernel.hpp>
 
 // What the blocks of both skinny kernels do: how their warps share k, how they read weights and inputs, and the norm.
@@ -25,9 +24,6 @@ namespace totograph::cuda {
 inline constexpr int skinny_m = SkinnyTile::m;
 /// Columns that one tensor core instruction takes.
 inline constexpr int skinny_n = SkinnyTile::n;
-/// Elements of k that a warp takes at a time: eight a lane, four lanes a column.
-inline constexpr int skinny_k = SkinnyTile::k;
-static_assert(SkinnyTile::most_k == 24 * skinny_k * (block_threads / warp_size));
 
 /// Stands for "no norm before the GEMMs".
 struct NoReduction {};
@@ -37,10 +33,12 @@ struct NoReduction {};
 /// @tparam InputType  how its input is stored: float or BFloat16
 /// @tparam scale      the operand of its chain that is the norm of its input; -1 when there is no norm
 /// @tparam weights    a bit for each operand of its chain that is a weight, which nothing in a graph writes
-template <class KernelType, class InputType, int scale, unsigned weights>
+/// @tparam precision  how it multiplies
+template <class KernelType, class InputType, int scale, unsigned weights, Precision precision>
 struct SkinnyMember {
     using K = KernelType;
     using Input = InputType;
+    using Arithmetic = skinny_detail::Arithmetic<precision>;
     static constexpr int scale_operand = scale;
     static constexpr unsigned weight_operands = weights;
     static constexpr unsigned scale_bit = scale < 0 ? 0U : 1U << scale;
@@ -48,22 +46,25 @@ struct SkinnyMember {
 
 namespace skinny_detail {
 
-/// How the warps of a block share k: each has every so manieth chunk of `skinny_k` elements. Of the last chunk, there
-/// may be some quarters only: each is what one lane of a column has.
-template <class K>
+/// How the warps of a block share k: each has every so manieth chunk, which is what the four lanes of a column take at
+/// a time. Of the last chunk, there may be some quarters only: each is what one lane has.
+template <class Member>
 struct Chunks {
+    static constexpr int lane_k = Member::Arithmetic::lane_k;
+    static constexpr int k = 4 * lane_k;
+    static constexpr auto all_k = static_cast<int>(Member::K::kernel.k);
     static constexpr int warps = block_threads / warp_size;
-    static constexpr int count = (static_cast<int>(K::kernel.k) + skinny_k - 1) / skinny_k;
+    static constexpr int count = (all_k + k - 1) / k;
     static constexpr int per_warp = (count + warps - 1) / warps;
     static constexpr bool is_even = count % warps == 0;
-    static constexpr int quarters = static_cast<int>(K::kernel.k) / SkinnyTile::k_unit;
-    static constexpr bool is_whole = K::kernel.k % skinny_k == 0;
+    static constexpr int quarters = all_k / lane_k;
+    static constexpr bool is_whole = all_k % k == 0;
 
     /// Whether a chunk exists.
     static __device__ __forceinline__ bool exists(int chunk) { return is_even || chunk < count; }
     /// Whether a quarter of a chunk does.
     static __device__ __forceinline__ bool exists(int chunk, int quarter) {
-        return is_whole ? exists(chunk) : chunk * (skinny_k / SkinnyTile::k_unit) + quarter < quarters;
+        return is_whole ? exists(chunk) : chunk * 4 + quarter < quarters;
     }
 };
 
@@ -75,25 +76,20 @@ struct ThreadPlace {
     int quarter = lane % 4;
 };
 
-/// Eight neighbours of a GEMM's input.
-template <bool aligned>
-__device__ __forceinline__ Pack<float, 8> load_eight(const float* from) {
+/// Neighbours of a GEMM's input.
+template <bool aligned, int count>
+__device__ __forceinline__ Pack<float, count> load_neighbours(const float* from) requires(count == 4) {
+    return load_pack<1, 4, aligned>(from);
+}
+template <bool aligned, int count>
+__device__ __forceinline__ Pack<float, count> load_neighbours(const float* from) requires(count == 8) {
     const auto low = load_pack<1, 4, aligned>(from);
     const auto high = load_pack<1, 4, aligned>(from + 4);
     return {low.lane[0], low.lane[1], low.lane[2], low.lane[3], high.lane[0], high.lane[1], high.lane[2], high.lane[3]};
 }
-template <bool aligned>
-__device__ __forceinline__ Pack<BFloat16, 8> load_eight(const BFloat16* from) {
-    return load_pack<1, 8, aligned>(from);
-}
-
-/// Two neighbours as a tensor core takes them.
-__device__ __forceinline__ std::uint32_t pair_of(const Pack<float, 8>& pack, int first) {
-    return two_bf16(pack.lane[first], pack.lane[first + 1]);
-}
-__device__ __forceinline__ std::uint32_t pair_of(const Pack<BFloat16, 8>& pack, int first) {
-    return static_cast<std::uint32_t>(pack.lane[first].bits) | static_cast<std::uint32_t>(pack.lane[first + 1].bits)
-                                                                   << 16U;
+template <bool aligned, int count>
+__device__ __forceinline__ Pack<BFloat16, count> load_neighbours(const BFloat16* from) {
+    return load_pack<1, count, aligned>(from);
 }
 
 /// Weights are read once and by nobody else: they should not displace what the caches hold, code and parameters of the
@@ -113,33 +109,34 @@ __device__ __forceinline__ std::uint64_t weights_policy() {
     return policy;
 }
 
-/// The weights of a thread: eight elements of k of a column, for each chunk, GEMM of a pair, and group of columns.
-template <class K, int groups>
-using Weights = uint4[Chunks<K>::per_warp][K::kernel.accumulators][groups];
+/// The weights of a thread: some neighbours in k of a column, for each chunk, GEMM of a pair, and group of columns.
+template <class Member, int groups>
+using Weights = uint4[Chunks<Member>::per_warp][Member::K::kernel.accumulators][groups];
 
 /// Asks for the weights of `groups` times `skinny_n` columns, from `first_column` on. Nothing in a graph writes them,
 /// so they can be on their way before the kernel before has ended.
 /// @return the last address, for `wait_for_predecessor`
-template <class K, int groups>
+template <class Member, int groups>
 __device__ __forceinline__ const void* load_weights(const KernelCall& call, const ThreadPlace& thread, int first_column,
-                                                    Weights<K, groups>& weights) {
+                                                    Weights<Member, groups>& weights) {
+    using K = typename Member::K;
+    using Chunks = skinny_detail::Chunks<Member>;
     const void* last = nullptr;
-    constexpr auto k = static_cast<int>(K::kernel.k);
     constexpr auto columns = static_cast<int>(K::kernel.columns());
-    const auto* weight = static_cast<const __nv_bfloat16*>(call.weight);
+    const auto* weight = static_cast<const typename Member::Arithmetic::Weight*>(call.weight);
     const std::uint64_t policy = weights_policy();
 #pragma unroll
-    for (int j = 0; j < Chunks<K>::per_warp; ++j) {
-        const int chunk = thread.warp + j * Chunks<K>::warps;
+    for (int j = 0; j < Chunks::per_warp; ++j) {
+        const int chunk = thread.warp + j * Chunks::warps;
 #pragma unroll
         for (int a = 0; a < K::kernel.accumulators; ++a) {
 #pragma unroll
             for (int group = 0; group < groups; ++group) {
                 const int column = a * columns + first_column + group * skinny_n + thread.row;
-                const auto* from =
-                    weight + static_cast<std::size_t>(column) * k + chunk * skinny_k + thread.quarter * 8;
+                const auto* from = weight + static_cast<std::size_t>(column) * Chunks::all_k + chunk * Chunks::k +
+                                   thread.quarter * Chunks::lane_k;
                 last = from;
-                weights[j][a][group] = Chunks<K>::exists(chunk, thread.quarter)
+                weights[j][a][group] = Chunks::exists(chunk, thread.quarter)
                                            ? load_weights(reinterpret_cast<const uint4*>(from), policy)
                                            : uint4{0, 0, 0, 0};
             }
@@ -148,18 +145,17 @@ __device__ __forceinline__ const void* load_weights(const KernelCall& call, cons
     return last;
 }
 
-/// Eight elements of k of one of the input's rows.
-template <class K, class Input>
-__device__ __forceinline__ Pack<Input, 8> load_input(const Input* input, const ThreadPlace& thread, int row,
-                                                     int chunk) {
-    return load_eight<K::is_aligned>(input + static_cast<std::size_t>(row) * K::kernel.input_stride + chunk * skinny_k +
-                                     thread.quarter * 8);
-}
-
-/// Adds the products of half a chunk (`step` 0 or 1) to the accumulators of one instruction.
-__device__ __forceinline__ void multiply_step(float (&accumulators)[4], const std::uint32_t (&rows)[4],
-                                              const uint4& weights, int step) {
-    multiply_bf16(accumulators, rows, step == 0 ? weights.x : weights.z, step == 0 ? weights.y : weights.w);
+/// What a lane has of one of the input's rows.
+template <class Member>
+using InputPack = Pack<typename Member::Input, Chunks<Member>::lane_k>;
+template <class Member>
+__device__ __forceinline__ InputPack<Member> load_input(const typename Member::Input* input, const ThreadPlace& thread,
+                                                        int row, int chunk) {
+    using K = typename Member::K;
+    using Chunks = skinny_detail::Chunks<Member>;
+    return load_neighbours<K::is_aligned, Chunks::lane_k>(input +
+                                                          static_cast<std::size_t>(row) * K::kernel.input_stride +
+                                                          chunk * Chunks::k + thread.quarter * Chunks::lane_k);
 }
 
 /// Whether a norm reads anything but the rows that it is of, such as an epsilon that is a weight.

@@ -15,7 +15,7 @@
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
 #include <totograph/graph/kernel.hpp>
 
-// GEMMs of few rows with bf16 weights. They are bound by reading the weights once, so each thread asks for all that
+// GEMMs of few rows. They are bound by reading the weights once, so each thread asks for all that
 // it will read of them before it waits for the kernel before; the chain after the GEMM, and the norm before it, run
 // in the same kernel. What is here is for one tensor core instruction of rows; skinny_tiles.hpp has those of more.
 
@@ -23,15 +23,12 @@ namespace totograph::cuda {
 
 /// `skinny_n` columns of one GEMM of up to `skinny_m` rows, by one block. `Reduction` is the kernel of
 /// a norm of the GEMM's input (or `NoReduction`), whose result is an operand of the chain.
-///
-/// A lane reads eight neighbouring elements of k, and the inputs that go with them: the order of k inside a tensor core
-/// instruction is free, as long as both sides agree.
 template <class Member, class Reduction>
 class SkinnyBlock {
     using K = typename Member::K;
     using Source = Epilogue<K>;
     using Input = typename Member::Input;
-    using Chunks = skinny_detail::Chunks<K>;
+    using Chunks = skinny_detail::Chunks<Member>;
     using ThreadPlace = skinny_detail::ThreadPlace;
     static constexpr int warps = Chunks::warps;
     static constexpr int factors = K::kernel.accumulators;
@@ -53,7 +50,7 @@ class SkinnyBlock {
     using Partial = float[warps][factors][halves * 8][skinny_n + 1];
     using Squares = float[warps][halves * 8];
     /// The inputs and the accumulators of a thread.
-    using Inputs = Pack<Input, 8>[Chunks::per_warp][halves];
+    using Inputs = skinny_detail::InputPack<Member>[Chunks::per_warp][halves];
     using Accumulators = float[factors][4];
 
 public:
@@ -63,8 +60,8 @@ public:
         const ThreadPlace thread;
 
         // Before the kernel before has ended: weights alone.
-        skinny_detail::Weights<K, 1> weights;
-        skinny_detail::load_weights<K, 1>(call, thread, block * skinny_n, weights);
+        skinny_detail::Weights<Member, 1> weights;
+        skinny_detail::load_weights<Member, 1>(call, thread, block * skinny_n, weights);
         const auto item = static_cast<int>(threadIdx.x);
         const int own_row = item / (skinny_n / lanes);
         const int own_column = item % (skinny_n / lanes) * lanes;
@@ -118,7 +115,7 @@ private:
             for (int half = 0; half < halves; ++half) {
                 const int row = thread.row + half * 8;
                 if ((rows % 8 == 0 || row < rows) && Chunks::exists(chunk, thread.quarter)) {
-                    x[j][half] = skinny_detail::load_input<K>(input, thread, row, chunk);
+                    x[j][half] = skinny_detail::load_input<Member>(input, thread, row, chunk);
                 } else {
                     x[j][half] = {};
                 }
@@ -126,30 +123,26 @@ private:
         }
     }
 
-    static __device__ __forceinline__ void multiply(const Inputs& x, const skinny_detail::Weights<K, 1>& weights,
+    static __device__ __forceinline__ void multiply(const Inputs& x, const skinny_detail::Weights<Member, 1>& weights,
                                                     Accumulators& accumulators, float (&square)[halves]) {
-        using skinny_detail::pair_of;
+        using Arithmetic = typename Member::Arithmetic;
 #pragma unroll
         for (int j = 0; j < Chunks::per_warp; ++j) {
             if constexpr (has_reduction) {
 #pragma unroll
                 for (int half = 0; half < halves; ++half) {
 #pragma unroll
-                    for (int i = 0; i < 8; ++i) {
+                    for (int i = 0; i < Chunks::lane_k; ++i) {
                         square[half] += x[j][half].lane[i] * x[j][half].lane[i];
                     }
                 }
             }
 #pragma unroll
             for (int step = 0; step < 2; ++step) {
-                const auto& low = x[j][0];
-                const auto& high = x[j][halves - 1];
-                const std::uint32_t tile[4] = {pair_of(low, step * 4), halves == 1 ? 0U : pair_of(high, step * 4),
-                                               pair_of(low, step * 4 + 2),
-                                               halves == 1 ? 0U : pair_of(high, step * 4 + 2)};
+                const typename Arithmetic::template Rows<halves == 2, Input> tile(x[j][0], x[j][halves - 1], step);
 #pragma unroll
                 for (int a = 0; a < factors; ++a) {
-                    skinny_detail::multiply_step(accumulators[a], tile, weights[j][a][0], step);
+                    Arithmetic::multiply(accumulators[a], tile, weights[j][a][0], step);
                 }
             }
         }

@@ -21,9 +21,10 @@
 namespace totograph::cuda {
 
 /// How a block computes `groups` times `skinny_n` columns of more than `skinny_m` rows, and its shared memory.
-template <class K, int groups>
+template <class Member, int groups>
 struct SkinnyTiles {
-    using Chunks = skinny_detail::Chunks<K>;
+    using K = typename Member::K;
+    using Chunks = skinny_detail::Chunks<Member>;
     static constexpr int warps = Chunks::warps;
     static constexpr int tiles = static_cast<int>((K::kernel.rows() + skinny_m - 1) / skinny_m);
     static constexpr int rows = tiles * skinny_m;
@@ -61,8 +62,10 @@ class SkinnyTilesBlock {
     using K = typename Member::K;
     using Source = Epilogue<K>;
     using Input = typename Member::Input;
-    using Tiles = SkinnyTiles<K, groups>;
-    using Chunks = skinny_detail::Chunks<K>;
+    using Tiles = SkinnyTiles<Member, groups>;
+    using Chunks = skinny_detail::Chunks<Member>;
+    using Arithmetic = typename Member::Arithmetic;
+    using InputPack = skinny_detail::InputPack<Member>;
     using ThreadPlace = skinny_detail::ThreadPlace;
     static constexpr int warps = Chunks::warps;
     static constexpr int tiles = Tiles::tiles;
@@ -79,7 +82,7 @@ class SkinnyTilesBlock {
     using Positions = std::conditional_t<K::has_positions, ReportedAtEnd, NoPositions>;
 
     /// The inputs of a chunk, the accumulators, and the sums of squares of a thread.
-    using Inputs = Pack<Input, 8>[tiles][2];
+    using Inputs = InputPack[tiles][2];
     using Accumulators = float[factors][groups][tiles][4];
     using Squares = float[tiles][2];
 
@@ -101,8 +104,8 @@ public:
         const int first_column = block * Tiles::columns;
 
         // Before the kernel before has ended: weights alone.
-        skinny_detail::Weights<K, groups> weights;
-        const void* last = skinny_detail::load_weights<K, groups>(call, thread, first_column, weights);
+        skinny_detail::Weights<Member, groups> weights;
+        const void* last = skinny_detail::load_weights<Member, groups>(call, thread, first_column, weights);
 
         wait_for_predecessor(last);
         launch_dependents();
@@ -149,7 +152,7 @@ private:
 
     /// Adds up the products of a warp's chunks.
     static __device__ __forceinline__ void multiply(const KernelCall& call, const ThreadPlace& thread,
-                                                    const skinny_detail::Weights<K, groups>& weights,
+                                                    const skinny_detail::Weights<Member, groups>& weights,
                                                     Accumulators& accumulators, Squares& square) {
         const auto* input = call.input.get<Input>(Positions());
         constexpr int together = Tiles::chunks_together;
@@ -192,33 +195,31 @@ private:
                 const int row = tile * skinny_m + half * 8 + thread.row;
                 x[tile][half] = {};
                 if ((rows % skinny_m == 0 || row < rows) && Chunks::exists(chunk, thread.quarter)) {
-                    x[tile][half] = skinny_detail::load_input<K>(input, thread, row, chunk);
+                    x[tile][half] = skinny_detail::load_input<Member>(input, thread, row, chunk);
                 }
             }
         }
     }
 
-    static __device__ __forceinline__ void add_squares(const Pack<Input, 8> (&x)[2], float (&square)[2]) {
+    static __device__ __forceinline__ void add_squares(const InputPack (&x)[2], float (&square)[2]) {
 #pragma unroll
-        for (int i = 0; i < 8; ++i) {
+        for (int i = 0; i < Chunks::lane_k; ++i) {
             square[0] += x[0].lane[i] * x[0].lane[i];
             square[1] += x[1].lane[i] * x[1].lane[i];
         }
     }
 
-    static __device__ __forceinline__ void multiply_tile(const Pack<Input, 8> (&x)[2],
+    static __device__ __forceinline__ void multiply_tile(const InputPack (&x)[2],
                                                          const uint4 (&weights)[factors][groups], int tile,
                                                          Accumulators& accumulators) {
-        using skinny_detail::pair_of;
 #pragma unroll
         for (int step = 0; step < 2; ++step) {
-            const std::uint32_t part[4] = {pair_of(x[0], step * 4), pair_of(x[1], step * 4),
-                                           pair_of(x[0], step * 4 + 2), pair_of(x[1], step * 4 + 2)};
+            const typename Arithmetic::template Rows<true, Input> part(x[0], x[1], step);
 #pragma unroll
             for (int a = 0; a < factors; ++a) {
 #pragma unroll
                 for (int group = 0; group < groups; ++group) {
-                    skinny_detail::multiply_step(accumulators[a][group][tile], part, weights[a][group], step);
+                    Arithmetic::multiply(accumulators[a][group][tile], part, weights[a][group], step);
                 }
             }
         }

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string>
+
+#include <totograph/version.hpp>
+
+#include "../common/command_line_parts.hpp"
+#include "../intake/command_line.hpp"
+#include "options.hpp"
+
+namespace examples {
+
+namespace detail {
+
+inline constexpr const char* candles_footer = R"(
+The file has one row a candle and columns open, high, low and close, perhaps volume and amount, and a column of times.
+The times to come go on as those of the file do: nights, weekends and breaks that it shows are left out.
+A model is a published Kronos tokenizer with its predictor, each a folder. It draws paths; what it is worth on a market
+is for you to find out: --holdout is a beginning.
+
+Examples:
+  candles btc.csv --tokenizer Kronos-Tokenizer-base --predictor Kronos-small --horizon 24
+      draw the close of the next 24 candles
+  candles btc.csv --tokenizer T --predictor P --paths 200 --temperature 0.6 --output bands.csv --all-paths paths.csv
+      keep bands and all paths
+  candles btc.csv --untrained mini
+      see the program at work, with weights that know nothing
+
+Exit codes are those of 'forecast --help'.
+)";
+
+inline void add_draw_options(CLI::App& app, CandlesCommand& options) {
+    const std::string group = "Forecast";
+    app.add_option("--horizon", options.horizon, "Candles to forecast (default: 24)")
+        ->type_name("N")
+        ->check(whole_number<std::int64_t>())
+        ->group(group);
+    app.add_option("--context", options.context, "Use the last N candles (default: as many as the model takes)")
+        ->type_name("N")
+        ->check(whole_number<std::int64_t>())
+        ->group(group);
+    app.add_option("--paths", options.paths, "Paths to draw (default: 20)")
+        ->type_name("N")
+        ->check(whole_number<std::int64_t>())
+        ->group(group);
+    app.add_option("--temperature", options.temperature, "Below 1, paths differ less (default: 1)")
+        ->type_name("T")
+        ->group(group);
+    app.add_option("--top-k", options.top_k, "Draw from the K likeliest ids; 1: no chance; 0: from all (default)")
+        ->type_name("K")
+        ->check(whole_number<std::int64_t>())
+        ->group(group);
+    app.add_option("--top-p", options.top_p,
+                   "Draw from the likeliest ids of this share, unless --top-k says (default: 0.9)")
+        ->type_name("P")
+        ->group(group);
+    app.add_option("--seed", options.seed, "Seed of the random numbers (default: 0)")
+        ->type_name("N")
+        ->check(whole_number<std::uint64_t>())
+        ->group(group);
+    app.add_flag("--consistent", options.consistent, "Put low and high around open and close; no negative volume")
+        ->group(group);
+    app.add_flag("--holdout", options.holdout, "Hide the last candles, forecast them, and compare with what they hold")
+        ->group(group);
+}
+
+inline void add_model_options(CLI::App& app, CandlesCommand& options) {
+    const std::string group = "Model";
+    app.add_option("--tokenizer", options.tokenizer, "Folder of the tokenizer")->type_name("PATH")->group(group);
+    app.add_option("--predictor", options.predictor, "Folder of the predictor")->type_name("PATH")->group(group);
+    app.add_option("--untrained", options.untrained, "A model without training in place of both: mini or small")
+        ->type_name("MODEL")
+        ->group(group);
+    app.add_option("--threads", options.threads, "Threads to compute with (default: one a core)")
+        ->type_name("N")
+        ->check(whole_number<int>())
+        ->group(group);
+}
+
+inline void add_candle_outputs(CLI::App& app, CandlesCommand& options) {
+    const std::string group = "Output";
+    add_list(app, "--quantiles", options.quantiles, split_numbers, "Quantiles of the paths (default: 0.1,0.9)")
+        ->type_name("Q,Q,...")
+        ->group(group);
+    app.add_option("--output", options.output, "Write means and quantiles as CSV (-: to standard output)")
+        ->type_name("FILE.csv")
+        ->group(group);
+    app.add_option("--all-paths", options.paths_output, "Write all paths as CSV")->type_name("FILE.csv")->group(group);
+    app.add_flag("--no-chart", options.no_chart, "Draw no chart")->group(group);
+    app.add_flag("--quiet", options.quiet, "No notes")->group(group);
+}
+
+}  // namespace detail
+
+/// Reads the command line. Nothing comes back when all is said already. Throws `Error(invalid_argument)` with one
+/// sentence for a command line that cannot be used.
+inline std::optional<CandlesCommand> parse_candles_command(int argument_count, const char* const* arguments,
+                                                           std::ostream& out) {
+    CLI::App app("Forecasts candles with a Kronos model.", "candles");
+    app.footer(detail::candles_footer);
+    app.get_formatter()->column_width(30);
+    CandlesCommand options;
+    app.add_option("file", options.input,
+                   "CSV file with the candles of one symbol, perhaps gzipped (-: standard input)")
+        ->required()
+        ->type_name("FILE.csv");
+    app.set_version_flag("--version", "candles " + std::string(totograph::version), "Print the version and stop");
+    add_intake_options(app, options.intake);
+    add_file_options(app, options.intake);
+    detail::add_model_options(app, options);
+    detail::add_draw_options(app, options);
+    detail::add_candle_outputs(app, options);
+    if (!detail::parse(app, "candles", argument_count, arguments, out, "Name the CSV file of candles")) {
+        return std::nullopt;
+    }
+    check_options(options);
+    return options;
+}
+
+}  // namespace examples

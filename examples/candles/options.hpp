@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "../common/checks.hpp"
+#include "../intake/options.hpp"
+
+namespace examples {
+
+/// What the command line of `candles` says.
+struct CandlesCommand {
+    std::filesystem::path input;
+    std::filesystem::path tokenizer;
+    std::filesystem::path predictor;
+    std::string untrained;  ///< The model whose untrained weights are used in place of a checkpoint.
+    IntakeOptions intake;
+    std::int64_t context = 0;  ///< 0: as many as the model takes.
+    std::int64_t horizon = 24;
+    std::int64_t paths = 20;
+    double temperature = 1;
+    std::int64_t top_k = 0;
+    double top_p = 0.9;
+    std::uint64_t seed = 0;
+    bool consistent = false;
+    bool holdout = false;
+    bool no_chart = false;
+    bool quiet = false;
+    int threads = 0;
+    std::vector<double> quantiles;
+    std::filesystem::path output;
+    std::filesystem::path paths_output;
+};
+
+/// Refuses what cannot be. Throws `Error(invalid_argument)`.
+inline void check_options(CandlesCommand& options) {
+    using namespace detail;
+    check_intake(options.intake);
+    if (!options.intake.series.empty() || !options.intake.value.empty()) {
+        reject("candles reads one symbol, with a column for each number; leave --series and --value out.");
+    }
+    const bool has_checkpoint = !options.tokenizer.empty() && !options.predictor.empty();
+    if (options.untrained.empty() != has_checkpoint) {
+        reject(has_checkpoint ? "--untrained stands in place of a checkpoint; leave one of them out."
+                              : "A model is two folders, --tokenizer and --predictor; give both, or try the program "
+                                "with --untrained mini.");
+    }
+    check_at_least(options.horizon, 1, "--horizon");
+    check_at_least(options.paths, 1, "--paths");
+    check_at_least(options.context, 0, "--context");
+    check_at_least(options.top_k, 0, "--top-k");
+    check_at_most(options.top_k, 1 << 20, "--top-k");
+    if (!(options.temperature > 0)) {
+        reject("--temperature must be above 0; for the likeliest path take --top-k 1.");
+    }
+    if (!(options.top_p > 0 && options.top_p <= 1)) {
+        reject("--top-p must be above 0 and at most 1.");
+    }
+    if (options.quantiles.empty()) {
+        options.quantiles = {0.1, 0.9};
+    }
+    for (const double level : options.quantiles) {
+        if (!(level >= 0 && level <= 1)) {
+            reject("--quantiles are between 0 and 1.");
+        }
+    }
+}
+
+}  // namespace examples

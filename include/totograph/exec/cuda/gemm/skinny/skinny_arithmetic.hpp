@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <cuda_bf16.h>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/exec/cuda/gemm/mma.hpp>
+#include <totograph/exec/cuda/gemm/tiles.hpp>
+#include <totograph/exec/cuda/kernels/packs.hpp>
+#include <totograph/exec/cuda/runtime/precision.hpp>
+
+// How skinny GEMMs multiply in each precision. A lane has as many neighbouring elements of k as 16 bytes of weights
+// hold, of one column, and the inputs that go with them: the order of k inside a tensor core instruction is free, as
+// long as both sides agree. Half of them are a step.
+
+namespace totograph::cuda::skinny_detail {
+
+template <Precision precision>
+struct Arithmetic;
+
+/// Two neighbours as a tensor core takes them.
+__device__ __forceinline__ std::uint32_t pair_of(const Pack<float, 8>& pack, int first) {
+    return two_bf16(pack.lane[first], pack.lane[first + 1]);
+}
+__device__ __forceinline__ std::uint32_t pair_of(const Pack<BFloat16, 8>& pack, int first) {
+    return static_cast<std::uint32_t>(pack.lane[first].bits) | static_cast<std::uint32_t>(pack.lane[first + 1].bits)
+                                                                   << 16U;
+}
+
+template <>
+struct Arithmetic<Precision::bf16> {
+    using Weight = __nv_bfloat16;
+    static constexpr int lane_k = SkinnyTile::k_unit(true);
+
+    /// The rows of a step as instructions take them: `low` of one eight of rows, `high` of another.
+    /// @tparam has_high  whether there is another one; else zeros are multiplied
+    template <bool has_high, class Input>
+    struct Rows {
+        std::uint32_t part[4];
+        __device__ __forceinline__ Rows(const Pack<Input, lane_k>& low, const Pack<Input, lane_k>& high, int step)
+            : part{pair_of(low, step * 4), has_high ? pair_of(high, step * 4) : 0U, pair_of(low, step * 4 + 2),
+                   has_high ? pair_of(high, step * 4 + 2) : 0U} {}
+    };
+
+    /// Adds the products of a step to the accumulators of one instruction.
+    template <class Rows>
+    static __device__ __forceinline__ void multiply(float (&accumulators)[4], const Rows& rows, const uint4& weights,
+                                                    int step) {
+        multiply_bf16(accumulators, rows.part, step == 0 ? weights.x : weights.z, step == 0 ? weights.y : weights.w);
+    }
+};
+
+template <>
+struct Arithmetic<Precision::tf32> {
+    using Weight = float;
+    static constexpr int lane_k = SkinnyTile::k_unit(false);
+
+    template <bool has_high, class Input>
+    struct Rows {
+        std::uint32_t part[4];
+        __device__ __forceinline__ Rows(const Pack<float, lane_k>& low, const Pack<float, lane_k>& high, int step)
+            : part{as_tf32(low.lane[step * 2]), has_high ? as_tf32(high.lane[step * 2]) : 0U,
+                   as_tf32(low.lane[step * 2 + 1]), has_high ? as_tf32(high.lane[step * 2 + 1]) : 0U} {}
+    };
+
+    template <class Rows>
+    static __device__ __forceinline__ void multiply(float (&accumulators)[4], const Rows& rows, const uint4& weights,
+                                                    int step) {
+        multiply_tf32(accumulators, rows.part, as_tf32(__uint_as_float(step == 0 ? weights.x : weights.z)),
+                      as_tf32(__uint_as_float(step == 0 ? weights.y : weights.w)));
+    }
+};
+
+/// A number as two of tf32, which together have 22 of its 24 bits.
+struct TwoTf32 {
+    std::uint32_t high, low;
+};
+__device__ __forceinline__ TwoTf32 two_tf32(float value) {
+    const std::uint32_t high = as_tf32(value);
+    return {high, as_tf32(value - __uint_as_float(high))};
+}
+
+/// f32 by tensor cores: a product is three of tf32, without that of the two lower halves. Tensor cores cut off what
+/// they add up where others round, so they add the products of a step alone.
+template <>
+struct Arithmetic<Precision::f32> {
+    using Weight = float;
+    static constexpr int lane_k = SkinnyTile::k_unit(false);
+
+    template <bool has_high, class Input>
+    struct Rows {
+        std::uint32_t high[4];
+        std::uint32_t low[4];
+        __device__ __forceinline__ Rows(const Pack<float, lane_k>& first, const Pack<float, lane_k>& second, int step) {
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                const Pack<float, lane_k>& rows = i % 2 == 0 ? first : second;
+                const TwoTf32 two = two_tf32(rows.lane[step * 2 + i / 2]);
+                high[i] = i % 2 == 0 || has_high ? two.high : 0U;
+                low[i] = i % 2 == 0 || has_high ? two.low : 0U;
+            }
+        }
+    };
+
+    template <class Rows>
+    static __device__ __forceinline__ void multiply(float (&accumulators)[4], const Rows& rows, const uint4& weights,
+                                                    int step) {
+        const TwoTf32 first = two_tf32(__uint_as_float(step == 0 ? weights.x : weights.z));
+        const TwoTf32 second = two_tf32(__uint_as_float(step == 0 ? weights.y : weights.w));
+        float products[4] = {};
+        multiply_tf32(products, rows.high, first.low, second.low);
+        multiply_tf32(products, rows.low, first.high, second.high);
+        multiply_tf32(products, rows.high, first.high, second.high);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            accumulators[i] += products[i];
+        }
+    }
+};
+
+}  // namespace totograph::cuda::skinny_detail

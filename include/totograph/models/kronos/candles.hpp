@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <totograph/core/error.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/forecast/series.hpp>
+#include <totograph/models/kronos/calendar.hpp>
+#include <totograph/models/kronos/parts.hpp>
+
+namespace totograph::kronos {
+
+/// The numbers of a candle.
+enum class Column : std::uint8_t { open, high, low, close, volume, amount };
+
+inline constexpr std::array<std::string_view, column_count> column_names{"open",  "high",   "low",
+                                                                         "close", "volume", "amount"};
+
+/// The history of one symbol, oldest candle first, and the times to forecast: views of the caller's memory.
+struct Candles {
+    std::span<const float> open{};
+    std::span<const float> high{};
+    std::span<const float> low{};
+    std::span<const float> close{};
+    std::span<const float> volume{};  ///< Empty: 0, and so is the amount, as in the reference.
+    std::span<const float> amount{};  ///< Empty: the volume times the mean of the four prices.
+    /// Of each candle, ascending: seconds since the beginning of 1970 of the wall time that the model learned.
+    std::span<const std::int64_t> time{};
+    /// Of the candles to forecast, as many as the horizon.
+    std::span<const std::int64_t> future_time{};
+
+    [[nodiscard]] constexpr const std::span<const float>& column(Column which) const {
+        switch (which) {
+            case Column::open: return open;
+            case Column::high: return high;
+            case Column::low: return low;
+            case Column::close: return close;
+            case Column::volume: return volume;
+            case Column::amount: break;
+        }
+        return amount;
+    }
+};
+
+/// What may differ from call to call. Defaults of draws are the reference's.
+struct CandleOptions {
+    std::uint64_t seed = 0;        ///< The same seed gives the same paths, also in another batch.
+    float temperature = 1;         ///< Divides logits; below 1 paths differ less.
+    std::int32_t top_k = 0;        ///< Draws from so many likeliest ids; 1 always takes the likeliest one; 0 from all.
+    float top_p = 0.9F;            ///< Draws from the likeliest ids of this share. Counts only where `top_k` is 0.
+    std::optional<Index> paths{};  ///< The bucket's when absent.
+    /// Makes candles possible: low and high hold open and close, volume and amount are not negative.
+    bool consistent = false;
+    std::uint32_t first_series = 0;  ///< Number of the first symbol of the batch among all that are forecast.
+};
+
+/// Candles of several symbols as the series that a forecaster takes. Owns what the series views.
+class CandleSeries {
+public:
+    /// Throws `Error` (`invalid_series`, `invalid_argument`) when something is missing, not finite, or not in order.
+    CandleSeries(std::span<const Candles> symbols, const CandleOptions& options) {
+        check_options(options);
+        if (symbols.empty()) {
+            fail(ErrorCode::invalid_argument, "no symbol was given; give at least one.");
+        }
+        for (std::size_t symbol = 0; symbol < symbols.size(); ++symbol) {
+            check(symbols[symbol], symbol, symbols[0].future_time.size());
+            steps_ = std::max(steps_, symbols[symbol].close.size());
+        }
+        values_.reserve(symbols.size() * variate_count * steps_);
+        observed_.reserve(values_.capacity());
+        for (const Candles& symbol : symbols) {
+            add(symbol);
+        }
+        series_ = {
+            .batch = static_cast<Index>(symbols.size()),
+            .variates = variate_count,
+            .steps = static_cast<Index>(steps_),
+            .values = values_,
+            .observed = observed_,
+            .exogenous = stamp_count,
+            .future_exogenous = future_,
+            .first_series = options.first_series,
+            .future_steps = static_cast<Index>(symbols[0].future_time.size()),
+            .draws = {.temperature = options.temperature, .filter = {.top_k = options.top_k, .top_p = options.top_p}}};
+    }
+    CandleSeries(const CandleSeries&) = delete;
+    CandleSeries& operator=(const CandleSeries&) = delete;
+    ~CandleSeries() = default;
+
+    [[nodiscard]] const Series& series() const { return series_; }
+
+private:
+    [[noreturn]] static void fail(ErrorCode code, const std::string& message) {
+        throw Error(code, "candles: " + message);
+    }
+    [[noreturn]] static void fail(std::size_t symbol, const std::string& message) {
+        fail(ErrorCode::invalid_series, "symbol " + std::to_string(symbol) + " " + message);
+    }
+
+    static void check_options(const CandleOptions& options) {
+        if (!(options.temperature > 0 && std::isfinite(options.temperature))) {
+            fail(ErrorCode::invalid_argument, "the temperature should be above 0, found " +
+                                                  std::to_string(options.temperature) +
+                                                  "; for the likeliest candle alone take top_k = 1.");
+        }
+        if (options.top_k < 0 || !(options.top_p > 0 && options.top_p <= 1)) {
+            fail(ErrorCode::invalid_argument, "top_k should be 0 or more and top_p above 0 and at most 1, found " +
+                                                  std::to_string(options.top_k) + " and " +
+                                                  std::to_string(options.top_p) + ".");
+        }
+    }
+
+    static void check(const Candles& candles, std::size_t symbol, std::size_t horizon) {
+        const std::size_t rows = candles.close.size();
+        if (rows == 0) {
+            fail(symbol, "has no candle; give at least one.");
+        }
+        for (std::size_t i = 0; i < column_names.size(); ++i) {
+            const auto which = static_cast<Column>(i);
+            const bool may_be_missing = which == Column::volume || which == Column::amount;
+            check_column(candles.column(which), symbol, column_names[i], rows, may_be_missing);
+        }
+        if (candles.time.size() != rows) {
+            fail(symbol, "has " + std::to_string(rows) + " candles, but " + std::to_string(candles.time.size()) +
+                             " times; give one for each.");
+        }
+        for (std::size_t row = 1; row < rows; ++row) {
+            if (candles.time[row] <= candles.time[row - 1]) {
+                fail(symbol, "has a time in row " + std::to_string(row) +
+                                 " that is not after the one before it; sort the candles, oldest first, and leave "
+                                 "out those that are there twice.");
+            }
+        }
+        if (candles.future_time.empty() || candles.future_time.size() != horizon) {
+            fail(symbol, "has " + std::to_string(candles.future_time.size()) +
+                             " times to forecast; every symbol needs the same number of them, at least one.");
+        }
+    }
+
+    static void check_column(std::span<const float> column, std::size_t symbol, std::string_view name, std::size_t rows,
+                             bool may_be_missing) {
+        if (column.size() != rows && !(may_be_missing && column.empty())) {
+            fail(symbol, "has " + std::to_string(rows) + " values of close, but " + std::to_string(column.size()) +
+                             " of " + std::string(name) + "; give one for each candle.");
+        }
+        for (std::size_t row = 0; row < column.size(); ++row) {
+            if (!std::isfinite(column[row])) {
+                fail(symbol, "holds NaN or infinity in row " + std::to_string(row) + " of " + std::string(name) +
+                                 "; leave the candle out, or fill it.");
+            }
+        }
+    }
+
+    /// The six columns, then the stamps, all of them at the end of a row as long as the longest history.
+    void add(const Candles& candles) {
+        const std::size_t rows = candles.close.size();
+        const auto add_row = [&](const auto& value_at) {
+            values_.insert(values_.end(), steps_ - rows, 0.0F);
+            observed_.insert(observed_.end(), steps_ - rows, std::uint8_t{0});
+            for (std::size_t row = 0; row < rows; ++row) {
+                values_.push_back(value_at(row));
+            }
+            observed_.insert(observed_.end(), rows, std::uint8_t{1});
+        };
+        for (const Column which : {Column::open, Column::high, Column::low, Column::close}) {
+            add_row([&](std::size_t row) { return candles.column(which)[row]; });
+        }
+        const bool has_volume = !candles.volume.empty();
+        add_row([&](std::size_t row) { return has_volume ? candles.volume[row] : 0.0F; });
+        add_row([&](std::size_t row) {
+            if (!has_volume || !candles.amount.empty()) {
+                return has_volume ? candles.amount[row] : 0.0F;
+            }
+            const float sum = candles.open[row] + candles.high[row] + candles.low[row] + candles.close[row];
+            return candles.volume[row] * (sum / 4);
+        });
+        for (std::size_t stamp = 0; stamp < stamp_values.size(); ++stamp) {
+            add_row([&](std::size_t row) { return stamps_of(candles.time[row])[stamp]; });
+        }
+        for (std::size_t stamp = 0; stamp < stamp_values.size(); ++stamp) {
+            for (const std::int64_t time : candles.future_time) {
+                future_.push_back(stamps_of(time)[stamp]);
+            }
+        }
+    }
+
+    std::size_t steps_ = 0;
+    std::vector<float> values_;
+    std::vector<std::uint8_t> observed_;
+    std::vector<float> future_;
+    Series series_;
+};
+
+}  // namespace totograph::kronos

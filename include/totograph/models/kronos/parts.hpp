@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+
+#include <totograph/core/shape.hpp>
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/sizes.hpp>
+#include <totograph/graph/recorder.hpp>
+#include <totograph/models/kronos/calendar.hpp>
+#include <totograph/models/kronos/config.hpp>
+#include <totograph/nn/kv_cache.hpp>
+
+namespace totograph::kronos {
+
+/// Columns of a candle: open, high, low, close, volume, amount.
+inline constexpr Index column_count = 6;
+/// Variates of a series: the columns, then the stamps, which are exogenous.
+inline constexpr Index variate_count = column_count + stamp_count;
+
+/// Whether programs write what they compute on the way to states, and take from states what the reference computed:
+/// candles from `forced.normalised`, and ids from `forced.s1` and `forced.s2` where these are not negative. For tests.
+template <class Model>
+inline constexpr bool keeps_intermediates = [] {
+    if constexpr (requires { Model::keeps_intermediates; }) {
+        return bool{Model::keeps_intermediates};
+    } else {
+        return false;
+    }
+}();
+
+/// What a bucket makes of a model: sizes, counted in candles, and caches.
+template <KronosModel Model, Bucket bucket>
+struct Parts {
+    static constexpr KronosConfig config = Model::config;
+    static constexpr ForecastSizes sizes{bucket, 1};
+    static constexpr bool is_inspected = keeps_intermediates<Model>;
+
+    static constexpr Index context = sizes.context_patches;
+    static constexpr Index horizon = sizes.steps;
+    /// Candles of the context that the predictor sees.
+    static constexpr Index window = std::min(context, config.max_context);
+    /// Whether the context and what is forecast are ever more than it sees. Then the oldest candle leaves, all others
+    /// move to another position, and each step computes the window anew.
+    static constexpr bool slides = context + horizon > config.max_context;
+    /// Candles of a forecast that are decoded with keys and values of those before.
+    static constexpr Index decoded = std::min(horizon - 1, std::max(Index{0}, config.max_context - context));
+
+    /// Keys and values: of the context, and of each path.
+    using Prefix = nn::KvCache<nn::KvCacheSize{
+        .batch = sizes.batch, .samples = 1, .variates = 1, .capacity = window, .width = config.predictor.d_model}>;
+    using Suffix = nn::KvCache<nn::KvCacheSize{.batch = sizes.batch,
+                                               .samples = sizes.samples,
+                                               .variates = 1,
+                                               .capacity = std::max(Index{1}, decoded),
+                                               .width = config.predictor.d_model}>;
+
+    static constexpr void tap(std::string_view name, Tensor x, LayerIndex layer = {}) {
+        if constexpr (is_inspected) {
+            x.recorder().tap(name, x, layer);
+        }
+    }
+};
+
+}  // namespace totograph::kronos

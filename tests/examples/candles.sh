@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What a user of `candles` meets: charts, bands and paths, sessions, bad input, checkpoints that do not fit.
+#
+#     candles.sh <candles> <scratch folder> <fixtures of Kronos>
+set -euo pipefail
+source "$(dirname "$0")/cli.sh" "$1" "$2"
+fixtures="$3"  # an absolute path
+
+# Hours of sessions from 10 to 15, of weekdays from Monday, 2024-03-04 on.
+awk 'BEGIN {
+    print "Date,Open,High,Low,Close,Volume"
+    price = 100
+    for (day = 0; day < 40; ++day) {
+        for (hour = 10; hour < 16 && day % 7 < 5; ++hour) {
+            next_price = price * (1 + 0.01 * sin(day * 1.3 + hour * 2.1))
+            date = day < 28 ? sprintf("03-%02d", day + 4) : sprintf("04-%02d", day - 27)
+            printf "2024-%s %d:00,%.2f,%.2f,%.2f,%.2f,%d\n", date, hour, price, (price > next_price ? price : \
+                next_price) * 1.002, (price < next_price ? price : next_price) * 0.998, next_price, 1000 + day * hour
+            price = next_price
+        }
+    }
+}' > candles.csv
+model=(--untrained mini --threads 2)
+
+"$program" candles.csv "${model[@]}" --horizon 8 --output bands.csv --all-paths paths.csv --consistent > chart
+grep -q 'untrained: it knows nothing' chart || fail "the chart says what it is worth"
+[[ "$(wc -l < bands.csv)" -eq 9 ]] || fail "bands have a heading and a row a candle"
+[[ "$(wc -l < paths.csv)" -eq 161 ]] || fail "there are 8 candles of 20 paths"
+head -1 bands.csv | grep -q 'close_mean,close_q0.1,close_q0.9' || fail "bands have names"
+# Behind Friday, 2024-04-12, come Monday's session and two hours of Tuesday's.
+tail -1 candles.csv | grep -q '^2024-04-12 15:00' || fail "the last candle is Friday's"
+sed -n 2p bands.csv | grep -q '^2024-04-15 10:00' || fail "a weekend has no candles"
+tail -1 bands.csv | grep -q '^2024-04-16 11:00' || fail "a night has no candles"
+awk -F, 'NR > 1 && ($4 < $3 || $4 < $6 || $5 > $3 || $5 > $6 || $7 < 0) { exit 1 }' paths.csv || fail "consistent"
+
+"$program" candles.csv "${model[@]}" --horizon 8 --no-chart --paths 30 --all-paths more.csv --consistent
+head -161 more.csv | cmp - paths.csv || fail "more paths begin with the same ones"
+"$program" candles.csv "${model[@]}" --horizon 8 --output - --seed 1 > other.csv
+cmp -s bands.csv other.csv && fail "another seed has other paths"
+"$program" candles.csv "${model[@]}" --horizon 8 --holdout > holdout
+grep -q 'of the last close' holdout || fail "a holdout is scored"
+cut -d, -f1-5 candles.csv > prices.csv
+"$program" prices.csv "${model[@]}" --output - > /dev/null 2> note
+grep -q "no column 'volume'" note || fail "a missing volume is told"
+
+cut -d, -f1-4 candles.csv > bad.csv
+refuses 3 "no column of numbers 'close'" bad.csv "${model[@]}"
+awk 'NR == 9 { sub(/,[0-9.]*,/, ",abc,") } { print }' candles.csv > bad.csv
+refuses 3 "'abc' is not a number" bad.csv "${model[@]}"
+awk 'NR == 9 { sub(/,[0-9.]*,/, ",inf,") } { print }' candles.csv > bad.csv
+refuses 3 "for open at '2024-03-05 11:00'" bad.csv "${model[@]}"
+awk 'NR == 9 { sub(/,[0-9.]*,/, ",1e300,") } { print }' candles.csv > bad.csv
+refuses 3 "beyond the range of a float" bad.csv "${model[@]}"
+awk 'NR != 9 { print } NR == 20 { print held } NR == 9 { held = $0 }' candles.csv > bad.csv
+refuses 3 "does not come after" bad.csv "${model[@]}"
+head -2 candles.csv > bad.csv
+refuses 3 "1 candle; a forecast needs two or more" bad.csv "${model[@]}"
+cut -d, -f2- candles.csv > bad.csv
+refuses 3 "no column of dates and times" bad.csv "${model[@]}"
+refuses 3 "cannot be opened" nowhere.csv "${model[@]}"
+
+refuses 2 "A model is two folders" candles.csv
+refuses 2 "--untrained takes one of the models" candles.csv --untrained enormous
+refuses 2 "--horizon must be at most" candles.csv "${model[@]}" --horizon 1000
+refuses 2 "--temperature must be above 0" candles.csv "${model[@]}" --temperature 0
+refuses 2 "--top-p must be above 0" candles.csv "${model[@]}" --top-p 1.5
+refuses 4 "has 2 layers of width 104" candles.csv --tokenizer "$fixtures/head_of_52/tokenizer" \
+    --predictor "$fixtures/head_of_52/predictor"
+refuses 4 "Perhaps --tokenizer and --predictor are exchanged" candles.csv \
+    --tokenizer "$fixtures/head_of_52/predictor" --predictor "$fixtures/head_of_52/tokenizer"
+refuses 6 "nowhere" candles.csv "${model[@]}" --output nowhere/bands.csv

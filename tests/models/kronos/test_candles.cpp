@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <totograph/core/error.hpp>
+#include <totograph/models/kronos/calendar.hpp>
+#include <totograph/models/kronos/candles.hpp>
+#include <totograph/models/kronos/future_times.hpp>
+
+#include "models/kronos/fixture.hpp"
+
+// Candles and times as what the programs read.
+
+namespace {
+
+namespace tg = totograph;
+using tg::Index;
+using tg::kronos::Candles;
+using tg::kronos::CandleSeries;
+
+/// Three candles, and two to forecast, which a test can break.
+struct Sample {
+    std::vector<float> open{1, 2, 3}, high{4, 5, 6}, low{0.5F, 1, 2}, close{2, 3, 4}, volume{10, 0, 20};
+    std::vector<std::int64_t> time{0, 60, 120}, future{180, 240};
+
+    [[nodiscard]] Candles candles() const {
+        return {.open = open,
+                .high = high,
+                .low = low,
+                .close = close,
+                .volume = volume,
+                .time = time,
+                .future_time = future};
+    }
+};
+
+std::string refusal(const std::function<void(Sample&)>& break_it, const tg::kronos::CandleOptions& options = {}) {
+    Sample sample;
+    break_it(sample);
+    const Candles candles = sample.candles();
+    try {
+        const CandleSeries series(std::span(&candles, 1), options);
+    } catch (const tg::Error& error) {
+        return error.what();
+    }
+    return "nothing was refused";
+}
+
+bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+/// Column after column of `[rows, columns]`.
+std::vector<std::vector<float>> columns_of(const std::vector<float>& rows, std::size_t columns) {
+    std::vector<std::vector<float>> result(columns);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        result[i % columns].push_back(rows[i]);
+    }
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("stamps are those of the reference") {
+    for (const std::string name : {"head_of_52", "unequal_bits"}) {
+        const kronos_fixture::Tensors tensors(name);
+        for (const std::string axis : {"x", "y"}) {
+            const auto times = tensors.read<double>(axis + "_time");
+            const auto expected = tensors[axis + "_stamp"];
+            for (std::size_t i = 0; i < times.size(); ++i) {
+                const auto stamps = tg::kronos::stamps_of(static_cast<std::int64_t>(times[i]));
+                CHECK(std::vector<float>(stamps.begin(), stamps.end()) ==
+                      std::vector<float>(expected.begin() + static_cast<std::ptrdiff_t>(5 * i),
+                                         expected.begin() + static_cast<std::ptrdiff_t>(5 * i + 5)));
+            }
+        }
+    }
+    // A Wednesday before 1970, a leap day, and a second before midnight.
+    CHECK(tg::kronos::stamps_of(-3600) == std::array<float, 5>{0, 23, 2, 31, 12});
+    CHECK(tg::kronos::stamps_of(1709251199) == std::array<float, 5>{59, 23, 3, 29, 2});
+}
+
+TEST_CASE("missing columns are filled as the reference fills them") {
+    for (const std::string name : {"no_volume", "no_amount_clipped"}) {
+        CAPTURE(name);
+        const kronos_fixture::Tensors tensors(name);
+        const auto all = tensors["candles"];
+        const auto features = tensors["features"];
+        const Index batch = tensors.shape("candles")[0];
+        const Index steps = tensors.shape("candles")[1];
+        const auto columns = static_cast<std::size_t>(tensors.shape("candles")[2]);
+        const auto size = static_cast<std::size_t>(steps) * columns;
+        for (Index b = 0; b < batch; ++b) {
+            const auto begin = all.begin() + b * static_cast<Index>(size);
+            const auto given = columns_of({begin, begin + static_cast<Index>(size)}, columns);
+            std::vector<std::int64_t> time(static_cast<std::size_t>(steps));
+            for (std::size_t i = 0; i < time.size(); ++i) {
+                time[i] = static_cast<std::int64_t>(i);
+            }
+            const Candles candles{.open = given[0],
+                                  .high = given[1],
+                                  .low = given[2],
+                                  .close = given[3],
+                                  .volume = columns > 4 ? std::span<const float>(given[4]) : std::span<const float>(),
+                                  .time = time,
+                                  .future_time = time};
+            const CandleSeries series(std::span(&candles, 1), {});
+            for (Index column = 0; column < tg::kronos::column_count; ++column) {
+                for (Index step = 0; step < steps; ++step) {
+                    const float expected = features[static_cast<std::size_t>((b * steps + step) * 6 + column)];
+                    const float found = series.series().values[static_cast<std::size_t>(column * steps + step)];
+                    // The mean of four prices may be added up in another order.
+                    CHECK(std::abs(found - expected) <= 2e-7F * std::abs(expected));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("a shorter history stands at the end of its row, and is observed there alone") {
+    Sample longer;
+    Sample shorter;
+    for (auto* column : {&shorter.open, &shorter.high, &shorter.low, &shorter.close, &shorter.volume}) {
+        column->erase(column->begin());
+    }
+    shorter.time.erase(shorter.time.begin());
+    const std::array symbols{longer.candles(), shorter.candles()};
+    const CandleSeries given(symbols, {.temperature = 0.5F, .top_k = 4, .top_p = 0.7F, .first_series = 3});
+    const tg::Series& series = given.series();
+    CHECK(series.batch == 2);
+    CHECK(series.variates == 11);
+    CHECK(series.steps == 3);
+    CHECK(series.first_series == 3);
+    CHECK(series.draws.temperature == 0.5F);
+    CHECK(series.draws.filter.top_k == 4);
+    CHECK(series.draws.filter.top_p == 0.7F);
+    const std::size_t second = 33;
+    CHECK(series.values[second] == 0);
+    CHECK(series.values[second + 1] == 2);
+    CHECK(series.observed[second] == 0);
+    CHECK(series.observed[second + 1] == 1);
+    CHECK(series.observed[0] == 1);
+}
+
+TEST_CASE("candles that cannot be forecast are refused with a sentence") {
+    CHECK(has(refusal([](Sample& s) { s.close.clear(); }), "symbol 0 has no candle"));
+    CHECK(has(refusal([](Sample& s) { s.low.pop_back(); }), "3 values of close, but 2 of low"));
+    CHECK(has(refusal([](Sample& s) { s.volume.pop_back(); }), "3 values of close, but 2 of volume"));
+    CHECK(has(refusal([](Sample& s) { s.high[1] = std::numeric_limits<float>::infinity(); }),
+              "holds NaN or infinity in row 1 of high"));
+    CHECK(has(refusal([](Sample& s) { s.time.pop_back(); }), "3 candles, but 2 times"));
+    CHECK(has(refusal([](Sample& s) { s.time[2] = 60; }), "a time in row 2 that is not after the one before it"));
+    CHECK(has(refusal([](Sample& s) { s.future.clear(); }), "0 times to forecast"));
+    CHECK(has(refusal([](Sample&) {}, {.temperature = 0}), "the temperature should be above 0"));
+    CHECK(has(refusal([](Sample&) {}, {.top_k = -1}), "top_k should be 0 or more"));
+    CHECK(has(refusal([](Sample&) {}, {.top_p = 0}), "top_p above 0"));
+    CHECK(refusal([](Sample&) {}) == "nothing was refused");
+}
+
+namespace {
+
+constexpr std::int64_t hour = 3600;
+constexpr std::int64_t day = 24 * hour;
+constexpr std::int64_t monday = 1704067200;  // 2024-01-01
+
+/// Every hour of sessions from 10 to 15, Monday to Friday, of so many days.
+std::vector<std::int64_t> sessions(int days) {
+    std::vector<std::int64_t> times;
+    for (int i = 0; i < days; ++i) {
+        for (std::int64_t at = 10; at < 16 && i % 7 < 5; ++at) {
+            times.push_back(monday + i * day + at * hour);
+        }
+    }
+    return times;
+}
+
+}  // namespace
+
+TEST_CASE("times go on as the history shows") {
+    using tg::kronos::future_times;
+    using Times = std::vector<std::int64_t>;
+    // Nights and weekends: behind the Friday of the third week comes Monday.
+    CHECK(future_times(sessions(19), 7) == Times{monday + 21 * day + 10 * hour, monday + 21 * day + 11 * hour,
+                                                 monday + 21 * day + 12 * hour, monday + 21 * day + 13 * hour,
+                                                 monday + 21 * day + 14 * hour, monday + 21 * day + 15 * hour,
+                                                 monday + 22 * day + 10 * hour});
+    // Three days show nights, but no weekend.
+    CHECK(future_times(sessions(5), 1) == Times{monday + 5 * day + 10 * hour});
+    // Around the clock.
+    Times all;
+    for (std::int64_t at = 0; at < 24 * 20; ++at) {
+        all.push_back(monday + at * hour);
+    }
+    CHECK(future_times(all, 2) == Times{all.back() + hour, all.back() + 2 * hour});
+    // Days without weekends, of which one was a holiday; whole months, to the end of February.
+    Times days;
+    for (int i = 0; i < 26; ++i) {
+        if (i % 7 < 5 && i != 9) {
+            days.push_back(monday + i * day);
+        }
+    }
+    CHECK(future_times(days, 2) == Times{monday + 28 * day, monday + 29 * day});
+    CHECK(future_times(Times{monday - day, monday + 30 * day}, 2) == Times{monday + 59 * day, monday + 90 * day});
+    // A rhythm that never comes again.
+    const Times odd{monday, monday + 1000, monday + 2000, monday + 3 * day};
+    CHECK(future_times(odd, 2) == Times{monday + 3 * day + 1000, monday + 3 * day + 2000});
+    CHECK_THROWS_AS((void)future_times(Times{monday}, 1), tg::Error);
+    CHECK_THROWS_AS((void)future_times(Times{monday, monday}, 1), tg::Error);
+}

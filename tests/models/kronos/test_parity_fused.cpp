@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include <totograph/totograph.hpp>
+
+#include "models/kronos/cases.hpp"
+#include "models/kronos/fixture.hpp"
+#include "models/kronos/parity.hpp"
+
+// All kinds of schedules by the fused executor: without a window that slides, with one that grows and then slides, and
+// with one that slides from the first step on.
+
+namespace {
+
+template <class Case>
+void check(const std::string& name) {
+    using Forecaster = totograph::Forecaster<kronos_cases::Inspected<Case>, Case::bucket>;
+    Forecaster forecaster(kronos_fixture::load<Case>(name), {.threads = 2});
+    kronos_fixture::Parity<Case, Forecaster> parity(forecaster, name);
+    parity.check_greedy();
+    parity.check_drawn();
+}
+
+}  // namespace
+
+TEST_CASE("one_series: the fused executor agrees with the reference") {
+    check<kronos_cases::one_series>("one_series");
+}
+TEST_CASE("head_of_52: the fused executor agrees with the reference") {
+    check<kronos_cases::head_of_52>("head_of_52");
+}
+TEST_CASE("sliding_window: the fused executor agrees with the reference") {
+    check<kronos_cases::sliding_window>("sliding_window");
+}
