@@ -27,7 +27,7 @@ public:
     /// The quota of a process whose `/proc/self/cgroup` says this.
     [[nodiscard]] double quota(const std::string& own) const {
         std::istringstream text(own);
-        return detail::quota_of_groups(text, scratch_.path());
+        return detail::quota_of_groups(text, scratch_.path().string());
     }
 
 private:
@@ -43,6 +43,7 @@ TEST_CASE("a quota of control groups, version 2") {
     groups.write("pod/serve", "cpu.max", "250000 100000\n");
     CHECK(groups.quota("0::/pod/serve\n") == 2.5);
     CHECK(groups.quota("0::/pod\n") == no_processor_limit);
+    CHECK(groups.quota("0:://pod//serve/\n") == 2.5);
     // What the group is in counts too, and the narrowest counts.
     groups.write("pod", "cpu.max", "150000 100000\n");
     CHECK(groups.quota("0::/pod/serve\n") == 1.5);

@@ -7,12 +7,13 @@
 #endif
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <istream>
 #include <limits>
-#include <sstream>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <thread>
 
@@ -30,48 +31,52 @@ inline double quota_over_period(double quota, double period) {
 
 /// The quota of one control group, as its folder tells it: `cpu.max` (version 2) has both numbers or the word `max`,
 /// version 1 a file for each.
-inline double quota_of_group(const std::filesystem::path& folder) {
+inline double quota_of_group(const std::string& folder) {
     double quota = 0;
     double period = 0;
-    if (std::ifstream both(folder / "cpu.max"); both >> quota >> period) {
+    if (std::ifstream both(folder + "/cpu.max"); both >> quota >> period) {
         return quota_over_period(quota, period);
     }
-    std::ifstream quota_file(folder / "cpu.cfs_quota_us");
-    std::ifstream period_file(folder / "cpu.cfs_period_us");
+    std::ifstream quota_file(folder + "/cpu.cfs_quota_us");
+    std::ifstream period_file(folder + "/cpu.cfs_period_us");
     return quota_file >> quota && period_file >> period ? quota_over_period(quota, period) : no_processor_limit;
+}
+
+/// What comes before the next `end` of a text, which is cut behind it.
+inline std::string_view cut_until(std::string_view& text, char end) {
+    const std::size_t found = std::min(text.find(end), text.size());
+    const std::string_view before = text.substr(0, found);
+    text.remove_prefix(std::min(found + 1, text.size()));
+    return before;
 }
 
 /// The least quota of a process's control groups and of all that they are in. `groups` is `/proc/self/cgroup`, lines of
 /// `number:controllers:path`; `mounted` is where control groups are mounted. In a container the path may be that of the
 /// host, of which only the root is there: what is missing does not limit.
-inline double quota_of_groups(std::istream& groups, const std::filesystem::path& mounted) {
+inline double quota_of_groups(std::istream& groups, const std::string& mounted) {
     double least = quota_of_group(mounted);
     for (std::string line; std::getline(groups, line);) {
-        std::istringstream words(line);
-        std::string number;
-        std::string controllers;
-        std::string path;
-        std::getline(words, number, ':');
-        std::getline(words, controllers, ':');
-        std::getline(words, path);
-        std::filesystem::path root = mounted;
+        std::string_view path = line;
+        cut_until(path, ':');  // the number
+        const std::string controllers(cut_until(path, ':'));
+        std::string folder = mounted + "/";
         if (!controllers.empty()) {  // version 1
-            const std::string among = "," + controllers + ",";
-            if (among.find(",cpu,") == std::string::npos) {
+            if (("," + controllers + ",").find(",cpu,") == std::string::npos) {
                 continue;
             }
             std::error_code unknown;
-            root /= std::filesystem::is_directory(mounted / controllers, unknown) ? controllers : std::string("cpu");
+            folder += std::filesystem::is_directory(folder + controllers, unknown) ? controllers : "cpu";
         }
-        const auto relative = std::filesystem::path(path).relative_path().lexically_normal();
-        std::filesystem::path folder = root;
         least = std::min(least, quota_of_group(folder));
-        for (const std::filesystem::path& part : relative) {
+        while (!path.empty()) {
+            const std::string_view part = cut_until(path, '/');
             if (part == "..") {
                 break;  // of a process outside of what this one sees
             }
-            folder /= part;
-            least = std::min(least, quota_of_group(folder));
+            if (!part.empty()) {
+                folder.append("/").append(part);
+                least = std::min(least, quota_of_group(folder));
+            }
         }
     }
     return least;

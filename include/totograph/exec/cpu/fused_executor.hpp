@@ -13,6 +13,7 @@
 
 #include <totograph/core/arena.hpp>
 #include <totograph/core/dtype.hpp>
+#include <totograph/exec/cpu/evaluate/evaluate.hpp>
 #include <totograph/exec/cpu/kernels/fused_kernels.hpp>
 #include <totograph/exec/cpu/kernels/kernel_call.hpp>
 #include <totograph/exec/cpu/kernels/structural_kernels.hpp>
@@ -76,7 +77,8 @@ public:
         auto store = weights.prepared<PreparedWeights<Storage>>();
         std::size_t program = 0;
         const auto prepare = [&](const ProgramTables& tables) {
-            prepared_[program++] = store->get(GraphView{tables.nodes}, tables.weights, weights.source());
+            prepared_[program++] = store->get(GraphView{tables.nodes}, tables.weights, weights.source(),
+                                              &evaluate_some<ops_of_weights<Programs...>()>);
         };
         (prepare(tables_of<Programs>()), ...);
     }

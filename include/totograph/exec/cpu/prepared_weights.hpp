@@ -33,9 +33,7 @@ inline namespace TOTOGRAPH_SIMD_NAMESPACE {
 
 /// What evaluating weights needs of this instruction set.
 struct HostMatmul {
-    static void evaluate(const Node& node, std::span<const TensorData> inputs, const TensorData& out) {
-        cpu::evaluate(node, inputs, out);
-    }
+    Evaluate evaluate = &cpu::evaluate;
 
     static void forget() {}
 
@@ -74,10 +72,12 @@ struct PreparedTensor {
 template <class Storage>
 class PreparedWeights {
 public:
-    /// The prepared form of each of `wanted`, in order; prepares what is not there yet.
+    /// The prepared form of each of `wanted`, in order; prepares what is not there yet. `evaluate` has the ops that
+    /// they are made of.
     std::vector<std::shared_ptr<const PreparedTensor<Storage>>> get(GraphView graph,
                                                                     std::span<const PreparedWeight> wanted,
-                                                                    const TensorSource& source) {
+                                                                    const TensorSource& source,
+                                                                    Evaluate evaluate = &cpu::evaluate) {
         const std::scoped_lock lock(mutex_);
         std::vector<WeightExpression> expressions;
         expressions.reserve(wanted.size());
@@ -88,7 +88,7 @@ public:
         }
         const auto begin = std::chrono::steady_clock::now();
         Team team(Team::threads_for(missing));
-        WeightEvaluator evaluator(graph, source, &team);
+        WeightEvaluator evaluator(graph, source, &team, HostMatmul{evaluate});
         PreparedCache cache =
             missing == 0 ? PreparedCache() : PreparedCache(io::large_cache_folder(), source, layout());
         std::vector<std::shared_ptr<const PreparedTensor<Storage>>> tensors;

@@ -78,7 +78,8 @@ public:
         auto store = weights.prepared<DeviceWeights<Storage>>();
         std::size_t program = 0;
         const auto prepare = [&](const ProgramTables& tables) {
-            prepared_[program++] = store->get(GraphView{tables.nodes}, tables.weights, weights.source());
+            prepared_[program++] = store->get(GraphView{tables.nodes}, tables.weights, weights.source(),
+                                              &cpu::evaluate_some<cpu::ops_of_weights<Programs...>()>);
         };
         (prepare(tables_of<Lowered<Programs>>()), ...);
     }

@@ -174,11 +174,12 @@ private:
         if (!has_room(bytes, bytes_of(sets))) {
             return;
         }
-        std::sort(sets.begin(), sets.end(), [](const Set& a, const Set& b) { return a.used < b.used; });
-        for (const Set& set : sets) {
-            if (!has_room(bytes)) {
-                remove(set);
-            }
+        // A sort of paths is much code for the few sets that there are.
+        while (!sets.empty() && !has_room(bytes)) {
+            const auto oldest =
+                std::min_element(sets.begin(), sets.end(), [](const Set& a, const Set& b) { return a.used < b.used; });
+            remove(*oldest);
+            sets.erase(oldest);
         }
     }
 

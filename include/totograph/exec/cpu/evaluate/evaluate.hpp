@@ -329,17 +329,53 @@ void compute(const Node& node, std::span<const TensorData> inputs, const TensorD
 
 using Compute = void (*)(const Node& node, std::span<const TensorData> inputs, const TensorData& out);
 
+/// The code of an op, of those whose bits are set; null for others, which are not compiled for it.
+template <std::uint64_t ops, std::size_t op>
+constexpr Compute compute_if_wanted() {
+    if constexpr ((ops >> op & 1U) != 0) {
+        return &compute<static_cast<Op>(op)>;
+    } else {
+        return nullptr;
+    }
+}
+
+template <std::uint64_t ops>
 inline constexpr auto compute_of_ops = []<std::size_t... op>(std::index_sequence<op...>) {
-    return std::array<Compute, op_count>{&compute<static_cast<Op>(op)>...};
+    static_assert(op_count <= 64, "totograph: sets of ops are numbers of 64 bits.");
+    return std::array<Compute, op_count>{compute_if_wanted<ops, op>()...};
 }
 (std::make_index_sequence<op_count>());
 
 }  // namespace evaluate_detail
 
+/// The ops of the nodes of programs that are computed before the first run; bit `i` is the op of number `i`.
+template <class... Programs>
+consteval std::uint64_t ops_of_weights() {
+    std::uint64_t ops = 0;
+    const auto add = [&](const GraphView& graph) {
+        const std::vector<char> known = find_weight_expressions(graph);
+        for (int id = 0; id < graph.size(); ++id) {
+            ops |=
+                known[static_cast<std::size_t>(id)] == 0 ? 0 : std::uint64_t{1} << static_cast<unsigned>(graph[id].op);
+        }
+    };
+    (add(Programs::graph), ...);
+    return ops;
+}
+
+/// What computes one node, as `evaluate` does.
+using Evaluate = evaluate_detail::Compute;
+
+/// `evaluate` for nodes of the ops whose bits are set, which alone are compiled for it.
+template <std::uint64_t ops>
+void evaluate_some(const Node& node, std::span<const TensorData> inputs, const TensorData& out) {
+    evaluate_detail::compute_of_ops<ops>[static_cast<std::size_t>(node.op)](node, inputs, out);
+}
+
 /// Computes one node, not one of what lies elsewhere (`weight`, `state`) or is the user's (`opaque`). For a `store`,
 /// `out` is the state and `inputs` begin with the value.
 inline void evaluate(const Node& node, std::span<const TensorData> inputs, const TensorData& out) {
-    evaluate_detail::compute_of_ops[static_cast<std::size_t>(node.op)](node, inputs, out);
+    evaluate_some<~std::uint64_t{0}>(node, inputs, out);
 }
 
 }  // namespace totograph::cpu

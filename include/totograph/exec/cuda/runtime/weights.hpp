@@ -54,11 +54,9 @@ __global__ void compose_weights(const T* a, const T* b, T* out, Index parts, Ind
 /// What evaluating weights leaves to the device: the GEMMs of which weights are composed.
 class DeviceMatmul {
 public:
-    explicit DeviceMatmul(Uploader& uploader) : uploader_(uploader) {}
+    DeviceMatmul(Uploader& uploader, cpu::Evaluate evaluate_nodes) : evaluate(evaluate_nodes), uploader_(uploader) {}
 
-    static void evaluate(const Node& node, std::span<const cpu::TensorData> inputs, const cpu::TensorData& out) {
-        cpu::evaluate(node, inputs, out);
-    }
+    const cpu::Evaluate evaluate;
 
     /// Several GEMMs have one right side, which is large: it stays on the device until `forget`.
     template <class Ranges>
@@ -128,7 +126,10 @@ struct DeviceTensor {
 template <class Storage>
 class DeviceWeights {
 public:
-    std::vector<DeviceTensor> get(GraphView graph, std::span<const PreparedWeight> wanted, const TensorSource& source) {
+    /// Where each of `wanted` is, in order; prepares what is not there yet. `evaluate` has the ops that they are made
+    /// of.
+    std::vector<DeviceTensor> get(GraphView graph, std::span<const PreparedWeight> wanted, const TensorSource& source,
+                                  cpu::Evaluate evaluate) {
         const std::scoped_lock lock(mutex_);
         int index = 0;
         check(cudaGetDevice(&index), "asking for the device in use");
@@ -153,7 +154,7 @@ public:
             }
         }
         if (!missing.empty()) {
-            prepare(graph, wanted, source, expressions, keys, missing, offsets, bytes);
+            prepare(graph, wanted, source, evaluate, expressions, keys, missing, offsets, bytes);
         }
         std::vector<DeviceTensor> tensors;
         for (const std::string& key : keys) {
@@ -191,14 +192,14 @@ private:
     }
 
     void prepare(GraphView graph, std::span<const PreparedWeight> wanted, const TensorSource& source,
-                 const std::vector<WeightExpression>& expressions, const std::vector<std::string>& keys,
-                 const std::vector<std::size_t>& missing, const std::unordered_map<std::string, std::size_t>& offsets,
-                 std::size_t bytes) {
+                 cpu::Evaluate evaluate, const std::vector<WeightExpression>& expressions,
+                 const std::vector<std::string>& keys, const std::vector<std::size_t>& missing,
+                 const std::unordered_map<std::string, std::size_t>& offsets, std::size_t bytes) {
         const auto begin = std::chrono::steady_clock::now();
         auto memory = std::make_shared<DeviceMemory>(bytes);
         Uploader uploader(bytes);
         Team team(Team::threads_for(bytes));
-        WeightEvaluator evaluator(graph, source, &team, DeviceMatmul(uploader));
+        WeightEvaluator evaluator(graph, source, &team, DeviceMatmul(uploader, evaluate));
         PreparedCache cache(io::large_cache_folder(), source,
                             "rows, composed on a device, " + std::string(name(dtype_of<Storage>)));
         int last_layer = -1;
