@@ -37,7 +37,7 @@ template <class Executor, class Program>
 tg::Index saved_bytes(bool reads) {
     using Lowered = tg::cuda::Lowering<Program, Executor::streams>;
     tg::Index elements = 0;
-    Program::loop.for_each_step(Program::steps.size(), [&](int number, int) {
+    Program::loops.for_each_step(Program::steps.size(), [&](int number, tg::LoopTurn) {
         const tg::Step& step = Program::steps[static_cast<std::size_t>(number)];
         const tg::Kernel& kernel = Program::kernels[static_cast<std::size_t>(step.kernel)];
         if (!reads) {

@@ -49,9 +49,10 @@ std::vector<std::vector<float>> states_after(const tg::Weights& weights) {
     return states;
 }
 
+/// @param loops  that are compiled as such; others are written out
 template <Precision precision, class Program>
-void check_loop() {
-    static_assert(tg::cuda::LoweredProgram<Program, precision == Precision::bf16>::loop.times > 1);
+void check_loop(int loops = 1) {
+    REQUIRE(tg::cuda::LoweredProgram<Program, precision == Precision::bf16>::loops.count == loops);
     const tg::Weights weights(std::make_shared<tg::test::MadeUpTensors>());
     const auto found = states_after<precision, Program>(weights);
     const auto expected = states_after<precision, typename tg::WrittenOut<Program>::type>(weights);
@@ -78,5 +79,11 @@ TEST_CASE("a loop computes on a device what its layers do") {
     }
     SUBCASE("of two layers") {
         check_loop<Precision::bf16, tg::Program<loop_models::Alternating>>();
+    }
+    SUBCASE("of several") {
+        check_loop<Precision::bf16, tg::Program<loop_models::TwoStacks<false>>>(2);
+    }
+    SUBCASE("that is launched as if it were none") {
+        check_loop<Precision::bf16, tg::Program<loop_models::SmallSteps>>(0);
     }
 }

@@ -89,6 +89,31 @@ struct ReadsOneLayer {
     }
 };
 
+/// The same, with another stack behind it.
+struct OneDiffers {
+    static constexpr void record(Recorder& r) {
+        const Tensor x = r.state("x", {3, width});
+        const auto record = [&](Tensor input, LayerIndex layer) { return record_layer(r, input, x, layer); };
+        const Tensor between =
+            linear(repeat(8, x, record) + r.state("cache", {3, width}, DType::f32, 5), r.weight("b", {width, width}));
+        const Tensor y = repeat(12, between, [&](Tensor input, LayerIndex layer) { return record(input, layer + 20); });
+        r.store(r.state("y", {3, width}), y);
+    }
+};
+
+/// Layers that make nothing but what they store, of a tensor from before the loop.
+struct WithoutBuffers {
+    static constexpr void record(Recorder& r) {
+        const Tensor x = linear(r.state("x", {3, width}), r.weight("in", {width, width}));
+        const Tensor y = repeat(12, x, [&](Tensor input, LayerIndex layer) {
+            r.store(r.state("cache", {3, width}, DType::f32, layer),
+                    linear(input, r.weight("layers.{}.value", {width, width}, layer)));
+            return input;
+        });
+        r.store(r.state("y", {3, width}), y * 2.0);
+    }
+};
+
 /// Stores late what is computed before the loop: the step before the loop writes a state that is declared behind it.
 struct StoresLate {
     static constexpr void record(Recorder& r) {
@@ -193,10 +218,7 @@ struct TwoGroups {
         return result;
     }();
 };
-/// All loops of a model.
-template <class Model>
-using WithLoops = Program<Model, Passes{}, true, Loops::most>;
-using DecodeOfGroups = WithLoops<toto1::Decode<TwoGroups, bucket, toto1::Rewrites{}>>;
+using DecodeOfGroups = Program<toto1::Decode<TwoGroups, bucket, toto1::Rewrites{}>>;
 
 /// Whether two programs have the same tables, but for how often their loops run.
 template <class A, class B>
@@ -209,25 +231,27 @@ constexpr bool have_equal_tables() {
 
 using Of12 = Program<Stack<12>>;
 using Of48 = Program<Stack<48>>;
-static_assert(Of12::loop.times == 9 && Of48::loop.times == 45 && have_equal_tables<Of12, Of48>());
-static_assert(Program<Stack<4>>::loop.times == 1 && Program<Stack<5>>::loop.times == 2);
-static_assert(Program<Alternating<12>>::loop.times == 3 && Program<Alternating<12>>::loop.period == 2);
-static_assert(Program<Alternating<13>>::loop.times == 3 && Program<Alternating<9>>::loop.times == 1);
-static_assert(Program<Groups>::loop.times > 1);
-static_assert(Program<Prefill>::loop.times > 1 && Program<Decode>::loop.times == 9);
-static_assert(Program<Growing>::loop.times == 5);
+static_assert(Of12::loops[0].times == 9 && Of48::loops[0].times == 45 && have_equal_tables<Of12, Of48>());
+static_assert(Program<Stack<4>>::loops[0].times == 1 && Program<Stack<5>>::loops[0].times == 2);
+static_assert(Program<Alternating<12>>::loops[0].times == 3 && Program<Alternating<12>>::loops[0].period == 2);
+static_assert(Program<Alternating<13>>::loops[0].times == 3 && Program<Alternating<9>>::loops[0].times == 1);
+static_assert(Program<Groups>::loops[0].times > 1);
+static_assert(Program<Prefill>::loops[0].times > 1 && Program<Decode>::loops[0].times == 9);
+static_assert(Program<Growing>::loops[0].times == 5);
 // Of 12 layers, the last two are no part of the loop.
-static_assert(Program<FirstPass<12>>::loop.times == 7);
+static_assert(Program<FirstPass<12>>::loops[0].times == 7);
 static_assert(have_equal_tables<Program<FirstPass<12>>, Program<FirstPass<48>>>());
-static_assert(WithLoops<TwoStacks<false>>::loops.count == 2 && Program<TwoStacks<false>>::loops.count == 1);
-static_assert(WithLoops<TwoStacks<false>>::loops.all[0].times == 6 &&
-              WithLoops<TwoStacks<false>>::loops.all[1].times == 4);
-static_assert(WithLoops<TwoStacks<true>>::loops.count == 0);
-static_assert(WithLoops<TiedStacks>::loops.count == 2);
+static_assert(Program<TwoStacks<false>>::loops.count == 2 && Program<TwoStacks<false>>::loops[0].times == 6 &&
+              Program<TwoStacks<false>>::loops[1].times == 4);
+static_assert(Program<TwoStacks<true>>::loops.count == 0);
+static_assert(Program<TiedStacks>::loops.count == 2);
 static_assert(DecodeOfGroups::loops.count == 2);
-static_assert(Program<ReadsOneLayer>::loop.times == 1);
-static_assert(Program<StoresLate>::loop.times == 1);
-static_assert(Program<CountsDown<false>>::loop.times == 9 && Program<CountsDown<true>>::loop.times == 1);
+static_assert(Program<ReadsOneLayer>::loops[0].times == 1);
+// Of two loops, the one whose iterations differ is written out alone.
+static_assert(Program<OneDiffers>::loops.count == 1 && Program<OneDiffers>::loops[0].times == 9);
+static_assert(Program<WithoutBuffers>::loops[0].times == 9 && Program<WithoutBuffers>::loops[0].buffers.count == 0);
+static_assert(Program<StoresLate>::loops[0].times == 1);
+static_assert(Program<CountsDown<false>>::loops[0].times == 9 && Program<CountsDown<true>>::loops[0].times == 1);
 
 bool is_same(const Reference& a, const Reference& b) {
     return a.space == b.space && a.index == b.index && a.offset == b.offset && a.position == b.position &&
@@ -338,11 +362,15 @@ TEST_CASE("a loop written out is the model recorded with all layers") {
         check_unrolled<Program<FirstPass<12>>>();
     }
     SUBCASE("several loops") {
-        check_unrolled<WithLoops<TwoStacks<false>>>();
-        check_unrolled<WithLoops<TwoStacks<true>>>();
+        check_unrolled<Program<TwoStacks<false>>>();
+        check_unrolled<Program<TwoStacks<true>>>();
         check_unrolled<DecodeOfGroups>();
     }
+    SUBCASE("whose layers make nothing but what they store") {
+        check_unrolled<Program<WithoutBuffers>>();
+    }
     SUBCASE("not to be repeated") {
+        check_unrolled<Program<OneDiffers>>();
         check_unrolled<Program<ReadsOneLayer>>();
         check_unrolled<Program<StoresLate>>();
     }
@@ -351,12 +379,23 @@ TEST_CASE("a loop written out is the model recorded with all layers") {
     }
 }
 
+TEST_CASE("the iteration before the written one is one of its loop") {
+    constexpr const Loops& loops = Program<TwoStacks<false>>::loops;
+    for (const int number : {0, 1}) {
+        const LoopPart& steps = loops[number].steps;
+        for (int step = steps.first; step < steps.first + steps.count; ++step) {
+            CHECK(loops.at(&Loop::steps, step, {number, -1}) ==
+                  loops.at(&Loop::steps, step - steps.count, {number, 0}));
+        }
+    }
+}
+
 TEST_CASE("a loop computes what its layers do, to the bit") {
     const Weights weights(std::make_shared<test::MadeUpTensors>());
     const auto check = [&]<class Model>(std::type_identity<Model>) {
         std::array<float, 3 * width> found{};
         std::array<float, 3 * width> expected{};
-        run<WithLoops<Model>>(weights, found);
+        run<Program<Model>>(weights, found);
         run<typename WrittenOut<Program<Model>>::type>(weights, expected);
         CHECK(found == expected);
         CHECK(found[0] != 0);
@@ -390,6 +429,33 @@ TEST_CASE("a loop checks what its body does") {
         CHECK(error.kind == ModelErrorKind::tensor_left_its_loop);
         CHECK(error.message() ==
               "add: input 1 is `exp` of shape [3, 8], which the body of `repeat` has recorded for itself");
+    }
+    SUBCASE("a layer is named after its iteration") {
+        const auto error_with = [](auto layer_of, LoopChoices choices) {
+            Recorder r(choices);
+            const Tensor x = r.state("x", {3, width});
+            LayerIndex kept;
+            const auto keep = [&](Tensor input, LayerIndex layer) {
+                kept = layer;
+                return input * r.weight("layers.{}.scale", {width}, layer);
+            };
+            const Tensor between = repeat(5, x, keep);
+            const Tensor y = repeat(6, between, [&](Tensor input, LayerIndex layer) {
+                return input + r.weight("layers.{}.bias", {width}, layer_of(layer, kept));
+            });
+            r.store(r.state("y", {3, width}), y);
+            return r.take_graph().error;
+        };
+        for (const LoopChoices choices : {LoopChoices{0}, all_iterations}) {
+            const ModelError error = error_with([](LayerIndex, LayerIndex kept) { return kept; }, choices);
+            CHECK(error.kind == ModelErrorKind::layer_left_its_loop);
+            CHECK(error.message() ==
+                  "weight 'layers.{}.bias': its layer is that of an iteration of `repeat` that has ended");
+            CHECK(error_with([](LayerIndex layer, LayerIndex kept) { return layer * 2 + kept; }, choices).kind ==
+                  ModelErrorKind::layer_left_its_loop);
+            CHECK(error_with([](LayerIndex layer, LayerIndex) { return layer * 2 + 7; }, choices).kind ==
+                  ModelErrorKind::none);
+        }
     }
     SUBCASE("another shape") {
         const ModelError error = error_of([](Recorder&, Tensor x, LayerIndex, Tensor&) {

@@ -82,10 +82,10 @@ TEST_CASE("a program is the plan of its model") {
 TEST_CASE("programs that run together share their states") {
     using Layout = StateLayout<P, Program<Other>>;
     static_assert(Layout::count == 5 && Layout::program_count == 2);
-    static_assert(Layout::place_of<P>(0, 0) == Layout::place_of<Program<Other>>(2, 0));
+    static_assert(Layout::place_of<P>(0, {}) == Layout::place_of<Program<Other>>(2, {}));
     static_assert(Layout::arena_bytes == std::max(P::arena_bytes, Program<Other>::arena_bytes));
     REQUIRE(Layout::find("x") != nullptr);
-    CHECK(Layout::find("x") == &Layout::entries[Layout::place_of<P>(0, 0)]);
+    CHECK(Layout::find("x") == &Layout::entries[Layout::place_of<P>(0, {})]);
     CHECK(Layout::find("cache", 7) == nullptr);
     for (std::size_t i = 0; i < Layout::count; ++i) {
         CHECK(Layout::entries[i].offset % buffer_alignment == 0);

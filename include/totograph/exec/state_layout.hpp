@@ -40,7 +40,7 @@ private:
     static constexpr StateSlot state_of(int place) {
         const Loops::Place from = Program::loops.place(&Loop::states, place);
         StateSlot slot = Program::states[static_cast<std::size_t>(from.entry)];
-        slot.layer = Program::loops.layer_of(Program::graph[slot.node], from.iteration);
+        slot.layer = Program::loops.layer_of(Program::graph[slot.node], from.turn);
         slot.layer_step = 0;
         return slot;
     }
@@ -119,10 +119,10 @@ public:
         return result;
     }();
 
-    /// The place in `entries` of a state of a program after so many iterations of its loops.
+    /// The place in `entries` of a state of a program at a turn of its loops.
     template <class Program>
-    static constexpr std::size_t place_of(int state, int iteration) {
-        return places<Program>[static_cast<std::size_t>(Program::loops.at(&Loop::states, state, iteration))];
+    static constexpr std::size_t place_of(int state, LoopTurn turn) {
+        return places<Program>[static_cast<std::size_t>(Program::loops.at(&Loop::states, state, turn))];
     }
 
     /// Bytes for intermediates of whichever program runs.

@@ -13,20 +13,20 @@ namespace totograph {
 
 namespace forecast_detail {
 
-template <class Models, Passes passes, int most_loops>
+template <class Models, Passes passes>
 struct PlannedPrograms;
 
-template <class... Models, Passes passes, int most_loops>
-struct PlannedPrograms<ModelList<Models...>, passes, most_loops> {
+template <class... Models, Passes passes>
+struct PlannedPrograms<ModelList<Models...>, passes> {
     static constexpr std::size_t count = sizeof...(Models);
     static_assert(count > 0, "totograph: a schedule needs at least one program.");
 
     /// One of the programs.
     template <std::size_t which>
-    using At = std::tuple_element_t<which, std::tuple<Program<Models, passes, true, most_loops>...>>;
+    using At = std::tuple_element_t<which, std::tuple<Program<Models, passes>...>>;
     /// All programs as arguments of a template.
     template <template <class...> class To>
-    using In = To<Program<Models, passes, true, most_loops>...>;
+    using In = To<Program<Models, passes>...>;
 
     /// Calls `visit.template operator()<which>()` for each program, in order.
     template <class Visit>
@@ -41,9 +41,8 @@ struct PlannedPrograms<ModelList<Models...>, passes, most_loops> {
 }  // namespace forecast_detail
 
 /// The programs of a model for a bucket, in the order in which they run.
-/// @param most_loops  as of `Program`
-template <class Model, Bucket bucket, Passes passes = Passes{}, int most_loops = 1>
+template <class Model, Bucket bucket, Passes passes = Passes{}>
 using SchedulePrograms =
-    forecast_detail::PlannedPrograms<typename FamilyOf<Model>::template Schedule<bucket>::Models, passes, most_loops>;
+    forecast_detail::PlannedPrograms<typename FamilyOf<Model>::template Schedule<bucket>::Models, passes>;
 
 }  // namespace totograph

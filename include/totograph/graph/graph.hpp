@@ -54,12 +54,15 @@ struct Node {
     StateUse use = StateUse::any;  ///< Of a `state`.
     const CustomOperation* custom = nullptr;
 
+    /// Whether two nodes are one but for their inputs and their layer.
+    friend constexpr bool is_alike(const Node& a, const Node& b) {
+        return a.op == b.op && a.dtype == b.dtype && a.shape == b.shape && a.input_count == b.input_count &&
+               a.attributes == b.attributes && is_same_number(a.immediate, b.immediate) &&
+               a.layer_step == b.layer_step && a.loop == b.loop && a.custom == b.custom && a.attention == b.attention &&
+               a.name == b.name && a.use == b.use;
+    }
     friend constexpr bool operator==(const Node& a, const Node& b) {
-        return a.op == b.op && a.dtype == b.dtype && a.shape == b.shape && a.inputs == b.inputs &&
-               a.input_count == b.input_count && a.attributes == b.attributes &&
-               is_same_number(a.immediate, b.immediate) && a.layer == b.layer && a.layer_step == b.layer_step &&
-               a.loop == b.loop && a.custom == b.custom && a.attention == b.attention && a.name == b.name &&
-               a.use == b.use;
+        return a.op == b.op && a.inputs == b.inputs && a.layer == b.layer && is_alike(a, b);
     }
 };
 
@@ -67,7 +70,8 @@ struct Node {
 struct ShortLoop {
     int count = 0;  ///< Of all iterations.
     int recorded = 0;
-    int begin = 0;  ///< What `Node::iteration` is of its first iteration; loops count on from each other.
+    int begin = 0;   ///< What `Node::iteration` is of its first iteration; loops count on from each other.
+    int number = 0;  ///< Of the loop among those of `LoopChoices`.
 };
 
 /// A recorded model: nodes in the order in which they were recorded, which is a valid order to run them in. Each

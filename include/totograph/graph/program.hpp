@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
@@ -16,15 +17,17 @@
 #include <totograph/graph/plan/find_loop.hpp>
 #include <totograph/graph/plan/plan.hpp>
 #include <totograph/graph/record/custom.hpp>
+#include <totograph/graph/record/loop_choices.hpp>
+#include <totograph/graph/record/model_error.hpp>
 #include <totograph/graph/recorder.hpp>
 
 namespace totograph {
 
 /// Records a model: a type with `static constexpr void record(Recorder&)`.
-/// Parameters are those of `Recorder`.
+/// @param choices  how much of its loops
 template <class Model>
-constexpr Graph record(int most_iterations = 0, int most_loops = 1) {
-    Recorder recorder(most_iterations, most_loops);
+constexpr Graph record(LoopChoices choices = all_iterations) {
+    Recorder recorder(choices);
     Model::record(recorder);
     return recorder.take_graph();
 }
@@ -114,6 +117,9 @@ consteval bool check_recording() {
     static_assert(kind != tensor_left_its_loop,
                   "totograph: what the body of a loop records ends with the iteration, but for its result; return it, "
                   "or record it before the loop.");
+    static_assert(kind != layer_left_its_loop,
+                  "totograph: the layer that the body of a loop is given ends with the iteration; name weights and "
+                  "states by it within the body.");
     static_assert(kind != input_count_differs,
                   "totograph: an operation has another number of inputs than its row of `op_table` says.");
     static_assert(kind != different_recorders, "totograph: the tensors of one operation come from two recorders.");
@@ -126,32 +132,10 @@ constexpr bool fits(std::size_t count, std::size_t room) {
 }
 
 /// A model recorded, rewritten and planned, as tables.
-/// @tparam most_iterations  that are recorded of a loop, and
-/// @tparam most_loops       of how many loops; 0 for all iterations
-template <class Model, Passes passes, bool planned, int most_iterations, int most_loops>
+/// @tparam choices  how much of its loops is recorded
+/// @tparam room     for nodes
+template <class Model, Passes passes, bool planned, LoopChoices choices, std::size_t room>
 struct PlannedModel {
-    struct Recorded {
-        ModelError error;
-        int nodes = 0;     ///< That were recorded.
-        int left_out = 0;  ///< Of iterations that were not recorded.
-    };
-    static constexpr Recorded recorded = [] {
-        const Graph graph = totograph::record<Model>(most_iterations, most_loops);
-        Recorded result{graph.error, graph.size()};
-        for (const Node& node : graph.nodes) {
-            for (const ShortLoop& loop : graph.loops) {
-                result.left_out += node.iteration == loop.begin + 1 ? loop.count - loop.recorded : 0;
-            }
-        }
-        return result;
-    }();
-    static_assert(check_tensors<recorded.error>() && check_blocks<recorded.error>() &&
-                  check_recording<recorded.error>());
-    static constexpr int recorded_nodes = recorded.nodes + recorded.left_out;
-
-    /// Room for a plan, some more than it needs: a constant expression can make a plan, but not keep its vectors, and
-    /// making it twice to count first would double the time to compile.
-    static constexpr auto room = static_cast<std::size_t>(recorded.nodes + recorded.nodes / 4 + 64);
     static constexpr std::size_t fused_room = room / 2 + 64;
     static constexpr std::size_t step_room = !planned ? 1 : passes.fuse_elementwise ? fused_room : room;
     struct Tables {
@@ -169,7 +153,11 @@ struct PlannedModel {
         std::size_t buffer_count = 0;
         std::size_t arena_bytes = 0;
         Loops loops;
-        bool is_whole = true;  ///< Whether the tables stand for all iterations of the model's loops.
+        ModelError error;
+        int recorded_nodes = 0;  ///< Before rewriting, all iterations counted.
+        /// What is to be recorded of loops: as it was, where the tables stand for all iterations.
+        LoopChoices to_record = 0;
+        std::size_t room_needed = 0;  ///< For nodes.
     };
 
     template <class From, class To>
@@ -181,13 +169,35 @@ struct PlannedModel {
         return from.size();
     }
 
+    static constexpr int count_recorded(const Graph& graph) {
+        int count = graph.size();
+        for (const Node& node : graph.nodes) {
+            for (const ShortLoop& loop : graph.loops) {
+                count += node.iteration == loop.begin + 1 ? loop.count - loop.recorded : 0;
+            }
+        }
+        return count;
+    }
+
     static constexpr Tables tables = [] {
         Tables result{};
-        const Graph graph = rewrite(totograph::record<Model>(most_iterations, most_loops), passes);
+        const Graph recorded = totograph::record<Model>(choices);
+        result.error = recorded.error;
+        result.to_record = choices;
+        if (recorded.error.kind != ModelErrorKind::none) {
+            return result;
+        }
+        result.recorded_nodes = count_recorded(recorded);
+        result.room_needed = recorded.nodes.size() + recorded.nodes.size() / 4 + 64;  // rewrites may add some
+        if (result.room_needed > room) {
+            return result;
+        }
+        const Graph graph = rewrite(recorded, passes);
         const Plan plan = planned ? make_plan(graph, passes) : list_states(graph);
-        result.loops = find_loops(graph, plan);
-        result.is_whole = graph.loops.size() == static_cast<std::size_t>(result.loops.count);
-        if (!result.is_whole) {
+        const FoundLoops found = find_loops(graph, plan, choices);
+        result.loops = found.loops;
+        result.to_record = found.choices;
+        if (result.to_record != choices) {
             return result;
         }
         result.node_count = copy(graph.nodes, result.nodes);
@@ -224,25 +234,18 @@ struct PlannedModel {
     static constexpr auto buffers = first<tables.buffer_count>(tables.buffers);
 };
 
-/// How many iterations of a loop are recorded: the first, two that are compared, and the last; if these differ, more,
-/// so that intermediates find their places, an even number and an odd one, for two of them may be taken as one; if
-/// those differ too, 0, which is all of them.
-inline constexpr std::array<int, 4> iterations_recorded{4, 8, 9, 0};
-
-/// The tables of the first attempt from `attempt` on that stand for all iterations.
-template <class Model, Passes passes, bool planned, int most_loops, std::size_t attempt>
+/// The tables that stand for all iterations of the model's loops, made with more of those, or with more room, where
+/// they would not.
+template <class Model, Passes passes, bool planned, LoopChoices choices, std::size_t room = 1024>
 struct ChosenTables {
-    using Tables = PlannedModel<Model, passes, planned, iterations_recorded[attempt], most_loops>;
-    using type = typename std::conditional_t<Tables::tables.is_whole, std::type_identity<Tables>,
-                                             ChosenTables<Model, passes, planned, most_loops, attempt + 1>>::type;
+    using Tables = PlannedModel<Model, passes, planned, choices, room>;
+    static constexpr ModelError error = Tables::tables.error;
+    static_assert(check_tensors<error>() && check_blocks<error>() && check_recording<error>());
+    using type = typename std::conditional_t<Tables::tables.to_record == choices && Tables::tables.room_needed <= room,
+                                             std::type_identity<Tables>,
+                                             ChosenTables<Model, passes, planned, Tables::tables.to_record,
+                                                          std::max(room, Tables::tables.room_needed)>>::type;
 };
-
-/// The loop of a program that has one, or none.
-template <int count>
-constexpr Loop only_loop(const Loops& loops) {
-    static_assert(count <= 1, "totograph: this program has several loops: ask `Program::loops` for them.");
-    return loops.all[0];
-}
 
 }  // namespace detail
 
@@ -252,22 +255,17 @@ constexpr Loop only_loop(const Loops& loops) {
 ///                   `using operations = OperationSet<...>`.
 /// @tparam planned   whether there are steps to run; an executor that runs the nodes themselves needs none, and a
 ///                   program without them is quicker to compile.
-/// @tparam most_loops  how many loops of the model (`repeat`) are recorded in part, so that the tables have one of
-///                     their iterations for several; of others, all are written out. At most `Loops::most`.
-template <class ModelType, Passes chosen_passes = Passes{}, bool planned = true, int most_loops = planned ? 1 : 0>
+/// @tparam choices   how much of the model's loops (`repeat`) is recorded, at the least, so that the tables have one of
+///                   their iterations for several
+template <class ModelType, Passes chosen_passes = Passes{}, bool planned = true,
+          LoopChoices choices = planned ? 0 : all_iterations>
 struct Program {
-    static_assert(most_loops <= Loops::most, "totograph: a program has at most `Loops::most` loops.");
-    static constexpr std::size_t first_attempt = planned && most_loops > 0
-                                                     ? 0
-                                                     : detail::iterations_recorded.size() -
-                                                           1;  ///< Of those to record loops in part.
-
     /// What was recorded.
     using Model = ModelType;
     /// Operations of the user that the model lists.
     using Operations = typename OperationsOf<Model>::type;
     /// The tables behind what follows.
-    using Planned = typename detail::ChosenTables<Model, chosen_passes, planned, most_loops, first_attempt>::type;
+    using Planned = typename detail::ChosenTables<Model, chosen_passes, planned, choices>::type;
 
     /// The rewrites that were done.
     static constexpr Passes passes = chosen_passes;
@@ -286,20 +284,18 @@ struct Program {
 
     /// The loops of the model, of which all these tables have one iteration for several.
     static constexpr Loops loops = Planned::tables.loops;
-    /// The only one of them; no constant where there are several.
-    static constexpr Loop loop = detail::only_loop<Planned::tables.loops.count>(Planned::tables.loops);
     /// Nodes before rewriting, all iterations counted.
-    static constexpr int recorded_nodes = Planned::recorded_nodes;
+    static constexpr int recorded_nodes = Planned::tables.recorded_nodes;
     /// Bytes of the intermediates of one run.
     static constexpr std::size_t arena_bytes = Planned::tables.arena_bytes;
 };
 
-/// A program with all iterations of its loops written out.
-template <class Program>
+/// A program with all iterations of its loops written out, or with those of some.
+template <class Program, LoopChoices choices = all_iterations>
 struct WrittenOut;
-template <class Model, Passes passes, bool planned, int most_loops>
-struct WrittenOut<Program<Model, passes, planned, most_loops>> {
-    using type = Program<Model, passes, planned, 0>;
+template <class Model, Passes passes, bool planned, LoopChoices own, LoopChoices choices>
+struct WrittenOut<Program<Model, passes, planned, own>, choices> {
+    using type = Program<Model, passes, planned, own | choices>;
 };
 
 }  // namespace totograph

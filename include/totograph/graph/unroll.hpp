@@ -32,8 +32,8 @@ constexpr std::vector<std::uint64_t> unrolled_identities(const ProgramTables& ta
         if (known[static_cast<std::size_t>(place.entry)] != 0) {
             const Node& node = tables.nodes[static_cast<std::size_t>(place.entry)];
             of_nodes[static_cast<std::size_t>(id)] =
-                node_identity(node, loops.layer_of(node, place.iteration), 0, [&](int input) {
-                    return of_nodes[static_cast<std::size_t>(loops.at(&Loop::nodes, input, place.iteration))];
+                node_identity(node, loops.layer_of(node, place.turn), 0, [&](int input) {
+                    return of_nodes[static_cast<std::size_t>(loops.at(&Loop::nodes, input, place.turn))];
                 });
         }
     }
@@ -42,7 +42,7 @@ constexpr std::vector<std::uint64_t> unrolled_identities(const ProgramTables& ta
     for (int i = 0; i < weights; ++i) {
         const Loops::Place place = loops.place(&Loop::weights, i);
         const PreparedWeight& weight = tables.weights[static_cast<std::size_t>(place.entry)];
-        const auto at = [&](int node) { return node < 0 ? -1 : loops.at(&Loop::nodes, node, place.iteration); };
+        const auto at = [&](int node) { return node < 0 ? -1 : loops.at(&Loop::nodes, node, place.turn); };
         result.push_back(identity_of(of_nodes, at(weight.node), at(weight.second_node), weight.packed));
     }
     return result;
@@ -55,19 +55,17 @@ constexpr std::vector<std::uint64_t> unrolled_identities(const ProgramTables& ta
 class Unrolled {
 public:
     constexpr explicit Unrolled(const ProgramTables& tables) : short_(tables), loops_(tables.loops) {
-        nodes_ =
-            unroll<Node>(&Loop::nodes, tables.nodes, [&](Node node, int iteration) { return at(node, iteration); });
-        steps_ =
-            unroll<Step>(&Loop::steps, tables.steps, [&](Step step, int iteration) { return at(step, iteration); });
-        states_ = unroll<StateSlot>(&Loop::states, tables.states, [&](StateSlot slot, int iteration) {
-            slot.layer = loops_.layer_of(short_.nodes[static_cast<std::size_t>(slot.node)], iteration);
+        nodes_ = unroll<Node>(&Loop::nodes, tables.nodes, [&](Node node, LoopTurn turn) { return at(node, turn); });
+        steps_ = unroll<Step>(&Loop::steps, tables.steps, [&](Step step, LoopTurn turn) { return at(step, turn); });
+        states_ = unroll<StateSlot>(&Loop::states, tables.states, [&](StateSlot slot, LoopTurn turn) {
+            slot.layer = loops_.layer_of(short_.nodes[static_cast<std::size_t>(slot.node)], turn);
             slot.layer_step = 0;
-            slot.node = loops_.at(&Loop::nodes, slot.node, iteration);
+            slot.node = loops_.at(&Loop::nodes, slot.node, turn);
             return slot;
         });
-        buffers_ = unroll<Buffer>(&Loop::buffers, tables.buffers, [&](Buffer buffer, int iteration) {
-            buffer.node = loops_.at(&Loop::nodes, buffer.node, iteration);
-            buffer.first_step = loops_.at(&Loop::steps, buffer.first_step, iteration);
+        buffers_ = unroll<Buffer>(&Loop::buffers, tables.buffers, [&](Buffer buffer, LoopTurn turn) {
+            buffer.node = loops_.at(&Loop::nodes, buffer.node, turn);
+            buffer.first_step = loops_.at(&Loop::steps, buffer.first_step, turn);
             return buffer;
         });
         find_last_steps();
@@ -84,7 +82,7 @@ public:
     }
 
 private:
-    /// The entries of a table, each as `make(entry, iteration)` has it.
+    /// The entries of a table, each as `make(entry, turn)` has it.
     template <class Entry, class Make>
     constexpr std::vector<Entry> unroll(Loops::Part part, std::span<const Entry> entries, const Make& make) const {
         const int count = loops_.unrolled(part, entries.size());
@@ -92,76 +90,74 @@ private:
         result.reserve(static_cast<std::size_t>(count));
         for (int i = 0; i < count; ++i) {
             const Loops::Place place = loops_.place(part, i);
-            result.push_back(make(entries[static_cast<std::size_t>(place.entry)], place.iteration));
+            result.push_back(make(entries[static_cast<std::size_t>(place.entry)], place.turn));
         }
         return result;
     }
 
-    [[nodiscard]] constexpr Node at(Node node, int iteration) const {
+    [[nodiscard]] constexpr Node at(Node node, LoopTurn turn) const {
         for (int i = 0; i < node.input_count; ++i) {
             int& input = node.inputs[static_cast<std::size_t>(i)];
-            input = loops_.at(&Loop::nodes, input, iteration);
+            input = loops_.at(&Loop::nodes, input, turn);
         }
-        node.layer = loops_.layer_of(node, iteration);
+        node.layer = loops_.layer_of(node, turn);
         node.layer_step = 0;
         node.loop = 0;
         node.iteration = -1;
         return node;
     }
 
-    [[nodiscard]] constexpr Reference at(Reference reference, int iteration) const {
+    [[nodiscard]] constexpr Reference at(Reference reference, LoopTurn turn) const {
         switch (reference.space) {
             case Space::none: break;
-            case Space::weight: reference.index = loops_.at(&Loop::weights, reference.index, iteration); break;
-            case Space::state: reference.index = loops_.at(&Loop::states, reference.index, iteration); break;
-            case Space::arena: reference.index = loops_.at(&Loop::buffers, reference.index, iteration); break;
+            case Space::weight: reference.index = loops_.at(&Loop::weights, reference.index, turn); break;
+            case Space::state: reference.index = loops_.at(&Loop::states, reference.index, turn); break;
+            case Space::arena: reference.index = loops_.at(&Loop::buffers, reference.index, turn); break;
         }
         if (reference.position >= 0) {
-            reference.position = loops_.at(&Loop::states, reference.position, iteration);
+            reference.position = loops_.at(&Loop::states, reference.position, turn);
         }
         return reference;
     }
 
-    [[nodiscard]] constexpr Step at(Step step, int iteration) const {
-        step.node = loops_.at(&Loop::nodes, step.node, iteration);
-        step.output = at(step.output, iteration);
-        step.input = at(step.input, iteration);
-        step.weight = at(step.weight, iteration);
+    [[nodiscard]] constexpr Step at(Step step, LoopTurn turn) const {
+        step.node = loops_.at(&Loop::nodes, step.node, turn);
+        step.output = at(step.output, turn);
+        step.input = at(step.input, turn);
+        step.weight = at(step.weight, turn);
         for (Reference& operand : step.operands) {
-            operand = at(operand, iteration);
+            operand = at(operand, turn);
         }
         return step;
     }
 
     /// Of a written iteration, only the last one is followed by what follows its loop: before, its intermediates live
-    /// as long as those of the iteration before it.
+    /// as long as those of the iteration before it. What was there before the loop, and is read in it, lives to its
+    /// end.
     constexpr void find_last_steps() {
         for (int i = 0; i < static_cast<int>(buffers_.size()); ++i) {
-            const Loops::Place place = loops_.place(&Loop::buffers, i);
-            int entry = place.entry;
-            int iteration = place.iteration;
-            int end = 0;  // iterations up to the end of a loop
-            for (const Loop& loop : loops_.loops()) {
-                end += loop.times - 1;
-                if (loop.buffers.has(entry) && iteration < end) {
+            auto [entry, turn] = loops_.place(&Loop::buffers, i);
+            for (int number = 0; number < loops_.count; ++number) {
+                const Loop& loop = loops_[number];
+                if (loop.buffers.has(entry) && loops_.iteration_of(number, turn) + 1 < loop.times) {
                     entry -= loop.buffers.count;
-                    ++iteration;
+                    ++turn.iteration;
                     break;
                 }
                 if (entry < loop.buffers.first - loop.buffers.count &&
                     short_.buffers[static_cast<std::size_t>(entry)].last_step >= loop.steps.first) {
-                    iteration = end;  // all iterations read it
+                    turn = {number + 1, 0};  // all iterations read it
                 }
             }
             const int last = short_.buffers[static_cast<std::size_t>(entry)].last_step;
-            buffers_[static_cast<std::size_t>(i)].last_step = loops_.at(&Loop::steps, last, iteration);
+            buffers_[static_cast<std::size_t>(i)].last_step = loops_.at(&Loop::steps, last, turn);
         }
     }
 
     constexpr void find_weights() {
-        weights_ = unroll<PreparedWeight>(&Loop::weights, short_.weights, [&](PreparedWeight weight, int iteration) {
-            weight.node = loops_.at(&Loop::nodes, weight.node, iteration);
-            weight.second_node = weight.second_node < 0 ? -1 : loops_.at(&Loop::nodes, weight.second_node, iteration);
+        weights_ = unroll<PreparedWeight>(&Loop::weights, short_.weights, [&](PreparedWeight weight, LoopTurn turn) {
+            weight.node = loops_.at(&Loop::nodes, weight.node, turn);
+            weight.second_node = weight.second_node < 0 ? -1 : loops_.at(&Loop::nodes, weight.second_node, turn);
             return weight;
         });
         const std::vector<std::uint64_t> identities = detail::unrolled_identities(short_);

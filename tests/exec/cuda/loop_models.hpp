@@ -50,4 +50,26 @@ struct Alternating {
     }
 };
 
+/// Layers of small steps, of which one launch takes several layers.
+struct SmallSteps {
+    static constexpr void record(Recorder& r) {
+        const Tensor y = repeat(12, r.state("x", {4, 64}), [&](Tensor x, LayerIndex layer) {
+            return cumsum(x * r.weight("layers.{}.scale", {64}, layer));
+        });
+        r.store(r.state("y", {4, 64}), y);
+    }
+};
+
+/// Two stacks, with another product between them or one right behind the other.
+template <bool has_product>
+struct TwoStacks {
+    static constexpr void record(Recorder& r) {
+        const auto record = [&](Tensor input, LayerIndex layer) { return record_layer<1792>(r, input, layer); };
+        Tensor x = repeat(12, r.state("x", {1792, 512}), record);
+        x = has_product ? tanh(linear(x, r.weight("between", {512, 512}))) : x;
+        x = repeat(12, x, [&](Tensor input, LayerIndex layer) { return record(input, layer + 20); });
+        r.store(r.state("y", {1792, 512}), x);
+    }
+};
+
 }  // namespace loop_models

@@ -2,6 +2,7 @@
 // How GEMMs are computed on a device: no device is needed, and no CUDA.
 #include <cstddef>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -12,12 +13,14 @@
 #include <totograph/exec/cuda/gemm/thresholds.hpp>
 #include <totograph/exec/cuda/lowering/bf16_states.hpp>
 #include <totograph/exec/cuda/lowering/gemm_choices.hpp>
+#include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/lowering.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/exec/cuda/runtime/execution.hpp>
 #include <totograph/exec/cuda/runtime/precision.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/graph/program.hpp>
+#include <totograph/graph/recorder.hpp>
 #include <totograph/models/toto1/config.hpp>
 #include <totograph/models/toto1/programs.hpp>
 #include <totograph/models/toto2/config.hpp>
@@ -59,6 +62,15 @@ constexpr GemmGroup projection(Index m, Index k, Index n) {
     group.tail = TailFusion::norm;
     return group;
 }
+
+/// A projection that adds a bias, and its input.
+template <Index rows>
+struct AddsToInput {
+    static constexpr void record(tg::Recorder& r) {
+        const tg::Tensor x = r.state("x", {rows, 64});
+        r.store(r.state("y", {rows, 64}), x + tg::linear(x, r.weight("weight", {64, 64}), r.weight("bias", {64})));
+    }
+};
 
 constexpr GemmKernel kernel_for(const GemmGroup& group, const DeviceTraits& device = h200, bool fuses = true) {
     return select_gemm(group, {}, device, fuses).kernel;
@@ -151,6 +163,18 @@ TEST_CASE("mixtures are drawn from accumulators, but of the fewest rows") {
     CHECK(may_draw_from(17, true));
 }
 
+TEST_CASE("cuBLASLt adds a bias and a residual to a lone row as to several") {
+    const auto check = []<class Model>(std::type_identity<Model>) {
+        const DirectEpilogue& direct = Lowering<tg::Program<Model>, false>::at(0).direct;
+        CHECK(direct.is_possible);
+        CHECK(direct.bias == 0);
+        CHECK(direct.residual == 1);
+        CHECK(direct.residual_stride == 64);
+    };
+    check(std::type_identity<AddsToInput<1>>());
+    check(std::type_identity<AddsToInput<2>>());
+}
+
 TEST_CASE("wgmma needs its instructions, many rows, and a short epilogue") {
     const GemmGroup pair = group_of(1750, 768, gated(3072));
     CHECK(kernel_for(pair) == GemmKernel::sm90);
@@ -160,6 +184,7 @@ TEST_CASE("wgmma needs its instructions, many rows, and a short epilogue") {
     }
     CHECK(kernel_for(group_of(1023, 768, gated(3072))) == GemmKernel::cublaslt);
     CHECK(kernel_for(group_of(1750, 512, gated(3072))) == GemmKernel::sm90);
+    CHECK(kernel_for(group_of(1750, 456, gated(3072))) == GemmKernel::sm90);  // the last tile counts
     CHECK(kernel_for(group_of(1750, 448, gated(3072))) == GemmKernel::cublaslt);
     CHECK(kernel_for(group_of(1700, 512, plain(3840))) == GemmKernel::sm90);
     CHECK(kernel_for(group_of(1700, 448, plain(3840))) == GemmKernel::cublaslt);

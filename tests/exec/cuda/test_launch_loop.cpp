@@ -18,6 +18,7 @@
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/loop.hpp>
+#include <totograph/graph/loops.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/graph/recorder.hpp>
 #include <totograph/models/toto1/config.hpp>
@@ -29,19 +30,11 @@
 using namespace totograph;
 using namespace totograph::cuda;
 using loop_models::Alternating;
+using loop_models::SmallSteps;
 using loop_models::Stack;
+using loop_models::TwoStacks;
 
 namespace {
-
-/// Layers of small steps, of which one launch takes several layers.
-struct SmallSteps {
-    static constexpr void record(Recorder& r) {
-        const Tensor y = repeat(12, r.state("x", {4, 64}), [&](Tensor x, LayerIndex layer) {
-            return cumsum(x * r.weight("layers.{}.scale", {64}, layer));
-        });
-        r.store(r.state("y", {4, 64}), y);
-    }
-};
 
 /// Reads the cache of one layer in another way than attention does.
 template <class Cached, int layer>
@@ -72,25 +65,29 @@ using Decode = Program<toto1::Decode<Model, readme, toto1::Rewrites{}>>;
 template <class Program, bool streams>
 using Chosen = LoweredProgram<Program, streams>;
 template <class Program, bool streams>
-constexpr bool is_looped = Chosen<Program, streams>::loop.times > 1;
+constexpr bool is_looped = Chosen<Program, streams>::loops.count > 0;
 
 // The tables of 48 layers are those of 12, but for how often the loop runs.
 template <Index rows, bool streams>
 constexpr bool depth_is_free() {
     using Of12 = Lowering<Program<Stack<12, rows>>, streams>;
     using Of48 = Lowering<Program<Stack<48, rows>>, streams>;
-    bool same = Of12::is_whole && Of48::is_whole && Of12::count == Of48::count &&
-                Of12::loop.first == Of48::loop.first && Of12::loop.count == Of48::loop.count;
+    const LoopPart& part = Of12::loops[0].steps;
+    bool same = Of12::to_record == 0 && Of48::to_record == 0 && Of12::count == Of48::count &&
+                part.first == Of48::loops[0].steps.first && part.count == Of48::loops[0].steps.count;
     for (std::size_t i = 0; same && i < Of12::count; ++i) {
         same = Of12::at(i) == Of48::at(i);
     }
-    return same && Of48::launches == Of12::launches + static_cast<std::size_t>(36 * Of12::loop.count);
+    return same && Of48::launches == Of12::launches + static_cast<std::size_t>(36 * part.count);
 }
 static_assert(depth_is_free<1792, true>() && depth_is_free<1792, false>() && depth_is_free<8, true>());
 
 // Where layers cannot be told apart from launches, all are written out.
 static_assert(is_looped<Program<Alternating>, true>);
-static_assert(Program<SmallSteps>::loop.times > 1 && !is_looped<Program<SmallSteps>, true>);
+// Of two loops, the one that does not end as it goes on is written out alone.
+static_assert(Program<TwoStacks<true>>::loops.count == 2 && Chosen<Program<TwoStacks<true>>, true>::loops.count == 1);
+static_assert(Chosen<Program<TwoStacks<false>>, true>::loops.count == 2);
+static_assert(Program<SmallSteps>::loops.count == 1 && !is_looped<Program<SmallSteps>, true>);
 // A cache that one layer stores in another way.
 static_assert(is_looped<RunningTogether<Prefill, Bf16States<true, Prefill, Decode>>, true> &&
               is_looped<RunningTogether<Decode, Bf16States<true, Prefill, Decode>>, true>);
@@ -101,34 +98,34 @@ bool is_same(const Reference& a, const Reference& b) {
     return a.space == b.space && a.index == b.index && a.offset == b.offset && a.position == b.position;
 }
 
-/// Where a reference of a program's tables leads in an iteration.
+/// Where a reference of a program's tables leads at a turn.
 template <class Program>
-Reference written_out(Reference reference, int iteration) {
-    const Loop& loop = Program::loop;
+Reference written_out(Reference reference, LoopTurn turn) {
+    const Loops& loops = Program::loops;
     switch (reference.space) {
         case Space::none: break;
-        case Space::weight: reference.index = loop.weights.at(reference.index, iteration); break;
-        case Space::state: reference.index = loop.states.at(reference.index, iteration); break;
-        case Space::arena: reference.index = loop.buffers.at(reference.index, iteration); break;
+        case Space::weight: reference.index = loops.at(&Loop::weights, reference.index, turn); break;
+        case Space::state: reference.index = loops.at(&Loop::states, reference.index, turn); break;
+        case Space::arena: reference.index = loops.at(&Loop::buffers, reference.index, turn); break;
     }
-    reference.position = reference.position < 0 ? -1 : loop.states.at(reference.position, iteration);
+    reference.position = reference.position < 0 ? -1 : loops.at(&Loop::states, reference.position, turn);
     return reference;
 }
 
-/// A step in an iteration touches what it does with all iterations written out, stored alike.
+/// A step at a turn touches what it does with all iterations written out, stored alike.
 template <class Program, class AllLayers, bool streams>
-void check_step(int step, int iteration, int expected_step) {
+void check_step(int step, LoopTurn turn, int expected_step) {
     const Step& found = lowering_detail::step_of<Program>(step);
     const Step& expected = lowering_detail::step_of<AllLayers>(expected_step);
-    CHECK(Program::loop.steps.at(step, iteration) == expected_step);
+    CHECK(Program::loops.at(&Loop::steps, step, turn) == expected_step);
     REQUIRE(found.kernel == expected.kernel);
     const auto check = [&](const Reference& a, const Reference& b) {
-        CHECK(is_same(written_out<Program>(a, iteration), b));
+        CHECK(is_same(written_out<Program>(a, turn), b));
         CHECK(Lowering<Program, streams>::stores_bf16(a) == Lowering<AllLayers, streams>::stores_bf16(b));
         CHECK(Lowering<Program, streams>::local_offset(a) == Lowering<AllLayers, streams>::local_offset(b));
         if (a.space == Space::state) {
-            CHECK(state_place<StateLayout<Program>, Program>(a.index, iteration) ==
-                  state_place<StateLayout<AllLayers>, AllLayers>(b.index, 0));
+            CHECK(StateLayout<Program>::template place_of<Program>(a.index, turn) ==
+                  StateLayout<AllLayers>::template place_of<AllLayers>(b.index, {}));
         }
         if (a.space == Space::arena) {
             CHECK(Program::buffers[static_cast<std::size_t>(a.index)].offset ==
@@ -157,16 +154,16 @@ void check_launches() {
         CAPTURE(i);
         const Launch expected = Expected::written_out(i);
         CHECK(Lowered::written_out(i) == expected);
-        const Loop::Place place = Lowered::place(i);
+        const Loops::Place place = Lowered::place(i);
         CHECK_FALSE(Lowered::stands_behind(static_cast<std::size_t>(place.entry)));
         const Launch& launch = Lowered::at(static_cast<std::size_t>(place.entry));
         for (int step = 0; step < launch.count; ++step) {
-            check_step<Looped, AllLayers, streams>(launch.first + step, place.iteration, expected.first + step);
+            check_step<Looped, AllLayers, streams>(launch.first + step, place.turn, expected.first + step);
         }
         const int behind = expected.first + expected.count;
         if (behind < static_cast<int>(AllLayers::steps.size())) {
-            const Loop::Place next = Looped::loop.step_behind(launch.first + launch.count, place.iteration);
-            check_step<Looped, AllLayers, streams>(next.entry, next.iteration, behind);
+            const Loops::Place next = Looped::loops.step_behind(launch.first + launch.count, place.turn);
+            check_step<Looped, AllLayers, streams>(next.entry, next.turn, behind);
         }
     }
 }
@@ -190,6 +187,10 @@ TEST_CASE("a loop launches what its layers do, written out") {
     }
     SUBCASE("of two layers") {
         check_launches<Program<Alternating>, true>();
+    }
+    SUBCASE("of several") {
+        check_launches<Program<TwoStacks<false>>, true>();
+        check_launches<Program<TwoStacks<true>>, true>();
     }
     SUBCASE("that is launched as if it were none") {
         check_launches<Program<SmallSteps>, true>();

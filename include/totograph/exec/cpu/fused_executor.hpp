@@ -26,6 +26,7 @@
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/loop.hpp>
+#include <totograph/graph/loops.hpp>
 #include <totograph/graph/unroll.hpp>
 
 namespace totograph::cpu {
@@ -115,51 +116,51 @@ private:
         call.scratch = reinterpret_cast<float*>(memory_.data() + Layout::bytes + Layout::arena_bytes);
         call.scratch_floats = scratch_floats;
         call.fault = &fault;
-        Program::loops.for_each_step(Program::steps.size(), [&](int number, int iteration) {
+        Program::loops.for_each_step(Program::steps.size(), [&](int number, LoopTurn turn) {
             const Step& step = Program::steps[static_cast<std::size_t>(number)];
             const Kernel& kernel = Program::kernels[static_cast<std::size_t>(step.kernel)];
-            call.step = Program::loops.at(&Loop::steps, number, iteration);
+            call.step = Program::loops.at(&Loop::steps, number, turn);
             for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
-                call.operands[i] = address<which>(step.operands[i], iteration, kernel.operands[i].dtype, call);
+                call.operands[i] = address<which>(step.operands[i], turn, kernel.operands[i].dtype, call);
             }
             if (kernel.kind == KernelKind::gemm) {
-                call.input = address<which>(step.input, iteration, DType::f32, call);
-                call.packed = prepared<which>(step.weight, iteration).packed.get();
+                call.input = address<which>(step.input, turn, DType::f32, call);
+                call.packed = prepared<which>(step.weight, turn).packed.get();
             }
-            call.output = address<which>(step.output, iteration, kernel.dtype, call);
+            call.output = address<which>(step.output, turn, kernel.dtype, call);
             Table::functions[static_cast<std::size_t>(step.kernel)](kernel, call);
         });
     }
 
     template <std::size_t which>
-    [[nodiscard]] const PreparedTensor<Storage>& prepared(const Reference& weight, int iteration) const noexcept {
+    [[nodiscard]] const PreparedTensor<Storage>& prepared(const Reference& weight, LoopTurn turn) const noexcept {
         using Program = std::tuple_element_t<which, std::tuple<Programs...>>;
-        return *prepared_[which][static_cast<std::size_t>(Program::loops.at(&Loop::weights, weight.index, iteration))];
+        return *prepared_[which][static_cast<std::size_t>(Program::loops.at(&Loop::weights, weight.index, turn))];
     }
 
     template <std::size_t which>
-    [[nodiscard]] std::byte* state(int index, int iteration) const noexcept {
+    [[nodiscard]] std::byte* state(int index, LoopTurn turn) const noexcept {
         using Program = std::tuple_element_t<which, std::tuple<Programs...>>;
-        return memory_.data() + Layout::entries[Layout::template place_of<Program>(index, iteration)].offset;
+        return memory_.data() + Layout::entries[Layout::template place_of<Program>(index, turn)].offset;
     }
 
-    /// Where an operand of a step lies in an iteration of the program's loops. An intermediate lies at one place in all
+    /// Where an operand of a step lies at a turn of the program's loops. An intermediate lies at one place in all
     /// of them.
     template <std::size_t which>
-    [[nodiscard]] void* address(const Reference& reference, int iteration, DType dtype,
+    [[nodiscard]] void* address(const Reference& reference, LoopTurn turn, DType dtype,
                                 const KernelCall& call) const noexcept {
         using Program = std::tuple_element_t<which, std::tuple<Programs...>>;
         const auto index = static_cast<std::size_t>(reference.index);
         std::byte* base = nullptr;
         switch (reference.space) {
-            case Space::weight: base = prepared<which>(reference, iteration).plain.data(); break;
-            case Space::state: base = state<which>(reference.index, iteration); break;
+            case Space::weight: base = prepared<which>(reference, turn).plain.data(); break;
+            case Space::state: base = state<which>(reference.index, turn); break;
             case Space::arena: base = memory_.data() + Layout::bytes + Program::buffers[index].offset; break;
             case Space::none: return nullptr;
         }
         Index offset = reference.offset;
         if (reference.position >= 0) {
-            const auto* value = reinterpret_cast<const std::int32_t*>(state<which>(reference.position, iteration));
+            const auto* value = reinterpret_cast<const std::int32_t*>(state<which>(reference.position, turn));
             offset += call.bounded(*value, reference.last_position) * reference.position_stride;
         }
         return base + offset * static_cast<Index>(size_in_bytes(dtype));

@@ -33,7 +33,7 @@
 #include <totograph/exec/cuda/runtime/precision.hpp>
 #include <totograph/exec/cuda/runtime/stream.hpp>
 #include <totograph/exec/weights.hpp>
-#include <totograph/graph/loop.hpp>
+#include <totograph/graph/loops.hpp>
 
 namespace totograph::cuda {
 
@@ -102,8 +102,8 @@ public:
         // No constant: nvcc would look for these functions in device code.
         const auto functions = launch_functions<which>(std::make_index_sequence<LoweringAt<which>::count>());
         for (std::size_t launch = first; launch < end; ++launch) {
-            const Loop::Place place = LoweringAt<which>::place(launch);
-            (this->*functions[static_cast<std::size_t>(place.entry)])({stream, launch, place.iteration});
+            const Loops::Place place = LoweringAt<which>::place(launch);
+            (this->*functions[static_cast<std::size_t>(place.entry)])({stream, launch, place.turn});
             if (execution_.waits) {
                 wait_unless_capturing(stream);
             }
@@ -163,7 +163,7 @@ private:
     struct Turn {
         cudaStream_t stream;
         std::size_t launch;  ///< Of the run.
-        int iteration;       ///< Of the loop, as `Lowering::place` tells it.
+        LoopTurn loops;      ///< As `Lowering::place` tells it.
     };
     using LaunchFunction = void (Executor::*)(const Turn&) const;
 
@@ -184,14 +184,14 @@ private:
 
     /// @param first_column  of `step` among those of all GEMMs of the launch
     template <std::size_t which>
-    [[nodiscard]] GemmPointers pointers_of(const Launch& launch, int iteration, int step, Index first_column) const {
-        const KernelCall call = memory_.template call_of<which>(launch.first_gemm(), iteration);
+    [[nodiscard]] GemmPointers pointers_of(const Launch& launch, LoopTurn turn, int step, Index first_column) const {
+        const KernelCall call = memory_.template call_of<which>(launch.first_gemm(), turn);
         const auto operand = [&](int index) {
             return index < 0 ? nullptr : static_cast<const float*>(call.operands[static_cast<std::size_t>(index)].base);
         };
         GemmPointers pointers;
         pointers.input = streams && !launch.gemm.input_is_bf16 ? memory_.stored_input() : call.input.base;
-        pointers.weight = memory_.template weight_of<which>(step, iteration);
+        pointers.weight = memory_.template weight_of<which>(step, turn);
         if (launch.direct.is_possible) {
             pointers.output = call.output.base;
             pointers.residual = operand(launch.direct.residual);
@@ -205,11 +205,11 @@ private:
     /// Calls `visit(shape, pointers)` for each GEMM that cuBLASLt computes of a launch: of those whose weights are
     /// neighbours at once.
     template <std::size_t which, class Visit>
-    void for_each_gemm(const Launch& launch, int iteration, const Visit& visit) const {
+    void for_each_gemm(const Launch& launch, LoopTurn turn, const Visit& visit) const {
         using Program = ProgramAt<which>;
-        const auto weight_of = [&](int step) { return memory_.template weight_of<which>(step, iteration); };
+        const auto weight_of = [&](int step) { return memory_.template weight_of<which>(step, turn); };
         for (const GemmPart& part : parts_of_gemms<Program>(launch, sizeof(typename Memory::Storage), weight_of)) {
-            const GemmPointers pointers = pointers_of<which>(launch, iteration, part.first, part.begin);
+            const GemmPointers pointers = pointers_of<which>(launch, turn, part.first, part.begin);
             visit(gemm_shape<precision, Program>(launch, part.columns, pointers), pointers);
         }
     }
@@ -228,9 +228,9 @@ private:
             if (choices_[which][i].kernel != GemmKernel::cublaslt) {
                 continue;
             }
-            const Loop::Place place = LoweringAt<which>::place(i);
+            const Loops::Place place = LoweringAt<which>::place(i);
             const Launch& launch = LoweringAt<which>::at(static_cast<std::size_t>(place.entry));
-            for_each_gemm<which>(launch, place.iteration, [&](const GemmShape& shape, const GemmPointers&) {
+            for_each_gemm<which>(launch, place.turn, [&](const GemmShape& shape, const GemmPointers&) {
                 if (tunes) {
                     gemms_.add_tuned(shape, static_cast<int>(which), device_);
                 } else {
@@ -244,7 +244,7 @@ private:
     void launch_one(const Turn& turn) const {
         using At = LaunchAt<ProgramAt<which>, streams, entry>;
         constexpr LaunchKind kind = At::launch.kind;
-        const auto call = [&](int step) { return memory_.template call_of<which>(step, turn.iteration); };
+        const auto call = [&](int step) { return memory_.template call_of<which>(step, turn.loops); };
         if constexpr (kind == LaunchKind::step) {
             launch_step<typename At::template KernelAt<0>, precision>(launcher_, device_, call(At::launch.first),
                                                                       turn.stream);
@@ -265,8 +265,8 @@ private:
         constexpr int first = At::launch.first;
         constexpr int gemm = At::launch.first_gemm();
         const GemmChoice& choice = choices_[which][turn.launch];
-        const auto call = [&](int step) { return memory_.template call_of<which>(step, turn.iteration); };
-        const auto weight = [&](int step) { return memory_.template weight_of<which>(step, turn.iteration); };
+        const auto call = [&](int step) { return memory_.template call_of<which>(step, turn.loops); };
+        const auto weight = [&](int step) { return memory_.template weight_of<which>(step, turn.loops); };
         if constexpr (streams && !group.input_is_bf16) {
             if (choice.converts_input) {
                 launch_conversion<At>(launcher_, device_, call(first), memory_.stored_input(), turn.stream);
@@ -287,7 +287,7 @@ private:
                 return launch_cluster<which, entry>(turn);
             }
         }
-        for_each_gemm<which>(At::launch, turn.iteration, [&](const GemmShape& shape, const GemmPointers& pointers) {
+        for_each_gemm<which>(At::launch, turn.loops, [&](const GemmShape& shape, const GemmPointers& pointers) {
             gemms_.find(shape)->launch(pointers.input, pointers.weight, pointers.output, pointers.residual,
                                        pointers.bias, memory_.cublaslt_workspace(), turn.stream);
         });
@@ -299,14 +299,14 @@ private:
     void launch_cluster(const Turn& turn) const {
         using Group = typename ClusterGroupOf<ProgramAt<which>, streams, entry>::type;
         constexpr const Launch& launch = LaunchAt<ProgramAt<which>, streams, entry>::launch;
-        const KernelCall call = memory_.template call_of<which>(launch.first, turn.iteration);
+        const KernelCall call = memory_.template call_of<which>(launch.first, turn.loops);
         KernelCall norm;
         if constexpr (Group::has_norm) {
-            const Loop::Place next = ProgramAt<which>::loop.step_behind(launch.first + launch.count, turn.iteration);
-            norm = memory_.template call_of<which>(next.entry, next.iteration);
+            const Loops::Place next = ProgramAt<which>::loops.step_behind(launch.first + launch.count, turn.loops);
+            norm = memory_.template call_of<which>(next.entry, next.turn);
         }
         launch_sm90_cluster<Group>(launcher_, call.input.base,
-                                   memory_.template weight_of<which>(launch.first, turn.iteration), call, norm,
+                                   memory_.template weight_of<which>(launch.first, turn.loops), call, norm,
                                    memory_.stored_input(), turn.stream);
     }
 
@@ -316,7 +316,7 @@ private:
         using At = LaunchAt<ProgramAt<which>, streams, entry>;
         constexpr int norms = At::launch.norms();
         const Accumulator* const accumulators = memory_.accumulators();
-        const auto call = [&](int step) { return memory_.template call_of<which>(step, turn.iteration); };
+        const auto call = [&](int step) { return memory_.template call_of<which>(step, turn.loops); };
         if constexpr (At::launch.draws.is_possible) {
             constexpr int draw = At::launch.count - 1;
             using Draw = typename At::template KernelAt<draw>;

@@ -31,12 +31,14 @@
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
+#include <totograph/graph/loop.hpp>
+#include <totograph/graph/loops.hpp>
 #include <totograph/graph/unroll.hpp>
 
 namespace totograph::cuda {
 
 /// Programs in the memory of a device: prepared weights, and one allocation for states, intermediates and workspace. It
-/// knows what each step touches, in each iteration of a loop.
+/// knows what each step touches, at each turn of loops.
 template <Precision precision, class... Programs>
 class PlacedPrograms {
 public:
@@ -110,28 +112,28 @@ public:
 
     /// The weights of a step that is a GEMM.
     template <std::size_t which>
-    [[nodiscard]] const std::byte* weight_of(int step, int iteration) const {
-        return prepared<which>(lowering_detail::step_of<ProgramAt<which>>(step).weight.index, iteration);
+    [[nodiscard]] const std::byte* weight_of(int step, LoopTurn turn) const {
+        return prepared<which>(lowering_detail::step_of<ProgramAt<which>>(step).weight.index, turn);
     }
 
     /// What the kernel of a step is launched with.
-    /// @param step       of the program's tables
-    /// @param iteration  of the loop, counted from the one that is written; of what follows the loop, the last one
+    /// @param step  of the program's tables
+    /// @param turn  when it runs
     template <std::size_t which>
-    [[nodiscard]] KernelCall call_of(int step, int iteration) const {
+    [[nodiscard]] KernelCall call_of(int step, LoopTurn turn) const {
         using Program = ProgramAt<which>;
         const Step& called = lowering_detail::step_of<Program>(step);
         const Kernel& kernel = lowering_detail::kernel_of<Program>(step);
         const auto place = [&](const Reference& reference, DType dtype) {
             const bool is_bf16 = LoweringAt<which>::stores_bf16(reference);
-            return address<which>(reference, is_bf16 ? sizeof(BFloat16) : size_in_bytes(dtype), iteration);
+            return address<which>(reference, is_bf16 ? sizeof(BFloat16) : size_in_bytes(dtype), turn);
         };
         KernelCall call;
-        call.report = faults_.template report_of<which>(Program::loop.steps.at(step, iteration));
+        call.report = faults_.template report_of<which>(Program::loops.at(&Loop::steps, step, turn));
         call.output = place(called.output, kernel.dtype);
         if (kernel.kind == KernelKind::gemm) {
             call.input = place(called.input, DType::f32);
-            call.weight = weight_of<which>(step, iteration);
+            call.weight = weight_of<which>(step, turn);
         }
         for (std::size_t i = 0; i < static_cast<std::size_t>(kernel.operand_count); ++i) {
             call.operands[i] = place(called.operands[i], kernel.operands[i].dtype);
@@ -141,18 +143,18 @@ public:
 
 private:
     template <std::size_t which>
-    [[nodiscard]] const std::byte* prepared(int weight, int iteration) const {
-        const int index = ProgramAt<which>::loop.weights.at(weight, iteration);
+    [[nodiscard]] const std::byte* prepared(int weight, LoopTurn turn) const {
+        const int index = ProgramAt<which>::loops.at(&Loop::weights, weight, turn);
         return prepared_[which][static_cast<std::size_t>(index)].data;
     }
 
     template <std::size_t which>
-    [[nodiscard]] Address address(const Reference& reference, std::size_t element_bytes, int iteration) const {
+    [[nodiscard]] Address address(const Reference& reference, std::size_t element_bytes, LoopTurn turn) const {
         using Program = ProgramAt<which>;
         std::byte* base = nullptr;
         switch (reference.space) {
-            case Space::weight: base = const_cast<std::byte*>(prepared<which>(reference.index, iteration)); break;
-            case Space::state: base = data() + States::template offset_of<Program>(reference.index, iteration); break;
+            case Space::weight: base = const_cast<std::byte*>(prepared<which>(reference.index, turn)); break;
+            case Space::state: base = data() + States::template offset_of<Program>(reference.index, turn); break;
             case Space::arena:
                 base = data() + States::bytes + Program::buffers[static_cast<std::size_t>(reference.index)].offset;
                 break;
@@ -165,7 +167,7 @@ private:
         address.base = local < 0 ? base + offset : reinterpret_cast<void*>(static_cast<std::uintptr_t>(local + offset));
         if (reference.position >= 0) {
             address.position = reinterpret_cast<const std::int32_t*>(
-                data() + States::template offset_of<Program>(reference.position, iteration));
+                data() + States::template offset_of<Program>(reference.position, turn));
             address.position_stride = static_cast<std::int32_t>(reference.position_stride);
             address.last_position = static_cast<std::int32_t>(reference.last_position);
         }

@@ -30,7 +30,6 @@
 #include <totograph/graph/explain.hpp>
 #include <totograph/graph/explain/dot.hpp>
 #include <totograph/graph/facts.hpp>
-#include <totograph/graph/loops.hpp>
 #include <totograph/graph/unroll.hpp>
 
 namespace totograph {
@@ -41,7 +40,7 @@ class CpuRunner {
     static_assert(options.weights == DType::f32 || options.weights == DType::bf16,
                   "totograph: weights are stored as f32 or bf16.");
 
-    using Programs = SchedulePrograms<Model, bucket, options.passes, Loops::most>;
+    using Programs = SchedulePrograms<Model, bucket, options.passes>;
     template <class... Each>
     using ExecutorOf = cpu::FusedExecutor<std::conditional_t<options.weights == DType::bf16, BFloat16, float>, Each...>;
     template <class... Each>

@@ -10,6 +10,7 @@
 #include <totograph/graph/loop.hpp>
 #include <totograph/graph/loops.hpp>
 #include <totograph/graph/plan/tables.hpp>
+#include <totograph/graph/record/loop_choices.hpp>
 
 namespace totograph::detail {
 
@@ -23,8 +24,14 @@ public:
     /// @param written  which of those may stand for others; the one before it is compared with it. The first one is
     ///                 another, for it records what all of them share.
     constexpr LoopFinder(const Graph& graph, const Plan& plan, const ShortLoop& loop, int period, int written)
-        : graph_(graph), plan_(plan), short_(loop), written_(written) {
+        : graph_(graph), plan_(plan), short_(loop), written_(written), iterations_(graph.nodes.size(), -1) {
         loop_.period = period;
+        loop_.number = loop.number;
+        const Node* const nodes = graph.nodes.data();
+        for (std::size_t id = 0; id < iterations_.size(); ++id) {
+            const int iteration = nodes[id].iteration - loop.begin;
+            iterations_[id] = iteration >= 0 && iteration < loop.recorded ? iteration / period : -1;
+        }
     }
 
     /// The loop; `times` is 1 where no iteration can stand for others.
@@ -37,16 +44,19 @@ public:
     }
 
 private:
-    /// The entries of the written iteration among entries of which each belongs to one; false unless those of it and of
-    /// the iteration before it lie together, and are as many.
-    template <class IterationOf>
-    constexpr bool find_part(LoopPart& part, std::size_t entries, const IterationOf& iteration_of) const {
+    /// The entries of the written iteration among entries of which each belongs to a node; false unless those of it and
+    /// of the iteration before it lie together, and are as many.
+    template <class NodeOf>
+    constexpr bool find_part(LoopPart& part, std::size_t entries, const NodeOf& node_of) const {
+        const int* const iterations = iterations_.data();
         int first = -1;
         int before = 0;
         int count = 0;
         int last = -1;
+        int place = 0;  // of an entry of the written iteration, if there were one
         for (int i = 0; i < static_cast<int>(entries); ++i) {
-            const int iteration = iteration_of(static_cast<std::size_t>(i));
+            const int node = node_of(static_cast<std::size_t>(i));
+            const int iteration = iterations[node];
             const bool is_written = iteration == written_;
             if ((is_written && last != written_ && last != written_ - 1) || (iteration == written_ - 1 && count > 0)) {
                 return false;
@@ -58,19 +68,11 @@ private:
                 return false;
             }
             last = iteration;
+            const bool is_before = iteration < 0 ? node < loop_.nodes.first : iteration < written_;
+            place = is_before ? i + 1 : place;
         }
-        part = {count == 0 ? 0 : first, count};
+        part = {count == 0 ? place : first, count};
         return before == count;
-    }
-
-    /// The iteration of the loop that recorded a node; -1 for none.
-    [[nodiscard]] constexpr int recorded_by(int node) const {
-        const int iteration = graph_[node].iteration - short_.begin;
-        return iteration >= 0 && iteration < short_.recorded ? iteration : -1;
-    }
-    [[nodiscard]] constexpr int iteration_of(int node) const {
-        const int iteration = recorded_by(node);
-        return iteration < 0 ? -1 : iteration / loop_.period;
     }
 
     /// Whether an entry is what another one is in the iteration before.
@@ -88,27 +90,23 @@ private:
 
     constexpr bool find_nodes() {
         LoopPart& part = loop_.nodes;
-        bool same =
-            find_part(part, graph_.nodes.size(), [&](std::size_t i) { return iteration_of(static_cast<int>(i)); });
+        bool same = find_part(part, graph_.nodes.size(), [](std::size_t i) { return static_cast<int>(i); });
         for (int id = part.first; same && id < part.first + part.count; ++id) {
             const Node& before = graph_[id - part.count];
-            Node node = graph_[id];
-            for (int i = 0; i < node.input_count; ++i) {
-                auto& input = node.inputs[static_cast<std::size_t>(i)];
-                const int input_before = before.inputs[static_cast<std::size_t>(i)];
-                same = same && follows(part, input_before, input);
-                input = input_before;
+            const Node& node = graph_[id];
+            same = is_alike(node, before) && node.layer - node.layer_step * loop_.period == before.layer;
+            for (int i = 0; same && i < node.input_count; ++i) {
+                const auto place = static_cast<std::size_t>(i);
+                same = follows(part, before.inputs[place], node.inputs[place]);
             }
-            node.layer -= node.layer_step * loop_.period;
-            same = same && node == before;
         }
         return same && part.count > 0;
     }
 
     constexpr bool find_steps() {
         LoopPart& part = loop_.steps;
-        bool same =
-            find_part(part, plan_.steps.size(), [&](std::size_t i) { return iteration_of(plan_.steps[i].node); });
+        const Step* const steps = plan_.steps.data();
+        bool same = find_part(part, plan_.steps.size(), [&](std::size_t i) { return steps[i].node; });
         for (int i = part.first; same && i < part.first + part.count; ++i) {
             const Step& step = plan_.steps[static_cast<std::size_t>(i)];
             const Step& before = plan_.steps[static_cast<std::size_t>(i - part.count)];
@@ -119,8 +117,8 @@ private:
 
     constexpr bool find_states() {
         LoopPart& part = loop_.states;
-        bool same =
-            find_part(part, plan_.states.size(), [&](std::size_t i) { return iteration_of(plan_.states[i].node); });
+        const StateSlot* const states = plan_.states.data();
+        bool same = find_part(part, plan_.states.size(), [&](std::size_t i) { return states[i].node; });
         for (int i = part.first; same && i < part.first + part.count; ++i) {
             same = is_own(loop_.nodes, plan_.states[static_cast<std::size_t>(i - part.count)].node,
                           plan_.states[static_cast<std::size_t>(i)].node);
@@ -128,13 +126,21 @@ private:
         return same && states_are_apart();
     }
 
+    /// The iteration of the model's loop that recorded a node; -1 for none.
+    [[nodiscard]] constexpr int recorded_by(int node) const {
+        const int iteration = graph_[node].iteration - short_.begin;
+        return iteration >= 0 && iteration < short_.recorded ? iteration : -1;
+    }
+
     /// Whether no state of the loop is, in some iteration, another one of the graph: the planner has kept them apart.
     [[nodiscard]] constexpr bool states_are_apart() const {
         for (const StateSlot& slot : plan_.states) {
-            const int own = recorded_by(slot.node);
+            const int own = slot.layer_step == 0 ? -1 : recorded_by(slot.node);
+            if (own < 0) {
+                continue;
+            }
             for (const StateSlot& other : plan_.states) {
-                if (own >= 0 && slot.layer_step != 0 && &slot != &other && may_meet(slot, own, other) &&
-                    slot.name == other.name) {
+                if (&slot != &other && slot.name == other.name && may_meet(slot, own, other)) {
                     return false;
                 }
             }
@@ -168,21 +174,21 @@ private:
         return meet;
     }
 
-    /// One more than the largest number of a weight that steps up to this one read.
-    [[nodiscard]] constexpr int weights_before(int step) const {
-        int count = 0;
+    /// Raises `count` to one more than the largest number of a weight that steps from `first` to before `end` read.
+    constexpr void count_weights(int& count, int first, int end) const {
+        const Step* const steps = plan_.steps.data();
         const auto look = [&](const Reference& reference) {
-            count = reference.space == Space::weight ? std::max(count, reference.index + 1) : count;
+            count = reference.space == Space::weight && reference.index >= count ? reference.index + 1 : count;
         };
-        for (int i = 0; i < step; ++i) {
-            const Step& one = plan_.steps[static_cast<std::size_t>(i)];
+        for (int i = first; i < end; ++i) {
+            const Step& one = steps[i];
             look(one.input);
             look(one.weight);
-            for (int operand = 0; operand < kernel_of(one).operand_count; ++operand) {
+            const int operands = kernel_of(one).operand_count;
+            for (int operand = 0; operand < operands; ++operand) {
                 look(one.operands[static_cast<std::size_t>(operand)]);
             }
         }
-        return count;
     }
 
     [[nodiscard]] constexpr const Kernel& kernel_of(const Step& step) const {
@@ -192,24 +198,29 @@ private:
     constexpr bool find_weights() {
         LoopPart& part = loop_.weights;
         const LoopPart& steps = loop_.steps;
-        part.first = weights_before(steps.first);
-        part.count = weights_before(steps.first + steps.count) - part.first;
-        bool same = part.first - part.count == weights_before(steps.first - steps.count);
+        int before = 0;
+        count_weights(before, 0, steps.first - steps.count);
+        part.first = before;
+        count_weights(part.first, steps.first - steps.count, steps.first);
+        int end = part.first;
+        count_weights(end, steps.first, steps.first + steps.count);
+        part.count = end - part.first;
+        bool same = part.first - part.count == before;
         for (int i = part.first; same && i < part.first + part.count; ++i) {
             const PreparedWeight& weight = plan_.weights[static_cast<std::size_t>(i)];
-            const PreparedWeight& before = plan_.weights[static_cast<std::size_t>(i - part.count)];
-            same = weight.packed == before.packed && is_own(loop_.nodes, before.node, weight.node) &&
-                   follows_or_missing(loop_.nodes, before.second_node, weight.second_node);
+            const PreparedWeight& other = plan_.weights[static_cast<std::size_t>(i - part.count)];
+            same = weight.packed == other.packed && is_own(loop_.nodes, other.node, weight.node) &&
+                   follows_or_missing(loop_.nodes, other.second_node, weight.second_node);
         }
         return same;
     }
 
     constexpr bool find_buffers() {
         LoopPart& part = loop_.buffers;
-        bool same = find_part(part, plan_.buffers.size(), [&](std::size_t i) {
-            const auto step = static_cast<std::size_t>(plan_.buffers[i].first_step);
-            return iteration_of(plan_.steps[step].node);
-        });
+        const Step* const steps = plan_.steps.data();
+        const Buffer* const buffers = plan_.buffers.data();
+        bool same =
+            find_part(part, plan_.buffers.size(), [&](std::size_t i) { return steps[buffers[i].first_step].node; });
         for (int i = part.first; same && i < part.first + part.count; ++i) {
             const Buffer& buffer = plan_.buffers[static_cast<std::size_t>(i)];
             const Buffer& before = plan_.buffers[static_cast<std::size_t>(i - part.count)];
@@ -279,6 +290,7 @@ private:
     const Plan& plan_;
     const ShortLoop& short_;
     int written_;
+    std::vector<int> iterations_;  ///< Of each node; -1 for none of the loop.
     Loop loop_;
 };
 
@@ -299,17 +311,25 @@ constexpr Loop find_loop(const Graph& graph, const Plan& plan, const ShortLoop& 
     return {};
 }
 
-/// The loops of a planned graph that was recorded in part; fewer than that has where iterations of one differ.
-constexpr Loops find_loops(const Graph& graph, const Plan& plan) {
+/// The loops of a planned graph, and what is to be recorded of them.
+struct FoundLoops {
     Loops loops;
+    /// As it was recorded, where all loops that were recorded in part are found; else with more of those that are not.
+    LoopChoices choices = 0;
+};
+
+/// @param choices  with which the graph was recorded
+constexpr FoundLoops find_loops(const Graph& graph, const Plan& plan, LoopChoices choices) {
+    FoundLoops found{{}, choices};
     for (const ShortLoop& of : graph.loops) {
         const Loop loop = find_loop(graph, plan, of);
         if (loop.times == 1) {
-            break;
+            found.choices = with_more_of(found.choices, of.number);
+        } else {
+            found.loops.all[static_cast<std::size_t>(found.loops.count++)] = loop;
         }
-        loops.all[static_cast<std::size_t>(loops.count++)] = loop;
     }
-    return loops;
+    return found;
 }
 
 }  // namespace totograph::detail

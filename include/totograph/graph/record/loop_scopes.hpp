@@ -7,6 +7,8 @@
 #include <vector>
 
 #include <totograph/graph/graph.hpp>
+#include <totograph/graph/loops.hpp>
+#include <totograph/graph/record/loop_choices.hpp>
 
 namespace totograph::detail {
 
@@ -14,27 +16,32 @@ namespace totograph::detail {
 /// those of an iteration end with it, but for the result, which it hands on.
 class LoopScopes {
 public:
-    /// Parameters are those of `Recorder`.
-    constexpr LoopScopes(int most_iterations, int most_loops)
-        : most_iterations_(most_iterations), most_loops_(most_loops) {}
+    constexpr explicit LoopScopes(LoopChoices choices) : choices_(choices) {}
 
     /// A loop begins; the next node has the number `node`. Returns how many of its iterations are recorded.
     constexpr int begin(int node, int count) {
-        open_.push_back(scopes_.size());
+        open_.push_back({scopes_.size(), 0});
         scopes_.push_back({node, node, {}});
-        if (most_iterations_ == 0 || count <= most_iterations_ || short_depth_ != 0 ||
-            static_cast<int>(short_loops_.size()) == most_loops_) {
+        if (short_depth_ != 0 || count <= iterations_recorded[0]) {
+            return count;
+        }
+        const int number = candidates_++;
+        const int recorded = iterations_of(choices_, number);
+        if (recorded == 0 || count <= recorded || static_cast<int>(short_loops_.size()) == Loops::most) {
             return count;
         }
         const int first = short_loops_.empty() ? 0 : short_loops_.back().begin + short_loops_.back().recorded;
-        short_loops_.push_back({count, most_iterations_, first});
+        short_loops_.push_back({count, recorded, first, number});
         short_depth_ = open_.size();
-        return most_iterations_;
+        return recorded;
     }
-    /// An iteration of the innermost loop begins, with what it is handed.
-    constexpr void next(int node, int number, std::span<const int> carried) {
+    /// An iteration of the innermost loop begins, with what it is handed. Returns which of all iterations it is, from 1
+    /// on.
+    constexpr int next(int node, int number, std::span<const int> carried) {
         hide(node, carried);
         iteration_ = is_short() ? short_loops_.back().begin + number : iteration_;
+        open_.back().iteration = ++iterations_;
+        return iterations_;
     }
     /// The innermost loop ends with these results.
     constexpr void end(int node, std::span<const int> results) {
@@ -53,6 +60,11 @@ public:
     /// Its iteration, as of `Node`; -1 outside of it.
     [[nodiscard]] constexpr int iteration() const { return iteration_; }
 
+    /// Whether an iteration, as of `next`, has not ended.
+    [[nodiscard]] constexpr bool is_open(int iteration) const {
+        return std::any_of(open_.begin(), open_.end(), [&](const Open& open) { return open.iteration == iteration; });
+    }
+
     [[nodiscard]] constexpr bool hides(int node) const {
         for (const Scope& scope : scopes_) {
             if (node >= scope.begin && node < scope.end &&
@@ -64,6 +76,10 @@ public:
     }
 
 private:
+    struct Open {
+        std::size_t scope = 0;
+        int iteration = 0;
+    };
     struct Scope {
         int begin = 0;
         int end = 0;
@@ -71,16 +87,17 @@ private:
     };
 
     constexpr void hide(int end, std::span<const int> carried) {
-        scopes_.resize(open_.back() + 1);  // loops within the iteration end with it
+        scopes_.resize(open_.back().scope + 1);  // loops within the iteration end with it
         scopes_.back().end = end;
         scopes_.back().carried.assign(carried.begin(), carried.end());
     }
 
-    int most_iterations_;
-    int most_loops_;
+    LoopChoices choices_;
     std::vector<Scope> scopes_;
-    std::vector<std::size_t> open_;
+    std::vector<Open> open_;
     std::vector<ShortLoop> short_loops_;
+    int candidates_ = 0;           ///< Loops that `choices_` are of, so far.
+    int iterations_ = 0;           ///< Of all loops, so far.
     std::size_t short_depth_ = 0;  ///< How many loops are open with one of those; 0 when none is.
     int iteration_ = -1;
 };

@@ -41,6 +41,7 @@ enum class ModelErrorKind {
     loop_is_empty,
     loop_changes_its_tensor,
     tensor_left_its_loop,
+    layer_left_its_loop,
 };
 
 /// The first mistake found while recording, with the figures in its text. A plain value, so that it exists at compile

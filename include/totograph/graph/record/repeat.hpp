@@ -55,8 +55,8 @@ constexpr std::array<Tensor, size> repeat(int count, std::array<Tensor, size> ca
 /// of one iteration once, with a count. For that `body` is called for a few iterations, so it must record the same for
 /// each. It tells weights and states of its layer by `layer`; it uses tensors from before the loop and `x`, and nothing
 /// that an earlier iteration has recorded; and what it records ends with it, but for its result, which has the shape
-/// and the dtype of `x`. Of a loop in the body of another one, and of more loops than the program is to have
-/// (`Program`), all iterations are written out; so are those of a loop of up to four, of one whose iterations turn out
+/// and the dtype of `x`. Of a loop in the body of another one, and of more than `Loops::most` loops, all iterations are
+/// written out; so are those of a loop of up to four, of one whose iterations turn out
 /// to differ, and of one before which a step writes a state that is declared behind it. (Where a layer adds to its
 /// input once, the sum cannot lie where the input does: two iterations are one then, of a loop of ten or more.)
 template <class Body>

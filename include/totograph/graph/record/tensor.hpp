@@ -13,12 +13,11 @@
 #include <totograph/graph/attention.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/op.hpp>
-#include <totograph/graph/op_table.hpp>
+#include <totograph/graph/record/checked_graph.hpp>
 #include <totograph/graph/record/custom.hpp>
 #include <totograph/graph/record/layer_index.hpp>
-#include <totograph/graph/record/loop_scopes.hpp>
+#include <totograph/graph/record/loop_choices.hpp>
 #include <totograph/graph/record/model_error.hpp>
-#include <totograph/graph/record/usable_shape.hpp>
 
 namespace totograph {
 
@@ -49,16 +48,11 @@ private:
     int id_ = -1;
 };
 
-/// Records what model code does, as a graph. After the first mistake it keeps that mistake and goes on with harmless
-/// tensors, so that one error is reported, and it is the first.
-class Recorder {
+/// Records what model code does, as a graph.
+class Recorder : public CheckedGraph {
 public:
-    /// @param most_iterations  of a loop; 0 for all. A loop with more of them is recorded in part,
-    /// @param most_loops       but not more loops than these
-    constexpr explicit Recorder(int most_iterations = 0, int most_loops = 1) : loops_(most_iterations, most_loops) {
-        graph_.nodes.reserve(2048);
-        is_weight_expression_.reserve(2048);
-    }
+    /// @param choices  how many iterations of loops are recorded
+    constexpr explicit Recorder(LoopChoices choices = all_iterations) : CheckedGraph(choices) {}
 
     /// A tensor of the checkpoint. In `name`, `{}` stands for `layer`.
     constexpr Tensor weight(std::string_view name, const Shape& shape, LayerIndex layer = {}) {
@@ -88,18 +82,19 @@ public:
         set_layer(node, layer);
         node.use = use;
         for (const int id : states_) {
-            if (graph_[id].layer == node.layer && graph_[id].layer_step == node.layer_step &&
-                graph_[id].loop == node.loop && graph_[id].name == name) {
-                if (is_usable(shape, "state") && (!(graph_[id].shape == shape) || graph_[id].dtype != dtype)) {
+            Node& known = this->node(id);
+            if (known.layer == node.layer && known.layer_step == node.layer_step && known.loop == node.loop &&
+                known.name == name) {
+                if (is_usable(shape, "state") && (!(known.shape == shape) || known.dtype != dtype)) {
                     fail(ModelErrorKind::state_declared_twice)
-                        << "state '" << name << "': declared as " << totograph::name(graph_[id].dtype) << " "
-                        << graph_[id].shape << ", then as " << totograph::name(dtype) << " " << shape;
+                        << "state '" << name << "': declared as " << totograph::name(known.dtype) << " " << known.shape
+                        << ", then as " << totograph::name(dtype) << " " << shape;
                 }
-                graph_[id].use = use == StateUse::any ? graph_[id].use : use;
+                known.use = use == StateUse::any ? known.use : use;
                 return {this, id};
             }
         }
-        states_.push_back(graph_.size());
+        states_.push_back(graph().size());
         return add(node);
     }
 
@@ -138,76 +133,23 @@ public:
         store(state(name, value.shape(), value.dtype(), layer), value);
     }
 
-    /// Adds a node of any op. Blocks use the functions of models; this is for those who write new ops. Every node
-    /// passes through here, so what holds for all of them is checked here: dtypes that the op computes in, shapes of
-    /// at most `max_rank` axes of at least one element, and inputs that come before, as many as the op takes.
-    constexpr Tensor add(const Node& node) {
-        graph_.nodes.push_back(node);
-        Node& added = graph_.nodes.back();
-        added.iteration = loops_.iteration();
-        if (added.dtype == DType::bf16 || added.dtype == DType::f16) {
-            fail(ModelErrorKind::dtype_is_storage_only) << name(added.op) << ": a tensor of " << name(added.dtype);
-        } else if (!takes_dtype(op_row(added.op).dtypes, added.dtype)) {
-            fail(ModelErrorKind::dtype_is_not_taken) << name(added.op) << " of " << name(added.dtype)
-                                                     << "; it computes in " << name_of(op_row(added.op).dtypes);
-        }
-        if (!is_usable(added.shape, name(added.op))) {
-            added.shape = detail::usable(added.shape);
-        }
-        const int id = graph_.size() - 1;
-        bool is_known = is_pure(added.op);
-        for (int i = 0; i < added.input_count; ++i) {
-            int& input = added.inputs[static_cast<std::size_t>(i)];
-            if (input < 0 || input >= id) {
-                fail(ModelErrorKind::different_recorders) << name(added.op) << ": input " << i << " is not recorded";
-                added.input_count = i;
-                break;
-            }
-            if (loops_.hides(input) && graph_[input].op != Op::state) {
-                fail(ModelErrorKind::tensor_left_its_loop)
-                    << name(added.op) << ": input " << i << " is `" << name(graph_[input].op) << "` of shape "
-                    << graph_[input].shape << ", which the body of `repeat` has recorded for itself";
-            }
-            is_known = is_known && is_weight_expression_[static_cast<std::size_t>(input)] != 0;
-        }
-        const OpRow& row = op_row(added.op);
-        if (added.input_count < row.least_inputs || added.input_count > row.most_inputs) {
-            ModelError& error = fail(ModelErrorKind::input_count_differs);
-            error << name(added.op) << " of " << Index{added.input_count} << " inputs; it takes "
-                  << Index{row.least_inputs};
-            if (row.most_inputs > row.least_inputs) {
-                error << " to " << Index{row.most_inputs};
-            }
-        }
-        is_weight_expression_.push_back(is_known ? 1 : 0);
-        return {this, id};
-    }
+    /// Adds a node of any op. Blocks use the functions of models; this is for those who write new ops.
+    constexpr Tensor add(const Node& node) { return {this, add_node(node)}; }
 
-    /// For `repeat`: begins a loop, and tells how many of its iterations are to be recorded.
-    constexpr int begin_loop(int count) {
-        if (count < 1) {
-            fail(ModelErrorKind::loop_is_empty) << "repeat: " << Index{count} << " iterations";
-        }
-        const int recorded = loops_.begin(graph_.size(), count);
-        graph_.loops = loops_.short_loops();
-        return recorded;
-    }
     /// For `repeat`: begins an iteration of the innermost loop with what it is handed. Returns its layer.
     template <std::size_t size>
     constexpr LayerIndex begin_iteration(int number, const std::array<Tensor, size>& carried) {
-        loops_.next(graph_.size(), number, ids_of(carried));
-        return {number, loops_.is_short() ? 1 : 0};
+        const int iteration = loops().next(graph().size(), number, ids_of(carried));
+        return {number, loops().is_short() ? 1 : 0, iteration};
     }
     /// For `repeat`: ends the innermost loop.
     template <std::size_t size>
     constexpr void end_loop(const std::array<Tensor, size>& results) {
-        loops_.end(graph_.size(), ids_of(results));
+        loops().end(graph().size(), ids_of(results));
     }
 
     /// Whether a tensor is made of weights and constants alone, so that it can be computed before the first run.
-    [[nodiscard]] constexpr bool is_weight_expression(Tensor tensor) const {
-        return is_weight_expression_[static_cast<std::size_t>(tensor.id())] != 0;
-    }
+    [[nodiscard]] constexpr bool is_weight_expression(Tensor tensor) const { return is_made_of_weights(tensor.id()); }
 
     /// Adds a node with inputs.
     constexpr Tensor add(Op op, DType dtype, const Shape& shape, std::initializer_list<Tensor> inputs,
@@ -266,41 +208,8 @@ public:
             }
         }
         const Tensor result = add(op, dtype, shape, inputs);
-        graph_[result.id()].custom = &operation;
+        node(result.id()).custom = &operation;
         return result;
-    }
-
-    /// Notes a mistake; only the first one is kept. Returns where to write what was found and expected.
-    constexpr ModelError& fail(ModelErrorKind kind) {
-        if (graph_.error.kind == ModelErrorKind::none) {
-            graph_.error.kind = kind;
-            return graph_.error;
-        }
-        ignored_ = ModelError{};
-        return ignored_;
-    }
-
-    /// What has been recorded so far.
-    [[nodiscard]] constexpr const Graph& graph() const { return graph_; }
-    /// The recorded graph, moved out.
-    [[nodiscard]] constexpr Graph take_graph() { return static_cast<Graph&&>(graph_); }
-
-    /// Notes a mistake unless a tensor can have this shape: at most `max_rank` axes, of at least one element each.
-    constexpr bool is_usable(const Shape& shape, std::string_view what) {
-        if (shape.rank < 0 || shape.rank > max_rank) {
-            fail(ModelErrorKind::shape_is_not_usable)
-                << what << ": a shape of " << Index{shape.rank} << " axes; the most is " << Index{max_rank};
-            return false;
-        }
-        const Index* const extent = shape.extents.data();
-        for (int axis = 0; axis < shape.rank; ++axis) {
-            if (extent[axis] < 1) {
-                fail(ModelErrorKind::shape_is_not_usable)
-                    << what << ": axis " << Index{axis} << " of shape " << shape << " is empty";
-                return false;
-            }
-        }
-        return true;
     }
 
     /// The axis counted from the front, 0 after noting a mistake when there is no such axis.
@@ -334,10 +243,17 @@ public:
     }
 
 private:
-    constexpr void set_layer(Node& node, LayerIndex layer) const {
+    constexpr void set_layer(Node& node, LayerIndex layer) {
         node.layer = layer.number_;
         node.layer_step = layer.step_;
-        node.loop = layer.step_ == 0 ? 0 : static_cast<int>(loops_.short_loops().size());
+        node.loop = layer.step_ == 0 ? 0 : static_cast<int>(loops().short_loops().size());
+        for (const int iteration : {layer.oldest_, layer.newest_}) {
+            if (iteration != 0 && !loops().is_open(iteration)) {
+                fail(ModelErrorKind::layer_left_its_loop)
+                    << name(node.op) << " '" << node.name << "': its layer is that of an iteration of `repeat` that "
+                    << "has ended";
+            }
+        }
     }
 
     template <std::size_t size>
@@ -391,11 +307,7 @@ private:
         return node;
     }
 
-    Graph graph_;
-    std::vector<char> is_weight_expression_;  ///< By node.
     std::vector<int> states_;
-    detail::LoopScopes loops_;
-    ModelError ignored_;
 };
 
 constexpr const Node& Tensor::node() const {

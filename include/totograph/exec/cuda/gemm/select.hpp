@@ -79,7 +79,7 @@ constexpr int divide_up(Index a, Index b) {
 
 /// Whether the epilogue takes about as long as the next tile's GEMM, which it runs beside, or less.
 constexpr bool keeps_up(const GemmMember& member, Index k, const GemmThresholds& limits) {
-    const Index k_tiles = k / Sm90Tile::k;
+    const Index k_tiles = divide_up(k, Sm90Tile::k);  // the last one may reach beyond k
     if (member.epilogue.sigmoids == 0) {
         return k_tiles >= limits.sm90_least_k_tiles;
     }

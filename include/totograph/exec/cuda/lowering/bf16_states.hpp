@@ -8,6 +8,7 @@
 #include <totograph/exec/state_layout.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/loop.hpp>
+#include <totograph/graph/loops.hpp>
 #include <totograph/graph/op.hpp>
 
 namespace totograph::cuda {
@@ -16,13 +17,6 @@ namespace totograph::cuda {
 constexpr bool is_key_or_value(const Kernel& kernel, int operand) {
     return kernel.kind == KernelKind::structural && kernel.op == Op::attention &&
            (kernel.attention.is_key(operand) || kernel.attention.is_value(operand));
-}
-
-/// The place in a layout of a state of a program in an iteration of its loop. That before the written one is -1: its
-/// launches are those of the written one. (Programs of a device have one loop at most.)
-template <class Layout, class Program>
-constexpr std::size_t state_place(int state, int iteration) {
-    return Layout::template places<Program>[static_cast<std::size_t>(Program::loop.states.at(state, iteration))];
 }
 
 /// Which states of programs that run together are stored as bf16: keys and values that GEMMs make and attention
@@ -40,10 +34,10 @@ private:
     /// Marks what a program writes.
     template <class Program>
     static constexpr void mark_written(Flags& written) {
-        Program::loop.for_each_step(Program::steps.size(), [&](int step, int iteration) {
+        Program::loops.for_each_step(Program::steps.size(), [&](int step, LoopTurn turn) {
             const Reference& output = Program::steps[static_cast<std::size_t>(step)].output;
             if (output.space == Space::state) {
-                written[state_place<Layout, Program>(output.index, iteration)] = true;
+                written[Layout::template place_of<Program>(output.index, turn)] = true;
             }
         });
     }
@@ -52,9 +46,9 @@ private:
     /// be rounded.
     template <class Program>
     static constexpr void mark_uses(Flags& wanted, Flags& refused) {
-        Program::loop.for_each_step(Program::steps.size(), [&](int number, int iteration) {
+        Program::loops.for_each_step(Program::steps.size(), [&](int number, LoopTurn turn) {
             const auto entry_of = [&](const Reference& reference) {
-                return state_place<Layout, Program>(reference.index, iteration);
+                return Layout::template place_of<Program>(reference.index, turn);
             };
             const Step& step = Program::steps[static_cast<std::size_t>(number)];
             const Kernel& kernel = Program::kernels[static_cast<std::size_t>(step.kernel)];
@@ -116,31 +110,34 @@ public:
         return flags[entry] ? aligned_size(bytes / 2) : bytes;
     }
 
-    /// For each state of a program's tables, whether it is stored as bf16; of the loop, in the first iteration.
+    /// For each state of a program's tables, whether it is stored as bf16; of a loop, in the first iteration.
     template <class Program>
     static constexpr std::array<bool, Program::states.size() == 0 ? 1 : Program::states.size()> of = [] {
-        const LoopPart& part = Program::loop.states;
         std::array<bool, Program::states.size() == 0 ? 1 : Program::states.size()> result{};
         for (int i = 0; i < static_cast<int>(Program::states.size()); ++i) {
-            const int iteration = i < part.first + part.count ? 0 : Program::loop.times - 1;
-            result[static_cast<std::size_t>(i)] = flags[state_place<Layout, Program>(i, iteration)];
+            const LoopTurn turn = Program::loops.first_turn_of(&Loop::states, i);
+            result[static_cast<std::size_t>(i)] = flags[Layout::template place_of<Program>(i, turn)];
         }
         return result;
     }();
 
-    /// Whether each state of a program's loop is stored alike in all iterations, from the one before the written one
-    /// to the last.
+    /// For each loop of a program, whether each of its states is stored alike in all iterations, from the one before
+    /// the written one to the last.
     template <class Program>
-    static constexpr bool repeat = [] {
-        const LoopPart& part = Program::loop.states;
-        bool same = true;
-        for (int i = part.first; i < part.first + part.count; ++i) {
-            for (int iteration = -1; iteration < Program::loop.times; ++iteration) {
-                same = same &&
-                       flags[state_place<Layout, Program>(i, iteration)] == flags[state_place<Layout, Program>(i, 0)];
+    static constexpr std::array<bool, Loops::most> repeat = [] {
+        std::array<bool, Loops::most> result{};
+        for (int number = 0; number < Program::loops.count; ++number) {
+            const Loop& loop = Program::loops[number];
+            bool same = true;
+            for (int i = loop.states.first; i < loop.states.first + loop.states.count; ++i) {
+                const bool first = flags[Layout::template place_of<Program>(i, {number, 0})];
+                for (int iteration = -1; iteration < loop.times; ++iteration) {
+                    same = same && flags[Layout::template place_of<Program>(i, {number, iteration})] == first;
+                }
             }
+            result[static_cast<std::size_t>(number)] = same;
         }
-        return same;
+        return result;
     }();
 };
 
@@ -148,7 +145,7 @@ public:
 template <class ProgramType, class StateStorage>
 struct RunningTogether : ProgramType {
     static constexpr auto bf16_states = StateStorage::template of<ProgramType>;
-    static constexpr bool bf16_states_repeat = StateStorage::template repeat<ProgramType>;
+    static constexpr auto bf16_states_repeat = StateStorage::template repeat<ProgramType>;
 };
 
 namespace own_program_detail {

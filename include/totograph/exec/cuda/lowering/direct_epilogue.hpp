@@ -44,7 +44,8 @@ constexpr DirectEpilogue direct_epilogue(int index) {
         return {};
     }
     const auto column = static_cast<std::size_t>(kernel.row_rank);
-    const Index out_stride = kernel.rows() == 1 ? kernel.columns() : even_row_stride(kernel, kernel.output_strides);
+    const bool is_lone = kernel.rows() == 1;  // a row that lies as if others followed it
+    const Index out_stride = is_lone ? kernel.columns() : even_row_stride(kernel, kernel.output_strides);
     if (kernel.output_strides[column] != 1 || out_stride != kernel.columns()) {
         return {};
     }
@@ -61,11 +62,11 @@ constexpr DirectEpilogue direct_epilogue(int index) {
         }
         const Operand& operand = kernel.operands[static_cast<std::size_t>(other) - 1];
         const Reference& reference = step.operands[static_cast<std::size_t>(other) - 1];
-        const Index rows = even_row_stride(kernel, operand.strides);
+        const Index rows = is_lone ? kernel.columns() : even_row_stride(kernel, operand.strides);
         if (operand.dtype != DType::f32 || operand.strides[column] != 1 || reference.position >= 0) {
             return {};
         }
-        if (rows == 0 && reference.space == Space::weight && result.bias < 0) {
+        if ((is_lone || rows == 0) && reference.space == Space::weight && result.bias < 0) {
             result.bias = other - 1;
         } else if (rows >= kernel.columns() && rows % 4 == 0 && reference.offset % 4 == 0 && result.residual < 0) {
             result.residual = other - 1;

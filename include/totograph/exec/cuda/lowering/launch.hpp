@@ -85,7 +85,8 @@ struct Launch {
     bool residual_is_early = false;  ///< Its residual was written before the launch before this one.
     MixtureDraws draws;              ///< Of GEMMs that are not skinny: the two last steps draw from them.
     int layer = -1;                  ///< Of GEMMs: the transformer layer of the weights, if any.
-    int layer_step = 0;              ///< From each iteration of the program's loop to the next one.
+    int layer_step = 0;              ///< As of `Node`, and
+    int loop = 0;                    ///< the loop whose layer it is.
 
     /// Whether the steps run one after the other in one kernel.
     [[nodiscard]] constexpr bool is_sequence() const { return kind == LaunchKind::segment || kind == LaunchKind::rows; }

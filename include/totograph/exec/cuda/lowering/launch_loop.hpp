@@ -9,6 +9,7 @@
 #include <totograph/exec/cuda/lowering/launch_table.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/loop.hpp>
+#include <totograph/graph/loops.hpp>
 
 // Whether the launches of a program repeat as its steps do. What a launch is depends on the steps of its own iteration
 // and of its neighbours: of the one before, what a kernel may read early; of the one after, the rest. The tables have
@@ -17,7 +18,7 @@
 
 namespace totograph::cuda {
 
-/// Finds the launches of a program's loop.
+/// Finds the launches of a program's loops.
 template <class Program, bool streams>
 class LaunchLoopFinder {
 public:
@@ -25,21 +26,29 @@ public:
 
     constexpr explicit LaunchLoopFinder(const Table& table) : table_(table) {}
 
-    /// The launches of the iteration that is written once; none where launches of two iterations differ, or reach from
-    /// one into the other.
-    [[nodiscard]] constexpr LoopPart run() const {
-        const int before = launch_at(steps_.first - steps_.count);
-        const int first = launch_at(steps_.first);
-        const int end = launch_at(steps_.first + steps_.count);
-        const LoopPart part{first, end - first};
-        const bool found = Program::loop.times > 1 && before >= 0 && first >= 0 && end >= 0 &&
-                           first - before == part.count && has_gemm(part) && launches_agree(part) && buffers_agree() &&
-                           states_agree() && next_agrees(part);
-        return found ? part : LoopPart{};
+    /// The loops, with the launches of the iteration that is written once as `steps`; none of those where launches of
+    /// two iterations differ, or reach from one into the other.
+    [[nodiscard]] constexpr Loops run() const {
+        Loops loops = Program::loops;
+        for (int number = 0; number < loops.count; ++number) {
+            loops.all[static_cast<std::size_t>(number)].steps = find(number);
+        }
+        return loops;
     }
 
 private:
-    static constexpr LoopPart steps_ = Program::loop.steps;
+    [[nodiscard]] constexpr LoopPart find(int number) const {
+        const Loop& loop = Program::loops[number];
+        const LoopPart& steps = loop.steps;
+        const int before = launch_at(steps.first - steps.count);
+        const int first = launch_at(steps.first);
+        const int end = launch_at(steps.first + steps.count);
+        const LoopPart part{first, end - first};
+        const bool found = before >= 0 && first >= 0 && end >= 0 && first - before == part.count && has_gemm(part) &&
+                           launches_agree(loop, part) && buffers_agree(loop.buffers) && states_agree(number) &&
+                           next_agrees(part);
+        return found ? part : LoopPart{};
+    }
 
     [[nodiscard]] constexpr const Launch& launch(int place) const {
         return table_.launches[static_cast<std::size_t>(place)];
@@ -65,19 +74,18 @@ private:
         return found;
     }
 
-    [[nodiscard]] constexpr bool launches_agree(const LoopPart& part) const {
+    [[nodiscard]] constexpr bool launches_agree(const Loop& loop, const LoopPart& part) const {
         bool same = true;
         for (int i = part.first; same && i < part.first + part.count; ++i) {
             Launch expected = launch(i - part.count);
-            expected.first += steps_.count;
-            expected.layer += expected.layer_step;
+            expected.first += loop.steps.count;
+            expected.layer += loop.period * expected.layer_step;
             same = expected == launch(i);
         }
         return same;
     }
 
-    [[nodiscard]] constexpr bool buffers_agree() const {
-        const LoopPart& part = Program::loop.buffers;
+    [[nodiscard]] constexpr bool buffers_agree(const LoopPart& part) const {
         bool same = true;
         for (int i = part.first; i < part.first + part.count; ++i) {
             const auto own = static_cast<std::size_t>(i);
@@ -89,11 +97,11 @@ private:
     }
 
     /// Whether a state of the loop is stored alike in all iterations: programs that run together agree on it by layer.
-    [[nodiscard]] static constexpr bool states_agree() {
+    [[nodiscard]] static constexpr bool states_agree(int loop) {
         if constexpr (requires { Program::bf16_states_repeat; }) {
-            return Program::bf16_states_repeat;
+            return Program::bf16_states_repeat[static_cast<std::size_t>(loop)];
         } else {
-            return Bf16States<streams, Program>::template repeat<Program>;
+            return Bf16States<streams, Program>::template repeat<Program>[static_cast<std::size_t>(loop)];
         }
     }
 

@@ -21,7 +21,8 @@ constexpr void find_layer(Launch& launch) {
         node = Program::graph[node].inputs[0];
     }
     launch.layer = Program::graph[node].layer;
-    launch.layer_step = Program::graph[node].layer_step * Program::loop.period;
+    launch.layer_step = Program::graph[node].layer_step;
+    launch.loop = Program::graph[node].loop;
 }
 
 /// Whether the launch before a step of decoding writes neither the attention's prefix nor what tells its keys' number.

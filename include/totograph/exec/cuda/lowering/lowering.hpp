@@ -13,14 +13,16 @@
 #include <totograph/exec/cuda/lowering/step_relations.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/loop.hpp>
+#include <totograph/graph/loops.hpp>
 #include <totograph/graph/program.hpp>
+#include <totograph/graph/record/loop_choices.hpp>
 
 // From the steps of a plan to launches.
 
 namespace totograph::cuda {
 
 /// The launches of a program. `streams` says whether weights are bf16, and what GEMMs read may be. As the program's own
-/// tables, that of launches has one iteration of its loop for several.
+/// tables, that of launches has one iteration of a loop for several.
 ///
 /// All that templates need to know of a launch is in one small table: a constant expression that reads the program's
 /// own tables costs nvcc megabytes each time.
@@ -31,34 +33,53 @@ private:
     static constexpr Table lowered = Table::make();
 
 public:
-    /// The launches of the loop that are written once.
-    static constexpr LoopPart loop = LaunchLoopFinder<Program, streams>(lowered).run();
-    /// Whether the table stands for all launches: not where those of a loop's iterations differ.
-    static constexpr bool is_whole = Program::loop.times == 1 || loop.count > 0;
+    /// The program's loops, whose `steps` are here the launches that are written once; none where those of a loop's
+    /// iterations differ.
+    static constexpr Loops loops = LaunchLoopFinder<Program, streams>(lowered).run();
+    /// What is to be recorded of the program's loops, so that the table stands for all launches: more than was, where
+    /// the launches of a loop's iterations differ.
+    static constexpr LoopChoices to_record = [] {
+        LoopChoices result = 0;
+        for (int i = 0; i < loops.count; ++i) {
+            result = loops[i].steps.count > 0 ? result : totograph::detail::with_all_of(result, loops[i].number);
+        }
+        return result;
+    }();
 
     /// Entries of the table.
     static constexpr std::size_t count = lowered.count;
     static constexpr const Launch& at(std::size_t entry) { return lowered.launches[entry]; }
 
     /// Launches of one run.
-    static constexpr auto launches = static_cast<std::size_t>(Program::loop.unrolled(loop, count));
+    static constexpr auto launches = static_cast<std::size_t>(loops.unrolled(&Loop::steps, count));
 
-    /// Which entry of the table a launch of a run is, and in which iteration of the loop. The iteration before the
-    /// written one is -1 of that: its own entries are never told.
-    static constexpr Loop::Place place(std::size_t launch) {
-        const Loop::Place found = Program::loop.place(loop, static_cast<int>(launch));
-        return stands_behind(static_cast<std::size_t>(found.entry)) ? Loop::Place{found.entry + loop.count, -1} : found;
+    /// Which entry of the table a launch of a run is, and at which turn of the loops. The iteration before a written
+    /// one is -1 of that: its own entries are never told.
+    static constexpr Loops::Place place(std::size_t launch) {
+        Loops::Place found = loops.place(&Loop::steps, static_cast<int>(launch));
+        if (stands_behind(static_cast<std::size_t>(found.entry))) {
+            found.entry += loops[found.turn.loop].steps.count;
+            --found.turn.iteration;
+        }
+        return found;
     }
-    /// Whether an entry is the same as one of the written iteration, which runs in its place.
-    static constexpr bool stands_behind(std::size_t entry) { return loop.has(static_cast<int>(entry) + loop.count); }
+    /// Whether an entry is the same as one of a written iteration, which runs in its place.
+    static constexpr bool stands_behind(std::size_t entry) {
+        bool result = false;
+        for (const Loop& loop : loops.loops()) {
+            result = result || loop.steps.has(static_cast<int>(entry) + loop.steps.count);
+        }
+        return result;
+    }
 
     /// A launch of a run: its steps are counted with all iterations written out.
     static constexpr Launch written_out(std::size_t launch) {
-        const Loop::Place found = place(launch);
+        const Loops::Place found = place(launch);
         Launch result = at(static_cast<std::size_t>(found.entry));
-        result.first = Program::loop.steps.at(result.first, found.iteration);
-        result.layer += found.iteration * result.layer_step;
+        result.first = Program::loops.at(&Loop::steps, result.first, found.turn);
+        result.layer += Program::loops.layers_since(result.loop, result.layer_step, found.turn);
         result.layer_step = 0;
+        result.loop = 0;
         return result;
     }
 
@@ -104,24 +125,28 @@ public:
 
 namespace lowering_detail {
 
-template <class Program, bool is_whole>
-struct Lowered {
+/// A program with more of its loops written out.
+template <class Program, LoopChoices choices>
+struct WithMore {
+    using type = typename WrittenOut<Program, choices>::type;
+};
+template <class Program, class StateStorage, LoopChoices choices>
+struct WithMore<RunningTogether<Program, StateStorage>, choices> {
+    using type = RunningTogether<typename WrittenOut<Program, choices>::type, StateStorage>;
+};
+
+template <class Program, bool streams, LoopChoices choices = Lowering<Program, streams>::to_record>
+struct Lowered : Lowered<typename WithMore<Program, choices>::type, streams> {};
+template <class Program, bool streams>
+struct Lowered<Program, streams, 0> {
     using type = Program;
-};
-template <class Program>
-struct Lowered<Program, false> {
-    using type = typename WrittenOut<Program>::type;
-};
-template <class Program, class StateStorage>
-struct Lowered<RunningTogether<Program, StateStorage>, false> {
-    using type = RunningTogether<typename WrittenOut<Program>::type, StateStorage>;
 };
 
 }  // namespace lowering_detail
 
-/// The program whose launches run: itself, or, where the launches of its loop do not repeat, with all iterations
-/// written out.
+/// The program whose launches run: itself, or, where the launches of a loop do not repeat, with all iterations of that
+/// one written out.
 template <class Program, bool streams>
-using LoweredProgram = typename lowering_detail::Lowered<Program, Lowering<Program, streams>::is_whole>::type;
+using LoweredProgram = typename lowering_detail::Lowered<Program, streams>::type;
 
 }  // namespace totograph::cuda

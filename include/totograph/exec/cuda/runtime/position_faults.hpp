@@ -13,6 +13,7 @@
 #include <totograph/exec/cuda/runtime/memory.hpp>
 #include <totograph/exec/position_error.hpp>
 #include <totograph/graph/kernel.hpp>
+#include <totograph/graph/loop.hpp>
 #include <totograph/graph/op.hpp>
 
 namespace totograph::cuda {
@@ -53,7 +54,7 @@ public:
 private:
     /// Steps of a run.
     template <class Program>
-    static constexpr int steps_of = Program::loop.unrolled(Program::loop.steps, Program::steps.size());
+    static constexpr int steps_of = Program::loops.unrolled(&Loop::steps, Program::steps.size());
 
     /// Steps are numbered through all programs, so that a kernel tells by one number which one it is.
     template <std::size_t which>
@@ -71,7 +72,7 @@ private:
         using Program = std::tuple_element_t<which, std::tuple<Programs...>>;
         const int of_program = step - first_step<which>;
         if (of_program >= 0 && of_program < steps_of<Program>) {
-            const int entry = Program::loop.place(Program::loop.steps, of_program).entry;
+            const int entry = Program::loops.place(&Loop::steps, of_program).entry;
             const int kernel = Program::steps[static_cast<std::size_t>(entry)].kernel;
             const Kernel& used = Program::kernels[static_cast<std::size_t>(kernel)];
             const Shape& keys = used.operands[is_second ? AttentionDescription::suffix_key_input : 1].shape;

@@ -7,6 +7,7 @@
 #include <totograph/exec/cuda/lowering/bf16_states.hpp>
 #include <totograph/exec/state_layout.hpp>
 #include <totograph/graph/kernel.hpp>
+#include <totograph/graph/loops.hpp>
 #include <totograph/graph/op.hpp>
 
 namespace totograph::cuda {
@@ -30,10 +31,10 @@ private:
 
     template <class Program>
     static constexpr void mark_written(Flags& written) {
-        Program::loop.for_each_step(Program::steps.size(), [&](int step, int iteration) {
+        Program::loops.for_each_step(Program::steps.size(), [&](int step, LoopTurn turn) {
             const Reference& output = Program::steps[static_cast<std::size_t>(step)].output;
             if (output.space == Space::state) {
-                written[state_place<Layout, Program>(output.index, iteration)] = true;
+                written[Layout::template place_of<Program>(output.index, turn)] = true;
             }
         });
     }
@@ -41,12 +42,12 @@ private:
     /// Marks what the first program reads before it writes it.
     static constexpr void mark_read(Flags& read) {
         Flags written{};
-        First::loop.for_each_step(First::steps.size(), [&](int index, int iteration) {
+        First::loops.for_each_step(First::steps.size(), [&](int index, LoopTurn turn) {
             const Step& step = First::steps[static_cast<std::size_t>(index)];
             const auto mark = [&](const Reference& reference) {
                 for (const int state : {reference.space == Space::state ? reference.index : -1, reference.position}) {
                     if (state >= 0) {
-                        const std::size_t place = state_place<Layout, First>(state, iteration);
+                        const std::size_t place = Layout::template place_of<First>(state, turn);
                         read[place] = read[place] || !written[place];
                     }
                 }
@@ -56,7 +57,7 @@ private:
                 mark(operand);
             }
             if (step.output.space == Space::state) {
-                written[state_place<Layout, First>(step.output.index, iteration)] = true;
+                written[Layout::template place_of<First>(step.output.index, turn)] = true;
             }
         });
     }
@@ -88,10 +89,10 @@ public:
     /// The offset of an entry of the layout.
     static constexpr std::size_t offset(std::size_t entry) { return table.offsets[entry]; }
 
-    /// The offset of a state of a program in an iteration of its loop.
+    /// The offset of a state of a program at a turn of its loops.
     template <class Program>
-    static constexpr std::size_t offset_of(int state, int iteration) {
-        return table.offsets[state_place<Layout, Program>(state, iteration)];
+    static constexpr std::size_t offset_of(int state, LoopTurn turn) {
+        return table.offsets[Layout::template place_of<Program>(state, turn)];
     }
 };
 

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/graph/graph.hpp>
+#include <totograph/graph/op.hpp>
+#include <totograph/graph/op_table.hpp>
+#include <totograph/graph/record/loop_choices.hpp>
+#include <totograph/graph/record/loop_scopes.hpp>
+#include <totograph/graph/record/model_error.hpp>
+#include <totograph/graph/record/usable_shape.hpp>
+
+namespace totograph {
+
+/// A graph while it is recorded, with the checks that hold for every node. After the first mistake it keeps that one,
+/// and goes on with harmless nodes, so that one error is reported, and it is the first.
+class CheckedGraph {
+public:
+    /// @param choices  how many iterations of its loops are recorded
+    constexpr explicit CheckedGraph(LoopChoices choices) : loops_(choices) {
+        graph_.nodes.reserve(2048);
+        is_weight_expression_.reserve(2048);
+    }
+
+    /// Adds a node. Dtypes must be such that the op computes in, shapes have at most `max_rank` axes of at least one
+    /// element, and inputs come before, as many as the op takes. Returns the number of the node.
+    constexpr int add_node(const Node& node) {
+        graph_.nodes.push_back(node);
+        Node& added = graph_.nodes.back();
+        added.iteration = loops_.iteration();
+        check_dtype(added);
+        if (!is_usable(added.shape, name(added.op))) {
+            added.shape = detail::usable(added.shape);
+        }
+        is_weight_expression_.push_back(check_inputs(added) ? 1 : 0);
+        check_input_count(added);
+        return graph_.size() - 1;
+    }
+
+    /// Notes a mistake; only the first one is kept. Returns where to write what was found and expected.
+    constexpr ModelError& fail(ModelErrorKind kind) {
+        if (graph_.error.kind == ModelErrorKind::none) {
+            graph_.error.kind = kind;
+            return graph_.error;
+        }
+        ignored_ = ModelError{};
+        return ignored_;
+    }
+
+    /// What has been recorded so far.
+    [[nodiscard]] constexpr const Graph& graph() const { return graph_; }
+    /// The recorded graph, moved out.
+    [[nodiscard]] constexpr Graph take_graph() { return static_cast<Graph&&>(graph_); }
+
+    /// Notes a mistake unless a tensor can have this shape: at most `max_rank` axes, of at least one element each.
+    constexpr bool is_usable(const Shape& shape, std::string_view what) {
+        if (shape.rank < 0 || shape.rank > max_rank) {
+            fail(ModelErrorKind::shape_is_not_usable)
+                << what << ": a shape of " << Index{shape.rank} << " axes; the most is " << Index{max_rank};
+            return false;
+        }
+        const Index* const extent = shape.extents.data();
+        for (int axis = 0; axis < shape.rank; ++axis) {
+            if (extent[axis] < 1) {
+                fail(ModelErrorKind::shape_is_not_usable)
+                    << what << ": axis " << Index{axis} << " of shape " << shape << " is empty";
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// For `repeat`: begins a loop, and tells how many of its iterations are to be recorded.
+    constexpr int begin_loop(int count) {
+        if (count < 1) {
+            fail(ModelErrorKind::loop_is_empty) << "repeat: " << Index{count} << " iterations";
+        }
+        const int recorded = loops_.begin(graph_.size(), count);
+        graph_.loops = loops_.short_loops();
+        return recorded;
+    }
+
+protected:
+    [[nodiscard]] constexpr Node& node(int id) { return graph_[id]; }
+    [[nodiscard]] constexpr bool is_made_of_weights(int id) const {
+        return is_weight_expression_[static_cast<std::size_t>(id)] != 0;
+    }
+
+    [[nodiscard]] constexpr detail::LoopScopes& loops() { return loops_; }
+
+private:
+    constexpr void check_dtype(const Node& added) {
+        if (added.dtype == DType::bf16 || added.dtype == DType::f16) {
+            fail(ModelErrorKind::dtype_is_storage_only) << name(added.op) << ": a tensor of " << name(added.dtype);
+        } else if (!takes_dtype(op_row(added.op).dtypes, added.dtype)) {
+            fail(ModelErrorKind::dtype_is_not_taken) << name(added.op) << " of " << name(added.dtype)
+                                                     << "; it computes in " << name_of(op_row(added.op).dtypes);
+        }
+    }
+
+    /// Returns whether the newest node is made of weights and constants alone.
+    constexpr bool check_inputs(Node& added) {
+        const int id = graph_.size() - 1;
+        bool is_known = is_pure(added.op);
+        for (int i = 0; i < added.input_count; ++i) {
+            int& input = added.inputs[static_cast<std::size_t>(i)];
+            if (input < 0 || input >= id) {
+                fail(ModelErrorKind::different_recorders) << name(added.op) << ": input " << i << " is not recorded";
+                added.input_count = i;
+                break;
+            }
+            if (loops_.hides(input) && graph_[input].op != Op::state) {
+                fail(ModelErrorKind::tensor_left_its_loop)
+                    << name(added.op) << ": input " << i << " is `" << name(graph_[input].op) << "` of shape "
+                    << graph_[input].shape << ", which the body of `repeat` has recorded for itself";
+            }
+            is_known = is_known && is_weight_expression_[static_cast<std::size_t>(input)] != 0;
+        }
+        return is_known;
+    }
+
+    constexpr void check_input_count(const Node& added) {
+        const OpRow& row = op_row(added.op);
+        if (added.input_count >= row.least_inputs && added.input_count <= row.most_inputs) {
+            return;
+        }
+        ModelError& error = fail(ModelErrorKind::input_count_differs);
+        error << name(added.op) << " of " << Index{added.input_count} << " inputs; it takes "
+              << Index{row.least_inputs};
+        if (row.most_inputs > row.least_inputs) {
+            error << " to " << Index{row.most_inputs};
+        }
+    }
+
+    Graph graph_;
+    std::vector<char> is_weight_expression_;  ///< By node.
+    detail::LoopScopes loops_;
+    ModelError ignored_;
+};
+
+}  // namespace totograph
