@@ -2,6 +2,7 @@
 # Writes OUTPUT: one file that compiles the test files SOURCES, below FOLDER, together. All that they include comes first,
 # so that each can stand in a namespace of its own: there, its own includes have nothing left to do. Names of files need
 # not differ, and a message of the compiler names the file and its line.
+cmake_minimum_required(VERSION 3.25)
 set(includes "")
 set(files "")
 foreach(source IN LISTS SOURCES)
