@@ -12,6 +12,7 @@
 #include <totograph/exec/cuda/gemm/select.hpp>
 #include <totograph/exec/cuda/gemm/thresholds.hpp>
 #include <totograph/exec/cuda/lowering/bf16_states.hpp>
+#include <totograph/exec/cuda/lowering/direct_epilogue.hpp>
 #include <totograph/exec/cuda/lowering/gemm_choices.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/lowering.hpp>
@@ -165,7 +166,7 @@ TEST_CASE("mixtures are drawn from accumulators, but of the fewest rows") {
 
 TEST_CASE("cuBLASLt adds a bias and a residual to a lone row as to several") {
     const auto check = []<class Model>(std::type_identity<Model>) {
-        const DirectEpilogue& direct = Lowering<tg::Program<Model>, false>::at(0).direct;
+        const DirectEpilogue direct = lowering_detail::direct_epilogue<tg::Program<Model>>(0);
         CHECK(direct.is_possible);
         CHECK(direct.bias == 0);
         CHECK(direct.residual == 1);
