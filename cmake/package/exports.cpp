@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <totograph/c/totograph.h>
 #include <totograph/core/error.hpp>

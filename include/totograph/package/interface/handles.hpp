@@ -2,14 +2,19 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <totograph/c/totograph.h>
 #include <totograph/core/error.hpp>
+#include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/forecast.hpp>
 #include <totograph/forecast/results/quantile_samples.hpp>
