@@ -26,4 +26,5 @@
 #include <totograph/models/kronos/load.hpp>
 #include <totograph/models/toto1/family.hpp>
 #include <totograph/models/toto2/family.hpp>
+#include <totograph/models/toto2/session.hpp>
 #include <totograph/version.hpp>

@@ -130,6 +130,25 @@ TEST_CASE("requests go to backends and modes by their number of series") {
     CHECK(ask(service, 8) == two.far->value_of(Mode::standard));
 }
 
+TEST_CASE("the environment goes before the backends that a program asks for") {
+    const TwoBackends two;
+    const serve::ServiceOptions options{
+        .backend = "near", .mode = Mode::standard, .routes = {{.max_batch = 2, .backend = "near"}}};
+    {
+        const Variable backend("TOTOGRAPH_BACKEND", "far");
+        serve::ForecastService service(two.registry, options);
+        CHECK(service.backend() == "far");
+        CHECK(ask(service, 1) == two.far->value_of(Mode::standard));
+        CHECK(ask(service, 8) == two.far->value_of(Mode::standard));
+    }
+    {
+        const Variable backend("TOTOGRAPH_BACKEND", "");
+        CHECK(serve::ForecastService(two.registry, options).backend() == "near");
+    }
+    const Variable backend("TOTOGRAPH_BACKEND", "nowhere");
+    check_error(ErrorCode::invalid_argument, {"'nowhere'"}, [&] { serve::ForecastService(two.registry, options); });
+}
+
 TEST_CASE("the cheapest bucket that holds a request serves it, and sizes do not decide whether it samples") {
     OneBackend one;
     const Ones request{.batch = 1, .variates = 1, .steps = 8};
@@ -446,4 +465,29 @@ TEST_CASE("what a service does is logged when asked for") {
     CHECK(holds("sizes: a request of 1 x 1 x 8 goes to size 1 x 2 x 16 -> 8, no samples of 'fake' in mode default"));
     CHECK(holds("capture: built size 1 x 2 x 16 -> 8, no samples of 'fake' in mode default in "));
     CHECK(holds("sizes: released size 1 x 2 x 16 -> 8, no samples"));
+}
+
+TEST_CASE("observations score what a service forecast, and snapshots tell") {
+    OneBackend one;
+    const Ones request{.variates = 2, .steps = 8};
+    const tg::Forecast forecast = one.service.forecast(request.series(), {.samples = 0});
+    const double said = forecast.mean().front();
+    one.service.expect("shop", 100, forecast, 0, 1);
+    CHECK(one.service.observe("shop", 100, said - 2));
+    CHECK(one.service.observe("shop", 101, said + 4));
+    CHECK_FALSE(one.service.observe("shop", 100 + forecast.horizon(), said));
+    const auto accuracy = one.service.snapshot().accuracy;
+    REQUIRE(accuracy.size() == 1);
+    CHECK(accuracy.front().scored == 2);
+    CHECK(accuracy.front().missed == 1);
+    CHECK(accuracy.front().mae == doctest::Approx(3));
+    CHECK(accuracy.front().bias == doctest::Approx(-1));
+    CHECK(accuracy.front().banded == 0);  // of a mean
+    check_error(ErrorCode::invalid_argument, {"series 0 and variate 2"},
+                [&] { one.service.expect("shop", 0, forecast, 0, 2); });
+
+    const tg::Forecast sampled_one = one.service.forecast(request.series(), {.samples = 4});
+    one.service.expect("band", 0, sampled_one);
+    CHECK(one.service.observe("band", 0, sampled_one.median().front()));
+    CHECK(one.service.snapshot().accuracy.front().coverage == doctest::Approx(1));
 }

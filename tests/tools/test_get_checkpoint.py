@@ -176,6 +176,10 @@ class GetCheckpoint(unittest.TestCase):
         self.succeed()
         self.assertEqual(self.weights(), WEIGHTS)
 
+    def test_short_names_stand_for_models_of_the_hub(self):
+        for size in ("4m", "22m", "313m", "1B", "2.5B"):  # this hub has none of them, and its answer names what it lacks
+            self.fail_with(f"Datadog/Toto-2.0-{size}", name=f"toto-2.0-{size.lower()}")
+
     def test_connections_that_drop_are_taken_up_where_they_ended(self):
         self.storage.drops.extend([1_500_000, 0, 700_000])
         self.succeed()

@@ -65,6 +65,9 @@ public:
     /// Counts positions that all layers have appended.
     constexpr void advance(Index positions) { recorder_->store(length(), length() + static_cast<double>(positions)); }
 
+    /// Keeps the first positions alone, as many as `positions` says, i32 `[1]`.
+    constexpr void keep_first(Tensor positions) { recorder_->store(length(), positions); }
+
     /// Forgets all positions.
     constexpr void reset() { recorder_->store(length(), expand(recorder_->constant(0, DType::i32), Shape{1})); }
 

@@ -17,7 +17,10 @@ struct CausalMoments {
     Tensor mean;
     Tensor variance;
     RunningMoments running;  ///< After the last step.
-    Tensor count;            ///< Values observed up to each step.
+    // Sums up to each step.
+    Tensor count;
+    Tensor total;
+    Tensor spread;
 };
 
 /// No steps seen yet.
@@ -46,7 +49,7 @@ constexpr CausalMoments causal_moments(Tensor x, Tensor observed, const RunningM
     const Tensor variance = spread / maximum(divisor - 1.0, 1.0);
 
     const auto last = [&](Tensor tensor) { return slice(tensor, axis, steps - 1, 1); };
-    return {mean, variance, {last(count), last(total), last(spread)}, count};
+    return {mean, variance, {last(count), last(total), last(spread)}, count, total, spread};
 }
 
 /// Mean and standard deviation over all observed values, f64 `[batch, samples, variates, 1]`:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -65,15 +66,23 @@ inline std::shared_ptr<const Backend> pick_backend(const BackendRegistry& regist
                                        : "No backend of the registry can be used on this machine." + reasons);
 }
 
+/// The name of the backend that serves everything by the environment (`TOTOGRAPH_BACKEND`); empty: as the program says.
+inline std::string backend_of_environment() {
+    const char* const name = std::getenv("TOTOGRAPH_BACKEND");
+    return name == nullptr ? "" : name;
+}
+
 /// Who serves what.
 struct Routing {
     std::vector<ServedBackend> backends;
     std::vector<ResolvedRoute> routes;  ///< By ascending `max_batch`; the last takes everything.
 
-    /// Looks up the backends that options name. Throws `Error`: as `pick_backend`, and `invalid_argument` for routes
-    /// that do not ascend and for a backend without buckets.
+    /// Looks up the backends that options name, or for all of them the one that the environment names. Throws `Error`:
+    /// as `pick_backend`, and `invalid_argument` for routes that do not ascend and for a backend without buckets.
     Routing(const BackendRegistry& registry, const ServiceOptions& options) {
-        const std::size_t common = add(pick_backend(registry, options.backend, options.resources));
+        const std::string forced = backend_of_environment();
+        const std::size_t common =
+            add(pick_backend(registry, forced.empty() ? options.backend : forced, options.resources));
         Index above = 0;
         for (const Route& route : options.routes) {
             if (route.max_batch <= above) {
@@ -82,8 +91,9 @@ struct Routing {
                                 (above == 0 ? "the start" : "one of " + std::to_string(above)) +
                                 "; max_batch is at least 1 and ascends. Put the routes in order.");
             }
-            const std::size_t backend =
-                route.backend.empty() ? common : add(pick_backend(registry, route.backend, options.resources));
+            const std::size_t backend = route.backend.empty() || !forced.empty()
+                                            ? common
+                                            : add(pick_backend(registry, route.backend, options.resources));
             routes.push_back({above, route.max_batch, backend, route.mode});
             above = route.max_batch;
         }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -164,6 +165,38 @@ public:
             slot->counters->add_failure();
             throw;
         }
+    }
+
+    /// Keeps a forecast of one series and variate, so that `observe` can score it: its first step is `first_step`, a
+    /// number of your choice that grows by 1 a step. With samples or levels the median and the band from 0.1 to 0.9 are
+    /// kept, without them the mean. Waits for nobody, allocates. Throws `Error` (`invalid_argument`) for a series or
+    /// variate that the forecast does not have, and as `OnlineAccuracy::expect`.
+    void expect(std::string_view group, Index first_step, const Forecast& forecast, Index series = 0,
+                Index variate = 0) {
+        if (series < 0 || series >= forecast.batch() || variate < 0 || variate >= forecast.variates()) {
+            throw Error(ErrorCode::invalid_argument,
+                        "expect: series " + std::to_string(series) + " and variate " + std::to_string(variate) +
+                            " of a forecast of " + std::to_string(forecast.batch()) + " series and " +
+                            std::to_string(forecast.variates()) + " variates. Count both from 0.");
+        }
+        const auto steps = static_cast<std::size_t>(forecast.horizon());
+        const auto row = static_cast<std::size_t>(series * forecast.variates() + variate);
+        const auto of = [&](const std::vector<float>& all) {
+            return std::span<const float>(all).subspan(row * steps, steps);
+        };
+        if (forecast.sample_count() == 0 && forecast.levels().empty()) {
+            metrics_->accuracy().expect(group, first_step, of(forecast.mean()));
+            return;
+        }
+        const std::vector<float> low = forecast.quantile(0.1);
+        const std::vector<float> high = forecast.quantile(0.9);
+        metrics_->accuracy().expect(group, first_step, of(forecast.median()), of(low), of(high));
+    }
+
+    /// Scores what `expect` kept for a step of a group with what came. Returns whether there was something. Waits for
+    /// no forecast. Throws as `OnlineAccuracy::observe`.
+    bool observe(std::string_view group, Index step, double actual) {
+        return metrics_->accuracy().observe(group, step, actual);
     }
 
     /// Frees what serves a bucket, in all modes and backends. A request that needs it again is a recapture. Throws

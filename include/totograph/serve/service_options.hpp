@@ -24,7 +24,9 @@ struct Route {
 
 /// What is decided when a service is made.
 struct ServiceOptions {
-    std::string backend{};  ///< Empty: the first of the registry that is available.
+    /// Empty: the first of the registry that is available. `TOTOGRAPH_BACKEND` goes before it, and before those of
+    /// routes.
+    std::string backend{};
     /// How forecasts are run, unless the environment says otherwise (`effective_mode`).
     Mode mode = Mode::max_autotune;
     /// By ascending `max_batch`: the first that holds a request's series serves it; what is beyond the last goes to

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <map>
@@ -196,6 +198,10 @@ Snapshot example() {
     counters.add_forecast(std::chrono::nanoseconds(1 << 22), 1);  // an edge itself
     counters.add_forecast(std::chrono::minutes(2), 1, false);     // beyond the last
     metrics.counters(awkward, {.context = 32, .horizon = 8}, Mode::eager);
+    metrics.accuracy().expect("shop", 5, std::array{3.0F, 4.0F}, std::array{2.0F, 3.0F}, std::array{4.0F, 5.0F});
+    metrics.accuracy().observe("shop", 5, 2.5);
+    metrics.accuracy().observe("shop", 9, 2.5);
+    metrics.accuracy().expect("waits", 0, std::array{1.0F});
     Snapshot snapshot = metrics.snapshot();
     snapshot.caches = {{"tuning", 5, 2, 1, "The file 'x' is torn."}, {std::string(awkward), 0, 0, 0, ""}};
     snapshot.since_seconds = 12.25;
@@ -232,7 +238,12 @@ TEST_CASE("JSON reads back as the snapshot") {
              "latency": {"count": 4, "min_seconds": 1e-5, "max_seconds": 120.0}}],
         "caches": [
             {"name": "tuning", "hits": 5, "misses": 2, "ignored": 1, "last_reason": "The file 'x' is torn."},
-            {"hits": 0, "misses": 0, "ignored": 0, "last_reason": ""}]})");
+            {"hits": 0, "misses": 0, "ignored": 0, "last_reason": ""}],
+        "accuracy": [
+            {"group": "shop", "scored": 1, "missed": 1, "window": 1, "banded": 1,
+             "mae": 0.5, "rmse": 0.5, "bias": 0.5, "coverage": 1.0},
+            {"group": "waits", "scored": 0, "missed": 0, "window": 0, "banded": 0,
+             "mae": null, "rmse": null, "bias": null, "coverage": null}]})");
     expected["entries"][0]["backend"] = awkward;
     expected["caches"][1]["name"] = awkward;
     auto& latency_of_cpu = expected["entries"][1]["latency"];
@@ -260,7 +271,10 @@ TEST_CASE("keys of the JSON keep their order") {
                                   "min_seconds",   "p50_seconds",   "p90_seconds",
                                   "p99_seconds",   "max_seconds",   "caches",
                                   "name",          "hits",          "misses",
-                                  "ignored",       "last_reason"}) {
+                                  "ignored",       "last_reason",   "accuracy",
+                                  "group",         "scored",        "missed",
+                                  "window",        "banded",        "mae",
+                                  "rmse",          "bias",          "coverage"}) {
         CAPTURE(key);
         place = text.find(std::string(1, '"').append(key).append("\": "), place);
         REQUIRE(place != std::string::npos);
@@ -269,7 +283,7 @@ TEST_CASE("keys of the JSON keep their order") {
 
 TEST_CASE("JSON of nothing, and of names that are no UTF-8, is JSON") {
     CHECK(nlohmann::json::parse(json_text(Snapshot{})).dump() ==
-          R"({"caches":[],"entries":[],"requests_without_bucket":0,"resets":0,"since_seconds":0.0})");
+          R"({"accuracy":[],"caches":[],"entries":[],"requests_without_bucket":0,"resets":0,"since_seconds":0.0})");
     Snapshot broken;
     broken.caches.push_back({"weights", 0, 0, 1, "The folder '\xff\xfe' is no folder."});
     const auto read = nlohmann::json::parse(json_text(broken));
@@ -288,6 +302,13 @@ TEST_CASE("Prometheus text has each count under its name") {
     for (const Expected& expected : std::vector<Expected>{
              {"forecasts_total", cpu, 4},
              {"forecasts_total", idle, 0},
+             {"accuracy_scored_total", "group=\"shop\"", 1},
+             {"accuracy_missed_total", "group=\"shop\"", 1},
+             {"accuracy_window_steps", "group=\"waits\"", 0},
+             {"accuracy_mae", "group=\"shop\"", 0.5},
+             {"accuracy_rmse", "group=\"shop\"", 0.5},
+             {"accuracy_bias", "group=\"shop\"", 0.5},
+             {"accuracy_coverage_ratio", "group=\"shop\"", 1},
              {"forecasts_not_finite_total", cpu, 2},
              {"forecasts_not_finite_total", idle, 0},
              {"forecast_failures_total", cpu, 1},
@@ -324,7 +345,7 @@ TEST_CASE("Prometheus text has each count under its name") {
     CHECK(reader.families.at("totograph_forecast_latency_seconds").type == "summary");
     CHECK(reader.values.at("totograph_counted_seconds") == 12.25);
     CHECK(reader.values.at("totograph_requests_without_bucket_total") == 17);
-    CHECK(reader.families.size() == 18);
+    CHECK(reader.families.size() == 25);
     CHECK(reader.families.at("totograph_forecast_latency_seconds").samples.size() == 5 + 2);
     // Names come back as they were.
     CHECK(reader.families.at("totograph_forecasts_total").samples.at(0).labels.at("backend") == awkward);
@@ -369,7 +390,7 @@ TEST_CASE("all that is counted stands there at 0, latencies once there can be an
             counters.add_build(0.25, 0);
         }
         const ExpositionReader reader(prometheus_text(metrics.snapshot()));
-        CHECK(reader.families.size() == 18);
+        CHECK(reader.families.size() == 25);
         for (const char* const counted : {"forecasts_total", "forecasts_not_finite_total", "forecast_failures_total",
                                           "captures_total", "replays_total", "eager_fallbacks_total"}) {
             CAPTURE(counted);
@@ -404,4 +425,16 @@ TEST_CASE("the reader of this test refuses what is no exposition text") {
     }
     CHECK_THROWS(ExpositionReader("# HELP a Help.\n# TYPE a counter\na 1\n"));
     CHECK_THROWS(ExpositionReader("# HELP a Help.\n"));
+}
+
+TEST_CASE("Prometheus' own tool accepts the text") {
+    if (std::system("command -v promtool > /dev/null 2>&1") != 0) {
+        MESSAGE("skipped: there is no promtool on the path (Debian's package prometheus has it)");
+        return;
+    }
+    std::FILE* const tool = ::popen("promtool check metrics", "w");
+    REQUIRE(tool != nullptr);
+    const std::string text = prometheus_text(example());
+    CHECK(std::fwrite(text.data(), 1, text.size(), tool) == text.size());
+    CHECK(::pclose(tool) == 0);
 }

@@ -64,13 +64,14 @@ inline Check check_variable(const std::string& variable, const std::string& valu
     } else if (variable == "TOTOGRAPH_CACHE_DIR") {
         return check;  // what it names is looked at by itself
     } else {
-        constexpr std::array others{"TOTOGRAPH_NVTX", "TOTOGRAPH_DEMO_MODEL", "TOTOGRAPH_SKIP_INSTALL"};
+        constexpr std::array others{"TOTOGRAPH_BACKEND", "TOTOGRAPH_NVTX", "TOTOGRAPH_DEMO_MODEL",
+                                    "TOTOGRAPH_SKIP_INSTALL"};
         if (std::find(others.begin(), others.end(), variable) == others.end()) {
-            warn(
-                CheckResult::warning,
-                "No part of totograph reads this variable; it may be misspelled. There are TOTOGRAPH_MODE, "
-                "TOTOGRAPH_DISABLE, TOTOGRAPH_LOGS, TOTOGRAPH_CACHE_DIR, TOTOGRAPH_NVTX and, for the bundled programs, "
-                "TOTOGRAPH_DEMO_MODEL.");
+            warn(CheckResult::warning,
+                 "No part of totograph reads this variable; it may be misspelled. There are TOTOGRAPH_MODE, "
+                 "TOTOGRAPH_DISABLE, TOTOGRAPH_BACKEND, TOTOGRAPH_LOGS, TOTOGRAPH_CACHE_DIR, TOTOGRAPH_NVTX and, for "
+                 "the bundled programs, "
+                 "TOTOGRAPH_DEMO_MODEL.");
         }
     }
     return check;

@@ -25,6 +25,7 @@
 #include <totograph/forecast/schedule_programs.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/forecast/state_access.hpp>
+#include <totograph/forecast/state_memory.hpp>
 #include <totograph/forecast/states.hpp>
 #include <totograph/graph/explain.hpp>
 #include <totograph/graph/explain/dot.hpp>
@@ -142,6 +143,18 @@ protected:
                 executor_.template run<which>();
             }
         });
+        return collect(request);
+    }
+
+    /// Runs one program on inputs that `fill(StateMemory)` writes. What it does not write stays what it was.
+    template <std::size_t which, class Fill>
+    void run_on(const Fill& fill) {
+        fill(StateMemory([this](std::string_view name) { return executor_.state(name); }));
+        executor_.template run<which>();
+    }
+
+    /// What the programs have forecast, for a request of no more steps than they did.
+    Forecast collect(const Bucket& request) noexcept {
         return collect_forecast(static_cast<const float*>(executor_.state(states::forecast)), plan, request, result_);
     }
 

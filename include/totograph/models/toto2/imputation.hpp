@@ -7,13 +7,14 @@
 namespace totograph::toto2 {
 
 /// Gives values to the steps of a row that are not observed (`observed` is 0 there).
-inline void impute(float* values, const float* observed, Index steps, Imputation how) noexcept {
+template <class Flag>
+void impute(float* values, const Flag* observed, Index steps, Imputation how) noexcept {
     if (how == Imputation::as_given) {
         return;
     }
     Index newest = -1;  // observed before `step`
     for (Index step = 0; step < steps; ++step) {
-        if (observed[step] == 0.0F) {
+        if (observed[step] == 0) {
             values[step] = newest < 0 ? 0.0F : values[newest];
             continue;
         }

@@ -36,6 +36,16 @@ inline constexpr Inference inference_of = [] {
     }
 }();
 
+/// Whether a model's programs keep what they need to go on from a context (`toto2/session.hpp`).
+template <class Model>
+inline constexpr bool is_continued = [] {
+    if constexpr (requires { Model::is_continued; }) {
+        return bool{Model::is_continued};
+    } else {
+        return false;
+    }
+}();
+
 /// What a bucket comes to. In blocks, the forecast is whole blocks.
 template <class Model>
 constexpr ForecastSizes forecast_sizes(const Bucket& bucket) {
@@ -69,6 +79,13 @@ struct Parts {
     /// Tokens of the first pass, and of each later one.
     static constexpr Index first_tokens = sizes.context_patches + block - dropped;
     static constexpr Index later_tokens = 2 * block - dropped;
+
+    static constexpr bool is_continued = toto2::is_continued<Model>;
+    /// Tokens of the pass that goes on from a context: the patch that was the newest one, the newest, what is forecast.
+    static constexpr Index continued_tokens = 1 + block + (1 - dropped);
+    /// Where xPos is centred in all passes over a context that is continued. Scales of queries and keys depend on the
+    /// difference of their centres alone; with one centre for good, cached keys need not be moved.
+    static constexpr double fixed_centre = static_cast<double>(sizes.context_patches / 2);
 
     static constexpr nn::AttentionSize attention_size{.width = config.d_model,
                                                       .heads = config.num_heads,

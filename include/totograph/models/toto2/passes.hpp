@@ -94,7 +94,11 @@ public:
 private:
     /// In one pass the centre cancels between queries and keys, and stays what it is for every horizon.
     [[nodiscard]] constexpr Tensor centre() const {
-        return half(inputs_.length() + static_cast<double>(Parts::wanted_block));
+        if constexpr (Parts::is_continued) {
+            return inputs_.recorder().constant(Parts::fixed_centre);
+        } else {
+            return half(inputs_.length() + static_cast<double>(Parts::wanted_block));
+        }
     }
 
     [[nodiscard]] constexpr nn::AttentionOptions options() const {
@@ -110,7 +114,7 @@ private:
     [[nodiscard]] constexpr nn::KeysAndValues keep(LayerIndex layer, Tensor key, Tensor value, Index ahead) {
         const Tensor count =
             ahead == Parts::block - Parts::dropped ? seen_ : inputs_.length() + static_cast<double>(ahead);
-        if constexpr (Parts::has_blocks) {
+        if constexpr (Parts::has_blocks || Parts::is_continued) {
             cache_.fill(layer, key, value);
             const Tensor keys = cache_.keys(layer);
             return {keys, cache_.values(layer), count};

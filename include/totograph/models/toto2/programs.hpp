@@ -13,6 +13,7 @@
 #include <totograph/models/toto2/projections.hpp>
 #include <totograph/models/toto2/quantiles.hpp>
 #include <totograph/models/toto2/scaling.hpp>
+#include <totograph/models/toto2/session/stable_patches.hpp>
 #include <totograph/models/toto2/stack.hpp>
 #include <totograph/models/toto2/states.hpp>
 #include <totograph/nn/extreme_values.hpp>
@@ -44,8 +45,13 @@ struct First {
         const Tensor location = take(scaled.location, 3, newest);
         const Tensor scale = take(scaled.scale, 3, newest);
         const Quantiles<Parts> quantiles(inputs);
-        const Tensor values = inputs.values();
-        quantiles.keep_bounds(values, inputs.observed(), scale);
+        if constexpr (Quantiles<Parts>::is_capped) {
+            const Tensor values = inputs.values();
+            quantiles.keep_bounds(Quantiles<Parts>::extremes(values, inputs.observed()), scale);
+        }
+        if constexpr (Parts::is_continued) {
+            StablePatches<Parts>(inputs).begin(scaled.moments, ids);
+        }
 
         const Tensor x = tokens(inputs, scaled);
         Parts::tap("tap.embeddings", x);

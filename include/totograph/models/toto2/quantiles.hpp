@@ -35,16 +35,26 @@ public:
         }
     }
 
+    /// The smallest and the largest observed value of each row, f32 `[batch, 1, variates, 1, 1]`; of none, the largest
+    /// float and its negative.
+    struct Extremes {
+        Tensor low;
+        Tensor high;
+    };
+    [[nodiscard]] static constexpr Extremes extremes(Tensor values, Tensor observed) {
+        return {-largest_observed(-values, observed), largest_observed(values, observed)};
+    }
+
+    /// Whether quantiles stay within bounds that the context sets.
+    static constexpr bool is_capped = Parts::inference.quantile_real_cap_k > 0;
+    static constexpr Shape row_shape{Parts::sizes.batch, 1, Parts::sizes.variates, 1, 1};
+
     /// Keeps the bounds of the context for all passes. `scale` is that of its newest patch.
-    constexpr void keep_bounds(Tensor values, Tensor observed, Tensor scale) const {
-        if constexpr (is_capped) {
-            Recorder& r = inputs_.recorder();
-            const Tensor reach = scale * Parts::inference.quantile_real_cap_k;
-            const Tensor lowest = -largest_observed(-values, observed);
-            r.store(r.state(states::cap_low, row_shape), lowest - reach);
-            const Tensor highest = largest_observed(values, observed);
-            r.store(r.state(states::cap_high, row_shape), highest + reach);
-        }
+    constexpr void keep_bounds(const Extremes& of_context, Tensor scale) const {
+        Recorder& r = inputs_.recorder();
+        const Tensor reach = scale * Parts::inference.quantile_real_cap_k;
+        r.store(r.state(states::cap_low, row_shape), of_context.low - reach);
+        r.store(r.state(states::cap_high, row_shape), of_context.high + reach);
     }
 
     /// The median of each step, `[batch, 1, variates, patches, patch_size]`.
@@ -60,8 +70,6 @@ public:
 
 private:
     static constexpr ForecastSizes sizes = Parts::sizes;
-    static constexpr bool is_capped = Parts::inference.quantile_real_cap_k > 0;
-    static constexpr Shape row_shape{sizes.batch, 1, sizes.variates, 1, 1};
     static constexpr double largest = static_cast<double>(std::numeric_limits<float>::max());
 
     [[nodiscard]] static constexpr Tensor of_row(Tensor x) { return reshape(x, with_last(row_shape, 1)); }
@@ -80,8 +88,8 @@ private:
 
     [[nodiscard]] static constexpr Tensor largest_observed(Tensor values, Tensor observed) {
         const Tensor seen = where(observed, values, values.recorder().constant(-largest));
-        return reshape(largest_of_rows(reshape(seen, {sizes.batch, 1, sizes.variates, sizes.context_steps()})),
-                       row_shape);
+        const Index steps = values.extent(3) * sizes.patch_size;
+        return reshape(largest_of_rows(reshape(seen, {sizes.batch, 1, sizes.variates, steps})), row_shape);
     }
 
     [[nodiscard]] static constexpr Tensor replace_infinities(Tensor values) {

@@ -18,24 +18,27 @@ struct ScaledPatches {
     Tensor missing;   ///< f32, same shape: 1 where nothing was observed.
     Tensor location;  ///< f32 `[batch, 1, variates, patches, 1]`.
     Tensor scale;
+    nn::CausalMoments moments;  ///< Of all steps, for those who go on from one of them.
 };
 
 /// Location and scale of each patch, f64 `[batch, 1, variates, patches, 1]`.
 struct PatchStatistics {
     Tensor location;
     Tensor scale;
+    nn::CausalMoments moments;
 };
 
 /// The mean and the deviation (with n - 1) of all that was observed up to the end of each patch. Where that is fewer
-/// than `least` values, those of the first `least` of the row, wherever they stand.
-constexpr PatchStatistics patch_statistics(Tensor values, Tensor observed, Index least) {
-    Recorder& r = values.recorder();
+/// than `least` values, those of the first `least` of the row, wherever they stand in these patches, unless so many are
+/// `before` them.
+constexpr PatchStatistics patch_statistics(Tensor values, Tensor observed, Index least,
+                                           const nn::RunningMoments& before) {
     const Shape& patches = values.shape();
     const Index patch_size = patches[4];
     const Shape rows{patches[0], patches[1], patches[2]};
     const Shape steps = with_last(rows, patches[3] * patch_size);
     const Tensor weight = reshape(observed, steps);
-    const auto moments = nn::causal_moments(reshape(values, steps), weight, nn::no_moments(r, rows));
+    const auto moments = nn::causal_moments(reshape(values, steps), weight, before);
     const auto at_ends = [&](Tensor x) { return slice(nn::patchify(x, patch_size), -1, patch_size - 1, 1); };
     const auto scale_of = [](Tensor variance) { return maximum(sqrt(variance), minimum_scale); };
     Tensor location = at_ends(moments.mean);
@@ -52,18 +55,27 @@ constexpr PatchStatistics patch_statistics(Tensor values, Tensor observed, Index
         location = where(is_short, at_completion(moments.mean), location);
         scale = where(is_short, scale_of(at_completion(moments.variance)), scale);
     }
-    return {location, scale};
+    return {location, scale, moments};
 }
 
-/// Brings patches to their scales: asinh((x - location) / scale), computed in f64 up to there.
-constexpr ScaledPatches scale_patches(Tensor values, Tensor observed, Index least) {
-    const PatchStatistics statistics = patch_statistics(values, observed, least);
+/// Brings patches to their scales: asinh((x - location) / scale), computed in f64 up to there. `before` are the sums of
+/// the patches before these.
+constexpr ScaledPatches scale_patches(Tensor values, Tensor observed, Index least, const nn::RunningMoments& before) {
+    const PatchStatistics statistics = patch_statistics(values, observed, least, before);
     const Tensor standard = (cast(values, DType::f64) - statistics.location) / statistics.scale;
     const Tensor zero = values.recorder().constant(0);
     return {.values = where(observed, asinh(cast(standard, DType::f32)), zero),
             .missing = 1.0 - observed,
             .location = cast(statistics.location, DType::f32),
-            .scale = cast(statistics.scale, DType::f32)};
+            .scale = cast(statistics.scale, DType::f32),
+            .moments = statistics.moments};
+}
+
+/// The same of a whole row of patches.
+constexpr ScaledPatches scale_patches(Tensor values, Tensor observed, Index least) {
+    const Shape& patches = values.shape();
+    const Shape rows{patches[0], patches[1], patches[2]};
+    return scale_patches(values, observed, least, nn::no_moments(values.recorder(), rows));
 }
 
 }  // namespace totograph::toto2

@@ -15,6 +15,7 @@
 #include <totograph/core/cache_counts.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/serve/metrics/forecast_counters.hpp>
+#include <totograph/serve/metrics/online_accuracy.hpp>
 #include <totograph/serve/metrics/snapshot.hpp>
 #include <totograph/serve/mode.hpp>
 
@@ -24,7 +25,7 @@ namespace totograph::serve {
 /// the same backend, bucket and mode count together.
 class Metrics {
 public:
-    Metrics() = default;
+    explicit Metrics(const AccuracyOptions& accuracy = {}) : accuracy_(accuracy) {}
     Metrics(const Metrics&) = delete;
     Metrics& operator=(const Metrics&) = delete;
     ~Metrics() = default;
@@ -44,6 +45,9 @@ public:
 
     /// A request came that no bucket serves, so that it belongs to no `ForecastCounters`. Takes no lock.
     void add_request_without_bucket() noexcept { requests_without_bucket_.fetch_add(1, std::memory_order_relaxed); }
+
+    /// Scores forecasts when observations come; its figures are in each snapshot.
+    [[nodiscard]] OnlineAccuracy& accuracy() noexcept { return accuracy_; }
 
     /// What was counted until now, by caches since the program began. Forecasts go on meanwhile.
     [[nodiscard]] Snapshot snapshot() const {
@@ -91,6 +95,7 @@ private:
                   [](const auto& a, const auto& b) { return detail::key_of(a) < detail::key_of(b); });
         snapshot.caches = std::move(caches);
         detail::subtract(snapshot.caches, caches_before_);
+        snapshot.accuracy = accuracy_.read();
         snapshot.since_seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
         snapshot.resets = resets_;
         return snapshot;
@@ -101,6 +106,7 @@ private:
     std::vector<CacheCounts> caches_before_;
     Clock::time_point begin_ = Clock::now();
     std::uint64_t resets_ = 0;
+    OnlineAccuracy accuracy_;
     std::atomic<std::uint64_t> requests_without_bucket_{0};
 };
 

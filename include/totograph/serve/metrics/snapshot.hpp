@@ -12,6 +12,7 @@
 #include <totograph/core/cache_counts.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/serve/metrics/forecast_counters.hpp>
+#include <totograph/serve/metrics/online_accuracy.hpp>
 #include <totograph/serve/mode.hpp>
 
 namespace totograph::serve {
@@ -34,6 +35,7 @@ struct Snapshot {
     std::vector<Entry> entries;
     std::uint64_t requests_without_bucket = 0;  ///< That no bucket holds: errors that no entry counts.
     std::vector<CacheCounts> caches;            ///< Of this process, in the order in which they were first used.
+    std::vector<AccuracyEntry> accuracy;        ///< By group, over its window, which resets do not empty.
     double since_seconds = 0;                   ///< How long it was counted.
     std::uint64_t resets = 0;                   ///< How often the counts were reset before.
 };
@@ -97,9 +99,9 @@ inline void subtract(std::vector<CacheCounts>& later, const std::vector<CacheCou
 }  // namespace detail
 
 /// What was counted between two snapshots of the same `Metrics`: counts and latencies are subtracted, so that a monitor
-/// has rates and percentiles of a window; `bytes_held` are the later ones, and so is a cache's last reason where a file
-/// was ignored in between. The shortest and the longest latency of a window are known to within one of the
-/// `LatencyBuckets`. When the counts were reset between the two, this is what was counted since.
+/// has rates and percentiles of a window; `bytes_held` and `accuracy` are the later ones, and so is a cache's last
+/// reason where a file was ignored in between. The shortest and the longest latency of a window are known to within one
+/// of the `LatencyBuckets`. When the counts were reset between the two, this is what was counted since.
 inline Snapshot difference(Snapshot later, const Snapshot& earlier) {
     if (later.resets != earlier.resets) {
         return later;

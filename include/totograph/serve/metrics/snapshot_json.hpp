@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <string>
 
@@ -8,6 +9,7 @@
 #include <totograph/serve/metrics/forecast_counters.hpp>
 #include <totograph/serve/metrics/json_parts.hpp>
 #include <totograph/serve/metrics/latency_histogram.hpp>
+#include <totograph/serve/metrics/online_accuracy.hpp>
 #include <totograph/serve/metrics/snapshot.hpp>
 #include <totograph/serve/mode.hpp>
 
@@ -48,6 +50,13 @@ inline Json json_of(const Snapshot::Entry& entry) {
             {"latency", json_of(entry.latency())}};
 }
 
+inline Json json_of(const AccuracyEntry& entry) {
+    const auto known = [](double value) { return std::isnan(value) ? Json(nullptr) : Json(value); };
+    return {{"group", entry.group},      {"scored", entry.scored},    {"missed", entry.missed},
+            {"window", entry.window},    {"banded", entry.banded},    {"mae", known(entry.mae)},
+            {"rmse", known(entry.rmse)}, {"bias", known(entry.bias)}, {"coverage", known(entry.coverage)}};
+}
+
 }  // namespace detail
 
 /// A snapshot as a JSON object, UTF-8, its keys always in this order (bytes of names that are no UTF-8 are replaced):
@@ -60,9 +69,11 @@ inline Json json_of(const Snapshot::Entry& entry) {
 ///   - `eager_fallbacks`, `graph_breaks` (always 0), `build_seconds`, `bytes_held`;
 ///   - `latency`: an object with `count`, `sum_seconds`, `min_seconds`, `p50_seconds`, `p90_seconds`, `p99_seconds`,
 ///     `max_seconds`; without forecasts, all but the first two are null;
-/// - `caches`: a list of objects with `name`, `hits`, `misses`, `ignored`, `last_reason`.
+/// - `caches`: a list of objects with `name`, `hits`, `misses`, `ignored`, `last_reason`;
+/// - `accuracy`: a list of objects with `group`, `scored`, `missed`, `window`, `banded`, `mae`, `rmse`, `bias`,
+///   `coverage`, of which the last four are null where nothing was scored.
 ///
-/// What they mean, `ForecastCounts`, `LatencySummary` and `CacheCounts` tell.
+/// What they mean, `ForecastCounts`, `LatencySummary`, `CacheCounts` and `AccuracyEntry` tell.
 inline std::string json_text(const Snapshot& snapshot) {
     using detail::json_of;
     return detail::document_text(
@@ -70,7 +81,9 @@ inline std::string json_text(const Snapshot& snapshot) {
          {"resets", snapshot.resets},
          {"requests_without_bucket", snapshot.requests_without_bucket},
          {"entries", detail::json_list(snapshot.entries, [](const Snapshot::Entry& entry) { return json_of(entry); })},
-         {"caches", detail::json_list(snapshot.caches, [](const CacheCounts& cache) { return json_of(cache); })}});
+         {"caches", detail::json_list(snapshot.caches, [](const CacheCounts& cache) { return json_of(cache); })},
+         {"accuracy",
+          detail::json_list(snapshot.accuracy, [](const AccuracyEntry& entry) { return json_of(entry); })}});
 }
 
 }  // namespace totograph::serve

@@ -3,16 +3,19 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <totograph/core/cache_counts.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/serve/metrics/forecast_counters.hpp>
 #include <totograph/serve/metrics/latency_histogram.hpp>
+#include <totograph/serve/metrics/online_accuracy.hpp>
 #include <totograph/serve/metrics/snapshot.hpp>
 #include <totograph/serve/mode.hpp>
 
@@ -183,6 +186,32 @@ inline void write_caches(PrometheusText& text, const Snapshot& snapshot) {
     write("cache_files_ignored_total", "Cache files that were there and not used.", &CacheCounts::ignored);
 }
 
+inline void write_accuracy(PrometheusText& text, const Snapshot& snapshot) {
+    const auto write = [&](std::string_view family, std::string_view type, std::string_view help,
+                           auto AccuracyEntry::*value) {
+        text.begin(family, type, help);
+        for (const AccuracyEntry& entry : snapshot.accuracy) {
+            const auto found = entry.*value;
+            if constexpr (std::is_same_v<decltype(found), const double>) {
+                if (!std::isnan(found)) {
+                    text.add(PrometheusText::label("group", entry.group), found);
+                }
+            } else {
+                text.add(PrometheusText::label("group", entry.group), static_cast<std::uint64_t>(found));
+            }
+        }
+    };
+    write("accuracy_scored_total", "counter", "Observations that a forecast was waiting for.", &AccuracyEntry::scored);
+    write("accuracy_missed_total", "counter", "Observations that no forecast was waiting for.", &AccuracyEntry::missed);
+    write("accuracy_window_steps", "gauge", "Scored steps that the other gauges of accuracy are of.",
+          &AccuracyEntry::window);
+    write("accuracy_mae", "gauge", "Mean absolute error over the window, in the series' unit.", &AccuracyEntry::mae);
+    write("accuracy_rmse", "gauge", "Root of the mean squared error over the window.", &AccuracyEntry::rmse);
+    write("accuracy_bias", "gauge", "Mean of forecast minus observation over the window.", &AccuracyEntry::bias);
+    write("accuracy_coverage_ratio", "gauge", "Share of observations within the forecast's band.",
+          &AccuracyEntry::coverage);
+}
+
 }  // namespace detail
 
 /// A snapshot in Prometheus' text exposition format, version 0.0.4. All names begin with `totograph_`; samples are
@@ -199,6 +228,8 @@ inline void write_caches(PrometheusText& text, const Snapshot& snapshot) {
 ///   without labels, `requests_without_bucket_total`;
 /// - gauge `held_bytes`;
 /// - counters `cache_hits_total`, `cache_misses_total`, `cache_files_ignored_total`;
+/// - with label `group`, counters `accuracy_scored_total` and `accuracy_missed_total`, gauges `accuracy_window_steps`,
+///   `accuracy_mae`, `accuracy_rmse`, `accuracy_bias`, `accuracy_coverage_ratio`; without scores there are no gauges;
 /// - gauge `counted_seconds`: since the counts began or were reset.
 inline std::string prometheus_text(const Snapshot& snapshot) {
     detail::PrometheusText text;
@@ -206,6 +237,7 @@ inline std::string prometheus_text(const Snapshot& snapshot) {
     detail::write_requests_without_bucket(text, snapshot);
     detail::write_latencies(text, snapshot);
     detail::write_caches(text, snapshot);
+    detail::write_accuracy(text, snapshot);
     text.begin("counted_seconds", "gauge", "Time since the counts began or were reset.");
     text.add("", snapshot.since_seconds);
     return text.take();

@@ -34,6 +34,16 @@ namespace tile_detail {
 // agree: a lane has runs of eight (or four) dimensions, and its 2 n + i'th is what tensor cores take for element 8 n +
 // 2 q + i.
 
+/// Scores that a lane has of a tile: of two queries, numbers 4 n and 4 n + 1 of the first and the next two of the
+/// other.
+inline constexpr int scores_of_lane = tile_keys / 8 * 4;
+inline constexpr std::uint32_t all_scores_count = 0xffffffffU;
+static_assert(scores_of_lane == 32);
+/// The key of a score of this lane, counted in its tile.
+__device__ __forceinline__ int key_of_score(int score) {
+    return score / 4 * 8 + static_cast<int>(threadIdx.x) % 4 * 2 + score % 2;
+}
+
 /// Neighbouring dimensions of a lane.
 template <int head_dim>
 inline constexpr int run_of_dimensions = head_dim % 32 == 0 ? 8 : 4;
@@ -142,9 +152,11 @@ public:
         }
     }
 
-    /// Takes a tile of keys; `counts(half, key)` says whether a query attends to a key of the tile, unless all do.
-    template <class Counts>
-    __device__ __forceinline__ void add(const Tile<head_dim, Element>& tile, bool all_count, Counts&& counts) {
+    /// Takes a tile of keys.
+    /// @param counting  a bit for each score of the lane, of which it has `scores_of_lane` (`key_of_score`): whether
+    /// the
+    ///                  query attends to the key
+    __device__ __forceinline__ void add(const Tile<head_dim, Element>& tile, std::uint32_t counting) {
         float scores[key_groups][4];
 #pragma unroll
         for (int group = 0; group < key_groups; ++group) {
@@ -154,12 +166,12 @@ public:
             }
             score(scores[group], tile, group * 8);
         }
-        if (!all_count) {
+        if (counting != all_scores_count) {
 #pragma unroll
             for (int group = 0; group < key_groups; ++group) {
 #pragma unroll
                 for (int i = 0; i < 4; ++i) {
-                    if (!counts(i / 2, group * 8 + quarter() * 2 + i % 2)) {
+                    if ((counting >> (group * 4 + i) & 1U) == 0) {
                         scores[group][i] = -std::numeric_limits<float>::infinity();
                     }
                 }

@@ -44,10 +44,10 @@ __device__ __forceinline__ void attend_to_shared(Tile& tile, TileLoader<K>& load
         if (first + tile_keys >= end) {
             on_last();
         }
+        const std::uint32_t counting = mask.counting(first);
         __syncthreads();
         if (place.is_active()) {
-            attention.add(tile, mask.all_count(first),
-                          [&](int half, int index) { return mask.counts(half, first + index); });
+            attention.add(tile, counting);
         }
     }
 }
@@ -64,9 +64,10 @@ __device__ __forceinline__ void attend_to_suffix(Tile& tile, TileLoader<K>& load
         }
         __syncthreads();
         loader.store(tile, first, count);
+        const std::uint32_t counting = mask.counting_of_suffix(first);
         __syncthreads();
         if (place.is_active()) {
-            attention.add(tile, false, [&](int half, int index) { return mask.counts_of_suffix(half, first + index); });
+            attention.add(tile, counting);
         }
     }
 }

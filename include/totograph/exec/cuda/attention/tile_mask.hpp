@@ -88,22 +88,29 @@ public:
         }
     }
 
-    /// Whether all queries of the warp attend to all keys of the tile from `first` on.
-    [[nodiscard]] __device__ __forceinline__ bool all_count(int first) const {
-        return first + tile_keys <= shared_limit_;
-    }
-    /// Whether a query attends to a key.
-    [[nodiscard]] __device__ __forceinline__ bool counts(int half, int number) const {
+    /// To which keys of the tile from `first` on the queries of a lane attend: a bit for each of its scores.
+    [[nodiscard]] __device__ __forceinline__ std::uint32_t counting(int first) const {
+        if (first + tile_keys <= shared_limit_) {
+            return all_scores_count;  // of the whole warp
+        }
         if constexpr (S::is_over_variates) {
-            return number < keys<K> && number / S::variates == place_.query_of(half) / S::variates &&
-                   group_of(number) == limits_.group[half];
+            std::uint32_t bits = 0;
+#pragma unroll
+            for (int score = 0; score < scores_of_lane; ++score) {
+                const int half = score % 4 / 2;
+                const int number = first + key_of_score(score);
+                const bool counts = number < keys<K> && number / S::variates == place_.query_of(half) / S::variates &&
+                                    group_of(number) == limits_.group[half];
+                bits |= counts ? 1U << score : 0U;
+            }
+            return bits;
         } else {
-            return number < limits_.limit[half] && is_unmasked(half, number);
+            return below(limits_.limit, first, 0, key_capacity<K, 1>);
         }
     }
-    /// The same of a key of the suffix.
-    [[nodiscard]] __device__ __forceinline__ bool counts_of_suffix(int half, int number) const {
-        return number < limits_.suffix_limit[half] && is_unmasked(half, key_capacity<K, 1> + number);
+    /// The same of keys of the suffix.
+    [[nodiscard]] __device__ __forceinline__ std::uint32_t counting_of_suffix(int first) const {
+        return below(limits_.suffix_limit, first, key_capacity<K, 1>, key_capacity<K, suffix_key>);
     }
 
 private:
@@ -121,15 +128,29 @@ private:
             limits.group[half] = id_of(own < count ? own : key_capacity<K, 1> + own - count);
         }
     }
-    /// Whether the mask lets a query see the key of an entry.
-    [[nodiscard]] __device__ __forceinline__ bool is_unmasked(int half, int entry) const {
-        if constexpr (mask == KeyMask::by_key) {
-            return id_of(entry) != 0;
-        } else if constexpr (mask == KeyMask::by_group) {
-            return id_of(entry) == limits_.group[half];
-        } else {
-            return true;
+    /// Which keys lie before the limits of the queries and are not masked. All entries of the mask are asked for at
+    /// once, of keys beyond the last one that of the last: a branch for each would wait for one after the other.
+    /// @param entries   of the mask before the first key
+    /// @param capacity  keys that there can be
+    [[nodiscard]] __device__ __forceinline__ std::uint32_t below(const int (&limits)[2], int first, int entries,
+                                                                 int capacity) const {
+        std::int32_t ids[scores_of_lane / 2] = {};
+        if constexpr (mask != KeyMask::none) {
+#pragma unroll
+            for (int i = 0; i < scores_of_lane / 2; ++i) {
+                ids[i] = id_of(entries + min(first + key_of_score(i / 2 * 4 + i % 2), capacity - 1));
+            }
         }
+        std::uint32_t bits = 0;
+#pragma unroll
+        for (int score = 0; score < scores_of_lane; ++score) {
+            const int half = score % 4 / 2;
+            const std::int32_t id = ids[score / 4 * 2 + score % 2];
+            const bool is_unmasked =
+                mask == KeyMask::none || (mask == KeyMask::by_key ? id != 0 : id == limits_.group[half]);
+            bits |= first + key_of_score(score) < limits[half] && is_unmasked ? 1U << score : 0U;
+        }
+        return bits;
     }
     [[nodiscard]] __device__ __forceinline__ std::int32_t id_of(int entry) const {
         return mask_entry<K>(ids_, place_.shared(), place_.shared().variate, entry);

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <totograph/forecast/cpu/eager_forecaster.hpp>
+#include <totograph/totograph.hpp>
+
+#include "models/toto1/series.hpp"
+#include "models/toto2/cases.hpp"
+#include "models/toto2/fixture.hpp"
+#include "support/count_allocations.hpp"
+
+// A session forecasts what a forecaster of the same steps does, which reads the whole window each time. Both round in
+// another order: rows of a GEMM are split otherwise, attention sums in other blocks, running sums of f64 are continued,
+// and xPos has another centre. That is a few hundred roundings of f32, of the largest value of a variate.
+
+namespace {
+
+using namespace made_up;
+using tg::toto2::Pending;
+using tg::toto2::Recomputation;
+constexpr double rounding = 1e-5;
+
+/// The defaults, in one pass: patches of 8 steps, observations of a fallback, a cap, missing values.
+struct Model {
+    using Checkpoint = toto2_cases::leading_gaps_blocks;
+    static constexpr tg::toto2::Toto2Config config = Checkpoint::config;
+};
+constexpr tg::Bucket bucket{.batch = 2, .variates = 3, .context = 64, .horizon = 20};
+using Session = tg::toto2::Session<Model, bucket>;
+
+const auto& weights() {
+    static const auto loaded = tg::load<Model::Checkpoint>(toto2_fixture::folder("leading_gaps_blocks"));
+    return loaded;
+}
+
+Session make_session() {
+    return Session(weights(), {.threads = 1});
+}
+
+/// Steps `first` to `end` of a request.
+Request between(const Request& whole, Index first, Index end) {
+    Request before = part_of(whole, {.batch = whole.batch, .variates = whole.variates, .steps = whole.steps - first});
+    Request result{.batch = whole.batch, .variates = whole.variates, .steps = end - first};
+    const auto cut = [&](const auto& from, auto& to) {
+        for (Index row = 0; row < whole.batch * whole.variates && !from.empty(); ++row) {
+            const auto begin = from.begin() + row * before.steps;
+            to.insert(to.end(), begin, begin + result.steps);
+        }
+    };
+    cut(before.values, result.values);
+    cut(before.observed, result.observed);
+    return result;
+}
+
+/// A series of some steps; ids for each variate, as sessions take them.
+tg::Series series_of(const Request& request, const std::vector<std::int32_t>& groups = {}) {
+    tg::Series series = request.series();
+    series.groups = groups;
+    return series;
+}
+
+/// A forecaster that reads the whole window.
+tg::EagerForecaster& whole() {
+    static tg::EagerForecaster forecaster(weights().weights, tg::record_forecast<Model, bucket>());
+    return forecaster;
+}
+
+void check_same(const tg::Forecast& found, const tg::Forecast& expected, const std::string& name) {
+    CHECK(found.horizon() == expected.horizon());
+    CHECK(found.context() == expected.context());
+    fixture::check_rows(name, {found.values().begin(), found.values().end()},
+                        {expected.values().begin(), expected.values().end()},
+                        static_cast<std::size_t>(expected.horizon()) * expected.levels().size(), rounding, rounding);
+}
+
+/// Gives a session a start and then patch after patch, and compares each forecast.
+template <class AnySession>
+void grow(AnySession& session, tg::EagerForecaster& forecaster, const Request& all, Index patch, Index start,
+          const std::vector<std::int32_t>& groups = {}, Index horizon = 13) {
+    session.start(series_of(between(all, 0, start), groups));
+    for (Index steps = start; steps <= all.steps; steps += patch) {
+        CAPTURE(steps);
+        if (steps > start) {
+            session.append(series_of(between(all, steps - patch, steps)));
+        }
+        const auto found = session.forecast({.horizon = horizon});
+        const auto expected = forecaster.forecast(series_of(between(all, 0, steps), groups), {.horizon = horizon});
+        check_same(found, expected, "after " + std::to_string(steps) + " steps");
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a session that grows by a patch forecasts as one that reads everything") {
+    Session session = make_session();
+    const std::vector<std::int32_t> groups{0, 1, 0, 4, 4, 4};
+    for (const bool has_gaps : {false, true}) {
+        CAPTURE(has_gaps);
+        Request all = waves(2, 3, 64);
+        if (has_gaps) {
+            make_gaps(all);
+            // A patch of one variate without any observation, and one that ends with a gap.
+            std::fill_n(all.observed.begin() + 64 + 24, 8, std::uint8_t{0});
+            std::fill_n(all.observed.begin() + 2 * 64 + 43, 5, std::uint8_t{0});
+        }
+        grow(session, whole(), all, 8, 16, groups);
+        grow(session, whole(), all, 8, 8);
+    }
+    // With gaps, the first patch has fewer observations than decide a scale, in both runs.
+    CHECK(session.recomputations(Recomputation::few_observations) == 2);
+    CHECK(session.recomputations() == 2);
+}
+
+TEST_CASE("a start whose first patch is short") {
+    Session session = make_session();
+    // The first patch has fewer observations than decide a scale: it is not stable as long as that is so.
+    grow(session, whole(), waves(1, 2, 61), 8, 5);
+    CHECK(session.recomputations() == session.recomputations(Recomputation::few_observations));
+    CHECK(session.recomputations() == 1);
+}
+
+TEST_CASE("a smaller request than the bucket, and a shorter horizon") {
+    Session session = make_session();
+    grow(session, whole(), waves(1, 1, 56), 8, 24, {}, 3);
+    CHECK(session.recomputations() == 0);
+}
+
+TEST_CASE("steps that do not fill a patch") {
+    Session session = make_session();
+    const Request all = waves(1, 2, 30);
+    session.start(series_of(between(all, 0, 24)));
+    const auto before = session.forecast().keep();
+    session.append(series_of(between(all, 24, 30)));
+    CHECK(session.pending() == 6);
+    // Left out, the forecast is the one before.
+    CHECK(different_bits(before.view(), session.forecast({.pending = Pending::leave_out})) == 0);
+    CHECK(session.recomputations() == 0);
+    const auto found = session.forecast();
+    check_same(found, whole().forecast(series_of(all)), "with pending steps");
+    CHECK(session.pending() == 0);
+    CHECK(session.recomputations(Recomputation::pending) == 1);
+}
+
+TEST_CASE("steps one by one, from nothing on") {
+    Session session = make_session();
+    const Request all = waves(2, 2, 24);
+    CHECK_THROWS_WITH_AS((void)session.forecast(), doctest::Contains("no whole patch of 8 steps yet"), tg::Error);
+    for (Index step = 0; step < 24; ++step) {
+        session.append(series_of(between(all, step, step + 1)));
+    }
+    check_same(session.forecast(), whole().forecast(series_of(all)), "24 steps");
+    CHECK(session.recomputations() == 0);
+    CHECK(different_bits(session.forecast().keep(), session.forecast()) == 0);
+}
+
+TEST_CASE("at its capacity a session drops the oldest patches and computes the rest again") {
+    Session session(weights(), {.threads = 1}, {.kept_patches = 5});
+    Request all = waves(1, 3, 8 * 13);
+    make_gaps(all);
+    session.start(series_of(between(all, 0, 56)));
+    std::vector<Index> contexts;
+    for (Index steps = 56; steps <= all.steps; steps += 8) {
+        if (steps > 56) {
+            session.append(series_of(between(all, steps - 8, steps)));
+        }
+        const auto found = session.forecast();
+        contexts.push_back(found.context());
+        check_same(found, whole().forecast(series_of(between(all, steps - found.context(), steps))), "grown");
+    }
+    CHECK(contexts == std::vector<Index>{56, 64, 48, 56, 64, 48, 56});
+    CHECK(session.recomputations(Recomputation::capacity) == 2);
+    CHECK(session.recomputations() == 2);
+}
+
+TEST_CASE("many patches at once are cheaper as a whole") {
+    Session session = make_session();
+    const Request all = waves(1, 1, 64);
+    session.start(series_of(between(all, 0, 8)));
+    (void)session.forecast();
+    session.append(series_of(between(all, 8, 64)));
+    check_same(session.forecast(), whole().forecast(series_of(all)), "seven patches");
+    CHECK(session.recomputations(Recomputation::many_patches) == 1);
+    session.start(series_of(between(all, 0, 48)));
+    (void)session.forecast();
+    session.append(series_of(between(all, 48, 64)));
+    check_same(session.forecast(), whole().forecast(series_of(all)), "two patches");
+    CHECK(session.recomputations() == 1);
+}
+
+TEST_CASE("observations that decide a scale late") {
+    Session session = make_session();
+    Request all = waves(1, 2, 56);
+    all.observed.assign(all.values.size(), 1);
+    // The second variate has three observations in its first patches, and nothing else for a while.
+    std::fill_n(all.observed.begin() + 56, 36, std::uint8_t{0});
+    all.observed[56 + 3] = all.observed[56 + 4] = all.observed[56 + 9] = 1;
+    grow(session, whole(), all, 8, 16);
+    CHECK(session.recomputations() == session.recomputations(Recomputation::few_observations));
+    // Patches end at steps 16, 24, 32 and 40 with 3, 3, 3 and 7 observations, and at 8 with 2: 8 decide the scale.
+    CHECK(session.recomputations() == 5);
+}
+
+TEST_CASE("other architectures and ways to forecast") {
+    const auto check = [](auto model, const std::string& name) {
+        using Case = decltype(model);
+        constexpr tg::Bucket small{
+            .variates = 3, .context = 6 * Case::config.patch_size, .horizon = Case::config.patch_size + 3};
+        CAPTURE(name);
+        const auto loaded = tg::load<Case>(toto2_fixture::folder(name));
+        tg::toto2::Session<Case, small> session(loaded, {.threads = 1});
+        tg::EagerForecaster forecaster(loaded.weights, tg::record_forecast<Case, small>());
+        Request all = waves(1, 3, small.context);
+        make_gaps(all);
+        std::fill_n(all.observed.begin() + small.context + 2 * Case::config.patch_size, Case::config.patch_size,
+                    std::uint8_t{0});
+        grow(session, forecaster, all, Case::config.patch_size, 2 * Case::config.patch_size, {0, 0, 7}, small.horizon);
+        CHECK(session.recomputations() == 0);
+    };
+    // Variate layers first and in each group, shared heads, normalized queries; no mask of missing values, no cap.
+    check(toto2_cases::uneven_heads{}, "uneven_heads");
+}
+
+TEST_CASE("a session allocates nothing") {
+    Session session = make_session();
+    Request all = waves(2, 3, 8 * 12);
+    make_gaps(all);
+    const Request start = between(all, 0, 40);
+    const Request patch = between(all, 40, 48);
+    const Request rest = between(all, 48, 8 * 12);
+    const std::size_t before = allocations;
+    session.start(series_of(start));
+    (void)session.forecast();
+    session.append(series_of(patch));
+    (void)session.forecast({.horizon = 5});
+    session.append(series_of(rest));
+    (void)session.forecast();
+    CHECK(allocations == before);
+    CHECK(session.recomputations(Recomputation::capacity) == 1);
+}
+
+TEST_CASE("what a session refuses") {
+    Session session = make_session();
+    const Request all = waves(1, 2, 16);
+    session.start(series_of(all));
+    CHECK_THROWS_WITH_AS(session.append(series_of(waves(1, 3, 8))), doctest::Contains("1 series of 2 variates"),
+                         tg::Error);
+    CHECK_THROWS_WITH_AS(session.append(series_of(waves(1, 2, 8), {0, 1})), doctest::Contains("group ids"), tg::Error);
+    CHECK_THROWS_WITH_AS((void)session.forecast({.horizon = 21}), doctest::Contains("1 to 20 steps"), tg::Error);
+    CHECK_THROWS_WITH_AS(session.start(series_of(waves(3, 1, 8))), doctest::Contains("cannot take 3 series"),
+                         tg::Error);
+    CHECK_THROWS_WITH_AS(Session(weights(), {.threads = 1}, {.kept_patches = 8}), doctest::Contains("kept_patches"),
+                         tg::Error);
+    Request unknown = waves(1, 2, 8);
+    unknown.values[3] = std::nanf("");
+    CHECK_THROWS_WITH_AS(session.append(series_of(unknown)), doctest::Contains("variate 0, step 3"), tg::Error);
+    // Nothing of that has changed the context.
+    check_same(session.forecast(), whole().forecast(series_of(all)), "unchanged");
+    unknown.observed.assign(16, 0);
+    session.start(series_of(unknown));
+    CHECK_THROWS_WITH_AS((void)session.forecast(), doctest::Contains("no observed value"), tg::Error);
+}

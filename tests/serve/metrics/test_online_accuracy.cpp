@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <totograph/serve/metrics/online_accuracy.hpp>
+
+#include "io/support.hpp"
+
+using namespace totograph::serve;
+using totograph::ErrorCode;
+using totograph::test::check_error;
+
+namespace {
+
+constexpr double gap = std::numeric_limits<double>::quiet_NaN();
+
+AccuracyEntry only(const OnlineAccuracy& accuracy) {
+    const auto entries = accuracy.read();
+    REQUIRE(entries.size() == 1);
+    return entries.front();
+}
+
+}  // namespace
+
+TEST_CASE("figures of a window, worked out by hand") {
+    OnlineAccuracy accuracy;
+    accuracy.expect("a", 10, std::array{1.0F, 2.0F, 3.0F, 4.0F}, std::array{0.0F, 1.0F, 2.0F, 3.0F},
+                    std::array{2.0F, 3.0F, 4.0F, 5.0F});
+    CHECK(accuracy.observe("a", 10, 0.0));  // +1, on the band's end
+    CHECK(accuracy.observe("a", 13, 7.0));  // -3, outside; out of order
+    CHECK(accuracy.observe("a", 11, 0.0));  // +2, outside
+    const AccuracyEntry entry = only(accuracy);
+    CHECK(entry.group == "a");
+    CHECK(entry.scored == 3);
+    CHECK(entry.window == 3);
+    CHECK(entry.mae == doctest::Approx(2.0));
+    CHECK(entry.rmse == doctest::Approx(std::sqrt(14.0 / 3.0)));
+    CHECK(entry.bias == doctest::Approx(0.0));
+    CHECK(entry.coverage == doctest::Approx(1.0 / 3.0));
+}
+
+TEST_CASE("an observation scores once, a gap and an unknown step do not") {
+    OnlineAccuracy accuracy;
+    accuracy.expect("a", 0, std::array{1.0F, 1.0F, std::numeric_limits<float>::infinity()});
+    CHECK(accuracy.observe("a", 0, 1.0));
+    CHECK_FALSE(accuracy.observe("a", 0, 1.0));
+    CHECK_FALSE(accuracy.observe("a", 1, gap));
+    CHECK_FALSE(accuracy.observe("a", 1, 1.0));  // the gap was its observation
+    CHECK_FALSE(accuracy.observe("a", 2, 1.0));  // a forecast that is no number is none
+    CHECK_FALSE(accuracy.observe("a", 9, gap));
+    const AccuracyEntry entry = only(accuracy);
+    CHECK(entry.scored == 1);
+    CHECK(entry.missed == 3);
+    CHECK(entry.banded == 0);
+    CHECK(std::isnan(entry.coverage));
+}
+
+TEST_CASE("the newest forecast of a step counts") {
+    OnlineAccuracy accuracy;
+    accuracy.expect("a", 0, std::array{1.0F, 5.0F});
+    accuracy.expect("a", 1, std::array{2.0F});
+    CHECK(accuracy.observe("a", 1, 0.0));
+    CHECK(only(accuracy).bias == doctest::Approx(2.0));
+}
+
+TEST_CASE("memory is bounded: old scores, old steps and further groups go") {
+    OnlineAccuracy accuracy({.groups = 2, .waiting = 3, .window = 2});
+    accuracy.expect("a", 0, std::array{1.0F, 2.0F, 3.0F, 4.0F});
+    CHECK_FALSE(accuracy.observe("a", 0, 0.0));  // the oldest of four
+    for (totograph::Index step = 1; step < 4; ++step) {
+        CHECK(accuracy.observe("a", step, 0.0));
+    }
+    CHECK(only(accuracy).scored == 3);
+    CHECK(only(accuracy).window == 2);
+    CHECK(only(accuracy).mae == doctest::Approx(3.5));  // of 3 and 4
+    accuracy.expect("b", 0, std::array{1.0F});
+    check_error(ErrorCode::invalid_argument, {"'c' is one more than the 2"}, [&] { accuracy.observe("c", 0, 1.0); });
+    CHECK(accuracy.read().size() == 2);
+}
+
+TEST_CASE("what cannot be is refused") {
+    check_error(ErrorCode::invalid_argument, {"1 or more"}, [] { OnlineAccuracy({.window = 0}); });
+    OnlineAccuracy accuracy;
+    check_error(ErrorCode::invalid_argument, {"a forecast of 2 steps has a band of 1 and 1"}, [&] {
+        accuracy.expect("a", 0, std::array{1.0F, 2.0F}, std::array{0.0F}, std::array{2.0F});
+    });
+    CHECK(accuracy.read().empty());
+}
