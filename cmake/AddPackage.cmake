@@ -11,18 +11,6 @@
 # <totograph/c/totograph.h> and nothing else. With levels, such as x86-64-v3 and x86-64-v4, it is a library for each of
 # them, `<name>.x86-64-v3.so`; without, it is compiled with the flags of the project. Sets `<name>_PACKAGES`, the names of
 # the targets, for install(TARGETS).
-set(TOTOGRAPH_PACKAGE_FOLDER "${CMAKE_CURRENT_LIST_DIR}/package")
-
-# The headers of the library's own models.
-set(TOTOGRAPH_PACKAGE_MODELS
-    "toto1::demo_1_0 from totograph/models/toto1/demo_1_0.hpp"
-    "toto1::open_base_1_0 from totograph/models/toto1/family.hpp"
-    "toto2::toto2_4m from totograph/models/toto2/family.hpp"
-    "toto2::toto2_22m from totograph/models/toto2/family.hpp"
-    "toto2::toto2_313m from totograph/models/toto2/family.hpp"
-    "toto2::toto2_1b from totograph/models/toto2/family.hpp"
-    "toto2::toto2_2_5b from totograph/models/toto2/family.hpp")
-
 # "variates=8 context=512" as an initializer of totograph::Bucket.
 function(totograph_bucket_initializer text output)
     set(members "")
@@ -44,6 +32,14 @@ endfunction()
 
 # The source files of a package, written below the build folder.
 function(totograph_package_sources name models buckets output)
+    set(known
+        "toto1::demo_1_0 from totograph/models/toto1/demo_1_0.hpp"
+        "toto1::open_base_1_0 from totograph/models/toto1/family.hpp"
+        "toto2::toto2_4m from totograph/models/toto2/family.hpp"
+        "toto2::toto2_22m from totograph/models/toto2/family.hpp"
+        "toto2::toto2_313m from totograph/models/toto2/family.hpp"
+        "toto2::toto2_1b from totograph/models/toto2/family.hpp"
+        "toto2::toto2_2_5b from totograph/models/toto2/family.hpp")
     set(initializers "")
     foreach(bucket IN LISTS buckets)
         totograph_bucket_initializer("${bucket}" initializer)
@@ -51,12 +47,12 @@ function(totograph_package_sources name models buckets output)
     endforeach()
     list(JOIN initializers ",\n                  " initializers)
 
-    set(sources "${TOTOGRAPH_PACKAGE_FOLDER}/exports.cpp")
+    set(sources "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/package/exports.cpp")
     set(declared "")
     set(listed "")
     set(number 0)
     foreach(model IN LISTS models)
-        set(own ${TOTOGRAPH_PACKAGE_MODELS})
+        set(own ${known})
         list(FILTER own INCLUDE REGEX "^${model} from ")
         if(own)
             set(model "totograph::${own}")
@@ -127,8 +123,8 @@ function(totograph_add_package name)
     endif()
     totograph_package_sources("${name}" "${package_MODELS}" "${package_BUCKETS}" sources)
     set(targets "")
-    foreach(level IN LISTS package_TARGETS ITEMS native)
-        if(level STREQUAL "native")
+    foreach(level IN LISTS package_TARGETS ITEMS none)
+        if(level STREQUAL "none")
             if(package_TARGETS)
                 continue()
             endif()
@@ -139,15 +135,15 @@ function(totograph_add_package name)
         list(APPEND targets "${target}")
         add_library("${target}" MODULE ${sources})
         target_link_libraries("${target}" PRIVATE totograph::totograph)
-        if(NOT level STREQUAL "native")
+        if(NOT level STREQUAL "none")
             target_compile_options("${target}" PRIVATE "-march=${level}")
         endif()
         # All names but those of the C interface stay inside, also those of the standard library's templates.
-        target_link_options("${target}" PRIVATE "LINKER:--version-script=${TOTOGRAPH_PACKAGE_FOLDER}/exports.map"
+        target_link_options("${target}" PRIVATE "LINKER:--version-script=${CMAKE_CURRENT_FUNCTION_LIST_DIR}/package/exports.map"
             "LINKER:--build-id=sha1" "LINKER:--no-undefined")
         set_target_properties("${target}" PROPERTIES PREFIX "" SUFFIX ".so" OUTPUT_NAME "${target}" CXX_EXTENSIONS OFF
             CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON POSITION_INDEPENDENT_CODE ON
-            LINK_DEPENDS "${TOTOGRAPH_PACKAGE_FOLDER}/exports.map")
+            LINK_DEPENDS "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/package/exports.map")
     endforeach()
     set(${name}_PACKAGES "${targets}" PARENT_SCOPE)
 endfunction()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One peer in one precision on one workload, in a process of its own: compare_peers.py starts and asks it.
 
-Reads one word a line, `time N` or `quit`, and answers with one JSON object a line: first what preparing took and how
+Reads lines `time N`, and answers with one JSON object a line: first what preparing took and how
 far the forecast is from the shipped one, then for each `time N` the milliseconds of N forecasts.
 """
 import argparse
@@ -179,11 +179,9 @@ def main():
             row["difference"] = ((first - expected).abs().max() / expected.abs().max()).item()
         print(json.dumps(row), file=answers)
         for line in sys.stdin:
-            word, *number = line.split()
-            if word == "quit":
-                return
+            number = line.split()[1]
             times = []
-            for _ in range(int(number[0])):
+            for _ in range(int(number)):
                 start = time.perf_counter()
                 call()
                 synchronize()

@@ -40,7 +40,8 @@ inline void add_draw_options(CLI::App& app, CandlesCommand& options) {
         ->type_name("N")
         ->check(whole_number<std::int64_t>())
         ->group(group);
-    app.add_option("--context", options.context, "Use the last N candles (default: as many as the model takes)")
+    app.add_option("--context", options.context,
+                   "Use the last N candles (default: as many as the program was compiled for)")
         ->type_name("N")
         ->check(whole_number<std::int64_t>())
         ->group(group);
@@ -73,7 +74,7 @@ inline void add_model_options(CLI::App& app, CandlesCommand& options) {
     const std::string group = "Model";
     app.add_option("--tokenizer", options.tokenizer, "Folder of the tokenizer")->type_name("PATH")->group(group);
     app.add_option("--predictor", options.predictor, "Folder of the predictor")->type_name("PATH")->group(group);
-    app.add_option("--untrained", options.untrained, "A model without training in place of both: mini or small")
+    app.add_option("--untrained", options.untrained, "A model without training in place of both, such as mini")
         ->type_name("MODEL")
         ->group(group);
     app.add_option("--threads", options.threads, "Threads to compute with (default: one a core)")

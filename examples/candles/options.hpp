@@ -42,6 +42,9 @@ inline void check_options(CandlesCommand& options) {
     if (!options.intake.series.empty() || !options.intake.value.empty()) {
         reject("candles reads one symbol, with a column for each number; leave --series and --value out.");
     }
+    if (options.paths_output == "-") {
+        reject("--all-paths needs a file; standard output is for --output -.");
+    }
     const bool has_checkpoint = !options.tokenizer.empty() && !options.predictor.empty();
     if (options.untrained.empty() != has_checkpoint) {
         reject(has_checkpoint ? "--untrained stands in place of a checkpoint; leave one of them out."

@@ -54,6 +54,16 @@ def test_memory_is_read_as_it_lies(model):
         np.testing.assert_array_equal(model.forecast(same, horizon=8, seed=7).samples(), expected)
 
 
+def test_a_broadcast_number_is_read_once(model):
+    ones = np.broadcast_to(np.float32(1), (48,))
+    expected = model.forecast(np.ones(48, np.float32), horizon=8, seed=7).samples()
+    np.testing.assert_array_equal(model.forecast(ones, horizon=8, seed=7).samples(), expected)
+
+
+def test_a_forecast_tells_whether_it_is_finite(model):
+    assert model.forecast(waves(48), horizon=8).is_finite
+
+
 def test_same_seed_same_samples(model):
     series = waves(48)
     first = model.forecast(series, horizon=8, seed=7).samples()

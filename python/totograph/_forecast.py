@@ -50,6 +50,11 @@ class Forecast:
         return int(self._facts.context)
 
     @property
+    def is_finite(self) -> bool:
+        """Whether the model gave a finite number for each value; otherwise nothing here is worth using."""
+        return bool(self._facts.not_finite == 0)
+
+    @property
     def levels(self) -> tuple[float, ...]:
         """The levels of `quantiles`, as they were asked for."""
         return self._levels

@@ -54,9 +54,9 @@ def _notes(data: bytes, path: Path) -> Iterator[tuple[str, int, bytes]]:
                 f"The file '{path}' was cut: it has {len(data)} bytes, and its parts reach further. "
                 "Copy or build it again."
             )
-        step = 8 if alignment == 8 else 4
+        step = 4
         at, end = offset, offset + size
-        while segment == 4 and at + 12 <= end:
+        while segment == 4 and alignment <= 4 and at + 12 <= end:
             owner_size, text_size, note = part("<III", at)
             owner_at = at + 12
             text_at = owner_at + (owner_size + step - 1) // step * step

@@ -75,6 +75,8 @@ class Model:
                 f"found the shape {values.shape}."
             )
         values = values.reshape((1,) * (3 - rank) + values.shape)
+        if not any(values.strides):  # three zeros mean row-major to C
+            values = np.ascontiguousarray(values)
         given = totograph_series(
             batch=values.shape[0], variates=values.shape[1], steps=values.shape[2],
             values=pointer_to(values, c.c_float), values_strides=strides_of(values), nan_is_gap=1,
@@ -146,9 +148,10 @@ def load(
                 reasons.append(f"'{file}' has another model or device")
                 continue
             check_header(header)
-            return Model(checkpoint, header, mode, threads)
-        except ValueError as error:
+        except (OSError, ValueError) as error:
             reasons.append(str(error))
+            continue
+        return Model(checkpoint, header, mode, threads)
     where = ", ".join(f"'{folder}'" for folder in folders)
     raise FileNotFoundError(
         f"No package for the checkpoint '{checkpoint}' on {device} was found in {where}. "

@@ -44,6 +44,7 @@ cut -d, -f1-5 candles.csv > prices.csv
 "$program" prices.csv "${model[@]}" --output - > /dev/null 2> note
 grep -q "no column 'volume'" note || fail "a missing volume is told"
 
+refuses 2 "all-paths needs a file" candles.csv "${model[@]}" --all-paths -
 cut -d, -f1-4 candles.csv > bad.csv
 refuses 3 "no column of numbers 'close'" bad.csv "${model[@]}"
 awk 'NR == 9 { sub(/,[0-9.]*,/, ",abc,") } { print }' candles.csv > bad.csv

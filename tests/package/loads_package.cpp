@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -136,6 +137,18 @@ TEST_CASE("a service of a package forecasts as one that is compiled in, to the b
     CHECK(theirs.explain(bucket).flops() == ours.explain(bucket).flops());
     CHECK(theirs.explain(bucket).memory_bytes() == ours.explain(bucket).memory_bytes());
     CHECK(theirs.snapshot().entries.size() == ours.snapshot().entries.size());
+}
+
+TEST_CASE("TOTOGRAPH_BACKEND names a package as a backend of the program, not one inside of the package") {
+    const tg::Package package(package_file);
+    tg::serve::BackendRegistry backends;
+    package.add_backend(backends, demo, "of_the_package");
+    const std::vector<float> values = waves(80);
+    ::setenv("TOTOGRAPH_BACKEND", "of_the_package", 1);
+    tg::serve::ForecastService service(backends, {.mode = tg::serve::Mode::standard});
+    const tg::Forecast forecast = service.forecast({.steps = 80, .values = values});
+    ::unsetenv("TOTOGRAPH_BACKEND");
+    CHECK(forecast.horizon() > 0);
 }
 
 TEST_CASE("errors cross the interface with their code and sentence") {

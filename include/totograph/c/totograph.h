@@ -6,7 +6,7 @@
  *   with 0, which everywhere means "as usual". A package of a later version reads the shorter structures of an earlier
  *   one; an earlier package refuses a longer one, unless what it does not know is 0.
  * - What can fail returns a status, TOTOGRAPH_OK or what kind of thing went wrong, and writes a sentence to `error`,
- * which may be NULL. Then it has written nothing else. Nothing is thrown across this interface.
+ *   which may be NULL. Then it has written nothing else. Nothing is thrown across this interface.
  * - Sizes, offsets and strides count elements.
  * - A model may be used by any number of threads. So may a service, which serves them one after the other, and a
  *   forecast, which only one thread releases. Objects of one package are not to be given to another.
@@ -101,7 +101,7 @@ typedef struct totograph_service_options {
     uint64_t size;
     const char* mode; /* As the environment variable TOTOGRAPH_MODE spells it, which goes before; NULL: max-autotune. */
     int32_t threads;  /* That a forecast may use; 0: all processors that the process may use. */
-    int32_t device;
+    int32_t device;   /* Of a backend that has several; the CPU does not read it. */
     const totograph_bucket* only; /* NULL: all buckets of the package serve; else this one alone. */
 } totograph_service_options;
 #define TOTOGRAPH_SERVICE_OPTIONS_INIT \

@@ -51,11 +51,11 @@ Part read_part(const io::RandomAccessFile& file, std::uint64_t offset) {
     return part;
 }
 
-/// Cuts a segment of notes into notes; what does not hold together ends it.
-inline void append_notes(std::vector<ElfNote>& notes, std::string_view segment, std::size_t alignment) {
+/// Cuts a segment of notes, which are aligned to 4 bytes, into notes; what does not hold together ends it.
+inline void append_notes(std::vector<ElfNote>& notes, std::string_view segment) {
     const auto take = [&](std::size_t size) {
         const std::string_view taken = segment.substr(0, size);
-        const std::size_t step = (size + alignment - 1) / alignment * alignment;
+        const std::size_t step = (size + 3) / 4 * 4;
         segment.remove_prefix(std::min(step, segment.size()));
         return taken;
     };
@@ -99,10 +99,10 @@ inline ElfFile read_elf_notes(const std::filesystem::path& path) {
             detail::refuse_file(path, "was cut: it has " + std::to_string(file.size()) +
                                           " bytes, and its parts reach further. Copy or build it again.");
         }
-        if (segment.p_type == PT_NOTE && segment.p_filesz <= longest_segment) {
+        if (segment.p_type == PT_NOTE && segment.p_align <= 4 && segment.p_filesz <= longest_segment) {
             std::string text(segment.p_filesz, '\0');
             file.read(segment.p_offset, std::as_writable_bytes(std::span(text)));
-            detail::append_notes(result.notes, text, segment.p_align == 8 ? 8 : 4);
+            detail::append_notes(result.notes, text);
         }
     }
     return result;

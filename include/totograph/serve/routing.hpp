@@ -80,7 +80,7 @@ struct Routing {
     /// Looks up the backends that options name, or for all of them the one that the environment names. Throws `Error`:
     /// as `pick_backend`, and `invalid_argument` for routes that do not ascend and for a backend without buckets.
     Routing(const BackendRegistry& registry, const ServiceOptions& options) {
-        const std::string forced = backend_of_environment();
+        const std::string forced = options.reads_backend_of_environment ? backend_of_environment() : "";
         const std::size_t common =
             add(pick_backend(registry, forced.empty() ? options.backend : forced, options.resources));
         Index above = 0;

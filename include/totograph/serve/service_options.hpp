@@ -27,6 +27,8 @@ struct ServiceOptions {
     /// Empty: the first of the registry that is available. `TOTOGRAPH_BACKEND` goes before it, and before those of
     /// routes.
     std::string backend{};
+    /// Whether `TOTOGRAPH_BACKEND` counts; not for the service inside of a package, whose names are its own.
+    bool reads_backend_of_environment = true;
     /// How forecasts are run, unless the environment says otherwise (`effective_mode`).
     Mode mode = Mode::max_autotune;
     /// By ascending `max_batch`: the first that holds a request's series serves it; what is beyond the last goes to

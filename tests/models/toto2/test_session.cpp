@@ -203,6 +203,30 @@ TEST_CASE("observations that decide a scale late") {
     CHECK(session.recomputations() == 5);
 }
 
+TEST_CASE("observations that decide a scale come with several patches at once") {
+    Session session = make_session();
+    Request all = waves(1, 2, 64);
+    all.observed.assign(all.values.size(), 1);
+    // The second variate has three observations, at the end of the start, and none in the first half of the next patch.
+    std::fill_n(all.observed.begin() + 64, 45, std::uint8_t{0});
+    std::fill_n(all.observed.begin() + 64 + 48, 4, std::uint8_t{0});
+    session.start(series_of(between(all, 0, 48)));
+    (void)session.forecast();
+    session.append(series_of(between(all, 48, 64)));
+    check_same(session.forecast(), whole().forecast(series_of(all)), "two patches at once");
+    CHECK(session.recomputations(Recomputation::few_observations) == 1);
+}
+
+TEST_CASE("a variate that was observed only in what the window loses") {
+    Session session = make_session();
+    Request all = waves(1, 2, 64 + 3);
+    all.observed.assign(all.values.size(), 1);
+    std::fill_n(all.observed.begin() + 67 + 2, 65, std::uint8_t{0});
+    session.append(series_of(between(all, 0, 64)));
+    session.append(series_of(between(all, 64, 67)));
+    CHECK_THROWS_WITH_AS((void)session.forecast(), doctest::Contains("has no observed value"), tg::Error);
+}
+
 TEST_CASE("other architectures and ways to forecast") {
     const auto check = [](auto model, const std::string& name) {
         using Case = decltype(model);

@@ -79,10 +79,11 @@ public:
     /// whole patch or a variate has no observation (`invalid_series`), or the horizon is not one to forecast.
     QuantileForecast forecast(const SessionForecastOptions& forecast_options = {}) {
         [[maybe_unused]] const auto scope = this->begin();
-        const Bucket request = context_.request(forecast_options);
+        static_cast<void>(context_.horizon(forecast_options));  // before anything changes
         if (forecast_options.pending == Pending::recompute) {
             context_.end_patch();
         }
+        const Bucket request = context_.request(forecast_options);
         if (context_.must_compute_window()) {
             this->template run_on<0>([&](const StateMemory& memory) {
                 Runner::plan.fill(memory, Runner::plan.sizes, context_.whole(), request, 0, 0);

@@ -114,7 +114,8 @@ inline std::unique_ptr<totograph_service> make_service(const totograph_model& mo
         backends = {};
         backends.add(std::make_shared<const OneBucket>(model.backends.all().front(), only));
     }
-    serve::ServiceOptions options{.resources = {.threads = given.threads, .device = given.device}};
+    serve::ServiceOptions options{.reads_backend_of_environment = false,
+                                  .resources = {.threads = given.threads, .device = given.device}};
     if (given.mode != nullptr) {
         options.mode = serve::mode_of(given.mode);
     }

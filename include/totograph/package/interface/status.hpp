@@ -22,7 +22,7 @@ constexpr totograph_status status_of(ErrorCode code) noexcept {
 static_assert(status_of(ErrorCode::invalid_argument) == TOTOGRAPH_INVALID_ARGUMENT &&
               status_of(ErrorCode::recapture) == TOTOGRAPH_RECAPTURE);
 
-/// The code that a status stands for; `invalid_argument` for one that no package of this version gives.
+/// The code that a status stands for; `invalid_argument` for all others, such as TOTOGRAPH_UNFORESEEN.
 constexpr ErrorCode code_of(totograph_status status) noexcept {
     return status >= TOTOGRAPH_INVALID_ARGUMENT && status <= TOTOGRAPH_RECAPTURE ? static_cast<ErrorCode>(status - 1)
                                                                                  : ErrorCode::invalid_argument;

@@ -21,8 +21,8 @@
 
 namespace totograph::serve {
 
-/// How much `OnlineAccuracy` keeps. All of it is memory's bound: a group takes 24 bytes for each step that waits and 16
-/// for each one of the window.
+/// How much `OnlineAccuracy` keeps. All of it is memory's bound: a group takes about 64 bytes for each step that waits
+/// and 16 for each one of the window.
 struct AccuracyOptions {
     std::size_t groups = 64;     ///< Groups of series; one more is an error.
     std::size_t waiting = 4096;  ///< Forecast steps of a group that wait for their observation; the oldest are dropped.

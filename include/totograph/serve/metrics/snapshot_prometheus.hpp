@@ -229,7 +229,8 @@ inline void write_accuracy(PrometheusText& text, const Snapshot& snapshot) {
 /// - gauge `held_bytes`;
 /// - counters `cache_hits_total`, `cache_misses_total`, `cache_files_ignored_total`;
 /// - with label `group`, counters `accuracy_scored_total` and `accuracy_missed_total`, gauges `accuracy_window_steps`,
-///   `accuracy_mae`, `accuracy_rmse`, `accuracy_bias`, `accuracy_coverage_ratio`; without scores there are no gauges;
+///   `accuracy_mae`, `accuracy_rmse`, `accuracy_bias`, `accuracy_coverage_ratio`; without scores of these gauges
+///   `accuracy_window_steps` alone, 0;
 /// - gauge `counted_seconds`: since the counts began or were reset.
 inline std::string prometheus_text(const Snapshot& snapshot) {
     detail::PrometheusText text;

@@ -77,19 +77,25 @@ public:
         add(steps);
     }
 
-    /// Checks that a forecast of so many steps can be made, and says what it is a forecast of. Throws `Error`.
+    /// How many steps are to be forecast. Throws `Error` for what is not compiled.
+    [[nodiscard]] Index horizon(const SessionForecastOptions& options) const {
+        const Index horizon = options.horizon.value_or(sizes_.bucket.horizon);
+        if (horizon < 1 || horizon > sizes_.bucket.horizon) {
+            throw Error(horizon < 1 ? ErrorCode::invalid_argument : ErrorCode::no_bucket,
+                        "Session::forecast: the horizon should be 1 to " + std::to_string(sizes_.bucket.horizon) +
+                            " steps, as many as were compiled for, found " + std::to_string(horizon) + ".");
+        }
+        return horizon;
+    }
+
+    /// Checks that a forecast can be made of the whole patches, and says what it is a forecast of. Throws `Error`.
     [[nodiscard]] Bucket request(const SessionForecastOptions& options) const {
         Bucket request = sizes_.bucket;
         request.batch = rows_.batch;
         request.variates = rows_.variates;
-        request.horizon = options.horizon.value_or(request.horizon);
-        if (request.horizon < 1 || request.horizon > sizes_.bucket.horizon) {
-            throw Error(request.horizon < 1 ? ErrorCode::invalid_argument : ErrorCode::no_bucket,
-                        "Session::forecast: the horizon should be 1 to " + std::to_string(sizes_.bucket.horizon) +
-                            " steps, as many as were compiled for, found " + std::to_string(request.horizon) + ".");
-        }
+        request.horizon = horizon(options);
         const bool leaves_out = options.pending == Pending::leave_out;
-        const Index patches = window_.patches() + (!leaves_out && window_.pending() > 0 ? 1 : 0);
+        const Index patches = window_.patches();
         if (patches == 0) {
             throw Error(ErrorCode::invalid_series,
                         "Session::forecast: there is no whole patch of " + std::to_string(sizes_.sizes.patch_size) +
@@ -120,7 +126,7 @@ public:
     }
 
     /// Whether the whole window has to be computed before anything else. Counts and tells it.
-    [[nodiscard]] bool must_compute_window() noexcept {
+    [[nodiscard]] bool must_compute_window() {
         if (has_states_ && new_patches() > 0) {
             if (new_patches() * sizes_.continued_tokens >= sizes_.whole_tokens) {
                 forget_states(Recomputation::many_patches);
@@ -227,10 +233,20 @@ private:
             count = count < enough ? window_.count_observed(row, stable_, enough) : count;
         }
     }
-    /// Patches of a row with few observations have the scale of the first of all its observations, stable or not.
+    /// Patches of a row with few observations have the scale of the first of all its observations, stable or not:
+    /// whether a run finds such ones stable, of those that the new patches need.
     [[nodiscard]] bool has_few_observations() const noexcept {
-        return std::any_of(stable_observed_.begin(), stable_observed_.begin() + rows_.rows(),
-                           [&](Index count) { return count > 0 && count < inference_.scaler_fallback_min_obs; });
+        const Index enough = inference_.scaler_fallback_min_obs;
+        const auto is_few = [&](Index count) { return count > 0 && count < enough; };
+        for (Index row = 0; row < rows_.rows(); ++row) {
+            const Index known = stable_observed_[static_cast<std::size_t>(row)];
+            for (Index patches = stable_; known < enough && patches < window_.patches() - 1; ++patches) {
+                if (is_few(window_.count_observed(row, patches, enough))) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     void check(const Series& series) const {
