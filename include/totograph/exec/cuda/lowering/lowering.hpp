@@ -136,7 +136,9 @@ struct WithMore<RunningTogether<Program, StateStorage>, choices> {
 };
 
 template <class Program, bool streams, LoopChoices choices = Lowering<Program, streams>::to_record>
-struct Lowered : Lowered<typename WithMore<Program, choices>::type, streams> {};
+struct Lowered {
+    using type = typename Lowered<typename WithMore<Program, choices>::type, streams>::type;
+};
 template <class Program, bool streams>
 struct Lowered<Program, streams, 0> {
     using type = Program;
