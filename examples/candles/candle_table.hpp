@@ -63,6 +63,17 @@ namespace detail {
     throw totograph::Error(totograph::ErrorCode::invalid_file, sentence);
 }
 
+[[noreturn]] inline void refuse_missing_column(std::string_view name, const std::vector<std::string>& columns,
+                                               const std::string& file) {
+    std::string names;
+    for (const std::string& column : columns) {
+        names += names.empty() ? "" : ", ";
+        names += column;
+    }
+    refuse_candles("The file " + file + " has no column of numbers '" + std::string(name) +
+                   "'; candles need open, high, low and close. Its columns of numbers are: " + names + ".");
+}
+
 /// The column of this name, whatever the case of its letters.
 inline const std::vector<double>* find_column(const totograph::io::Table& table, std::string_view name) {
     for (std::size_t i = 0; i < table.names.size(); ++i) {
@@ -138,13 +149,7 @@ inline CandleTable candle_table(const totograph::io::Table& table, const std::st
         if (column != nullptr) {
             result.columns[i] = detail::candle_column(*column, name, table.timestamps, file);
         } else if (!may_be_missing) {
-            std::string names;
-            for (const std::string& other : table.names) {
-                names += (names.empty() ? "" : ", ") + other;
-            }
-            detail::refuse_candles("The file " + file + " has no column of numbers '" + std::string(name) +
-                                   "'; candles need open, high, low and close. Its columns of numbers are: " + names +
-                                   ".");
+            detail::refuse_missing_column(name, table.names, file);
         }
     }
     result.times = detail::candle_times(table, file);

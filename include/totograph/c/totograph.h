@@ -14,6 +14,8 @@
 #ifndef TOTOGRAPH_C_TOTOGRAPH_H
 #define TOTOGRAPH_C_TOTOGRAPH_H
 
+/* It is C, with the names that C has. NOLINTBEGIN(modernize-*,readability-identifier-naming) */
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -236,5 +238,7 @@ TOTOGRAPH_API totograph_status totograph_forecast_samples(const totograph_foreca
 #if defined(__cplusplus)
 }
 #endif
+
+/* NOLINTEND(modernize-*,readability-identifier-naming) */
 
 #endif

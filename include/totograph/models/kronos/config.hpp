@@ -73,7 +73,9 @@ struct KronosConfig {
     static constexpr double norm_epsilon = 1e-5;
 };
 
-// The published models: mini goes with Kronos-Tokenizer-2k, the others with Kronos-Tokenizer-base.
+// The published models, by their published names: mini goes with Kronos-Tokenizer-2k, the others with
+// Kronos-Tokenizer-base.
+// NOLINTBEGIN(readability-identifier-naming)
 struct mini {
     static constexpr KronosConfig config{.predictor = {.n_layers = 4, .d_model = 256, .n_heads = 4, .ff_dim = 512},
                                          .max_context = 2048};
@@ -84,6 +86,7 @@ struct small {
 struct base {
     static constexpr KronosConfig config{.predictor = {.n_layers = 12, .d_model = 832, .n_heads = 16, .ff_dim = 2048}};
 };
+// NOLINTEND(readability-identifier-naming)
 
 /// What a model description must offer.
 template <class Model>

@@ -85,7 +85,8 @@ struct Parts {
     static constexpr Index continued_tokens = 1 + block + (1 - dropped);
     /// Where xPos is centred in all passes over a context that is continued. Scales of queries and keys depend on the
     /// difference of their centres alone; with one centre for good, cached keys need not be moved.
-    static constexpr double fixed_centre = static_cast<double>(sizes.context_patches / 2);
+    static constexpr Index fixed_centre_patch = sizes.context_patches / 2;
+    static constexpr auto fixed_centre = static_cast<double>(fixed_centre_patch);
 
     static constexpr nn::AttentionSize attention_size{.width = config.d_model,
                                                       .heads = config.num_heads,

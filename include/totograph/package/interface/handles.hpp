@@ -119,6 +119,7 @@ inline std::unique_ptr<totograph_service> make_service(const totograph_model& mo
     if (given.mode != nullptr) {
         options.mode = serve::mode_of(given.mode);
     }
+    // NOLINTNEXTLINE(modernize-make-unique): clang 14 makes no aggregate in it
     return std::unique_ptr<totograph_service>(
         new totograph_service{.service = serve::ForecastService(backends, options)});
 }
