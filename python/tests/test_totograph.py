@@ -131,6 +131,8 @@ def test_foreign_and_broken_packages_are_refused_before_they_run(tmp_path):
 def test_a_package_is_found_by_the_checkpoints_configuration(tmp_path, monkeypatch):
     (tmp_path / PACKAGE.name).symlink_to(PACKAGE)
     (tmp_path / "other.so").write_bytes(b"no package")
+    with pytest.raises(ValueError, match="fastest"):  # of the package that was found, not that there is none
+        tg.load(CHECKPOINT, tmp_path, mode="fastest")
     assert tg.load(CHECKPOINT, tmp_path).header.name == "tiny_package"
     monkeypatch.setenv("TOTOGRAPH_PACKAGE_PATH", str(tmp_path))
     assert tg.load(CHECKPOINT).header.models[0]["buckets"][0]["context"] == 64
