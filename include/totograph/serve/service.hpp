@@ -8,7 +8,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,6 +25,7 @@
 #include <totograph/serve/backends/backend_registry.hpp>
 #include <totograph/serve/builder.hpp>
 #include <totograph/serve/explain/explanation.hpp>
+#include <totograph/serve/metrics/expect_forecast.hpp>
 #include <totograph/serve/metrics/metrics.hpp>
 #include <totograph/serve/mode.hpp>
 #include <totograph/serve/result_pool.hpp>
@@ -43,7 +43,8 @@ namespace totograph::serve {
 ///
 /// Any number of threads may use it at once. They are served one after the other, in the order in which they came, so
 /// requests that are to run side by side want a service for each thread; those may share a registry and a `Metrics`.
-/// `is_ready()`, `waiting()`, `snapshot()`, `metrics()` and `reset_counters()` wait for nobody, all else for its turn.
+/// `is_ready()`, `waiting()`, `snapshot()`, `metrics()`, `reset_counters()`, `expect()` and `observe()` wait for no
+/// forecast, all else for its turn.
 /// What a backend or a log sink does while it is called must not come back to the service: such a call throws `Error`
 /// (`invalid_argument`), and would wait for ever from another thread that the forecast waits for.
 class ForecastService {
@@ -169,28 +170,11 @@ public:
 
     /// Keeps a forecast of one series and variate, so that `observe` can score it: its first step is `first_step`, a
     /// number of your choice that grows by 1 a step. With samples or levels the median and the band from 0.1 to 0.9 are
-    /// kept, without them the mean. Waits for nobody, allocates. Throws `Error` (`invalid_argument`) for a series or
-    /// variate that the forecast does not have, and as `OnlineAccuracy::expect`.
+    /// kept, without them the mean. Waits for no forecast, allocates. Throws `Error` (`invalid_argument`) for a series
+    /// or variate that the forecast does not have, and as `OnlineAccuracy::expect`.
     void expect(std::string_view group, Index first_step, const Forecast& forecast, Index series = 0,
                 Index variate = 0) {
-        if (series < 0 || series >= forecast.batch() || variate < 0 || variate >= forecast.variates()) {
-            throw Error(ErrorCode::invalid_argument,
-                        "expect: series " + std::to_string(series) + " and variate " + std::to_string(variate) +
-                            " of a forecast of " + std::to_string(forecast.batch()) + " series and " +
-                            std::to_string(forecast.variates()) + " variates. Count both from 0.");
-        }
-        const auto steps = static_cast<std::size_t>(forecast.horizon());
-        const auto row = static_cast<std::size_t>(series * forecast.variates() + variate);
-        const auto of = [&](const std::vector<float>& all) {
-            return std::span<const float>(all).subspan(row * steps, steps);
-        };
-        if (forecast.sample_count() == 0 && forecast.levels().empty()) {
-            metrics_->accuracy().expect(group, first_step, of(forecast.mean()));
-            return;
-        }
-        const std::vector<float> low = forecast.quantile(0.1);
-        const std::vector<float> high = forecast.quantile(0.9);
-        metrics_->accuracy().expect(group, first_step, of(forecast.median()), of(low), of(high));
+        detail::expect_forecast(metrics_->accuracy(), group, first_step, forecast, series, variate);
     }
 
     /// Scores what `expect` kept for a step of a group with what came. Returns whether there was something. Waits for

@@ -16,9 +16,10 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/forecast/weights/model_weights.hpp>
-#include <totograph/io/checkpoint/safetensors.hpp>
 #include <totograph/models/kronos/load.hpp>
 #include <totograph/models/kronos/parts.hpp>
+
+#include "support/stored_tensors.hpp"
 
 // Parity cases written by the public implementation: `tests/data/README.md` tells what each file holds.
 
@@ -37,29 +38,9 @@ tg::ModelWeights<Case> load(const std::string& name) {
 }
 
 /// The tensors of a case.
-class Tensors {
+class Tensors : public tg::test::StoredTensors {
 public:
-    explicit Tensors(const std::string& name) : file_(folder(name) / "io.safetensors") {}
-
-    [[nodiscard]] const std::vector<Index>& shape(const std::string& name) const { return info_of(name).shape; }
-    [[nodiscard]] std::vector<float> operator[](const std::string& name) const { return read<float>(name); }
-    /// Of elements of this very type.
-    template <class T>
-    [[nodiscard]] std::vector<T> read(const std::string& name) const {
-        const tg::io::TensorInfo& info = info_of(name);
-        std::vector<T> values((info.end - info.begin) / sizeof(T));
-        file_.read_bytes(info, 0, std::as_writable_bytes(std::span(values)));
-        return values;
-    }
-
-private:
-    [[nodiscard]] const tg::io::TensorInfo& info_of(const std::string& name) const {
-        const auto* info = file_.find(name);
-        REQUIRE_MESSAGE(info != nullptr, "no tensor " << name);
-        return *info;
-    }
-
-    tg::io::SafetensorsFile file_;
+    explicit Tensors(const std::string& name) : tg::test::StoredTensors(folder(name) / "io.safetensors") {}
 };
 
 /// Rows `[batch, steps, columns]` as `[batch, columns, steps]`, appended to those of other columns.

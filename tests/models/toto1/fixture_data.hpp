@@ -12,10 +12,10 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/series.hpp>
-#include <totograph/io/checkpoint/safetensors.hpp>
 #include <totograph/models/toto1/config.hpp>
 
 #include "models/toto1/closeness.hpp"
+#include "support/stored_tensors.hpp"
 
 // Parity cases written by the public reference implementation: `tests/data/README.md` tells what each file holds.
 
@@ -38,51 +38,29 @@ inline std::filesystem::path folder(const std::string& name) {
 }
 
 /// The tensors of a case.
-class Tensors {
+class Tensors : public tg::test::StoredTensors {
 public:
-    explicit Tensors(const std::string& name) : file_(folder(name) / "io.safetensors") {}
-
-    [[nodiscard]] bool contains(const std::string& name) const { return file_.find(name) != nullptr; }
-
-    [[nodiscard]] std::vector<float> operator[](const std::string& name) const {
-        const tg::io::TensorInfo& info = info_of(name);
-        Index size = 1;
-        for (const Index extent : info.shape) {
-            size *= extent;
-        }
-        std::vector<float> values(static_cast<std::size_t>(size));
-        file_.copy_to_float(info, values);
-        return values;
-    }
+    explicit Tensors(const std::string& name) : tg::test::StoredTensors(folder(name) / "io.safetensors") {}
 
     /// Values of a row: the extent of the last axis.
     [[nodiscard]] std::size_t width(const std::string& name) const {
-        return static_cast<std::size_t>(info_of(name).shape.back());
+        return static_cast<std::size_t>(shape(name).back());
     }
 
     /// Patches of the forecast, each with a step of the trace.
-    [[nodiscard]] std::size_t steps() const { return static_cast<std::size_t>(info_of("trace_affine_loc").shape[0]); }
+    [[nodiscard]] std::size_t steps() const { return static_cast<std::size_t>(shape("trace_affine_loc")[0]); }
 
     /// What the first forecast patch of each variate is shifted by, `[batch, variates]`.
     [[nodiscard]] std::vector<float> levels() const {
         const std::vector<float> shifts = (*this)["trace_affine_loc"];
-        const auto& shape = info_of("trace_affine_loc").shape;  // [steps, batch, variates, patch_size]
-        const auto rows = static_cast<std::size_t>(shape[1] * shape[2]);
+        const auto& extents = shape("trace_affine_loc");  // [steps, batch, variates, patch_size]
+        const auto rows = static_cast<std::size_t>(extents[1] * extents[2]);
         std::vector<float> result;
         for (std::size_t row = 0; row < rows; ++row) {
-            result.push_back(shifts[row * static_cast<std::size_t>(shape[3])]);
+            result.push_back(shifts[row * static_cast<std::size_t>(extents[3])]);
         }
         return result;
     }
-
-private:
-    [[nodiscard]] const tg::io::TensorInfo& info_of(const std::string& name) const {
-        const auto* info = file_.find(name);
-        REQUIRE_MESSAGE(info != nullptr, "no tensor " << name);
-        return *info;
-    }
-
-    tg::io::SafetensorsFile file_;
 };
 
 /// A case: which model, and which sizes.

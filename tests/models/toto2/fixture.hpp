@@ -13,9 +13,9 @@
 
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/series.hpp>
-#include <totograph/io/checkpoint/safetensors.hpp>
 
 #include "models/toto1/closeness.hpp"
+#include "support/stored_tensors.hpp"
 
 // Parity cases written by the public implementation: `tests/data/README.md` tells what each file holds.
 
@@ -29,31 +29,9 @@ inline std::filesystem::path folder(const std::string& name) {
 }
 
 /// The tensors of a case.
-class Tensors {
+class Tensors : public tg::test::StoredTensors {
 public:
-    explicit Tensors(const std::string& name) : file_(folder(name) / "io.safetensors") {}
-
-    [[nodiscard]] bool contains(const std::string& name) const { return file_.find(name) != nullptr; }
-    [[nodiscard]] const std::vector<Index>& shape(const std::string& name) const { return info_of(name).shape; }
-    [[nodiscard]] std::vector<float> operator[](const std::string& name) const {
-        const tg::io::TensorInfo& info = info_of(name);
-        Index size = 1;
-        for (const Index extent : info.shape) {
-            size *= extent;
-        }
-        std::vector<float> values(static_cast<std::size_t>(size));
-        file_.copy_to_float(info, values);
-        return values;
-    }
-
-private:
-    [[nodiscard]] const tg::io::TensorInfo& info_of(const std::string& name) const {
-        const auto* info = file_.find(name);
-        REQUIRE_MESSAGE(info != nullptr, "no tensor " << name);
-        return *info;
-    }
-
-    tg::io::SafetensorsFile file_;
+    explicit Tensors(const std::string& name) : tg::test::StoredTensors(folder(name) / "io.safetensors") {}
 };
 
 /// The inputs of a case as a series, targets first; owns what the series views.

@@ -28,30 +28,36 @@ inline constexpr CheckpointRules checkpoint_rules{
                    name.starts_with("post_quant_embed_pre.");
         }};
 
+namespace detail {
+
+/// The fields that both configurations have.
+template <class Config>
+void check_shared_fields(io::ConfigCheck& check, const Config& config) {
+    check.integer("d_model", config.d_model);
+    check.integer("n_heads", config.n_heads);
+    check.integer("ff_dim", config.ff_dim);
+    check.integer("s1_bits", config.s1_bits);
+    check.integer("s2_bits", config.s2_bits);
+}
+
+}  // namespace detail
+
 /// Compares the tokenizer's `config.json` with the compiled configuration. What only training reads is not compared.
 /// Throws one `Error` that lists each field that differs.
 inline void check_config_file(const io::ModelConfig& file, const TokenizerConfig& config) {
     io::ConfigCheck check(file);
+    detail::check_shared_fields(check, config);
     check.integer("d_in", config.d_in);
-    check.integer("d_model", config.d_model);
-    check.integer("n_heads", config.n_heads);
-    check.integer("ff_dim", config.ff_dim);
     check.integer("n_enc_layers", config.n_enc_layers);
     check.integer("n_dec_layers", config.n_dec_layers);
-    check.integer("s1_bits", config.s1_bits);
-    check.integer("s2_bits", config.s2_bits);
     check.finish();
 }
 
 /// The same of the predictor's.
 inline void check_config_file(const io::ModelConfig& file, const PredictorConfig& config) {
     io::ConfigCheck check(file);
+    detail::check_shared_fields(check, config);
     check.integer("n_layers", config.n_layers);
-    check.integer("d_model", config.d_model);
-    check.integer("n_heads", config.n_heads);
-    check.integer("ff_dim", config.ff_dim);
-    check.integer("s1_bits", config.s1_bits);
-    check.integer("s2_bits", config.s2_bits);
     check.finish();
 }
 

@@ -34,19 +34,6 @@ namespace tile_detail {
 // agree: a lane has runs of eight (or four) dimensions, and its 2 n + i'th is what tensor cores take for element 8 n +
 // 2 q + i.
 
-/// Scores that a lane has of a tile: of two queries, numbers 4 n and 4 n + 1 of the first and the next two of the
-/// other.
-inline constexpr int scores_of_lane = tile_keys / 8 * 4;
-static_assert(scores_of_lane == 32);
-/// Which of the two queries a score belongs to.
-constexpr __host__ __device__ int query_of_score(int score) {
-    return score % 4 / 2;
-}
-/// Its key, counted in the tile.
-__device__ __forceinline__ int key_of_score(int score) {
-    return score / 4 * 8 + static_cast<int>(threadIdx.x) % 4 * 2 + score % 2;
-}
-
 /// Neighbouring dimensions of a lane.
 template <int head_dim>
 inline constexpr int run_of_dimensions = head_dim % 32 == 0 ? 8 : 4;

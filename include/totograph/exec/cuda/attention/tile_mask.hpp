@@ -8,6 +8,7 @@
 #include <totograph/exec/cuda/attention/attention_tile.hpp>
 #include <totograph/exec/cuda/attention/suffix_rows.hpp>
 #include <totograph/exec/cuda/attention/tile_place.hpp>
+#include <totograph/exec/cuda/attention/tile_scores.hpp>
 #include <totograph/exec/cuda/attention/tile_sizes.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/movement.hpp>
