@@ -11,24 +11,29 @@
 #   layers_24, layers_48
 #                 one bucket of a model of so many layers, all but the last alike (as those of Toto 2.0 are)
 #   architecture  one bucket for one more architecture (nvcc)
+#   library       the file of the library totograph::compiled, once a project
 #
-# "more" is the time over that of the case that it adds to: of `bucket` over `headers`, of the others over `bucket`.
-# --base compiles with the headers of another tree as well, in turns, and prints both. --rounds takes the least of so
-# many. --dry-run prints the commands. FLAGS has more flags, ARCHITECTURES those of nvcc (by default "90a 80").
+# Each case is compiled in two ways, in turns: `header-only`, and `library`, as it is when a program
+# links totograph::compiled. "more" is the time over that of the case that it adds to: of `bucket` over `headers`, of the
+# others over `bucket`. --base compiles with the headers of another tree as well, in turns (`base`, header-only).
+# --rounds takes the least of so many. --dry-run prints the commands. FLAGS has more flags, ARCHITECTURES those of nvcc
+# (by default "90a 80").
 set -euo pipefail
-cases=(headers bucket two_buckets layers_24 layers_48 architecture)
+cases=(library headers bucket two_buckets layers_24 layers_48 architecture)
 read -ra architectures <<<"${ARCHITECTURES:-90a 80}"
 read -ra flags <<<"${FLAGS:-}"
-trees=("$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)")
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+declare -A tree_of=([header-only]="$here" [library]="$here")
+ways=(header-only library)
 rounds=1
 dry_run=
 chosen=()
 while (($#)); do
     case "$1" in
-        --base) trees=("$(cd "${2:?--base needs a folder}" && pwd)" "${trees[@]}") && shift 2 ;;
+        --base) tree_of[base]=$(cd "${2:?--base needs a folder}" && pwd) && ways=(base header-only library) && shift 2 ;;
         --rounds) rounds=${2:?--rounds needs a number} && shift 2 ;;
         --dry-run) dry_run=yes && shift ;;
-        --help | -h) sed -n '3,18s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit ;;
+        --help | -h) sed -n '3,23s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit ;;
         -*) echo "compile_time.sh: the option '$1' is unknown; --help lists them." >&2 && exit 2 ;;
         *) chosen+=("$1") && shift ;;
     esac
@@ -88,13 +93,15 @@ print(f"{used.ru_utime + used.ru_stime:.2f} {used.ru_maxrss / 1024:.0f}")
 sys.exit(done.returncode)' "$@"
 }
 
-# The command that compiles a case with the headers of a tree, into `command`.
+# The command that compiles a case in one of the ways, into `command`.
 command_of() {
-    local tree=$1 compiler=$2 case=$3 buckets=1 layers=12 architecture
+    local way=$1 compiler=$2 case=$3 buckets=1 layers=12 architecture
+    local tree=${tree_of[$way]} file="$scratch/case.cpp"
     case "$case" in
         headers) buckets=0 ;;
         two_buckets) buckets=2 ;;
         layers_*) layers=${case#layers_} ;;
+        library) file=$tree/cmake/compiled/compiled.cpp ;;
     esac
     command=("$compiler" -std=c++20 -O2 -DBUCKETS="$buckets" -DLAYERS="$layers" -I"$tree/include")
     case "$compiler" in
@@ -112,11 +119,12 @@ command_of() {
                 -fconstexpr-ops-limit=8589934592 -fconstexpr-loop-limit=1073741824)
             ;;
     esac
-    command+=("${flags[@]}" -c "$scratch/case.cpp" -o "$scratch/case.o")
+    if [[ $way == library ]]; then command+=(-DTOTOGRAPH_SEPARATE_COMPILATION); fi
+    command+=("${flags[@]}" -c "$file" -o "$scratch/case.o")
 }
 
 if [[ -z $dry_run ]]; then
-    printf '%-8s %-13s %-5s %8s %8s %8s %10s\n' compiler case tree seconds more MB 'object kB'
+    printf '%-8s %-13s %-11s %8s %8s %8s %10s\n' compiler case code seconds more MB 'object kB'
 fi
 declare -A least
 for item in "${chosen[@]}"; do
@@ -124,33 +132,36 @@ for item in "${chosen[@]}"; do
     for case in "${cases[@]}"; do
         if [[ $item == *:* && $case != "${item#*:}" ]]; then continue; fi
         if [[ $case == architecture && $compiler != *nvcc* ]]; then continue; fi
+        # nvcc's programs link the library that the C++ compiler made.
+        if [[ $case == library && $compiler == *nvcc* ]]; then continue; fi
         declare -A memory=() size=()
         for ((round = 0; round < rounds; ++round)); do
-            for tree in "${trees[@]}"; do
-                command_of "$tree" "$compiler" "$case"
+            for way in "${ways[@]}"; do
+                if [[ $case == library && $way != library ]]; then continue; fi
+                command_of "$way" "$compiler" "$case"
                 if [[ -n $dry_run ]]; then
                     echo "${command[*]}"
                     continue
                 fi
                 measured=$(measure "${command[@]}")
                 seconds=${measured% *}
-                memory[$tree]=${measured#* }
-                size[$tree]=$(stat -c %s "$scratch/case.o")
+                memory[$way]=${measured#* }
+                size[$way]=$(stat -c %s "$scratch/case.o")
                 rm "$scratch/case.o"
-                key="$tree $compiler $case"
+                key="$way $compiler $case"
                 least[$key]=$(awk -v a="${least[$key]:-1e9}" -v b="$seconds" 'BEGIN { print a < b ? a : b }')
             done
         done
         if [[ -n $dry_run ]]; then continue; fi
         before=bucket
         if [[ $case == bucket ]]; then before=headers; fi
-        for tree in "${trees[@]}"; do
-            name=this
-            if [[ ${#trees[@]} == 2 && $tree == "${trees[0]}" ]]; then name=base; fi
-            awk -v compiler="$compiler" -v case="$case" -v tree="$name" -v seconds="${least[$tree $compiler $case]}" \
-                -v before="${least[$tree $compiler $before]:-}" -v mb="${memory[$tree]}" -v bytes="${size[$tree]}" \
-                'BEGIN { more = before == "" || case == "headers" ? "" : sprintf("%.1f", seconds - before)
-                    printf "%-8s %-13s %-5s %8.1f %8s %8d %10d\n", compiler, case, tree, seconds, more, mb, bytes / 1000 }'
+        for way in "${ways[@]}"; do
+            if [[ -z ${memory[$way]:-} ]]; then continue; fi
+            awk -v compiler="$compiler" -v case="$case" -v way="$way" -v seconds="${least[$way $compiler $case]}" \
+                -v before="${least[$way $compiler $before]:-}" -v mb="${memory[$way]}" -v bytes="${size[$way]}" \
+                'BEGIN { alone = before == "" || case == "headers" || case == "library"
+                    printf "%-8s %-13s %-11s %8.1f %8s %8d %10d\n", compiler, case, way, seconds,
+                        alone ? "" : sprintf("%.1f", seconds - before), mb, bytes / 1000 }'
         done
     done
 done

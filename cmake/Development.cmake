@@ -1,21 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 # What our own tests, examples and benchmarks are compiled with; nothing of this reaches users of totograph::totograph.
+# totograph_flags has the flags, with all code in headers; totograph_development links the compiled library, too.
+add_library(totograph_flags INTERFACE)
+target_link_libraries(totograph_flags INTERFACE totograph)
 add_library(totograph_development INTERFACE)
-target_link_libraries(totograph_development INTERFACE totograph)
-target_compile_options(totograph_development INTERFACE
+target_link_libraries(totograph_development INTERFACE totograph_flags totograph_compiled)
+target_link_libraries(totograph_compiled PRIVATE totograph_flags)
+target_compile_options(totograph_flags INTERFACE
     "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wshadow>")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     # GCC 12 sees uninitialized values inside its own AVX-512 header (GCC bug 105593); clang watches our code.
-    target_compile_options(totograph_development INTERFACE
+    target_compile_options(totograph_flags INTERFACE
         "$<$<COMPILE_LANGUAGE:CXX>:-Wno-uninitialized;-Wno-maybe-uninitialized>")
 endif()
 # GCC collects its garbage from 128 MiB on, again and again in files that need 1 GiB, which takes a tenth of their time.
-target_compile_options(totograph_development INTERFACE
+target_compile_options(totograph_flags INTERFACE
     "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=1048576>")
 # Tests are compiled without optimization on purpose.
-target_compile_definitions(totograph_development INTERFACE TOTOGRAPH_NO_OPTIMIZE_WARNING)
+target_compile_definitions(totograph_flags INTERFACE TOTOGRAPH_NO_OPTIMIZE_WARNING)
 if(TOTOGRAPH_WERROR)
-    target_compile_options(totograph_development INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Werror>")
+    target_compile_options(totograph_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Werror>")
 endif()
 
 if(TOTOGRAPH_NATIVE AND TOTOGRAPH_PROCESSOR_LEVELS)
@@ -26,7 +30,7 @@ if(TOTOGRAPH_NATIVE)
     include(CheckCXXCompilerFlag)
     check_cxx_compiler_flag(-march=native TOTOGRAPH_HAS_MARCH_NATIVE)
     if(TOTOGRAPH_HAS_MARCH_NATIVE)
-        target_compile_options(totograph_development INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-march=native>")
+        target_compile_options(totograph_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-march=native>")
     endif()
 endif()
 
@@ -37,8 +41,8 @@ endif()
 
 if(TOTOGRAPH_SANITIZE)
     set(sanitize "-fsanitize=${TOTOGRAPH_SANITIZE}" -fno-sanitize-recover=all -fno-omit-frame-pointer)
-    target_compile_options(totograph_development INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${sanitize}>")
-    target_link_options(totograph_development INTERFACE ${sanitize})
+    target_compile_options(totograph_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${sanitize}>")
+    target_link_options(totograph_flags INTERFACE ${sanitize})
 endif()
 
 # An executable of ours: the library, our flags, plain C++20.

@@ -32,9 +32,10 @@ install(FILES
     "${PROJECT_BINARY_DIR}/totographConfigVersion.cmake"
     cmake/AddPackage.cmake
     cmake/BuildHints.cmake
+    cmake/Compiled.cmake
     cmake/ProcessorLevels.cmake
     DESTINATION "${package_directory}" COMPONENT development)
-install(DIRECTORY cmake/package cmake/processor_levels DESTINATION "${package_directory}" COMPONENT development)
+install(DIRECTORY cmake/compiled cmake/package cmake/processor_levels DESTINATION "${package_directory}" COMPONENT development)
 install(FILES "${PROJECT_BINARY_DIR}/totograph.pc" DESTINATION "${pkgconfig_directory}" COMPONENT development)
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT development)
 install(DIRECTORY models/demo/ DESTINATION "${demo_model_directory}" COMPONENT model)

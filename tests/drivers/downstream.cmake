@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds and runs a project of its own against the library, in one WAY: the sample ../downstream through find_package,
-# add_subdirectory or pkg_config, or `embed`, the example of that name. All but add_subdirectory use a fresh install tree,
+# add_subdirectory or pkg_config, or with totograph::compiled; or `embed`, the example of that name. All but add_subdirectory use a fresh install tree,
 # which is moved after the install: it must not matter.
 include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
 
@@ -12,6 +12,9 @@ if(WAY STREQUAL "embed")
     set(sample "${SOURCE}/examples/embed")
     set(program embed)
     set(options "-DCMAKE_CXX_FLAGS_RELEASE=-O1")  # a forecaster takes long to compile
+endif()
+if(WAY STREQUAL "compiled")
+    set(options -DLIBRARY=totograph::compiled "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DTOTOGRAPH_NO_OPTIMIZE_WARNING")
 endif()
 file(REMOVE_RECURSE "${SCRATCH}")
 file(MAKE_DIRECTORY "${SCRATCH}")

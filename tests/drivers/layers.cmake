@@ -68,6 +68,7 @@ file(GLOB_RECURSE folders LIST_DIRECTORIES true "${SOURCE}/include/totograph/*")
 list(FILTER folders EXCLUDE REGEX "[.][a-z]+$")
 foreach(folder IN LISTS folders)
     file(GLOB in_folder "${folder}/*.hpp")
+    list(FILTER in_folder EXCLUDE REGEX "_inl[.]hpp$")  # each belongs to the header of its name
     list(LENGTH in_folder count)
     if(count GREATER most_headers)
         file(RELATIVE_PATH name "${SOURCE}" "${folder}")

@@ -29,19 +29,11 @@ public:
     void add_hits(std::uint64_t count = 1) noexcept { hits_.fetch_add(count, std::memory_order_relaxed); }
     void add_misses(std::uint64_t count = 1) noexcept { misses_.fetch_add(count, std::memory_order_relaxed); }
     /// A file was there and not used, for a reason: a sentence.
-    void add_ignored(std::string_view reason) {
-        const std::scoped_lock lock(mutex_);
-        last_reason_ = std::string(reason);
-        ++ignored_;
-    }
+    void add_ignored(std::string_view reason);
 
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
     /// The counts of this moment.
-    [[nodiscard]] CacheCounts read() const {
-        const std::scoped_lock lock(mutex_);
-        return {name_, hits_.load(std::memory_order_relaxed), misses_.load(std::memory_order_relaxed), ignored_,
-                last_reason_};
-    }
+    [[nodiscard]] CacheCounts read() const;
 
 private:
     std::string name_;
@@ -56,26 +48,10 @@ private:
 class CacheCounters {
 public:
     /// The counter of a cache, made at the first call; it stays where it is.
-    CacheCounter& of(std::string_view name) {
-        const std::scoped_lock lock(mutex_);
-        for (const auto& counter : counters_) {
-            if (counter->name() == name) {
-                return *counter;
-            }
-        }
-        return *counters_.emplace_back(std::make_unique<CacheCounter>(std::string(name)));
-    }
+    CacheCounter& of(std::string_view name);
 
     /// The counts of all caches, in the order in which they were first named.
-    [[nodiscard]] std::vector<CacheCounts> read() const {
-        const std::scoped_lock lock(mutex_);
-        std::vector<CacheCounts> result;
-        result.reserve(counters_.size());
-        for (const auto& counter : counters_) {
-            result.push_back(counter->read());
-        }
-        return result;
-    }
+    [[nodiscard]] std::vector<CacheCounts> read() const;
 
 private:
     mutable std::mutex mutex_;
@@ -89,3 +65,7 @@ inline CacheCounters& cache_counts() {
 }
 
 }  // namespace totograph
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/core/cache_counts_inl.hpp>
+#endif

@@ -119,13 +119,7 @@ constexpr Shape with_last(Shape shape, Index extent) {
 }
 
 /// The shape as text, like `[1, 7, 64, 768]`.
-inline std::string to_string(const Shape& shape) {
-    std::string text = "[";
-    for (int axis = 0; axis < shape.rank; ++axis) {
-        text += (axis == 0 ? "" : ", ") + std::to_string(shape[axis]);
-    }
-    return text + "]";
-}
+std::string to_string(const Shape& shape);
 
 /// value / divisor, rounded up.
 constexpr Index divide_rounding_up(Index value, Index divisor) {
@@ -138,3 +132,7 @@ constexpr Index round_up(Index value, Index multiple) {
 }
 
 }  // namespace totograph
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/core/shape_inl.hpp>
+#endif

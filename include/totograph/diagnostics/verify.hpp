@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <chrono>
 #include <cstddef>
-#include <exception>
 #include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
-#include <totograph/core/processors.hpp>
-#include <totograph/diagnostics/verify/backends.hpp>
-#include <totograph/diagnostics/verify/caches.hpp>
 #include <totograph/diagnostics/verify/check.hpp>
 #include <totograph/diagnostics/verify/environment.hpp>
 #include <totograph/diagnostics/verify/machine.hpp>
@@ -49,52 +41,10 @@ struct VerifyOptions {
 
 /// Says line by line whether a build, a machine, a checkpoint, the folder for caches and the environment are fit to
 /// serve with a registry's backends, and what to do where they are not. Throws nothing for what it finds.
-inline VerifyReport verify(const BackendRegistry& registry, const VerifyOptions& options) {
-    VerifyReport report;
-    const auto add = [&](std::vector<Check> checks) {
-        for (Check& check : checks) {
-            report.checks.push_back(std::move(check));
-        }
-    };
-    add(check_build(options.build, processor_vectors()));
-    add({check_threads(options.resources.threads, default_threads(), usable_processors())});
-    add({check_clock([] { return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()); })});
-    add(check_environment(options.environment));
-    if (!options.checkpoint.empty()) {
-        add({check_checkpoint(options.checkpoint, options.open_checkpoint)});
-    }
-    try {
-        const auto variable = [&](std::string_view name) -> const char* {
-            const auto found = std::find_if(options.environment.begin(), options.environment.end(),
-                                            [&](const auto& each) { return each.first == name; });
-            return found == options.environment.end() ? nullptr : found->second.c_str();
-        };
-        const Mode mode = choose_mode(options.mode, variable("TOTOGRAPH_DISABLE"), variable("TOTOGRAPH_MODE"));
-        const Check* const checkpoint = report.find("checkpoint");
-        const bool is_missing =
-            registry.all().empty() && checkpoint != nullptr && checkpoint->result == CheckResult::failed;
-        if (!is_missing) {  // there are no backends without a checkpoint, and one remedy for both
-            add(check_backends(registry, options.backend, mode, options.resources));
-        }
-        const auto chosen = std::find_if(registry.all().begin(), registry.all().end(), [&](const auto& backend) {
-            return (options.backend.empty() || backend->name() == options.backend) &&
-                   backend->unavailable(options.resources).empty();
-        });
-        if (chosen != registry.all().end() && !(*chosen)->describe(mode).empty()) {
-            add({check_memory(memory_of_buckets(**chosen, mode), options.memory(**chosen))});
-        }
-    } catch (const std::exception& error) {
-        add({{"backend", CheckResult::failed, error.what(), "Correct the mode, or the backend."}});
-    }
-    add(check_cache_folder(options.caches));
-    for (const auto& each : options.further) {
-        try {
-            add(each());
-        } catch (const std::exception& error) {
-            add({{"further checks", CheckResult::failed, error.what(), "Remedy what it tells."}});
-        }
-    }
-    return report;
-}
+VerifyReport verify(const BackendRegistry& registry, const VerifyOptions& options);
 
 }  // namespace totograph::serve
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/diagnostics/verify_inl.hpp>
+#endif

@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
@@ -21,76 +13,23 @@
 namespace totograph {
 
 /// Whether there is no NaN and no infinity among values.
-inline bool all_finite(std::span<const float> values) noexcept {
-    // Without branches, in loops of constant length, which compilers turn into vectors.
-    constexpr std::size_t block = 64;
-    constexpr std::uint32_t infinity = 0x7f800000U;
-    const auto magnitude = [&](std::size_t at) { return std::bit_cast<std::uint32_t>(values[at]) & 0x7fffffffU; };
-    std::uint32_t largest = 0;
-    std::size_t at = 0;
-    for (; at + block <= values.size(); at += block) {
-        for (std::size_t i = 0; i < block; ++i) {
-            largest = std::max(largest, magnitude(at + i));
-        }
-    }
-    for (; at < values.size(); ++at) {
-        largest = std::max(largest, magnitude(at));
-    }
-    return largest < infinity;
-}
+bool all_finite(std::span<const float> values) noexcept;
 
 /// Throws the `Error` for a value that is not finite, at this place of a tensor in row-major order.
-[[noreturn]] inline void refuse_weight(const std::string& name, const Shape& shape, Index at, float value) {
-    std::array<Index, max_rank> index{};
-    for (int axis = shape.rank - 1; axis >= 0; --axis) {
-        index[static_cast<std::size_t>(axis)] = at % shape[axis];
-        at /= shape[axis];
-    }
-    std::string place = "[";
-    for (int axis = 0; axis < shape.rank; ++axis) {
-        place += (axis == 0 ? "" : ", ") + std::to_string(index[static_cast<std::size_t>(axis)]);
-    }
-    const std::string found = std::isnan(value) ? "NaN" : value < 0 ? "-infinity" : "infinity";
-    throw Error(ErrorCode::tensor_mismatch,
-                "The tensor '" + name + "' of the checkpoint holds " + found + " at " + place + "] of its shape " +
-                    to_string(shape) +
-                    ", where a finite number was expected; fetch the checkpoint again, or take one from before its "
-                    "training diverged.");
-}
+[[noreturn]] void refuse_weight(const std::string& name, const Shape& shape, Index at, float value);
 
 /// Throws `Error` (`tensor_mismatch`), which names the tensor and the first bad index, unless all values of a tensor
 /// are finite.
-inline void require_finite(const std::string& name, const Shape& shape, std::span<const float> values) {
-    if (!all_finite(values)) {
-        const auto bad = std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
-        refuse_weight(name, shape, bad - values.begin(), *bad);
-    }
-}
+void require_finite(const std::string& name, const Shape& shape, std::span<const float> values);
 
 /// The same for a tensor that is read in parts.
-inline void require_finite(const std::string& name, const Shape& shape, const TensorReader& reader) {
-    constexpr std::size_t part = std::size_t{1} << 16U;  // elements that stay in a core's cache
-    const auto size = static_cast<std::size_t>(shape.size());
-    std::vector<float> memory(std::min(part, size));
-    for (std::size_t first = 0; first < size; first += part) {
-        const std::span<float> values(memory.data(), std::min(part, size - first));
-        reader.read(first, values);
-        if (!all_finite(values)) {
-            const auto bad =
-                std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
-            refuse_weight(name, shape, static_cast<Index>(first) + (bad - values.begin()), *bad);
-        }
-    }
-}
+void require_finite(const std::string& name, const Shape& shape, const TensorReader& reader);
 
 /// The same for a tensor of a source. Throws what reading it throws, too.
-inline void require_finite(const TensorSource& source, const std::string& name, const Shape& shape) {
-    if (const std::unique_ptr<const TensorReader> reader = source.reader(name, shape)) {
-        return require_finite(name, shape, *reader);
-    }
-    std::vector<float> values(static_cast<std::size_t>(shape.size()));
-    source.read(name, shape, values);
-    require_finite(name, shape, values);
-}
+void require_finite(const TensorSource& source, const std::string& name, const Shape& shape);
 
 }  // namespace totograph
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/exec/finite_weights_inl.hpp>
+#endif

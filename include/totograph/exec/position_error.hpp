@@ -12,7 +12,6 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/attention.hpp>
 #include <totograph/graph/facts.hpp>
-#include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
 #include <totograph/graph/plan/tables.hpp>
@@ -69,14 +68,7 @@ constexpr Index bounded_position(Index position, Index last) noexcept {
 }
 
 /// The error for a position, or a length, that is none of those from 0 to `last`, of what has this name.
-inline Error position_error(std::string_view name, int layer, Index position, Index last, Index capacity) {
-    return {ErrorCode::position_out_of_bounds,
-            "Position " + std::to_string(position) + " of '" + std::string(name) + "'" +
-                (layer < 0 ? "" : " of layer " + std::to_string(layer)) + " is out of bounds: with its capacity of " +
-                std::to_string(capacity) + ", positions 0 to " + std::to_string(last) +
-                " can be used here. What this run left in the states is of no use. If it is a cache, it is full: reset "
-                "it, or give it a larger capacity; else correct the state that holds the position."};
-}
+Error position_error(std::string_view name, int layer, Index position, Index last, Index capacity);
 
 namespace detail {
 
@@ -151,3 +143,7 @@ Error position_error(const PositionFault& fault) {
 
 }  // namespace detail
 }  // namespace totograph
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/exec/position_error_inl.hpp>
+#endif

@@ -7,19 +7,14 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 
-#include <totograph/core/cache_counts.hpp>
-#include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/team.hpp>
 #include <totograph/exec/weight_expression.hpp>
 #include <totograph/exec/weights.hpp>
-#include <totograph/graph/explain/text.hpp>
 #include <totograph/io/cache/cache_folder.hpp>
 #include <totograph/io/cache/weight_file.hpp>
 #include <totograph/io/cache/weight_folder.hpp>
-#include <totograph/version.hpp>
 
 namespace totograph {
 
@@ -33,32 +28,15 @@ struct PreparedCacheReport {
     std::string not_written;  ///< Why weights were not kept for others; empty when they were, or there were none.
 
     /// Adds what became of further weights.
-    void add(const PreparedCacheReport& further) {
-        hits += further.hits;
-        misses += further.misses;
-        ignored += further.ignored;
-        folder = further.folder;
-        reason = further.reason.empty() ? reason : further.reason;
-        not_written = further.not_written.empty() ? not_written : further.not_written;
-    }
+    void add(const PreparedCacheReport& further);
 };
 
 /// The report in a line.
-inline std::string to_string(const PreparedCacheReport& report) {
-    std::string text = std::to_string(report.hits) + " from files, " + std::to_string(report.misses) + " not found";
-    text += report.ignored == 0 ? "" : ", " + std::to_string(report.ignored) + " files ignored";
-    text += report.folder.empty() ? "; no folder" : "; " + report.folder;
-    text += report.reason.empty() ? "" : "; " + report.reason;
-    return text + (report.not_written.empty() ? "" : "; " + report.not_written);
-}
+std::string to_string(const PreparedCacheReport& report);
 
 /// A line for a log: how many bytes of weights have been prepared since `begin`, and what became of them on disk.
-inline std::string describe_preparation(std::size_t bytes, std::chrono::steady_clock::time_point begin,
-                                        const PreparedCacheReport& report) {
-    const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
-    return "prepared " + detail::bytes_text(bytes) + " of weights in " + detail::number_text(taken.count(), 3) +
-           " ms: " + to_string(report);
-}
+std::string describe_preparation(std::size_t bytes, std::chrono::steady_clock::time_point begin,
+                                 const PreparedCacheReport& report);
 
 /// Prepared weights of one checkpoint in one layout, on disk for other processes, which map them and share the memory.
 ///
@@ -84,21 +62,7 @@ public:
     /// Without a folder or an identity of the source (`TensorSource::identity`) nothing is looked for, and nothing
     /// kept.
     PreparedCache(const io::CacheFolder& folder, const TensorSource& source, std::string_view layout,
-                  io::WeightFolderLimits limits = {}) {
-        if (folder.path.empty()) {
-            report_.reason = folder.missing;
-            return;
-        }
-        const std::string source_identity = source.identity();
-        if (source_identity.empty()) {
-            report_.reason = "The weights come from no file, or from one that was changed just now.";
-            return;
-        }
-        identity_ = "totograph " + std::string(version) + "\ncompiler " + std::string(compiler) + "\nlayout " +
-                    std::string(layout) + "\n" + source_identity;
-        folder_ = io::WeightFolder(folder.path / "weights", io::weight_name(identity_), limits);
-        report_.folder = folder_.set().string();
-    }
+                  io::WeightFolderLimits limits = {});
 
     /// Whether a prepared weight of so many bytes is looked for.
     [[nodiscard]] bool keeps(const WeightExpression& expression, std::size_t bytes) const {
@@ -106,42 +70,10 @@ public:
     }
 
     /// The block that was kept for an expression, if there is one that can be used.
-    Block find(const std::string& expression, std::size_t bytes, Team& team) {
-        io::WeightFile found = io::read_weight_file(folder_.file(io::weight_name(expression)), identity_ + expression,
-                                                    bytes, OnTeam{team});
-        CacheCounter& counts = cache_counts().of("weights");
-        if (found.owner) {
-            ++report_.hits;
-            counts.add_hits();
-            folder_.mark_used();
-            return {std::move(found.owner), found.block};
-        }
-        ++report_.misses;
-        counts.add_misses();
-        if (!found.ignored.empty()) {
-            ++report_.ignored;
-            report_.reason = found.ignored;
-            counts.add_ignored(found.ignored);
-        }
-        return {};
-    }
+    Block find(const std::string& expression, std::size_t bytes, Team& team);
 
     /// Keeps a block for other processes. What goes wrong is told by the report, and then nothing more is kept.
-    void keep(const std::string& expression, std::span<const std::byte> bytes, Team& team) {
-        if (!report_.not_written.empty()) {
-            return;
-        }
-        const std::string identity = identity_ + expression;
-        report_.not_written = folder_.make_room(io::weight_file_bytes(identity, bytes.size()));
-        if (!report_.not_written.empty()) {
-            return;
-        }
-        try {
-            io::write_weight_file(folder_.file(io::weight_name(expression)), identity, bytes, OnTeam{team});
-        } catch (const Error& error) {
-            report_.not_written = error.what();
-        }
-    }
+    void keep(const std::string& expression, std::span<const std::byte> bytes, Team& team);
 
     [[nodiscard]] const PreparedCacheReport& report() const noexcept { return report_; }
 
@@ -170,3 +102,7 @@ private:
 };
 
 }  // namespace totograph
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/exec/prepared_cache_inl.hpp>
+#endif

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <exception>
 #include <memory>
-#include <system_error>
 
-#include <totograph/core/processors.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
 
@@ -20,23 +17,11 @@ public:
     /// A team of one, the caller's thread.
     Team() : Team(1) {}
     /// A team of at least one thread; of fewer than asked for where the system has no more.
-    explicit Team(int threads) {
-        try {
-            pool_ = std::make_unique<cpu::ThreadPool>(std::max(1, threads));
-        } catch (const std::system_error&) {
-            pool_ = std::make_unique<cpu::ThreadPool>(1);
-        }
-    }
+    explicit Team(int threads);
 
     /// As many threads as pay for work that reads or writes so many bytes: one for little work, else one for each
     /// processor.
-    static int threads_for(std::size_t bytes) {
-        // Starting a thread takes as long as some hundred kilobytes; what so many cores do is bound by memory.
-        constexpr std::size_t bytes_per_thread = std::size_t{1} << 20U;
-        constexpr std::size_t most = 16;
-        const auto processors = static_cast<std::size_t>(default_threads());
-        return static_cast<int>(std::clamp(bytes / bytes_per_thread, std::size_t{1}, std::min(processors, most)));
-    }
+    static int threads_for(std::size_t bytes);
 
     [[nodiscard]] int threads() const noexcept { return pool_->threads(); }
 
@@ -68,3 +53,7 @@ private:
 };
 
 }  // namespace totograph
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/exec/team_inl.hpp>
+#endif

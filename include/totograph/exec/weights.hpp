@@ -52,13 +52,7 @@ public:
 };
 
 /// The name of a weight node, with its layer in place of `{}`.
-inline std::string full_name(const Node& node) {
-    std::string name(node.name);
-    if (const auto brace = name.find("{}"); brace != std::string::npos) {
-        name.replace(brace, 2, std::to_string(node.layer));
-    }
-    return name;
-}
+std::string full_name(const Node& node);
 
 /// The weights of a model: shared, immutable, safe to use from many threads. Copies are cheap and share everything.
 ///
@@ -93,3 +87,7 @@ private:
 };
 
 }  // namespace totograph
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/exec/weights_inl.hpp>
+#endif

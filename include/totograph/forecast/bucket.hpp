@@ -27,11 +27,10 @@ struct Bucket {
 };
 
 /// The bucket as text, like `1 x 7 x 4096 -> 336, 256 samples`.
-inline std::string to_string(const Bucket& bucket) {
-    std::string text = std::to_string(bucket.batch) + " x " + std::to_string(bucket.variates) + " x " +
-                       std::to_string(bucket.context) + " -> " + std::to_string(bucket.horizon);
-    text += bucket.samples > 0 ? ", " + std::to_string(bucket.samples) + " samples" : ", no samples";
-    return bucket.exogenous > 0 ? text + ", " + std::to_string(bucket.exogenous) + " exogenous" : text;
-}
+std::string to_string(const Bucket& bucket);
 
 }  // namespace totograph
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/forecast/bucket_inl.hpp>
+#endif

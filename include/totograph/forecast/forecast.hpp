@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <initializer_list>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include <totograph/core/error.hpp>
-#include <totograph/core/exact_math.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/results/result_memory.hpp>
 
@@ -48,11 +43,7 @@ public:
     /// where it was not told.
     [[nodiscard]] Index context() const { return context_; }
     /// The same forecast, said to be made from so many steps of history.
-    [[nodiscard]] Forecast with_context(Index steps) const {
-        Forecast result = *this;
-        result.context_ = steps;
-        return result;
-    }
+    [[nodiscard]] Forecast with_context(Index steps) const;
 
     /// All values: `[batch, variates, horizon, samples]`, `[batch, variates, horizon, levels]` of a forecast of
     /// quantiles, or `[batch, variates, horizon]` of a mean forecast.
@@ -73,35 +64,11 @@ public:
 
     /// The mean at each step, `[batch, variates, horizon]`: the model's own, or that of the samples. Throws `Error` for
     /// a forecast of quantiles.
-    [[nodiscard]] std::vector<float> mean() const {
-        require_no_levels("mean");
-        std::vector<float> result(points());
-        for (std::size_t point = 0; point < result.size(); ++point) {
-            result[point] = samples_ == 0 ? values_[point] : static_cast<float>(mean_of(point));
-        }
-        return result;
-    }
+    [[nodiscard]] std::vector<float> mean() const;
 
     /// The standard deviation of the samples (with n - 1), `[batch, variates, horizon]`. Throws `Error` for fewer than
     /// two samples.
-    [[nodiscard]] std::vector<float> stddev() const {
-        require_samples("stddev");
-        if (samples_ < 2) {
-            throw Error(
-                ErrorCode::invalid_argument,
-                "stddev: a standard deviation needs at least 2 samples, and this forecast has 1; ask for more.");
-        }
-        std::vector<float> result(points());
-        for (std::size_t point = 0; point < result.size(); ++point) {
-            const double mean = mean_of(point);
-            double total = 0;
-            for (const float value : at(point)) {
-                total += (static_cast<double>(value) - mean) * (static_cast<double>(value) - mean);
-            }
-            result[point] = static_cast<float>(std::sqrt(total / static_cast<double>(samples_ - 1)));
-        }
-        return result;
-    }
+    [[nodiscard]] std::vector<float> stddev() const;
 
     /// The 0.5 quantile.
     [[nodiscard]] std::vector<float> median() const { return quantile(0.5); }
@@ -109,76 +76,12 @@ public:
     /// A quantile at each step, `[batch, variates, horizon]`: of the samples, linear between neighbouring ones; or the
     /// model's own, linear between neighbouring levels. Throws `Error` when `level` is not in [0, 1], or beyond the
     /// model's own levels, or for a mean forecast.
-    [[nodiscard]] std::vector<float> quantile(double level) const {
-        if (!levels_.empty()) {
-            std::vector<float> result(points());
-            quantile_of_model("quantile", level, result);
-            return result;
-        }
-        require_samples("quantile");
-        require_level("quantile", level);
-        std::vector<float> result(points());
-        std::vector<float> sorted(static_cast<std::size_t>(samples_));
-        const double position = level * static_cast<double>(samples_ - 1);
-        const auto low = static_cast<std::ptrdiff_t>(position);
-        const double fraction = position - static_cast<double>(low);
-        for (std::size_t point = 0; point < result.size(); ++point) {
-            const auto values = at(point);
-            std::copy(values.begin(), values.end(), sorted.begin());
-            std::nth_element(sorted.begin(), sorted.begin() + low, sorted.end(), is_before);
-            const auto lower = static_cast<double>(sorted[static_cast<std::size_t>(low)]);
-            double upper = lower;
-            if (fraction > 0) {
-                upper = static_cast<double>(*std::min_element(sorted.begin() + low + 1, sorted.end(), is_before));
-            }
-            result[point] = between(lower, upper, fraction);
-        }
-        return result;
-    }
+    [[nodiscard]] std::vector<float> quantile(double level) const;
 
     /// Several quantiles into memory of the caller's, `[levels, batch, variates, horizon]`: all of the first level come
     /// first. The samples of a point are sorted once for all levels; up to 4,096 samples nothing is allocated. Each
     /// value is that of `quantile`. Throws `Error` as `quantile` does, and when `result` has another size.
-    void quantiles(std::span<const double> levels, std::span<float> result) const {
-        if (levels_.empty()) {
-            require_samples("quantiles");
-        }
-        for (const double level : levels) {
-            require_level("quantiles", level);
-        }
-        if (result.size() != levels.size() * points()) {
-            throw Error(ErrorCode::invalid_argument, "quantiles: " + std::to_string(levels.size()) + " levels of " +
-                                                         std::to_string(points()) + " points need room for " +
-                                                         std::to_string(levels.size() * points()) + " values, found " +
-                                                         std::to_string(result.size()) + ".");
-        }
-        if (!levels_.empty()) {
-            for (std::size_t i = 0; i < levels.size(); ++i) {
-                quantile_of_model("quantiles", levels[i], result.subspan(i * points(), points()));
-            }
-            return;
-        }
-        std::array<float, 4096> near{};
-        std::vector<float> far;
-        const auto count = static_cast<std::size_t>(samples_);
-        if (count > near.size()) {
-            far.resize(count);
-        }
-        const std::span<float> sorted(count > near.size() ? far.data() : near.data(), count);
-        for (std::size_t point = 0; point < points(); ++point) {
-            const auto values = at(point);
-            std::copy(values.begin(), values.end(), sorted.begin());
-            std::sort(sorted.begin(), sorted.end(), is_before);
-            for (std::size_t i = 0; i < levels.size(); ++i) {
-                const double position = levels[i] * static_cast<double>(samples_ - 1);
-                const auto low = static_cast<std::size_t>(position);
-                const auto lower = static_cast<double>(sorted[low]);
-                const auto upper = static_cast<double>(sorted[std::min(low + 1, count - 1)]);
-                const double fraction = position - static_cast<double>(low);
-                result[i * points() + point] = between(lower, upper, fraction);
-            }
-        }
-    }
+    void quantiles(std::span<const double> levels, std::span<float> result) const;
     /// The same for levels in braces.
     void quantiles(std::initializer_list<double> levels, std::span<float> result) const {
         quantiles(std::span(levels.begin(), levels.size()), result);
@@ -189,12 +92,7 @@ public:
 
     /// The same forecast with its values in `memory`, which it holds from then on. No other holder of that memory
     /// may still read it.
-    [[nodiscard]] Forecast keep_in(ResultMemory memory) const {
-        Forecast kept = *this;
-        kept.values_ = memory.fill(values_);
-        kept.memory_ = std::move(memory);
-        return kept;
-    }
+    [[nodiscard]] Forecast keep_in(ResultMemory memory) const;
 
 private:
     friend class OwnedForecast;
@@ -206,54 +104,14 @@ private:
         return values_.subspan(point * count, count);
     }
 
-    [[nodiscard]] double mean_of(std::size_t point) const {
-        double total = 0;
-        for (const float value : at(point)) {
-            total += static_cast<double>(value);
-        }
-        return total / static_cast<double>(samples_);
-    }
+    [[nodiscard]] double mean_of(std::size_t point) const;
 
     /// One of the levels that the model forecasts, or what lies between two of them.
-    void quantile_of_model(const char* what, double level, std::span<float> result) const {
-        require_level(what, level);
-        // A caller's 0.3 and a model's 0.1 + 0.2 are one level.
-        constexpr double same = 1e-9;
-        if (level < levels_.front() - same || level > levels_.back() + same) {
-            throw Error(ErrorCode::invalid_argument, std::string(what) + ": the model forecasts quantiles from " +
-                                                         std::to_string(levels_.front()) + " to " +
-                                                         std::to_string(levels_.back()) + "; the level " +
-                                                         std::to_string(level) + " is beyond them.");
-        }
-        std::size_t low = 0;
-        while (low + 1 < levels_.size() && levels_[low + 1] <= level + same) {
-            ++low;
-        }
-        const std::size_t high = std::min(low + 1, levels_.size() - 1);
-        const bool is_at_low = high == low || level - levels_[low] <= same;
-        const double fraction = is_at_low ? 0.0 : (level - levels_[low]) / (levels_[high] - levels_[low]);
-        for (std::size_t point = 0; point < result.size(); ++point) {
-            const auto values = values_.subspan(point * levels_.size(), levels_.size());
-            result[point] = between(static_cast<double>(values[low]), static_cast<double>(values[high]), fraction);
-        }
-    }
+    void quantile_of_model(const char* what, double level, std::span<float> result) const;
 
-    void require_no_levels(const char* what) const {
-        if (!levels_.empty()) {
-            throw Error(ErrorCode::invalid_argument,
-                        std::string(what) +
-                            ": this is a forecast of quantiles and has neither samples nor a mean; ask for quantiles.");
-        }
-    }
+    void require_no_levels(const char* what) const;
 
-    void require_samples(const char* what) const {
-        require_no_levels(what);
-        if (samples_ == 0) {
-            throw Error(
-                ErrorCode::invalid_argument,
-                std::string(what) + ": this is a forecast of the mean and has no samples; ask for samples > 0.");
-        }
-    }
+    void require_samples(const char* what) const;
 
     /// An order of all floats, NaN last: a forecast of somebody else's backend may hold some, and sorting must end.
     static bool is_before(float a, float b) { return a < b || (std::isnan(b) && !std::isnan(a)); }
@@ -263,12 +121,7 @@ private:
         return static_cast<float>(fraction == 0 || lower == upper ? lower : lower + fraction * (upper - lower));
     }
 
-    static void require_level(const char* what, double level) {
-        if (!(level >= 0.0 && level <= 1.0)) {
-            throw Error(ErrorCode::invalid_argument, std::string(what) + ": the level must be between 0 and 1, found " +
-                                                         std::to_string(level) + ".");
-        }
-    }
+    static void require_level(const char* what, double level);
 
     std::span<const float> values_;
     std::span<const double> levels_;
@@ -290,11 +143,7 @@ public:
         : values_(std::move(values)), facts_({}, batch, variates, horizon, samples) {}
 
     /// The forecast as a view of this object's values.
-    [[nodiscard]] Forecast view() const {
-        Forecast result = facts_;
-        result.values_ = values_;
-        return result;
-    }
+    [[nodiscard]] Forecast view() const;
 
     // As the functions of `Forecast` of the same names.
     [[nodiscard]] Index batch() const { return facts_.batch(); }
@@ -325,13 +174,8 @@ private:
     Forecast facts_;  ///< All but the values.
 };
 
-inline OwnedForecast Forecast::keep() const {
-    OwnedForecast kept;
-    kept.values_.assign(values_.begin(), values_.end());
-    kept.facts_ = *this;
-    kept.facts_.values_ = {};
-    kept.facts_.memory_ = {};  // given back: the copy needs none of it
-    return kept;
-}
-
 }  // namespace totograph
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/forecast/forecast_inl.hpp>
+#endif

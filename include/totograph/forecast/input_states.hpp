@@ -2,10 +2,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
-#include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <string_view>
 
 #include <totograph/core/shape.hpp>
@@ -25,35 +22,13 @@ public:
 
     /// The draws are those of `seed`, from sample number `first_sample` on.
     void fill(const Series& series, const Bucket& request, std::uint64_t seed,
-              std::uint32_t first_sample = 0) const noexcept {
-        fill_series(series);
-        fill_groups(series);
-        fill_exogenous(series, request);
-        fill_request(request);
-        if (auto* halves = integers(states::seed); halves != nullptr) {
-            halves[0] = static_cast<std::int32_t>(static_cast<std::uint32_t>(seed));
-            halves[1] = static_cast<std::int32_t>(static_cast<std::uint32_t>(seed >> 32U));
-        }
-        if (auto* first = integers(states::first_draw); first != nullptr) {
-            first[0] = static_cast<std::int32_t>(series.first_series);
-            first[1] = static_cast<std::int32_t>(first_sample);
-        }
-    }
+              std::uint32_t first_sample = 0) const noexcept;
 
 private:
     [[nodiscard]] float* floats(std::string_view name) const noexcept { return memory_.floats(name); }
     [[nodiscard]] std::int32_t* integers(std::string_view name) const noexcept { return memory_.integers(name); }
 
-    void fill_series(const Series& series) const noexcept {
-        if (std::int32_t* length = integers(states::length); length != nullptr) {
-            const Index patches = divide_rounding_up(series.steps, sizes_.patch_size);
-            for (Index b = 0; b < sizes_.batch; ++b) {
-                length[b] = static_cast<std::int32_t>(b < series.batch ? patches : 1);
-            }
-        }
-        fill_rows(series, floats(states::series), [&](Index from, float* to) { copy_values(series, from, to); });
-        fill_rows(series, floats(states::observed), [&](Index from, float* to) { copy_observed(series, from, to); });
-    }
+    void fill_series(const Series& series) const noexcept;
 
     /// Patches of the context first, the newest step at the end of the last one; then padding. `copy` writes the steps
     /// of one variate of one series, which begin at an element of its values.
@@ -80,112 +55,23 @@ private:
         }
     }
 
-    static void copy_values(const Series& series, Index from, float* to) noexcept {
-        const float* const given = series.values.data() + from;
-        if (series.observed.empty()) {
-            std::copy_n(given, series.steps, to);
-            return;
-        }
-        for (Index step = 0; step < series.steps; ++step) {
-            // What the reference's caller leaves in a gap is read by the patch embedding, so it is kept.
-            to[step] = std::isfinite(given[step]) ? given[step] : 0.0F;
-        }
-    }
+    static void copy_values(const Series& series, Index from, float* to) noexcept;
 
-    static void copy_observed(const Series& series, Index from, float* to) noexcept {
-        if (series.observed.empty()) {
-            std::fill_n(to, series.steps, 1.0F);
-            return;
-        }
-        const auto* const given = series.observed.data() + from;
-        for (Index step = 0; step < series.steps; ++step) {
-            to[step] = given[step] != 0 ? 1.0F : 0.0F;
-        }
-    }
+    static void copy_observed(const Series& series, Index from, float* to) noexcept;
 
     /// One id for each patch; padded variates are alone in their group.
-    void fill_groups(const Series& series) const noexcept {
-        std::int32_t* groups = integers(states::groups);
-        if (groups == nullptr) {
-            return;
-        }
-        const Index patches = divide_rounding_up(series.steps, sizes_.patch_size);
-        const Index padding = patches * sizes_.patch_size - series.steps;
-        const bool per_step = series.has_groups_by_step();
-        for (Index b = 0; b < sizes_.batch; ++b) {
-            for (Index v = 0; v < sizes_.variates; ++v) {
-                for (Index p = 0; p < sizes_.context_patches; ++p) {
-                    auto& id = groups[(b * sizes_.variates + v) * sizes_.context_patches + p];
-                    if (b >= series.batch || v >= series.variates) {
-                        id = static_cast<std::int32_t>(-1 - v);
-                    } else if (series.groups.empty()) {
-                        id = 0;
-                    } else {
-                        const Index row = b * series.variates + v;
-                        const Index newest = std::min((p + 1) * sizes_.patch_size - padding, series.steps) - 1;
-                        id = series.groups[static_cast<std::size_t>(per_step ? series.row_begin(row) + newest : row)];
-                    }
-                }
-            }
-        }
-    }
+    void fill_groups(const Series& series) const noexcept;
 
-    void fill_exogenous(const Series& series, const Bucket& request) const noexcept {
-        const Index first = series.variates - series.exogenous;
-        if (float* is_exogenous = floats(states::is_exogenous); is_exogenous != nullptr) {
-            for (Index row = 0; row < sizes_.batch * sizes_.variates; ++row) {
-                const Index v = row % sizes_.variates;
-                is_exogenous[row] = v >= first && v < series.variates ? 1.0F : 0.0F;
-            }
-        }
-        float* future = floats(states::future);
-        if (future == nullptr) {
-            return;
-        }
-        float* is_known = floats(states::is_known);
-        float* observed = floats(states::future_observed);
-        const Index horizon = sizes_.steps * sizes_.patch_size;
-        const Index known = series.future_steps == 0 ? request.horizon : series.future_steps;
-        std::fill_n(future, sizes_.batch * sizes_.variates * horizon, 0.0F);
-        if (is_known != nullptr) {
-            std::fill_n(is_known, sizes_.batch * sizes_.variates, 0.0F);
-        }
-        if (observed != nullptr) {
-            std::fill_n(observed, sizes_.batch * sizes_.variates * horizon, 0.0F);
-        }
-        for (Index b = 0; b < series.batch && !series.future_exogenous.empty(); ++b) {
-            for (Index x = 0; x < series.exogenous; ++x) {
-                const Index row = b * sizes_.variates + first + x;
-                if (is_known != nullptr) {
-                    is_known[row] = 1.0F;
-                }
-                std::copy_n(series.future_exogenous.data() + (b * series.exogenous + x) * known, request.horizon,
-                            future + row * horizon);
-                for (Index step = 0; step < request.horizon; ++step) {
-                    const auto at = static_cast<std::size_t>((b * series.exogenous + x) * known + step);
-                    const bool is_seen = series.future_observed.empty() || series.future_observed[at] != 0;
-                    if (observed != nullptr) {
-                        observed[row * horizon + step] = is_seen ? 1.0F : 0.0F;
-                    }
-                    future[row * horizon + step] = is_seen ? future[row * horizon + step] : 0.0F;
-                }
-            }
-        }
-    }
+    void fill_exogenous(const Series& series, const Bucket& request) const noexcept;
 
-    void fill_request(const Bucket& request) const noexcept {
-        std::int32_t* to = integers(states::request);
-        if (to == nullptr) {
-            return;
-        }
-        for (const Index size : {request.batch, request.variates, request.horizon,
-                                 request.samples > 0 ? request.samples : sizes_.values}) {
-            *to++ = static_cast<std::int32_t>(size);
-        }
-    }
+    void fill_request(const Bucket& request) const noexcept;
 
     ForecastSizes sizes_;
     StateMemory memory_;
 };
 
 }  // namespace totograph
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/forecast/input_states_inl.hpp>
+#endif

@@ -25,13 +25,10 @@ const Entry& require_state(const Entry* entry, std::string_view name, int layer)
 }
 
 /// Checks that elements of `given` are what a state is made of, and so many. Throws `Error` (`invalid_argument`).
-inline void check_state(std::string_view state, DType stored, const Shape& shape, DType given, std::size_t count) {
-    if (given != stored || count != static_cast<std::size_t>(shape.size())) {
-        throw Error(ErrorCode::invalid_argument,
-                    "The state '" + std::string(state) + "' is stored as " + std::string(name(stored)) + " " +
-                        to_string(shape) + ", but " + std::to_string(count) + " elements of " +
-                        std::string(name(given)) + " were given; use its own type and size.");
-    }
-}
+void check_state(std::string_view state, DType stored, const Shape& shape, DType given, std::size_t count);
 
 }  // namespace totograph::forecast_detail
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/forecast/state_access_inl.hpp>
+#endif

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -54,37 +53,18 @@ constexpr std::vector<std::uint64_t> unrolled_identities(const ProgramTables& ta
 /// program is about to run, so that it costs the compiler nothing.
 class Unrolled {
 public:
-    constexpr explicit Unrolled(const ProgramTables& tables) : short_(tables), loops_(tables.loops) {
-        nodes_ = unroll<Node>(&Loop::nodes, tables.nodes, [&](Node node, LoopTurn turn) { return at(node, turn); });
-        steps_ = unroll<Step>(&Loop::steps, tables.steps, [&](Step step, LoopTurn turn) { return at(step, turn); });
-        states_ = unroll<StateSlot>(&Loop::states, tables.states, [&](StateSlot slot, LoopTurn turn) {
-            slot.layer = loops_.layer_of(short_.nodes[static_cast<std::size_t>(slot.node)], turn);
-            slot.layer_step = 0;
-            slot.node = loops_.at(&Loop::nodes, slot.node, turn);
-            return slot;
-        });
-        buffers_ = unroll<Buffer>(&Loop::buffers, tables.buffers, [&](Buffer buffer, LoopTurn turn) {
-            buffer.node = loops_.at(&Loop::nodes, buffer.node, turn);
-            buffer.first_step = loops_.at(&Loop::steps, buffer.first_step, turn);
-            return buffer;
-        });
-        find_last_steps();
-        find_weights();
-    }
+    explicit Unrolled(const ProgramTables& tables);
     // Tables point into it.
     Unrolled(const Unrolled&) = delete;
     Unrolled& operator=(const Unrolled&) = delete;
-    constexpr ~Unrolled() = default;
+    ~Unrolled() = default;
 
-    [[nodiscard]] constexpr ProgramTables tables() const {
-        return {nodes_, short_.kernels, steps_, weights_, states_, buffers_, short_.arena_bytes, short_.recorded_nodes,
-                {}};
-    }
+    [[nodiscard]] ProgramTables tables() const;
 
 private:
     /// The entries of a table, each as `make(entry, turn)` has it.
     template <class Entry, class Make>
-    constexpr std::vector<Entry> unroll(Loops::Part part, std::span<const Entry> entries, const Make& make) const {
+    std::vector<Entry> unroll(Loops::Part part, std::span<const Entry> entries, const Make& make) const {
         const int count = loops_.unrolled(part, entries.size());
         std::vector<Entry> result;
         result.reserve(static_cast<std::size_t>(count));
@@ -95,76 +75,18 @@ private:
         return result;
     }
 
-    [[nodiscard]] constexpr Node at(Node node, LoopTurn turn) const {
-        for (int i = 0; i < node.input_count; ++i) {
-            int& input = node.inputs[static_cast<std::size_t>(i)];
-            input = loops_.at(&Loop::nodes, input, turn);
-        }
-        node.layer = loops_.layer_of(node, turn);
-        node.layer_step = 0;
-        node.loop = 0;
-        node.iteration = -1;
-        return node;
-    }
+    [[nodiscard]] Node at(Node node, LoopTurn turn) const;
 
-    [[nodiscard]] constexpr Reference at(Reference reference, LoopTurn turn) const {
-        switch (reference.space) {
-            case Space::none: break;
-            case Space::weight: reference.index = loops_.at(&Loop::weights, reference.index, turn); break;
-            case Space::state: reference.index = loops_.at(&Loop::states, reference.index, turn); break;
-            case Space::arena: reference.index = loops_.at(&Loop::buffers, reference.index, turn); break;
-        }
-        if (reference.position >= 0) {
-            reference.position = loops_.at(&Loop::states, reference.position, turn);
-        }
-        return reference;
-    }
+    [[nodiscard]] Reference at(Reference reference, LoopTurn turn) const;
 
-    [[nodiscard]] constexpr Step at(Step step, LoopTurn turn) const {
-        step.node = loops_.at(&Loop::nodes, step.node, turn);
-        step.output = at(step.output, turn);
-        step.input = at(step.input, turn);
-        step.weight = at(step.weight, turn);
-        for (Reference& operand : step.operands) {
-            operand = at(operand, turn);
-        }
-        return step;
-    }
+    [[nodiscard]] Step at(Step step, LoopTurn turn) const;
 
     /// Of a written iteration, only the last one is followed by what follows its loop: before, its intermediates live
     /// as long as those of the iteration before it. What was there before the loop, and is read in it, lives to its
     /// end.
-    constexpr void find_last_steps() {
-        for (int i = 0; i < static_cast<int>(buffers_.size()); ++i) {
-            auto [entry, turn] = loops_.place(&Loop::buffers, i);
-            for (int number = 0; number < loops_.count; ++number) {
-                const Loop& loop = loops_[number];
-                if (loop.buffers.has(entry) && loops_.iteration_of(number, turn) + 1 < loop.times) {
-                    entry -= loop.buffers.count;
-                    ++turn.iteration;
-                    break;
-                }
-                if (entry < loop.buffers.first - loop.buffers.count &&
-                    short_.buffers[static_cast<std::size_t>(entry)].last_step >= loop.steps.first) {
-                    turn = {number + 1, 0};  // all iterations read it
-                }
-            }
-            const int last = short_.buffers[static_cast<std::size_t>(entry)].last_step;
-            buffers_[static_cast<std::size_t>(i)].last_step = loops_.at(&Loop::steps, last, turn);
-        }
-    }
+    void find_last_steps();
 
-    constexpr void find_weights() {
-        weights_ = unroll<PreparedWeight>(&Loop::weights, short_.weights, [&](PreparedWeight weight, LoopTurn turn) {
-            weight.node = loops_.at(&Loop::nodes, weight.node, turn);
-            weight.second_node = weight.second_node < 0 ? -1 : loops_.at(&Loop::nodes, weight.second_node, turn);
-            return weight;
-        });
-        const std::vector<std::uint64_t> identities = detail::unrolled_identities(short_);
-        for (std::size_t i = 0; i < weights_.size(); ++i) {
-            weights_[i].identity = identities[i];
-        }
-    }
+    void find_weights();
 
     ProgramTables short_;
     Loops loops_;
@@ -212,3 +134,7 @@ constexpr std::size_t shared_weight_bytes(DType storage, std::size_t block = 1) 
 }
 
 }  // namespace totograph
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/graph/unroll_inl.hpp>
+#endif

@@ -7,11 +7,7 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <string>
 #include <utility>
-
-#include <totograph/core/error.hpp>
-#include <totograph/io/text.hpp>
 
 namespace totograph::io {
 
@@ -44,35 +40,14 @@ private:
 
 /// Opens a file for reading. Throws `Error(file_not_found)` with the system's reason when it cannot be opened, or when
 /// it is a directory. `status` receives what `fstat` says of it.
-inline FileDescriptor open_for_reading(const std::filesystem::path& path, struct stat& status, int extra_flags = 0) {
-    FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | extra_flags));
-    if (!file) {
-        throw Error(ErrorCode::file_not_found, "The file " + in_quotes(path.string(), longest_quote) +
-                                                   " cannot be opened: " + system_reason(errno) + ". Check the path.");
-    }
-    if (::fstat(file.get(), &status) != 0) {
-        throw Error(ErrorCode::io_failure, "The file " + in_quotes(path.string(), longest_quote) +
-                                               " cannot be examined: " + system_reason(errno) + ".");
-    }
-    if (S_ISDIR(status.st_mode)) {
-        throw Error(ErrorCode::file_not_found,
-                    "The path " + in_quotes(path.string(), longest_quote) +
-                        " is a directory, but a file was expected. Name the file inside it.");
-    }
-    return file;
-}
+FileDescriptor open_for_reading(const std::filesystem::path& path, struct stat& status, int extra_flags = 0);
 
 /// Puts the name of a file on the disk, without which a crash soon after could bring back what stood there before, or
 /// nothing. 0, or the `errno` of a disk that fails; some file systems cannot flush folders, and need not.
-inline int flush_name(const std::filesystem::path& path) {
-    const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-    const FileDescriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    while (opened && ::fsync(opened.get()) != 0) {
-        if (errno != EINTR) {
-            return errno == EINVAL || errno == ENOTSUP || errno == EBADF ? 0 : errno;
-        }
-    }
-    return 0;
-}
+int flush_name(const std::filesystem::path& path);
 
 }  // namespace totograph::io
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/io/file_descriptor_inl.hpp>
+#endif

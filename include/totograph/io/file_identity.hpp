@@ -8,7 +8,6 @@
 #include <ctime>
 #include <filesystem>
 #include <string>
-#include <system_error>
 
 namespace totograph::io {
 
@@ -40,20 +39,10 @@ struct FileIdentity {
 };
 
 /// The identity that a file has now.
-inline FileIdentity file_identity(const std::filesystem::path& path) {
-    FileIdentity identity;
-    std::error_code failed;
-    const std::filesystem::path resolved = std::filesystem::canonical(path, failed);
-    struct stat status {};
-    if (failed || ::stat(resolved.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
-        return identity;
-    }
-    identity.path = resolved.string();
-    identity.bytes = static_cast<std::int64_t>(status.st_size);
-    identity.changed = static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec;
-    identity.noted = static_cast<std::int64_t>(status.st_ctim.tv_sec) * 1'000'000'000 + status.st_ctim.tv_nsec;
-    identity.inode = static_cast<std::uint64_t>(status.st_ino);
-    return identity;
-}
+FileIdentity file_identity(const std::filesystem::path& path);
 
 }  // namespace totograph::io
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/io/file_identity_inl.hpp>
+#endif

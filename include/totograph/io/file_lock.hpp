@@ -4,10 +4,8 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
-#include <cerrno>
 #include <chrono>
 #include <filesystem>
-#include <thread>
 
 #include <totograph/io/file_descriptor.hpp>
 
@@ -18,19 +16,7 @@ namespace totograph::io {
 /// without.
 class FileLock {
 public:
-    FileLock(const std::filesystem::path& path, std::chrono::milliseconds patience)
-        : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0666)) {
-        const auto end = std::chrono::steady_clock::now() + patience;
-        while (file_ && !is_held_) {
-            if (::flock(file_.get(), LOCK_EX | LOCK_NB) == 0) {
-                is_held_ = true;
-            } else if ((errno != EWOULDBLOCK && errno != EINTR) || std::chrono::steady_clock::now() >= end) {
-                return;
-            } else {
-                std::this_thread::sleep_for(std::chrono::milliseconds(2));
-            }
-        }
-    }
+    FileLock(const std::filesystem::path& path, std::chrono::milliseconds patience);
 
     /// Whether the others are kept out.
     [[nodiscard]] bool is_held() const noexcept { return is_held_; }
@@ -41,3 +27,7 @@ private:
 };
 
 }  // namespace totograph::io
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/io/file_lock_inl.hpp>
+#endif

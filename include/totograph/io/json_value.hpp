@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,11 +25,7 @@ public:
     static JsonValue array(std::vector<JsonValue> items) { return {Kind::array, std::move(items)}; }
 
     /// Members are values with names; they are put in the order of these.
-    static JsonValue object(std::vector<JsonValue> members) {
-        std::sort(members.begin(), members.end(),
-                  [](const JsonValue& a, const JsonValue& b) { return a.name_ < b.name_; });
-        return {Kind::object, std::move(members)};
-    }
+    static JsonValue object(std::vector<JsonValue> members);
 
     /// The value as the member of an object.
     JsonValue&& named(std::string name) && {
@@ -50,27 +44,13 @@ public:
         return kind_ == Kind::boolean ? std::optional(bits_.boolean) : std::nullopt;
     }
     /// A number without fraction and exponent; nothing where it does not fit.
-    [[nodiscard]] std::optional<std::int64_t> integer() const {
-        if (kind_ == Kind::integer) {
-            return bits_.integer;
-        }
-        constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-        return kind_ == Kind::whole && bits_.whole <= most ? std::optional(static_cast<std::int64_t>(bits_.whole))
-                                                           : std::nullopt;
-    }
+    [[nodiscard]] std::optional<std::int64_t> integer() const;
     /// The same without a sign.
     [[nodiscard]] std::optional<std::uint64_t> whole() const {
         return kind_ == Kind::whole ? std::optional(bits_.whole) : std::nullopt;
     }
     /// Any number.
-    [[nodiscard]] std::optional<double> number() const {
-        switch (kind_) {
-            case Kind::integer: return static_cast<double>(bits_.integer);
-            case Kind::whole: return static_cast<double>(bits_.whole);
-            case Kind::number: return bits_.number;
-            default: return std::nullopt;
-        }
-    }
+    [[nodiscard]] std::optional<double> number() const;
     [[nodiscard]] const std::string* string() const noexcept { return kind_ == Kind::string ? &text_ : nullptr; }
 
     /// The elements of an array, or the members of an object in the order of their names; of other values nothing.
@@ -78,29 +58,10 @@ public:
     /// The name of a member of an object.
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
     /// The member of an object; null where there is none.
-    [[nodiscard]] const JsonValue* find(std::string_view name) const {
-        if (!is_object()) {
-            return nullptr;
-        }
-        const auto found = std::lower_bound(items_.begin(), items_.end(), name,
-                                            [](const JsonValue& a, std::string_view b) { return a.name_ < b; });
-        return found != items_.end() && found->name_ == name ? &*found : nullptr;
-    }
+    [[nodiscard]] const JsonValue* find(std::string_view name) const;
 
     /// What JSON calls the type.
-    [[nodiscard]] std::string_view type_name() const noexcept {
-        switch (kind_) {
-            case Kind::null: return "null";
-            case Kind::boolean: return "boolean";
-            case Kind::integer:
-            case Kind::whole:
-            case Kind::number: return "number";
-            case Kind::string: return "string";
-            case Kind::array: return "array";
-            case Kind::object: break;
-        }
-        return "object";
-    }
+    [[nodiscard]] std::string_view type_name() const noexcept;
 
 private:
     enum class Kind : std::uint8_t { null, boolean, integer, whole, number, string, array, object };
@@ -120,3 +81,7 @@ private:
 };
 
 }  // namespace totograph::io
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/io/json_value_inl.hpp>
+#endif

@@ -4,11 +4,9 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
-#include <string>
 #include <string_view>
 
 #include <totograph/core/error.hpp>
-#include <totograph/io/text.hpp>
 
 namespace totograph::serve {
 
@@ -39,29 +37,13 @@ constexpr std::string_view name(Mode mode) noexcept {
 }
 
 /// The mode of a name. Throws `Error` (`invalid_argument`) that lists the names; `from` tells where the name was found.
-inline Mode mode_of(std::string_view text, std::string_view from = "A mode") {
-    std::string list;
-    for (const Mode mode : all_modes) {
-        if (text == name(mode)) {
-            return mode;
-        }
-        list += (list.empty() ? "" : ", ") + std::string(name(mode));
-    }
-    throw Error(ErrorCode::invalid_argument, std::string(from) + " is " + io::in_quotes(text, 100) +
-                                                 ", expected one of: " + list + ". Use one of these names.");
-}
+Mode mode_of(std::string_view text, std::string_view from = "A mode");
 
 /// The mode that counts when a program asks for `wanted` and the environment has these values (null where a variable is
 /// not set): `TOTOGRAPH_DISABLE` set to anything but 0 or nothing gives `eager`, then `TOTOGRAPH_MODE` goes before what
 /// the program says, so that who operates a program can change it without building it. Throws `Error`
 /// (`invalid_argument`) for a name that is none.
-inline Mode choose_mode(Mode wanted, const char* disable, const char* mode) {
-    const auto is_set = [](const char* value) { return value != nullptr && *value != '\0'; };
-    if (is_set(disable) && std::string_view(disable) != "0") {
-        return Mode::eager;
-    }
-    return is_set(mode) ? mode_of(mode, "TOTOGRAPH_MODE") : wanted;
-}
+Mode choose_mode(Mode wanted, const char* disable, const char* mode);
 
 /// The same with this process's environment, as it is at the call.
 inline Mode effective_mode(Mode wanted) {
@@ -69,3 +51,7 @@ inline Mode effective_mode(Mode wanted) {
 }
 
 }  // namespace totograph::serve
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/serve/mode_inl.hpp>
+#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -17,33 +16,11 @@ public:
 
     /// Room for a result of so many values, so that the next request need not make it, whatever results there were
     /// before.
-    void make_room(std::size_t needed) {
-        const auto is_enough = [&](const ResultMemory& memory) { return memory.is_alone() && memory.room() >= needed; };
-        const auto found = std::find_if(memories_.begin(), memories_.end(), is_enough);
-        if (found != memories_.end()) {
-            std::rotate(memories_.begin(), found, found + 1);  // the one that is taken next
-            return;
-        }
-        memories_.emplace(memories_.begin(), needed);
-        if (memories_.size() > most) {
-            memories_.pop_back();
-        }
-    }
+    void make_room(std::size_t needed);
 
     /// Memory whose result nobody holds any more, or new one. No more than 8 are kept for later: a caller who once
     /// holds many results does not make the service keep as much for good.
-    [[nodiscard]] ResultMemory take() {
-        for (const ResultMemory& memory : memories_) {
-            if (memory.is_alone()) {
-                return memory;
-            }
-        }
-        ResultMemory made(0);
-        if (memories_.size() < most) {
-            memories_.push_back(made);
-        }
-        return made;
-    }
+    [[nodiscard]] ResultMemory take();
 
 private:
     static constexpr std::size_t most = 8;
@@ -51,3 +28,7 @@ private:
 };
 
 }  // namespace totograph::serve::detail
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/serve/result_pool_inl.hpp>
+#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <memory>
@@ -31,14 +30,7 @@ struct Slot {
         counters->subtract_bytes_held(std::exchange(bytes, now));
     }
     /// Whether there was anything to free.
-    bool free() noexcept {
-        if (!forecaster) {
-            return false;
-        }
-        forecaster.reset();
-        hold(0);
-        return true;
-    }
+    bool free() noexcept;
 };
 
 /// A bucket of a backend.
@@ -81,21 +73,10 @@ inline std::string describe(const ServedBackend& served, std::size_t which, Mode
 }
 
 /// Throws `Error` (`invalid_argument`) that lists the modes of a backend when this is none of them.
-inline void require_mode(const Backend& backend, Mode mode) {
-    const bool is_one = std::find(all_modes.begin(), all_modes.end(), mode) != all_modes.end();
-    if (is_one && !backend.describe(mode).empty()) {
-        return;
-    }
-    std::string list;
-    for (const Mode other : all_modes) {
-        if (!backend.describe(other).empty()) {
-            list += (list.empty() ? "" : ", ") + std::string(name(other));
-        }
-    }
-    throw Error(ErrorCode::invalid_argument, "The backend " + io::in_quotes(backend.name()) + " has no mode " +
-                                                 io::in_quotes(name(mode)) + "; it has: " + list +
-                                                 ". Ask for one of these (TOTOGRAPH_DISABLE and TOTOGRAPH_MODE go "
-                                                 "before what the program asks for).");
-}
+void require_mode(const Backend& backend, Mode mode);
 
 }  // namespace totograph::serve::detail
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/serve/served_backend_inl.hpp>
+#endif

@@ -12,6 +12,7 @@
 #include <totograph/exec/cpu/evaluate/tensor_data.hpp>
 #include <totograph/exec/cpu/kernels/kernel_call.hpp>
 #include <totograph/exec/cpu/kernels/structural_kernels.hpp>
+#include <totograph/exec/cpu/simd.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
 #include <totograph/exec/state_layout.hpp>
 #include <totograph/exec/weights.hpp>

@@ -18,6 +18,7 @@
 #include <totograph/exec/cpu/kernels/kernel_call.hpp>
 #include <totograph/exec/cpu/kernels/structural_kernels.hpp>
 #include <totograph/exec/cpu/prepared_weights.hpp>
+#include <totograph/exec/cpu/simd.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
 #include <totograph/exec/position_error.hpp>
 #include <totograph/exec/state_layout.hpp>
@@ -79,7 +80,7 @@ public:
         std::size_t program = 0;
         const auto prepare = [&](const ProgramTables& tables) {
             prepared_[program++] = store->get(GraphView{tables.nodes}, tables.weights, weights.source(),
-                                              &evaluate_some<ops_of_weights<Programs...>()>);
+                                              evaluate_of_weights<Programs...>());
         };
         (prepare(tables_of<Programs>()), ...);
     }

@@ -2,15 +2,12 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <thread>
 #include <type_traits>
 #include <vector>
 
-#include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
 
 namespace totograph::cpu {
@@ -34,22 +31,7 @@ class ThreadPool {
 public:
     /// Starts the team. Throws `Error` (`invalid_argument`) when `threads` is less than 1, and `std::system_error` when
     /// the system cannot start that many.
-    explicit ThreadPool(int threads) {
-        if (threads < 1) {
-            throw Error(ErrorCode::invalid_argument, "A thread pool needs at least 1 thread, the caller's own; " +
-                                                         std::to_string(threads) +
-                                                         " were asked for. Pass 1 to run without other threads.");
-        }
-        workers_.reserve(static_cast<std::size_t>(threads - 1));
-        try {
-            for (int thread = 1; thread < threads; ++thread) {
-                workers_.emplace_back([this, thread] { work(thread); });
-            }
-        } catch (...) {
-            stop();
-            throw;
-        }
-    }
+    explicit ThreadPool(int threads);
 
     ~ThreadPool() { stop(); }
     ThreadPool(const ThreadPool&) = delete;
@@ -109,28 +91,9 @@ private:
         round_.notify_all();
     }
 
-    void work(int thread) noexcept {
-        std::uint32_t finished_round = 0;
-        for (;;) {
-            wait_until([&] { return round_.load(std::memory_order_acquire) != finished_round; }, round_);
-            ++finished_round;
-            if (is_stopping_) {
-                return;
-            }
-            run_(context_, thread);
-            if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-                unfinished_.notify_one();
-            }
-        }
-    }
+    void work(int thread) noexcept;
 
-    void stop() noexcept {
-        is_stopping_ = true;
-        announce_round();
-        for (std::thread& worker : workers_) {
-            worker.join();
-        }
-    }
+    void stop() noexcept;
 
     // Each on its own cache line: the workers poll the first while the caller polls the second.
     alignas(64) std::atomic<std::uint32_t> round_{0};
@@ -178,3 +141,7 @@ void parallel_for(ThreadPool& pool, Index chunks, Function&& function) noexcept 
 }
 
 }  // namespace totograph::cpu
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/exec/cpu/thread_pool_inl.hpp>
+#endif

@@ -81,7 +81,7 @@ public:
         std::size_t program = 0;
         const auto prepare = [&](const ProgramTables& tables) {
             prepared_[program++] = store->get(GraphView{tables.nodes}, tables.weights, weights.source(),
-                                              &cpu::evaluate_some<cpu::ops_of_weights<Programs...>()>);
+                                              cpu::evaluate_of_weights<Programs...>());
         };
         (prepare(tables_of<Lowered<Programs>>()), ...);
     }

@@ -16,31 +16,15 @@ public:
     /// Holds nothing.
     ResultMemory() = default;
     /// Room for so many values.
-    explicit ResultMemory(std::size_t count) : block_(new Block) {
-        try {
-            block_->values.reserve(count);
-        } catch (...) {
-            delete block_;
-            throw;
-        }
-    }
-    ResultMemory(const ResultMemory& other) noexcept : block_(other.block_) {
-        if (block_ != nullptr) {
-            block_->holders.fetch_add(1, std::memory_order_relaxed);
-        }
-    }
+    explicit ResultMemory(std::size_t count);
+    ResultMemory(const ResultMemory& other) noexcept;
     ResultMemory(ResultMemory&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
     ResultMemory& operator=(const ResultMemory& other) noexcept { return *this = ResultMemory(other); }
     ResultMemory& operator=(ResultMemory&& other) noexcept {
         std::swap(block_, other.block_);
         return *this;
     }
-    ~ResultMemory() {
-        // What this holder read has been read before another one overwrites or frees it.
-        if (block_ != nullptr && block_->holders.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-            delete block_;  // NOLINT(clang-analyzer-cplusplus.NewDelete): it ignores the count
-        }
-    }
+    ~ResultMemory();
 
     /// Whether no other object holds this memory.
     [[nodiscard]] bool is_alone() const noexcept {
@@ -51,13 +35,7 @@ public:
     [[nodiscard]] std::size_t room() const noexcept { return block_ == nullptr ? 0 : block_->values.capacity(); }
 
     /// Copies values into this memory, which no other holder may read. Allocates when it has no room for them.
-    std::span<const float> fill(std::span<const float> values) {
-        if (block_ == nullptr) {
-            *this = ResultMemory(values.size());
-        }
-        block_->values.assign(values.begin(), values.end());
-        return block_->values;
-    }
+    std::span<const float> fill(std::span<const float> values);
 
 private:
     struct Block {
@@ -69,3 +47,7 @@ private:
 };
 
 }  // namespace totograph
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/forecast/results/result_memory_inl.hpp>
+#endif

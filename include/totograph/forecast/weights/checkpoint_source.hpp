@@ -3,17 +3,14 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <map>
 #include <memory>
-#include <set>
 #include <span>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/error.hpp>
+#include <totograph/core/inline.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/forecast/weights/checkpoint_rules.hpp>
@@ -37,57 +34,15 @@ public:
     /// dtype that can be read, and no other; and each is in the file that the index says, where there is one.
     /// Throws `Error`.
     CheckpointSource(const io::CheckpointFiles& files, const std::vector<NamedShape>& wanted,
-                     const CheckpointRules& rules)
-        : rules_(rules) {
-        files_.reserve(files.weights.size());  // readers point to them
-        for (const std::filesystem::path& path : files.weights) {
-            files_.push_back({io::file_identity(path), io::SafetensorsFile(path)});
-        }
-        if (!files.index.empty()) {
-            check_index(files);
-        }
-        std::set<const io::TensorInfo*> known;
-        for (const NamedShape& tensor : wanted) {
-            const Place place = find(tensor.name);
-            known.insert(&place.info);
-            check_shape(place, tensor.shape);
-            check_dtype(place);
-        }
-        for (const File& file : files_) {
-            for (const io::TensorInfo& info : file.opened.tensors()) {
-                if (!known.contains(&info) && (rules_.is_ignored == nullptr || !rules_.is_ignored(info.name))) {
-                    refuse_unknown({file.opened, info});
-                }
-            }
-        }
-    }
+                     const CheckpointRules& rules);
 
-    void read(const std::string& name, const Shape& shape, std::span<float> values) const override {
-        const Place place = find(name);
-        check_shape(place, shape);
-        place.file.copy_to_float(place.info, values);
-    }
+    TOTOGRAPH_INLINE void read(const std::string& name, const Shape& shape, std::span<float> values) const override;
 
-    [[nodiscard]] std::unique_ptr<const TensorReader> reader(const std::string& name,
-                                                             const Shape& shape) const override {
-        const Place place = find(name);
-        check_shape(place, shape);
-        check_dtype(place);
-        return std::make_unique<const Reader>(place.file, place.info);
-    }
+    [[nodiscard]] TOTOGRAPH_INLINE std::unique_ptr<const TensorReader> reader(const std::string& name,
+                                                                              const Shape& shape) const override;
 
     /// The files and their headers; none for files of which one was changed just now, or since it was opened.
-    [[nodiscard]] std::string identity() const override {
-        std::string text;
-        for (const File& file : files_) {
-            const io::FileIdentity& before = file.before;
-            if (before.path.empty() || !before.is_stable() || io::file_identity(file.opened.path()) != before) {
-                return {};
-            }
-            text += before.text() + "header " + std::to_string(file.opened.header_checksum()) + "\n";
-        }
-        return text;
-    }
+    [[nodiscard]] TOTOGRAPH_INLINE std::string identity() const override;
 
 private:
     struct File {
@@ -116,86 +71,26 @@ private:
 
     /// Each tensor of the index is in the file that it names, and each file holds those tensors alone: so none is there
     /// twice.
-    void check_index(const io::CheckpointFiles& files) const {
-        std::map<std::string, const io::SafetensorsFile*> named;
-        for (const File& file : files_) {
-            const std::string name = file.opened.path().filename().string();
-            named[name] = &file.opened;
-            for (const io::TensorInfo& info : file.opened.tensors()) {
-                const auto entry = files.shards.find(info.name);
-                if (entry == files.shards.end() || entry->second != name) {
-                    throw Error(ErrorCode::invalid_file,
-                                quoted(file.opened.path()) + " holds the tensor " +
-                                    io::in_quotes(info.name, io::longest_quote) + ", which the index " +
-                                    quoted(files.index) +
-                                    " does not place there; the files are of different checkpoints.");
-                }
-            }
-        }
-        for (const auto& [tensor, name] : files.shards) {
-            if (const io::SafetensorsFile& file = *named.at(name); file.find(tensor) == nullptr) {
-                throw Error(ErrorCode::missing_tensor, quoted(file.path()) + " lacks the tensor " +
-                                                           io::in_quotes(tensor, io::longest_quote) +
-                                                           ", which the index " + quoted(files.index) +
-                                                           " places there; the files are of different checkpoints.");
-            }
-        }
-    }
+    void check_index(const io::CheckpointFiles& files) const;
 
     static std::string quoted(const std::filesystem::path& path) {
         return io::in_quotes(path.string(), io::longest_quote);
     }
 
-    [[nodiscard]] Place find(const std::string& name) const {
-        for (const std::string& spelled : {name, rules_.other_name == nullptr ? name : rules_.other_name(name)}) {
-            for (const File& file : files_) {
-                if (const io::TensorInfo* info = file.opened.find(spelled); info != nullptr) {
-                    return {file.opened, *info};
-                }
-            }
-        }
-        const std::string others =
-            files_.size() == 1 ? "" : " and its " + std::to_string(files_.size() - 1) + " other parts";
-        throw Error(ErrorCode::missing_tensor,
-                    quoted(files_.front().opened.path()) + others + " lacks the tensor '" + name +
-                        "'; check that the file is a " + std::string(rules_.family) +
-                        " checkpoint and that the configuration that was compiled is the checkpoint's.");
-    }
+    [[nodiscard]] Place find(const std::string& name) const;
 
-    [[noreturn]] void refuse_unknown(const Place& place) const {
-        const std::string_view advice = rules_.advice == nullptr ? std::string_view{} : rules_.advice(place.info.name);
-        throw Error(ErrorCode::unexpected_tensor,
-                    quoted(place.file.path()) + " holds a tensor " + io::in_quotes(place.info.name, io::longest_quote) +
-                        " that this architecture does not have; " +
-                        (advice.empty() ? "check that the configuration that was compiled is the checkpoint's."
-                                        : std::string(advice)));
-    }
+    [[noreturn]] void refuse_unknown(const Place& place) const;
 
-    static void check_shape(const Place& place, const Shape& expected) {
-        const std::vector<Index>& found = place.info.shape;
-        bool same = found.size() == static_cast<std::size_t>(expected.rank);
-        for (std::size_t axis = 0; same && axis < found.size(); ++axis) {
-            same = found[axis] == expected[static_cast<int>(axis)];
-        }
-        if (!same) {
-            throw Error(ErrorCode::tensor_mismatch,
-                        quoted(place.file.path()) + ": tensor " + io::in_quotes(place.info.name, io::longest_quote) +
-                            " should have shape " + to_string(expected) + ", found " + io::to_string(found) +
-                            "; use the configuration of this checkpoint.");
-        }
-    }
+    static void check_shape(const Place& place, const Shape& expected);
 
-    static void check_dtype(const Place& place) {
-        if (!place.info.dtype || !io::converts_to_float(*place.info.dtype)) {
-            throw Error(ErrorCode::tensor_mismatch,
-                        quoted(place.file.path()) + ": tensor " + io::in_quotes(place.info.name, io::longest_quote) +
-                            " has the dtype " + io::in_quotes(place.info.dtype_name) +
-                            ", but F32, F64, BF16 or F16 was expected; convert the checkpoint to one of these.");
-        }
-    }
+    static void check_dtype(const Place& place);
 
     CheckpointRules rules_;
     std::vector<File> files_;
 };
 
 }  // namespace totograph
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/forecast/weights/checkpoint_source_inl.hpp>
+#endif

@@ -59,17 +59,7 @@ struct Header {
 };
 
 /// The header, the identity and what fills up the last page.
-inline std::string head_of(std::string_view identity, std::size_t block_bytes) {
-    Header header;
-    header.identity_bytes = identity.size();
-    header.block_begin =
-        (sizeof header + identity.size() + weight_file_alignment - 1) / weight_file_alignment * weight_file_alignment;
-    header.block_bytes = block_bytes;
-    std::string head(reinterpret_cast<const char*>(&header), sizeof header);
-    head += identity;
-    head.resize(header.block_begin, '\0');
-    return head;
-}
+std::string head_of(std::string_view identity, std::size_t block_bytes);
 
 /// Why bytes are not the file of this identity with a block of so many bytes, as the end of a sentence; empty when they
 /// are, and then `block` is where it lies.
@@ -224,3 +214,7 @@ void write_weight_file(const std::filesystem::path& path, std::string_view ident
 }
 
 }  // namespace totograph::io
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/io/cache/weight_file_inl.hpp>
+#endif

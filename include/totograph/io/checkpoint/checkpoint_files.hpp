@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <filesystem>
-#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -12,11 +10,8 @@
 #include <vector>
 
 #include <totograph/core/error.hpp>
-#include <totograph/io/checkpoint/foreign_file.hpp>
 #include <totograph/io/checkpoint/shard_index.hpp>
-#include <totograph/io/random_access_file.hpp>
 #include <totograph/io/text.hpp>
-#include <totograph/io/text_file.hpp>
 
 namespace totograph::io {
 
@@ -35,19 +30,7 @@ class CheckpointSearch {
 public:
     explicit CheckpointSearch(std::filesystem::path named) : named_(std::move(named)) {}
 
-    [[nodiscard]] CheckpointFiles run() const {
-        switch (type_of(named_)) {
-            case Type::directory: return in_folder(named_);
-            case Type::not_found:
-                if (is_link(named_)) {
-                    fail_for_link(named_);
-                }
-                fail(ErrorCode::file_not_found,
-                     "There is no checkpoint at " + in_quotes(named_.string(), longest_quote) +
-                         ": nothing has that name. Name a folder that holds model.safetensors, or such a file.");
-            default: return of_file(named_);
-        }
-    }
+    [[nodiscard]] CheckpointFiles run() const;
 
 private:
     using Path = std::filesystem::path;
@@ -60,26 +43,10 @@ private:
 
     [[noreturn]] static void fail(ErrorCode code, const std::string& message) { throw Error(code, message); }
 
-    [[noreturn]] static void fail_for_link(const Path& link) {
-        std::error_code failed;
-        const Path target = std::filesystem::read_symlink(link, failed);
-        fail(ErrorCode::file_not_found,
-             "The link " + in_quotes(link.string(), longest_quote) + " leads to " +
-                 in_quotes(target.string(), longest_quote) +
-                 ", which is not there. Copy a folder with what its links lead to (cp -rL), and the folder of a hub's "
-                 "cache as a whole; or download the file again.");
-    }
+    [[noreturn]] static void fail_for_link(const Path& link);
 
     /// What is at a path, links followed. Throws `Error(file_not_found)` when the system does not let it be looked at.
-    static Type type_of(const Path& path) {
-        std::error_code failed;
-        const Type type = std::filesystem::status(path, failed).type();
-        if (type == Type::none) {
-            fail(ErrorCode::file_not_found, "The path " + in_quotes(path.string(), longest_quote) +
-                                                " cannot be examined: " + failed.message() + ".");
-        }
-        return type;
-    }
+    static Type type_of(const Path& path);
 
     static bool is_link(const Path& path) {
         std::error_code failed;
@@ -87,174 +54,32 @@ private:
     }
 
     /// Whether there is such a file. Throws `Error` for a link to nothing.
-    static bool has(const Path& path) {
-        const Type type = type_of(path);
-        if (type == Type::not_found && is_link(path)) {
-            fail_for_link(path);
-        }
-        return type != Type::not_found && type != Type::directory;
-    }
+    static bool has(const Path& path);
 
     /// What is in a folder, in order.
-    static std::vector<Path> entries(const Path& folder) {
-        std::vector<Path> found;
-        std::error_code failed;
-        std::filesystem::directory_iterator entry(folder, failed);
-        for (; !failed && entry != std::filesystem::directory_iterator(); entry.increment(failed)) {
-            found.push_back(entry->path());
-        }
-        if (failed) {
-            fail(ErrorCode::file_not_found, "The folder " + in_quotes(folder.string(), longest_quote) +
-                                                " cannot be listed: " + failed.message() + ".");
-        }
-        std::sort(found.begin(), found.end());
-        return found;
-    }
+    static std::vector<Path> entries(const Path& folder);
 
-    static CheckpointFiles in_folder(const Path& named) {
-        const bool has_weights = has(named / weights_name) || has(named / index_name);
-        const bool is_cache = !has_weights && type_of(named / "snapshots") == Type::directory;
-        const Path folder = is_cache ? snapshot_of(named) : named;
-        if (has(folder / weights_name)) {
-            return one(folder / weights_name);
-        }
-        if (has(folder / index_name)) {
-            return of_index(folder / index_name);
-        }
-        return one(only_file(folder));
-    }
+    static CheckpointFiles in_folder(const Path& named);
 
     /// The one safetensors file of a folder that has none of the usual name. Throws `Error` with what there is instead.
-    static Path only_file(const Path& folder) {
-        std::vector<Path> candidates;
-        std::vector<Path> others;
-        std::vector<Path> caches;
-        for (const Path& path : entries(folder)) {
-            const std::string ending = path.extension().string();
-            if (ending == ".safetensors") {
-                candidates.push_back(path);
-            } else if (ending == ".ckpt" || ending == ".bin" || ending == ".pt" || ending == ".pth") {
-                others.push_back(path);
-            } else if (path.filename().string().starts_with("models--")) {
-                caches.push_back(path);
-            }
-        }
-        const std::string name = in_quotes(folder.string(), longest_quote);
-        if (candidates.size() == 1) {
-            return candidates[0];
-        }
-        if (candidates.size() > 1) {
-            fail(ErrorCode::file_not_found, "The folder " + name + " holds " + std::to_string(candidates.size()) +
-                                                " safetensors files, such as " + shown_name(candidates[0]) +
-                                                ", but neither model.safetensors nor model.safetensors.index.json. "
-                                                "Name the one that is the checkpoint.");
-        }
-        if (!others.empty()) {
-            fail(ErrorCode::file_not_found, "The folder " + name + " holds " + shown_name(others[0]) +
-                                                ", which torch wrote, and no model.safetensors. Convert it with "
-                                                "tools/convert_checkpoint.py.");
-        }
-        if (!caches.empty()) {
-            fail(ErrorCode::file_not_found, "The folder " + name +
-                                                " is a cache of a hub. Name the model's folder in "
-                                                "it, such as " +
-                                                shown_name(caches[0]) + ".");
-        }
-        fail(ErrorCode::file_not_found,
-             "The folder " + name +
-                 " holds neither model.safetensors nor model.safetensors.index.json. Name the folder of a checkpoint; "
-                 "tools/get_checkpoint downloads one.");
-    }
+    static Path only_file(const Path& folder);
 
     static std::string shown_name(const Path& path) { return in_quotes(path.filename().string(), longest_quote); }
 
     /// The snapshot that a model's folder of a Hugging Face cache (`models--ORG--NAME`) points out: the one of
     /// `refs/main`, or the only one.
-    static Path snapshot_of(const Path& cache) {
-        const Path reference = cache / "refs" / "main";
-        if (has(reference)) {
-            std::string commit = read_regular_text_file(reference, 1000);
-            commit.erase(commit.find_last_not_of(" \t\r\n") + 1);
-            const bool is_name = !commit.empty() && commit.find_first_not_of("0123456789abcdef") == std::string::npos;
-            Path snapshot = cache / "snapshots" / (is_name ? commit : std::string("?"));
-            if (!is_name || type_of(snapshot) != Type::directory) {
-                fail(ErrorCode::file_not_found, "The cache folder " + in_quotes(cache.string(), longest_quote) +
-                                                    " names the snapshot " + in_quotes(commit) +
-                                                    " in refs/main, but holds no such one: the download was not "
-                                                    "finished. Download the checkpoint again.");
-            }
-            return snapshot;
-        }
-        const std::vector<Path> all = entries(cache / "snapshots");
-        if (all.size() != 1) {
-            fail(ErrorCode::file_not_found, "The cache folder " + in_quotes(cache.string(), longest_quote) + " holds " +
-                                                std::to_string(all.size()) +
-                                                " snapshots and no refs/main that points one out. Name one of the "
-                                                "folders in 'snapshots'.");
-        }
-        return all[0];
-    }
+    static Path snapshot_of(const Path& cache);
 
-    static CheckpointFiles of_file(const Path& file) {
-        const std::string name = file.filename().string();
-        if (name == config_name) {
-            return in_folder(file.parent_path());
-        }
-        if (name.ends_with(".index.json")) {
-            return of_index(file);
-        }
-        // One shard alone is not the checkpoint that it is part of.
-        const Path index = file.parent_path() / index_name;
-        if (name != weights_name && has(index)) {
-            CheckpointFiles files = of_index(index);
-            if (std::find(files.weights.begin(), files.weights.end(), file) != files.weights.end()) {
-                return files;
-            }
-        }
-        return one(file);
-    }
+    static CheckpointFiles of_file(const Path& file);
 
-    static CheckpointFiles one(const Path& weights) {
-        CheckpointFiles files;
-        files.weights.push_back(weights);
-        return with_config(std::move(files));
-    }
+    static CheckpointFiles one(const Path& weights);
 
-    static CheckpointFiles of_index(const Path& index) {
-        refuse_foreign(index);
-        CheckpointFiles files;
-        files.index = index;
-        files.shards = parse_shard_index(read_regular_text_file(index, largest_index), index.string());
-        for (const std::string& name : shard_names(files.shards)) {
-            files.weights.push_back(index.parent_path() / name);
-            if (!has(files.weights.back())) {
-                fail(ErrorCode::file_not_found, "The file " + in_quotes(files.weights.back().string(), longest_quote) +
-                                                    " is not there, but " + shown_name(index) +
-                                                    " names it as a part of the checkpoint. Download it as well.");
-            }
-        }
-        return with_config(std::move(files));
-    }
+    static CheckpointFiles of_index(const Path& index);
 
-    static CheckpointFiles with_config(CheckpointFiles files) {
-        if (const Path config = files.weights[0].parent_path() / config_name; has(config)) {
-            refuse_foreign(config);
-            files.config = config;
-        }
-        return files;
-    }
+    static CheckpointFiles with_config(CheckpointFiles files);
 
     /// Refuses what is no JSON at a glance: a pipe, an empty file, a Git LFS pointer, a page of HTML.
-    static void refuse_foreign(const Path& path) {
-        const RandomAccessFile file(path);
-        std::string start(std::min(file.size(), foreign_content_bytes), '\0');
-        file.read(0, std::as_writable_bytes(std::span(start)));
-        const std::string kind =
-            start.empty() ? "is empty: it was not downloaded or written to its end." : foreign_content(start);
-        if (!kind.empty()) {
-            fail(ErrorCode::invalid_file, "The file " + in_quotes(path.string(), longest_quote) + " " + kind);
-        }
-    }
+    static void refuse_foreign(const Path& path);
 
     Path named_;
 };
@@ -274,3 +99,7 @@ inline CheckpointFiles find_checkpoint(const std::filesystem::path& named) {
 }
 
 }  // namespace totograph::io
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/io/checkpoint/checkpoint_files_inl.hpp>
+#endif

@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <charconv>
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/io/json.hpp>
-#include <totograph/io/json_text.hpp>
 #include <totograph/io/json_value.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/io/text_file.hpp>
@@ -36,11 +31,7 @@ public:
         : ModelConfig(parse(read_regular_text_file(path, largest_file), path.string())) {}
 
     /// Reads text. Throws `Error(invalid_file)` when it is not one JSON object with unique keys.
-    [[nodiscard]] static ModelConfig parse(std::string_view text, std::string_view file_name) {
-        constexpr JsonLimits limits{.values = 100'000};
-        return ModelConfig(parse_json(text, "The configuration " + in_quotes(file_name, longest_quote), limits),
-                           std::string(file_name));
-    }
+    [[nodiscard]] static ModelConfig parse(std::string_view text, std::string_view file_name);
 
     [[nodiscard]] const std::string& file_name() const noexcept { return file_name_; }
 
@@ -88,27 +79,9 @@ private:
     ModelConfig(JsonValue document, std::string file_name)
         : document_(std::move(document)), file_name_(std::move(file_name)) {}
 
-    [[nodiscard]] const JsonValue* find(std::string_view key) const {
-        const JsonValue* value = &document_;
-        while (true) {
-            const std::size_t dot = key.find('.');
-            value = child(*value, key.substr(0, dot));
-            if (value == nullptr || dot == std::string_view::npos) {
-                return value;
-            }
-            key.remove_prefix(dot + 1);
-        }
-    }
+    [[nodiscard]] const JsonValue* find(std::string_view key) const;
 
-    static const JsonValue* child(const JsonValue& parent, std::string_view step) {
-        if (parent.is_object()) {
-            return parent.find(step);
-        }
-        std::size_t index = 0;
-        const auto result = std::from_chars(step.data(), step.data() + step.size(), index);
-        const bool is_index = result.ec == std::errc{} && result.ptr == step.data() + step.size();
-        return parent.is_array() && is_index && index < parent.items().size() ? &parent.items()[index] : nullptr;
-    }
+    static const JsonValue* child(const JsonValue& parent, std::string_view step);
 
     static std::optional<Index> as_integer(const JsonValue* value) {
         return value != nullptr ? value->integer() : std::nullopt;
@@ -128,25 +101,10 @@ private:
     }
 
     /// A value as the file spells it, cut when it is long.
-    static std::string spelled(const JsonValue& value) {
-        constexpr std::size_t longest = 120;
-        std::string text;
-        append_json(text, value);  // all that was read is UTF-8
-        return printable(text, longest);
-    }
+    static std::string spelled(const JsonValue& value);
 
     /// What stands at a key, for a message.
-    [[nodiscard]] std::string found(std::string_view key) const {
-        if (const JsonValue* const value = find(key); value != nullptr) {
-            return spelled(*value);
-        }
-        for (std::size_t dot = key.find('.'); dot != std::string_view::npos; dot = key.find('.', dot + 1)) {
-            if (is_null(key.substr(0, dot))) {
-                return "nothing, because " + in_quotes(key.substr(0, dot)) + " is null";
-            }
-        }
-        return "nothing";
-    }
+    [[nodiscard]] std::string found(std::string_view key) const;
 
     template <class Value>
     Value require(std::string_view key, std::optional<Value> value, std::string_view kind) const {
@@ -200,29 +158,13 @@ public:
 
     /// Expects text, compared byte by byte.
     ConfigCheck& text(std::string_view key, std::string_view expected,
-                      std::optional<std::string_view> if_absent = std::nullopt) {
-        compare(key, ModelConfig::as_text(config_.find(key)), std::string(expected),
-                if_absent ? std::optional(std::string(*if_absent)) : std::nullopt);
-        return *this;
-    }
+                      std::optional<std::string_view> if_absent = std::nullopt);
 
     /// The differences so far, one line each.
     [[nodiscard]] const std::vector<std::string>& differences() const noexcept { return differences_; }
 
     /// Throws `Error(config_mismatch)` with a line for each field that differs; returns when none does.
-    void finish() const {
-        if (differences_.empty()) {
-            return;
-        }
-        std::string message = "The configuration " + in_quotes(config_.file_name(), longest_quote) +
-                              " differs from the compiled model in " + std::to_string(differences_.size()) +
-                              (differences_.size() == 1 ? " field:" : " fields:");
-        for (const std::string& difference : differences_) {
-            message += "\n  " + difference;
-        }
-        throw Error(ErrorCode::config_mismatch,
-                    message + "\nCompile a configuration with these values, or use the checkpoint that fits.");
-    }
+    void finish() const;
 
 private:
     template <class Value>
@@ -247,3 +189,7 @@ private:
 };
 
 }  // namespace totograph::io
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/io/checkpoint/model_config_inl.hpp>
+#endif

@@ -6,16 +6,12 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include <totograph/core/error.hpp>
-#include <totograph/io/csv/names.hpp>
 #include <totograph/io/csv/options.hpp>
 #include <totograph/io/csv/profile.hpp>
 #include <totograph/io/csv/source.hpp>
-#include <totograph/io/text.hpp>
-#include <totograph/io/time/clock.hpp>
 #include <totograph/io/time/clock_parts.hpp>
 
 namespace totograph::io::detail {
@@ -23,25 +19,7 @@ namespace totograph::io::detail {
 /// Chooses what each column of a file is: the clock, values, names of series, or left out.
 class ColumnChoice {
 public:
-    ColumnChoice(const CsvSource& source, const std::vector<ColumnProfile>& profiles, const CsvOptions& options)
-        : source_(source), profiles_(profiles), options_(options) {
-        for (std::size_t position = 0; position < names().size(); ++position) {
-            positions_.emplace(names()[position], position);
-        }
-        is_asked_.resize(names().size());
-        choose_named();
-        if (!clock_) {
-            choose_clock();
-        }
-        join_clock();
-        if (is_long()) {
-            choose_value();
-        } else if (options.columns.empty()) {
-            choose_all();
-        } else {
-            check_asked();
-        }
-    }
+    ColumnChoice(const CsvSource& source, const std::vector<ColumnProfile>& profiles, const CsvOptions& options);
 
     /// The column of the clock, or the first of those that are the clock together.
     [[nodiscard]] std::optional<std::size_t> clock() const { return clock_; }
@@ -61,42 +39,12 @@ private:
 
     [[noreturn]] static void fail(ErrorCode code, const std::string& what) { throw Error(code, what); }
 
-    [[nodiscard]] std::size_t position_of(const std::string& name) const {
-        const auto found = positions_.find(name);
-        if (found == positions_.end()) {
-            fail(ErrorCode::invalid_argument, "The file " + source_.file() + " has no column " + in_quotes(name) +
-                                                  ". Its columns are: " + name_list(names()) + ".");
-        }
-        return found->second;
-    }
+    [[nodiscard]] std::size_t position_of(const std::string& name) const;
 
     /// The position of a column that is asked for, once.
-    std::size_t ask(const std::string& name) {
-        const std::size_t position = position_of(name);
-        if (is_asked_[position]) {
-            fail(ErrorCode::invalid_argument,
-                 "The column " + in_quotes(name) + " of " + source_.file() + " is asked for twice" +
-                     (position == clock_ ? ", as values and as timestamps." : ".") + " Ask for it once.");
-        }
-        is_asked_[position] = true;
-        return position;
-    }
+    std::size_t ask(const std::string& name);
 
-    void choose_named() {
-        if (options_.timestamp) {
-            clock_ = ask(*options_.timestamp);
-        }
-        for (const std::string& name : options_.series) {
-            series_.push_back(ask(name));
-        }
-        if (options_.value) {
-            values_.push_back(ask(*options_.value));
-        } else if (options_.series.empty()) {
-            for (const std::string& name : options_.columns) {
-                values_.push_back(ask(name));
-            }
-        }
-    }
+    void choose_named();
 
     [[nodiscard]] bool may_be_clock(std::size_t position) const { return !is_asked_[position]; }
     [[nodiscard]] bool is_clock(std::size_t position) const {
@@ -111,253 +59,42 @@ private:
     }
 
     /// Whether a column holds dates alone, as such or as numbers that are called so.
-    [[nodiscard]] bool holds_dates(std::size_t position) const {
-        const ColumnProfile& profile = profiles_[position];
-        return profile.is_date() || (profile.is_numeric() && is_clock_name(names()[position]) &&
-                                     parse_compact_date(profile.first_cell).has_value());
-    }
+    [[nodiscard]] bool holds_dates(std::size_t position) const;
 
     /// A date and a time of day in two columns, or years and months, are the clock together.
-    void join_clock() {
-        using Role = ClockPart::Role;
-        if (!clock_) {
-            choose_counting(true);
-        }
-        if (!clock_) {
-            parts_ =
-                find_calendar_columns(names(), profiles_, [&](std::size_t position) { return may_be_clock(position); });
-        }
-        if (!clock_ && parts_.empty()) {
-            choose_counting(false);
-        }
-        if (clock_ && holds_dates(*clock_)) {
-            if (const std::optional<std::size_t> times = times_of(*clock_)) {
-                parts_ = {{*clock_, Role::date}, {*times, Role::time_of_day}};
-            }
-        } else if (clock_ && profiles_[*clock_].is_time_of_day()) {
-            for (std::size_t position = 0; position < names().size() && parts_.empty(); ++position) {
-                if (may_be_clock(position) && holds_dates(position)) {
-                    parts_ = {{position, Role::date}, {*clock_, Role::time_of_day}};
-                }
-            }
-        }
-        if (!parts_.empty()) {
-            clock_ = parts_.front().position;
-            tell_joined();
-        } else if (clock_) {
-            parts_ = {{*clock_, Role::stamp}};
-        }
-    }
+    void join_clock();
 
-    void tell_joined() {
-        std::string columns;
-        for (std::size_t part = 0; part < parts_.size(); ++part) {
-            columns += (part == 0                   ? ""
-                        : part + 1 == parts_.size() ? " and "
-                                                    : ", ") +
-                       in_quotes(names()[parts_[part].position], 40);
-        }
-        const bool is_date = parts_.front().role == ClockPart::Role::date;
-        clock_note_ = "Columns " + columns + " are taken together as the clock." +
-                      (is_date ? "" : " Ask for one of them by name to have it as values.");
-        notes_.push_back(clock_note_);
-    }
+    void tell_joined();
 
-    void choose_clock() {
-        std::optional<std::size_t> constant;
-        for (std::size_t position = 0; position < names().size(); ++position) {
-            if (may_be_clock(position) && profiles_[position].is_time()) {
-                if (!profiles_[position].is_constant || (holds_dates(position) && times_of(position))) {
-                    clock_ = position;
-                    return;
-                }
-                constant = constant.value_or(position);
-            }
-        }
-        // A constant date is a clock only where there is but one row.
-        if (constant && profiles_[*constant].times == 1) {
-            clock_ = constant;
-        }
-    }
+    void choose_clock();
 
     /// Among columns of numbers: epoch times and dates in digits, and unless these are `epochs_alone` what counts rows.
-    void choose_counting(bool epochs_alone) {
-        std::optional<std::size_t> other;
-        for (std::size_t position = 0; position < names().size(); ++position) {
-            if (!may_be_clock(position) || !profiles_[position].is_numeric()) {
-                continue;
-            }
-            const CountingColumn column = counting(profiles_[position]);
-            const bool is_date = parse_compact_date(profiles_[position].first_cell).has_value();
-            const bool is_named = is_clock_name(names()[position]) || (position == 0 && source_.has_index());
-            const bool is_counter = !epochs_alone && column.is_regular && column.is_rising;
-            if (is_named && (column.is_epoch || is_date || is_counter)) {
-                set_counting(position, column.is_epoch, is_date);
-                return;
-            }
-            // Counters of events pass through the same numbers. Their steps vary, and one by itself is what is asked
-            // about.
-            if (column.is_epoch && column.is_even && !other && has_other_numbers(position)) {
-                other = position;
-            }
-        }
-        if (other) {
-            set_counting(*other, true, false);
-        }
-    }
+    void choose_counting(bool epochs_alone);
 
-    [[nodiscard]] bool has_other_numbers(std::size_t position) const {
-        for (std::size_t other = 0; other < profiles_.size(); ++other) {
-            if (other != position && profiles_[other].is_numeric()) {
-                return true;
-            }
-        }
-        return false;
-    }
+    [[nodiscard]] bool has_other_numbers(std::size_t position) const;
 
-    void set_counting(std::size_t position, bool is_epoch, bool is_date) {
-        clock_ = position;
-        const bool is_index = position == 0 && source_.has_index();
-        clock_note_ = "Column " + in_quotes(names()[position]) +
-                      (is_epoch   ? " holds epoch times: it is taken as the clock"
-                       : is_date  ? " holds dates: it is taken as the clock"
-                       : is_index ? " without a name counts the rows: it is taken as the clock"
-                                  : " counts up in equal steps: it is taken as the clock") +
-                      ". Ask for it by name to have it as values.";
-        notes_.push_back(clock_note_);
-    }
+    void set_counting(std::size_t position, bool is_epoch, bool is_date);
 
     /// Throws for a column that cannot be read as numbers though it was asked for.
-    void check_numeric(std::size_t position) const {
-        const ColumnProfile& profile = profiles_[position];
-        const std::string column = "column " + in_quotes(names()[position]);
-        if (profile.texts > 0) {
-            fail(ErrorCode::invalid_file, source_.at_line(profile.first_text_line) + ", " + column + ": " +
-                                              in_quotes(profile.first_text) +
-                                              " is not a number. If it means a missing value, say so (--gap WORD)" +
-                                              (is_long() ? "." : "; else choose other columns by their names."));
-        }
-        if (profile.times > 0) {
-            fail(ErrorCode::invalid_file, "In " + source_.file() + ", " + column +
-                                              " holds times, not numbers. Name it as the clock (--timestamp).");
-        }
-        if (profile.has_other_unit) {
-            fail(ErrorCode::invalid_file, source_.at_line(profile.other_unit_line) + ", " + column + ": a value in " +
-                                              in_quotes(profile.other_unit) + " stands below values in " +
-                                              in_quotes(profile.unit) +
-                                              ", and there is no telling the one from the other.");
-        }
-    }
+    void check_numeric(std::size_t position) const;
 
-    void check_asked() {
-        for (std::size_t position = 0; position < names().size(); ++position) {
-            if (is_asked_[position] && !is_clock(position) && !profiles_[position].is_empty()) {
-                check_numeric(position);
-            } else if (!is_asked_[position] && !is_clock(position) && profiles_[position].texts > 0) {
-                labels_.push_back(position);
-            }
-        }
-    }
+    void check_asked();
 
-    void choose_all() {
-        std::vector<std::string> empty;
-        std::vector<std::string> texts;
-        std::vector<std::string> times;
-        for (std::size_t position = 0; position < names().size(); ++position) {
-            const ColumnProfile& profile = profiles_[position];
-            if (is_clock(position)) {
-                continue;
-            }
-            if (profile.is_empty()) {
-                // Nobody misses a column that has neither a name nor values: the line ends with separators.
-                empty.push_back(names()[position]);
-            } else if (profile.is_numeric()) {
-                is_second_clock(position) ? times.push_back(names()[position]) : values_.push_back(position);
-            } else if (profile.is_time()) {
-                times.push_back(names()[position]);
-            } else if (profile.texts > 0 && profile.texts <= profile.numbers) {
-                check_numeric(position);
-            } else {
-                labels_.push_back(position);
-                texts.push_back(names()[position]);
-            }
-        }
-        tell_doubtful();
-        tell_left_out(texts, "hold text");
-        tell_unread_clock(texts);
-        tell_left_out(empty, "hold no value");
-        tell_left_out(times, "hold further times");
-        if (values_.empty()) {
-            fail(ErrorCode::invalid_file,
-                 clock_ && names().size() == 1
-                     ? "The file " + source_.file() + " has only the column of timestamps " +
-                           in_quotes(names()[*clock_]) + ", and none of values."
-                     : "The file " + source_.file() +
-                           " has no column of numbers; its columns are: " + name_list(names()) + ".");
-        }
-    }
+    void choose_all();
 
     /// A first column that counts is a row number more often than a series.
-    void tell_doubtful() {
-        if (clock_ || values_.size() < 2 || values_.front() != 0 || profiles_[0].counts.size() < 3) {
-            return;
-        }
-        const CountingColumn column = counting(profiles_[0]);
-        if (column.is_regular && column.is_rising) {
-            notes_.push_back("Column " + in_quotes(names()[0]) +
-                             " rises in equal steps like a clock or a row number, and is taken as values. Name it as "
-                             "the clock (--timestamp) if it holds times.");
-        }
-    }
+    void tell_doubtful();
 
     [[nodiscard]] bool is_second_clock(std::size_t position) const {
         return clock_ && is_clock_name(names()[position]) && counting(profiles_[position]).is_epoch;
     }
 
     /// Rows that are newest first go unnoticed where their times cannot be read.
-    void tell_unread_clock(const std::vector<std::string>& texts) {
-        const auto clock =
-            std::find_if(texts.begin(), texts.end(), [](const std::string& name) { return is_clock_name(name); });
-        if (!clock_ && clock != texts.end()) {
-            notes_.push_back("Column " + in_quotes(*clock) +
-                             " has no times that can be read; the rows are taken in the order of the file, the oldest "
-                             "first.");
-        }
-    }
+    void tell_unread_clock(const std::vector<std::string>& texts);
 
-    void tell_left_out(const std::vector<std::string>& left_out, const std::string& why) {
-        if (!left_out.empty()) {
-            const bool is_one = left_out.size() == 1;
-            const std::string verb = is_one ? "holds" + why.substr(4) : why;
-            notes_.push_back((is_one ? "Column " : "Columns ") + name_list(left_out) + " " + verb +
-                             (is_one ? " and is left out." : " and are left out."));
-        }
-    }
+    void tell_left_out(const std::vector<std::string>& left_out, const std::string& why);
 
-    void choose_value() {
-        if (values_.empty()) {
-            std::vector<std::string> candidates;
-            for (std::size_t position = 0; position < names().size(); ++position) {
-                if (!is_asked_[position] && !is_clock(position) && profiles_[position].is_numeric()) {
-                    values_.push_back(position);
-                    candidates.push_back(names()[position]);
-                }
-            }
-            if (values_.size() != 1) {
-                fail(ErrorCode::invalid_argument,
-                     "The file " + source_.file() + " has " +
-                         (values_.empty() ? "no column of numbers"
-                                          : "several columns of numbers, " + name_list(candidates)) +
-                         "; name the one that holds the values (--value COLUMN).");
-            }
-        }
-        check_numeric(values_.front());
-        if (series_.empty()) {
-            fail(ErrorCode::invalid_argument,
-                 "The values of " + source_.file() +
-                     " are in one column; name the columns that tell the series apart, too (--series COLUMN).");
-        }
-    }
+    void choose_value();
 
     const CsvSource& source_;
     const std::vector<ColumnProfile>& profiles_;
@@ -374,3 +111,7 @@ private:
 };
 
 }  // namespace totograph::io::detail
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/io/csv/columns_inl.hpp>
+#endif

@@ -1,29 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include <totograph/core/error.hpp>
-#include <totograph/io/csv/cells.hpp>
 #include <totograph/io/csv/columns.hpp>
 #include <totograph/io/csv/gap_words.hpp>
-#include <totograph/io/csv/long_form.hpp>
 #include <totograph/io/csv/options.hpp>
 #include <totograph/io/csv/profile.hpp>
 #include <totograph/io/csv/source.hpp>
 #include <totograph/io/csv/table.hpp>
-#include <totograph/io/csv/text_encoding.hpp>
-#include <totograph/io/csv/writer.hpp>
-#include <totograph/io/text.hpp>
 #include <totograph/io/text_file.hpp>
-#include <totograph/io/time/clock.hpp>
 #include <totograph/io/time/regular_rows.hpp>
 
 namespace totograph::io {
@@ -37,219 +27,33 @@ public:
     CsvReader(std::string_view text, std::string_view file_name, const CsvOptions& options)
         : options_(options), gaps_(options.gaps), file_name_(file_name), source_(text, file_name, options, gaps_) {}
 
-    Table read() {
-        profile();
-        const ColumnChoice choice(source_, profiles_, options_);
-        decide_marks(choice);
-        read_rows(choice);
-        read_times(choice);
-        tell(choice);
-        if (!options_.series.empty()) {
-            table_ = pivot(std::move(table_), series_, file_name_);
-        } else {
-            refuse_long_form(choice);
-        }
-        make_regular(table_, file_name_, options_.rows);
-        choose_series();
-        return std::move(table_);
-    }
+    Table read();
 
 private:
-    void profile() {
-        profiles_ = profile_columns(source_, gaps_, &rows_);
-        if (rows_ == 0) {
-            throw Error(ErrorCode::invalid_file,
-                        "The file " + source_.file() + " names its columns but has no rows below that.");
-        }
-    }
+    void profile();
 
-    void decide_marks(const ColumnChoice& choice) {
-        MarkEvidence file;
-        for (const ColumnProfile& column : profiles_) {
-            file.add(column.marks);
-        }
-        for (const std::size_t position : choice.values()) {
-            const MarkEvidence& column = profiles_[position].marks;
-            const std::optional<DecimalMark> mark =
-                options_.decimal ? options_.decimal : decide_mark(column, file, source_.separator());
-            if (!mark) {
-                throw Error(ErrorCode::invalid_file,
-                            "In " + source_.file() + ", column " + in_quotes(source_.names()[position]) +
-                                " has numbers whose decimal mark could be a point or a comma. Say which it is "
-                                "(--decimal point, --decimal comma).");
-            }
-            marks_.push_back(*mark);
-            const bool has_comma = column.is_comma || (*mark == DecimalMark::comma && column.has_unclear_comma);
-            uses_comma_ = uses_comma_ || (*mark == DecimalMark::comma && has_comma);
-        }
-    }
+    void decide_marks(const ColumnChoice& choice);
 
-    void read_rows(const ColumnChoice& choice) {
-        const std::vector<std::size_t>& values = choice.values();
-        table_.columns.resize(values.size());
-        for (std::vector<double>& column : table_.columns) {
-            column.reserve(rows_);
-        }
-        source_.each_row([&](const CsvSource::Record& record) {
-            for (std::size_t i = 0; i < values.size(); ++i) {
-                table_.columns[i].push_back(value_of(record[values[i]], values[i], marks_[i]));
-            }
-            if (choice.clock()) {
-                table_.timestamps.push_back(clock_text(choice.clock_parts(), record));
-            }
-            if (!choice.series().empty()) {
-                series_.push_back(series_name(record, choice));
-            }
-        });
-    }
+    void read_rows(const ColumnChoice& choice);
 
-    static std::string series_name(const CsvSource::Record& record, const ColumnChoice& choice) {
-        std::string name;
-        for (const std::size_t position : choice.series()) {
-            name += (name.empty() ? "" : " ") + record[position].text;
-        }
-        return name.empty() ? "(blank)" : name;
-    }
+    static std::string series_name(const CsvSource::Record& record, const ColumnChoice& choice);
 
-    [[nodiscard]] double value_of(const CsvField& field, std::size_t position, DecimalMark mark) {
-        const ColumnProfile& column = profiles_[position];
-        const CellValue cell = read_cell(without_blanks(field.text), mark, column.unit, gaps_);
-        words_ += cell.is_word ? 1 : 0;
-        if (cell.problem == CellProblem::none) {
-            return cell.value;
-        }
-        const std::string where = source_.at_line(field.line) + ", column " + in_quotes(source_.names()[position]) +
-                                  ": " + in_quotes(field.text);
-        if (cell.problem == CellProblem::overflowing) {
-            throw Error(ErrorCode::invalid_file, where +
-                                                     " is beyond the range of a float, about 3.4e38. If it means a "
-                                                     "missing value, say so (--gap WORD).");
-        }
-        if (cell.problem == CellProblem::unit) {
-            throw Error(ErrorCode::invalid_file,
-                        where + " is not in the unit of the column, " + in_quotes(column.unit) + ".");
-        }
-        throw Error(ErrorCode::invalid_file,
-                    where + " is not a number where decimals stand behind a " +
-                        (mark == DecimalMark::comma ? "comma" : "point") +
-                        ". Say if it is the other one (--decimal), or if this means a missing value (--gap WORD).");
-    }
+    [[nodiscard]] double value_of(const CsvField& field, std::size_t position, DecimalMark mark);
 
-    void read_times(const ColumnChoice& choice) {
-        for (const std::size_t position : choice.values()) {
-            table_.names.push_back(source_.names()[position]);
-            table_.units.push_back(profiles_[position].unit);
-        }
-        if (!choice.clock()) {
-            return;
-        }
-        name_clock(choice.clock_parts());
-        std::vector<std::string> stamps;
-        stamps.reserve(table_.timestamps.size());
-        const ColumnProfile& profile = profiles_[*choice.clock()];
-        const bool is_joined = choice.clock_parts().size() > 1;
-        const bool has_others = is_joined || (profile.is_time() && profile.times < profile.filled());
-        for (const std::string& text : table_.timestamps) {
-            const std::string_view stamp = without_blanks(text);
-            const bool is_none = gaps_.hold(stamp) || (has_others && kind_of_cell(stamp, gaps_) != CellKind::time);
-            stamps.emplace_back(is_none ? std::string_view() : stamp);
-        }
-        DateOrder order = options_.dates.value_or(DateOrder::year_first);
-        if (!options_.dates && (is_joined || profile.times > 0)) {
-            order = order_of(stamps);
-        }
-        table_.clock = read_clock(stamps, order);
-        if (table_.clock.kind == Clock::Kind::labels) {
-            table_.notes.push_back("The timestamps in column " + in_quotes(table_.timestamp_name) +
-                                   " cannot be read as times; the rows are taken in the order of the file.");
-        }
-    }
+    void read_times(const ColumnChoice& choice);
 
     /// Columns that are the clock together have a name of all theirs, which no other column has.
-    void name_clock(const ClockParts& parts) {
-        for (const ClockPart& part : parts) {
-            table_.timestamp_name += (table_.timestamp_name.empty() ? "" : " ") + source_.names()[part.position];
-        }
-        while (parts.size() > 1 && table_.find(table_.timestamp_name)) {
-            table_.timestamp_name += " clock";
-        }
-    }
+    void name_clock(const ClockParts& parts);
 
-    [[nodiscard]] DateOrder order_of(const std::vector<std::string>& stamps) const {
-        const DateDecision dates = decide_dates(stamps);
-        if (dates.is_unclear) {
-            const auto first = std::find_if(stamps.begin(), stamps.end(), [](const std::string& stamp) {
-                return date_reading(stamp).can_be_day_first;
-            });
-            throw Error(ErrorCode::invalid_file,
-                        "The dates of " + source_.file() + ", such as " + in_quotes(*first) +
-                            ", could begin with the day or with the month, and none of them tells. Say which "
-                            "(--date-format dmy, --date-format mdy).");
-        }
-        return dates.order.value_or(DateOrder::year_first);
-    }
+    [[nodiscard]] DateOrder order_of(const std::vector<std::string>& stamps) const;
 
-    void tell(const ColumnChoice& choice) {
-        std::vector<std::string>& notes = table_.notes;
-        notes.insert(notes.begin(), choice.notes().begin(), choice.notes().end());
-        notes.insert(notes.begin(), source_.notes().begin(), source_.notes().end());
-        if (words_ > 0) {
-            std::string word;
-            for (const std::size_t position : choice.values()) {
-                word = word.empty() ? profiles_[position].first_gap_word : word;
-            }
-            notes.push_back(std::to_string(words_) + (words_ == 1 ? " cell" : " cells") + " of " + source_.file() +
-                            " hold" + (words_ == 1 ? "s" : "") + " a word for a missing value (" + in_quotes(word) +
-                            "): a gap.");
-        }
-        if (uses_comma_) {
-            notes.push_back("The numbers of " + source_.file() +
-                            " are read with decimal commas (--decimal point is "
-                            "the other way).");
-        }
-    }
+    void tell(const ColumnChoice& choice);
 
     /// Rows that share their times, told apart by text, are not repeated rows: dropping them would lose series.
-    void refuse_long_form(const ColumnChoice& choice) const {
-        if (!table_.clock.is_known() || choice.labels().empty() || options_.rows == RowPolicy::as_they_stand) {
-            return;
-        }
-        std::vector<std::int64_t> times = table_.clock.times;
-        std::sort(times.begin(), times.end());
-        const auto distinct = static_cast<std::size_t>(std::unique(times.begin(), times.end()) - times.begin());
-        if (2 * distinct > times.size()) {
-            return;
-        }
-        const std::string& label = source_.names()[choice.labels().front()];
-        throw Error(ErrorCode::invalid_file,
-                    "The file " + source_.file() + " has " + std::to_string(times.size()) + " rows at " +
-                        std::to_string(distinct) + (distinct == 1 ? " time" : " times") +
-                        ": several series stand below each other. Say which column names them, and which one holds "
-                        "the values (--series " +
-                        label + " --value " + table_.names.front() + ").");
-    }
+    void refuse_long_form(const ColumnChoice& choice) const;
 
     /// In long form the columns asked for are series.
-    void choose_series() {
-        if (options_.series.empty() || options_.columns.empty()) {
-            return;
-        }
-        Table chosen;
-        for (const std::string& name : options_.columns) {
-            const std::optional<std::size_t> position = table_.find(name);
-            if (!position) {
-                throw Error(ErrorCode::invalid_argument, "The file " + source_.file() + " has no series " +
-                                                             in_quotes(name) +
-                                                             ". Its series are: " + name_list(table_.names) + ".");
-            }
-            chosen.names.push_back(name);
-            chosen.units.push_back(table_.units[*position]);
-            chosen.columns.push_back(table_.columns[*position]);
-        }
-        table_.names = std::move(chosen.names);
-        table_.units = std::move(chosen.units);
-        table_.columns = std::move(chosen.columns);
-    }
+    void choose_series();
 
     const CsvOptions& options_;
     GapWords gaps_;
@@ -277,19 +81,7 @@ private:
 ///         and what could be read in two ways; with the option of the command lines that helps, where there is one.
 /// @throws Error(invalid_argument) for options that ask for an unknown column, for a column twice, or for an unusable
 ///         separator.
-inline Table parse_csv(std::string_view text, std::string_view file_name, const CsvOptions& options = {}) {
-    if (options.separator) {
-        check_csv_separator(*options.separator);
-    }
-    refuse_packed(text, file_name);
-    const EncodingMark mark = encoding_of(text);
-    const std::string_view bytes = text.substr(mark.length);
-    if (mark.encoding == TextEncoding::utf8) {
-        return detail::CsvReader(bytes, file_name, options).read();
-    }
-    const std::string decoded = utf8_of_utf16(bytes, mark.encoding);
-    return detail::CsvReader(decoded, file_name, options).read();
-}
+Table parse_csv(std::string_view text, std::string_view file_name, const CsvOptions& options = {});
 
 /// Reads a CSV file, which may be a pipe. Throws what `parse_csv` throws, `Error(file_not_found)` when the file cannot
 /// be opened, and `Error(invalid_file)` when it is larger than `largest_csv_file`.
@@ -298,3 +90,7 @@ inline Table read_csv(const std::filesystem::path& path, const CsvOptions& optio
 }
 
 }  // namespace totograph::io
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/io/csv/csv_inl.hpp>
+#endif

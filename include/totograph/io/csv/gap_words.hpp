@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
-
-#include <totograph/io/csv/decimal.hpp>
 
 namespace totograph::io {
 
@@ -16,39 +13,7 @@ namespace totograph::io {
 class GapWords {
 public:
     /// `more` are words besides the usual ones ("NaN", "NA", "N/A", "null", "None", "-", "Inf" and the like).
-    explicit GapWords(const std::vector<std::string>& more = {})
-        : words_{"nan",
-                 "-nan",
-                 "+nan",
-                 "na",
-                 "n/a",
-                 "#n/a",
-                 "<na>",
-                 "null",
-                 "nil",
-                 "none",
-                 "-",
-                 "--",
-                 "\\n",
-                 "nat",
-                 "inf",
-                 "-inf",
-                 "+inf",
-                 "infinity",
-                 "-infinity",
-                 "+infinity",
-                 "undefined",
-                 "missing",
-                 "\xe2\x80\x93",
-                 "\xe2\x80\x94",
-                 "\xe2\x88\x9e",
-                 "-\xe2\x88\x9e"} {
-        for (const std::string& word : more) {
-            words_.insert(lower_case(word));
-            has_numbers_ = has_numbers_ || parse_decimal(word).kind == DecimalKind::number;
-            longest_ = std::max(longest_, word.size());
-        }
-    }
+    explicit GapWords(const std::vector<std::string>& more = {});
 
     /// Whether a cell that is not empty means a gap.
     [[nodiscard]] bool hold(std::string_view cell) const {
@@ -59,13 +24,7 @@ public:
     [[nodiscard]] bool has_numbers() const { return has_numbers_; }
 
 private:
-    static std::string lower_case(std::string_view text) {
-        std::string lower(text);
-        std::transform(lower.begin(), lower.end(), lower.begin(), [](char letter) {
-            return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-        });
-        return lower;
-    }
+    static std::string lower_case(std::string_view text);
 
     std::unordered_set<std::string> words_;
     bool has_numbers_ = false;
@@ -73,3 +32,7 @@ private:
 };
 
 }  // namespace totograph::io
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/io/csv/gap_words_inl.hpp>
+#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -27,13 +26,11 @@ struct Table {
     }
 
     /// The position of a column, or nothing.
-    [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const {
-        const auto position = std::find(names.begin(), names.end(), name);
-        if (position == names.end()) {
-            return std::nullopt;
-        }
-        return static_cast<std::size_t>(position - names.begin());
-    }
+    [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const;
 };
 
 }  // namespace totograph::io
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/io/csv/table_inl.hpp>
+#endif

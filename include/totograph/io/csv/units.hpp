@@ -62,37 +62,16 @@ inline constexpr KnownUnit known_units[] = {{"B", 'B', 1},
                                             {"T", 'n', 1e12},
                                             {"Tri", 'n', 1e12}};
 
-inline std::optional<KnownUnit> known_unit(std::string_view name) {
-    if (name.empty()) {
-        return KnownUnit{name, 'n', 1};
-    }
-    for (const KnownUnit& unit : known_units) {
-        if (unit.name == name) {
-            return unit;
-        }
-    }
-    return std::nullopt;
-}
+std::optional<KnownUnit> known_unit(std::string_view name);
 
 }  // namespace detail
 
 /// What a number in the unit `from` is to be multiplied with to be in the unit `to`; nothing where there is no such
 /// number that is sure. Knows bytes, bits, times and counts with their prefixes, also per second ("KiB/s").
-inline std::optional<double> unit_factor(std::string_view from, std::string_view to) {
-    if (from == to) {
-        return 1;
-    }
-    constexpr std::string_view rate = "/s";
-    if (from.ends_with(rate) && to.ends_with(rate)) {
-        from.remove_suffix(rate.size());
-        to.remove_suffix(rate.size());
-    }
-    const auto source = detail::known_unit(from);
-    const auto target = detail::known_unit(to);
-    if (!source || !target || source->family != target->family) {
-        return std::nullopt;
-    }
-    return source->factor / target->factor;
-}
+std::optional<double> unit_factor(std::string_view from, std::string_view to);
 
 }  // namespace totograph::io
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/io/csv/units_inl.hpp>
+#endif

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
-#include <utility>
 #include <vector>
 
-#include <totograph/io/csv/decimal.hpp>
-#include <totograph/io/text.hpp>
 #include <totograph/io/time/timestamp.hpp>
 
 namespace totograph::io {
@@ -44,102 +36,24 @@ struct Clock {
 };
 
 /// How far `to` is behind `from`; where that is no 64-bit number, the nearest one.
-inline std::int64_t time_between(std::int64_t from, std::int64_t to) {
-    std::int64_t distance = 0;
-    if (!__builtin_sub_overflow(to, from, &distance)) {
-        return distance;
-    }
-    return to > from ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
-}
+std::int64_t time_between(std::int64_t from, std::int64_t to);
 
 /// Reads a whole number: an epoch time or a counter.
-inline std::optional<std::int64_t> parse_whole_number(std::string_view text) {
-    std::int64_t value = 0;
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (text.empty() || read.ec != std::errc() || read.ptr != text.data() + text.size()) {
-        return std::nullopt;
-    }
-    return value;
-}
+std::optional<std::int64_t> parse_whole_number(std::string_view text);
 
 /// The number of decimals of a plain number; 0 for whole ones and for those with an exponent.
-inline int decimals_of(std::string_view text) {
-    const std::size_t point = text.find('.');
-    const bool is_plain = text.find_first_of("eE") == std::string_view::npos;
-    return point == std::string_view::npos || !is_plain ? 0 : static_cast<int>(text.size() - point - 1);
-}
+int decimals_of(std::string_view text);
 
 /// A number as a count of units of 10^-`decimals`, exactly for plain decimals; nothing for what is no number, has more
 /// decimals, or lies beyond 4e18 such units (which keeps differences and continuations clear of overflow).
-inline std::optional<std::int64_t> parse_count(std::string_view text, int decimals) {
-    constexpr std::int64_t bound = 4'000'000'000'000'000'000;
-    const int own = decimals_of(text);
-    if (own > decimals || parse_decimal(text).kind != DecimalKind::number) {
-        return std::nullopt;
-    }
-    std::optional<std::int64_t> count;
-    if (text.find_first_of("eE") != std::string_view::npos) {
-        const double value = parse_decimal(text).value * std::pow(10.0, decimals);
-        if (std::abs(value) < 9e15 && std::floor(value) == value) {
-            count = static_cast<std::int64_t>(value);
-        }
-    } else {
-        std::string digits;
-        for (const char letter : text) {
-            digits.append(letter == '.' || letter == '+' ? 0 : 1, letter);
-        }
-        digits.append(static_cast<std::size_t>(decimals - own), '0');
-        count = parse_whole_number(digits);
-    }
-    return count && *count <= bound && *count >= -bound ? count : std::nullopt;
-}
+std::optional<std::int64_t> parse_count(std::string_view text, int decimals);
 
 /// Nanoseconds in the unit of a number that lies where epoch times of the years 2001 to 2096 do; 0 elsewhere.
 /// The number is a count of units of 10^-`decimals`.
-inline std::int64_t epoch_unit_of(std::int64_t count, int decimals) {
-    std::int64_t scale = 1;
-    for (int i = 0; i < decimals; ++i) {
-        scale *= 10;
-    }
-    const std::int64_t whole = count / scale;
-    for (std::int64_t unit = 1; unit <= nanoseconds_per_second; unit *= 1000) {
-        const std::int64_t per_second = nanoseconds_per_second / unit;
-        if (whole / per_second >= 1'000'000'000 && whole / per_second < 4'000'000'000) {
-            return unit / scale;
-        }
-    }
-    return 0;
-}
-
-inline std::string Clock::text(std::int64_t time) const {
-    if (kind == Kind::instants) {
-        return timestamp_text(time, style);
-    }
-    std::string digits = std::to_string(time);
-    if (decimals == 0) {
-        return digits;
-    }
-    const std::size_t sign = time < 0 ? 1 : 0;
-    const auto places = static_cast<std::size_t>(decimals);
-    if (digits.size() < sign + places + 1) {
-        digits.insert(sign, sign + places + 1 - digits.size(), '0');
-    }
-    return digits.insert(digits.size() - places, ".");
-}
+std::int64_t epoch_unit_of(std::int64_t count, int decimals);
 
 /// "20260105" as a timestamp whose parts touch.
-inline std::optional<Timestamp> parse_compact_date(std::string_view text) {
-    if (text.size() != 8 || (text[0] != '1' && text[0] != '2')) {
-        return std::nullopt;
-    }
-    const std::string spelled =
-        std::string(text.substr(0, 4)) + "-" + std::string(text.substr(4, 2)) + "-" + std::string(text.substr(6));
-    std::optional<Timestamp> stamp = parse_timestamp(spelled);
-    if (stamp) {
-        stamp->style.date_separator = '\0';
-    }
-    return stamp;
-}
+std::optional<Timestamp> parse_compact_date(std::string_view text);
 
 /// Whether the dates of a column decide which of their parts is the day.
 struct DateDecision {
@@ -148,88 +62,22 @@ struct DateDecision {
 };
 
 /// Decides the order of dates by all timestamps of a column; empty ones do not count.
-inline DateDecision decide_dates(const std::vector<std::string>& stamps) {
-    bool any = false;
-    DateReading all{true, true};
-    for (const std::string& stamp : stamps) {
-        if (stamp.empty() || parse_timestamp(stamp)) {
-            continue;
-        }
-        const DateReading one = date_reading(stamp);
-        all.can_be_month_first = all.can_be_month_first && one.can_be_month_first;
-        all.can_be_day_first = all.can_be_day_first && one.can_be_day_first;
-        any = true;
-    }
-    if (!any) {
-        return {DateOrder::year_first, false};
-    }
-    if (all.can_be_month_first == all.can_be_day_first) {
-        return {std::nullopt, all.can_be_month_first};
-    }
-    return {all.can_be_day_first ? DateOrder::day_first : DateOrder::month_first, false};
-}
+DateDecision decide_dates(const std::vector<std::string>& stamps);
 
 namespace detail {
 
-inline bool read_instants(const std::vector<std::string>& stamps, DateOrder order, bool is_compact, Clock& clock) {
-    clock.times.clear();
-    for (const std::string& text : stamps) {
-        if (text.empty()) {
-            clock.times.push_back(Clock::unknown);
-            continue;
-        }
-        std::optional<Timestamp> stamp = is_compact ? parse_compact_date(text) : parse_timestamp(text, order);
-        if (!stamp) {
-            return false;
-        }
-        clock.times.push_back(stamp->instant);
-        clock.style = std::move(stamp->style);
-    }
-    clock.kind = Clock::Kind::instants;
-    return true;
-}
+bool read_instants(const std::vector<std::string>& stamps, DateOrder order, bool is_compact, Clock& clock);
 
-inline bool read_numbers(const std::vector<std::string>& stamps, Clock& clock) {
-    clock.times.clear();
-    for (const std::string& text : stamps) {
-        clock.decimals = std::max(clock.decimals, decimals_of(text));
-    }
-    if (clock.decimals > 9) {
-        return false;
-    }
-    std::int64_t last = 0;
-    for (const std::string& text : stamps) {
-        const std::optional<std::int64_t> count =
-            text.empty() ? std::optional(Clock::unknown) : parse_count(text, clock.decimals);
-        if (!count) {
-            return false;
-        }
-        clock.times.push_back(*count);
-        last = text.empty() ? last : *count;
-    }
-    clock.kind = Clock::Kind::numbers;
-    clock.epoch_unit = epoch_unit_of(last, clock.decimals);
-    return true;
-}
+bool read_numbers(const std::vector<std::string>& stamps, Clock& clock);
 
 }  // namespace detail
 
 /// Reads a column of timestamps: dates and times in the order `order` where they do not begin with their year, dates
 /// whose parts touch ("20260105"), or numbers. `labels` where they are none of these, or not all of one kind.
-inline Clock read_clock(const std::vector<std::string>& stamps, DateOrder order = DateOrder::year_first) {
-    Clock clock;
-    bool any = false;
-    for (const std::string& text : stamps) {
-        any = any || !text.empty();
-    }
-    const bool is_read =
-        any && (detail::read_instants(stamps, order, false, clock) ||
-                detail::read_instants(stamps, order, true, clock) || detail::read_numbers(stamps, clock));
-    if (!is_read) {
-        clock = Clock();
-        clock.kind = stamps.empty() ? Clock::Kind::none : Clock::Kind::labels;
-    }
-    return clock;
-}
+Clock read_clock(const std::vector<std::string>& stamps, DateOrder order = DateOrder::year_first);
 
 }  // namespace totograph::io
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/io/time/clock_inl.hpp>
+#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <chrono>
@@ -36,17 +35,7 @@ inline char small_letter(char letter) {
 }
 
 /// The month that a name says, whole or by its first three letters, from 1; 0 for another word.
-inline std::int64_t month_of_name(std::string_view word) {
-    std::string small(word.substr(0, 10));
-    std::transform(small.begin(), small.end(), small.begin(), small_letter);
-    for (std::size_t month = 0; month < month_names.size(); ++month) {
-        if (small == month_names[month] || small == month_names[month].substr(0, 3) ||
-            (small == "sept" && month == 8)) {
-            return static_cast<std::int64_t>(month) + 1;
-        }
-    }
-    return 0;
-}
+std::int64_t month_of_name(std::string_view word);
 
 /// Reads the parts of a named date off the front of a text, in any order that says which part is which.
 class NamedDateReader {
@@ -54,23 +43,7 @@ public:
     explicit NamedDateReader(std::string_view text) : rest_(text) {}
 
     /// The date, or nothing. What has no day must be the whole text.
-    std::optional<NamedDate> read() {
-        for (int part = 0; part < 3; ++part) {
-            const std::string_view before = rest_;
-            const std::string pattern = date_.pattern;
-            if (part > 0 && !(take_separator() && !rest_.empty())) {
-                rest_ = before;
-                break;
-            }
-            if (!(take_number(part) || take_quarter() || take_month())) {
-                rest_ = before;
-                date_.pattern = pattern;
-                break;
-            }
-        }
-        const bool is_whole = has_year_ && date_.month > 0 && (date_.has_day || rest_.empty());
-        return is_whole ? std::optional(date_) : std::nullopt;
-    }
+    std::optional<NamedDate> read();
 
     [[nodiscard]] std::string_view rest() const { return rest_; }
 
@@ -81,75 +54,14 @@ private:
     void take(std::size_t count) { rest_.remove_prefix(count); }
 
     /// One mark, a comma and a blank, or nothing where digits and letters touch.
-    bool take_separator() {
-        if (rest_.starts_with(", ") || rest_.starts_with(". ")) {
-            date_.pattern += rest_.substr(0, 2);
-            take(2);
-            return true;
-        }
-        if (!rest_.empty() && std::string_view("-/ .").find(rest_.front()) != std::string_view::npos) {
-            date_.pattern += rest_.front();
-            take(1);
-            return true;
-        }
-        const char last = date_.pattern.back();
-        const bool was_number = last == 'd' || last == 'D' || last == 'Y' || last == 'q';
-        return !rest_.empty() && (was_number ? is_letter(rest_.front()) : is_digit(rest_.front()));
-    }
+    bool take_separator();
 
     /// A year has four digits, or two behind a day and a month.
-    bool take_number(int part) {
-        std::size_t digits = 0;
-        std::int64_t value = 0;
-        for (; digits < rest_.size() && digits < 5 && is_digit(rest_[digits]); ++digits) {
-            value = value * 10 + (rest_[digits] - '0');
-        }
-        const bool is_short_year = digits == 2 && part == 2 && date_.has_day && is_day_first_;
-        if (!has_year_ && (digits == 4 || is_short_year)) {
-            has_year_ = true;
-            date_.year = digits == 4 ? value : value + (value < 69 ? 2000 : 1900);
-            date_.pattern += digits == 4 ? 'Y' : 'y';
-        } else if (!date_.has_day && !has_quarter_ && (digits == 1 || digits == 2)) {
-            date_.has_day = true;
-            date_.day = value;
-            is_day_first_ = part == 0;
-            date_.pattern += digits == 1 ? 'd' : 'D';
-        } else {
-            return false;
-        }
-        take(digits);
-        return true;
-    }
+    bool take_number(int part);
 
-    bool take_quarter() {
-        const bool is_quarter = rest_.size() >= 2 && (rest_[0] == 'Q' || rest_[0] == 'q') && rest_[1] >= '1' &&
-                                rest_[1] <= '4' && (rest_.size() == 2 || !is_digit(rest_[2]));
-        if (!is_quarter || date_.month > 0 || date_.has_day) {
-            return false;
-        }
-        date_.month = 3 * (rest_[1] - '0') - 2;
-        has_quarter_ = true;
-        // "q" is a part of the pattern; a small letter before the number is spelled as a large one.
-        date_.pattern += "Qq";
-        take(2);
-        return true;
-    }
+    bool take_quarter();
 
-    bool take_month() {
-        const auto end = std::find_if_not(rest_.begin(), rest_.end(), is_letter);
-        const std::string_view word = rest_.substr(0, static_cast<std::size_t>(end - rest_.begin()));
-        const std::int64_t month = date_.month > 0 ? 0 : month_of_name(word);
-        if (month == 0) {
-            return false;
-        }
-        date_.month = month;
-        const bool is_small = word[0] == small_letter(word[0]);
-        const bool is_large = word[1] != small_letter(word[1]);
-        date_.pattern += is_small ? "_" : is_large ? "^" : "";
-        date_.pattern += word.size() == 3 || (month == 9 && word.size() == 4) ? 'b' : 'B';
-        take(word.size());
-        return true;
-    }
+    bool take_month();
 
     std::string_view rest_;
     NamedDate date_;
@@ -162,51 +74,13 @@ private:
 
 /// Takes a named date off the front of a text; nothing, and the text as it was, where there is none. Its day may be one
 /// that the month lacks.
-inline std::optional<NamedDate> take_named_date(std::string_view& text) {
-    const auto is_letter = [](char letter) { return std::isalpha(static_cast<unsigned char>(letter)) != 0; };
-    const std::string_view front = text.substr(0, 12);
-    if (std::none_of(front.begin(), front.end(), is_letter)) {
-        return std::nullopt;  // as most are
-    }
-    detail::NamedDateReader reader(text);
-    std::optional<NamedDate> date = reader.read();
-    text = date ? reader.rest() : text;
-    return date;
-}
+std::optional<NamedDate> take_named_date(std::string_view& text);
 
 /// A date in the spelling of a `NamedDate`.
-inline std::string named_date_text(const std::chrono::year_month_day& date, std::string_view pattern) {
-    const auto two_digits = [](unsigned value) {
-        return std::string{static_cast<char>('0' + value / 10 % 10), static_cast<char>('0' + value % 10)};
-    };
-    const auto month = static_cast<unsigned>(date.month());
-    const auto day = static_cast<unsigned>(date.day());
-    const int year = static_cast<int>(date.year());
-    std::string text;
-    char letters = '\0';
-    const auto add_name = [&](std::string name) {
-        name[0] = letters == '_' ? name[0] : static_cast<char>(name[0] - 'a' + 'A');
-        if (letters == '^') {
-            std::transform(name.begin() + 1, name.end(), name.begin() + 1,
-                           [](char letter) { return static_cast<char>(letter - 'a' + 'A'); });
-        }
-        text += name;
-    };
-    for (const char part : pattern) {
-        switch (part) {
-            case 'd': text += std::to_string(day); break;
-            case 'D': text += two_digits(day); break;
-            case 'b': add_name(std::string(detail::month_names[month - 1].substr(0, 3))); break;
-            case 'B': add_name(std::string(detail::month_names[month - 1])); break;
-            case 'q': text += std::to_string((month + 2) / 3); break;
-            case 'y': text += two_digits(static_cast<unsigned>(year % 100)); break;
-            case 'Y': text += std::to_string(year); break;
-            case '^':
-            case '_': letters = part; break;
-            default: text += part; break;
-        }
-    }
-    return text;
-}
+std::string named_date_text(const std::chrono::year_month_day& date, std::string_view pattern);
 
 }  // namespace totograph::io
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/io/time/named_date_inl.hpp>
+#endif

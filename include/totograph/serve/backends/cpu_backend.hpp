@@ -24,19 +24,13 @@
 #include <totograph/forecast/schedule_programs.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/forecast/weights/model_weights.hpp>
-#include <totograph/graph/explain/group_lines.hpp>
 #include <totograph/graph/facts.hpp>
 #include <totograph/graph/unroll.hpp>
-#include <totograph/io/cache/cache_file.hpp>
-#include <totograph/io/text.hpp>
 #include <totograph/serve/backends/backend.hpp>
 #include <totograph/serve/backends/backend_registry.hpp>
 #include <totograph/serve/explain/cpu_explanation.hpp>
-#include <totograph/serve/explain/explain_text.hpp>
 #include <totograph/serve/explain/explanation.hpp>
 #include <totograph/serve/mode.hpp>
-#include <totograph/serve/synthetic_request.hpp>
-#include <totograph/serve/tuning/tune_threads.hpp>
 #include <totograph/serve/tuning/tuned_threads.hpp>
 
 namespace totograph::serve {
@@ -60,15 +54,7 @@ private:
 };
 
 /// Tells programs apart whose forecasts take different time: the bucket, and a checksum of what is computed for it.
-inline std::string program_key(const Bucket& bucket, const FusedFacts& facts) {
-    std::string text = std::string(name(facts.storage)) + " " + std::to_string(facts.plan.sizes.steps) + " steps, " +
-                       std::to_string(facts.weight_bytes) + ", " + std::to_string(facts.state_bytes) + ", " +
-                       std::to_string(facts.arena_bytes) + ", " + std::to_string(facts.scratch_bytes) + " bytes\n";
-    for (const ProgramTables& program : facts.programs) {
-        text += group_lines(program, "");
-    }
-    return to_string(bucket) + ", program " + std::to_string(io::checksum_of(text));
-}
+std::string program_key(const Bucket& bucket, const FusedFacts& facts);
 
 /// What was compiled for a bucket.
 struct CompiledBucket {
@@ -119,81 +105,26 @@ public:
 
     [[nodiscard]] std::string_view name() const override { return name_; }
 
-    [[nodiscard]] std::vector<Bucket> buckets() const override {
-        std::vector<Bucket> buckets;
-        for (const detail::CompiledBucket& one : compiled_) {
-            buckets.push_back(one.bucket);
-        }
-        return buckets;
-    }
+    [[nodiscard]] std::vector<Bucket> buckets() const override;
 
-    [[nodiscard]] std::string describe(Mode mode) const override {
-        switch (mode) {
-            case Mode::eager: return "the recorded nodes one by one, on one thread";
-            case Mode::standard: return "the fused program, on all threads";
-            case Mode::reduce_overhead:
-                return "the fused program, on all threads: as default, for calls on the CPU have no overhead to save";
-            case Mode::max_autotune:
-            case Mode::max_autotune_no_cudagraphs:
-                return "the fused program, on as many threads as it measures to be fastest with";
-        }
-        return {};
-    }
+    [[nodiscard]] std::string describe(Mode mode) const override;
 
     [[nodiscard]] std::unique_ptr<BucketForecaster> make(const Bucket& bucket, Mode mode,
-                                                         const BackendResources& resources) const override {
-        const std::size_t which = find(bucket);
-        const detail::CompiledBucket& compiled = compiled_[which];
-        const int threads = thread_count(resources.threads);
-        require_mode(mode);
-        log_program(bucket, compiled, mode);
-        if (mode == Mode::eager) {
-            return std::make_unique<detail::CpuForecaster<EagerForecaster>>(weights_, compiled.record());
-        }
-        return is_tuned(mode) ? make_tuned(which, threads, resources) : make_fused(compiled, threads, resources);
-    }
+                                                         const BackendResources& resources) const override;
 
     [[nodiscard]] ForecastPlan plan(const Bucket& bucket) const override { return compiled_[find(bucket)].plan; }
 
     /// The workspace is that of `default_threads()`, or of as many as were measured to be fastest of them.
-    [[nodiscard]] Explanation explain(const Bucket& bucket, Mode mode) const override {
-        const std::size_t which = find(bucket);
-        const detail::CompiledBucket& compiled = compiled_[which];
-        require_mode(mode);
-        const int all = thread_count(0);
-        const int tuned = is_tuned(mode) ? tuned_.known(which, all) : 0;
-        Explanation explanation = mode == Mode::eager
-                                      ? detail::explain_eager(compiled.record())
-                                      : detail::explain_fused(compiled.facts(), tuned > 0 ? tuned : all);
-        explanation.backend = name_;
-        explanation.mode = serve::name(mode);
-        return explanation;
-    }
+    [[nodiscard]] Explanation explain(const Bucket& bucket, Mode mode) const override;
 
 private:
     static bool is_tuned(Mode mode) noexcept {
         return mode == Mode::max_autotune || mode == Mode::max_autotune_no_cudagraphs;
     }
 
-    void require_mode(Mode mode) const {
-        if (describe(mode).empty()) {
-            throw Error(ErrorCode::invalid_argument, "The backend " + io::in_quotes(name_) +
-                                                         " was asked for a mode that does not exist. Use one of the "
-                                                         "enumerators of Mode.");
-        }
-    }
+    void require_mode(Mode mode) const;
 
-    [[nodiscard]] std::size_t find(const Bucket& bucket) const {
-        std::string list;
-        for (std::size_t i = 0; i < compiled_.size(); ++i) {
-            if (compiled_[i].bucket == bucket) {
-                return i;
-            }
-            list += (list.empty() ? "" : "; ") + to_string(compiled_[i].bucket);
-        }
-        throw Error(ErrorCode::no_bucket, "The backend " + io::in_quotes(name_) + " has no compiled size " +
-                                              to_string(bucket) + "; it has: " + list + ". Compile it as well.");
-    }
+    [[nodiscard]] std::size_t find(const Bucket& bucket) const;
 
     [[nodiscard]] std::unique_ptr<BucketForecaster> make_fused(const detail::CompiledBucket& compiled, int threads,
                                                                const BackendResources& resources) const {
@@ -202,35 +133,9 @@ private:
     }
 
     [[nodiscard]] std::unique_ptr<BucketForecaster> make_tuned(std::size_t which, int most,
-                                                               const BackendResources& resources) const {
-        const detail::CompiledBucket& compiled = compiled_[which];
-        if (const int known = tuned_.known(which, most); known > 0) {
-            return make_fused(compiled, known, resources);
-        }
-        const detail::ThreadQuestion question{
-            .program = detail::program_key(compiled.bucket, compiled.facts()),
-            .subject = "size " + to_string(compiled.bucket) + " of " + io::in_quotes(name_)};
-        const auto measure = [&](int threads, double too_slow) {
-            const SyntheticRequest request(compiled.bucket);
-            return detail::median_seconds(*make_fused(compiled, threads, resources), request, too_slow);
-        };
-        const int best = tuned_.choose(which, most, detail::tuning_place(cpu::packet_size), question, measure);
-        return make_fused(compiled, best, resources);
-    }
+                                                               const BackendResources& resources) const;
 
-    void log_program(const Bucket& bucket, const detail::CompiledBucket& compiled, Mode mode) const {
-        log(LogTopic::graph, [&] { return to_string(explain(bucket, mode)); });
-        if (mode != Mode::eager) {
-            log(LogTopic::fusion, [&] {
-                const detail::FusedFacts facts = compiled.facts();
-                std::string lines;
-                for (std::size_t i = 0; i < facts.programs.size(); ++i) {
-                    lines += group_lines(facts.programs[i], facts.plan.names[i]);
-                }
-                return lines;
-            });
-        }
-    }
+    void log_program(const Bucket& bucket, const detail::CompiledBucket& compiled, Mode mode) const;
 
     std::string name_;
     Weights weights_;
@@ -267,3 +172,7 @@ void add_cpu_backend(BackendRegistry& registry, const WeightsOf<Model>& weights,
 }
 
 }  // namespace totograph::serve
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/serve/backends/cpu_backend_inl.hpp>
+#endif

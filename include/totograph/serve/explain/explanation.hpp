@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -50,13 +49,7 @@ struct Explanation {
     }
 
 private:
-    [[nodiscard]] Index total(Index ProgramSummary::*each) const {
-        Index sum = 0;
-        for (const ProgramSummary& program : programs) {
-            sum += program.*each * program.runs;
-        }
-        return sum;
-    }
+    [[nodiscard]] Index total(Index ProgramSummary::*each) const;
 };
 
 /// What a device reaches at best, measured in a moment.
@@ -67,14 +60,10 @@ struct DeviceSpeed {
 
 /// The least time that a forecast can take on a device of this speed, in seconds: each run of a program has to move its
 /// bytes and to compute its operations, at best both at once.
-inline double floor_seconds(const Explanation& explanation, const DeviceSpeed& speed) {
-    double seconds = 0;
-    for (const ProgramSummary& program : explanation.programs) {
-        const double moving = static_cast<double>(program.bytes) / speed.bytes_per_second;
-        const double computing = static_cast<double>(program.flops) / speed.flops_per_second;
-        seconds += static_cast<double>(program.runs) * std::max(moving, computing);
-    }
-    return seconds;
-}
+double floor_seconds(const Explanation& explanation, const DeviceSpeed& speed);
 
 }  // namespace totograph::serve
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/serve/explain/explanation_inl.hpp>
+#endif

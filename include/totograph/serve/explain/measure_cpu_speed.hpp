@@ -3,14 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
-#include <cstring>
-#include <vector>
 
-#include <totograph/core/arena.hpp>
-#include <totograph/core/shape.hpp>
 #include <totograph/exec/cpu/gemm/gemm.hpp>
-#include <totograph/exec/cpu/gemm/packed_matrix.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
 #include <totograph/forecast/cpu/resources.hpp>
 #include <totograph/serve/explain/explanation.hpp>
@@ -35,33 +29,10 @@ double shortest_seconds(Action action) {
 }
 
 /// Bytes read and written in a second by threads that copy memory, each its part of 48 MiB.
-inline double measure_copying(cpu::ThreadPool& pool) {
-    constexpr std::size_t bytes = std::size_t{48} << 20U;
-    const Arena from(bytes);
-    const Arena to(bytes);
-    const std::size_t part = bytes / static_cast<std::size_t>(pool.threads());
-    const auto each_part = [&](auto action) {
-        pool.for_each_thread([&](int thread) { action(part * static_cast<std::size_t>(thread)); });
-    };
-    // Pages that nobody wrote to are one page of zeros, which never leaves the caches.
-    each_part([&](std::size_t offset) { std::memset(from.data() + offset, 1, part); });
-    const double seconds = shortest_seconds(
-        [&] { each_part([&](std::size_t offset) { std::memcpy(to.data() + offset, from.data() + offset, part); }); });
-    return 2.0 * static_cast<double>(part * static_cast<std::size_t>(pool.threads())) / seconds;
-}
+double measure_copying(cpu::ThreadPool& pool);
 
 /// Operations in a second of the library's own GEMM in f32, many rows by a matrix that stays in the caches.
-inline double measure_gemms(cpu::ThreadPool& pool) {
-    constexpr Index rows = 384;
-    constexpr Index columns = 512;
-    constexpr Index k = 512;
-    const std::vector<float> input(static_cast<std::size_t>(rows * k), 0.5F);
-    const std::vector<float> values(static_cast<std::size_t>(columns * k), 0.25F);
-    const auto weights = cpu::PackedMatrix<float>::pack(values.data(), columns, k);
-    const auto drop = [](const float*, Index, Index, Index, Index, Index, int) {};
-    const double seconds = shortest_seconds([&] { cpu::gemm(pool, input.data(), rows, k, weights, drop); });
-    return 2.0 * static_cast<double>(rows * columns * k) / seconds;
-}
+double measure_gemms(cpu::ThreadPool& pool);
 
 }  // namespace detail
 
@@ -74,3 +45,7 @@ inline DeviceSpeed measure_cpu_speed(int threads = 0) {
 }
 
 }  // namespace totograph::serve
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/serve/explain/measure_cpu_speed_inl.hpp>
+#endif

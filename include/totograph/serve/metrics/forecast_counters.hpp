@@ -56,13 +56,7 @@ struct ForecastCounts {
     LatencyCounts latencies;       ///< Of the forecasts that succeeded.
 
     /// Those of all reasons together.
-    [[nodiscard]] std::uint64_t all_recaptures() const noexcept {
-        std::uint64_t sum = 0;
-        for (const std::uint64_t count : recaptures) {
-            sum += count;
-        }
-        return sum;
-    }
+    [[nodiscard]] std::uint64_t all_recaptures() const noexcept;
 
     /// Whether a forecaster was made in this time, or lives, so that there can be latencies.
     [[nodiscard]] bool is_in_use() const noexcept { return builds > 0 || forecasts > 0 || bytes_held > 0; }
@@ -73,15 +67,7 @@ struct ForecastCounts {
 class ForecastCounters {
 public:
     /// A forecast that took so long, and replayed so many captured graphs; whether all its values are finite.
-    void add_forecast(std::chrono::nanoseconds latency, Index replays = 0, bool is_finite = true) noexcept {
-        latencies_.record(latency);
-        if (!is_finite) {
-            add(not_finite_, 1);
-        }
-        if (replays != 0) {
-            add(replays_, static_cast<std::uint64_t>(replays));
-        }
-    }
+    void add_forecast(std::chrono::nanoseconds latency, Index replays = 0, bool is_finite = true) noexcept;
     /// A request that ended with an exception.
     void add_failure() noexcept { add(failures_, 1); }
     /// A forecaster was made, in so many seconds, and captured so many graphs.
@@ -149,3 +135,7 @@ private:
 };
 
 }  // namespace totograph::serve
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/serve/metrics/forecast_counters_inl.hpp>
+#endif

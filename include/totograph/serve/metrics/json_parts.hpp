@@ -19,13 +19,7 @@ inline Json bucket_json(const Bucket& bucket) {
             {"horizon", bucket.horizon}, {"samples", bucket.samples},   {"exogenous", bucket.exogenous}};
 }
 
-inline Json json_of(const CacheCounts& cache) {
-    return {{"name", cache.name},
-            {"hits", cache.hits},
-            {"misses", cache.misses},
-            {"ignored", cache.ignored},
-            {"last_reason", cache.last_reason}};
-}
+Json json_of(const CacheCounts& cache);
 
 /// A list of what `to_json` makes of each item.
 template <class Items, class ToJson>
@@ -44,3 +38,7 @@ inline std::string document_text(const Json& document) {
 }
 
 }  // namespace totograph::serve::detail
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/serve/metrics/json_parts_inl.hpp>
+#endif

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <bit>
 #include <chrono>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -86,32 +85,9 @@ struct LatencyCounts {
     }
 
     /// A percentile in seconds, 0 when nothing was recorded; see `LatencySummary`. `share` is within 0 and 1.
-    [[nodiscard]] double percentile(double share) const noexcept {
-        const std::uint64_t all = count();
-        const auto wanted = static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(all)));
-        const std::uint64_t rank = std::clamp<std::uint64_t>(wanted, 1, std::max<std::uint64_t>(all, 1));
-        std::uint64_t passed = 0;
-        for (std::size_t index = 0; index < buckets.size(); ++index) {
-            passed += buckets[index];
-            if (passed >= rank) {
-                // Within the extremes: in the last bucket, which has no middle, this is the longest one.
-                const std::uint64_t lower = LatencyBuckets::lower_edge(index);
-                const std::uint64_t middle = lower + (LatencyBuckets::upper_edge(index) - lower) / 2;
-                return seconds_of(std::clamp(middle, min_nanoseconds, max_nanoseconds));
-            }
-        }
-        return 0;
-    }
+    [[nodiscard]] double percentile(double share) const noexcept;
 
-    [[nodiscard]] LatencySummary summary() const noexcept {
-        return {count(),
-                seconds_of(sum_nanoseconds),
-                seconds_of(min_nanoseconds),
-                percentile(0.5),
-                percentile(0.9),
-                percentile(0.99),
-                seconds_of(max_nanoseconds)};
-    }
+    [[nodiscard]] LatencySummary summary() const noexcept;
 
     static constexpr double seconds_of(std::uint64_t nanoseconds) noexcept {
         return static_cast<double>(nanoseconds) / 1e9;
@@ -119,36 +95,10 @@ struct LatencyCounts {
 
     /// Makes the extremes agree with the buckets. Where they do not, they become the edges of the outermost buckets
     /// that count something.
-    void fit_extremes() noexcept {
-        const auto counts_something = [](std::uint64_t bucket) { return bucket != 0; };
-        const auto first = std::find_if(buckets.begin(), buckets.end(), counts_something);
-        if (first == buckets.end()) {
-            buckets.clear();
-            min_nanoseconds = 0;
-            max_nanoseconds = 0;
-            return;
-        }
-        const auto last = std::find_if(buckets.rbegin(), buckets.rend(), counts_something);
-        const auto lowest = static_cast<std::size_t>(first - buckets.begin());
-        const auto highest = static_cast<std::size_t>(buckets.rend() - last) - 1;
-        const bool is_crossed = min_nanoseconds > max_nanoseconds;
-        if (is_crossed || LatencyBuckets::index_of(min_nanoseconds) != lowest) {
-            min_nanoseconds = LatencyBuckets::lower_edge(lowest);
-        }
-        if (is_crossed || LatencyBuckets::index_of(max_nanoseconds) != highest) {
-            const bool is_open = highest + 1 == LatencyBuckets::count;
-            max_nanoseconds = is_open ? LatencyBuckets::lower_edge(highest) : LatencyBuckets::upper_edge(highest);
-        }
-    }
+    void fit_extremes() noexcept;
 
 private:
-    [[nodiscard]] std::uint64_t count_below(std::size_t end) const noexcept {
-        std::uint64_t sum = 0;
-        for (std::size_t index = 0; index < end; ++index) {
-            sum += buckets[index];
-        }
-        return sum;
-    }
+    [[nodiscard]] std::uint64_t count_below(std::size_t end) const noexcept;
 };
 
 /// Counts latencies by their length, from any number of threads, without locks or allocations. 4 KiB.
@@ -158,14 +108,7 @@ private:
 class LatencyHistogram {
 public:
     /// Records one. Less than nothing, which a clock that is set back may measure, counts as nothing.
-    void record(std::chrono::nanoseconds latency) noexcept {
-        const auto nanoseconds = static_cast<std::uint64_t>(std::max<std::int64_t>(latency.count(), 0));
-        lower(min_, nanoseconds);
-        raise(max_, nanoseconds);
-        sum_.fetch_add(nanoseconds, std::memory_order_relaxed);
-        // Last and released, so that who sees the count sees the extremes.
-        buckets_[LatencyBuckets::index_of(nanoseconds)].fetch_add(1, std::memory_order_release);
-    }
+    void record(std::chrono::nanoseconds latency) noexcept;
 
     /// What was recorded until now.
     [[nodiscard]] LatencyCounts read() const {
@@ -219,3 +162,7 @@ private:
 };
 
 }  // namespace totograph::serve
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/serve/metrics/latency_histogram_inl.hpp>
+#endif

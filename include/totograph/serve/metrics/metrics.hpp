@@ -33,15 +33,7 @@ public:
     /// The counters of a backend, bucket and mode, made at the first call. They stay where they are as long as this
     /// lives. Takes a lock and may allocate: call it when something is set up or built, not in a forecast. Counters
     /// that are made before there is anything to count are seen at 0 first, as who watches them grow needs it.
-    ForecastCounters& counters(std::string_view backend, const Bucket& bucket, Mode mode) {
-        const std::scoped_lock lock(mutex_);
-        for (const auto& slot : slots_) {
-            if (slot->backend == backend && slot->bucket == bucket && slot->mode == mode) {
-                return slot->counters;
-            }
-        }
-        return slots_.emplace_back(std::make_unique<Slot>(backend, bucket, mode))->counters;
-    }
+    ForecastCounters& counters(std::string_view backend, const Bucket& bucket, Mode mode);
 
     /// A request came that no bucket serves, so that it belongs to no `ForecastCounters`. Takes no lock.
     void add_request_without_bucket() noexcept { requests_without_bucket_.fetch_add(1, std::memory_order_relaxed); }
@@ -50,26 +42,12 @@ public:
     [[nodiscard]] OnlineAccuracy& accuracy() noexcept { return accuracy_; }
 
     /// What was counted until now, by caches since the program began. Forecasts go on meanwhile.
-    [[nodiscard]] Snapshot snapshot() const {
-        const std::scoped_lock lock(mutex_);
-        Snapshot now = collect(cache_counts().read(), [](const ForecastCounters& counters) { return counters.read(); });
-        now.requests_without_bucket = requests_without_bucket_.load(std::memory_order_relaxed);
-        return now;
-    }
+    [[nodiscard]] Snapshot snapshot() const;
 
     /// Begins anew, and returns what was counted until now: each event is in the result of one reset. Bytes that are
     /// held stay. Caches count for the whole process, so that their counters go on, and only this forgets what they
     /// counted before.
-    Snapshot reset() {
-        const std::scoped_lock lock(mutex_);
-        std::vector<CacheCounts> caches = cache_counts().read();
-        Snapshot before = collect(caches, [](ForecastCounters& counters) { return counters.reset(); });
-        before.requests_without_bucket = requests_without_bucket_.exchange(0, std::memory_order_relaxed);
-        caches_before_ = std::move(caches);
-        begin_ = Clock::now();
-        ++resets_;
-        return before;
-    }
+    Snapshot reset();
 
 private:
     using Clock = std::chrono::steady_clock;
@@ -111,3 +89,7 @@ private:
 };
 
 }  // namespace totograph::serve
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/serve/metrics/metrics_inl.hpp>
+#endif

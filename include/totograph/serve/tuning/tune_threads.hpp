@@ -2,15 +2,12 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <limits>
 #include <string>
 #include <vector>
 
-#include <totograph/graph/explain/text.hpp>
 #include <totograph/serve/backends/backend.hpp>
-#include <totograph/serve/metrics/seconds_text.hpp>
 #include <totograph/serve/synthetic_request.hpp>
 
 // With how many threads a forecast is fastest, by measurement.
@@ -45,17 +42,8 @@ double median_seconds(Timed timed, double too_slow) {
 }
 
 /// The same of forecasts of a request.
-inline double median_seconds(BucketForecaster& forecaster, const SyntheticRequest& request,
-                             double too_slow = std::numeric_limits<double>::infinity()) {
-    using Clock = std::chrono::steady_clock;
-    return median_seconds(
-        [&] {
-            const auto start = Clock::now();
-            (void)forecaster.forecast(request.series(), request.options());
-            return std::chrono::duration<double>(Clock::now() - start).count();
-        },
-        too_slow);
-}
+double median_seconds(BucketForecaster& forecaster, const SyntheticRequest& request,
+                      double too_slow = std::numeric_limits<double>::infinity());
 
 /// What was measured, and the number of threads to take.
 struct ThreadTuning {
@@ -91,14 +79,10 @@ ThreadTuning tune_threads(int most, Measure measure) {
 }
 
 /// `2 threads 63.2 ms, 1 thread 37.8 ms: takes 1`.
-inline std::string to_string(const ThreadTuning& tuning) {
-    std::string text;
-    for (const ThreadTuning::Trial& trial : tuning.trials) {
-        text += (text.empty() ? "" : ", ") +
-                totograph::detail::count_text(static_cast<std::size_t>(trial.threads), "thread", "threads") + " " +
-                seconds_text(trial.seconds);
-    }
-    return text + ": takes " + std::to_string(tuning.best);
-}
+std::string to_string(const ThreadTuning& tuning);
 
 }  // namespace totograph::serve::detail
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/serve/tuning/tune_threads_inl.hpp>
+#endif

@@ -13,6 +13,7 @@
 #include <totograph/exec/cpu/evaluate/evaluate_with_eigen.hpp>
 #include <totograph/exec/cpu/evaluate/tensor_data.hpp>
 #include <totograph/exec/cpu/shared_tensors.hpp>
+#include <totograph/exec/cpu/simd.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/op.hpp>

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <utility>
-#include <vector>
 
-#include <totograph/core/arena.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cpu/simd.hpp>
 
@@ -44,36 +40,11 @@ void multiply_rows(const double* a, Index k, const double* panel, double* out, s
 
 /// A B of floats, row-major: `a` is `[outer, inner]`, `b` `[inner, columns]`, `out` `[outer, columns]`. Each number is
 /// one chain of multiply-adds in double, in the order of `inner`, and rounded once at its end.
-inline void matmul_in_double(const float* a, const float* b, float* out, Index outer, Index inner, Index columns) {
-    using namespace matmul_detail;
-    const std::vector<double> left(a, a + outer * inner);
-    const Arena memory(static_cast<std::size_t>(inner * panel_columns) * sizeof(double));
-    auto* const panel = reinterpret_cast<double*>(memory.data());
-    alignas(buffer_alignment) double accumulators[rows_at_once * panel_columns];
-    for (Index column = 0; column < columns; column += panel_columns) {
-        const Index count = std::min(panel_columns, columns - column);
-        for (Index k = 0; k < inner; ++k) {
-            double* const end = std::copy_n(b + k * columns + column, count, panel + k * panel_columns);
-            std::fill_n(end, panel_columns - count, 0.0);
-        }
-        for (Index row = 0; row < outer;) {
-            const bool is_block = row + rows_at_once <= outer;
-            const Index rows = is_block ? rows_at_once : 1;
-            const double* const from = left.data() + row * inner;
-            if (is_block) {
-                multiply_rows(from, inner, panel, accumulators, std::make_integer_sequence<int, rows_at_once>());
-            } else {
-                multiply_rows(from, inner, panel, accumulators, std::make_integer_sequence<int, 1>());
-            }
-            for (Index i = 0; i < rows; ++i) {
-                std::transform(accumulators + i * panel_columns, accumulators + i * panel_columns + count,
-                               out + (row + i) * columns + column,
-                               [](double value) { return static_cast<float>(value); });
-            }
-            row += rows;
-        }
-    }
-}
+void matmul_in_double(const float* a, const float* b, float* out, Index outer, Index inner, Index columns);
 
 }  // namespace TOTOGRAPH_SIMD_NAMESPACE
 }  // namespace totograph::cpu
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/exec/cpu/gemm/matmul_in_double_inl.hpp>
+#endif

@@ -17,6 +17,7 @@
 #include <totograph/exec/cpu/kernels/movement_kernels.hpp>
 #include <totograph/exec/cpu/kernels/operand_access.hpp>
 #include <totograph/exec/cpu/kernels/student_t.hpp>
+#include <totograph/exec/cpu/simd.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>

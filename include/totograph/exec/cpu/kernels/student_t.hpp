@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-
 #include <totograph/core/random.hpp>
 #include <totograph/core/shape.hpp>
 
@@ -30,16 +28,10 @@ struct StudentTMixtureArguments {
 
 /// Draws one number for each time. One work item is one (series, variate, sample): the result depends on the
 /// parameters and the key alone, so items may run in any order, on any thread.
-inline void sample_student_t_mixture(const StudentTMixtureArguments& arguments) {
-    constexpr float certain = 1.0F;
-    SampleKey key = arguments.key;
-    for (Index time = 0; time < arguments.times; ++time, ++key.time) {
-        const bool is_mixture = arguments.probabilities != nullptr;
-        arguments.out[time * arguments.out_stride] = totograph::sample_student_t_mixture(
-            is_mixture ? static_cast<int>(arguments.components) : 1, arguments.df + time * arguments.df_stride,
-            arguments.loc + time * arguments.loc_stride, arguments.scale + time * arguments.scale_stride,
-            is_mixture ? arguments.probabilities + time * arguments.probabilities_stride : &certain, key);
-    }
-}
+void sample_student_t_mixture(const StudentTMixtureArguments& arguments);
 
 }  // namespace totograph::cpu
+
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#include <totograph/exec/cpu/kernels/student_t_inl.hpp>
+#endif

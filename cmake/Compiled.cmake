@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+# totograph::compiled: all of totograph::totograph, with the functions that do not depend on a model compiled once, into
+# a static library of your project, in place of once in each file.
+#
+#     target_link_libraries(app PRIVATE totograph::compiled)
+#
+# It is built when something links it. Use it for all targets of a program, or for none. It takes the flags of your whole
+# project, like CMAKE_CXX_FLAGS; those that you give to single targets, like -march, it needs, too:
+#
+#     target_compile_options(totograph_compiled PRIVATE -march=x86-64-v3)
+if(NOT TARGET totograph_compiled)
+    add_library(totograph_compiled STATIC EXCLUDE_FROM_ALL "${CMAKE_CURRENT_LIST_DIR}/compiled/compiled.cpp")
+    add_library(totograph::compiled ALIAS totograph_compiled)
+    target_link_libraries(totograph_compiled PUBLIC totograph::totograph)
+    target_compile_definitions(totograph_compiled PUBLIC TOTOGRAPH_SEPARATE_COMPILATION)
+    set_target_properties(totograph_compiled PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+endif()

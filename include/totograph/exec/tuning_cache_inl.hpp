@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <totograph/exec/tuning_cache.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <totograph/core/cache_counts.hpp>
+#include <totograph/core/inline.hpp>
+#include <totograph/core/log.hpp>
+#include <totograph/io/cache/cache_file.hpp>
+#include <totograph/io/cache/cache_folder.hpp>
+#include <totograph/io/text.hpp>
+
+namespace totograph {
+
+TOTOGRAPH_INLINE std::string to_string(const TuningCacheReport& report) {
+    std::string text = std::to_string(report.hits) + " from the file, " + std::to_string(report.misses) +
+                       " measured, " + std::to_string(report.repeats) + " known already";
+    text += report.refused == 0 ? "" : ", " + std::to_string(report.refused) + " of the file refused";
+    text += report.path.empty() ? "; no file" : "; " + report.path;
+    text += report.ignored.empty() ? "" : "; " + report.ignored;
+    return text + (report.not_written.empty() ? "" : "; " + report.not_written);
+}
+
+TOTOGRAPH_INLINE TuningCache::TuningCache(const io::CacheFolder& folder, std::string_view name, std::string identity)
+    : identity_(std::move(identity)) {
+    if (folder.path.empty()) {
+        report_.ignored = folder.missing;
+        return;
+    }
+    path_ = folder.path / file_name(name, identity_);
+    report_.path = path_.string();
+    io::CacheContent content = io::read_cache_file(path_, identity_);
+    report_.ignored = content.ignored;
+    if (!content.ignored.empty()) {
+        counts_.add_ignored(content.ignored);
+        log(LogTopic::tuning, [&] { return content.ignored; });
+    }
+    for (auto& [key, choice] : content.records) {
+        choices_.emplace(key, Choice{std::move(choice), Origin::unchecked});
+    }
+}
+
+TOTOGRAPH_INLINE void TuningCache::save() {
+    if (!is_unsaved_ || path_.empty()) {
+        return;
+    }
+    io::CacheRecords added;
+    io::CacheRecords corrected;
+    for (const auto& [key, choice] : choices_) {
+        if (choice.origin == Origin::process) {
+            (refused_.contains(key) ? corrected : added).emplace(key, choice.bytes);
+        }
+    }
+    const std::size_t kept = added.size() + corrected.size();
+    report_.not_written = io::update_cache_file(path_, identity_, std::move(added), corrected);
+    is_unsaved_ = !report_.not_written.empty();
+    log(LogTopic::tuning, [&] {
+        return is_unsaved_ ? report_.not_written
+                           : std::to_string(kept) + (kept == 1 ? " choice is" : " choices are") + " kept in " +
+                                 io::in_quotes(path_.string(), io::longest_quote);
+    });
+    if (!is_unsaved_) {
+        refused_.clear();
+    }
+}
+
+TOTOGRAPH_INLINE std::string TuningCache::file_name(std::string_view name, std::string_view identity) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    constexpr std::size_t longest = 64;
+    std::string result;
+    for (const char character : name.substr(0, longest)) {
+        const bool is_digit = character >= '0' && character <= '9';
+        const bool is_upper = character >= 'A' && character <= 'Z';
+        const bool is_plain = is_digit || (character >= 'a' && character <= 'z');
+        result += is_upper ? static_cast<char>(character - 'A' + 'a') : is_plain ? character : '-';
+    }
+    result += '-' + std::to_string(io::cache_format) + '-';
+    const std::uint64_t sum = io::checksum_of(identity);
+    for (unsigned shift = 64; shift > 0; shift -= 4) {
+        result += digits[sum >> (shift - 4) & 15U];
+    }
+    return result + ".cache";
+}
+
+}  // namespace totograph

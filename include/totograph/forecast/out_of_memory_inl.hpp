@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <totograph/forecast/out_of_memory.hpp>
+
+#include <string>
+
+#include <totograph/core/error.hpp>
+#include <totograph/core/inline.hpp>
+#include <totograph/core/machine_memory.hpp>
+#include <totograph/graph/explain/text.hpp>
+
+namespace totograph::forecast_detail {
+
+TOTOGRAPH_INLINE void reject_memory(const std::string& what, double bytes) {
+    const auto text = [](double size) {
+        return totograph::detail::with_unit(size, 1024, {"B", "KiB", "MiB", "GiB", "TiB"});
+    };
+    throw Error(ErrorCode::out_of_memory, "forecast: " + what + " takes " + text(bytes) + ", and this machine has " +
+                                              text(machine_memory()) +
+                                              " of memory, not all of it free; ask for less, or in several requests.");
+}
+
+}  // namespace totograph::forecast_detail

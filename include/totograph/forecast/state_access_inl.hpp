@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <totograph/forecast/state_access.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/error.hpp>
+#include <totograph/core/inline.hpp>
+#include <totograph/core/shape.hpp>
+
+namespace totograph::forecast_detail {
+
+TOTOGRAPH_INLINE void check_state(std::string_view state, DType stored, const Shape& shape, DType given,
+                                  std::size_t count) {
+    if (given != stored || count != static_cast<std::size_t>(shape.size())) {
+        throw Error(ErrorCode::invalid_argument,
+                    "The state '" + std::string(state) + "' is stored as " + std::string(name(stored)) + " " +
+                        to_string(shape) + ", but " + std::to_string(count) + " elements of " +
+                        std::string(name(given)) + " were given; use its own type and size.");
+    }
+}
+
+}  // namespace totograph::forecast_detail

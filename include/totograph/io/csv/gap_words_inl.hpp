@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <totograph/io/csv/gap_words.hpp>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <totograph/core/inline.hpp>
+#include <totograph/io/csv/decimal.hpp>
+
+namespace totograph::io {
+
+TOTOGRAPH_INLINE GapWords::GapWords(const std::vector<std::string>& more)
+    : words_{"nan",
+             "-nan",
+             "+nan",
+             "na",
+             "n/a",
+             "#n/a",
+             "<na>",
+             "null",
+             "nil",
+             "none",
+             "-",
+             "--",
+             "\\n",
+             "nat",
+             "inf",
+             "-inf",
+             "+inf",
+             "infinity",
+             "-infinity",
+             "+infinity",
+             "undefined",
+             "missing",
+             "\xe2\x80\x93",
+             "\xe2\x80\x94",
+             "\xe2\x88\x9e",
+             "-\xe2\x88\x9e"} {
+    for (const std::string& word : more) {
+        words_.insert(lower_case(word));
+        has_numbers_ = has_numbers_ || parse_decimal(word).kind == DecimalKind::number;
+        longest_ = std::max(longest_, word.size());
+    }
+}
+
+TOTOGRAPH_INLINE std::string GapWords::lower_case(std::string_view text) {
+    std::string lower(text);
+    std::transform(lower.begin(), lower.end(), lower.begin(), [](char letter) {
+        return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+    });
+    return lower;
+}
+
+}  // namespace totograph::io

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <totograph/io/csv/long_form.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <totograph/core/error.hpp>
+#include <totograph/core/inline.hpp>
+#include <totograph/io/csv/names.hpp>
+#include <totograph/io/csv/table.hpp>
+#include <totograph/io/text.hpp>
+
+namespace totograph::io {
+
+TOTOGRAPH_INLINE Table pivot(Table rows, const std::vector<std::string>& series, std::string_view file_name) {
+    const std::string file = in_quotes(file_name, longest_quote);
+    if (!rows.clock.is_known()) {
+        throw Error(ErrorCode::invalid_file,
+                    "The file " + file +
+                        " has no column of times, which tell the values of its series that belong "
+                        "together. Name it (--time COLUMN).");
+    }
+    std::vector<std::int64_t> times = rows.clock.times;
+    std::sort(times.begin(), times.end());
+    times.erase(std::unique(times.begin(), times.end()), times.end());
+    std::unordered_map<std::string_view, std::size_t> columns;
+    std::vector<std::string> names;
+    for (const std::string& name : series) {
+        if (columns.emplace(name, names.size()).second) {
+            names.push_back(name);
+        }
+    }
+    const std::size_t most_cells = std::max<std::size_t>(64 * series.size(), 1'000'000);
+    if (names.size() > most_cells / times.size()) {
+        throw Error(ErrorCode::invalid_file, "The file " + file + " has " + std::to_string(names.size()) +
+                                                 " series at " + std::to_string(times.size()) +
+                                                 " times, of which hardly any is known. Name other columns to tell the "
+                                                 "series apart (--series COLUMN).");
+    }
+    Table table;
+    table.timestamp_name = std::move(rows.timestamp_name);
+    table.columns.assign(names.size(), std::vector<double>(times.size(), std::numeric_limits<double>::quiet_NaN()));
+    std::vector<std::vector<bool>> is_known(names.size(), std::vector<bool>(times.size()));
+    table.timestamps.resize(times.size());
+    std::size_t repeated = 0;
+    for (std::size_t i = 0; i < series.size(); ++i) {
+        const auto row =
+            static_cast<std::size_t>(std::lower_bound(times.begin(), times.end(), rows.clock.times[i]) - times.begin());
+        const std::size_t column = columns.at(series[i]);
+        if (table.timestamps[row].empty()) {
+            table.timestamps[row] = std::move(rows.timestamps[i]);
+        }
+        if (is_known[column][row]) {
+            ++repeated;
+            continue;
+        }
+        is_known[column][row] = true;
+        table.columns[column][row] = rows.columns[0][i];
+    }
+    std::vector<std::string> reserved = {table.timestamp_name};
+    reserved.insert(reserved.end(), names.begin(), names.end());
+    reserved = unique_names(std::move(reserved)).names;
+    table.names.assign(std::make_move_iterator(reserved.begin() + 1), std::make_move_iterator(reserved.end()));
+    table.units.assign(table.names.size(), rows.units.empty() ? "" : rows.units[0]);
+    table.notes = std::move(rows.notes);
+    table.clock = std::move(rows.clock);
+    table.clock.times = std::move(times);
+    if (repeated > 0) {
+        table.notes.push_back("The file " + file + " has " + std::to_string(repeated) +
+                              (repeated == 1 ? " value" : " values") +
+                              " of a series at a time that has one already; the first of each is kept.");
+    }
+    return table;
+}
+
+}  // namespace totograph::io

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <totograph/io/time/time_step.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <totograph/core/inline.hpp>
+#include <totograph/io/time/clock.hpp>
+#include <totograph/io/time/month_rule.hpp>
+
+namespace totograph::io {
+namespace detail {
+
+TOTOGRAPH_INLINE std::int64_t month_step(const std::vector<std::int64_t>& instants, const MonthRule& rule) {
+    std::vector<std::int64_t> intervals;
+    for (std::size_t i = 1; i < instants.size(); ++i) {
+        intervals.push_back(rule.month_of(instants[i]) - rule.month_of(instants[i - 1]));
+    }
+    const std::int64_t shortest = *std::min_element(intervals.begin(), intervals.end());
+    const bool is_even = std::all_of(intervals.begin(), intervals.end(),
+                                     [&](std::int64_t interval) { return interval % shortest == 0; });
+    return is_even ? shortest : 0;
+}
+
+}  // namespace detail
+}  // namespace totograph::io
+
+namespace totograph::io {
+
+TOTOGRAPH_INLINE TimeStep find_time_step(const Clock& clock) {
+    if (!clock.is_known() || clock.times.size() < 2) {
+        return {};
+    }
+    if (clock.kind == Clock::Kind::instants) {
+        if (const std::optional<MonthRule> rule = find_month_rule(clock.times, clock.style.offset_seconds)) {
+            if (const std::int64_t months = detail::month_step(clock.times, *rule)) {
+                return {TimeStep::Kind::months, months, *rule};
+            }
+        }
+    }
+    std::vector<std::int64_t> differences;
+    differences.reserve(clock.times.size() - 1);
+    for (std::size_t i = 1; i < clock.times.size(); ++i) {
+        differences.push_back(time_between(clock.times[i - 1], clock.times[i]));
+    }
+    std::sort(differences.begin(), differences.end());
+    const std::int64_t median = differences[differences.size() / 2];
+    if (median <= 0) {
+        return {};
+    }
+    const auto first = std::lower_bound(differences.begin(), differences.end(), median - median / 10);
+    const auto last =
+        std::upper_bound(first, differences.end(), median + std::min(median / 10, Clock::latest - median));
+    if (2 * (last - first) < static_cast<std::ptrdiff_t>(differences.size())) {
+        return {};
+    }
+    std::int64_t step = median;
+    std::ptrdiff_t most = 1;
+    for (auto run = first; run != last;) {
+        const auto end = std::upper_bound(run, last, *run);
+        step = end - run > most ? *run : step;
+        most = std::max(most, end - run);
+        run = end;
+    }
+    return {.kind = TimeStep::Kind::even, .length = step};
+}
+
+}  // namespace totograph::io

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <totograph/io/time/timestamp.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <totograph/core/inline.hpp>
+#include <totograph/io/time/named_date.hpp>
+
+namespace totograph::io {
+namespace detail {
+
+TOTOGRAPH_INLINE std::size_t FieldReader::numeral(std::size_t most, std::int64_t& value) {
+    value = 0;
+    std::size_t count = 0;
+    for (; count < most && count < text_.size() && text_[count] >= '0' && text_[count] <= '9'; ++count) {
+        value = value * 10 + (text_[count] - '0');
+    }
+    text_.remove_prefix(count);
+    return count;
+}
+
+TOTOGRAPH_INLINE bool FieldReader::symbol(char wanted) {
+    if (text_.empty() || text_.front() != wanted) {
+        return false;
+    }
+    text_.remove_prefix(1);
+    return true;
+}
+
+TOTOGRAPH_INLINE bool FieldReader::word(std::string_view wanted) {
+    const bool is_there = text_.starts_with(wanted);
+    text_.remove_prefix(is_there ? wanted.size() : 0);
+    return is_there;
+}
+
+TOTOGRAPH_INLINE bool read_date(FieldReader& reader, DateFields& fields, TimestampStyle& style) {
+    const std::size_t first = reader.numeral(4, fields.parts[0]);
+    fields.begins_with_year = first == 4;
+    style.date_separator = reader.symbol('-') ? '-' : reader.symbol('/') ? '/' : '.';
+    if ((first != 4 && first != 2 && first != 1) || (style.date_separator == '.' && !reader.symbol('.'))) {
+        return false;
+    }
+    const std::size_t second = reader.numeral(2, fields.parts[1]);
+    if (second == 0) {
+        return false;
+    }
+    if (!reader.symbol(style.date_separator)) {
+        fields.parts[2] = 1;
+        style.has_day = false;
+        // "2026.11" is a number.
+        return fields.begins_with_year && second == 2 && style.date_separator != '.' && reader.done();
+    }
+    const std::size_t third = reader.numeral(4, fields.parts[2]);
+    const bool has_year = fields.begins_with_year ? third == 1 || third == 2 : third == 2 || third == 4;
+    style.has_century = fields.begins_with_year || third == 4;
+    style.has_two_digits = second == 2 && (fields.begins_with_year ? third : first) == 2;
+    if (!style.has_century) {
+        fields.parts[2] += fields.parts[2] < 69 ? 2000 : 1900;
+    }
+    return has_year;
+}
+
+TOTOGRAPH_INLINE bool read_fraction(FieldReader& reader, TimestampStyle& style, std::int64_t& nanoseconds) {
+    std::int64_t digit = 0;
+    std::int64_t unit = nanoseconds_per_second / 10;
+    while (reader.digits(1, digit)) {
+        nanoseconds += digit * unit;
+        unit /= 10;
+        if (++style.fraction_digits > 9) {
+            return false;
+        }
+    }
+    return style.fraction_digits > 0;
+}
+
+TOTOGRAPH_INLINE bool read_half_day(FieldReader& reader, TimestampStyle& style, std::int64_t& hours) {
+    const std::string_view blank = reader.rest().starts_with(' ') ? " " : "";
+    const std::string_view letters = reader.rest().substr(blank.size(), 2);
+    const bool is_morning = letters == "AM" || letters == "am";
+    const bool is_evening = letters == "PM" || letters == "pm";
+    if (!is_morning && !is_evening) {
+        return true;
+    }
+    style.half_day = std::string(blank) + (letters[0] < 'a' ? "AM" : "am");
+    reader.word(std::string(blank) + std::string(letters));
+    const bool is_hour = hours >= 1 && hours <= 12;
+    hours = hours % 12 + (is_evening ? 12 : 0);
+    return is_hour;
+}
+
+TOTOGRAPH_INLINE bool read_zone(FieldReader& reader, TimestampStyle& style) {
+    style.zone = std::string(reader.rest());
+    reader.symbol(' ');
+    if (reader.done() || reader.symbol('Z') || reader.word("UTC") || reader.word("GMT")) {
+        return reader.done() && !style.zone.ends_with(' ');
+    }
+    const std::int64_t sign = reader.symbol('-') ? -1 : reader.symbol('+') ? 1 : 0;
+    std::int64_t hours = 0;
+    std::int64_t minutes = 0;
+    if (sign == 0 || !reader.digits(2, hours)) {
+        return false;
+    }
+    if (!reader.done()) {
+        reader.symbol(':');
+        if (!reader.digits(2, minutes)) {
+            return false;
+        }
+    }
+    style.offset_seconds = sign * (hours * 3600 + minutes * 60);
+    return reader.done() && hours < 24 && minutes < 60;
+}
+
+TOTOGRAPH_INLINE bool read_time(FieldReader& reader, TimestampStyle& style, std::int64_t& nanoseconds) {
+    style.has_time = true;
+    style.separator = reader.word("T") ? "T" : reader.word(", ") ? ", " : " ";
+    if (style.separator == " " && !reader.symbol(' ')) {
+        return false;
+    }
+    std::int64_t hours = 0, minutes = 0, seconds = 0, fraction = 0;
+    const std::size_t hour_digits = reader.numeral(2, hours);
+    style.has_two_digit_hours = hour_digits == 2;
+    if (hour_digits == 0 || !reader.symbol(':') || !reader.digits(2, minutes)) {
+        return false;
+    }
+    if (reader.symbol(':')) {
+        style.has_seconds = true;
+        if (!reader.digits(2, seconds)) {
+            return false;
+        }
+        const bool has_fraction = reader.symbol('.') || reader.symbol(',');
+        if (has_fraction && !read_fraction(reader, style, fraction)) {
+            return false;
+        }
+    }
+    if (!read_half_day(reader, style, hours) || !read_zone(reader, style) || hours > 23 || minutes > 59 ||
+        seconds > 60) {
+        return false;
+    }
+    nanoseconds = (hours * 3600 + minutes * 60 + seconds) * nanoseconds_per_second + fraction;
+    return true;
+}
+
+TOTOGRAPH_INLINE std::optional<std::chrono::sys_days> day_of(std::int64_t year, std::int64_t month, std::int64_t day) {
+    const std::chrono::year_month_day date{std::chrono::year(static_cast<int>(year)),
+                                           std::chrono::month(static_cast<unsigned>(month)),
+                                           std::chrono::day(static_cast<unsigned>(day))};
+    if (!date.ok() || year < 1700 || year > 2250) {
+        return std::nullopt;
+    }
+    return std::chrono::sys_days(date);
+}
+
+TOTOGRAPH_INLINE std::optional<Timestamp> read_behind_date(const std::optional<std::chrono::sys_days>& day,
+                                                           std::string_view rest, Timestamp stamp) {
+    FieldReader reader(rest);
+    std::int64_t nanoseconds = 0;
+    if (!day || (!reader.done() && !read_time(reader, stamp.style, nanoseconds))) {
+        return std::nullopt;
+    }
+    const std::int64_t seconds = day->time_since_epoch().count() * seconds_per_day - stamp.style.offset_seconds;
+    stamp.instant = seconds * nanoseconds_per_second + nanoseconds;
+    return stamp;
+}
+
+}  // namespace detail
+}  // namespace totograph::io
+
+namespace totograph::io {
+
+TOTOGRAPH_INLINE DateReading date_reading(std::string_view text) {
+    detail::FieldReader reader(text);
+    detail::DateFields fields;
+    TimestampStyle style;
+    std::int64_t time = 0;
+    if (!detail::read_date(reader, fields, style) || fields.begins_with_year ||
+        (!reader.done() && !detail::read_time(reader, style, time))) {
+        return {};
+    }
+    const auto& [first, second, year] = fields.parts;
+    // Only days and never months come first before points.
+    return {.can_be_month_first = style.date_separator != '.' && detail::day_of(year, first, second).has_value(),
+            .can_be_day_first = detail::day_of(year, second, first).has_value()};
+}
+
+TOTOGRAPH_INLINE std::optional<Timestamp> parse_timestamp(std::string_view text, DateOrder order) {
+    Timestamp stamp;
+    TimestampStyle& style = stamp.style;
+    if (const std::optional<NamedDate> named = take_named_date(text)) {
+        style.pattern = named->pattern;
+        style.has_day = named->has_day;
+        return detail::read_behind_date(detail::day_of(named->year, named->month, named->day), text, std::move(stamp));
+    }
+    detail::FieldReader reader(text);
+    detail::DateFields fields;
+    if (!detail::read_date(reader, fields, style)) {
+        return std::nullopt;
+    }
+    style.order = fields.begins_with_year ? DateOrder::year_first : order;
+    if (!fields.begins_with_year && order == DateOrder::year_first) {
+        return std::nullopt;
+    }
+    const auto& [first, second, third] = fields.parts;
+    const auto day = style.order == DateOrder::year_first    ? detail::day_of(first, second, third)
+                     : style.order == DateOrder::month_first ? detail::day_of(third, first, second)
+                                                             : detail::day_of(third, second, first);
+    return detail::read_behind_date(day, reader.rest(), std::move(stamp));
+}
+
+TOTOGRAPH_INLINE ClockTime clock_time(std::int64_t instant, std::int64_t offset_seconds) {
+    using namespace std::chrono;
+    // In seconds first: near the ends of the range an instant has no room for the offset.
+    std::int64_t second = instant / nanoseconds_per_second;
+    std::int64_t nanosecond = instant % nanoseconds_per_second;
+    if (nanosecond < 0) {
+        --second;
+        nanosecond += nanoseconds_per_second;
+    }
+    second += offset_seconds;
+    std::int64_t day_number = second / seconds_per_day;
+    if (second % seconds_per_day < 0) {
+        --day_number;
+    }
+    return {year_month_day(sys_days(days(static_cast<int>(day_number)))),
+            (second - day_number * seconds_per_day) * nanoseconds_per_second + nanosecond};
+}
+
+TOTOGRAPH_INLINE std::string time_of_day_text(std::int64_t nanosecond_of_day, const TimestampStyle& style) {
+    const std::int64_t second_of_day = nanosecond_of_day / nanoseconds_per_second;
+    std::int64_t hour = second_of_day / 3600;
+    const bool is_evening = hour >= 12;
+    if (!style.half_day.empty()) {
+        hour = hour % 12 == 0 ? 12 : hour % 12;
+    }
+    std::string text = style.has_two_digit_hours ? two_digits(hour) : std::to_string(hour);
+    text += ":" + two_digits(second_of_day / 60 % 60);
+    if (style.has_seconds) {
+        text += ":" + two_digits(second_of_day % 60);
+    }
+    if (style.fraction_digits > 0) {
+        std::string fraction = std::to_string(nanosecond_of_day % nanoseconds_per_second);
+        fraction.insert(0, 9 - fraction.size(), '0');
+        text += "." + fraction.substr(0, static_cast<std::size_t>(style.fraction_digits));
+    }
+    std::string half_day = style.half_day;
+    if (is_evening) {
+        std::replace(half_day.begin(), half_day.end(), 'A', 'P');
+        std::replace(half_day.begin(), half_day.end(), 'a', 'p');
+    }
+    return text + half_day;
+}
+
+TOTOGRAPH_INLINE std::string date_text(const std::chrono::year_month_day& date, const TimestampStyle& style) {
+    if (!style.pattern.empty()) {
+        return named_date_text(date, style.pattern);
+    }
+    const auto part = [&](unsigned value) { return style.has_two_digits ? two_digits(value) : std::to_string(value); };
+    std::array<char, 16> year{};
+    std::snprintf(year.data(), year.size(), "%04d", static_cast<int>(date.year()));
+    const std::string years = style.has_century ? year.data() : year.data() + 2;
+    const std::string month = part(static_cast<unsigned>(date.month()));
+    const std::string day = part(static_cast<unsigned>(date.day()));
+    const std::string mark(style.date_separator == '\0' ? 0 : 1, style.date_separator);
+    switch (style.order) {
+        case DateOrder::month_first: return month + mark + day + mark + years;
+        case DateOrder::day_first: return day + mark + month + mark + years;
+        case DateOrder::year_first: break;
+    }
+    return years + mark + month + (style.has_day ? mark + day : "");
+}
+
+TOTOGRAPH_INLINE std::string timestamp_text(std::int64_t instant, const TimestampStyle& style) {
+    const ClockTime clock = clock_time(instant, style.offset_seconds);
+    if (!style.has_time) {
+        return date_text(clock.date, style);
+    }
+    return date_text(clock.date, style) + style.separator + time_of_day_text(clock.nanosecond_of_day, style) +
+           style.zone;
+}
+
+}  // namespace totograph::io

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <totograph/serve/routing.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <totograph/core/error.hpp>
+#include <totograph/core/inline.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/forecast/bucket.hpp>
+#include <totograph/io/text.hpp>
+#include <totograph/serve/backends/backend.hpp>
+#include <totograph/serve/backends/backend_registry.hpp>
+#include <totograph/serve/mode.hpp>
+#include <totograph/serve/served_backend.hpp>
+#include <totograph/serve/service_options.hpp>
+
+namespace totograph::serve::detail {
+
+TOTOGRAPH_INLINE std::shared_ptr<const Backend> pick_backend(const BackendRegistry& registry, std::string_view name,
+                                                             const BackendResources& resources) {
+    std::string reasons;
+    const auto is_available = [&](const Backend& backend) {
+        const std::string reason = backend.unavailable(resources);
+        reasons += reason.empty() ? "" : " " + io::in_quotes(backend.name()) + ": " + reason;
+        return reason.empty();
+    };
+    if (!name.empty()) {
+        auto backend = registry.get(name);
+        if (is_available(*backend)) {
+            return backend;
+        }
+        throw Error(ErrorCode::device_failure,
+                    "A backend cannot be used on this machine." + reasons + " Remedy this, or pick another backend.");
+    }
+    for (const auto& backend : registry.all()) {
+        if (is_available(*backend)) {
+            return backend;
+        }
+    }
+    throw Error(ErrorCode::device_failure,
+                registry.all().empty() ? std::string("The registry of backends is empty. Add a backend first, such as "
+                                                     "with add_cpu_backend.")
+                                       : "No backend of the registry can be used on this machine." + reasons);
+}
+
+TOTOGRAPH_INLINE Routing::Routing(const BackendRegistry& registry, const ServiceOptions& options) {
+    const std::string forced = options.reads_backend_of_environment ? backend_of_environment() : "";
+    const std::size_t common =
+        add(pick_backend(registry, forced.empty() ? options.backend : forced, options.resources));
+    Index above = 0;
+    for (const Route& route : options.routes) {
+        if (route.max_batch <= above) {
+            throw Error(ErrorCode::invalid_argument,
+                        "A route for requests of at most " + std::to_string(route.max_batch) + " series follows " +
+                            (above == 0 ? "the start" : "one of " + std::to_string(above)) +
+                            "; max_batch is at least 1 and ascends. Put the routes in order.");
+        }
+        const std::size_t backend = route.backend.empty() || !forced.empty()
+                                        ? common
+                                        : add(pick_backend(registry, route.backend, options.resources));
+        routes.push_back({above, route.max_batch, backend, route.mode});
+        above = route.max_batch;
+    }
+    routes.push_back({above, std::numeric_limits<Index>::max(), common, {}});
+}
+
+TOTOGRAPH_INLINE std::vector<ResolvedRoute> Routing::routes_in(Mode wanted) const {
+    std::vector<ResolvedRoute> result = routes;
+    for (ResolvedRoute& route : result) {
+        route.mode = effective_mode(route.own_mode.value_or(wanted));
+        require_mode(*backends[route.backend].backend, route.mode);
+    }
+    return result;
+}
+
+TOTOGRAPH_INLINE const ResolvedRoute& Routing::of(Index batch) const noexcept {
+    std::size_t which = 0;
+    while (which + 1 < routes.size() && batch > routes[which].max_batch) {
+        ++which;
+    }
+    return routes[which];
+}
+
+TOTOGRAPH_INLINE const ResolvedRoute& Routing::to(const Bucket& bucket, std::string_view backend) const {
+    const auto leads_there = [&](const ResolvedRoute& route) {
+        const ServedBackend& served = backends[route.backend];
+        return (backend.empty() || served.name == backend) &&
+               std::find(served.buckets.begin(), served.buckets.end(), bucket) != served.buckets.end();
+    };
+    if (const ResolvedRoute& usual = of(bucket.batch); leads_there(usual)) {
+        return usual;
+    }
+    const auto found = std::find_if(routes.begin(), routes.end(), leads_there);
+    if (found == routes.end()) {
+        throw Error(ErrorCode::invalid_argument, "No route of this service leads to a backend " +
+                                                     io::in_quotes(backend) + " that has the size " +
+                                                     to_string(bucket) + ". Name another backend, or none.");
+    }
+    return *found;
+}
+
+TOTOGRAPH_INLINE std::size_t Routing::add(std::shared_ptr<const Backend> backend) {
+    for (std::size_t i = 0; i < backends.size(); ++i) {
+        if (backends[i].backend == backend) {
+            return i;
+        }
+    }
+    backends.emplace_back(std::move(backend));
+    if (backends.back().buckets.empty()) {
+        throw Error(ErrorCode::invalid_argument, "The backend " + io::in_quotes(backends.back().name) +
+                                                     " has no compiled sizes. Compile it with at least one.");
+    }
+    return backends.size() - 1;
+}
+
+}  // namespace totograph::serve::detail

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <totograph/serve/turn_lock.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+#include <totograph/core/error.hpp>
+#include <totograph/core/inline.hpp>
+
+namespace totograph::serve::detail {
+
+TOTOGRAPH_INLINE void TurnLock::lock() {
+    const std::thread::id caller = std::this_thread::get_id();
+    // No order is needed: what a thread wrote itself it sees, and no other writes this thread's id.
+    if (owner_.load(std::memory_order_relaxed) == caller) {
+        throw Error(ErrorCode::invalid_argument,
+                    "A ForecastService was called by what it was running itself, a backend or a log sink; it "
+                    "serves one call at a time, so this one would wait for ever. Call it when its forecast is "
+                    "over, or call another service.");
+    }
+    const std::uint32_t mine = next_.fetch_add(1, std::memory_order_relaxed);
+    std::uint32_t now = turn_.load(std::memory_order_acquire);
+    while (now != mine) {
+        turn_.wait(now, std::memory_order_acquire);
+        now = turn_.load(std::memory_order_acquire);
+    }
+    owner_.store(caller, std::memory_order_relaxed);
+}
+
+TOTOGRAPH_INLINE std::uint32_t TurnLock::waiting() const noexcept {
+    // First, and with an order: a turn that is seen is of a thread whose coming is seen, too.
+    const std::uint32_t turn = turn_.load(std::memory_order_acquire);
+    const std::uint32_t taken = next_.load(std::memory_order_relaxed) - turn;
+    return taken > 0 ? taken - 1 : 0;
+}
+
+}  // namespace totograph::serve::detail
