@@ -12,6 +12,7 @@
 
 #include <totograph/core/error.hpp>
 #include <totograph/diagnostics/verify.hpp>
+#include <totograph/diagnostics/verify/backends.hpp>
 #include <totograph/serve/backends/backend_registry.hpp>
 #include <totograph/serve/build_identity.hpp>
 

@@ -16,6 +16,8 @@
 #include <nlohmann/json.hpp>
 
 #include <totograph/diagnostics/verify.hpp>
+#include <totograph/diagnostics/verify/backends.hpp>
+#include <totograph/diagnostics/verify/caches.hpp>
 #include <totograph/io/cache/cache_file.hpp>
 #include <totograph/io/cache/weight_file.hpp>
 

@@ -25,6 +25,7 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/error.hpp>
 #include <totograph/core/log.hpp>
+#include <totograph/exec/cpu/host_matmul.hpp>
 #include <totograph/exec/cpu/prepared_weights.hpp>
 #include <totograph/exec/prepared_cache.hpp>
 #include <totograph/exec/row_major_weights.hpp>

@@ -15,7 +15,7 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cpu/evaluate/evaluate.hpp>
-#include <totograph/exec/cpu/prepared_weights.hpp>
+#include <totograph/exec/cpu/host_matmul.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>

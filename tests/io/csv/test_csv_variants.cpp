@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <totograph/io/csv/csv.hpp>
+#include <totograph/io/csv/text_encoding.hpp>
 
 #include "io/support.hpp"
 
