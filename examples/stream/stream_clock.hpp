@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include <totograph/io/csv/decimal.hpp>
 #include <totograph/io/time/clock.hpp>
 #include <totograph/io/time/timestamp.hpp>
 

@@ -10,6 +10,7 @@
 
 #include <totograph/core/error.hpp>
 #include <totograph/io/csv/csv.hpp>
+#include <totograph/io/csv/writer.hpp>
 
 #include "require.hpp"
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <totograph/core/exact_math.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/results/result_memory.hpp>
 

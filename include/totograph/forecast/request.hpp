@@ -6,6 +6,7 @@
 #include <string>
 
 #include <totograph/core/error.hpp>
+#include <totograph/core/exact_math.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/series.hpp>
