@@ -54,9 +54,9 @@ StressResult ablate(const Options& options, const std::vector<serve::StressData>
     const std::filesystem::path checkpoint = checkpoint_or_demo(options.checkpoint);
 #ifdef TOTOGRAPH_ABLATION_CUDA
     if (options.backend == "cuda") {
-        const auto variants = device_ablation_variants(checkpoint, 0);
+        const auto variants = device_ablations(checkpoint, 0);
         stage = Stage::forecast;
-        return run_ablation(variants, device_ablation_bucket, options, data, serve::build_identity());
+        return run_ablations(variants, options, data, serve::build_identity());
     }
 #endif
     if (!options.backend.empty() && options.backend != "cpu") {
@@ -64,9 +64,9 @@ StressResult ablate(const Options& options, const std::vector<serve::StressData>
         detail::reject("--ablate has no variants for --backend '" + options.backend +
                        "' in this program; use cpu, or cuda in a build with -DTOTOGRAPH_CUDA=ON.");
     }
-    const auto variants = ablation_variants(checkpoint, options.threads);
+    const auto variants = ablations(checkpoint, options.threads);
     stage = Stage::forecast;
-    return run_ablation(variants, ablation_bucket, options, data, serve::build_identity());
+    return run_ablations(variants, options, data, serve::build_identity());
 #else
     (void)options;
     (void)data;

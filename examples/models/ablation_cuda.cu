@@ -14,7 +14,7 @@
 
 namespace examples {
 
-std::vector<totograph::serve::Variant> device_ablation_variants(const std::filesystem::path& checkpoint, int device) {
+std::vector<Ablation> device_ablations(const std::filesystem::path& checkpoint, int device) {
     using namespace device_variants;
     using totograph::cuda::Capture;
     using totograph::cuda::Execution;
@@ -49,7 +49,7 @@ std::vector<totograph::serve::Variant> device_ablation_variants(const std::files
     run("regional capture", "one graph for all, in place of one for each layer", {.capture = Capture::regional});
     run("loop on the device", "further patches unrolled in the graph", {.capture = Capture::device_loop});
     run("no capture", "graphs in place of launches one by one", {.capture = Capture::none});
-    return variants;
+    return {{device_ablation_bucket, std::move(variants)}};
 }
 
 }  // namespace examples

@@ -30,7 +30,8 @@ of its size. It is cut from the columns of the files, at other rows each time. T
   jumps       no more sampled futures drew another component of the mixture than eager's than rounding explains
   repeats     a request that is repeated gives the same bits
   recaptures  nothing was built or captured after warm-up
-  speed       the median latency of no request is more than --slowest times that of eager
+  speed       the mode takes no longer than the planned program without it, by the lower quartile of each size:
+              than mode default, with the same threads and kernels; default itself, on a device, than eager
   memory      no more is held than was planned
   growth      nothing grows while requests repeat
   caches      no cache file had to be ignored
@@ -133,7 +134,7 @@ inline void add_thresholds(CLI::App& app, Options& options) {
         ->group("Thresholds");
     number("--mae", options.mae, "Mean deviation, of a series' scale (default: 1e-4, bf16 5e-3)");
     number("--jumps", options.jumps, "Share of drawn values after which a future may differ\n(default: 5e-5)");
-    number("--slowest", options.slowest, "Latency, of eager's (default: 1)");
+    number("--slowest", options.slowest, "Latency, of the planned program's (default: 1.1)");
     number("--growth", options.growth, "MiB that the process may grow by (default: 16)");
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -91,12 +92,28 @@ inline StressResult run_stress(const totograph::serve::BackendRegistry& registry
                                  .build = build,
                                  .progress = progress};
     stress_options.probes.device_memory = device_memory;
-    StressReport report = stress(tested, baseline, stress_options, data);
+    // On a device, what `default` adds is that launches are not waited for; on the host it is the program itself.
+    std::optional<Mode> planned_in = tested.mode() == Mode::standard && tested.backend().starts_with("cuda")
+                                         ? std::optional(Mode::eager)
+                                         : planned_mode(tested.mode());
+    if (planned_in && registry.get(tested.backend())->describe(*planned_in).empty()) {
+        planned_in.reset();
+    }
+    std::optional<ForecastService> planned;
+    if (planned_in) {
+        planned.emplace(registry, detail::service_options(options, tested.backend(), *planned_in));
+    }
+    StressReport report = stress(tested, baseline, stress_options, data, planned ? &*planned : nullptr);
     const auto describe = [&](const std::string& backend, Mode mode) {
         return "'" + backend + "' in mode " + std::string(name(mode)) + " is " + registry.get(backend)->describe(mode);
     };
-    report.notes.insert(report.notes.begin(), describe(tested.backend(), tested.mode()) + "; " +
-                                                  describe(baseline.backend(), Mode::eager) + ".");
+    report.notes.insert(
+        report.notes.begin(),
+        describe(tested.backend(), tested.mode()) + "; " + describe(baseline.backend(), Mode::eager) +
+            (planned_in && *planned_in != Mode::eager ? "; in mode " + std::string(name(*planned_in)) + " it is " +
+                                                            registry.get(tested.backend())->describe(*planned_in)
+                                                      : "") +
+            ".");
     if (tested.mode() != options.mode) {
         report.notes.push_back("The mode " + std::string(name(options.mode)) +
                                " was asked for; TOTOGRAPH_DISABLE or TOTOGRAPH_MODE made it " +
@@ -146,29 +163,39 @@ inline StressResult run_build_latency(const totograph::serve::BackendRegistry& r
     return {text, json_text(rows, build), true};
 }
 
-/// What each variant loses.
-inline StressResult run_ablation(const std::vector<totograph::serve::Variant>& variants,
-                                 const totograph::Bucket& bucket, const Options& options,
-                                 const std::vector<totograph::serve::StressData>& data,
-                                 const totograph::serve::BuildIdentity& build) {
+/// What each variant loses: lists of variants, each with the size of its requests.
+template <class Ablations>
+StressResult run_ablations(const Ablations& ablations, const Options& options,
+                           const std::vector<totograph::serve::StressData>& data,
+                           const totograph::serve::BuildIdentity& build) {
     using namespace totograph::serve;
-    const auto request = make_stress_request(data.front(), bucket, 0, 0, options.seed);
-    if (!request) {
-        throw totograph::Error(totograph::ErrorCode::invalid_series, "The file has too few rows for a context of " +
-                                                                         std::to_string(bucket.context) +
-                                                                         " steps, or blank ones. Use a longer file.");
-    }
     const int rounds = 5 * (options.iterations > 0 ? options.iterations : iterations_of(options.level));
     const StressThresholds thresholds = options.thresholds(options.backend);
-    const auto results = compare_variants(variants, std::vector<StressRequest>{*request}, rounds, thresholds);
-    const bool agree = std::all_of(results.begin(), results.end(),
-                                   [&](const VariantResult& result) { return result.agrees(thresholds); });
+    std::string tables;
+    std::vector<VariantResult> all;
+    for (const auto& [bucket, variants] : ablations) {
+        const auto request = make_stress_request(data.front(), bucket, 0, 0, options.seed);
+        if (!request) {
+            throw totograph::Error(totograph::ErrorCode::invalid_series,
+                                   "The file has too few rows for a context of " + std::to_string(bucket.context) +
+                                       " steps, or blank ones. Use a longer file.");
+        }
+        auto results = compare_variants(variants, std::vector<StressRequest>{*request}, rounds, thresholds);
+        tables += "\n## Requests of " + to_string(bucket) + "\n\n" + markdown_text(results);
+        for (VariantResult& result : results) {
+            result.sizes = bucket;
+            all.push_back(std::move(result));
+        }
+    }
+    const bool agree =
+        std::all_of(all.begin(), all.end(), [&](const VariantResult& result) { return result.agrees(thresholds); });
     return {
-        "# What each step of the compiler is worth\n\nSize " + to_string(bucket) + ", " + plural(rounds, "round") +
-            " in turns. Built with " + to_string(build) +
-            ".\nTime is that of a forecast in units of the first row's; a number above 1 is what the step saves.\n\n" +
-            markdown_text(results) + (agree ? "" : "\nFAILED: a variant forecasts something else.\n"),
-        json_text(results, build), agree};
+        "# What each step of the compiler is worth\n\n" + plural(rounds, "round") + " in turns. Built with " +
+            to_string(build) +
+            ".\nTime is that of a forecast in units of the first row's in the same round, with its quartiles; where "
+            "all of these are above 1, the step saves time.\n" +
+            tables + (agree ? "" : "\nFAILED: a variant forecasts something else.\n"),
+        json_text(all, build), agree};
 }
 
 /// Forecasts to be kept.

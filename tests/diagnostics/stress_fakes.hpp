@@ -35,6 +35,7 @@ struct Faults {
     std::function<float(float value, Index variate, Index step, Index sample)> kernel{};
     float series = 0;  ///< When not 0, the kernel is wrong for series alone whose last value is larger.
     std::chrono::nanoseconds latency{1'000'000};  ///< Eager takes 10 ms,
+    std::chrono::nanoseconds planned{0};          ///< mode `default`, when not 0, so long,
     Bucket slow{};                                ///< but 2 s for this bucket.
     std::size_t more_memory = 0;                  ///< Held beyond what is planned.
     std::size_t leak = 0;                         ///< Bytes that each forecast adds.
@@ -58,8 +59,8 @@ struct Machine {
 /// Repeats the last value with noise that depends on the place and the seed alone.
 class FakeForecaster final : public tg::serve::BucketForecaster {
 public:
-    FakeForecaster(Machine& machine, const Bucket& bucket, bool is_eager)
-        : machine_(machine), bucket_(bucket), is_eager_(is_eager) {}
+    FakeForecaster(Machine& machine, const Bucket& bucket, bool is_eager, bool is_planned = false)
+        : machine_(machine), bucket_(bucket), is_eager_(is_eager), is_planned_(is_planned) {}
 
     tg::Forecast forecast(const tg::Series& series, const tg::ForecastOptions& options) override {
         const Faults& faults = machine_.faults;
@@ -79,7 +80,8 @@ public:
             }
         }
         const std::chrono::milliseconds eager(bucket_ == faults.slow ? 2000 : 10);
-        machine_.now += is_eager_ ? eager : faults.latency;
+        const bool has_its_own = is_planned_ && faults.planned.count() > 0;
+        machine_.now += is_eager_ ? eager : has_its_own ? faults.planned : faults.latency;
         ++machine_.forecasts;
         if (!is_eager_) {
             leaked_ += faults.leak;
@@ -97,6 +99,7 @@ private:
     Machine& machine_;
     Bucket bucket_;
     bool is_eager_;
+    bool is_planned_;
     std::size_t leaked_ = 0;
     std::vector<float> values_;
 };
@@ -119,7 +122,7 @@ public:
         if (mode != Mode::eager && machine_.faults.on_make) {
             machine_.faults.on_make();
         }
-        return std::make_unique<FakeForecaster>(machine_, bucket, mode == Mode::eager);
+        return std::make_unique<FakeForecaster>(machine_, bucket, mode == Mode::eager, mode == Mode::standard);
     }
     [[nodiscard]] tg::serve::Explanation explain(const Bucket& bucket, Mode mode) const override {
         tg::serve::Explanation explanation;

@@ -284,17 +284,42 @@ TEST_CASE("more memory than planned") {
     check_failed(run(machine), {"memory"});
 }
 
-TEST_CASE("a mode that is slower than eager") {
+TEST_CASE("a mode that is slower than the planned program without it") {
     Machine machine;
-    machine.faults.latency = std::chrono::milliseconds(11);
-    check_failed(run(machine), {"speed"});
-    check_failed(run(machine, {.thresholds = {.slowest = 1.2}}), {});
+    machine.faults.planned = std::chrono::milliseconds(2);
+    BackendRegistry registry;
+    registry.add(std::make_shared<FakeBackend>(machine));
+    const auto stressed = [&](Mode mode, const StressThresholds& thresholds = {}) {
+        ForecastService tested(registry, {.mode = mode});
+        ForecastService baseline(registry, {.mode = Mode::eager});
+        ForecastService planned(registry, {.mode = Mode::standard});
+        return stress(tested, baseline, {.thresholds = thresholds, .probes = machine.probes()}, {waves()}, &planned);
+    };
+    const StressReport sound = stressed(Mode::max_autotune);
+    check_failed(sound, {});
+    CHECK(sound.cases[0].ratios.median() == doctest::Approx(0.5));
+    CHECK(sound.cases[0].planned.median() == doctest::Approx(2e-3));
+    CHECK(sound.cases[0].baseline.median() == doctest::Approx(10e-3));
+    CHECK(has(sound.find("speed")->found, "0.5 of the latency in mode default"));
+    CHECK(has(markdown_text(sound), " 2x (2 to 2) "));
+    CHECK(nlohmann::json::parse(json_text(sound))["planned"]["mode"] == "default");
+
+    // A third of eager's latency, and still no use.
+    machine.faults.latency = std::chrono::milliseconds(3);
+    check_failed(stressed(Mode::max_autotune), {"speed"});
+    check_failed(stressed(Mode::max_autotune, {.slowest = 1.6}), {});
+    const StressReport itself = stressed(Mode::standard);
+    check_failed(itself, {});
+    CHECK(has(itself.find("speed")->found, "is the planned program itself"));
+    CHECK(has(run(machine).find("speed")->found, "is the planned program itself"));
 
     // Slow once, as on a machine that does something else for a moment.
-    machine.faults.latency = std::chrono::milliseconds(1);
+    machine.faults.latency = std::chrono::milliseconds(2);
     int forecasts = 0;
-    machine.faults.on_forecast = [&] { machine.now += std::chrono::milliseconds(++forecasts == 12 ? 500 : 0); };
-    check_failed(run(machine), {});
+    machine.faults.on_forecast = [&] { machine.now += std::chrono::milliseconds(++forecasts == 19 ? 500 : 0); };
+    const StressReport busy = stressed(Mode::max_autotune);
+    check_failed(busy, {});
+    CHECK(busy.cases[0].ratios.count() == 3);
 }
 
 TEST_CASE("a corrupt cache file") {
@@ -453,6 +478,7 @@ TEST_CASE("reports as files") {
     CHECK(document["cases"][0]["deviation"]["mae"] == doctest::Approx(report.cases[0].deviation.mae()));
     CHECK(document["variates"].size() == report.variates.size());
     CHECK(document["cases"][0]["first_seconds"] == doctest::Approx(1e-3));
+    CHECK(document["planned"].is_null());
     CHECK(document["cases"][0]["futures"]["futures"] == 3 * 32);
     CHECK(document["warm_up"].size() == 2);
     CHECK(document["caches"].is_array());

@@ -305,12 +305,19 @@ TEST_CASE("what a level asks for fits the buckets and does not repeat") {
     CHECK(iterations_of(StressLevel::production_check) == 20);
 }
 
+TEST_CASE("what a mode is timed beside") {
+    CHECK(planned_mode(Mode::max_autotune) == Mode::standard);
+    CHECK(planned_mode(Mode::reduce_overhead) == Mode::standard);
+    CHECK_FALSE(planned_mode(Mode::standard));
+    CHECK_FALSE(planned_mode(Mode::eager));
+}
+
 TEST_CASE("thresholds are those that are documented") {
     CHECK(StressThresholds::f32().mae == 1e-4);
     CHECK(StressThresholds::f32().compared == Compared::values);
     CHECK(StressThresholds::bf16().mae == 5e-3);
     CHECK(StressThresholds{}.recaptures == 0);
-    CHECK(StressThresholds{}.slowest == 1);
+    CHECK(StressThresholds{}.slowest == 1.1);
     CHECK(StressThresholds{}.least_jump() == 1e-3);
     CHECK(StressThresholds{.mae = 0.01}.least_jump() == doctest::Approx(0.1));
 }
@@ -370,6 +377,14 @@ TEST_CASE("variants are measured in turns, and the first is what they are measur
     CHECK(results[1].deviation.mae() > 0);
     CHECK(results[2].seconds.median() == doctest::Approx(0.015));
     CHECK(results[2].deviation.is_bitwise_equal);
+    CHECK(results[0].worth() == "within its spread");
+    CHECK(results[1].worth() == "saves");
+    VariantResult quick = results[1];
+    quick.ratios = {};
+    quick.ratios.add(0.5);
+    CHECK(quick.worth() == "costs");
+    quick.ratios.add(2);
+    CHECK(quick.worth() == "within its spread");
     CHECK(results[1].agrees({}));
     CHECK_FALSE(results[1].agrees({.mae = 1e-6}));
     CHECK_FALSE(results[3].agrees({}));

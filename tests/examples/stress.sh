@@ -40,8 +40,9 @@ says_no() {
     grep -q '^# Stress report: FAILED$' said.md || fail "it fails: $(cat said.md)"
 }
 # Each verdict can be no, and the exit code says it.
-says_no "${sizes[@]}" --slowest 0
+says_no "${sizes[@]/#default/max-autotune}" --slowest 0
 grep -q '^| speed  *| FAILED' said.md || fail "too slow is said: $(cat said.md)"
+grep -q '"planned": null' report.json || fail "mode default is timed beside nothing"
 says_no "${small[@]}" --mae 0 --json inexact.json
 grep -A1 '"name": "accuracy"' inexact.json | grep -q '"passed": false' || fail "too far off is said"
 TOTOGRAPH_DISABLE=1 "$program" "${small[@]}" --mae 0 > eager.md

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include <totograph/diagnostics/stress/markdown.hpp>
 #include <totograph/diagnostics/stress/probes.hpp>
 #include <totograph/diagnostics/stress/thresholds.hpp>
+#include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/forecast.hpp>
 #include <totograph/graph/explain/text.hpp>
 #include <totograph/serve/backends/backend.hpp>
@@ -36,12 +38,22 @@ struct Variant {
 struct VariantResult {
     std::string name;
     std::string what{};
+    Bucket sizes{};  ///< Of the requests, for who measures several.
     Latencies seconds{};
     Latencies ratios{};     ///< Of the first variant's latency in the same round.
     Deviation deviation{};  ///< From the first variant's forecasts.
     Jumps jumps{};
     std::size_t bytes = 0;
     bool is_exact = true;
+
+    /// What the part that is left out is worth, by the middle half of the rounds: `saves` or `costs` when all of that
+    /// lies on one side of the first variant's latency, else `within its spread`.
+    [[nodiscard]] std::string_view worth() const {
+        if (ratios.quantile(0.25) > 1) {
+            return "saves";
+        }
+        return ratios.count() > 0 && ratios.quantile(0.75) < 1 ? "costs" : "within its spread";
+    }
 
     /// Whether it forecasts what it should: the same as the first, unless it is another algorithm.
     [[nodiscard]] bool agrees(const StressThresholds& thresholds) const {
@@ -99,14 +111,15 @@ inline std::vector<VariantResult> compare_variants(std::span<const Variant> vari
     return results;
 }
 
-/// The results as a Markdown table: median latencies, their quartiles, and what is lost without a part.
+/// The results as a Markdown table: median latencies, what is lost without a part, and the quartiles of that.
 inline std::string markdown_text(std::span<const VariantResult> results) {
-    MarkdownTable table({"variant", "p50", "quartiles", "time", "memory", "MAE", "jumps", "what it leaves out"});
+    MarkdownTable table(
+        {"variant", "p50", "time", "quartiles", "the step", "memory", "MAE", "jumps", "what it leaves out"});
+    const auto times = [](double ratio) { return totograph::detail::number_text(ratio, 3) + "x"; };
     for (const VariantResult& result : results) {
-        table.add_row({result.name, detail::seconds_text(result.seconds.median()),
-                       detail::seconds_text(result.seconds.quantile(0.25)) + " to " +
-                           detail::seconds_text(result.seconds.quantile(0.75)),
-                       totograph::detail::number_text(result.ratios.median(), 3) + "x",
+        table.add_row({result.name, detail::seconds_text(result.seconds.median()), times(result.ratios.median()),
+                       times(result.ratios.quantile(0.25)) + " to " + times(result.ratios.quantile(0.75)),
+                       &result == results.data() ? "" : std::string(result.worth()),
                        totograph::detail::bytes_text(result.bytes),
                        totograph::detail::number_text(result.deviation.mae(), 2), std::to_string(result.jumps.jumped()),
                        result.what});

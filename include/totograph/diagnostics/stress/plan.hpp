@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/serve/build_identity.hpp>
+#include <totograph/serve/mode.hpp>
 #include <totograph/serve/service_options.hpp>
 
 namespace totograph::serve {
@@ -66,6 +68,12 @@ constexpr int iterations_of(StressLevel level) noexcept {
 /// Eager's seconds for a request from which on a quick run compares one pair of its size: most of the run would be
 /// eager's time.
 inline constexpr double slow_eager_seconds = 2;
+
+/// The mode of the planned program without what a mode adds to it: `default` for those that tune, or replay a graph.
+/// Nothing for `default`, which is that program, and for `eager`.
+constexpr std::optional<Mode> planned_mode(Mode tested) {
+    return tested == Mode::eager || tested == Mode::standard ? std::nullopt : std::optional(Mode::standard);
+}
 
 /// What a stress run does.
 struct StressOptions {

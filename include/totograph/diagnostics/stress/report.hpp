@@ -33,7 +33,8 @@ struct StressCase {
     int iterations = 0;        ///< How often it was to be made after that (`iterations_of`).
     Latencies tested{};        ///< Of all others.
     Latencies baseline{};      ///< Likewise, taken in turns with the others.
-    Latencies ratios{};        ///< Of each pair: tested by baseline.
+    Latencies planned{};       ///< Of the planned program without the tested mode; none: not timed.
+    Latencies ratios{};        ///< Of each round: tested by planned.
     bool repeats = true;       ///< The same request gave the same bits again.
 };
 
@@ -72,6 +73,8 @@ struct StressReport {
     std::string backend;
     Mode mode = Mode::eager;
     std::string baseline_backend;
+    std::string planned_backend;      ///< Of the planned program without the tested mode; empty: none.
+    Mode planned_mode = Mode::eager;  ///< Its mode.
     StressLevel level = StressLevel::quick;
     int iterations = 0;  ///< Of each case, but for those that have fewer.
     std::uint64_t seed = 0;

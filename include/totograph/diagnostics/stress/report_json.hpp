@@ -100,7 +100,9 @@ inline Json json_of(const StressCase& one) {
             {"first_seconds", one.first_seconds},
             {"latency", json_of(one.tested)},
             {"baseline_latency", json_of(one.baseline)},
+            {"planned_latency", json_of(one.planned)},
             {"ratio", one.ratios.median()},
+            {"ratio_quartiles", {one.ratios.quantile(0.25), one.ratios.quantile(0.75)}},
             {"repeats", one.repeats}};
 }
 
@@ -118,8 +120,11 @@ inline Json json_of(const StressCheck& check) {
 inline Json json_of(const VariantResult& result) {
     return {{"name", result.name},
             {"what", result.what},
+            {"sizes", bucket_json(result.sizes)},
             {"latency", json_of(result.seconds)},
             {"ratio", result.ratios.median()},
+            {"ratio_quartiles", {result.ratios.quantile(0.25), result.ratios.quantile(0.75)}},
+            {"step", std::string(result.worth())},
             {"bytes", result.bytes},
             {"deviation", json_of(result.deviation)},
             {"futures", json_of(result.jumps)}};
@@ -147,9 +152,9 @@ Json json_items(const Items& items) {
 }  // namespace detail
 
 /// A stress report as a JSON object, UTF-8, its keys always in this order: `passed`, `checks`, `backend`, `mode`,
-/// `baseline`, `build`, `level`, `iterations`, `seed`, `thresholds`, `forecasts`, `failures`, `first_failure`,
-/// `recaptures`, `memory`, `caches`, `warm_up`, `cases`, `variates`, `notes`. Deviations are in units of a series'
-/// scale.
+/// `baseline`, `planned` (null without one), `build`, `level`, `iterations`, `seed`, `thresholds`, `forecasts`,
+/// `failures`, `first_failure`, `recaptures`, `memory`, `caches`, `warm_up`, `cases`, `variates`, `notes`. Deviations
+/// are in units of a series' scale.
 inline std::string json_text(const StressReport& report) {
     using detail::json_items;
     detail::Json recaptures;
@@ -162,6 +167,9 @@ inline std::string json_text(const StressReport& report) {
          {"backend", report.backend},
          {"mode", std::string(name(report.mode))},
          {"baseline", {{"backend", report.baseline_backend}, {"mode", std::string(name(Mode::eager))}}},
+         {"planned", report.planned_backend.empty() ? detail::Json()
+                                                    : detail::Json{{"backend", report.planned_backend},
+                                                                   {"mode", std::string(name(report.planned_mode))}}},
          {"build", detail::json_of(report.build)},
          {"level", std::string(name(report.level))},
          {"iterations", report.iterations},

@@ -23,8 +23,20 @@ inline std::string deviation_text(double deviation) {
     return totograph::detail::number_text(deviation, 2);
 }
 
-inline std::string ratio_text(double ratio) {
-    return ratio <= 0 ? "-" : totograph::detail::number_text(1 / ratio, 1 / ratio < 1000 ? 3 : 6) + "x";
+/// Such as `1.21x (1.18 to 1.25)`: the median of how many times faster than the planned program, and its quartiles.
+inline std::string speed_text(const Latencies& ratios) {
+    const auto speed = [&](double level) {
+        const double times = 1 / ratios.quantile(level);
+        return totograph::detail::number_text(times, times < 1000 ? 3 : 6);
+    };
+    if (ratios.count() == 0 || ratios.quantile(0) <= 0) {
+        return "-";
+    }
+    return speed(0.5) + "x (" + speed(0.75) + " to " + speed(0.25) + ")";
+}
+
+inline std::string planned_text(const StressCase& one) {
+    return one.planned.count() == 0 ? "-" : seconds_text(one.planned.median());
 }
 
 inline std::string checks_markdown(const StressReport& report) {
@@ -39,14 +51,14 @@ inline std::string cases_markdown(const StressReport& report) {
     const bool has_several = std::any_of(report.cases.begin(), report.cases.end(),
                                          [&](const StressCase& one) { return one.data != report.cases.front().data; });
     MarkdownTable table({"request", "pairs", "MAE", "RMSE", "largest", "jumps", "first", "p50", "p99", "eager p50",
-                         "eager p99", "speed"});
+                         "planned p50", "speed"});
     for (const StressCase& one : report.cases) {
         table.add_row({to_string(one.sizes) + (has_several ? ", " + one.data : ""), std::to_string(one.tested.count()),
                        deviation_text(one.deviation.mae()), deviation_text(one.deviation.rmse()),
                        deviation_text(one.deviation.largest), std::to_string(one.jumps.jumped()),
                        seconds_text(one.first_seconds), seconds_text(one.tested.median()),
-                       seconds_text(one.tested.quantile(0.99)), seconds_text(one.baseline.median()),
-                       seconds_text(one.baseline.quantile(0.99)), ratio_text(one.ratios.median())});
+                       seconds_text(one.tested.quantile(0.99)), seconds_text(one.baseline.median()), planned_text(one),
+                       speed_text(one.ratios)});
     }
     return table.text();
 }
@@ -78,10 +90,13 @@ inline std::string warm_up_markdown(const WarmUpReport& report) {
 inline std::string markdown_text(const StressReport& report) {
     std::string text = "# Stress report: " + std::string(report.passed() ? "passed" : "FAILED") + "\n\n" + "Backend '" +
                        report.backend + "' in mode " + std::string(name(report.mode)) + ", against '" +
-                       report.baseline_backend + "' in mode eager; level " + std::string(name(report.level)) +
-                       ", each request " + std::to_string(report.iterations) + " times, seed " +
-                       std::to_string(report.seed) + ".\nBuilt with " + to_string(report.build) + ".\n\n" +
-                       detail::checks_markdown(report);
+                       report.baseline_backend + "' in mode eager" +
+                       (report.planned_backend.empty() ? ""
+                                                       : ", timed beside '" + report.planned_backend + "' in mode " +
+                                                             std::string(name(report.planned_mode))) +
+                       "; level " + std::string(name(report.level)) + ", each request " +
+                       std::to_string(report.iterations) + " times, seed " + std::to_string(report.seed) +
+                       ".\nBuilt with " + to_string(report.build) + ".\n\n" + detail::checks_markdown(report);
     for (const std::string& note : report.notes) {
         text += "\n" + note + "\n";
     }
@@ -92,7 +107,10 @@ inline std::string markdown_text(const StressReport& report) {
         text +=
             "\n## Requests\n\nDeviations are in units of a series' scale, without futures that jumped. First calls are "
             "told and compared with nothing; the p99 of " +
-            std::to_string(report.iterations) + " is all but the slowest.\n\n" + detail::cases_markdown(report);
+            std::to_string(report.iterations) +
+            " is all but the slowest. Speed is how many times faster than the planned program without the mode, and "
+            "the quartiles of that.\n\n" +
+            detail::cases_markdown(report);
     }
     if (!report.variates.empty()) {
         text += "\n## Series\n\n" + detail::variates_markdown(report);

@@ -57,8 +57,8 @@ inline bool has_same_bits(const Forecast& a, const Forecast& b) {
 class StressRun {
 public:
     StressRun(ForecastService& tested, ForecastService& baseline, const StressOptions& options,
-              const std::vector<StressData>& data)
-        : tested_(tested), baseline_(baseline), options_(options), data_(data) {
+              const std::vector<StressData>& data, ForecastService* planned)
+        : tested_(tested), baseline_(baseline), planned_(planned), options_(options), data_(data) {
         for (std::size_t i = 0; i < data.size(); ++i) {
             const auto is_same = [&](const StressData& other) { return other.name == data[i].name; };
             if (std::any_of(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(i), is_same)) {
@@ -71,6 +71,10 @@ public:
         report_.backend = tested.backend();
         report_.mode = tested.mode();
         report_.baseline_backend = baseline.backend();
+        if (planned != nullptr) {
+            report_.planned_backend = planned->backend();
+            report_.planned_mode = planned->mode();
+        }
         report_.level = options.level;
         report_.iterations = options.iterations > 0 ? options.iterations : iterations_of(options.level);
         report_.seed = options.seed;
@@ -171,6 +175,9 @@ private:
                     missing = "nothing compiled for '" + tested_.backend() + "' holds it";
                 } else if (!can_serve(baseline_, each, Mode::eager)) {
                     missing = "'" + baseline_.backend() + "' has no eager baseline for it";
+                } else if (planned_ != nullptr && !can_serve(*planned_, each, {})) {
+                    missing = "'" + planned_->backend() + "' in mode " + std::string(name(planned_->mode())) +
+                              " does not serve it";
                 }
                 if (missing.empty()) {
                     report_.cases.push_back({.sizes = each, .data = data.name, .iterations = report_.iterations});
@@ -220,7 +227,7 @@ private:
         }
     }
 
-    /// One forecast of each service, in turns first; counts what differs.
+    /// One forecast of each service; counts what differs.
     void compare(std::size_t which, std::size_t iteration, bool is_counted) {
         StressCase& one = report_.cases[which];
         const Turn& turn = turns_[which];
@@ -235,17 +242,14 @@ private:
             return;
         }
         try {
-            const bool baseline_first = (iteration + which) % 2 == 0;
-            Timed expected;
-            if (baseline_first) {
-                expected = forecast_eager(*request);
-            }
-            Timed found = forecast(tested_, *request);
-            if (!baseline_first) {
-                expected = forecast_eager(*request);
-            }
+            const Timed expected = forecast_eager(*request);
+            const auto [found, planned] = forecast_in_turns(*request, (iteration + which) % 2 == 0);
             if (is_counted) {
                 count(one, turn.data, *request, found, expected);
+                if (planned > 0) {
+                    one.planned.add(planned);
+                    one.ratios.add(found.seconds / planned);
+                }
                 one.repeats =
                     one.repeats && has_same_bits(forecast(tested_, *request).forecast.view(), found.forecast.view());
             } else {
@@ -277,6 +281,20 @@ private:
         return {result.keep(), taken.count()};
     }
 
+    /// The tested forecast, and the seconds of the planned program for the same, 0 without one.
+    std::pair<Timed, double> forecast_in_turns(const StressRequest& request, bool tested_first) {
+        if (planned_ == nullptr) {
+            return {forecast(tested_, request), 0};
+        }
+        (void)forecast(*planned_, request);  // untimed: eager left other data in the caches, and threads asleep
+        if (tested_first) {
+            Timed found = forecast(tested_, request);
+            return {std::move(found), forecast(*planned_, request).seconds};
+        }
+        const double planned = forecast(*planned_, request).seconds;
+        return {forecast(tested_, request), planned};
+    }
+
     /// Eager whatever the environment makes of the baseline's mode.
     Timed forecast_eager(const StressRequest& request) {
         const ScopedStance stance(Stance::force_eager);
@@ -299,14 +317,12 @@ private:
         }
         one.tested.add(found.seconds);
         one.baseline.add(expected.seconds);
-        if (expected.seconds > 0) {
-            one.ratios.add(found.seconds / expected.seconds);
-        }
         ++report_.forecasts;
     }
 
     ForecastService& tested_;
     ForecastService& baseline_;
+    ForecastService* planned_;  ///< May be null.
     const StressOptions& options_;
     const std::vector<StressData>& data_;
     StressReport report_;
@@ -316,19 +332,20 @@ private:
 
 }  // namespace detail
 
-/// Makes the same requests of `tested` and, in mode `eager`, of `baseline`, in turns, and compares: values, latencies,
-/// recaptures, memory, cache files (`StressReport::checks`). Requests are cut from `data`, whose names differ.
-/// Warms `tested` up when it is not ready; every size of request is made once of both before any is timed, so that the
-/// first call is never compared with later ones, and then as often as `iterations_of` says. What a request throws is
-/// counted. Throws `Error`: `invalid_argument` for two data sets of one name, and what the warm-up meets. The services
-/// may be one. Where a backend's mode `eager` runs the very kernels that are tested, as a device's does, give the
-/// baseline another backend to find faults of these.
+/// Makes the same requests of `tested` and, in mode `eager`, of `baseline`, and compares: values, recaptures, memory,
+/// cache files (`StressReport::checks`). Latencies are compared with those of `planned`, in turns: the program that one
+/// would run without the tested mode, with the same threads and kernels (`planned_mode`); null where there is none.
+/// Requests are cut from `data`, whose names differ. Warms `tested` up when it is not ready; every size of request is
+/// made once of both before any is timed, so that the first call is never compared with later ones, and then as often
+/// as `iterations_of` says. What a request throws is counted. Throws `Error`: `invalid_argument` for two data sets of
+/// one name, and what the warm-up meets. The services may be one. Where a backend's mode `eager` runs the very kernels
+/// that are tested, as a device's does, give the baseline another backend to find faults of these.
 ///
 ///     const StressReport report = stress(service, baseline, {.level = StressLevel::quick}, {{"metrics", table}});
 ///     REQUIRE(report.passed());
 inline StressReport stress(ForecastService& tested, ForecastService& baseline, const StressOptions& options,
-                           const std::vector<StressData>& data) {
-    return detail::StressRun(tested, baseline, options, data).run();
+                           const std::vector<StressData>& data, ForecastService* planned = nullptr) {
+    return detail::StressRun(tested, baseline, options, data, planned).run();
 }
 
 }  // namespace totograph::serve
