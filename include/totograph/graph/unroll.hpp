@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
+#include <totograph/core/list.hpp>
 #include <totograph/graph/facts.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
@@ -22,11 +22,11 @@ namespace detail {
 
 /// The identities of the prepared weights of a program with its loops written out. (Of nodes, only those that weights
 /// are made of are looked at: compilers count weights of programs that are as deep as they come.)
-constexpr std::vector<std::uint64_t> unrolled_identities(const ProgramTables& tables) {
+constexpr List<std::uint64_t> unrolled_identities(const ProgramTables& tables) {
     const Loops& loops = tables.loops;
-    const std::vector<char> known = find_weight_expressions(GraphView{tables.nodes});
+    const List<char> known = find_weight_expressions(GraphView{tables.nodes});
     const int nodes = loops.unrolled(&Loop::nodes, tables.nodes.size());
-    std::vector<std::uint64_t> of_nodes(static_cast<std::size_t>(nodes), 0);
+    List<std::uint64_t> of_nodes(static_cast<std::size_t>(nodes), 0);
     for (int id = 0; id < nodes; ++id) {
         const Loops::Place place = loops.place(&Loop::nodes, id);
         if (known[static_cast<std::size_t>(place.entry)] != 0) {
@@ -37,7 +37,7 @@ constexpr std::vector<std::uint64_t> unrolled_identities(const ProgramTables& ta
                 });
         }
     }
-    std::vector<std::uint64_t> result;
+    List<std::uint64_t> result;
     const int weights = loops.unrolled(&Loop::weights, tables.weights.size());
     for (int i = 0; i < weights; ++i) {
         const Loops::Place place = loops.place(&Loop::weights, i);
@@ -84,9 +84,9 @@ public:
 private:
     /// The entries of a table, each as `make(entry, turn)` has it.
     template <class Entry, class Make>
-    constexpr std::vector<Entry> unroll(Loops::Part part, std::span<const Entry> entries, const Make& make) const {
+    constexpr List<Entry> unroll(Loops::Part part, std::span<const Entry> entries, const Make& make) const {
         const int count = loops_.unrolled(part, entries.size());
-        std::vector<Entry> result;
+        List<Entry> result;
         result.reserve(static_cast<std::size_t>(count));
         for (int i = 0; i < count; ++i) {
             const Loops::Place place = loops_.place(part, i);
@@ -160,7 +160,7 @@ private:
             weight.second_node = weight.second_node < 0 ? -1 : loops_.at(&Loop::nodes, weight.second_node, turn);
             return weight;
         });
-        const std::vector<std::uint64_t> identities = detail::unrolled_identities(short_);
+        const List<std::uint64_t> identities = detail::unrolled_identities(short_);
         for (std::size_t i = 0; i < weights_.size(); ++i) {
             weights_[i].identity = identities[i];
         }
@@ -168,11 +168,11 @@ private:
 
     ProgramTables short_;
     Loops loops_;
-    std::vector<Node> nodes_;
-    std::vector<Step> steps_;
-    std::vector<PreparedWeight> weights_;
-    std::vector<StateSlot> states_;
-    std::vector<Buffer> buffers_;
+    List<Node> nodes_;
+    List<Step> steps_;
+    List<PreparedWeight> weights_;
+    List<StateSlot> states_;
+    List<Buffer> buffers_;
 };
 
 /// The tables of a `Program` with its loops written out: what the model that was recorded comes to.
@@ -193,7 +193,7 @@ constexpr std::size_t shared_weight_bytes(DType storage, std::size_t block = 1) 
         std::uint64_t identity;
         std::size_t bytes;
     };
-    std::vector<Weight> all;
+    List<Weight> all;
     const auto append = [&](const ProgramTables& tables) {
         int place = 0;
         for (const std::uint64_t identity : detail::unrolled_identities(tables)) {

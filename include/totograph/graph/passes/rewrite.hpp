@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <vector>
 
+#include <totograph/core/list.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/op.hpp>
@@ -73,8 +73,7 @@ public:
     }
 
     constexpr int emit(Op op, DType dtype, const Shape& shape, std::initializer_list<int> inputs) {
-        result.nodes.emplace_back();
-        Node& node = result.nodes.back();
+        Node node;
         node.op = op;
         node.dtype = dtype;
         node.shape = shape;
@@ -82,6 +81,7 @@ public:
         for (const int input : inputs) {
             node.inputs[static_cast<std::size_t>(node.input_count++)] = input;
         }
+        result.nodes.push_back(node);
         return keep_or_merge();
     }
 
@@ -144,9 +144,9 @@ private:
 
     const Graph& source_;
     bool merge_equal_;
-    std::vector<int> place_;
-    std::vector<int> newest_;  ///< By bucket of equal hashes.
-    std::vector<Note> notes_;  ///< By node of the new graph.
+    List<int> place_;
+    List<int> newest_;  ///< By bucket of equal hashes.
+    List<Note> notes_;  ///< By node of the new graph.
     int stores_ = 0;
     int iteration_ = -1;
 };
@@ -258,8 +258,8 @@ constexpr int emit_composed(Rewriter& rewriter, Passes passes, const ComposableP
 }
 
 /// For each node, whether an effect depends on it. States stay: the caller may write to one that is never read.
-constexpr std::vector<char> find_live_nodes(const Graph& graph) {
-    std::vector<char> live(graph.nodes.size(), 0);
+constexpr List<char> find_live_nodes(const Graph& graph) {
+    List<char> live(graph.nodes.size(), 0);
     for (int id = graph.size() - 1; id >= 0; --id) {
         const Node& node = graph[id];
         auto& here = live[static_cast<std::size_t>(id)];
@@ -275,7 +275,7 @@ constexpr std::vector<char> find_live_nodes(const Graph& graph) {
 
 /// Keeps only nodes that an effect depends on.
 constexpr Graph remove_dead_nodes(const Graph& graph) {
-    const std::vector<char> live = detail::find_live_nodes(graph);
+    const List<char> live = detail::find_live_nodes(graph);
     detail::Rewriter rewriter(graph, false);
     for (int id = 0; id < graph.size(); ++id) {
         if (live[static_cast<std::size_t>(id)] != 0) {

@@ -14,6 +14,7 @@
 
 #include <totograph/core/categorical.hpp>
 #include <totograph/core/dtype.hpp>
+#include <totograph/core/list.hpp>
 #include <totograph/core/random.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cpu/evaluate/evaluate_attention.hpp>
@@ -353,7 +354,7 @@ template <class... Programs>
 consteval std::uint64_t ops_of_weights() {
     std::uint64_t ops = 0;
     const auto add = [&](const GraphView& graph) {
-        const std::vector<char> known = find_weight_expressions(graph);
+        const List<char> known = find_weight_expressions(graph);
         for (int id = 0; id < graph.size(); ++id) {
             ops |=
                 known[static_cast<std::size_t>(id)] == 0 ? 0 : std::uint64_t{1} << static_cast<unsigned>(graph[id].op);
