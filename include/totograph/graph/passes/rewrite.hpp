@@ -260,12 +260,12 @@ constexpr int emit_composed(Rewriter& rewriter, Passes passes, const ComposableP
 /// For each node, whether an effect depends on it. States stay: the caller may write to one that is never read.
 constexpr List<char> find_live_nodes(const Graph& graph) {
     List<char> live(graph.nodes.size(), 0);
+    char* const is_live = live.data();
     for (int id = graph.size() - 1; id >= 0; --id) {
         const Node& node = graph[id];
-        auto& here = live[static_cast<std::size_t>(id)];
-        here = here != 0 || node.op == Op::store || node.op == Op::state ? 1 : 0;
-        for (int i = 0; here != 0 && i < node.input_count; ++i) {
-            live[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(i)])] = 1;
+        is_live[id] = is_live[id] != 0 || node.op == Op::store || node.op == Op::state ? 1 : 0;
+        for (int i = 0; is_live[id] != 0 && i < node.input_count; ++i) {
+            is_live[node.inputs[static_cast<std::size_t>(i)]] = 1;
         }
     }
     return live;
@@ -276,13 +276,23 @@ constexpr List<char> find_live_nodes(const Graph& graph) {
 /// Keeps only nodes that an effect depends on.
 constexpr Graph remove_dead_nodes(const Graph& graph) {
     const List<char> live = detail::find_live_nodes(graph);
-    detail::Rewriter rewriter(graph, false);
+    List<int> places(graph.nodes.size(), -1);
+    int* const place = places.data();
+    Graph result;
+    result.error = graph.error;
+    result.loops = graph.loops;
+    result.nodes.reserve(graph.nodes.size());
     for (int id = 0; id < graph.size(); ++id) {
         if (live[static_cast<std::size_t>(id)] != 0) {
-            rewriter.set_place(id, rewriter.emit_translated(id));
+            Node node = graph[id];
+            for (std::size_t i = 0; i < static_cast<std::size_t>(node.input_count); ++i) {
+                node.inputs[i] = place[node.inputs[i]];
+            }
+            place[id] = result.size();
+            result.nodes.push_back(node);
         }
     }
-    return static_cast<Graph&&>(rewriter.result);
+    return result;
 }
 
 /// Runs the passes: merges equal nodes, moves scales out of the inputs of GEMMs, composes GEMMs (see `Passes`),
