@@ -41,7 +41,7 @@ public:
     [[nodiscard]] const Graph& graph() const { return graph_; }
     [[nodiscard]] ProgramTables tables() const { return tables_of(graph_, plan_); }
     [[nodiscard]] StepFacts step(std::size_t place, DType storage = DType::f32) const {
-        return facts_of(plan_.kernels.at(static_cast<std::size_t>(plan_.steps.at(place).kernel)), storage);
+        return facts_of(plan_.kernels[static_cast<std::size_t>(plan_.steps[place].kernel)], storage);
     }
 
 private:

@@ -77,7 +77,7 @@ private:
 /// Runs a graph node by node, as it was recorded.
 inline void run_graph(const Graph& graph, const TensorSource& source, States& states) {
     const detail::StateMemory memory(graph, states);
-    const std::vector<char> known = find_weight_expressions(graph);
+    const auto known = find_weight_expressions(graph);
     cpu::WeightEvaluator evaluator(GraphView{graph.nodes}, source);
     std::vector<cpu::TensorData> tensors(graph.nodes.size());
     std::vector<detail::Block> blocks;

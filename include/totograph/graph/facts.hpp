@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include <totograph/core/arena.hpp>
 #include <totograph/core/dtype.hpp>
+#include <totograph/core/list.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/attention.hpp>
 #include <totograph/graph/graph.hpp>
@@ -160,7 +160,7 @@ constexpr StepFacts facts_of(const Kernel& kernel, DType storage = DType::f32) {
 /// What one run of all steps does.
 constexpr StepFacts facts_of(const ProgramTables& tables, DType storage = DType::f32) {
     // Steps share kernels: each kernel is looked at once, for compilers take their time to count.
-    std::vector<StepFacts> of_kernels;
+    List<StepFacts> of_kernels;
     of_kernels.reserve(tables.kernels.size());
     for (const Kernel& kernel : tables.kernels) {
         of_kernels.push_back(facts_of(kernel, storage));

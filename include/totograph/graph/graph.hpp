@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include <totograph/core/dtype.hpp>
+#include <totograph/core/list.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/attention.hpp>
 #include <totograph/graph/op.hpp>
@@ -78,11 +78,11 @@ struct ShortLoop {
 /// `store` is an effect, and effects keep their order.
 struct Graph {
     /// In the order of recording.
-    std::vector<Node> nodes;
+    List<Node> nodes;
     /// The first mistake, or none.
     ModelError error;
     /// The loops of which not all iterations were recorded, in order; none contains another one.
-    std::vector<ShortLoop> loops;
+    List<ShortLoop> loops;
 
     [[nodiscard]] constexpr int size() const { return static_cast<int>(nodes.size()); }
     [[nodiscard]] constexpr Node& operator[](int id) { return nodes[static_cast<std::size_t>(id)]; }
@@ -95,8 +95,8 @@ struct Graph {
 /// For each node, whether it depends on weights and constants alone, so that it can be computed once before the first
 /// run.
 template <class AnyGraph>
-constexpr std::vector<char> find_weight_expressions(const AnyGraph& graph) {
-    std::vector<char> known(static_cast<std::size_t>(graph.size()), 0);
+constexpr List<char> find_weight_expressions(const AnyGraph& graph) {
+    List<char> known(static_cast<std::size_t>(graph.size()), 0);
     for (int id = 0; id < graph.size(); ++id) {
         const Node& node = graph[id];
         bool all = is_pure(node.op);

@@ -3,10 +3,10 @@
 
 #include <array>
 #include <cstddef>
-#include <vector>
 
 #include <totograph/core/arena.hpp>
 #include <totograph/core/dtype.hpp>
+#include <totograph/core/list.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/facts.hpp>
 #include <totograph/graph/graph.hpp>
@@ -44,8 +44,8 @@ constexpr Index bytes_of(const Node& node) {
 /// Counts a run of all nodes. Every input is read once, and every result written, by each node that runs; of what a
 /// `store` or `take` picks out of a state, only that.
 constexpr NodeFacts node_facts(GraphView graph) {
-    const std::vector<char> known = find_weight_expressions(graph);
-    std::vector<char> is_read(known.size(), 0);
+    const List<char> known = find_weight_expressions(graph);
+    List<char> is_read(known.size(), 0);
     std::array<bool, op_count> has_op{};
     NodeFacts facts;
     for (int id = 0; id < graph.size(); ++id) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include <totograph/core/list.hpp>
 #include <totograph/graph/facts.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
@@ -21,11 +22,11 @@ namespace detail {
 
 /// The identities of the prepared weights of a program with its loops written out. (Of nodes, only those that weights
 /// are made of are looked at: compilers count weights of programs that are as deep as they come.)
-constexpr std::vector<std::uint64_t> unrolled_identities(const ProgramTables& tables) {
+constexpr List<std::uint64_t> unrolled_identities(const ProgramTables& tables) {
     const Loops& loops = tables.loops;
-    const std::vector<char> known = find_weight_expressions(GraphView{tables.nodes});
+    const List<char> known = find_weight_expressions(GraphView{tables.nodes});
     const int nodes = loops.unrolled(&Loop::nodes, tables.nodes.size());
-    std::vector<std::uint64_t> of_nodes(static_cast<std::size_t>(nodes), 0);
+    List<std::uint64_t> of_nodes(static_cast<std::size_t>(nodes), 0);
     for (int id = 0; id < nodes; ++id) {
         const Loops::Place place = loops.place(&Loop::nodes, id);
         if (known[static_cast<std::size_t>(place.entry)] != 0) {
@@ -36,7 +37,7 @@ constexpr std::vector<std::uint64_t> unrolled_identities(const ProgramTables& ta
                 });
         }
     }
-    std::vector<std::uint64_t> result;
+    List<std::uint64_t> result;
     const int weights = loops.unrolled(&Loop::weights, tables.weights.size());
     for (int i = 0; i < weights; ++i) {
         const Loops::Place place = loops.place(&Loop::weights, i);
@@ -115,7 +116,7 @@ constexpr std::size_t shared_weight_bytes(DType storage, std::size_t block = 1) 
         std::uint64_t identity;
         std::size_t bytes;
     };
-    std::vector<Weight> all;
+    List<Weight> all;
     const auto append = [&](const ProgramTables& tables) {
         int place = 0;
         for (const std::uint64_t identity : detail::unrolled_identities(tables)) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <totograph/core/inline.hpp>
+#include <totograph/core/list.hpp>
 #include <totograph/graph/facts.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
@@ -102,7 +103,7 @@ TOTOGRAPH_INLINE void Unrolled::find_weights() {
         weight.second_node = weight.second_node < 0 ? -1 : loops_.at(&Loop::nodes, weight.second_node, turn);
         return weight;
     });
-    const std::vector<std::uint64_t> identities = detail::unrolled_identities(short_);
+    const List<std::uint64_t> identities = detail::unrolled_identities(short_);
     for (std::size_t i = 0; i < weights_.size(); ++i) {
         weights_[i].identity = identities[i];
     }

@@ -123,7 +123,7 @@ TEST_CASE("a scale that is a weight folds into the layer's weight") {
         keep(r, linear(x * r.weight("scale", {6}), r.weight("w", {3, 6}), r.weight("b", {3})));
     };
     const Graph graph = rewritten(record);
-    const std::vector<char> known = find_weight_expressions(graph);
+    const auto known = find_weight_expressions(graph);
     const Node& gemm = only(graph, Op::linear);
     CHECK(graph.input(gemm, 0).op == Op::state);
     CHECK(graph.input(gemm, 1).op == Op::multiply);
@@ -200,7 +200,7 @@ TEST_CASE("an expression of weights alone is known before the first run") {
         keep(r, tables * r.state("x", {6}));
         keep(r, take(r.weight("rows", {4, 6}), 0, r.state("at", {1}, DType::i32)));
     });
-    const std::vector<char> known = find_weight_expressions(graph);
+    const auto known = find_weight_expressions(graph);
     int known_products = 0;
     for (int id = 0; id < graph.size(); ++id) {
         const bool is_known = known[static_cast<std::size_t>(id)] != 0;

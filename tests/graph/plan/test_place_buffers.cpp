@@ -3,9 +3,10 @@
 
 #include <cstddef>
 #include <initializer_list>
-#include <vector>
 
 #include <doctest/doctest.h>
+
+#include <totograph/core/list.hpp>
 
 namespace {
 
@@ -25,18 +26,20 @@ constexpr auto opaque = tg::KernelKind::structural;
 
 /// Where buffers lie among steps of these kinds.
 struct Placed {
-    std::vector<tg::Buffer> buffers;
+    tg::List<tg::Buffer> buffers;
     std::size_t bytes = 0;
 
     Placed(std::initializer_list<Life> lives, std::initializer_list<tg::KernelKind> kinds) {
         for (const Life& life : lives) {
             buffers.push_back({0, life.bytes, 0, life.first_step, life.last_step});
         }
-        std::vector<tg::Kernel> kernels;
-        std::vector<tg::Step> steps;
+        tg::List<tg::Kernel> kernels;
+        tg::List<tg::Step> steps;
         for (const tg::KernelKind kind : kinds) {
-            steps.emplace_back().kernel = static_cast<int>(kernels.size());
-            kernels.emplace_back().kind = kind;
+            steps.push_back({});
+            steps.back().kernel = static_cast<int>(kernels.size());
+            kernels.push_back({});
+            kernels.back().kind = kind;
             kernels.back().op = tg::Op::opaque;  // what counts of structural ones
         }
         bytes = tg::detail::place_buffers(buffers, steps, kernels);

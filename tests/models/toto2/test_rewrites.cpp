@@ -59,7 +59,7 @@ template <class Case, tg::Bucket bucket = Case::bucket>
 std::array<Count, tg::op_count> counts() {
     const auto recorded = tg::record_forecast<Case, bucket>();
     const tg::Graph graph = tg::rewrite(recorded.graphs[0], tg::Passes{});
-    const std::vector<char> known = tg::find_weight_expressions(graph);
+    const auto known = tg::find_weight_expressions(graph);
     std::vector<char> of_checkpoint(known.size(), 0);
     std::array<Count, tg::op_count> result{};
     for (int id = 0; id < graph.size(); ++id) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <totograph/core/inline.hpp>
+#include <totograph/core/list.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/explain/attention.hpp>
 #include <totograph/graph/explain/chain.hpp>
@@ -76,7 +77,7 @@ TOTOGRAPH_INLINE std::vector<NameAndLayer> ProgramWords::weights_below(int node)
 TOTOGRAPH_INLINE void ProgramWords::find_nodes() {
     Graph graph;
     graph.nodes.assign(tables_.nodes.begin(), tables_.nodes.end());
-    const std::vector<char> prepared = find_weight_expressions(graph);
+    const List<char> prepared = find_weight_expressions(graph);
     node_places_.resize(graph.nodes.size());
     steps_.resize(tables_.steps.size());
     for (std::size_t id = 0; id < graph.nodes.size(); ++id) {

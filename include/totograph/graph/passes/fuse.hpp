@@ -3,8 +3,8 @@
 
 #include <array>
 #include <cstddef>
-#include <vector>
 
+#include <totograph/core/list.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
@@ -24,7 +24,7 @@ struct Group {
     int prologue = -1;                   ///< The group that feeds this group's reduction.
     std::array<int, 2> anchors{-1, -1};  ///< GEMMs, or one reduction, whose results the chain starts from.
     int anchor_count = 0;
-    std::vector<int> members;  ///< Elementwise nodes and inner reshapes, last first.
+    List<int> members;  ///< Elementwise nodes and inner reshapes, last first.
     int operand_estimate = 0;
     int instruction_estimate = 0;
     bool needs_floats = false;     ///< Holds what runs on f32 alone: a GEMM, a pair rotation, a custom operation.
@@ -34,9 +34,9 @@ struct Group {
 
 /// What each node became.
 struct Fusion {
-    std::vector<Group> groups;
-    std::vector<int> group_of;        ///< By node: the group that it belongs to, or -1.
-    std::vector<int> consumer_count;  ///< By node.
+    List<Group> groups;
+    List<int> group_of;        ///< By node: the group that it belongs to, or -1.
+    List<int> consumer_count;  ///< By node.
 };
 
 constexpr bool splits_last_axis(const Shape& from, const Shape& to) {
@@ -55,8 +55,8 @@ constexpr bool splits_last_axis(const Shape& from, const Shape& to) {
 /// node is known when the node is reached: a node joins a group when everything that uses it is in that group.
 class Fuser {
 public:
-    constexpr Fuser(const Graph& graph, const std::vector<char>& weight_expression,
-                    const std::vector<Location>& locations, const std::vector<StoreEvent>& stores, bool fuse)
+    constexpr Fuser(const Graph& graph, const List<char>& weight_expression, const List<Location>& locations,
+                    const List<StoreEvent>& stores, bool fuse)
         : graph_(graph),
           weight_expression_(weight_expression),
           locations_(locations),
@@ -262,11 +262,11 @@ private:
     }
 
     const Graph& graph_;
-    const std::vector<char>& weight_expression_;
-    const std::vector<Location>& locations_;
-    const std::vector<StoreEvent>& stores_;
+    const List<char>& weight_expression_;
+    const List<Location>& locations_;
+    const List<StoreEvent>& stores_;
     bool fuse_;
-    std::vector<int> tag_;
+    List<int> tag_;
     Fusion fusion_;
 };
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
 
+#include <totograph/core/list.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/op.hpp>
@@ -16,8 +16,8 @@ namespace totograph::detail {
 /// between looks at the state.
 class FusedStores {
 public:
-    constexpr FusedStores(const Graph& graph, const Fusion& fusion, const std::vector<Location>& locations,
-                          const std::vector<StoreEvent>& stores)
+    constexpr FusedStores(const Graph& graph, const Fusion& fusion, const List<Location>& locations,
+                          const List<StoreEvent>& stores)
         : graph_(graph), fusion_(fusion), locations_(locations), stores_(stores), store_of_(graph.nodes.size(), -1) {
         find_touches();
         find();
@@ -115,10 +115,10 @@ private:
 
     const Graph& graph_;
     const Fusion& fusion_;
-    const std::vector<Location>& locations_;
-    const std::vector<StoreEvent>& stores_;
-    std::vector<int> store_of_;  ///< By root.
-    std::vector<Touch> touches_;
+    const List<Location>& locations_;
+    const List<StoreEvent>& stores_;
+    List<int> store_of_;  ///< By root.
+    List<Touch> touches_;
 };
 
 }  // namespace totograph::detail

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
 
+#include <totograph/core/list.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/op.hpp>
@@ -83,8 +83,8 @@ struct StoreEvent {
     int state;
 };
 
-constexpr std::vector<StoreEvent> find_stores(const Graph& graph) {
-    std::vector<StoreEvent> stores;
+constexpr List<StoreEvent> find_stores(const Graph& graph) {
+    List<StoreEvent> stores;
     for (int id = 0; id < graph.size(); ++id) {
         if (graph[id].op == Op::store) {
             stores.push_back({id, graph[id].inputs[0]});
@@ -94,7 +94,7 @@ constexpr std::vector<StoreEvent> find_stores(const Graph& graph) {
 }
 
 /// Whether `state` is written by a node strictly between two others.
-constexpr bool written_between(const std::vector<StoreEvent>& stores, int state, int after, int before) {
+constexpr bool written_between(const List<StoreEvent>& stores, int state, int after, int before) {
     for (const StoreEvent& event : stores) {
         if (event.state == state && event.node > after && event.node < before) {
             return true;
@@ -104,8 +104,8 @@ constexpr bool written_between(const std::vector<StoreEvent>& stores, int state,
 }
 
 /// The last node that reads each node, through views too.
-constexpr std::vector<int> find_last_uses(const Graph& graph) {
-    std::vector<int> last(graph.nodes.size(), -1);
+constexpr List<int> find_last_uses(const Graph& graph) {
+    List<int> last(graph.nodes.size(), -1);
     for (int id = graph.size() - 1; id >= 0; --id) {
         const Node& node = graph[id];
         const bool shows_input = is_view(node.op) || node.op == Op::take;
@@ -142,8 +142,8 @@ constexpr bool has_even_rows(const Shape& shape, const Strides& strides) {
 /// view cannot stay one and a kernel copies it. A source with `is_view` has strides for the node's axes, another one
 /// for those of its input.
 struct Locations {
-    std::vector<Location> seen;
-    std::vector<Location> source;
+    List<Location> seen;
+    List<Location> source;
 };
 
 static_assert(count_ops(OpClass::view) == 4, "totograph: `look_through` has no case for an op that is a view.");
@@ -181,7 +181,7 @@ constexpr bool look_through(const Node& node, const Shape& from, Location& view)
 }
 
 /// The same of a `take`, whose position must be a state of one element that keeps its value up to the last use.
-constexpr bool look_at_position(const Graph& graph, int take, const Shape& from, const std::vector<StoreEvent>& stores,
+constexpr bool look_at_position(const Graph& graph, int take, const Shape& from, const List<StoreEvent>& stores,
                                 int last_use, Location& view) {
     const Node& node = graph[take];
     const Node& position = graph[node.inputs[1]];
@@ -195,8 +195,7 @@ constexpr bool look_at_position(const Graph& graph, int take, const Shape& from,
 }
 
 /// Lets GEMMs read no view whose rows lie unevenly.
-constexpr void copy_uneven_rows(const Graph& graph, const std::vector<char>& weight_expression,
-                                std::vector<Location>& locations) {
+constexpr void copy_uneven_rows(const Graph& graph, const List<char>& weight_expression, List<Location>& locations) {
     for (int id = 0; id < graph.size(); ++id) {
         const int x = graph[id].inputs[0];
         const auto place = static_cast<std::size_t>(x);
@@ -210,11 +209,11 @@ constexpr void copy_uneven_rows(const Graph& graph, const std::vector<char>& wei
 }
 
 /// The location of every node that does not belong to the weights; `is_view` tells which need no kernel.
-constexpr Locations find_locations(const Graph& graph, const std::vector<char>& weight_expression,
-                                   const std::vector<StoreEvent>& stores) {
-    const std::vector<int> last_use = find_last_uses(graph);
-    Locations found{std::vector<Location>(graph.nodes.size()), std::vector<Location>(graph.nodes.size())};
-    std::vector<Location>& locations = found.seen;
+constexpr Locations find_locations(const Graph& graph, const List<char>& weight_expression,
+                                   const List<StoreEvent>& stores) {
+    const List<int> last_use = find_last_uses(graph);
+    Locations found{List<Location>(graph.nodes.size()), List<Location>(graph.nodes.size())};
+    List<Location>& locations = found.seen;
     for (int id = 0; id < graph.size(); ++id) {
         const Node& node = graph[id];
         const auto place = static_cast<std::size_t>(id);

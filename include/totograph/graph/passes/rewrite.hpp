@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <vector>
 
+#include <totograph/core/list.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/op.hpp>
@@ -73,8 +73,7 @@ public:
     }
 
     constexpr int emit(Op op, DType dtype, const Shape& shape, std::initializer_list<int> inputs) {
-        result.nodes.emplace_back();
-        Node& node = result.nodes.back();
+        Node node;
         node.op = op;
         node.dtype = dtype;
         node.shape = shape;
@@ -82,6 +81,7 @@ public:
         for (const int input : inputs) {
             node.inputs[static_cast<std::size_t>(node.input_count++)] = input;
         }
+        result.nodes.push_back(node);
         return keep_or_merge();
     }
 
@@ -144,9 +144,9 @@ private:
 
     const Graph& source_;
     bool merge_equal_;
-    std::vector<int> place_;
-    std::vector<int> newest_;  ///< By bucket of equal hashes.
-    std::vector<Note> notes_;  ///< By node of the new graph.
+    List<int> place_;
+    List<int> newest_;  ///< By bucket of equal hashes.
+    List<Note> notes_;  ///< By node of the new graph.
     int stores_ = 0;
     int iteration_ = -1;
 };
@@ -258,14 +258,14 @@ constexpr int emit_composed(Rewriter& rewriter, Passes passes, const ComposableP
 }
 
 /// For each node, whether an effect depends on it. States stay: the caller may write to one that is never read.
-constexpr std::vector<char> find_live_nodes(const Graph& graph) {
-    std::vector<char> live(graph.nodes.size(), 0);
+constexpr List<char> find_live_nodes(const Graph& graph) {
+    List<char> live(graph.nodes.size(), 0);
+    char* const is_live = live.data();
     for (int id = graph.size() - 1; id >= 0; --id) {
         const Node& node = graph[id];
-        auto& here = live[static_cast<std::size_t>(id)];
-        here = here != 0 || node.op == Op::store || node.op == Op::state ? 1 : 0;
-        for (int i = 0; here != 0 && i < node.input_count; ++i) {
-            live[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(i)])] = 1;
+        is_live[id] = is_live[id] != 0 || node.op == Op::store || node.op == Op::state ? 1 : 0;
+        for (int i = 0; is_live[id] != 0 && i < node.input_count; ++i) {
+            is_live[node.inputs[static_cast<std::size_t>(i)]] = 1;
         }
     }
     return live;
@@ -275,14 +275,24 @@ constexpr std::vector<char> find_live_nodes(const Graph& graph) {
 
 /// Keeps only nodes that an effect depends on.
 constexpr Graph remove_dead_nodes(const Graph& graph) {
-    const std::vector<char> live = detail::find_live_nodes(graph);
-    detail::Rewriter rewriter(graph, false);
+    const List<char> live = detail::find_live_nodes(graph);
+    List<int> places(graph.nodes.size(), -1);
+    int* const place = places.data();
+    Graph result;
+    result.error = graph.error;
+    result.loops = graph.loops;
+    result.nodes.reserve(graph.nodes.size());
     for (int id = 0; id < graph.size(); ++id) {
         if (live[static_cast<std::size_t>(id)] != 0) {
-            rewriter.set_place(id, rewriter.emit_translated(id));
+            Node node = graph[id];
+            for (std::size_t i = 0; i < static_cast<std::size_t>(node.input_count); ++i) {
+                node.inputs[i] = place[node.inputs[i]];
+            }
+            place[id] = result.size();
+            result.nodes.push_back(node);
         }
     }
-    return static_cast<Graph&&>(rewriter.result);
+    return result;
 }
 
 /// Runs the passes: merges equal nodes, moves scales out of the inputs of GEMMs, composes GEMMs (see `Passes`),

@@ -4,8 +4,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include <totograph/core/list.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/passes/rewrite.hpp>
@@ -45,9 +45,8 @@ constexpr std::uint64_t node_identity(const Node& node, int layer, int layer_ste
 
 /// Such a number for each weight expression of a graph.
 template <class AnyGraph>
-constexpr std::vector<std::uint64_t> find_identities(const AnyGraph& graph,
-                                                     const std::vector<char>& weight_expression) {
-    std::vector<std::uint64_t> identities(weight_expression.size(), 0);
+constexpr List<std::uint64_t> find_identities(const AnyGraph& graph, const List<char>& weight_expression) {
+    List<std::uint64_t> identities(weight_expression.size(), 0);
     for (int id = 0; id < graph.size(); ++id) {
         if (weight_expression[static_cast<std::size_t>(id)]) {
             const Node& node = graph[id];
@@ -60,7 +59,7 @@ constexpr std::vector<std::uint64_t> find_identities(const AnyGraph& graph,
 }
 
 /// The same for a prepared weight.
-constexpr std::uint64_t identity_of(const std::vector<std::uint64_t>& identities, int node, int second, bool packed) {
+constexpr std::uint64_t identity_of(const List<std::uint64_t>& identities, int node, int second, bool packed) {
     const std::uint64_t of_second = second < 0 ? 1 : identities[static_cast<std::size_t>(second)];
     return mix(mix(identities[static_cast<std::size_t>(node)], of_second), packed ? 2 : 3);
 }

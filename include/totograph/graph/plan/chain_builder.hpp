@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <vector>
-
+#include <totograph/core/list.hpp>
 #include <totograph/graph/kernel.hpp>
 
 namespace totograph::detail {
@@ -29,7 +28,7 @@ private:
         int node;
         int value;
     };
-    std::vector<Definition> definitions_;
+    List<Definition> definitions_;
 };
 
 }  // namespace totograph::detail

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <vector>
 
+#include <totograph/core/list.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/loop.hpp>
@@ -290,7 +290,7 @@ private:
     const Plan& plan_;
     const ShortLoop& short_;
     int written_;
-    std::vector<int> iterations_;  ///< Of each node; -1 for none of the loop.
+    List<int> iterations_;  ///< Of each node; -1 for none of the loop.
     Loop loop_;
 };
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <vector>
 
+#include <totograph/core/list.hpp>
 #include <totograph/graph/kernel.hpp>
 
 namespace totograph::detail {
@@ -13,9 +13,9 @@ namespace totograph::detail {
 ///
 /// @param end_of  the last step at which the memory of a buffer must not be given to another one
 template <class EndOf>
-constexpr std::size_t place_in_gaps(std::vector<Buffer>& buffers, const EndOf& end_of) {
+constexpr std::size_t place_in_gaps(List<Buffer>& buffers, const EndOf& end_of) {
     std::size_t bytes = 0;
-    std::vector<int> alive;  // by offset
+    List<int> alive;  // by offset
     for (std::size_t next = 0; next < buffers.size(); ++next) {
         Buffer& buffer = buffers[next];
         std::size_t kept = 0;
@@ -49,10 +49,9 @@ constexpr std::size_t place_in_gaps(std::vector<Buffer>& buffers, const EndOf& e
 /// prefill grows by 64 bytes, that of a decode step with samples shrinks by an eighth (first fit is not the best fit);
 /// where statistics of the context are most of the memory, as in a small model with many samples, it would grow by
 /// more.
-constexpr std::size_t place_buffers(std::vector<Buffer>& buffers, const std::vector<Step>& steps,
-                                    const std::vector<Kernel>& kernels) {
+constexpr std::size_t place_buffers(List<Buffer>& buffers, const List<Step>& steps, const List<Kernel>& kernels) {
     const auto last_step = [](const Buffer& buffer) { return buffer.last_step; };
-    std::vector<int> together(steps.size() + 1, static_cast<int>(steps.size()));  // the last step that may join each
+    List<int> together(steps.size() + 1, static_cast<int>(steps.size()));  // the last step that may join each
     const auto kernel_of = [&](std::size_t step) -> const Kernel& {
         return kernels[static_cast<std::size_t>(steps[step].kernel)];
     };
@@ -66,7 +65,7 @@ constexpr std::size_t place_buffers(std::vector<Buffer>& buffers, const std::vec
                                          : together[step + 1];
     }
     const std::size_t least = place_in_gaps(buffers, last_step);
-    std::vector<Buffer> apart = buffers;
+    List<Buffer> apart = buffers;
     const std::size_t bytes = place_in_gaps(
         apart, [&](const Buffer& buffer) { return together[static_cast<std::size_t>(buffer.last_step)]; });
     if (bytes > least + least / 8) {

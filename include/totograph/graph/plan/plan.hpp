@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
 
+#include <totograph/core/list.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
@@ -39,7 +39,7 @@ public:
     constexpr ~Planner() = default;
 
     constexpr Plan run() {
-        std::vector<int> group_at(graph_.nodes.size(), -1);
+        List<int> group_at(graph_.nodes.size(), -1);
         for (std::size_t group = 0; group < fusion_.groups.size(); ++group) {
             if (!fusion_.groups[group].is_prologue) {
                 group_at[static_cast<std::size_t>(fusion_.groups[group].root)] = static_cast<int>(group);
@@ -355,10 +355,10 @@ private:
     }
 
     const Graph& graph_;
-    std::vector<char> weight_expression_;
-    std::vector<StoreEvent> stores_;
+    List<char> weight_expression_;
+    List<StoreEvent> stores_;
     Locations found_;
-    const std::vector<Location>& locations_;
+    const List<Location>& locations_;
     Fusion fusion_;
     FusedStores fused_stores_;
     Plan plan_;

@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include <totograph/core/arena.hpp>
 #include <totograph/core/dtype.hpp>
+#include <totograph/core/list.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
@@ -22,8 +22,8 @@ namespace totograph::detail {
 class References {
 public:
     /// Lists the states of the graph in the plan.
-    constexpr References(const Graph& graph, const std::vector<char>& weight_expression,
-                         const std::vector<Location>& locations, Plan& plan)
+    constexpr References(const Graph& graph, const List<char>& weight_expression, const List<Location>& locations,
+                         Plan& plan)
         : graph_(graph),
           weight_expression_(weight_expression),
           locations_(locations),
@@ -116,13 +116,13 @@ public:
 
 private:
     const Graph& graph_;
-    const std::vector<char>& weight_expression_;
-    const std::vector<Location>& locations_;
+    const List<char>& weight_expression_;
+    const List<Location>& locations_;
     Plan& plan_;
-    std::vector<std::uint64_t> identities_;
-    std::vector<int> buffer_of_;
-    std::vector<int> weight_of_;
-    std::vector<int> state_of_;
+    List<std::uint64_t> identities_;
+    List<int> buffer_of_;
+    List<int> weight_of_;
+    List<int> state_of_;
 };
 
 }  // namespace totograph::detail

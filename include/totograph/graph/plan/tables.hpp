@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <string_view>
-#include <vector>
 
 #include <totograph/core/dtype.hpp>
+#include <totograph/core/list.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
@@ -29,15 +29,15 @@ struct StateSlot {
 /// A planned program: steps in order, the distinct kernels that they call, and where everything lies.
 struct Plan {
     /// The distinct ones.
-    std::vector<Kernel> kernels;
+    List<Kernel> kernels;
     /// In the order in which they run.
-    std::vector<Step> steps;
+    List<Step> steps;
     /// Computed before the first run.
-    std::vector<PreparedWeight> weights;
+    List<PreparedWeight> weights;
     /// Buffers that outlive a run.
-    std::vector<StateSlot> states;
+    List<StateSlot> states;
     /// Intermediates.
-    std::vector<Buffer> buffers;
+    List<Buffer> buffers;
     /// Of all intermediates together.
     std::size_t arena_bytes = 0;
 };

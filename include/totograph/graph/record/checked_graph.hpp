@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <string_view>
-#include <vector>
 
 #include <totograph/core/dtype.hpp>
+#include <totograph/core/list.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/op.hpp>
@@ -138,7 +138,7 @@ private:
     }
 
     Graph graph_;
-    std::vector<char> is_weight_expression_;  ///< By node.
+    List<char> is_weight_expression_;  ///< By node.
     detail::LoopScopes loops_;
     ModelError ignored_;
 };

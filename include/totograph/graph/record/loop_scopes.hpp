@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
-#include <vector>
 
+#include <totograph/core/list.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/loops.hpp>
 #include <totograph/graph/record/loop_choices.hpp>
@@ -54,7 +54,7 @@ public:
     }
 
     /// The loops of which not all iterations are recorded.
-    [[nodiscard]] constexpr const std::vector<ShortLoop>& short_loops() const { return short_loops_; }
+    [[nodiscard]] constexpr const List<ShortLoop>& short_loops() const { return short_loops_; }
     /// Whether the newest of those is the innermost loop that is open.
     [[nodiscard]] constexpr bool is_short() const { return open_.size() == short_depth_; }
     /// Its iteration, as of `Node`; -1 outside of it.
@@ -83,7 +83,7 @@ private:
     struct Scope {
         int begin = 0;
         int end = 0;
-        std::vector<int> carried;
+        List<int> carried;
     };
 
     constexpr void hide(int end, std::span<const int> carried) {
@@ -93,9 +93,9 @@ private:
     }
 
     LoopChoices choices_;
-    std::vector<Scope> scopes_;
-    std::vector<Open> open_;
-    std::vector<ShortLoop> short_loops_;
+    List<Scope> scopes_;
+    List<Open> open_;
+    List<ShortLoop> short_loops_;
     int candidates_ = 0;           ///< Loops that `choices_` are of, so far.
     int iterations_ = 0;           ///< Of all loops, so far.
     std::size_t short_depth_ = 0;  ///< How many loops are open with one of those; 0 when none is.

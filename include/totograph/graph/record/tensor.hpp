@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <initializer_list>
 #include <string_view>
-#include <vector>
 
 #include <totograph/core/dtype.hpp>
+#include <totograph/core/list.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/attention.hpp>
 #include <totograph/graph/graph.hpp>
@@ -307,7 +307,7 @@ private:
         return node;
     }
 
-    std::vector<int> states_;
+    List<int> states_;
 };
 
 constexpr const Node& Tensor::node() const {

@@ -9,6 +9,7 @@
 
 #include <totograph/core/arena.hpp>
 #include <totograph/core/dtype.hpp>
+#include <totograph/core/list.hpp>
 #include <totograph/exec/cpu/evaluate/check_positions.hpp>
 #include <totograph/exec/cpu/evaluate/evaluate_with_eigen.hpp>
 #include <totograph/exec/cpu/evaluate/tensor_data.hpp>
@@ -130,7 +131,7 @@ private:
 
     GraphView graph_;
     std::span<const OpaqueFunction> opaque_;
-    std::vector<char> is_known_;
+    List<char> is_known_;
     std::vector<TensorData> tensors_;
     std::vector<std::shared_ptr<const Arena>> weights_;
     Arena intermediates_;

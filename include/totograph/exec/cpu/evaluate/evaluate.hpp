@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
+#include <totograph/core/list.hpp>
 #include <totograph/exec/cpu/evaluate/tensor_data.hpp>
 #include <totograph/graph/graph.hpp>
 
@@ -31,7 +31,7 @@ template <class... Programs>
 consteval std::uint64_t ops_of_weights() {
     std::uint64_t ops = 0;
     const auto add = [&](const GraphView& graph) {
-        const std::vector<char> known = find_weight_expressions(graph);
+        const List<char> known = find_weight_expressions(graph);
         for (int id = 0; id < graph.size(); ++id) {
             ops |=
                 known[static_cast<std::size_t>(id)] == 0 ? 0 : std::uint64_t{1} << static_cast<unsigned>(graph[id].op);
