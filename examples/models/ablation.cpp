@@ -46,6 +46,7 @@ public:
                     return tg::serve::detail::median_seconds(forecaster, request, too_slow);
                 }).best;
         add("as it is", "");
+        add("as it is, again", "nothing: what two of the same differ by");
     }
 
     template <Options options = Options{}, Rewrites rewrites = Rewrites{}>

@@ -8,6 +8,7 @@
 
 #include <totograph/graph/explain/group_lines.hpp>
 #include <totograph/graph/node_facts.hpp>
+#include <totograph/serve/explain/explain_html.hpp>
 #include <totograph/serve/explain/explain_text.hpp>
 #include <totograph/serve/explain/measure_cpu_speed.hpp>
 
@@ -202,4 +203,48 @@ TEST_CASE("the speed of this machine is measured") {
     CHECK(speed.flops_per_second > 1e8);
     CHECK(speed.flops_per_second < 1e15);
     tg::test::check_error(tg::ErrorCode::invalid_argument, {"-1 threads"}, [] { (void)serve::measure_cpu_speed(-1); });
+}
+
+TEST_CASE("a page about a forecaster") {
+    const tg::tests::Planned planned(&tg::tests::SmallModel::record);
+    serve::ExplanationPage page{.explanation = example(), .speed = slow, .forecast_seconds = 0.02};
+    page.explanation.programs = {{.name = "prefill", .runs = 2, .nodes = 44, .kernels = 4, .steps = 7, .launches = 7}};
+    page.programs.push_back({"all <of> it", planned.tables(), {1e-3, 2e-3, 1e-3, 3e-3, 1e-3, 1e-3, 1e-3}});
+    std::string text = explain_html(page);
+    const auto count = [&](std::string_view part) {
+        std::size_t found = 0;
+        for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+            ++found;
+        }
+        return found;
+    };
+    // Two equal layers of three steps, told once; then the head.
+    CHECK(count("layers 0-1, alike: 3 steps told once, run 2 times") == 1);
+    CHECK(count("<td class=\"number\">x 2</td>") == 3);
+    CHECK(count("all &lt;of&gt; it") == 1);
+    CHECK(count("<tr>") == 1 + 4 + 1 + 4);  // steps and kernels, with a line of titles each
+    // Steps 0 and 3 together, in both runs, of the whole forecast.
+    CHECK(count("<td class=\"number\">4.00 ms</td><td><span class=\"bar\" style=\"width:40px\"></span> 40%</td>") >= 1);
+    // Work of step 1 and 4, 2 x 1.22 kFLOP, at a gigaflop a second; its bytes, 2 x (720 + 256) at a gigabyte.
+    CHECK(count("<td class=\"number\">2.43 kFLOP</td><td class=\"number\">1.91 KiB</td><td class=\"number\">2.43 "
+                "us</td>") == 1);
+    // Within a layer 0 -> 1 -> 2; from 2 to each step of the next layer, and to the head.
+    CHECK(count("<path d=") == 3);
+    CHECK(count("<path class=\"back\"") == 3);
+    CHECK(count("recaptures") == 0);
+    // Nothing is loaded from anywhere.
+    CHECK(count("http") == 0);
+    CHECK(count("src=") == 0);
+
+    page.counts = serve::ForecastCounts{};
+    page.counts->builds = 3;
+    page.counts->recaptures[static_cast<std::size_t>(serve::RecaptureReason::released)] = 2;
+    page.programs[0].step_seconds.clear();
+    page.forecast_seconds = 0;
+    page.speed.reset();
+    text = explain_html(page);
+    CHECK(count("<dt>builds</dt><dd>3</dd>") == 1);
+    CHECK(count("<dt>recaptures after warm-up</dt><dd>2: 2 released</dd>") == 1);
+    CHECK(count("class=\"bar\"") == 0);
+    CHECK(count("a forecast took") == 0);
 }
