@@ -91,7 +91,7 @@ inline void print_memory_heading() {
 /// The memory that a forecaster of weights of its own takes: a row of the table.
 template <class Forecaster>
 void print_memory(const char* name, Precision precision, const Arguments& arguments) {
-    using Store = tg::cuda::DeviceWeights<typename Forecaster::Executor::Memory::Storage>;
+    using Store = tg::cuda::DeviceWeights<typename Forecaster::Executor::Memory::template Storage<0>>;
     const auto mebibytes = [](std::size_t bytes) { return static_cast<double>(bytes) / 1048576; };
     const auto free_memory = [] {
         std::size_t free = 0;

@@ -35,7 +35,7 @@ std::size_t count(const std::string& text, std::string_view part) {
 /// as bf16, which inputs of GEMMs, results, and queries, keys and values of attentions can be.
 template <class Executor, class Program>
 tg::Index saved_bytes(bool reads) {
-    using Lowered = tg::cuda::Lowering<Program, Executor::streams>;
+    using Lowered = tg::cuda::Lowering<Program, Executor::template streams<0>>;
     tg::Index elements = 0;
     Program::loops.for_each_step(Program::steps.size(), [&](int number, tg::LoopTurn) {
         const tg::Step& step = Program::steps[static_cast<std::size_t>(number)];
@@ -59,7 +59,7 @@ template <class Forecaster, std::size_t which>
 void check_launches() {
     using Executor = typename Forecaster::Executor;
     using Program = typename Executor::template ProgramAt<which>;
-    constexpr auto precision = Executor::streams ? tg::cuda::Precision::bf16 : tg::cuda::Precision::f32;
+    constexpr auto precision = Executor::template streams<0> ? tg::cuda::Precision::bf16 : tg::cuda::Precision::f32;
     const auto list = tg::cuda::explain_detail::LaunchList::of<Program, precision>(tg::cuda::compiled_for, {});
     int next = 0;
     for (const auto& launch : list.launches()) {
@@ -68,7 +68,7 @@ void check_launches() {
         next += launch.launch.count;
     }
     CHECK(next == tg::Facts<Program>::steps);
-    const tg::StepFacts planned = tg::Facts<Program>::run(Executor::streams ? tg::DType::bf16 : tg::DType::f32);
+    const tg::StepFacts planned = tg::Facts<Program>::run(Executor::template streams<0> ? tg::DType::bf16 : tg::DType::f32);
     CHECK(list.facts().flops == planned.flops);
     CHECK(list.facts().bytes_read == planned.bytes_read - saved_bytes<Executor, Program>(true));
     CHECK(list.facts().bytes_written == planned.bytes_written - saved_bytes<Executor, Program>(false));

@@ -13,6 +13,7 @@
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/loop.hpp>
 #include <totograph/graph/loops.hpp>
+#include <totograph/graph/needs_f32.hpp>
 #include <totograph/graph/passes/weight_identity.hpp>
 #include <totograph/graph/plan/tables.hpp>
 
@@ -110,6 +111,7 @@ ProgramTables tables_of() {
 }
 
 /// Bytes that the prepared weights of programs take together, each distinct one once, in whole blocks of so many bytes.
+/// GEMMs store theirs as `storage`, or f32 where a program needs that.
 template <class... Programs>
 constexpr std::size_t shared_weight_bytes(DType storage, std::size_t block = 1) {
     struct Weight {
@@ -117,19 +119,23 @@ constexpr std::size_t shared_weight_bytes(DType storage, std::size_t block = 1) 
         std::size_t bytes;
     };
     List<Weight> all;
-    const auto append = [&](const ProgramTables& tables) {
+    const auto append = [&](const ProgramTables& tables, DType stored) {
         int place = 0;
         for (const std::uint64_t identity : detail::unrolled_identities(tables)) {
             const int entry = tables.loops.place(&Loop::weights, place++).entry;
             const PreparedWeight& weight = tables.weights[static_cast<std::size_t>(entry)];
-            all.push_back({identity, (weight_bytes(tables, weight, storage) + block - 1) / block * block});
+            all.push_back({identity, (weight_bytes(tables, weight, stored) + block - 1) / block * block});
         }
     };
-    (append(short_tables_of<Programs>()), ...);  // a layer of one program is another one's by its name
-    std::sort(all.begin(), all.end(), [](const Weight& a, const Weight& b) { return a.identity < b.identity; });
+    (append(short_tables_of<Programs>(), needs_f32<Programs> ? DType::f32 : storage),
+     ...);  // a layer of one program is another one's by its name
+    std::sort(all.begin(), all.end(), [](const Weight& a, const Weight& b) {
+        return a.identity != b.identity ? a.identity < b.identity : a.bytes < b.bytes;
+    });
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
-        bytes += i > 0 && all[i].identity == all[i - 1].identity ? 0 : all[i].bytes;
+        const bool is_known = i > 0 && all[i].identity == all[i - 1].identity && all[i].bytes == all[i - 1].bytes;
+        bytes += is_known ? 0 : all[i].bytes;
     }
     return bytes;
 }

@@ -106,4 +106,10 @@ struct Inspected {
     static constexpr bool keeps_intermediates = true;
 };
 
+/// The same with a cache that rolls where the window slides.
+template <class Case>
+struct InspectedRolling : Inspected<Case> {
+    static constexpr KronosConfig config = tg::kronos::Rolling<Case>::config;
+};
+
 }  // namespace kronos_cases

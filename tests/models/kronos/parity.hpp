@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -46,9 +47,10 @@ std::vector<T> of_path(const std::vector<T>& all, Index batch, Index samples, In
     return result;
 }
 
-template <class Case, class Forecaster>
+/// @tparam Model  the case with states that can be looked into
+template <class Case, class Forecaster, class Model = kronos_cases::Inspected<Case>>
 class Parity {
-    using Schedule = typename tg::FamilyOf<kronos_cases::Inspected<Case>>::template Schedule<Case::bucket>;
+    using Schedule = typename tg::FamilyOf<Model>::template Schedule<Case::bucket>;
     static constexpr Index batch = Case::bucket.batch;
     static constexpr Index samples = Case::bucket.samples;
     static constexpr Index horizon = Case::bucket.horizon;
@@ -65,8 +67,8 @@ public:
     void check_greedy() {
         inputs_.series.draws = {.temperature = 1, .filter = {.top_k = 1, .top_p = 1}};
         const std::vector<std::int32_t> nobody(static_cast<std::size_t>(batch * samples), -1);
-        force(nobody, nobody);
         fill();
+        force(nobody, nobody);
         run_steps([](Index) {},
                   [&](Index step) {
                       if (step == 0) {
@@ -98,6 +100,32 @@ public:
         check("sample_paths_normalised", floats("tap.forecast_normalised"), 6);
     }
 
+    /// What a predictor that rounds makes of a case.
+    struct Rounded {
+        double s1_logits = 0;  ///< Largest error of a logit, of the largest of its row, given the reference's ids.
+        double s2_logits = 0;  ///< The same of the second id.
+        Index ids = 0;         ///< Ids that the reference takes as the likeliest.
+        Index others = 0;      ///< Where another one is the likeliest here.
+    };
+    /// Tokenizers do not round: ids of the context, and candles of given ids, are those of the reference.
+    Rounded check_rounded() {
+        inputs_.series.draws = {.temperature = 1, .filter = {.top_k = 1, .top_p = 1}};
+        const auto s1 = of_all_paths(tensors_.read<std::int32_t>("greedy_s1"));
+        const auto s2 = of_all_paths(tensors_.read<std::int32_t>("greedy_s2"));
+        Rounded rounded;
+        fill();
+        run_steps([&](Index step) { force(of_step(s1, step), of_step(s2, step)); },
+                  [&](Index step) {
+                      add_rounded(rounded, rounded.s1_logits, "step_s1_logits", "tap.s1_logits", s1_ids, step);
+                      add_rounded(rounded, rounded.s2_logits, "step_s2_logits", "tap.s2_logits", s2_ids, step);
+                  });
+        CHECK(integers("tap.context_s1") == tensors_.read<std::int32_t>("context_s1"));
+        CHECK(integers("tap.context_s2") == tensors_.read<std::int32_t>("context_s2"));
+        check("forecast_normalised", of_path(floats("tap.forecast_normalised"), batch, samples, 0), 6);
+        check_forecast(tensors_.read<double>("forecast"));
+        return rounded;
+    }
+
 private:
     void fill() {
         forecaster_.fill(inputs_.series, Case::bucket, 0);
@@ -121,7 +149,7 @@ private:
         Index step = 0;
         [&]<std::size_t... program>(std::index_sequence<program...>) {
             const auto run = [&]<std::size_t which>() {
-                const bool draws = which + 1 < Schedule::count;
+                const bool draws = which > 0 && which + 1 < Schedule::count;
                 for (Index left = Schedule::runs(which, horizon); left > 0; --left) {
                     if (draws) {
                         before(step);
@@ -161,6 +189,29 @@ private:
         const auto begin = all.begin() + step * batch * vocabulary;
         const std::vector<float> expected(begin, begin + batch * vocabulary);
         check_tensor(name, of_path(floats(state), batch, samples, 0), expected, static_cast<std::size_t>(vocabulary));
+    }
+
+    void add_rounded(Rounded& rounded, double& worst, const std::string& name, const std::string& state,
+                     Index vocabulary, Index step) {
+        const auto all = tensors_[name];
+        const auto found = of_path(floats(state), batch, samples, 0);
+        for (Index b = 0; b < batch; ++b) {
+            const auto truth = all.begin() + (step * batch + b) * vocabulary;
+            const auto mine = found.begin() + b * vocabulary;
+            double largest = 0;
+            double error = 0;
+            for (Index id = 0; id < vocabulary; ++id) {
+                largest = std::max(largest, std::abs(static_cast<double>(truth[id])));
+                const double distance = std::abs(static_cast<double>(mine[id]) - static_cast<double>(truth[id]));
+                error = std::isnan(distance) ? INFINITY : std::max(error, distance);
+            }
+            worst = std::max(worst, error / largest);
+            ++rounded.ids;
+            rounded.others +=
+                std::max_element(mine, mine + vocabulary) - mine != std::max_element(truth, truth + vocabulary) - truth
+                    ? 1
+                    : 0;
+        }
     }
 
     void check_decoder() {
@@ -206,6 +257,15 @@ private:
     }
     [[nodiscard]] std::vector<std::int32_t> drawn(const std::string& name, Index path) {
         return of_path(integers(name), batch, samples, path);
+    }
+    /// From `[batch, horizon]`.
+    [[nodiscard]] static std::vector<std::int32_t> of_all_paths(const std::vector<std::int32_t>& one) {
+        std::vector<std::int32_t> result;
+        for (Index row = 0; row < batch * samples; ++row) {
+            const auto begin = one.begin() + row / samples * horizon;
+            result.insert(result.end(), begin, begin + horizon);
+        }
+        return result;
     }
     /// Of `[batch, samples, horizon]`.
     [[nodiscard]] static std::vector<std::int32_t> of_step(const std::vector<std::int32_t>& all, Index step) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,7 @@
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/loop.hpp>
 #include <totograph/graph/loops.hpp>
+#include <totograph/graph/needs_f32.hpp>
 #include <totograph/graph/unroll.hpp>
 
 namespace totograph::cpu {
@@ -62,27 +64,30 @@ struct KernelTable {
 };
 
 /// Runs planned programs on the CPU: fused kernels, packed weights (`Storage` is `float` or `BFloat16`), one block of
-/// memory. After construction nothing is allocated.
+/// memory. After construction nothing is allocated. Programs that need f32 (`needs_f32`) store their weights so.
 template <class Storage, class... Programs>
 class FusedExecutor {
+    template <class Program>
+    using StorageOf = std::conditional_t<needs_f32<Program>, float, Storage>;
+
 public:
     using Layout = StateLayout<Programs...>;
 
     /// Scratch memory of each thread.
     static constexpr std::size_t scratch_floats =
-        aligned_size(std::max({KernelTable<Programs, Storage>::scratch_floats...}) * sizeof(float)) / sizeof(float);
+        aligned_size(std::max({KernelTable<Programs, StorageOf<Programs>>::scratch_floats...}) * sizeof(float)) /
+        sizeof(float);
 
     FusedExecutor(const Weights& weights, std::shared_ptr<ThreadPool> pool)
         : pool_(std::move(pool)),
           memory_(Layout::bytes + Layout::arena_bytes +
                   scratch_floats * sizeof(float) * static_cast<std::size_t>(pool_->threads())) {
-        auto store = weights.prepared<PreparedWeights<Storage>>();
-        std::size_t program = 0;
-        const auto prepare = [&](const ProgramTables& tables) {
-            prepared_[program++] = store->get(GraphView{tables.nodes}, tables.weights, weights.source(),
-                                              evaluate_of_weights<Programs...>());
+        const auto prepare = [&]<class Program>(Prepared<Program>& prepared) {
+            const ProgramTables tables = tables_of<Program>();
+            prepared.tensors = weights.prepared<PreparedWeights<StorageOf<Program>>>()->get(
+                GraphView{tables.nodes}, tables.weights, weights.source(), evaluate_of_weights<Programs...>());
         };
-        (prepare(tables_of<Programs>()), ...);
+        std::apply([&](auto&... prepared) { (prepare(prepared), ...); }, prepared_);
     }
 
     /// Runs one of the programs. Throws `Error` (`position_out_of_bounds`), at the end, when a position that is data
@@ -111,7 +116,7 @@ private:
     template <std::size_t which>
     void run_steps(PositionFault& fault) noexcept {
         using Program = std::tuple_element_t<which, std::tuple<Programs...>>;
-        using Table = KernelTable<Program, Storage>;
+        using Table = KernelTable<Program, StorageOf<Program>>;
         KernelCall call;
         call.pool = pool_.get();
         call.scratch = reinterpret_cast<float*>(memory_.data() + Layout::bytes + Layout::arena_bytes);
@@ -133,10 +138,17 @@ private:
         });
     }
 
+    /// The prepared weights of one program.
+    template <class Program>
+    struct Prepared {
+        std::vector<std::shared_ptr<const PreparedTensor<StorageOf<Program>>>> tensors;
+    };
+
     template <std::size_t which>
-    [[nodiscard]] const PreparedTensor<Storage>& prepared(const Reference& weight, LoopTurn turn) const noexcept {
+    [[nodiscard]] const auto& prepared(const Reference& weight, LoopTurn turn) const noexcept {
         using Program = std::tuple_element_t<which, std::tuple<Programs...>>;
-        return *prepared_[which][static_cast<std::size_t>(Program::loops.at(&Loop::weights, weight.index, turn))];
+        const int index = Program::loops.at(&Loop::weights, weight.index, turn);
+        return *std::get<which>(prepared_).tensors[static_cast<std::size_t>(index)];
     }
 
     template <std::size_t which>
@@ -169,7 +181,7 @@ private:
 
     std::shared_ptr<ThreadPool> pool_;
     Arena memory_;
-    std::array<std::vector<std::shared_ptr<const PreparedTensor<Storage>>>, sizeof...(Programs)> prepared_;
+    std::tuple<Prepared<Programs>...> prepared_;
 };
 
 }  // namespace TOTOGRAPH_SIMD_NAMESPACE

@@ -43,12 +43,14 @@ template <Precision precision, class... Programs>
 class Executor {
 public:
     using Memory = PlacedPrograms<precision, Programs...>;
-    static constexpr bool streams = Memory::streams;
     using Layout = typename Memory::Layout;
     using StateStorage = typename Memory::StateStorage;
     using States = typename Memory::States;
     template <std::size_t which>
     using ProgramAt = typename Memory::template ProgramAt<which>;
+    /// Whether weights of a program are bf16.
+    template <std::size_t which>
+    static constexpr bool streams = Memory::template streams<which>;
 
     /// Which of the programs will ever run. GEMMs of the others are not tuned.
     using Runs = std::array<bool, sizeof...(Programs)>;
@@ -155,7 +157,10 @@ public:
     }
 
 private:
-    using Accumulator = typename Memory::Accumulator;
+    template <std::size_t which>
+    using Accumulator = typename Memory::template Accumulator<which>;
+    template <std::size_t which>
+    static constexpr Precision precision_at = Memory::template precision_at<which>;
     template <std::size_t which>
     using LoweringAt = typename Memory::template LoweringAt<which>;
 
@@ -190,14 +195,14 @@ private:
             return index < 0 ? nullptr : static_cast<const float*>(call.operands[static_cast<std::size_t>(index)].base);
         };
         GemmPointers pointers;
-        pointers.input = streams && !launch.gemm.input_is_bf16 ? memory_.stored_input() : call.input.base;
+        pointers.input = streams<which> && !launch.gemm.input_is_bf16 ? memory_.stored_input() : call.input.base;
         pointers.weight = memory_.template weight_of<which>(step, turn);
         if (launch.direct.is_possible) {
             pointers.output = call.output.base;
             pointers.residual = operand(launch.direct.residual);
             pointers.bias = operand(launch.direct.bias);
         } else {
-            pointers.output = memory_.accumulators() + first_column;
+            pointers.output = memory_.template accumulators<which>() + first_column;
         }
         return pointers;
     }
@@ -208,16 +213,17 @@ private:
     void for_each_gemm(const Launch& launch, LoopTurn turn, const Visit& visit) const {
         using Program = ProgramAt<which>;
         const auto weight_of = [&](int step) { return memory_.template weight_of<which>(step, turn); };
-        for (const GemmPart& part : parts_of_gemms<Program>(launch, sizeof(typename Memory::Storage), weight_of)) {
+        constexpr std::size_t element_bytes = sizeof(typename Memory::template Storage<which>);
+        for (const GemmPart& part : parts_of_gemms<Program>(launch, element_bytes, weight_of)) {
             const GemmPointers pointers = pointers_of<which>(launch, turn, part.first, part.begin);
-            visit(gemm_shape<precision, Program>(launch, part.columns, pointers), pointers);
+            visit(gemm_shape<precision_at<which>, Program>(launch, part.columns, pointers), pointers);
         }
     }
 
     /// Selects how each launch of a program computes its GEMMs on this device.
     template <std::size_t which>
     void choose_gemms() {
-        const auto choices = gemm_choices<ProgramAt<which>, streams>(device_, execution_);
+        const auto choices = gemm_choices<ProgramAt<which>, streams<which>>(device_, execution_);
         choices_[which].assign(choices.begin(), choices.end());
     }
 
@@ -242,16 +248,16 @@ private:
 
     template <std::size_t which, std::size_t entry>
     void launch_one(const Turn& turn) const {
-        using At = LaunchAt<ProgramAt<which>, streams, entry>;
+        using At = LaunchAt<ProgramAt<which>, streams<which>, entry>;
         constexpr LaunchKind kind = At::launch.kind;
         const auto call = [&](int step) { return memory_.template call_of<which>(step, turn.loops); };
         if constexpr (kind == LaunchKind::step) {
-            launch_step<typename At::template KernelAt<0>, precision>(launcher_, device_, call(At::launch.first),
-                                                                      turn.stream);
+            launch_step<typename At::template KernelAt<0>, precision_at<which>>(launcher_, device_,
+                                                                                call(At::launch.first), turn.stream);
         } else if constexpr (At::launch.is_sequence()) {
             launch_sequence<LoweringAt<which>, At>(launcher_, device_, call, turn.stream);
         } else if constexpr (kind == LaunchKind::skinny) {
-            launch_skinny<At, precision>(launcher_, call, turn.stream);
+            launch_skinny<At, precision_at<which>>(launcher_, call, turn.stream);
         } else {
             launch_gemms<which, entry>(turn, std::make_integer_sequence<int, At::launch.gemms()>());
         }
@@ -260,14 +266,14 @@ private:
     /// Launches GEMMs of one input as `select_gemm` chose.
     template <std::size_t which, std::size_t entry, int... i>
     void launch_gemms(const Turn& turn, std::integer_sequence<int, i...>) const {
-        using At = LaunchAt<ProgramAt<which>, streams, entry>;
+        using At = LaunchAt<ProgramAt<which>, streams<which>, entry>;
         constexpr const GemmGroup& group = At::launch.gemm;
         constexpr int first = At::launch.first;
         constexpr int gemm = At::launch.first_gemm();
         const GemmChoice& choice = choices_[which][turn.launch];
         const auto call = [&](int step) { return memory_.template call_of<which>(step, turn.loops); };
         const auto weight = [&](int step) { return memory_.template weight_of<which>(step, turn.loops); };
-        if constexpr (streams && !group.input_is_bf16) {
+        if constexpr (streams<which> && !group.input_is_bf16) {
             if (choice.converts_input) {
                 launch_conversion<At>(launcher_, device_, call(first), memory_.stored_input(), turn.stream);
             }
@@ -297,8 +303,8 @@ private:
     /// Launches a GEMM with the norm of the launch after it.
     template <std::size_t which, std::size_t entry>
     void launch_cluster(const Turn& turn) const {
-        using Group = typename ClusterGroupOf<ProgramAt<which>, streams, entry>::type;
-        constexpr const Launch& launch = LaunchAt<ProgramAt<which>, streams, entry>::launch;
+        using Group = typename ClusterGroupOf<ProgramAt<which>, streams<which>, entry>::type;
+        constexpr const Launch& launch = LaunchAt<ProgramAt<which>, streams<which>, entry>::launch;
         const KernelCall call = memory_.template call_of<which>(launch.first, turn.loops);
         KernelCall norm;
         if constexpr (Group::has_norm) {
@@ -313,24 +319,25 @@ private:
     /// Launches what follows GEMMs of cuBLASLt: draws from their accumulators, or a kernel for their epilogues.
     template <std::size_t which, std::size_t entry, int... i>
     void launch_epilogue(const Turn& turn, std::integer_sequence<int, i...>) const {
-        using At = LaunchAt<ProgramAt<which>, streams, entry>;
+        using At = LaunchAt<ProgramAt<which>, streams<which>, entry>;
         constexpr int norms = At::launch.norms();
-        const Accumulator* const accumulators = memory_.accumulators();
+        const Accumulator<which>* const accumulators = memory_.template accumulators<which>();
         const auto call = [&](int step) { return memory_.template call_of<which>(step, turn.loops); };
         if constexpr (At::launch.draws.is_possible) {
             constexpr int draw = At::launch.count - 1;
             using Draw = typename At::template KernelAt<draw>;
             constexpr std::array<int, 4> from = At::launch.draws.gemms;
-            using Draws = MixtureDraw<Accumulator, Draw, std::integer_sequence<int, from[0], from[1], from[2], from[3]>,
-                                      typename At::template KernelAt<norms + i>...>;
+            using Draws =
+                MixtureDraw<Accumulator<which>, Draw, std::integer_sequence<int, from[0], from[1], from[2], from[3]>,
+                            typename At::template KernelAt<norms + i>...>;
             const typename Draws::Calls calls{call(At::launch.first + draw), {call(At::launch.first_gemm() + i)...}};
-            launcher_.launch(&mixture_draw_kernel<Draws, Accumulator>, {blocks_for(device_, blocks_wanted<Draw>())},
-                             turn.stream, calls, accumulators);
+            launcher_.launch(&mixture_draw_kernel<Draws, Accumulator<which>>,
+                             {blocks_for(device_, blocks_wanted<Draw>())}, turn.stream, calls, accumulators);
         } else if constexpr (!At::launch.direct.is_possible) {
-            using Group = EpilogueGroup<Accumulator, typename At::template KernelAt<norms + i>...>;
+            using Group = EpilogueGroup<Accumulator<which>, typename At::template KernelAt<norms + i>...>;
             const typename Group::Calls calls{{call(At::launch.first_gemm() + i)...}};
-            launcher_.launch(&epilogue_kernel<Group, Accumulator>, {Group::blocks * Group::members}, turn.stream, calls,
-                             accumulators);
+            launcher_.launch(&epilogue_kernel<Group, Accumulator<which>>, {Group::blocks * Group::members}, turn.stream,
+                             calls, accumulators);
         }
     }
 

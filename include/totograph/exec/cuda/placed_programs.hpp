@@ -8,6 +8,7 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <cuda_runtime.h>
@@ -19,6 +20,7 @@
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/lowering/bf16_states.hpp>
 #include <totograph/exec/cuda/lowering/lowering.hpp>
+#include <totograph/exec/cuda/lowering/program_precision.hpp>
 #include <totograph/exec/cuda/lowering/step_relations.hpp>
 #include <totograph/exec/cuda/lowering/workspace.hpp>
 #include <totograph/exec/cuda/runtime/check.hpp>
@@ -42,29 +44,37 @@ namespace totograph::cuda {
 template <Precision precision, class... Programs>
 class PlacedPrograms {
 public:
-    /// Whether weights are bf16, and what GEMMs multiply them by.
-    static constexpr bool streams = precision == Precision::bf16;
+    template <std::size_t which>
+    static constexpr Precision precision_at =
+        precision_of<precision, std::tuple_element_t<which, std::tuple<Programs...>>>;
+    /// Whether weights of a program are bf16, and what GEMMs multiply them by.
+    template <std::size_t which>
+    static constexpr bool streams = precision_at<which> == Precision::bf16;
     using Layout = StateLayout<Programs...>;
-    using StateStorage = Bf16States<streams, Programs...>;
+    using StateStorage = Bf16States<precision == Precision::bf16, Programs...>;
     using States = StatePlacement<StateStorage, Programs...>;
-    using Storage = std::conditional_t<precision == Precision::bf16, BFloat16, float>;
+    template <std::size_t which>
+    using Storage = std::conditional_t<streams<which>, BFloat16, float>;
     /// Accumulators of a GEMM by cuBLASLt that a chain goes on with; in bf16 they are rounded as PyTorch's autocast
     /// rounds them.
-    using Accumulator = Storage;
+    template <std::size_t which>
+    using Accumulator = Storage<which>;
     template <std::size_t which>
     using ProgramAt =
-        LoweredProgram<RunningTogether<std::tuple_element_t<which, std::tuple<Programs...>>, StateStorage>, streams>;
+        LoweredProgram<RunningTogether<std::tuple_element_t<which, std::tuple<Programs...>>, StateStorage>,
+                       streams<which>>;
     template <std::size_t which>
-    using LoweringAt = Lowering<ProgramAt<which>, streams>;
+    using LoweringAt = Lowering<ProgramAt<which>, streams<which>>;
 
 private:
     /// What runs: the program, or the same with all layers written out.
     template <class Program>
-    using Lowered = LoweredProgram<RunningTogether<Program, StateStorage>, streams>;
+    using Lowered =
+        LoweredProgram<RunningTogether<Program, StateStorage>, precision_of<precision, Program> == Precision::bf16>;
     static constexpr std::size_t arena_bytes = std::max({Lowered<Programs>::arena_bytes...});
     static constexpr Workspace workspace = [] {
         Workspace result;
-        (add_workspace<precision, Lowered<Programs>>(result), ...);
+        (add_workspace<precision_of<precision, Programs>, Lowered<Programs>>(result), ...);
         return result;
     }();
     static constexpr std::size_t accumulators_offset = States::bytes + aligned_size(arena_bytes);
@@ -77,13 +87,16 @@ public:
     static constexpr std::size_t pinned_bytes = PositionFaults<Programs...>::pinned_bytes;
 
     explicit PlacedPrograms(const Weights& weights) : memory_(bytes) {
-        auto store = weights.prepared<DeviceWeights<Storage>>();
-        std::size_t program = 0;
-        const auto prepare = [&](const ProgramTables& tables) {
-            prepared_[program++] = store->get(GraphView{tables.nodes}, tables.weights, weights.source(),
-                                              cpu::evaluate_of_weights<Programs...>());
+        const auto prepare = [&]<std::size_t which>() {
+            using Program = std::tuple_element_t<which, std::tuple<Programs...>>;
+            const ProgramTables tables = tables_of<Lowered<Program>>();
+            prepared_[which] = weights.prepared<DeviceWeights<Storage<which>>>()->get(
+                GraphView{tables.nodes}, tables.weights, weights.source(), cpu::evaluate_of_weights<Programs...>());
         };
-        (prepare(tables_of<Lowered<Programs>>()), ...);
+        [&]<std::size_t... which>(std::index_sequence<which...>) {
+            (prepare.template operator()<which>(), ...);
+        }
+        (std::index_sequence_for<Programs...>());
     }
 
     /// The memory of a state; null when no program has one of this name.
@@ -95,8 +108,9 @@ public:
     /// Where all of it begins; the inputs lie first.
     [[nodiscard]] std::byte* data() const noexcept { return memory_.data(); }
     /// For what cuBLASLt computes and a chain goes on with.
-    [[nodiscard]] Accumulator* accumulators() const noexcept {
-        return reinterpret_cast<Accumulator*>(data() + accumulators_offset);
+    template <std::size_t which>
+    [[nodiscard]] Accumulator<which>* accumulators() const noexcept {
+        return reinterpret_cast<Accumulator<which>*>(data() + accumulators_offset);
     }
     /// For the input of a GEMM as bf16.
     [[nodiscard]] BFloat16* stored_input() const noexcept {

@@ -30,6 +30,7 @@
 #include <totograph/graph/explain.hpp>
 #include <totograph/graph/explain/dot.hpp>
 #include <totograph/graph/facts.hpp>
+#include <totograph/graph/needs_f32.hpp>
 #include <totograph/graph/unroll.hpp>
 
 namespace totograph {
@@ -71,13 +72,13 @@ public:
     /// All programs as tables: memory, steps, kernels.
     static std::string explain() {
         ExplainOptions explain_options;
-        explain_options.storage = options.weights;
         std::string text = "sizes " + to_string(bucket) + "\n" + "  weights    " + detail::bytes_text(weight_bytes) +
                            " (" + std::string(name(options.weights)) + " GEMMs, shared by all forecasters)\n" +
                            "  states     " + detail::bytes_text(state_bytes) + ", of which KV cache " +
                            detail::bytes_text(kv_cache_bytes) + "\n" + "  arena      " +
                            detail::bytes_text(arena_bytes) + "\n";
         Programs::for_each([&]<std::size_t which>() {
+            explain_options.storage = needs_f32<ProgramAt<which>> ? DType::f32 : options.weights;
             text += "\n" + totograph::explain<ProgramAt<which>>(std::string(plan.titles[which]), explain_options);
         });
         return text;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -122,13 +123,17 @@ public:
         stream_.synchronize();
         return values;
     }
-    /// Overwrites a state. Throws `Error` when no program has a state of this name, or it has another size or type.
+    /// Overwrites a state; an input until the next `fill`. Throws `Error` when no program has a state of this name, or
+    /// it has another size or type.
     template <class T>
     void write_state(std::string_view name, const std::vector<T>& values, int layer = -1) {
         check_element<T>(name, forecast_detail::require_state(Executor::Layout::find(name, layer), name, layer),
                          values.size());
         const CurrentDevice current(device_.index);
         pending_.wait();
+        if (const std::ptrdiff_t offset = layer < 0 ? Executor::input_offset(name) : -1; offset >= 0) {
+            std::memcpy(staged_.data() + offset, values.data(), values.size() * sizeof(T));
+        }
         check(cudaMemcpyAsync(executor_.state(name, layer), values.data(), values.size() * sizeof(T),
                               cudaMemcpyHostToDevice, stream_.get()),
               "writing a state");

@@ -67,6 +67,9 @@ struct KronosConfig {
     PredictorConfig predictor{};
     Index max_context = 512;  ///< Candles that the predictor sees at once. In no file: it goes with the checkpoint.
     double clip = 5;          ///< Normalized values are at most so far from 0.
+    /// Where the window slides: keeps keys and values of the candles in it, as they were when these were the newest,
+    /// and computes one candle a step. The reference computes the whole window anew, with other numbers.
+    bool rolls_cache = false;
 
     /// What the reference adds to a standard deviation, and to the mean square in its norms.
     static constexpr double deviation_epsilon = 1e-5;
@@ -87,6 +90,18 @@ struct base {
     static constexpr KronosConfig config{.predictor = {.n_layers = 12, .d_model = 832, .n_heads = 16, .ff_dim = 2048}};
 };
 // NOLINTEND(readability-identifier-naming)
+
+/// A model that rolls its cache where the window slides (`KronosConfig::rolls_cache`), with weights of the same
+/// checkpoints.
+template <class Published>
+struct Rolling {
+    using Checkpoint = Published;
+    static constexpr KronosConfig config = [] {
+        KronosConfig result = Published::config;
+        result.rolls_cache = true;
+        return result;
+    }();
+};
 
 /// What a model description must offer.
 template <class Model>

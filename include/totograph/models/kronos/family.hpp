@@ -41,11 +41,11 @@ namespace detail {
 /// Words for the programs that a bucket has.
 template <std::size_t count>
 constexpr std::array<std::string_view, count> programs_of(bool decodes, bool slides,
-                                                          const std::array<std::string_view, 4>& all) {
+                                                          const std::array<std::string_view, 5>& all) {
     std::array<std::string_view, count> result{};
     std::size_t at = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
-        if ((i != 1 || decodes) && (i != 2 || slides)) {
+        if ((i != 2 || decodes) && (i != 3 || slides)) {
             result[at++] = all[i];
         }
     }
@@ -102,17 +102,17 @@ struct Family {
         }
     }
 
-    /// A prefill draws the first candle; decode steps draw those that the predictor sees with all of the context; for
-    /// the others the window slides. The end makes candles of ids.
+    /// The tokenizer makes ids of candles. A prefill draws the first candle; decode steps draw those that the predictor
+    /// sees with all of the context; for the others the window slides. The end makes candles of ids.
     template <Bucket bucket>
     struct Schedule {
         using Parts = kronos::Parts<Model, bucket>;
         static constexpr bool decodes = Parts::decoded > 0;
         static constexpr bool slides = Parts::decoded < Parts::horizon - 1;
-        static constexpr std::size_t count = 2 + (decodes ? 1 : 0) + (slides ? 1 : 0);
+        static constexpr std::size_t count = 3 + (decodes ? 1 : 0) + (slides ? 1 : 0);
 
         template <class... Steps>
-        using Around = ModelList<Prefill<Model, bucket>, Steps..., Reconstruct<Model, bucket>>;
+        using Around = ModelList<Encode<Model, bucket>, Prefill<Model, bucket>, Steps..., Reconstruct<Model, bucket>>;
         using Models =
             std::conditional_t<decodes,
                                std::conditional_t<slides, Around<Decode<Model, bucket>, Slide<Model, bucket>>,
@@ -120,18 +120,18 @@ struct Family {
                                std::conditional_t<slides, Around<Slide<Model, bucket>>, Around<>>>;
 
         static constexpr std::array<std::string_view, count> names =
-            detail::programs_of<count>(decodes, slides, {"prefill", "decode", "slide", "reconstruct"});
+            detail::programs_of<count>(decodes, slides, {"encode", "prefill", "decode", "slide", "reconstruct"});
         static constexpr std::array<std::string_view, count> titles = detail::programs_of<count>(
             decodes, slides,
-            {"prefill: the context and the first candle", "decode: one further candle",
+            {"encode: ids of candles", "prefill: the context and the first candle", "decode: one further candle",
              "slide: one further candle, from the window alone", "reconstruct: candles of ids"});
 
         static constexpr Index runs(std::size_t program, Index horizon) {
-            if (program == 0 || program == count - 1) {
+            if (program <= 1 || program == count - 1) {
                 return 1;
             }
             const Index decoded = std::min(horizon - 1, Parts::decoded);
-            return decodes && program == 1 ? decoded : horizon - 1 - decoded;
+            return decodes && program == 2 ? decoded : horizon - 1 - decoded;
         }
     };
 

@@ -61,9 +61,18 @@ public:
         }
     }
 
+    /// Those of each series, `[batch, 1, 1, context]`.
     [[nodiscard]] constexpr Ids history() const {
-        const Tensor s1 = history(states::history_s1);
-        return {s1, history(states::history_s2)};
+        if constexpr (!Parts::slides) {
+            const Tensor s1 = history(states::history_s1);
+            return {s1, history(states::history_s2)};
+        } else {  // each path has them
+            const auto of_first = [&](std::string_view name) {
+                return slice(slice(frame(name), 1, 0, 1), 3, 0, Parts::context);
+            };
+            const Tensor s1 = of_first(states::frame_s1);
+            return {s1, of_first(states::frame_s2)};
+        }
     }
     [[nodiscard]] constexpr Ids drawn() const {
         const Tensor s1 = drawn(states::drawn_s1);

@@ -44,8 +44,11 @@ struct Parts {
     /// Whether the context and what is forecast are ever more than it sees. Then the oldest candle leaves, all others
     /// move to another position, and each step computes the window anew.
     static constexpr bool slides = context + horizon > config.max_context;
+    /// Whether the window slides over keys and values that are kept.
+    static constexpr bool rolls = slides && config.rolls_cache;
     /// Candles of a forecast that are decoded with keys and values of those before.
-    static constexpr Index decoded = std::min(horizon - 1, std::max(Index{0}, config.max_context - context));
+    static constexpr Index decoded =
+        rolls ? horizon - 1 : std::min(horizon - 1, std::max(Index{0}, config.max_context - context));
 
     /// Keys and values: of the context, and of each path.
     using Prefix = nn::KvCache<nn::KvCacheSize{

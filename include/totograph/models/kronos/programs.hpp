@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
@@ -19,10 +21,11 @@
 
 namespace totograph::kronos {
 
-/// Reads the context, once for all paths, fills the caches, and draws the first candle.
+/// From candles to ids: signs decide, which less than f32 would turn here and there.
 template <KronosModel Model, Bucket bucket>
-struct Prefill {
+struct Encode {
     using Parts = kronos::Parts<Model, bucket>;
+    static constexpr bool needs_f32 = true;
 
     static constexpr void record(Recorder& r) {
         const Inputs<Parts> in(r);
@@ -36,7 +39,27 @@ struct Prefill {
         Parts::tap("tap.context_s1", ids.s1);
         Parts::tap("tap.context_s2", ids.s2);
         IdStates<Parts>(in).keep_history(ids);
+    }
 
+private:
+    /// What the tokenizer reads: the reference rounds otherwise, and tests give it what that reads.
+    static constexpr Tensor as_read(Tensor normalized) {
+        if constexpr (Parts::is_inspected) {
+            return normalized.recorder().state("forced.normalised", normalized.shape());
+        } else {
+            return normalized;
+        }
+    }
+};
+
+/// Reads the ids of the context, once for all paths, fills the caches, and draws the first candle.
+template <KronosModel Model, Bucket bucket>
+struct Prefill {
+    using Parts = kronos::Parts<Model, bucket>;
+
+    static constexpr void record(Recorder& r) {
+        const Inputs<Parts> in(r);
+        const Ids ids = IdStates<Parts>(in).history();
         const Tensor seen = in.window_length();
         const Tensor context = Predictor::norm(layers(r, embed(in, ids, seen), seen));
         Parts::tap("tap.context", context);
@@ -55,15 +78,6 @@ struct Prefill {
 
 private:
     using Predictor = kronos::Predictor<Parts>;
-
-    /// What the tokenizer reads: the reference rounds otherwise, and tests give it what that reads.
-    static constexpr Tensor as_read(Tensor normalized) {
-        if constexpr (Parts::is_inspected) {
-            return normalized.recorder().state("forced.normalised", normalized.shape());
-        } else {
-            return normalized;
-        }
-    }
 
     /// Rows of the candles that the predictor sees, the last ones of the context.
     static constexpr Tensor embed(const Inputs<Parts>& in, Ids ids, Tensor seen) {
@@ -111,6 +125,14 @@ struct Decode {
         const Tensor position = cast(seen + newest, DType::f32);
         const typename Predictor::Rotation rotation(reshape(position, {Parts::sizes.batch, 1, 1, 1, 1, 1}));
 
+        const auto seen_of = [&](nn::AttentionOptions options) {
+            if constexpr (Parts::rolls) {
+                options.mask = KeyMask::by_key;
+                options.ids = keys_in_window(position);
+            }
+            return options;
+        };
+
         const Ids drawn = IdStates<Parts>(in).drawn();
         const Ids ids{take(drawn.s1, 3, newest), take(drawn.s2, 3, newest)};
         Tensor x = Predictor::embed_ids(ids) + take(in.future_times(), 3, newest);
@@ -119,8 +141,9 @@ struct Decode {
             return layer.record(input, [&](const nn::QueryKeyValue& projected) {
                 const auto rotated = rotation.apply(projected);
                 suffix.append(number, rotated.key, rotated.value);
-                return layer.attention.cached(rotated.query, {prefix.keys(number), prefix.values(number), seen},
-                                              {suffix.keys(number), suffix.values(number), own});
+                return nn::cached_attention(rotated.query, {prefix.keys(number), prefix.values(number), seen},
+                                            {suffix.keys(number), suffix.values(number), own},
+                                            seen_of(layer.attention.options()));
             });
         });
         const Tensor context = Predictor::norm(x);
@@ -130,13 +153,23 @@ struct Decode {
         after.append({}, of_dependency.key, of_dependency.value);
         NextCandle<Parts>(in).record(context, in.step(), [&](Tensor query) {
             return nn::cached_attention(query, {before.keys({}), before.values({}), seen},
-                                        {after.keys({}), after.values({}), own}, Predictor::dependency_options());
+                                        {after.keys({}), after.values({}), own},
+                                        seen_of(Predictor::dependency_options()));
         });
         suffix.advance(1);
     }
 
 private:
     using Predictor = kronos::Predictor<Parts>;
+
+    /// Which keys of prefix and suffix are among the newest `max_context`; those of a suffix, which holds fewer, are.
+    /// @param position  of the newest candle, f32 `[batch]`
+    static constexpr Tensor keys_in_window(Tensor position) {
+        constexpr Index keys = Parts::window + std::max(Index{1}, Parts::decoded);
+        const Tensor first = reshape(position, {Parts::sizes.batch, 1, 1}) + (1.0 - Parts::config.max_context);
+        const Tensor place = reshape(position.recorder().iota(keys), {1, 1, keys});
+        return cast(1.0 - less(place, first), DType::i32);
+    }
 };
 
 /// Draws one candle after the last one from the window alone, which has moved: every position is another one, so that
@@ -178,6 +211,7 @@ private:
 template <KronosModel Model, Bucket bucket>
 struct Reconstruct {
     using Parts = kronos::Parts<Model, bucket>;
+    static constexpr bool needs_f32 = true;
 
     static constexpr void record(Recorder& r) {
         const Inputs<Parts> in(r);

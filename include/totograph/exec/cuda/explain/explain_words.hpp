@@ -17,6 +17,7 @@
 #include <totograph/exec/cuda/lowering/gemm_choices.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/lowering.hpp>
+#include <totograph/exec/cuda/lowering/program_precision.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/exec/cuda/runtime/execution.hpp>
 #include <totograph/exec/cuda/runtime/precision.hpp>
@@ -118,8 +119,9 @@ struct LaunchGroup {
 /// What a captured program launches, in words.
 class LaunchList {
 public:
-    template <class Program, Precision precision>
+    template <class Program, Precision asked>
     static LaunchList of(const DeviceTraits& device, const Execution& execution) {
+        constexpr Precision precision = precision_of<asked, Program>;
         constexpr bool streams = precision == Precision::bf16;
         using Chosen = LoweredProgram<Program, streams>;
         using Lowered = Lowering<Chosen, streams>;

@@ -9,6 +9,7 @@
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/loop.hpp>
 #include <totograph/graph/loops.hpp>
+#include <totograph/graph/needs_f32.hpp>
 #include <totograph/graph/op.hpp>
 
 namespace totograph::cuda {
@@ -20,7 +21,8 @@ constexpr bool is_key_or_value(const Kernel& kernel, int operand) {
 }
 
 /// Which states of programs that run together are stored as bf16: keys and values that GEMMs make and attention
-/// alone reads, as PyTorch stores them in that precision. That halves the memory and the traffic of the caches.
+/// alone reads, as PyTorch stores them in that precision. That halves the memory and the traffic of the caches. States
+/// of programs that need f32 are not among them.
 ///
 /// @tparam rounds  whether any is
 template <bool rounds, class... Programs>
@@ -54,7 +56,7 @@ private:
             const Kernel& kernel = Program::kernels[static_cast<std::size_t>(step.kernel)];
             if (step.output.space == Space::state) {
                 const std::size_t entry = entry_of(step.output);
-                refused[entry] = refused[entry] || kernel.kind != KernelKind::gemm;
+                refused[entry] = refused[entry] || kernel.kind != KernelKind::gemm || needs_f32<Program>;
             }
             if (kernel.kind == KernelKind::gemm && step.input.space == Space::state) {
                 refused[entry_of(step.input)] = true;
@@ -63,7 +65,7 @@ private:
             bool refuses = false;
             for (int i = 0; i < kernel.operand_count; ++i) {
                 const Reference& reference = step.operands[static_cast<std::size_t>(i)];
-                const bool counts = is_key_or_value(kernel, i);
+                const bool counts = is_key_or_value(kernel, i) && !needs_f32<Program>;
                 refuses = refuses || (counts && (reference.space != Space::state || refused[entry_of(reference)]));
                 if (reference.space == Space::state) {
                     (counts ? wanted : refused)[entry_of(reference)] = true;

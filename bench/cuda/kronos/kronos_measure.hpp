@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <totograph/models/kronos/candle_forecaster.hpp>
+
+#include "../measure.hpp"
+
+// Whole forecasts of Kronos: candles in, paths out.
+
+namespace bench::kronos {
+
+struct Arguments {
+    std::vector<std::string> workloads;
+    std::vector<std::string> precisions{"bf16", "tf32"};
+    int repeats = 50;
+
+    [[nodiscard]] bool wants(std::string_view workload, Precision precision) const {
+        const auto has = [](const std::vector<std::string>& list, std::string_view item) {
+            return list.empty() || std::find(list.begin(), list.end(), item) != list.end();
+        };
+        return has(workloads, workload) && has(precisions, tg::cuda::name(precision));
+    }
+};
+
+/// Candles of every quarter of an hour that walk at random, and the times behind them.
+struct Walk {
+    std::vector<float> open, high, low, close, volume;
+    std::vector<std::int64_t> time, future;
+
+    Walk(unsigned number, Index context, Index horizon) {
+        std::mt19937 generator(number);
+        std::normal_distribution<float> step;
+        float price = 100;
+        for (Index i = 0; i < context + horizon; ++i) {
+            const std::int64_t at = 1704067200 + 900 * i;
+            if (i >= context) {
+                future.push_back(at);
+                continue;
+            }
+            time.push_back(at);
+            open.push_back(price);
+            price *= 1 + 0.004F * step(generator);
+            close.push_back(price);
+            high.push_back(std::max(open.back(), price) * 1.001F);
+            low.push_back(std::min(open.back(), price) * 0.999F);
+            volume.push_back(1000 + 100 * step(generator));
+        }
+    }
+    [[nodiscard]] tg::kronos::Candles candles() const {
+        return {.open = open,
+                .high = high,
+                .low = low,
+                .close = close,
+                .volume = volume,
+                .time = time,
+                .future_time = future};
+    }
+};
+
+/// Times whole calls in one precision, as a caller sees them, and prints a line.
+template <class Model, tg::Bucket bucket, Precision precision>
+void measure_precision(const char* name, const Arguments& arguments) {
+    if (!arguments.wants(name, precision)) {
+        return;
+    }
+    using Forecaster = tg::kronos::CandleForecaster<Model, bucket, tg::cuda::ForecasterOptions{.precision = precision}>;
+    const auto construction = Clock::now();
+    Forecaster forecaster(tg::untrained<Model>());
+    const double construction_ms = milliseconds_since(construction);
+    std::vector<Walk> walks;
+    std::vector<tg::kronos::Candles> symbols;
+    for (Index symbol = 0; symbol < bucket.batch; ++symbol) {
+        walks.emplace_back(static_cast<unsigned>(symbol), bucket.context, bucket.horizon);
+    }
+    for (const Walk& walk : walks) {
+        symbols.push_back(walk.candles());
+    }
+    const Spread whole = spread_of(arguments.repeats, [&] { forecaster.forecast(symbols); });
+    std::printf(
+        "{\"implementation\": \"totograph-cuda\", \"workload\": \"%s\", \"precision\": \"%s\", \"median_ms\": %.4f, "
+        "\"min_ms\": %.4f, \"max_ms\": %.4f, \"graph_nodes\": %zu, \"construction_ms\": %.1f, \"device_mib\": %.1f}\n",
+        name, tg::cuda::name(precision), whole.median, whole.least, whole.most, forecaster.forecaster().graph_nodes(),
+        construction_ms, static_cast<double>(Forecaster::Forecaster::device_bytes()) / 1048576);
+    std::fflush(stdout);
+}
+
+template <class Model, tg::Bucket bucket>
+void measure(const char* name, const Arguments& arguments) {
+    measure_precision<Model, bucket, Precision::bf16>(name, arguments);
+    measure_precision<Model, bucket, Precision::tf32>(name, arguments);
+}
+
+// The sizes that the reference's benchmark calls one_symbol, paths, desk and sliding.
+inline constexpr tg::Bucket one_symbol = tg::kronos::candle_bucket(1, 400, 32, 1);
+inline constexpr tg::Bucket paths = tg::kronos::candle_bucket(1, 400, 32, 64);
+inline constexpr tg::Bucket desk = tg::kronos::candle_bucket(32, 400, 32, 5);
+inline constexpr tg::Bucket sliding = tg::kronos::candle_bucket(1, 512, 32, 5);
+
+// One file each, so that they compile side by side.
+void mini_one_symbol(const Arguments& arguments);
+void small_desk(const Arguments& arguments);
+void base_one_symbol(const Arguments& arguments);
+void base_paths(const Arguments& arguments);
+void base_desk(const Arguments& arguments);
+void base_sliding(const Arguments& arguments);
+
+}  // namespace bench::kronos
