@@ -117,6 +117,8 @@ command_of() {
         *)
             command+=(-march=native -isystem /usr/include/eigen3
                 -fconstexpr-ops-limit=8589934592 -fconstexpr-loop-limit=1073741824)
+            # A flag that the target in CMake has had since the library was split.
+            if [[ $way != base ]]; then command+=(--param=ggc-min-heapsize=262144); fi
             ;;
     esac
     if [[ $way == library ]]; then command+=(-DTOTOGRAPH_SEPARATE_COMPILATION); fi

@@ -13,9 +13,6 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
     target_compile_options(totograph_flags INTERFACE
         "$<$<COMPILE_LANGUAGE:CXX>:-Wno-uninitialized;-Wno-maybe-uninitialized>")
 endif()
-# GCC collects its garbage from 128 MiB on, again and again in files that need 1 GiB, which takes a tenth of their time.
-target_compile_options(totograph_flags INTERFACE
-    "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=1048576>")
 # Tests are compiled without optimization on purpose.
 target_compile_definitions(totograph_flags INTERFACE TOTOGRAPH_NO_OPTIMIZE_WARNING)
 if(TOTOGRAPH_WERROR)
