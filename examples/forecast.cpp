@@ -117,7 +117,7 @@ void add_forecast(Results& results, const SeriesInput& input, const ForecastResu
 int run(const Options& given, Stage& stage) {
     Options options = given;
     stage = Stage::output;
-    for (const std::filesystem::path& path : {options.output, options.svg, options.dot}) {
+    for (const std::filesystem::path& path : {options.output, options.svg, options.dot, options.explain_html}) {
         if (!path.empty() && path != "-") {
             OutputFiles::check(path);
         }
@@ -140,9 +140,12 @@ int run(const Options& given, Stage& stage) {
          options);
 
     Results results;
-    if (options.explain || !options.dot.empty()) {
+    if (options.explains()) {
         stage = Stage::forecast;
         const ProgramDescription program = describe_program(input, options, *model.compiled);
+        if (!options.explain_html.empty()) {
+            results.files.add(options.explain_html, program_page(input, options, *model.compiled, checkpoint));
+        }
         stage = Stage::output;
         if (options.explain) {
             results.printed += program.table;

@@ -132,6 +132,9 @@ inline void add_output_options(CLI::App& app, Options& options) {
     app.add_flag("--explain", options.explain, "Print the program that the compiler made for the request")
         ->group(group);
     app.add_option("--dot", options.dot, "Write that program as a Graphviz graph")->type_name("FILE.dot")->group(group);
+    app.add_option("--explain-html", options.explain_html, "Write a page about it, with what each step took here")
+        ->type_name("FILE.html")
+        ->group(group);
     app.add_flag("--quiet", options.quiet, "No progress and no notes")->group(group);
 }
 

@@ -42,21 +42,24 @@ struct Options {
     std::filesystem::path output;  ///< "-": standard output
     std::filesystem::path svg;
     std::filesystem::path dot;
+    std::filesystem::path explain_html;
     bool table = false;
     bool chart = false;
     bool no_chart = false;
     bool explain = false;
     bool quiet = false;
 
+    /// Whether the program is asked for, in any form.
+    [[nodiscard]] bool explains() const { return explain || !dot.empty() || !explain_html.empty(); }
     [[nodiscard]] bool output_is_stdout() const { return output == "-"; }
 
     /// The chart is what one gets without asking for anything else on standard output.
     [[nodiscard]] bool wants_chart() const {
-        return chart || (!no_chart && !table && !explain && dot.empty() && !output_is_stdout());
+        return chart || (!no_chart && !table && !explains() && !output_is_stdout());
     }
     /// Whether anything asked for needs the forecast's numbers.
     [[nodiscard]] bool wants_forecast() const {
-        return wants_chart() || table || !output.empty() || !svg.empty() || (!explain && dot.empty());
+        return wants_chart() || table || !output.empty() || !svg.empty() || !explains();
     }
 };
 
@@ -114,7 +117,10 @@ inline void check_files(const Options& options) {
         const char* name;
         const std::filesystem::path& path;
     };
-    const NamedPath outputs[] = {{"--output", options.output}, {"--svg", options.svg}, {"--dot", options.dot}};
+    const NamedPath outputs[] = {{"--output", options.output},
+                                 {"--svg", options.svg},
+                                 {"--dot", options.dot},
+                                 {"--explain-html", options.explain_html}};
     for (const NamedPath& one : outputs) {
         if (one.path.empty()) {
             continue;

@@ -183,4 +183,11 @@ inline ProgramDescription describe_program(const SeriesInput& input, const Optio
     return model.describe(detail::series_view(first), detail::library_options(input, options));
 }
 
+/// A page about that program, with times that are measured on the way.
+inline std::string program_page(const SeriesInput& input, const Options& options, const CompiledModel& model,
+                                const std::filesystem::path& checkpoint) {
+    const SeriesInput first = columns_of(input, input_groups(input, model.most()).front());
+    return model.page(checkpoint, detail::series_view(first), detail::library_options(input, options), options.threads);
+}
+
 }  // namespace examples

@@ -3,10 +3,13 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include <totograph/serve/backends/cpu_backend.hpp>
+#include <totograph/serve/explain/cpu_page.hpp>
+#include <totograph/serve/explain/explain_html.hpp>
 #include <totograph/totograph.hpp>
 
 #include "compiled_model.hpp"
@@ -20,18 +23,36 @@ ProgramDescription describe_forecaster() {
     return {Forecaster::explain(), Forecaster::template explain_dot<0>()};
 }
 
-/// The program of the bucket that serves a request.
-template <class Model, totograph::Bucket... buckets>
-ProgramDescription describe_model(const totograph::Series& series, const totograph::ForecastOptions& options) {
+/// What `about.template operator()<bucket>()` tells of the bucket that serves a request.
+template <class Model, totograph::Bucket... buckets, class About>
+auto of_bucket(const totograph::Series& series, const totograph::ForecastOptions& options, const About& about) {
     constexpr const auto& by_cost = totograph::buckets_by_cost<Model, buckets...>;
     const std::size_t which =
         totograph::choose_bucket(by_cost, series, options, totograph::samples_by_default(by_cost));
-    ProgramDescription result;
+    decltype(about.template operator()<by_cost[0]>()) result;
     [&]<std::size_t... i>(std::index_sequence<i...>) {
-        ((i == which ? void(result = describe_forecaster<totograph::Forecaster<Model, by_cost[i]>>()) : void()), ...);
+        ((i == which ? void(result = about.template operator()<by_cost[i]>()) : void()), ...);
     }
     (std::make_index_sequence<sizeof...(buckets)>());
     return result;
+}
+
+/// The program of the bucket that serves a request.
+template <class Model, totograph::Bucket... buckets>
+ProgramDescription describe_model(const totograph::Series& series, const totograph::ForecastOptions& options) {
+    return of_bucket<Model, buckets...>(series, options, []<totograph::Bucket bucket>() {
+        return describe_forecaster<totograph::Forecaster<Model, bucket>>();
+    });
+}
+
+/// A page about it.
+template <class Model, totograph::Bucket... buckets>
+std::string page_of_model(const std::filesystem::path& checkpoint, const totograph::Series& series,
+                          const totograph::ForecastOptions& options, int threads) {
+    const auto weights = totograph::load<Model>(checkpoint);
+    return of_bucket<Model, buckets...>(series, options, [&]<totograph::Bucket bucket>() {
+        return totograph::serve::explain_html(totograph::serve::cpu_page<Model, bucket>(weights, threads));
+    });
 }
 
 }  // namespace detail
@@ -52,7 +73,8 @@ constexpr CompiledModel compile_model(std::string_view name, totograph::Index va
                 [](const std::filesystem::path& checkpoint) {
                     totograph::check_weights(totograph::load<Model>(checkpoint));
                 },
-            .describe = detail::describe_model<Model, buckets...>};
+            .describe = detail::describe_model<Model, buckets...>,
+            .page = detail::page_of_model<Model, buckets...>};
 }
 
 }  // namespace examples

@@ -42,6 +42,9 @@ struct CompiledModel {
     /// What would run for such a request; needs no weights. Throws `Error(no_bucket)`.
     ProgramDescription (*describe)(const totograph::Series& series,
                                    const totograph::ForecastOptions& options) = nullptr;
+    /// A page (HTML) about the same, with measured times. Throws `Error(no_bucket)`, and as `totograph::load` does.
+    std::string (*page)(const std::filesystem::path& checkpoint, const totograph::Series& series,
+                        const totograph::ForecastOptions& options, int threads) = nullptr;
 
     /// The most that one request may hold.
     [[nodiscard]] ModelSizes most() const {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <string>
 #include <type_traits>
 
 #include <doctest/doctest.h>
@@ -14,6 +15,7 @@
 #include <totograph/exec/cpu/fused_executor.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
 #include <totograph/forecast/bucket.hpp>
+#include <totograph/graph/explain.hpp>
 #include <totograph/graph/facts.hpp>
 #include <totograph/graph/loops.hpp>
 #include <totograph/graph/program.hpp>
@@ -464,4 +466,18 @@ TEST_CASE("a loop checks what its body does") {
         CHECK(error.kind == ModelErrorKind::loop_changes_its_tensor);
         CHECK(error.message() == "repeat: the body is given f32 [3, 8] and returns f32 [8, 3]");
     }
+}
+
+TEST_CASE("an explanation tells a loop's body once, and how often it runs") {
+    // Layers at the ends may differ in where they read, so the loop is shorter than the stack.
+    const std::string text = explain<Program<Stack<12>>>("stack", {.list_kernels = false});
+    CHECK(text.find("\nsteps     " + std::to_string(tables_of<Program<Stack<12>>>().steps.size()) + ", ") !=
+          std::string::npos);
+    const auto heading = text.find(" for each layer, here layer ");
+    REQUIRE(heading != std::string::npos);
+    CHECK(text.find(" for each layer, here layer ", heading + 1) == std::string::npos);
+    const std::string longer = explain<Program<Stack<48>>>("stack", {.list_kernels = false});
+    CHECK(std::count(text.begin(), text.end(), '\n') == std::count(longer.begin(), longer.end(), '\n'));
+    CHECK(longer.find("-47: the same ") != std::string::npos);
+    CHECK(text.find("-11: the same ") != std::string::npos);
 }

@@ -94,9 +94,15 @@ public:
     /// reached beyond its axis; it was moved inside, so that nothing else was read or written.
     template <std::size_t which>
     void run() {
+        run_observed<which>([](int, const auto& call) { call(); });
+    }
+
+    /// The same, with what `around(step, call)` does about each step, which has to make the call: for who measures.
+    template <std::size_t which, class Around>
+    void run_observed(const Around& around) {
         using Program = std::tuple_element_t<which, std::tuple<Programs...>>;
         PositionFault fault;
-        run_steps<which>(fault);
+        run_steps<which>(fault, around);
         if (fault.step >= 0) [[unlikely]] {
             throw totograph::detail::position_error<Program>(fault);
         }
@@ -113,8 +119,8 @@ public:
     [[nodiscard]] int threads() const noexcept { return pool_->threads(); }
 
 private:
-    template <std::size_t which>
-    void run_steps(PositionFault& fault) noexcept {
+    template <std::size_t which, class Around>
+    void run_steps(PositionFault& fault, const Around& around) noexcept {
         using Program = std::tuple_element_t<which, std::tuple<Programs...>>;
         using Table = KernelTable<Program, StorageOf<Program>>;
         KernelCall call;
@@ -134,7 +140,7 @@ private:
                 call.packed = prepared<which>(step.weight, turn).packed.get();
             }
             call.output = address<which>(step.output, turn, kernel.dtype, call);
-            Table::functions[static_cast<std::size_t>(step.kernel)](kernel, call);
+            around(call.step, [&] { Table::functions[static_cast<std::size_t>(step.kernel)](kernel, call); });
         });
     }
 
