@@ -40,6 +40,18 @@ public:
         }
     }
 
+    /// What of the bucket is asked for, alone.
+    void fill_request(const Bucket& request) const noexcept {
+        std::int32_t* to = integers(states::request);
+        if (to == nullptr) {
+            return;
+        }
+        for (const Index size : {request.batch, request.variates, request.horizon,
+                                 request.samples > 0 ? request.samples : sizes_.values}) {
+            *to++ = static_cast<std::int32_t>(size);
+        }
+    }
+
 private:
     [[nodiscard]] float* floats(std::string_view name) const noexcept { return memory_.floats(name); }
     [[nodiscard]] std::int32_t* integers(std::string_view name) const noexcept { return memory_.integers(name); }
@@ -170,17 +182,6 @@ private:
                     future[row * horizon + step] = is_seen ? future[row * horizon + step] : 0.0F;
                 }
             }
-        }
-    }
-
-    void fill_request(const Bucket& request) const noexcept {
-        std::int32_t* to = integers(states::request);
-        if (to == nullptr) {
-            return;
-        }
-        for (const Index size : {request.batch, request.variates, request.horizon,
-                                 request.samples > 0 ? request.samples : sizes_.values}) {
-            *to++ = static_cast<std::int32_t>(size);
         }
     }
 
