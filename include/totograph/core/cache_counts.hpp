@@ -66,6 +66,6 @@ inline CacheCounters& cache_counts() {
 
 }  // namespace totograph
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/core/cache_counts_inl.hpp>
 #endif

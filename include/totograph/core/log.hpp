@@ -117,6 +117,6 @@ void set_log_sink(LogSink sink);
 
 }  // namespace totograph
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/core/log_inl.hpp>
 #endif

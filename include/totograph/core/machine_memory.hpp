@@ -11,6 +11,6 @@ double machine_memory() noexcept;
 
 }  // namespace totograph
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/core/machine_memory_inl.hpp>
 #endif

@@ -51,6 +51,6 @@ inline int default_threads() {
 
 }  // namespace totograph
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/core/processors_inl.hpp>
 #endif

@@ -133,6 +133,6 @@ constexpr Index round_up(Index value, Index multiple) {
 
 }  // namespace totograph
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/core/shape_inl.hpp>
 #endif

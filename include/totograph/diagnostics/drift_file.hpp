@@ -94,6 +94,6 @@ DriftSet load_forecasts(const std::filesystem::path& path);
 
 }  // namespace totograph::serve
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/diagnostics/drift_file_inl.hpp>
 #endif

@@ -19,6 +19,6 @@ std::optional<std::vector<double>> parse_levels(std::string_view text);
 
 }  // namespace totograph::serve::detail
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/diagnostics/levels_text_inl.hpp>
 #endif

@@ -45,6 +45,6 @@ VerifyReport verify(const BackendRegistry& registry, const VerifyOptions& option
 
 }  // namespace totograph::serve
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/diagnostics/verify_inl.hpp>
 #endif

@@ -30,6 +30,6 @@ void require_finite(const TensorSource& source, const std::string& name, const S
 
 }  // namespace totograph
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/exec/finite_weights_inl.hpp>
 #endif

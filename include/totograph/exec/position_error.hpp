@@ -144,6 +144,6 @@ Error position_error(const PositionFault& fault) {
 }  // namespace detail
 }  // namespace totograph
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/exec/position_error_inl.hpp>
 #endif

@@ -103,6 +103,6 @@ private:
 
 }  // namespace totograph
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/exec/prepared_cache_inl.hpp>
 #endif

@@ -31,6 +31,6 @@ std::string to_string(const Bucket& bucket);
 
 }  // namespace totograph
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/forecast/bucket_inl.hpp>
 #endif

@@ -92,6 +92,6 @@ std::size_t choose_bucket(std::span<const Bucket> buckets, const Series& series,
 
 }  // namespace totograph
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/forecast/bucket_choice_inl.hpp>
 #endif

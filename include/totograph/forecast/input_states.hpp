@@ -24,6 +24,9 @@ public:
     void fill(const Series& series, const Bucket& request, std::uint64_t seed,
               std::uint32_t first_sample = 0) const noexcept;
 
+    /// What of the bucket is asked for, alone.
+    void fill_request(const Bucket& request) const noexcept;
+
 private:
     [[nodiscard]] float* floats(std::string_view name) const noexcept { return memory_.floats(name); }
     [[nodiscard]] std::int32_t* integers(std::string_view name) const noexcept { return memory_.integers(name); }
@@ -64,14 +67,12 @@ private:
 
     void fill_exogenous(const Series& series, const Bucket& request) const noexcept;
 
-    void fill_request(const Bucket& request) const noexcept;
-
     ForecastSizes sizes_;
     StateMemory memory_;
 };
 
 }  // namespace totograph
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/forecast/input_states_inl.hpp>
 #endif

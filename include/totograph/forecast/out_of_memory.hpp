@@ -23,6 +23,6 @@ auto with_memory(const char* what, std::size_t bytes, const Allocate& allocate) 
 
 }  // namespace totograph::forecast_detail
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/forecast/out_of_memory_inl.hpp>
 #endif

@@ -65,6 +65,6 @@ void check_fit(const Bucket& request, const ForecastOptions& options, const Buck
 
 }  // namespace totograph
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/forecast/request_inl.hpp>
 #endif

@@ -197,6 +197,6 @@ Forecast forecast_in_parts(const Series& given, const ForecastOptions& options, 
 
 }  // namespace totograph
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/forecast/request_parts_inl.hpp>
 #endif

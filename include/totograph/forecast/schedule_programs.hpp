@@ -45,4 +45,16 @@ template <class Model, Bucket bucket, Passes passes = Passes{}>
 using SchedulePrograms =
     forecast_detail::PlannedPrograms<typename FamilyOf<Model>::template Schedule<bucket>::Models, passes>;
 
+/// Whether the programs run one by one, whenever somebody asks for one of them (`run_on` of a runner), and not in their
+/// order for each forecast: a schedule that has a `runs_apart` of true.
+template <class Model, Bucket bucket>
+inline constexpr bool runs_apart = [] {
+    using Schedule = typename FamilyOf<Model>::template Schedule<bucket>;
+    if constexpr (requires { Schedule::runs_apart; }) {
+        return bool{Schedule::runs_apart};
+    } else {
+        return false;
+    }
+}();
+
 }  // namespace totograph

@@ -29,6 +29,6 @@ void check_state(std::string_view state, DType stored, const Shape& shape, DType
 
 }  // namespace totograph::forecast_detail
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/forecast/state_access_inl.hpp>
 #endif

@@ -132,6 +132,6 @@ std::string explain_graph(std::string_view title) {
 
 }  // namespace totograph
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/graph/explain_inl.hpp>
 #endif

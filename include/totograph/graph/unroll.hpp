@@ -142,6 +142,6 @@ constexpr std::size_t shared_weight_bytes(DType storage, std::size_t block = 1) 
 
 }  // namespace totograph
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/graph/unroll_inl.hpp>
 #endif

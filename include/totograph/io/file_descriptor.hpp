@@ -48,6 +48,6 @@ int flush_name(const std::filesystem::path& path);
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/file_descriptor_inl.hpp>
 #endif

@@ -43,6 +43,6 @@ FileIdentity file_identity(const std::filesystem::path& path);
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/file_identity_inl.hpp>
 #endif

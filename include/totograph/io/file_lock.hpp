@@ -28,6 +28,6 @@ private:
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/file_lock_inl.hpp>
 #endif

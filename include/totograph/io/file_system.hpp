@@ -14,6 +14,6 @@ bool keeps_mapped_files(const FileDescriptor& file) noexcept;
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/file_system_inl.hpp>
 #endif

@@ -92,6 +92,6 @@ JsonValue parse_json(std::string_view text, const std::string& where, JsonLimits
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/json_inl.hpp>
 #endif

@@ -20,6 +20,6 @@ bool append_json(std::string& to, const JsonValue& value);
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/json_text_inl.hpp>
 #endif

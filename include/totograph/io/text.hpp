@@ -60,6 +60,6 @@ std::string_view without_blanks(std::string_view text);
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/text_inl.hpp>
 #endif

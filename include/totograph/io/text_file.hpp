@@ -28,6 +28,6 @@ std::string read_regular_text_file(const std::filesystem::path& path, std::size_
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/text_file_inl.hpp>
 #endif

@@ -52,6 +52,6 @@ inline Mode effective_mode(Mode wanted) {
 
 }  // namespace totograph::serve
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/serve/mode_inl.hpp>
 #endif

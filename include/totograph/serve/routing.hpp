@@ -70,6 +70,6 @@ private:
 
 }  // namespace totograph::serve::detail
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/serve/routing_inl.hpp>
 #endif

@@ -77,6 +77,6 @@ void require_mode(const Backend& backend, Mode mode);
 
 }  // namespace totograph::serve::detail
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/serve/served_backend_inl.hpp>
 #endif

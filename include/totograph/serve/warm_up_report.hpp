@@ -34,6 +34,6 @@ std::string to_string(const WarmUpReport& report);
 
 }  // namespace totograph::serve
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/serve/warm_up_report_inl.hpp>
 #endif

@@ -10,6 +10,7 @@
 #include "models/toto1/series.hpp"
 #include "models/toto2/cases.hpp"
 #include "models/toto2/fixture.hpp"
+#include "models/toto2/session_cases.hpp"
 #include "support/count_allocations.hpp"
 
 // A session forecasts what a forecaster of the same steps does, which reads the whole window each time. Both round in
@@ -19,47 +20,15 @@
 namespace {
 
 using namespace made_up;
+using namespace session_cases;
 using tg::toto2::Pending;
 using tg::toto2::Recomputation;
 constexpr double rounding = 1e-5;
 
-/// The defaults, in one pass: patches of 8 steps, observations of a fallback, a cap, missing values.
-struct Model {
-    using Checkpoint = toto2_cases::leading_gaps_blocks;
-    static constexpr tg::toto2::Toto2Config config = Checkpoint::config;
-};
-constexpr tg::Bucket bucket{.batch = 2, .variates = 3, .context = 64, .horizon = 20};
 using Session = tg::toto2::Session<Model, bucket>;
-
-const auto& weights() {
-    static const auto loaded = tg::load<Model::Checkpoint>(toto2_fixture::folder("leading_gaps_blocks"));
-    return loaded;
-}
 
 Session make_session() {
     return Session(weights(), {.threads = 1});
-}
-
-/// Steps `first` to `end` of a request.
-Request between(const Request& whole, Index first, Index end) {
-    Request before = part_of(whole, {.batch = whole.batch, .variates = whole.variates, .steps = whole.steps - first});
-    Request result{.batch = whole.batch, .variates = whole.variates, .steps = end - first};
-    const auto cut = [&](const auto& from, auto& to) {
-        for (Index row = 0; row < whole.batch * whole.variates && !from.empty(); ++row) {
-            const auto begin = from.begin() + row * before.steps;
-            to.insert(to.end(), begin, begin + result.steps);
-        }
-    };
-    cut(before.values, result.values);
-    cut(before.observed, result.observed);
-    return result;
-}
-
-/// A series of some steps; ids for each variate, as sessions take them.
-tg::Series series_of(const Request& request, const std::vector<std::int32_t>& groups = {}) {
-    tg::Series series = request.series();
-    series.groups = groups;
-    return series;
 }
 
 /// A forecaster that reads the whole window.
@@ -76,20 +45,13 @@ void check_same(const tg::Forecast& found, const tg::Forecast& expected, const s
                         static_cast<std::size_t>(expected.horizon()) * expected.levels().size(), rounding, rounding);
 }
 
-/// Gives a session a start and then patch after patch, and compares each forecast.
+/// As `session_cases::grow`, beside a forecaster.
 template <class AnySession>
-void grow(AnySession& session, tg::EagerForecaster& forecaster, const Request& all, Index patch, Index start,
-          const std::vector<std::int32_t>& groups = {}, Index horizon = 13) {
-    session.start(series_of(between(all, 0, start), groups));
-    for (Index steps = start; steps <= all.steps; steps += patch) {
-        CAPTURE(steps);
-        if (steps > start) {
-            session.append(series_of(between(all, steps - patch, steps)));
-        }
-        const auto found = session.forecast({.horizon = horizon});
-        const auto expected = forecaster.forecast(series_of(between(all, 0, steps), groups), {.horizon = horizon});
-        check_same(found, expected, "after " + std::to_string(steps) + " steps");
-    }
+void grow(AnySession& session, tg::EagerForecaster& forecaster, const Request& all, const Growth& growth) {
+    session_cases::grow(session, all, growth, rounding, [&](const tg::Series& series, Index horizon) {
+        const tg::Forecast forecast = forecaster.forecast(series, {.horizon = horizon});
+        return std::vector<float>(forecast.values().begin(), forecast.values().end());
+    });
 }
 
 }  // namespace
@@ -106,8 +68,8 @@ TEST_CASE("a session that grows by a patch forecasts as one that reads everythin
             std::fill_n(all.observed.begin() + 64 + 24, 8, std::uint8_t{0});
             std::fill_n(all.observed.begin() + 2 * 64 + 43, 5, std::uint8_t{0});
         }
-        grow(session, whole(), all, 8, 16, groups);
-        grow(session, whole(), all, 8, 8);
+        grow(session, whole(), all, {.patch = 8, .start = 16, .groups = groups});
+        grow(session, whole(), all, {.patch = 8, .start = 8});
     }
     // With gaps, the first patch has fewer observations than decide a scale, in both runs.
     CHECK(session.recomputations(Recomputation::few_observations) == 2);
@@ -117,14 +79,14 @@ TEST_CASE("a session that grows by a patch forecasts as one that reads everythin
 TEST_CASE("a start whose first patch is short") {
     Session session = make_session();
     // The first patch has fewer observations than decide a scale: it is not stable as long as that is so.
-    grow(session, whole(), waves(1, 2, 61), 8, 5);
+    grow(session, whole(), waves(1, 2, 61), {.patch = 8, .start = 5});
     CHECK(session.recomputations() == session.recomputations(Recomputation::few_observations));
     CHECK(session.recomputations() == 1);
 }
 
 TEST_CASE("a smaller request than the bucket, and a shorter horizon") {
     Session session = make_session();
-    grow(session, whole(), waves(1, 1, 56), 8, 24, {}, 3);
+    grow(session, whole(), waves(1, 1, 56), {.patch = 8, .start = 24, .horizon = 3});
     CHECK(session.recomputations() == 0);
 }
 
@@ -197,7 +159,7 @@ TEST_CASE("observations that decide a scale late") {
     // The second variate has three observations in its first patches, and nothing else for a while.
     std::fill_n(all.observed.begin() + 56, 36, std::uint8_t{0});
     all.observed[56 + 3] = all.observed[56 + 4] = all.observed[56 + 9] = 1;
-    grow(session, whole(), all, 8, 16);
+    grow(session, whole(), all, {.patch = 8, .start = 16});
     CHECK(session.recomputations() == session.recomputations(Recomputation::few_observations));
     // Patches end at steps 16, 24, 32 and 40 with 3, 3, 3 and 7 observations, and at 8 with 2: 8 decide the scale.
     CHECK(session.recomputations() == 5);
@@ -240,7 +202,11 @@ TEST_CASE("other architectures and ways to forecast") {
         make_gaps(all);
         std::fill_n(all.observed.begin() + small.context + 2 * Case::config.patch_size, Case::config.patch_size,
                     std::uint8_t{0});
-        grow(session, forecaster, all, Case::config.patch_size, 2 * Case::config.patch_size, {0, 0, 7}, small.horizon);
+        grow(session, forecaster, all,
+             {.patch = Case::config.patch_size,
+              .start = 2 * Case::config.patch_size,
+              .groups = {0, 0, 7},
+              .horizon = small.horizon});
         CHECK(session.recomputations() == 0);
     };
     // Variate layers first and in each group, shared heads, normalized queries; no mask of missing values, no cap.

@@ -29,6 +29,6 @@ Check check_checkpoint(const std::filesystem::path& named,
 
 }  // namespace totograph::serve
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/diagnostics/verify/backends_inl.hpp>
 #endif

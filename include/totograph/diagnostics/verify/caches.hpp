@@ -61,6 +61,6 @@ std::vector<Check> check_cache_folder(const io::CacheFolder& folder);
 
 }  // namespace totograph::serve
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/diagnostics/verify/caches_inl.hpp>
 #endif

@@ -54,6 +54,6 @@ std::string json_text(const VerifyReport& report);
 
 }  // namespace totograph::serve
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/diagnostics/verify/check_inl.hpp>
 #endif

@@ -28,6 +28,6 @@ std::vector<Check> check_environment(const Environment& variables);
 
 }  // namespace totograph::serve
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/diagnostics/verify/environment_inl.hpp>
 #endif

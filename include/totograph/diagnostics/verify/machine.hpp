@@ -45,6 +45,6 @@ Check check_clock(const std::function<std::chrono::nanoseconds()>& now);
 
 }  // namespace totograph::serve
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/diagnostics/verify/machine_inl.hpp>
 #endif

@@ -20,6 +20,6 @@ std::string open_to_others(const io::CheckpointFiles& files);
 
 }  // namespace totograph::serve::detail
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/diagnostics/verify/permissions_inl.hpp>
 #endif

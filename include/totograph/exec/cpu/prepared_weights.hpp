@@ -67,6 +67,6 @@ private:
 }  // namespace TOTOGRAPH_SIMD_NAMESPACE
 }  // namespace totograph::cpu
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/exec/cpu/prepared_weights_inl.hpp>
 #endif

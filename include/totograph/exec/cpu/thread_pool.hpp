@@ -142,6 +142,6 @@ void parallel_for(ThreadPool& pool, Index chunks, Function&& function) noexcept 
 
 }  // namespace totograph::cpu
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/exec/cpu/thread_pool_inl.hpp>
 #endif

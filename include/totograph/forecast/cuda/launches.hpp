@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 #include <cuda_runtime.h>
 
@@ -14,6 +13,7 @@
 #include <totograph/exec/cuda/runtime/execution.hpp>
 #include <totograph/exec/cuda/runtime/memory.hpp>
 #include <totograph/exec/cuda/runtime/stream.hpp>
+#include <totograph/forecast/cuda/graphs.hpp>
 
 namespace totograph::cuda {
 
@@ -111,17 +111,11 @@ public:
             return whole_.node_count();
         }
         std::size_t count = 0;
-        for_each_part([&](const Graphs& graphs) {
-            for (const ReplayableGraph& graph : graphs) {
-                count += graph.node_count();
-            }
-        });
+        for_each_part([&](const Graphs& graphs) { count += node_count_of(graphs); });
         return count;
     }
 
 private:
-    using Graphs = std::vector<ReplayableGraph>;
-
     template <class Visit>
     static void for_each_program(const Visit& visit) {
         [&]<std::size_t... which>(std::index_sequence<which...>) {
@@ -137,12 +131,6 @@ private:
             visit(graphs);
         }
         visit(end_);
-    }
-
-    static void replay(const Graphs& graphs, cudaStream_t stream) {
-        for (const ReplayableGraph& graph : graphs) {
-            graph.launch(stream);
-        }
     }
 
     template <class Recording>
@@ -176,29 +164,13 @@ private:
 
     template <class Recording>
     void capture_each_region(const Stream& stream, const Executor& executor, const Recording& recording) {
-        capture_regions<0>(begin_, stream, executor, recording.first);
+        capture_regions<Executor, 0>(begin_, stream, executor, recording.first);
         for_each_program([&]<std::size_t which>() {
             if (longest_[which] > 0 && (which > 0 || repeats_first())) {
-                capture_regions<which>(each_[which], stream, executor, [](cudaStream_t) {});
+                capture_regions<Executor, which>(each_[which], stream, executor, [](cudaStream_t) {});
             }
         });
         end_.emplace_back(stream, recording.second);
-    }
-
-    /// A graph for each region of a program; `before` is recorded at the head of the first.
-    template <std::size_t which, class Before>
-    static void capture_regions(Graphs& graphs, const Stream& stream, const Executor& executor, const Before& before) {
-        const std::vector<std::size_t> begins = Executor::template regions<which>();
-        for (std::size_t region = 0; region < begins.size(); ++region) {
-            const bool is_last = region + 1 == begins.size();
-            const std::size_t end = is_last ? Executor::template launches<which>() : begins[region + 1];
-            graphs.emplace_back(stream, [&](cudaStream_t to) {
-                if (region == 0) {
-                    before(to);
-                }
-                executor.template launch_some<which>(to, begins[region], end);
-            });
-        }
     }
 
     /// A program that runs once in every forecast needs no loop.

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -32,13 +33,16 @@
 #include <totograph/forecast/cuda/device_forecast.hpp>
 #include <totograph/forecast/cuda/forecaster_options.hpp>
 #include <totograph/forecast/cuda/launches.hpp>
+#include <totograph/forecast/cuda/program_launches.hpp>
 #include <totograph/forecast/cuda/result.hpp>
 #include <totograph/forecast/forecast.hpp>
 #include <totograph/forecast/forecast_plan.hpp>
+#include <totograph/forecast/input_states.hpp>
 #include <totograph/forecast/request_parts.hpp>
 #include <totograph/forecast/schedule_programs.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/forecast/state_access.hpp>
+#include <totograph/forecast/state_memory.hpp>
 #include <totograph/forecast/states.hpp>
 #include <totograph/graph/facts.hpp>
 #include <totograph/graph/unroll.hpp>
@@ -88,10 +92,7 @@ public:
     /// Writes a request to the staging memory. `forecast` does this, after it has checked the request and waited for
     /// what `forecast_on` has left on streams: here nothing is checked, and nothing waits. Observed values are finite.
     void fill(const Series& series, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample = 0) {
-        const auto state = [this](std::string_view name) -> void* {
-            const std::ptrdiff_t offset = Executor::input_offset(name);
-            return offset < 0 ? nullptr : staged_.data() + offset;
-        };
+        const auto state = staged_states();
         plan.fill(state, plan.sizes, series, request, seed, first_sample);
     }
 
@@ -240,11 +241,66 @@ protected:
         return result_.on_host(plan, request);
     }
 
+    /// Puts one program onto the stream, on inputs that `fill(StateMemory)` writes; what it does not write stays what it
+    /// was. Of programs that run apart (`runs_apart`). The device is current.
+    template <std::size_t which, class Fill>
+    void run_on(const Fill& fill) {
+        pending_.wait();  // until then the staging memory is in use
+        executor_.check_positions();
+        const auto state = staged_states();
+        fill(StateMemory(state));
+        try {
+            launches_.template launch<which>(stream_.get(), executor_, Recording{this});
+        } catch (...) {
+            cudaStreamSynchronize(stream_.get());  // what was launched before it failed reads the staging memory
+            throw;
+        }
+        pending_.record(stream_.get());
+    }
+
+    /// Waits for what the programs have forecast, for a request of no more steps than they did. Of programs that run
+    /// apart. The device is current.
+    Forecast collect(const Bucket& request) {
+        result_.reset();
+        // A program that still runs was given the same request, or does not copy it.
+        const auto state = staged_states();
+        InputStates(plan.sizes, state).fill_request(request);
+        launches_.launch_end(stream_.get(), Recording{this});
+        result_.copy_to_host(plan, request, stream_.get());
+        stream_.synchronize();
+        executor_.check_positions();
+        return result_.on_host(plan, request);
+    }
+
     [[nodiscard]] static constexpr std::size_t runner_bytes() { return device_bytes(); }
 
 private:
-    using Launches = ForecastLaunches<Executor, program_count>;
-    using Runs = typename Launches::Runs;
+    static constexpr bool runs_apart = totograph::runs_apart<Model, bucket>;
+    using Launches = std::conditional_t<runs_apart, ProgramLaunches<Executor, program_count>,
+                                        ForecastLaunches<Executor, program_count>>;
+    using Runs = std::array<Index, program_count>;
+
+    /// What programs that run apart need beside themselves.
+    struct Recording {
+        const Runner* runner;
+
+        /// The copy of the inputs that a program has.
+        template <std::size_t which>
+        void before(cudaStream_t stream) const {
+            constexpr auto range = Executor::States::template inputs_of<typename Executor::template ProgramAt<which>>;
+            if constexpr (range.begin < range.end) {
+                runner->copy_inputs(stream, range.begin, range.end - range.begin);
+            }
+        }
+        /// The copy of the request, and its result.
+        void end(cudaStream_t stream) const {
+            constexpr const auto* entry = Executor::Layout::find(states::request);
+            constexpr std::size_t offset =
+                Executor::States::offset(static_cast<std::size_t>(entry - &Executor::Layout::entries[0]));
+            runner->copy_inputs(stream, offset, entry->bytes());
+            runner->collect_on(stream);
+        }
+    };
 
     template <class... Each>
     struct WeightBytes {
@@ -255,7 +311,7 @@ private:
     static constexpr Runs runs_for(Index horizon) {
         Runs runs{};
         for (std::size_t program = 0; program < program_count; ++program) {
-            runs[program] = plan.runs(program, horizon);
+            runs[program] = runs_apart ? 1 : plan.runs(program, horizon);
         }
         return runs;
     }
@@ -272,7 +328,11 @@ private:
         copy_noise();
         executor_.tune(stream_, [this](int program) { return record_part(program); });
         choosing.end();
-        launches_ = Launches(resources.execution.capture, longest, runs_for(1), stream_, executor_, recording());
+        if constexpr (runs_apart) {
+            launches_ = Launches(resources.execution.capture, stream_, executor_, Recording{this});
+        } else {
+            launches_ = Launches(resources.execution.capture, longest, runs_for(1), stream_, executor_, recording());
+        }
         launches_.launch_each(stream_.get());
         stream_.synchronize();
         executor_.forget_position_fault();  // what was tried ran parts of forecasts, in any order
@@ -295,6 +355,9 @@ private:
 
     /// Inputs for what is tried when it is made. Not zeros: GEMMs of those need less power, and run faster.
     void copy_noise() {
+        if constexpr (runs_apart) {
+            std::fill_n(staged_.data(), Executor::States::input_bytes, std::byte{0});  // not all are a request's
+        }
         std::vector<float> noise(static_cast<std::size_t>(bucket.batch * bucket.variates * bucket.context));
         std::uint32_t word = 0;
         for (float& value : noise) {
@@ -326,21 +389,29 @@ private:
                                      count);
     }
 
-    void copy_inputs(cudaStream_t stream) const {
-        check(cudaMemcpyAsync(executor_.inputs(), staged_.data(), Executor::States::input_bytes, cudaMemcpyHostToDevice,
-                              stream),
+    /// Finds input states in the staging memory.
+    [[nodiscard]] auto staged_states() const {
+        return [this](std::string_view name) -> void* {
+            const std::ptrdiff_t offset = Executor::input_offset(name);
+            return offset < 0 ? nullptr : staged_.data() + offset;
+        };
+    }
+
+    void copy_inputs(cudaStream_t stream, std::size_t begin = 0,
+                     std::size_t bytes = Executor::States::input_bytes) const {
+        check(cudaMemcpyAsync(executor_.inputs() + begin, staged_.data() + begin, bytes, cudaMemcpyHostToDevice, stream),
               "copying the inputs");
+    }
+
+    void collect_on(cudaStream_t stream) const {
+        result_.template collect<plan.sizes.values, bucket.variates, plan.sizes.forecast_steps(), plan.not_finite>(
+            plan, executor_.state(states::forecast), executor_.state(states::request), stream);
     }
 
     /// What a forecast does before and after the programs.
     [[nodiscard]] auto recording() const {
-        return std::pair(
-            [this](cudaStream_t stream) { copy_inputs(stream); },
-            [this](cudaStream_t stream) {
-                result_
-                    .template collect<plan.sizes.values, bucket.variates, plan.sizes.forecast_steps(), plan.not_finite>(
-                        plan, executor_.state(states::forecast), executor_.state(states::request), stream);
-            });
+        return std::pair([this](cudaStream_t stream) { copy_inputs(stream); },
+                         [this](cudaStream_t stream) { collect_on(stream); });
     }
 
     /// Puts the replay of a request, which was checked and fits, onto a stream. The device is current.

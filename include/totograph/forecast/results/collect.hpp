@@ -17,6 +17,6 @@ Forecast collect_forecast(const float* state, const ForecastPlan& plan, const Bu
 
 }  // namespace totograph
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/forecast/results/collect_inl.hpp>
 #endif

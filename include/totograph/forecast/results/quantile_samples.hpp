@@ -37,6 +37,6 @@ std::vector<float> sample_quantiles(const Forecast& forecast, Index samples, con
 
 }  // namespace totograph
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/forecast/results/quantile_samples_inl.hpp>
 #endif

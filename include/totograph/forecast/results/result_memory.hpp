@@ -48,6 +48,6 @@ private:
 
 }  // namespace totograph
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/forecast/results/result_memory_inl.hpp>
 #endif

@@ -91,6 +91,6 @@ private:
 
 }  // namespace totograph
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/forecast/weights/checkpoint_source_inl.hpp>
 #endif

@@ -63,6 +63,6 @@ private:
 
 }  // namespace totograph
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/forecast/weights/untrained_source_inl.hpp>
 #endif

@@ -13,6 +13,6 @@ std::string attention_text(const AttentionDescription& attention, Index position
 
 }  // namespace totograph::detail
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/graph/explain/attention_inl.hpp>
 #endif

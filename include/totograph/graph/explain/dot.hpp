@@ -143,6 +143,6 @@ std::string explain_graph_dot(std::string_view title) {
 
 }  // namespace totograph
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/graph/explain/dot_inl.hpp>
 #endif

@@ -22,6 +22,6 @@ std::string group_lines(const ProgramTables& tables, std::string_view title);
 
 }  // namespace totograph
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/graph/explain/group_lines_inl.hpp>
 #endif

@@ -47,6 +47,6 @@ private:
 
 }  // namespace totograph::detail
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/graph/explain/names_inl.hpp>
 #endif

@@ -133,6 +133,6 @@ private:
 
 }  // namespace totograph::detail
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/graph/explain/steps_inl.hpp>
 #endif

@@ -70,6 +70,6 @@ private:
 
 }  // namespace totograph::detail
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/graph/explain/text_inl.hpp>
 #endif

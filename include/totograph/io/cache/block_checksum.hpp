@@ -28,6 +28,6 @@ std::uint64_t block_checksum(std::span<const std::byte> bytes, ForEach&& for_eac
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/cache/block_checksum_inl.hpp>
 #endif

@@ -100,6 +100,6 @@ std::string update_cache_file(const std::filesystem::path& path, std::string_vie
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/cache/cache_file_inl.hpp>
 #endif

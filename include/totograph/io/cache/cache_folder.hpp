@@ -33,6 +33,6 @@ inline CacheFolder large_cache_folder() {
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/cache/cache_folder_inl.hpp>
 #endif

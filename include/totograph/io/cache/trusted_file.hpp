@@ -47,6 +47,6 @@ TrustedFile open_trusted(const std::filesystem::path& path);
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/cache/trusted_file_inl.hpp>
 #endif

@@ -215,6 +215,6 @@ void write_weight_file(const std::filesystem::path& path, std::string_view ident
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/cache/weight_file_inl.hpp>
 #endif

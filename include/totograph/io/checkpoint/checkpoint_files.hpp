@@ -100,6 +100,6 @@ inline CheckpointFiles find_checkpoint(const std::filesystem::path& named) {
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/checkpoint/checkpoint_files_inl.hpp>
 #endif

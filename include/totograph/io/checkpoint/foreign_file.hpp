@@ -28,6 +28,6 @@ std::string foreign_content_of_safetensors(std::string_view start);
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/checkpoint/foreign_file_inl.hpp>
 #endif

@@ -131,6 +131,6 @@ inline std::vector<TensorInfo> parse_safetensors_header(std::span<const std::byt
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/checkpoint/safetensors_header_inl.hpp>
 #endif

@@ -77,6 +77,6 @@ void write_safetensors(const std::filesystem::path& path, std::span<const Tensor
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/checkpoint/safetensors_writer_inl.hpp>
 #endif

@@ -27,6 +27,6 @@ ShardIndex parse_shard_index(std::string_view text, std::string_view file_name);
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/checkpoint/shard_index_inl.hpp>
 #endif

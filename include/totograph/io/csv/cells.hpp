@@ -28,6 +28,6 @@ std::optional<DecimalMark> decide_mark(const MarkEvidence& column, const MarkEvi
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/csv/cells_inl.hpp>
 #endif

@@ -112,6 +112,6 @@ private:
 
 }  // namespace totograph::io::detail
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/csv/columns_inl.hpp>
 #endif

@@ -91,6 +91,6 @@ inline Table read_csv(const std::filesystem::path& path, const CsvOptions& optio
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/csv/csv_inl.hpp>
 #endif

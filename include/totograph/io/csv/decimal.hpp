@@ -36,6 +36,6 @@ std::string format_decimal(double value);
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/csv/decimal_inl.hpp>
 #endif

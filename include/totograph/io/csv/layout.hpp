@@ -89,6 +89,6 @@ bool is_header(const std::vector<CsvField>& first, const std::vector<CsvField>& 
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/csv/layout_inl.hpp>
 #endif

@@ -19,6 +19,6 @@ Table pivot(Table rows, const std::vector<std::string>& series, std::string_view
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/csv/long_form_inl.hpp>
 #endif

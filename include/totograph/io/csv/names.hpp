@@ -21,6 +21,6 @@ std::string name_list(const std::vector<std::string>& names);
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/csv/names_inl.hpp>
 #endif

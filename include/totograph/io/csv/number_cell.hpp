@@ -70,6 +70,6 @@ Decimal parse_digits(std::string_view digits, DecimalMark mark);
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/csv/number_cell_inl.hpp>
 #endif

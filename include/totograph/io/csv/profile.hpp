@@ -121,6 +121,6 @@ CountingColumn counting(const ColumnProfile& profile);
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/csv/profile_inl.hpp>
 #endif

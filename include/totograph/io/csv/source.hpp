@@ -97,6 +97,6 @@ std::vector<ColumnProfile> profile_columns(CsvSource& source, const GapWords& ga
 
 }  // namespace totograph::io::detail
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/csv/source_inl.hpp>
 #endif

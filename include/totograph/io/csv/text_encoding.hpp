@@ -35,6 +35,6 @@ void refuse_packed(std::string_view text, std::string_view file_name);
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/csv/text_encoding_inl.hpp>
 #endif

@@ -72,6 +72,6 @@ std::optional<double> unit_factor(std::string_view from, std::string_view to);
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/csv/units_inl.hpp>
 #endif

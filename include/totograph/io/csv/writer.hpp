@@ -35,6 +35,6 @@ void write_csv(const std::filesystem::path& path, const Table& table, char separ
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/csv/writer_inl.hpp>
 #endif

@@ -78,6 +78,6 @@ Clock read_clock(const std::vector<std::string>& stamps, DateOrder order = DateO
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/time/clock_inl.hpp>
 #endif

@@ -76,6 +76,6 @@ std::string clock_text(const ClockParts& parts, const std::vector<CsvField>& row
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/time/clock_parts_inl.hpp>
 #endif

@@ -67,6 +67,6 @@ std::optional<MonthRule> find_month_rule(const std::vector<std::int64_t>& instan
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/time/month_rule_inl.hpp>
 #endif

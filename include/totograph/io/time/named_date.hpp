@@ -81,6 +81,6 @@ std::string named_date_text(const std::chrono::year_month_day& date, std::string
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/time/named_date_inl.hpp>
 #endif

@@ -94,6 +94,6 @@ void make_regular(Table& table, std::string_view file_name, RowPolicy policy = R
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/time/regular_rows_inl.hpp>
 #endif

@@ -36,6 +36,6 @@ TimeStep find_time_step(const Clock& clock);
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/time/time_step_inl.hpp>
 #endif

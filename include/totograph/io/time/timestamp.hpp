@@ -133,6 +133,6 @@ std::string timestamp_text(std::int64_t instant, const TimestampStyle& style);
 
 }  // namespace totograph::io
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/io/time/timestamp_inl.hpp>
 #endif

@@ -173,6 +173,6 @@ void add_cpu_backend(BackendRegistry& registry, const WeightsOf<Model>& weights,
 
 }  // namespace totograph::serve
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/serve/backends/cpu_backend_inl.hpp>
 #endif

@@ -34,6 +34,6 @@ Explanation explain_eager(const RecordedForecast& recorded);
 
 }  // namespace totograph::serve::detail
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/serve/explain/cpu_explanation_inl.hpp>
 #endif

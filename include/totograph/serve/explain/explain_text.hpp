@@ -94,6 +94,6 @@ std::string explain_difference(const Explanation& a, const Explanation& b);
 
 }  // namespace totograph::serve
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/serve/explain/explain_text_inl.hpp>
 #endif

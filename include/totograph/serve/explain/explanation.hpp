@@ -64,6 +64,6 @@ double floor_seconds(const Explanation& explanation, const DeviceSpeed& speed);
 
 }  // namespace totograph::serve
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/serve/explain/explanation_inl.hpp>
 #endif

@@ -46,6 +46,6 @@ inline DeviceSpeed measure_cpu_speed(int threads = 0) {
 
 }  // namespace totograph::serve
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/serve/explain/measure_cpu_speed_inl.hpp>
 #endif

@@ -17,6 +17,6 @@ void expect_forecast(OnlineAccuracy& accuracy, std::string_view group, Index fir
 
 }  // namespace totograph::serve::detail
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/serve/metrics/expect_forecast_inl.hpp>
 #endif

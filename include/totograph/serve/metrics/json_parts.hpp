@@ -39,6 +39,6 @@ inline std::string document_text(const Json& document) {
 
 }  // namespace totograph::serve::detail
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/serve/metrics/json_parts_inl.hpp>
 #endif

@@ -163,6 +163,6 @@ private:
 
 }  // namespace totograph::serve
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/serve/metrics/latency_histogram_inl.hpp>
 #endif

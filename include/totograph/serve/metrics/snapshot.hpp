@@ -69,6 +69,6 @@ Snapshot difference(Snapshot later, const Snapshot& earlier);
 
 }  // namespace totograph::serve
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/serve/metrics/snapshot_inl.hpp>
 #endif

@@ -39,6 +39,6 @@ std::string json_text(const Snapshot& snapshot);
 
 }  // namespace totograph::serve
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/serve/metrics/snapshot_json_inl.hpp>
 #endif

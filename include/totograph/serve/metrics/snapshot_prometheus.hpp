@@ -105,6 +105,6 @@ std::string prometheus_text(const Snapshot& snapshot);
 
 }  // namespace totograph::serve
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/serve/metrics/snapshot_prometheus_inl.hpp>
 #endif

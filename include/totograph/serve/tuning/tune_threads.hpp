@@ -83,6 +83,6 @@ std::string to_string(const ThreadTuning& tuning);
 
 }  // namespace totograph::serve::detail
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/serve/tuning/tune_threads_inl.hpp>
 #endif

@@ -159,6 +159,6 @@ void across_variates(const AcrossVariatesArguments& arguments, float* scratch) n
 }  // namespace TOTOGRAPH_SIMD_NAMESPACE
 }  // namespace totograph::cpu
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/exec/cpu/attention/attention_inl.hpp>
 #endif

@@ -129,6 +129,6 @@ inline void masked_attention(const MaskedArguments& arguments, float* scratch) n
 }  // namespace TOTOGRAPH_SIMD_NAMESPACE
 }  // namespace totograph::cpu
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/exec/cpu/attention/masked_attention_inl.hpp>
 #endif

@@ -16,6 +16,6 @@ void check_positions(GraphView graph, const Node& node, std::span<const TensorDa
 
 }  // namespace totograph::cpu
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/exec/cpu/evaluate/check_positions_inl.hpp>
 #endif

@@ -54,6 +54,6 @@ Evaluate evaluate_of_weights() {
 
 }  // namespace totograph::cpu
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/exec/cpu/evaluate/evaluate_inl.hpp>
 #endif

@@ -61,6 +61,6 @@ void interpret_reduction(const Kernel& kernel, const KernelCall& call) noexcept;
 
 }  // namespace totograph::cpu
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/exec/cpu/evaluate/interpreter_inl.hpp>
 #endif

@@ -63,6 +63,6 @@ void gemm(ThreadPool& pool, const float* x, Index rows, Index x_stride, const Pa
 }  // namespace TOTOGRAPH_SIMD_NAMESPACE
 }  // namespace totograph::cpu
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/exec/cpu/gemm/gemm_inl.hpp>
 #endif

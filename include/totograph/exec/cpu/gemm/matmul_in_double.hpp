@@ -45,6 +45,6 @@ void matmul_in_double(const float* a, const float* b, float* out, Index outer, I
 }  // namespace TOTOGRAPH_SIMD_NAMESPACE
 }  // namespace totograph::cpu
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/exec/cpu/gemm/matmul_in_double_inl.hpp>
 #endif

@@ -28,6 +28,6 @@ void softmax(const Kernel& kernel, const KernelCall& call) noexcept;
 }  // namespace TOTOGRAPH_SIMD_NAMESPACE
 }  // namespace totograph::cpu
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/exec/cpu/kernels/movement_kernels_inl.hpp>
 #endif

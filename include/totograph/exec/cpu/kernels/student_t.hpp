@@ -32,6 +32,6 @@ void sample_student_t_mixture(const StudentTMixtureArguments& arguments);
 
 }  // namespace totograph::cpu
 
-#ifndef TOTOGRAPH_SEPARATE_COMPILATION
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
 #include <totograph/exec/cpu/kernels/student_t_inl.hpp>
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -85,6 +86,23 @@ public:
     /// Bytes of the inputs, which lie first.
     static constexpr std::size_t input_bytes = table.input_bytes;
     static constexpr std::size_t bytes = table.bytes;
+
+    /// Bytes from the first to the last of the inputs that a program has.
+    struct Range {
+        std::size_t begin = 0;
+        std::size_t end = 0;
+    };
+    template <class Program>
+    static constexpr Range inputs_of = [] {
+        Range range{table.input_bytes, 0};
+        for (const std::size_t place : Layout::template places<Program>) {
+            if (table.offsets[place] < table.input_bytes) {
+                range.begin = std::min(range.begin, table.offsets[place]);
+                range.end = std::max(range.end, table.offsets[place] + StateStorage::bytes(place));
+            }
+        }
+        return range.begin < range.end ? range : Range{};
+    }();
 
     /// The offset of an entry of the layout.
     static constexpr std::size_t offset(std::size_t entry) { return table.offsets[entry]; }

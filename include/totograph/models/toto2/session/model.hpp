@@ -46,6 +46,8 @@ struct ContinuedFamily : Family<Model> {
                                                                     "continue: one new patch and all patches"};
 
         static constexpr Index runs(std::size_t program, Index) { return program == 0 ? 1 : 0; }
+        /// A session says which of them runs.
+        static constexpr bool runs_apart = true;
     };
 };
 
