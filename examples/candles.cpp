@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// candles: reads the candles of one symbol in a CSV file, draws what may come with a Kronos model, and shows the close
-// as a chart, and bands and paths as CSV. The parts are in candles/; compile_model.hpp is the part that forecasts.
+// candles: reads the candles of one symbol or of many, draws what may come with a Kronos model, and shows it as charts
+// of candles, and bands and paths as CSV; or tells how good that was. The parts are in candles/; compile_model.hpp is
+// the part that forecasts.
 
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <iostream>
+#include <memory>
 #include <ostream>
 #include <span>
 #include <string>
@@ -19,59 +21,71 @@
 #include <totograph/core/error.hpp>
 #include <totograph/models/kronos/future_times.hpp>
 
-#include "candles/candle_table.hpp"
+#include "candles/candle_svg.hpp"
+#include "candles/candle_terminal.hpp"
 #include "candles/command_line.hpp"
 #include "candles/compiled_model.hpp"
 #include "candles/listed_models.hpp"
 #include "candles/options.hpp"
 #include "candles/output.hpp"
+#include "candles/result.hpp"
+#include "candles/symbols.hpp"
 #include "common/checks.hpp"
 #include "common/format.hpp"
 #include "common/output_files.hpp"
 #include "common/run_program.hpp"
 #include "forecast/terminal.hpp"
-#include "forecast/terminal_chart.hpp"
 #include "intake/read_input.hpp"
 
 namespace {
 
 using namespace examples;
 
-/// Rows stand as they are: a market has no candle at night, and that is no gap.
-CandleTable read_candles(const CandlesCommand& options) {
-    IntakeOptions intake = options.intake;
-    intake.as_is = !intake.strict;
-    return candle_table(read_table(read_input_text(options.input), options.input, intake, {}),
-                        input_name(options.input));
-}
-
-/// The rows before those that are forecast. Refuses tables that are too short.
-std::size_t history_rows(const CandleTable& table, const CandlesCommand& options) {
-    const std::size_t hidden = options.holdout ? static_cast<std::size_t>(options.horizon) : 0;
-    if (table.rows() < hidden + 2) {
-        throw totograph::Error(totograph::ErrorCode::invalid_file,
-                               "The file has " + plural(static_cast<std::int64_t>(table.rows()), "candle") +
-                                   "; a forecast needs two or more" +
-                                   (hidden > 0 ? " before the " + std::to_string(hidden) + " of the holdout." : "."));
+/// Windows that are forecast, of each symbol one behind the other: how many rows lie before each. Refuses tables that
+/// are too short.
+std::vector<CandleResult> windows_of(const std::vector<Symbol>& symbols, const CandlesCommand& options) {
+    const auto horizon = static_cast<std::size_t>(options.horizon);
+    const std::size_t hidden = options.backtest > 0 ? static_cast<std::size_t>(options.backtest)
+                               : options.holdout    ? 1
+                                                    : 0;
+    std::vector<CandleResult> windows;
+    for (const Symbol& symbol : symbols) {
+        const std::size_t rows = symbol.table.rows();
+        if (rows < hidden * horizon + 2) {
+            throw totograph::Error(
+                totograph::ErrorCode::invalid_file,
+                (symbols.size() == 1 ? "The file" : "The symbol " + totograph::io::in_quotes(symbol.name)) + " has " +
+                    plural(static_cast<std::int64_t>(rows), "candle") + "; a forecast needs two or more" +
+                    (hidden > 0 ? " before the " + std::to_string(hidden * horizon) + " that are hidden." : "."));
+        }
+        for (std::size_t window = hidden; window > 0; --window) {
+            const std::size_t history = rows - window * horizon;
+            const auto first = symbol.table.times.begin() + static_cast<std::ptrdiff_t>(history);
+            windows.push_back({.symbol = &symbol, .history = history, .future = {first, first + options.horizon}});
+        }
+        if (hidden == 0) {
+            windows.push_back({.symbol = &symbol,
+                               .history = rows,
+                               .future = totograph::kronos::future_times(symbol.table.times, options.horizon)});
+        }
     }
-    return table.rows() - hidden;
+    return windows;
 }
 
-CandleResult forecast_candles(const CandleTable& table, std::size_t history, const CandlesCommand& options,
-                              const CompiledCandleModel& model) {
+/// Forecasts all windows.
+void forecast_windows(std::vector<CandleResult>& windows, const CandlesCommand& options,
+                      const CompiledCandleModel& model) {
     const auto most =
         static_cast<std::size_t>(options.context > 0 ? std::min(options.context, model.context) : model.context);
-    const std::size_t used = std::min(history, most);
-    const std::span<const std::int64_t> times(table.times);
-    std::vector<std::int64_t> future;
-    if (options.holdout) {
-        future.assign(times.begin() + static_cast<std::ptrdiff_t>(history), times.end());
-    } else {
-        future = totograph::kronos::future_times(times, options.horizon);
+    std::vector<totograph::kronos::Candles> candles;
+    for (CandleResult& window : windows) {
+        const std::size_t used = std::min(window.history, most);
+        window.place = static_cast<totograph::Index>(candles.size());
+        candles.push_back(window.symbol->table.candles(window.history - used, used, window.future));
     }
     const CandleRequest request{.tokenizer = options.tokenizer,
                                 .predictor = options.predictor,
-                                .candles = table.candles(history - used, used, future),
+                                .candles = candles,
                                 .options = {.seed = options.seed,
                                             .temperature = static_cast<float>(options.temperature),
                                             .top_k = static_cast<std::int32_t>(options.top_k),
@@ -79,8 +93,14 @@ CandleResult forecast_candles(const CandleTable& table, std::size_t history, con
                                             .paths = options.paths,
                                             .consistent = options.consistent},
                                 .threads = options.threads};
-    totograph::kronos::CandleForecast forecast = model.forecast(request);
-    return {table, history, std::move(future), std::move(forecast)};
+    const auto forecast = std::make_shared<const totograph::kronos::CandleForecast>(model.forecast(request));
+    if (!forecast->is_finite()) {
+        throw totograph::Error(totograph::ErrorCode::not_finite,
+                               "The model gave values that are no finite numbers; the checkpoint may be damaged.");
+    }
+    for (CandleResult& window : windows) {
+        window.forecast = forecast;
+    }
 }
 
 std::string subtitle(const CandlesCommand& options, const CompiledCandleModel& model) {
@@ -88,9 +108,40 @@ std::string subtitle(const CandlesCommand& options, const CompiledCandleModel& m
            ", " + plural(options.paths, "path") + ", seed " + std::to_string(options.seed);
 }
 
+/// Charts and tables, or scores.
+void write_results(const std::vector<CandleResult>& results, const CandlesCommand& options,
+                   const CompiledCandleModel& model) {
+    std::string printed;
+    OutputFiles files;
+    if (options.backtest > 0) {
+        print(subtitle(options, model) + "\n" + backtest_text(results, options.backtest));
+        return;
+    }
+    const std::string title = "Forecast of " + input_name(options.input.filename());
+    if ((!options.no_chart && options.output != "-") || !options.svg.empty()) {
+        const CandleFigure figure = candle_figure(results, title, subtitle(options, model));
+        if (!options.no_chart && options.output != "-") {
+            printed = candle_chart(figure, terminal_style(STDOUT_FILENO));
+        }
+        if (!options.svg.empty()) {
+            files.add(options.svg, candle_svg(figure));
+        }
+    }
+    if (options.output == "-") {
+        printed = bands_csv(results, options.quantiles);
+    } else if (!options.output.empty()) {
+        files.add(options.output, bands_csv(results, options.quantiles));
+    }
+    if (!options.paths_output.empty()) {
+        files.add(options.paths_output, paths_csv(results));
+    }
+    print(printed);
+    files.commit();
+}
+
 int run(const CandlesCommand& options, Stage& stage) {
     stage = Stage::output;
-    for (const std::filesystem::path& path : {options.output, options.paths_output}) {
+    for (const std::filesystem::path& path : {options.output, options.paths_output, options.svg}) {
         if (!path.empty() && path != "-") {
             OutputFiles::check(path);
         }
@@ -101,34 +152,15 @@ int run(const CandlesCommand& options, Stage& stage) {
     stage = Stage::arguments;
     examples::detail::check_at_most(options.horizon, model.horizon, "--horizon");
     stage = Stage::input;
-    const CandleTable table = read_candles(options);
-    const std::size_t history = history_rows(table, options);
-    if (!options.quiet && table.columns[4].empty()) {
-        print_notes("candles", {"The file has no column 'volume'; the model is told 0."});
+    const std::vector<Symbol> symbols = read_symbols(options);
+    std::vector<CandleResult> windows = windows_of(symbols, options);
+    if (!options.quiet && symbols.front().table.columns[4].empty()) {
+        print_notes("candles", {"There is no column 'volume'; the model is told 0."});
     }
     stage = Stage::forecast;
-    const CandleResult result = forecast_candles(table, history, options, model);
-    if (!result.forecast.is_finite()) {
-        throw totograph::Error(totograph::ErrorCode::not_finite,
-                               "The model gave values that are no finite numbers; the checkpoint may be damaged.");
-    }
+    forecast_windows(windows, options, model);
     stage = Stage::output;
-    std::string printed;
-    OutputFiles files;
-    if (!options.no_chart && options.output != "-") {
-        const std::string title = "Forecast of " + input_name(options.input.filename());
-        printed = terminal_chart(close_figure(result, title, subtitle(options, model)), terminal_style(STDOUT_FILENO));
-    }
-    if (options.output == "-") {
-        printed = bands_csv(result, options.quantiles);
-    } else if (!options.output.empty()) {
-        files.add(options.output, bands_csv(result, options.quantiles));
-    }
-    if (!options.paths_output.empty()) {
-        files.add(options.paths_output, paths_csv(result));
-    }
-    print(printed);
-    files.commit();
+    write_results(windows, options, model);
     return exit_ok;
 }
 

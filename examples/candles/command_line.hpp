@@ -19,15 +19,18 @@ namespace detail {
 
 inline constexpr const char* candles_footer = R"(
 The file has one row a candle and columns open, high, low and close, perhaps volume and amount, and a column of times.
+With a column 'symbol' it holds the candles of many; a folder has a file for each. Histories may differ in length.
 The times to come go on as those of the file do: nights, weekends and breaks that it shows are left out.
 A model is a published Kronos tokenizer with its predictor, each a folder. It draws paths; what it is worth on a market
-is for you to find out: --holdout is a beginning.
+is for you to find out: --holdout and --backtest are a beginning.
 
 Examples:
   candles btc.csv --tokenizer Kronos-Tokenizer-base --predictor Kronos-small --horizon 24
       draw the close of the next 24 candles
   candles btc.csv --tokenizer T --predictor P --paths 200 --temperature 0.6 --output bands.csv --all-paths paths.csv
       keep bands and all paths
+  candles stocks.csv --symbols AAA,BBB --tokenizer T --predictor P --backtest 8 --horizon 12
+      forecast the last 8 windows of 12 candles of two symbols, and tell how good that was
   candles btc.csv --untrained mini
       see the program at work, with weights that know nothing
 
@@ -66,6 +69,10 @@ inline void add_draw_options(CLI::App& app, CandlesCommand& options) {
         ->group(group);
     app.add_flag("--consistent", options.consistent, "Put low and high around open and close; no negative volume")
         ->group(group);
+    app.add_option("--backtest", options.backtest, "Forecast the last N windows of --horizon candles, and score them")
+        ->type_name("N")
+        ->check(whole_number<std::int64_t>())
+        ->group(group);
     app.add_flag("--holdout", options.holdout, "Hide the last candles, forecast them, and compare with what they hold")
         ->group(group);
 }
@@ -92,6 +99,7 @@ inline void add_candle_outputs(CLI::App& app, CandlesCommand& options) {
         ->type_name("FILE.csv")
         ->group(group);
     app.add_option("--all-paths", options.paths_output, "Write all paths as CSV")->type_name("FILE.csv")->group(group);
+    app.add_option("--svg", options.svg, "Draw the chart as SVG, too")->type_name("FILE.svg")->group(group);
     app.add_flag("--no-chart", options.no_chart, "Draw no chart")->group(group);
     app.add_flag("--quiet", options.quiet, "No notes")->group(group);
 }
@@ -107,9 +115,14 @@ inline std::optional<CandlesCommand> parse_candles_command(int argument_count, c
     app.get_formatter()->column_width(30);
     CandlesCommand options;
     app.add_option("file", options.input,
-                   "CSV file with the candles of one symbol, perhaps gzipped (-: standard input)")
+                   "CSV file of candles, perhaps gzipped (-: standard input), or a folder of such files")
         ->required()
-        ->type_name("FILE.csv");
+        ->type_name("PATH");
+    detail::add_list(app, "--symbols", options.symbols, detail::split_list, "Forecast these alone (default: all)")
+        ->type_name("NAME,NAME,...");
+    app.add_option("--symbol-column", options.symbol_column,
+                   "Column that names symbols (default: symbol or ticker, if there is one)")
+        ->type_name("NAME");
     app.set_version_flag("--version", "candles " + std::string(totograph::version), "Print the version and stop");
     add_intake_options(app, options.intake);
     add_file_options(app, options.intake);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string_view>
 
 #include <totograph/core/shape.hpp>
@@ -13,7 +14,7 @@ namespace examples {
 struct CandleRequest {
     std::filesystem::path tokenizer;
     std::filesystem::path predictor;
-    totograph::kronos::Candles candles;
+    std::span<const totograph::kronos::Candles> candles;  ///< Of each symbol.
     totograph::kronos::CandleOptions options;
     int threads = 0;
 };

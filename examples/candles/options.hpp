@@ -18,7 +18,10 @@ struct CandlesCommand {
     std::filesystem::path predictor;
     std::string untrained;  ///< The model whose untrained weights are used in place of a checkpoint.
     IntakeOptions intake;
-    std::int64_t context = 0;  ///< 0: as many as the model takes.
+    std::vector<std::string> symbols;  ///< Empty: all that there are.
+    std::string symbol_column;         ///< Empty: one of a usual name, if there is one.
+    std::int64_t backtest = 0;         ///< Windows to score; 0: a forecast.
+    std::int64_t context = 0;          ///< 0: as many as the model takes.
     std::int64_t horizon = 24;
     std::int64_t paths = 20;
     double temperature = 1;
@@ -33,6 +36,7 @@ struct CandlesCommand {
     std::vector<double> quantiles;
     std::filesystem::path output;
     std::filesystem::path paths_output;
+    std::filesystem::path svg;
 };
 
 /// Refuses what cannot be. Throws `Error(invalid_argument)`.
@@ -40,7 +44,9 @@ inline void check_options(CandlesCommand& options) {
     using namespace detail;
     check_intake(options.intake);
     if (!options.intake.series.empty() || !options.intake.value.empty()) {
-        reject("candles reads one symbol, with a column for each number; leave --series and --value out.");
+        reject(
+            "candles reads a column for each number of a candle; leave --series and --value out, and name the column "
+            "of symbols with --symbol-column.");
     }
     if (options.paths_output == "-") {
         reject("--all-paths needs a file; standard output is for --output -.");
@@ -54,6 +60,14 @@ inline void check_options(CandlesCommand& options) {
     check_at_least(options.horizon, 1, "--horizon");
     check_at_least(options.paths, 1, "--paths");
     check_at_least(options.context, 0, "--context");
+    check_at_least(options.backtest, 0, "--backtest");
+    if (options.backtest > 0 &&
+        (options.holdout || !options.svg.empty() || !options.output.empty() || !options.paths_output.empty())) {
+        reject("--backtest prints scores alone; leave --holdout, --svg, --output and --all-paths out.");
+    }
+    if (options.svg == "-") {
+        reject("--svg needs a file; standard output is for --output -.");
+    }
     check_at_least(options.top_k, 0, "--top-k");
     check_at_most(options.top_k, 1 << 20, "--top-k");
     if (!(options.temperature > 0)) {

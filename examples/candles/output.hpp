@@ -2,10 +2,10 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <totograph/core/shape.hpp>
@@ -14,30 +14,11 @@
 #include <totograph/models/kronos/candle_forecaster.hpp>
 
 #include "../common/format.hpp"
-#include "../forecast/figure.hpp"
-#include "../intake/timeline.hpp"
-#include "candle_table.hpp"
-#include "options.hpp"
+#include "../common/text.hpp"
+#include "candle_figure.hpp"
+#include "result.hpp"
 
 namespace examples {
-
-/// What was forecast, and from which rows of the table.
-struct CandleResult {
-    const CandleTable& table;
-    std::size_t history;  ///< Rows before the first one that is forecast.
-    std::vector<std::int64_t> future;
-    totograph::kronos::CandleForecast forecast;
-
-    [[nodiscard]] std::vector<std::string> stamps() const {
-        std::vector<std::string> result;
-        for (const std::int64_t time : future) {
-            result.push_back(table.stamp(time));
-        }
-        return result;
-    }
-    /// Whether the table holds what came.
-    [[nodiscard]] bool has_truth() const { return history + future.size() <= table.rows(); }
-};
 
 namespace detail {
 
@@ -45,102 +26,154 @@ inline std::vector<double> as_doubles(const std::vector<float>& values) {
     return {values.begin(), values.end()};
 }
 
+/// The tables of all results below each other. Of several, each line begins with its symbol.
+template <class Format>
+std::string csv_of_all(const std::vector<CandleResult>& results, const Format& format) {
+    if (results.size() == 1) {
+        return format(results.front());
+    }
+    std::string all;
+    for (const CandleResult& result : results) {
+        const std::string table = format(result);
+        std::size_t begin = 0;
+        const std::string symbol = quote_csv(result.symbol->name);
+        for (bool is_header = true; begin < table.size(); is_header = false) {
+            const std::size_t end = table.find('\n', begin) + 1;
+            if (!is_header || all.empty()) {
+                all += (is_header ? "symbol" : symbol) + "," + table.substr(begin, end - begin);
+            }
+            begin = end;
+        }
+    }
+    return all;
+}
+
 }  // namespace detail
 
 /// The mean and the quantiles of each column, a row a candle.
-inline std::string bands_csv(const CandleResult& result, const std::vector<double>& levels) {
-    totograph::io::Table table;
-    table.timestamp_name = "time";
-    table.timestamps = result.stamps();
-    const auto add = [&](const std::string& name, const std::vector<float>& values) {
-        table.names.push_back(name);
-        table.columns.push_back(detail::as_doubles(values));
-    };
-    for (std::size_t i = 0; i < totograph::kronos::column_names.size(); ++i) {
-        const auto column = static_cast<totograph::kronos::Column>(i);
-        const std::string name(totograph::kronos::column_names[i]);
-        add(name + "_mean", result.forecast.mean(column));
-        for (const double level : levels) {
-            add(name + "_q" + exact_number(level), result.forecast.quantile(level, column));
+inline std::string bands_csv(const std::vector<CandleResult>& results, const std::vector<double>& levels) {
+    return detail::csv_of_all(results, [&](const CandleResult& result) {
+        totograph::io::Table table;
+        table.timestamp_name = "time";
+        table.timestamps = result.stamps();
+        const auto add = [&](const std::string& name, const std::vector<float>& values) {
+            table.names.push_back(name);
+            table.columns.push_back(detail::as_doubles(values));
+        };
+        for (std::size_t i = 0; i < totograph::kronos::column_names.size(); ++i) {
+            const auto column = static_cast<totograph::kronos::Column>(i);
+            const std::string name(totograph::kronos::column_names[i]);
+            add(name + "_mean", result.forecast->mean(column, result.place));
+            for (const double level : levels) {
+                add(name + "_q" + exact_number(level), result.quantile(level, column));
+            }
         }
-    }
-    return totograph::io::format_csv(table);
+        return totograph::io::format_csv(table);
+    });
 }
 
 /// All paths, a row for each candle of each.
-inline std::string paths_csv(const CandleResult& result) {
-    const auto& forecast = result.forecast;
-    const std::vector<std::string> stamps = result.stamps();
-    totograph::io::Table table;
-    table.timestamp_name = "time";
-    table.names.emplace_back("path");
-    table.columns.resize(1 + totograph::kronos::column_names.size());
-    for (const std::string_view name : totograph::kronos::column_names) {
-        table.names.emplace_back(name);
-    }
-    for (totograph::Index path = 0; path < forecast.paths(); ++path) {
-        for (totograph::Index step = 0; step < forecast.horizon(); ++step) {
-            table.timestamps.push_back(stamps[static_cast<std::size_t>(step)]);
-            table.columns[0].push_back(static_cast<double>(path));
-            for (std::size_t i = 0; i < totograph::kronos::column_names.size(); ++i) {
-                const auto column = static_cast<totograph::kronos::Column>(i);
-                table.columns[1 + i].push_back(static_cast<double>(forecast.value(column, path, step)));
+inline std::string paths_csv(const std::vector<CandleResult>& results) {
+    return detail::csv_of_all(results, [](const CandleResult& result) {
+        const auto& forecast = *result.forecast;
+        const std::vector<std::string> stamps = result.stamps();
+        totograph::io::Table table;
+        table.timestamp_name = "time";
+        table.names.emplace_back("path");
+        table.columns.resize(1 + totograph::kronos::column_names.size());
+        for (const std::string_view name : totograph::kronos::column_names) {
+            table.names.emplace_back(name);
+        }
+        for (totograph::Index path = 0; path < forecast.paths(); ++path) {
+            for (totograph::Index step = 0; step < forecast.horizon(); ++step) {
+                table.timestamps.push_back(stamps[static_cast<std::size_t>(step)]);
+                table.columns[0].push_back(static_cast<double>(path));
+                for (std::size_t i = 0; i < totograph::kronos::column_names.size(); ++i) {
+                    const auto column = static_cast<totograph::kronos::Column>(i);
+                    table.columns[1 + i].push_back(
+                        static_cast<double>(forecast.value(column, path, step, result.place)));
+                }
             }
         }
-    }
-    return totograph::io::format_csv(table);
+        return totograph::io::format_csv(table);
+    });
 }
 
-/// How far the median close is from what came, beside the last close before it; empty where that is not known.
-inline std::string truth_note(const CandleResult& result) {
-    if (!result.has_truth()) {
-        return "";
-    }
-    const std::vector<float>& close = result.table.columns[3];
-    const std::vector<float> median = result.forecast.quantile(0.5, totograph::kronos::Column::close);
-    double of_median = 0;
-    double of_last = 0;
-    for (std::size_t step = 0; step < median.size(); ++step) {
-        const auto truth = static_cast<double>(close[result.history + step]);
-        of_median += std::abs(static_cast<double>(median[step]) - truth);
-        of_last += std::abs(static_cast<double>(close[result.history - 1]) - truth);
-    }
-    const auto steps = static_cast<double>(median.size());
-    return "MAE " + short_number(of_median / steps) + ", of the last close " + short_number(of_last / steps);
-}
-
-/// The close as a chart shows it, with as much history as has room beside the forecast.
-inline Figure close_figure(const CandleResult& result, std::string title, std::string subtitle) {
+/// What a chart shows of a symbol.
+inline CandlePanel candle_panel(const CandleResult& result) {
     using totograph::kronos::Column;
-    const std::size_t horizon = result.future.size();
-    const std::size_t shown = std::min(result.history, std::max<std::size_t>(40, 2 * horizon));
-    const std::vector<float>& close = result.table.columns[3];
-    const auto first = static_cast<std::ptrdiff_t>(result.history - shown);
-    const auto end = static_cast<std::ptrdiff_t>(result.history);
-    std::vector<std::string> stamps(result.table.stamps.begin() + first, result.table.stamps.begin() + end);
-    for (std::string& stamp : result.stamps()) {
-        stamps.push_back(std::move(stamp));
+    constexpr std::size_t most_history = 160;
+    const auto& table = result.symbol->table;
+    CandlePanel panel;
+    panel.name = result.symbol->name;
+    for (std::size_t row = result.history - std::min(result.history, most_history); row < result.history; ++row) {
+        const auto at = [&](std::size_t column) { return static_cast<double>(table.columns[column][row]); };
+        panel.history.push_back({at(0), at(1), at(2), at(3)});
+        panel.stamps.push_back(table.stamps[row]);
     }
-    Panel panel{.name = "close", .note = truth_note(result), .history = {}, .line = {}, .bands = {}, .truth = {}};
-    panel.history.assign(close.begin() + first, close.begin() + end);
-    panel.line = detail::as_doubles(result.forecast.quantile(0.5, Column::close));
+    const auto mean = [&](Column column) { return result.forecast->mean(column, result.place); };
+    const std::vector<float> open = mean(Column::open), high = mean(Column::high), low = mean(Column::low),
+                             close = mean(Column::close);
+    for (std::size_t step = 0; step < close.size(); ++step) {
+        panel.forecast.push_back({static_cast<double>(open[step]), static_cast<double>(high[step]),
+                                  static_cast<double>(low[step]), static_cast<double>(close[step])});
+    }
+    for (std::string& stamp : result.stamps()) {
+        panel.stamps.push_back(std::move(stamp));
+    }
     for (const int percent : {80, 50}) {
         const double outside = (1 - percent / 100.0) / 2;
         panel.bands.push_back({.percent = percent,
-                               .low = detail::as_doubles(result.forecast.quantile(outside, Column::close)),
-                               .high = detail::as_doubles(result.forecast.quantile(1 - outside, Column::close))});
+                               .low = detail::as_doubles(result.quantile(outside, Column::close)),
+                               .high = detail::as_doubles(result.quantile(1 - outside, Column::close))});
     }
     if (result.has_truth()) {
-        panel.truth.assign(close.begin() + end, close.begin() + end + static_cast<std::ptrdiff_t>(horizon));
+        for (std::size_t step = 0; step < close.size(); ++step) {
+            panel.truth.push_back(result.close(result.history + step));
+        }
+        CandleScore score;
+        score.add(result);
+        panel.note = score.words();
     }
-    Figure figure;
-    figure.title = std::move(title);
-    figure.subtitle = std::move(subtitle);
-    figure.timeline = Timeline(std::move(stamps));
-    figure.history_steps = static_cast<std::int64_t>(shown);
-    figure.horizon = static_cast<std::int64_t>(horizon);
-    figure.panels.push_back(std::move(panel));
+    return panel;
+}
+
+/// The first symbols as candles.
+inline CandleFigure candle_figure(const std::vector<CandleResult>& results, std::string title, std::string subtitle) {
+    constexpr std::size_t most_panels = 6;
+    CandleFigure figure{.title = std::move(title), .subtitle = std::move(subtitle), .panels = {}, .hidden_panels = 0};
+    for (const CandleResult& result : results) {
+        if (figure.panels.size() < most_panels) {
+            figure.panels.push_back(candle_panel(result));
+        }
+    }
+    figure.hidden_panels = results.size() - figure.panels.size();
     return figure;
+}
+
+/// A line for each symbol, and one of all: how windows that lie one behind the other at its end were forecast.
+/// `results` are those of all windows of the first symbol, then of the next one.
+inline std::string backtest_text(const std::vector<CandleResult>& results, std::int64_t windows) {
+    std::size_t width = 3;
+    for (const CandleResult& result : results) {
+        width = std::max(width, display_width(result.symbol->name));
+    }
+    std::string text;
+    CandleScore all;
+    CandleScore one;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        one.add(results[i]);
+        if (i + 1 == results.size() || results[i + 1].symbol != results[i].symbol) {
+            text += pad_right(results[i].symbol->name, width) + "  " + one.words() + "\n";
+            all.add(one);
+            one = {};
+        }
+    }
+    text +=
+        results.size() > static_cast<std::size_t>(windows) ? pad_right("all", width) + "  " + all.words() + "\n" : "";
+    return text + plural(windows, "window") + " of " +
+           plural(static_cast<std::int64_t>(results.front().future.size()), "candle") +
+           " each, forecast from what lies before\n";
 }
 
 }  // namespace examples

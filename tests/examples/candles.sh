@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What a user of `candles` meets: charts, bands and paths, sessions, bad input, checkpoints that do not fit.
+# What a user of `candles` meets: charts, bands and paths, sessions, many symbols, scores, bad input, checkpoints that do
+# not fit.
 #
-#     candles.sh <candles> <scratch folder> <fixtures of Kronos>
+#     candles.sh <candles> <scratch folder> <fixtures of Kronos> <oil_candles.csv>
 set -euo pipefail
 source "$(dirname "$0")/cli.sh" "$1" "$2"
 fixtures="$3"  # an absolute path
+oil="$4"
 
 # Hours of sessions from 10 to 15, of weekdays from Monday, 2024-03-04 on.
 awk 'BEGIN {
@@ -43,6 +45,43 @@ grep -q 'of the last close' holdout || fail "a holdout is scored"
 cut -d, -f1-5 candles.csv > prices.csv
 "$program" prices.csv "${model[@]}" --output - > /dev/null 2> note
 grep -q "no column 'volume'" note || fail "a missing volume is told"
+
+# Many symbols, of different lengths: in one file, and as a folder.
+grep -v -e '^20[^,]*,Brent' -e '^201[678]-.*' "$oil" > wti.csv
+{ cat wti.csv; grep ',Brent,' "$oil"; } > oil.csv
+"$program" oil.csv "${model[@]}" --horizon 6 --output both.csv --svg both.svg --holdout > both 2> note
+[[ "$(wc -l < both.csv)" -eq 13 ]] || fail "a heading, and 6 candles of two symbols"
+head -1 both.csv | grep -q '^symbol,time,open_mean' || fail "a column tells the symbol"
+grep -c '^Brent,2026-0[78]-' both.csv | grep -qx 6 || fail "the holdout is the last weeks"
+grep -q '^WTI  MAE .* of the last close .* 80% band holds' both || fail "each symbol is scored"
+grep -q '║' both || fail "the chart has candles that rise"
+grep -q '█' both || fail "the chart has candles that fall"
+[[ "$(grep -c 'class="panel"' both.svg)" -eq 2 ]] || fail "the picture has a panel for each symbol"
+if command -v xmllint > /dev/null; then xmllint --noout both.svg || fail "the picture is XML"; fi
+# A symbol alone has the candles that it has beside others, if it is the first one.
+"$program" oil.csv "${model[@]}" --horizon 6 --symbols WTI --output alone.csv --holdout --quiet --no-chart
+grep '^WTI,' both.csv | cut -d, -f2- | cmp - <(tail -n +2 alone.csv) || fail "a symbol does not depend on others"
+mkdir -p folder
+cut -d, -f1,3- wti.csv > folder/WTI.csv
+sed '1!{/,Brent,/!d}' "$oil" | cut -d, -f1,3- | gzip > folder/Brent.csv.gz
+"$program" folder "${model[@]}" --horizon 6 --output folder.csv --holdout --quiet --no-chart
+cut -d, -f1 folder.csv | uniq | tr '\n' ' ' | grep -qx 'symbol Brent WTI ' || fail "a folder has a file for each symbol"
+"$program" folder "${model[@]}" --horizon 6 --symbols WTI --output - --holdout --quiet | cmp - alone.csv ||
+    fail "a folder holds the same"
+"$program" oil.csv "${model[@]}" --horizon 6 --backtest 3 --paths 5 --quiet > scores
+[[ "$(grep -c 'of the last close' scores)" -eq 3 ]] || fail "two symbols are scored, and both together"
+grep -q '3 windows of 6 candles each' scores || fail "the scores tell of how many windows"
+
+refuses 3 "There is no symbol 'Gas'" oil.csv "${model[@]}" --symbols WTI,Gas
+refuses 3 "no column 'name', which --symbol-column names" oil.csv "${model[@]}" --symbol-column name
+awk 'NR == 9 { sub(/,WTI,/, ",,") } { print }' oil.csv > bad.csv
+refuses 3 "has nothing in column 'symbol'" bad.csv "${model[@]}"
+head -3 oil.csv > bad.csv && tail -1 oil.csv >> bad.csv
+refuses 3 "symbol 'Brent' has 1 candle" bad.csv "${model[@]}"
+mkdir -p empty
+refuses 3 "holds no file whose name ends in .csv" empty "${model[@]}"
+refuses 3 "before the 600 that are hidden" oil.csv "${model[@]}" --horizon 60 --backtest 10
+refuses 2 "--backtest prints scores alone" oil.csv "${model[@]}" --backtest 2 --holdout
 
 refuses 2 "all-paths needs a file" candles.csv "${model[@]}" --all-paths -
 cut -d, -f1-4 candles.csv > bad.csv

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <totograph/core/error.hpp>
+#include <totograph/io/csv/split.hpp>
 #include <totograph/io/csv/table.hpp>
 #include <totograph/io/time/clock.hpp>
 
@@ -54,4 +56,22 @@ TEST_CASE("long form: a series that is called as the clock is gets another name"
 TEST_CASE("long form: without a clock values do not belong together") {
     const Table rows = rows_of({"x", "y"}, {1, 2});
     check_error(ErrorCode::invalid_file, {"'f.csv'", "--time COLUMN"}, [&] { pivot(rows, {"a", "b"}, "f.csv"); });
+}
+
+TEST_CASE("rows of a table in long form are split by what a column says") {
+    const std::string text = "time;symbol;open;close\n2024-01-01;B;1;2\n2024-01-01;\"A, B\";3;4\n\n2024-01-02;B;5;\n";
+    const auto parts = split_csv(text, "prices.csv", "symbol");
+    REQUIRE(parts.size() == 2);
+    CHECK(parts[0].value == "B");
+    CHECK(parts[0].text == "time,open,close\n2024-01-01,1,2\n2024-01-02,5,\n");
+    CHECK(parts[1].value == "A, B");
+    CHECK(parts[1].text == "time,open,close\n2024-01-01,3,4\n");
+    CHECK(csv_column_names(text, "prices.csv") == Names{"time", "symbol", "open", "close"});
+    CHECK_THROWS_WITH_AS((void)split_csv(text, "prices.csv", "name"), "The file 'prices.csv' has no column 'name'.",
+                         totograph::Error);
+    CHECK_THROWS_WITH_AS(
+        (void)split_csv("a,b\n1,2\n,3\n", "prices.csv", "a"),
+        "Line 3 of 'prices.csv' has nothing in column 'a', which tells what the row is of; fill it, or "
+        "leave it out.",
+        totograph::Error);
 }

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <totograph/core/error.hpp>
+#include <totograph/io/csv/split.hpp>
+#include <totograph/io/text.hpp>
+
+#include "../intake/read_input.hpp"
+#include "candle_table.hpp"
+#include "options.hpp"
+
+namespace examples {
+
+/// The candles of one symbol.
+struct Symbol {
+    std::string name;
+    CandleTable table;
+};
+
+namespace detail {
+
+inline bool is_same_word(std::string_view a, std::string_view b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
+/// The column that names symbols: the one of --symbol-column, else one with a usual name. Nothing when there is none.
+inline std::optional<std::string> symbol_column(const std::vector<std::string>& names, const std::string& wanted,
+                                                const std::string& file) {
+    for (const std::string& name : names) {
+        if (wanted.empty() ? is_same_word(name, "symbol") || is_same_word(name, "ticker") : name == wanted) {
+            return name;
+        }
+    }
+    if (!wanted.empty()) {
+        refuse_candles("The file " + file + " has no column " + totograph::io::in_quotes(wanted) +
+                       ", which --symbol-column names.");
+    }
+    return std::nullopt;
+}
+
+/// Rows stand as they are: a market has no candle at night, and that is no gap.
+inline CandleTable table_of_text(std::string_view text, const std::string& name, const IntakeOptions& intake) {
+    IntakeOptions as_it_stands = intake;
+    as_it_stands.as_is = !intake.strict;
+    return candle_table(read_table(text, name, as_it_stands, {}), name);
+}
+
+inline bool is_chosen(const std::string& name, const std::vector<std::string>& chosen) {
+    return chosen.empty() || std::find(chosen.begin(), chosen.end(), name) != chosen.end();
+}
+
+inline std::string symbol_of_file(const std::filesystem::path& file) {
+    std::filesystem::path name = file.filename();
+    if (name.extension() == ".gz") {
+        name = name.stem();
+    }
+    return name.stem().string();
+}
+
+/// A file for each symbol.
+inline std::vector<Symbol> symbols_of_folder(const CandlesCommand& options) {
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(options.input)) {
+        const std::string name = entry.path().filename().string();
+        if (entry.is_regular_file() && (name.ends_with(".csv") || name.ends_with(".csv.gz"))) {
+            files.push_back(entry.path());
+        }
+    }
+    if (files.empty()) {
+        refuse_candles("The folder " + totograph::io::in_quotes(options.input.string()) +
+                       " holds no file whose name ends in .csv or .csv.gz, one for each symbol.");
+    }
+    std::sort(files.begin(), files.end());
+    std::vector<Symbol> symbols;
+    for (const std::filesystem::path& file : files) {
+        const std::string name = symbol_of_file(file);
+        if (is_chosen(name, options.symbols)) {
+            symbols.push_back({name, table_of_text(read_input_text(file), input_name(file), options.intake)});
+        }
+    }
+    return symbols;
+}
+
+/// One symbol, or a column that tells whose candle a row is.
+inline std::vector<Symbol> symbols_of_file(const CandlesCommand& options) {
+    const std::string text = read_input_text(options.input);
+    const std::string file = input_name(options.input);
+    const totograph::io::CsvOptions csv = csv_options(options.intake);
+    const std::optional<std::string> column = symbol_column(totograph::io::csv_column_names(text, file, csv),
+                                                            options.symbol_column, totograph::io::in_quotes(file));
+    std::vector<Symbol> symbols;
+    if (!column) {
+        const std::string name = options.input == "-" ? file : symbol_of_file(options.input);
+        symbols.push_back({name, table_of_text(text, file, options.intake)});
+        return symbols;
+    }
+    IntakeOptions intake = options.intake;
+    intake.separator.clear();  // parts have commas
+    for (const totograph::io::CsvPart& part : totograph::io::split_csv(text, file, *column, csv)) {
+        if (is_chosen(part.value, options.symbols)) {
+            symbols.push_back({part.value, table_of_text(part.text, file + ", symbol " + part.value, intake)});
+        }
+    }
+    return symbols;
+}
+
+}  // namespace detail
+
+/// The candles of all symbols that the command line names, or of all that there are. Throws `Error(invalid_file)` with
+/// one sentence for what cannot be read, and for a symbol that is not there.
+inline std::vector<Symbol> read_symbols(const CandlesCommand& options) {
+    std::vector<Symbol> symbols = options.input != "-" && std::filesystem::is_directory(options.input)
+                                      ? detail::symbols_of_folder(options)
+                                      : detail::symbols_of_file(options);
+    for (const std::string& wanted : options.symbols) {
+        const bool is_there =
+            std::any_of(symbols.begin(), symbols.end(), [&](const Symbol& symbol) { return symbol.name == wanted; });
+        if (!is_there) {
+            detail::refuse_candles("There is no symbol " + totograph::io::in_quotes(wanted) + " in " +
+                                   totograph::io::in_quotes(input_name(options.input)) +
+                                   "; a symbol is what a column 'symbol' says, or else the name of the file.");
+        }
+    }
+    return symbols;
+}
+
+}  // namespace examples
