@@ -68,7 +68,8 @@ void check_launches() {
         next += launch.launch.count;
     }
     CHECK(next == tg::Facts<Program>::steps);
-    const tg::StepFacts planned = tg::Facts<Program>::run(Executor::template streams<0> ? tg::DType::bf16 : tg::DType::f32);
+    const tg::StepFacts planned =
+        tg::Facts<Program>::run(Executor::template streams<0> ? tg::DType::bf16 : tg::DType::f32);
     CHECK(list.facts().flops == planned.flops);
     CHECK(list.facts().bytes_read == planned.bytes_read - saved_bytes<Executor, Program>(true));
     CHECK(list.facts().bytes_written == planned.bytes_written - saved_bytes<Executor, Program>(false));

@@ -51,6 +51,7 @@ TOTOGRAPH_INLINE Arena::Arena(std::size_t bytes) : size_(bytes) {
     memory_ = {static_cast<std::byte*>(memory), release};
 }
 
+#if defined(__linux__)
 TOTOGRAPH_INLINE std::size_t Arena::page_bytes() {
     const long bytes = ::sysconf(_SC_PAGESIZE);
     return bytes > 0 ? static_cast<std::size_t>(bytes) : huge_page;
@@ -72,5 +73,6 @@ TOTOGRAPH_INLINE std::byte* Arena::map_pages(std::size_t bytes) {
     ::madvise(begin + before, bytes, MADV_HUGEPAGE);  // advice: without huge pages it works as well
     return begin + before;
 }
+#endif
 
 }  // namespace totograph

@@ -110,7 +110,8 @@ void print_time(const char* name, Precision precision, const Executor& executor,
         return;
     }
     constexpr int runs = 20;
-    constexpr tg::StepFacts facts = tg::Facts<Program>::run(Executor::template streams<0> ? tg::DType::bf16 : tg::DType::f32);
+    constexpr tg::StepFacts facts =
+        tg::Facts<Program>::run(Executor::template streams<0> ? tg::DType::bf16 : tg::DType::f32);
     const tg::cuda::ReplayableGraph graph(stream, [&](cudaStream_t captured) {
         for (int run = 0; run < runs; ++run) {
             executor.template launch<0>(captured);

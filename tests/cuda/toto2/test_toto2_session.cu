@@ -23,8 +23,7 @@ using tg::toto2::Pending;
 using tg::toto2::Recomputation;
 constexpr double rounding = 1e-5;
 
-using Session =
-    tg::toto2::Session<Model, bucket, tg::cuda::ForecasterOptions{.precision = tg::cuda::Precision::f32}>;
+using Session = tg::toto2::Session<Model, bucket, tg::cuda::ForecasterOptions{.precision = tg::cuda::Precision::f32}>;
 
 Session make_session(Capture capture = Capture::whole) {
     return Session(weights(), {.execution = {.capture = capture}});

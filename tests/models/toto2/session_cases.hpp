@@ -39,7 +39,8 @@ inline const auto& weights() {
 
 /// Steps `first` to `end` of a request.
 inline Request between(const Request& whole, Index first, Index end) {
-    Request before = made_up::part_of(whole, {.batch = whole.batch, .variates = whole.variates, .steps = whole.steps - first});
+    Request before =
+        made_up::part_of(whole, {.batch = whole.batch, .variates = whole.variates, .steps = whole.steps - first});
     Request result{.batch = whole.batch, .variates = whole.variates, .steps = end - first};
     const auto cut = [&](const auto& from, auto& to) {
         for (Index row = 0; row < whole.batch * whole.variates && !from.empty(); ++row) {
@@ -62,7 +63,7 @@ inline tg::Series series_of(const Request& request, const std::vector<std::int32
 /// How a context grows.
 struct Growth {
     Index patch = 1;
-    Index start = 1;                       ///< Steps of the start.
+    Index start = 1;                        ///< Steps of the start.
     std::vector<std::int32_t> groups = {};  ///< Of each variate.
     Index horizon = 13;
 };

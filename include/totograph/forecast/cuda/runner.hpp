@@ -241,8 +241,8 @@ protected:
         return result_.on_host(plan, request);
     }
 
-    /// Puts one program onto the stream, on inputs that `fill(StateMemory)` writes; what it does not write stays what it
-    /// was. Of programs that run apart (`runs_apart`). The device is current.
+    /// Puts one program onto the stream, on inputs that `fill(StateMemory)` writes; what it does not write stays what
+    /// it was. Of programs that run apart (`runs_apart`). The device is current.
     template <std::size_t which, class Fill>
     void run_on(const Fill& fill) {
         pending_.wait();  // until then the staging memory is in use
@@ -399,8 +399,9 @@ private:
 
     void copy_inputs(cudaStream_t stream, std::size_t begin = 0,
                      std::size_t bytes = Executor::States::input_bytes) const {
-        check(cudaMemcpyAsync(executor_.inputs() + begin, staged_.data() + begin, bytes, cudaMemcpyHostToDevice, stream),
-              "copying the inputs");
+        check(
+            cudaMemcpyAsync(executor_.inputs() + begin, staged_.data() + begin, bytes, cudaMemcpyHostToDevice, stream),
+            "copying the inputs");
     }
 
     void collect_on(cudaStream_t stream) const {
