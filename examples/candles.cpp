@@ -30,11 +30,11 @@
 #include "candles/output.hpp"
 #include "candles/result.hpp"
 #include "candles/symbols.hpp"
+#include "charts/terminal.hpp"
 #include "common/checks.hpp"
 #include "common/format.hpp"
 #include "common/output_files.hpp"
 #include "common/run_program.hpp"
-#include "forecast/terminal.hpp"
 #include "intake/read_input.hpp"
 
 namespace {

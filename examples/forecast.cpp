@@ -17,6 +17,9 @@
 
 #include <totograph/io/csv/table.hpp>
 
+#include "charts/svg.hpp"
+#include "charts/terminal.hpp"
+#include "charts/terminal_chart.hpp"
 #include "common/model_sizes.hpp"
 #include "common/output_files.hpp"
 #include "common/progress.hpp"
@@ -30,9 +33,6 @@
 #include "forecast/output.hpp"
 #include "forecast/run_forecast.hpp"
 #include "forecast/series_input.hpp"
-#include "forecast/svg.hpp"
-#include "forecast/terminal.hpp"
-#include "forecast/terminal_chart.hpp"
 #include "intake/read_input.hpp"
 #include "intake/timeline.hpp"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "../charts/figure.hpp"
 #include "../common/format.hpp"
-#include "../forecast/figure.hpp"
 
 namespace examples {
 

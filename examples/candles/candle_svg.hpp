@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "../charts/svg.hpp"
 #include "../common/svg_elements.hpp"
 #include "../common/svg_style.hpp"
-#include "../forecast/svg.hpp"
 #include "candle_figure.hpp"
 
 namespace examples {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "../charts/terminal_chart.hpp"
 #include "../common/text.hpp"
-#include "../forecast/terminal_chart.hpp"
 #include "candle_figure.hpp"
 
 namespace examples {
@@ -131,7 +131,7 @@ private:
             }
         };
         put(0, false);
-        if (panel_.history.size() > 0 && panel_.history.size() < shown_) {
+        if (!panel_.history.empty() && panel_.history.size() < shown_) {
             put(panel_.history.size(), false);
         }
         put(shown_ - 1, true);

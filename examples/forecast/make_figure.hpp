@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "figure.hpp"
+#include "../charts/figure.hpp"
 #include "forecast_result.hpp"
 #include "holdout.hpp"
 #include "series_input.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../examples/forecast/svg.hpp"
+#include "../../examples/charts/svg.hpp"
 
 #include <doctest/doctest.h>
 

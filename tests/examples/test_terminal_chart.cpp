@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../examples/forecast/terminal_chart.hpp"
+#include "../../examples/charts/terminal_chart.hpp"
 
 #include <doctest/doctest.h>
 

@@ -29,9 +29,6 @@ TOTOGRAPH_INLINE void ReleaseBlock::operator()(std::byte* memory) const noexcept
 }
 
 }  // namespace detail
-}  // namespace totograph
-
-namespace totograph {
 
 TOTOGRAPH_INLINE Arena::Arena(std::size_t bytes) : size_(bytes) {
     if (bytes == 0) {

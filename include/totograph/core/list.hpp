@@ -15,9 +15,11 @@ namespace totograph {
 template <class T>
 class List {
 public:
+    // NOLINTBEGIN(readability-identifier-naming): as the standard library calls them
     using value_type = T;
     using iterator = T*;
     using const_iterator = const T*;
+    // NOLINTEND(readability-identifier-naming)
 
     constexpr List() = default;
     /// So many elements, as `T()` makes them.
@@ -73,7 +75,7 @@ public:
     /// Appends a copy of a value, which may be one of the elements.
     constexpr void push_back(const T& value) {
         if (size_ == capacity_) {
-            const T copy = value;
+            const T copy = value;  // NOLINT(performance-unnecessary-copy-initialization): it may lie in what moves
             move_to(2 * size_ + 8);
             place(size_++, copy);
         } else {

@@ -100,9 +100,6 @@ TOTOGRAPH_INLINE LogTopics read_logs_of_environment() noexcept {
 }
 
 }  // namespace detail
-}  // namespace totograph
-
-namespace totograph {
 
 TOTOGRAPH_INLINE bool logs(LogTopic topic) noexcept {
     detail::LogTopics topics = detail::logged_topics.load(std::memory_order_relaxed);

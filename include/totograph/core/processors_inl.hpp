@@ -71,9 +71,6 @@ TOTOGRAPH_INLINE double quota_of_groups(std::istream& groups, const std::string&
 }
 
 }  // namespace detail
-}  // namespace totograph
-
-namespace totograph {
 
 TOTOGRAPH_INLINE double usable_processors() {
     auto count = static_cast<double>(std::max(1U, std::thread::hardware_concurrency()));

@@ -44,9 +44,6 @@ TOTOGRAPH_INLINE std::vector<Index> forecast_shape(const DriftSet::Case& one) {
 }
 
 }  // namespace detail
-}  // namespace totograph::serve
-
-namespace totograph::serve {
 
 TOTOGRAPH_INLINE void save_forecasts(const DriftSet& set, const std::filesystem::path& path) {
     std::vector<io::TensorToWrite> tensors;
@@ -75,9 +72,6 @@ TOTOGRAPH_INLINE void save_forecasts(const DriftSet& set, const std::filesystem:
     io::write_safetensors(path, tensors, metadata);
 }
 
-}  // namespace totograph::serve
-
-namespace totograph::serve {
 namespace detail {
 
 TOTOGRAPH_INLINE std::vector<float> read_tensor(const io::SafetensorsFile& file, const std::string& tensor,
@@ -182,9 +176,6 @@ TOTOGRAPH_INLINE DriftSet::Case read_case(const io::SafetensorsFile& file, std::
 }
 
 }  // namespace detail
-}  // namespace totograph::serve
-
-namespace totograph::serve {
 
 TOTOGRAPH_INLINE DriftSet load_forecasts(const std::filesystem::path& path) {
     const io::SafetensorsFile file(path);

@@ -43,9 +43,6 @@ TOTOGRAPH_INLINE void reject_request(std::span<const Bucket> buckets, const Seri
 }
 
 }  // namespace forecast_detail
-}  // namespace totograph
-
-namespace totograph {
 
 TOTOGRAPH_INLINE std::size_t choose_bucket(std::span<const Bucket> buckets, const Series& series,
                                            const ForecastOptions& options, bool samples_by_default,

@@ -28,9 +28,6 @@ TOTOGRAPH_INLINE Bucket request_sizes(const Series& series, const ForecastOption
             .exogenous = series.future_exogenous.empty() ? 0 : series.exogenous};
 }
 
-}  // namespace totograph
-
-namespace totograph {
 namespace forecast_detail {
 
 TOTOGRAPH_INLINE void check_size(const char* what, std::size_t found, std::initializer_list<Index> extents,
@@ -166,9 +163,6 @@ TOTOGRAPH_INLINE void check_future(const Series& series, const Bucket& request) 
 }
 
 }  // namespace forecast_detail
-}  // namespace totograph
-
-namespace totograph {
 
 TOTOGRAPH_INLINE void check_request(const Series& series, const Bucket& request) {
     using forecast_detail::reject;

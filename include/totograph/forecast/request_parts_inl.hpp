@@ -72,9 +72,6 @@ TOTOGRAPH_INLINE Bucket check_for(const Series& series, const ForecastOptions& o
     return request;
 }
 
-}  // namespace totograph
-
-namespace totograph {
 namespace forecast_detail {
 
 TOTOGRAPH_INLINE Series series_from(const Series& series, Index first, Index count) {

@@ -191,9 +191,6 @@ TOTOGRAPH_INLINE std::string node_name(const Node& node) {
 }
 
 }  // namespace detail
-}  // namespace totograph
-
-namespace totograph {
 
 TOTOGRAPH_INLINE std::string explain_graph(const ProgramTables& tables, std::string_view title) {
     const detail::ProgramWords words(tables);

@@ -254,9 +254,6 @@ TOTOGRAPH_INLINE JsonValue JsonParser::read_number() {
 }
 
 }  // namespace detail
-}  // namespace totograph::io
-
-namespace totograph::io {
 
 TOTOGRAPH_INLINE JsonValue parse_json(std::string_view text, const std::string& where, JsonLimits limits) {
     if (const std::size_t position = text.find('\0'); position != std::string_view::npos) {

@@ -151,9 +151,6 @@ TOTOGRAPH_INLINE std::vector<Check> check_cache_files(const std::filesystem::pat
 }
 
 }  // namespace detail
-}  // namespace totograph::serve
-
-namespace totograph::serve {
 
 TOTOGRAPH_INLINE std::vector<Check> check_cache_folder(const io::CacheFolder& folder) {
     namespace fs = std::filesystem;

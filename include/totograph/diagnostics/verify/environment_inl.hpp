@@ -33,9 +33,6 @@ TOTOGRAPH_INLINE Environment totograph_environment() {
     return variables;
 }
 
-}  // namespace totograph::serve
-
-namespace totograph::serve {
 namespace detail {
 
 TOTOGRAPH_INLINE Check check_variable(const std::string& variable, const std::string& value) {
@@ -79,9 +76,6 @@ TOTOGRAPH_INLINE Check check_variable(const std::string& variable, const std::st
 }
 
 }  // namespace detail
-}  // namespace totograph::serve
-
-namespace totograph::serve {
 
 TOTOGRAPH_INLINE std::vector<Check> check_environment(const Environment& variables) {
     std::vector<Check> checks;

@@ -75,9 +75,6 @@ TOTOGRAPH_INLINE Check check_threads(int wanted, int unasked, double usable) {
     return {"threads", CheckResult::ok, found};
 }
 
-}  // namespace totograph::serve
-
-namespace totograph::serve {
 namespace detail {
 
 TOTOGRAPH_INLINE std::size_t number_after(const std::filesystem::path& path, std::string_view word) {
@@ -109,9 +106,6 @@ TOTOGRAPH_INLINE std::optional<std::size_t> left_in_group(const std::filesystem:
 }
 
 }  // namespace detail
-}  // namespace totograph::serve
-
-namespace totograph::serve {
 
 TOTOGRAPH_INLINE std::optional<std::size_t> available_memory(const std::filesystem::path& root) {
     std::optional<std::size_t> available;

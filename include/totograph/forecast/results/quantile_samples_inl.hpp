@@ -30,9 +30,6 @@ TOTOGRAPH_INLINE double quantile_at(std::span<const float> quantiles, std::span<
 }
 
 }  // namespace forecast_detail
-}  // namespace totograph
-
-namespace totograph {
 
 TOTOGRAPH_INLINE std::vector<float> sample_quantiles(const Forecast& forecast, Index samples,
                                                      const QuantileDraws& draws) {

@@ -246,9 +246,6 @@ TOTOGRAPH_INLINE std::string ProgramDrawing::edge_attributes(const Edge& edge) c
 }
 
 }  // namespace detail
-}  // namespace totograph
-
-namespace totograph {
 
 TOTOGRAPH_INLINE std::string explain_graph_dot(std::span<const Node> nodes, std::string_view title) {
     const auto id_text = [](int id) { return "node" + std::to_string(id); };

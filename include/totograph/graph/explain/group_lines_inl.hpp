@@ -44,9 +44,6 @@ TOTOGRAPH_INLINE std::string group_text(const Kernel& kernel) {
 }
 
 }  // namespace detail
-}  // namespace totograph
-
-namespace totograph {
 
 TOTOGRAPH_INLINE std::string group_lines(const ProgramTables& tables, std::string_view title) {
     std::string text;

@@ -77,9 +77,6 @@ TOTOGRAPH_INLINE std::string read_records(std::string_view bytes, std::string_vi
 }
 
 }  // namespace cache_detail
-}  // namespace totograph::io
-
-namespace totograph::io {
 
 TOTOGRAPH_INLINE std::string cache_bytes(std::string_view identity, const CacheRecords& records) {
     std::string bytes(cache_magic);

@@ -10,8 +10,7 @@
 
 #include <totograph/core/inline.hpp>
 
-namespace totograph::io {
-namespace weight_file_detail {
+namespace totograph::io::weight_file_detail {
 
 TOTOGRAPH_INLINE std::string head_of(std::string_view identity, std::size_t block_bytes) {
     Header header;
@@ -25,5 +24,4 @@ TOTOGRAPH_INLINE std::string head_of(std::string_view identity, std::size_t bloc
     return head;
 }
 
-}  // namespace weight_file_detail
-}  // namespace totograph::io
+}  // namespace totograph::io::weight_file_detail

@@ -19,8 +19,7 @@
 #include <totograph/io/text.hpp>
 #include <totograph/io/text_file.hpp>
 
-namespace totograph::io {
-namespace detail {
+namespace totograph::io::detail {
 
 TOTOGRAPH_INLINE CheckpointFiles CheckpointSearch::run() const {
     switch (type_of(named_)) {
@@ -218,5 +217,4 @@ TOTOGRAPH_INLINE void CheckpointSearch::refuse_foreign(const Path& path) {
     }
 }
 
-}  // namespace detail
-}  // namespace totograph::io
+}  // namespace totograph::io::detail

@@ -26,9 +26,6 @@ TOTOGRAPH_INLINE bool begins_as_html(std::string_view start) {
 }
 
 }  // namespace detail
-}  // namespace totograph::io
-
-namespace totograph::io {
 
 TOTOGRAPH_INLINE std::string foreign_content(std::string_view start) {
     using namespace std::string_view_literals;

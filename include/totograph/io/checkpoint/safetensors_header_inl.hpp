@@ -35,9 +35,6 @@ TOTOGRAPH_INLINE std::string to_string(std::span<const Index> shape) {
     return text + (shape.size() > most_axes ? ", ... of " + std::to_string(shape.size()) + " axes]" : "]");
 }
 
-}  // namespace totograph::io
-
-namespace totograph::io {
 namespace detail {
 
 TOTOGRAPH_INLINE TensorDescription::TensorDescription(const JsonValue& description, std::string_view file_name)
@@ -195,9 +192,6 @@ TOTOGRAPH_INLINE void check_safetensors_cover(const std::vector<TensorInfo>& ten
 }
 
 }  // namespace detail
-}  // namespace totograph::io
-
-namespace totograph::io {
 
 TOTOGRAPH_INLINE std::vector<TensorInfo> parse_safetensors_header(std::span<const std::byte> head,
                                                                   std::string_view file_name, std::size_t file_size) {

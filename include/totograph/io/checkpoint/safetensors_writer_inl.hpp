@@ -73,9 +73,6 @@ TOTOGRAPH_INLINE JsonValue header_entry(const TensorToWrite& tensor, std::uint64
 }
 
 }  // namespace detail
-}  // namespace totograph::io
-
-namespace totograph::io {
 
 TOTOGRAPH_INLINE void write_safetensors(const std::filesystem::path& path, std::span<const TensorToWrite> tensors,
                                         const std::map<std::string, std::string>& metadata) {

@@ -242,9 +242,6 @@ TOTOGRAPH_INLINE void CsvReader::choose_series() {
 }
 
 }  // namespace detail
-}  // namespace totograph::io
-
-namespace totograph::io {
 
 TOTOGRAPH_INLINE Table parse_csv(std::string_view text, std::string_view file_name, const CsvOptions& options) {
     if (options.separator) {

@@ -48,9 +48,6 @@ TOTOGRAPH_INLINE bool is_too_large(std::string_view digits) {
 }
 
 }  // namespace detail
-}  // namespace totograph::io
-
-namespace totograph::io {
 
 TOTOGRAPH_INLINE Decimal parse_decimal(std::string_view text) {
     if (text.starts_with('+')) {

@@ -73,9 +73,6 @@ TOTOGRAPH_INLINE char guess_separator(const std::vector<SampledLine>& lines) {
 }
 
 }  // namespace detail
-}  // namespace totograph::io
-
-namespace totograph::io {
 
 TOTOGRAPH_INLINE CellKind kind_of_cell(std::string_view cell, const GapWords& gaps) {
     if (cell.empty()) {
@@ -107,9 +104,6 @@ TOTOGRAPH_INLINE CellKind kind_of_cell(std::string_view cell, const GapWords& ga
     return is_time ? CellKind::time : CellKind::text;
 }
 
-}  // namespace totograph::io
-
-namespace totograph::io {
 namespace detail {
 
 TOTOGRAPH_INLINE LineCells cells_of(std::string_view line, char separator, const GapWords& gaps) {
@@ -171,9 +165,6 @@ TOTOGRAPH_INLINE void pass_over(CsvLayout& layout, const std::vector<SampledLine
 }
 
 }  // namespace detail
-}  // namespace totograph::io
-
-namespace totograph::io {
 
 TOTOGRAPH_INLINE CsvLayout find_layout(std::string_view text, std::optional<char> separator) {
     constexpr std::size_t sampled = 20;

@@ -21,9 +21,6 @@ TOTOGRAPH_INLINE void MarkEvidence::add(const MarkEvidence& other) {
     has_unclear_comma = has_unclear_comma || other.has_unclear_comma;
 }
 
-}  // namespace totograph::io
-
-namespace totograph::io {
 namespace detail {
 
 TOTOGRAPH_INLINE std::size_t thousands_blank(std::string_view text) {
@@ -130,9 +127,6 @@ TOTOGRAPH_INLINE std::optional<NumberParts> split_plain(std::string_view cell) {
 }
 
 }  // namespace detail
-}  // namespace totograph::io
-
-namespace totograph::io {
 
 TOTOGRAPH_INLINE std::optional<NumberParts> split_number(std::string_view cell) {
     if (!cell.ends_with(')')) {

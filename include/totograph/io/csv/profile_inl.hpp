@@ -54,9 +54,6 @@ TOTOGRAPH_INLINE bool is_time_of_day(std::string_view cell) {
            parse_timestamp("2000-01-01 " + std::string(cell)).has_value();
 }
 
-}  // namespace totograph::io
-
-namespace totograph::io {
 namespace detail {
 
 TOTOGRAPH_INLINE int epoch_power(double value) {
@@ -87,9 +84,6 @@ TOTOGRAPH_INLINE bool is_regular(const std::vector<double>& ascending, double to
 }
 
 }  // namespace detail
-}  // namespace totograph::io
-
-namespace totograph::io {
 
 TOTOGRAPH_INLINE void ColumnProfiler::add(ColumnProfile& profile, const CsvField& field, bool may_count) const {
     const std::string_view cell = without_blanks(field.text);

@@ -34,9 +34,6 @@ TOTOGRAPH_INLINE EncodingMark encoding_of(std::string_view text) {
     return {};
 }
 
-}  // namespace totograph::io
-
-namespace totograph::io {
 namespace detail {
 
 TOTOGRAPH_INLINE void append_utf8(std::string& text, std::uint32_t code_point) {
@@ -59,9 +56,6 @@ TOTOGRAPH_INLINE void append_utf8(std::string& text, std::uint32_t code_point) {
 }
 
 }  // namespace detail
-}  // namespace totograph::io
-
-namespace totograph::io {
 
 TOTOGRAPH_INLINE std::string utf8_of_utf16(std::string_view text, TextEncoding encoding) {
     const std::size_t low = encoding == TextEncoding::utf16_little_endian ? 0 : 1;

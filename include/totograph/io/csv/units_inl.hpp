@@ -24,9 +24,6 @@ TOTOGRAPH_INLINE std::optional<KnownUnit> known_unit(std::string_view name) {
 }
 
 }  // namespace detail
-}  // namespace totograph::io
-
-namespace totograph::io {
 
 TOTOGRAPH_INLINE std::optional<double> unit_factor(std::string_view from, std::string_view to) {
     if (from == to) {

@@ -86,9 +86,6 @@ TOTOGRAPH_INLINE void check_table(const Table& table) {
 }
 
 }  // namespace detail
-}  // namespace totograph::io
-
-namespace totograph::io {
 
 TOTOGRAPH_INLINE std::string format_csv(const Table& table, char separator) {
     check_csv_separator(separator);

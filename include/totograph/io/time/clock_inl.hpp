@@ -133,9 +133,6 @@ TOTOGRAPH_INLINE DateDecision decide_dates(const std::vector<std::string>& stamp
     return {all.can_be_day_first ? DateOrder::day_first : DateOrder::month_first, false};
 }
 
-}  // namespace totograph::io
-
-namespace totograph::io {
 namespace detail {
 
 TOTOGRAPH_INLINE bool read_instants(const std::vector<std::string>& stamps, DateOrder order, bool is_compact,
@@ -181,9 +178,6 @@ TOTOGRAPH_INLINE bool read_numbers(const std::vector<std::string>& stamps, Clock
 }
 
 }  // namespace detail
-}  // namespace totograph::io
-
-namespace totograph::io {
 
 TOTOGRAPH_INLINE Clock read_clock(const std::vector<std::string>& stamps, DateOrder order) {
     Clock clock;

@@ -60,9 +60,6 @@ TOTOGRAPH_INLINE std::string date_and_time(std::string_view date, std::string_vi
 }
 
 }  // namespace detail
-}  // namespace totograph::io
-
-namespace totograph::io {
 
 TOTOGRAPH_INLINE ClockParts find_calendar_columns(const std::vector<std::string>& names,
                                                   const std::vector<ColumnProfile>& profiles,

@@ -55,9 +55,6 @@ TOTOGRAPH_INLINE std::chrono::sys_days MonthRule::day_in(std::chrono::year_month
     return date;
 }
 
-}  // namespace totograph::io
-
-namespace totograph::io {
 namespace detail {
 
 TOTOGRAPH_INLINE void MonthDays::add(const std::chrono::year_month_day& date) {
@@ -72,9 +69,6 @@ TOTOGRAPH_INLINE void MonthDays::add(const std::chrono::year_month_day& date) {
 }
 
 }  // namespace detail
-}  // namespace totograph::io
-
-namespace totograph::io {
 
 TOTOGRAPH_INLINE std::optional<MonthRule> find_month_rule(const std::vector<std::int64_t>& instants,
                                                           std::int64_t offset_seconds) {

@@ -117,9 +117,6 @@ TOTOGRAPH_INLINE bool NamedDateReader::take_month() {
 }
 
 }  // namespace detail
-}  // namespace totograph::io
-
-namespace totograph::io {
 
 TOTOGRAPH_INLINE std::optional<NamedDate> take_named_date(std::string_view& text) {
     const auto is_letter = [](char letter) { return std::isalpha(static_cast<unsigned char>(letter)) != 0; };

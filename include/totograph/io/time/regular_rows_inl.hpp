@@ -188,9 +188,6 @@ TOTOGRAPH_INLINE void RowRepair::insert(const TimeStep& step, std::size_t count)
 }
 
 }  // namespace detail
-}  // namespace totograph::io
-
-namespace totograph::io {
 
 TOTOGRAPH_INLINE void make_regular(Table& table, std::string_view file_name, RowPolicy policy) {
     if (table.clock.is_known() && policy != RowPolicy::as_they_stand) {

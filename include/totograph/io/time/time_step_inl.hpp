@@ -28,9 +28,6 @@ TOTOGRAPH_INLINE std::int64_t month_step(const std::vector<std::int64_t>& instan
 }
 
 }  // namespace detail
-}  // namespace totograph::io
-
-namespace totograph::io {
 
 TOTOGRAPH_INLINE TimeStep find_time_step(const Clock& clock) {
     if (!clock.is_known() || clock.times.size() < 2) {

@@ -174,9 +174,6 @@ TOTOGRAPH_INLINE std::optional<Timestamp> read_behind_date(const std::optional<s
 }
 
 }  // namespace detail
-}  // namespace totograph::io
-
-namespace totograph::io {
 
 TOTOGRAPH_INLINE DateReading date_reading(std::string_view text) {
     detail::FieldReader reader(text);

@@ -44,9 +44,6 @@ TOTOGRAPH_INLINE std::string program_key(const Bucket& bucket, const FusedFacts&
 }
 
 }  // namespace detail
-}  // namespace totograph::serve
-
-namespace totograph::serve {
 
 TOTOGRAPH_INLINE std::vector<Bucket> CpuBackend::buckets() const {
     std::vector<Bucket> buckets;

@@ -72,7 +72,7 @@ public:
                 rows += row(sections_[place], sections_[place].first + i);
             }
         }
-        return "<div class=\"scroll\"><div class=\"steps\">" + arrows() +
+        return R"(<div class="scroll"><div class="steps">)" + arrows() +
                "<table><thead><tr><th class=\"number\">step</th><th>computes</th><th class=\"number\">times</th>"
                "<th>result</th><th>reads</th><th>weights</th><th class=\"number\">work</th><th class=\"number\">moved"
                "</th><th class=\"number\">floor</th><th class=\"number\">took</th><th>share of a forecast</th></tr>"
@@ -119,7 +119,7 @@ private:
     [[nodiscard]] static std::string words(const Kernel& kernel, const std::string& line) {
         const std::string_view kind = html_class(kernel);
         const std::string what = html_text(line.empty() ? "copy" : line);
-        return "<td class=\"words\" title=\"" + what + "\"><span class=\"chip " + std::string(kind) + "\">" +
+        return R"(<td class="words" title=")" + what + R"("><span class="chip )" + std::string(kind) + R"(">)" +
                std::string(1, static_cast<char>(kind.front() - 'a' + 'A')) + "</span>" + what + "</td>";
     }
 
@@ -128,7 +128,7 @@ private:
             return "<td></td>";
         }
         const double share = 100 * seconds * static_cast<double>(runs_) / forecast_seconds_;
-        return "<td><span class=\"bar\" style=\"width:" + totograph::detail::number_text(share, 3) + "px\"></span> " +
+        return R"(<td><span class="bar" style="width:)" + totograph::detail::number_text(share, 3) + R"(px"></span> )" +
                totograph::detail::number_text(share, share < 10 ? 2 : 3) + "%</td>";
     }
 
@@ -157,7 +157,7 @@ private:
                           totograph::detail::count_text(static_cast<std::size_t>(section.count), "step", "steps") +
                           " told once, run " + std::to_string(section.repeats) + " times"
                     : "";
-        return "<tr class=\"layer\"><td></td><td colspan=\"8\">" + html_text(text) + "</td>" +
+        return R"(<tr class="layer"><td></td><td colspan="8">)" + html_text(text) + "</td>" +
                number(seconds_text(seconds)) + bar(seconds) + "</tr>\n";
     }
 
@@ -172,7 +172,7 @@ private:
                                               : "step " + std::to_string(source.index));
         }
         const auto cell = [](const std::string& text) {
-            return "<td class=\"names\" title=\"" + html_text(text) + "\">" + html_text(text) + "</td>";
+            return R"(<td class="names" title=")" + html_text(text) + R"(">)" + html_text(text) + "</td>";
         };
         const double least = page_.speed ? std::max(static_cast<double>(moved) / page_.speed->bytes_per_second,
                                                     static_cast<double>(facts.flops) / page_.speed->flops_per_second)
@@ -204,8 +204,8 @@ private:
                 }
             }
         }
-        return "<svg class=\"arrows\" width=\"92\" height=\"" + std::to_string((row_count_ + 1) * html_row_height) +
-               "\" aria-hidden=\"true\">" + paths + "</svg>";
+        return R"(<svg class="arrows" width="92" height=")" + std::to_string((row_count_ + 1) * html_row_height) +
+               R"(" aria-hidden="true">)" + paths + "</svg>";
     }
 
     [[nodiscard]] static std::string arrow(int from, int to, bool is_position) {
@@ -214,7 +214,7 @@ private:
         const std::string turn = std::to_string(std::max(4, 80 - 6 * distance));
         const std::string style = from >= to ? " class=\"back\"" : is_position ? " class=\"position\"" : "";
         return "<path" + style + " d=\"M88 " + middle(from) + " C" + turn + " " + middle(from) + " " + turn + " " +
-               middle(to) + " 88 " + middle(to) + "\"/><circle cx=\"88\" cy=\"" + middle(to) + "\" r=\"2.5\"/>";
+               middle(to) + " 88 " + middle(to) + R"("/><circle cx="88" cy=")" + middle(to) + R"(" r="2.5"/>)";
     }
 
     ProgramTables tables_;

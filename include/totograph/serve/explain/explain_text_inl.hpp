@@ -63,9 +63,6 @@ TOTOGRAPH_INLINE std::string memory_text(const Explanation& explanation) {
 }
 
 }  // namespace detail
-}  // namespace totograph::serve
-
-namespace totograph::serve {
 
 TOTOGRAPH_INLINE std::string to_string(const Explanation& explanation, const DeviceSpeed* speed) {
     using totograph::detail::bytes_text;

@@ -14,8 +14,7 @@
 #include <totograph/exec/cpu/gemm/packed_matrix.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
 
-namespace totograph::serve {
-namespace detail {
+namespace totograph::serve::detail {
 
 TOTOGRAPH_INLINE double measure_copying(cpu::ThreadPool& pool) {
     constexpr std::size_t bytes = std::size_t{48} << 20U;
@@ -44,5 +43,4 @@ TOTOGRAPH_INLINE double measure_gemms(cpu::ThreadPool& pool) {
     return 2.0 * static_cast<double>(rows * columns * k) / seconds;
 }
 
-}  // namespace detail
-}  // namespace totograph::serve
+}  // namespace totograph::serve::detail

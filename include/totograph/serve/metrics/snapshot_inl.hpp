@@ -57,9 +57,6 @@ TOTOGRAPH_INLINE void subtract(std::vector<CacheCounts>& later, const std::vecto
 }
 
 }  // namespace detail
-}  // namespace totograph::serve
-
-namespace totograph::serve {
 
 TOTOGRAPH_INLINE Snapshot difference(Snapshot later, const Snapshot& earlier) {
     if (later.resets != earlier.resets) {

@@ -60,9 +60,6 @@ TOTOGRAPH_INLINE Json json_of(const AccuracyEntry& entry) {
 }
 
 }  // namespace detail
-}  // namespace totograph::serve
-
-namespace totograph::serve {
 
 TOTOGRAPH_INLINE std::string json_text(const Snapshot& snapshot) {
     using detail::json_of;

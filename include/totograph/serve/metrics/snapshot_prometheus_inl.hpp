@@ -164,9 +164,6 @@ TOTOGRAPH_INLINE void write_accuracy(PrometheusText& text, const Snapshot& snaps
 }
 
 }  // namespace detail
-}  // namespace totograph::serve
-
-namespace totograph::serve {
 
 TOTOGRAPH_INLINE std::string prometheus_text(const Snapshot& snapshot) {
     detail::PrometheusText text;

@@ -52,9 +52,7 @@ TOTOGRAPH_INLINE void prefill(const PrefillArguments& arguments, float* scratch)
 }
 
 }  // namespace TOTOGRAPH_SIMD_NAMESPACE
-}  // namespace totograph::cpu
 
-namespace totograph::cpu {
 inline namespace TOTOGRAPH_SIMD_NAMESPACE {
 namespace attention_detail {
 
@@ -88,9 +86,7 @@ TOTOGRAPH_INLINE void score_suffix(const DecodeArguments& arguments, Index first
 
 }  // namespace attention_detail
 }  // namespace TOTOGRAPH_SIMD_NAMESPACE
-}  // namespace totograph::cpu
 
-namespace totograph::cpu {
 inline namespace TOTOGRAPH_SIMD_NAMESPACE {
 
 TOTOGRAPH_INLINE void decode(const DecodeArguments& arguments, float* scratch) noexcept {
@@ -155,9 +151,7 @@ TOTOGRAPH_INLINE void decode(const DecodeArguments& arguments, float* scratch) n
 }
 
 }  // namespace TOTOGRAPH_SIMD_NAMESPACE
-}  // namespace totograph::cpu
 
-namespace totograph::cpu {
 inline namespace TOTOGRAPH_SIMD_NAMESPACE {
 namespace attention_detail {
 
@@ -171,9 +165,7 @@ TOTOGRAPH_INLINE bool VariateGroups::begins_with(Index variate) const noexcept {
 
 }  // namespace attention_detail
 }  // namespace TOTOGRAPH_SIMD_NAMESPACE
-}  // namespace totograph::cpu
 
-namespace totograph::cpu {
 inline namespace TOTOGRAPH_SIMD_NAMESPACE {
 
 TOTOGRAPH_INLINE void across_variates(const AcrossVariatesArguments& arguments, float* scratch) noexcept {

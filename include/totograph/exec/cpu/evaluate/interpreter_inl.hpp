@@ -75,9 +75,6 @@ TOTOGRAPH_INLINE void load_operands(const Kernel& kernel, const KernelCall& call
 }
 
 }  // namespace interpreter_detail
-}  // namespace totograph::cpu
-
-namespace totograph::cpu {
 
 TOTOGRAPH_INLINE void interpret_pointwise(const Kernel& kernel, const KernelCall& call) noexcept {
     using namespace interpreter_detail;
