@@ -91,6 +91,6 @@ private:
 
 }  // namespace totograph
 
-#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
+#ifndef TOTOGRAPH_SEPARATE_COMPILATION  // nvcc wants virtual inline functions defined for devices, too
 #include <totograph/forecast/weights/checkpoint_source_inl.hpp>
 #endif
