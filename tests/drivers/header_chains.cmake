@@ -10,7 +10,7 @@ function(totograph_header_chains output folder)
     foreach(header IN LISTS ARGN)
         file(STRINGS "${folder}/${header}" includes REGEX "^#include <[^>]+>")
         list(TRANSFORM includes REPLACE "^#include <([^>]+)>.*" "\\1")
-        list(FILTER includes EXCLUDE REGEX "_inl[.]hpp$")  # behind the code of its header
+        list(FILTER includes EXCLUDE REGEX "/impl/")  # behind the code of its header
         set(includes_${header} "")
         foreach(include IN LISTS includes)
             if(include IN_LIST ARGN)

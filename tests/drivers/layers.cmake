@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The table of layers in docs/architecture.md is true: every folder of include/totograph has a row, and no header
 # includes one of a folder that its row does not list. Headers of the library are included in angle brackets, by all.
-# And no folder holds more headers than one can take in at a glance.
+# The library totograph::compiled has all definitions. And no folder holds more headers than one can take in at a glance.
 cmake_minimum_required(VERSION 3.25)
 
 file(READ "${SOURCE}/docs/architecture.md" text)
@@ -68,11 +68,25 @@ file(GLOB_RECURSE folders LIST_DIRECTORIES true "${SOURCE}/include/totograph/*")
 list(FILTER folders EXCLUDE REGEX "[.][a-z]+$")
 foreach(folder IN LISTS folders)
     file(GLOB in_folder "${folder}/*.hpp")
-    list(FILTER in_folder EXCLUDE REGEX "_inl[.]hpp$")  # each belongs to the header of its name
     list(LENGTH in_folder count)
     if(count GREATER most_headers)
         file(RELATIVE_PATH name "${SOURCE}" "${folder}")
         message(FATAL_ERROR "${name} holds ${count} headers, more than ${most_headers}; put some into a folder.")
+    endif()
+endforeach()
+
+# The compiled library has all definitions, and headers include theirs.
+file(GLOB_RECURSE definitions RELATIVE "${SOURCE}/include" "${SOURCE}/include/totograph/*.hpp")
+list(FILTER definitions INCLUDE REGEX "/impl/")
+file(STRINGS "${SOURCE}/include/totograph/separate_compilation.hpp" compiled REGEX "^#include <totograph/.*/impl/")
+foreach(definition IN LISTS definitions)
+    string(REPLACE "/impl/" "/" header "${definition}")
+    set(includes_it "")
+    if(EXISTS "${SOURCE}/include/${header}")
+        file(STRINGS "${SOURCE}/include/${header}" includes_it REGEX "^#include <${definition}>")
+    endif()
+    if(NOT "#include <${definition}>" IN_LIST compiled OR NOT includes_it)
+        message(FATAL_ERROR "${definition} is not included both by separate_compilation.hpp and by ${header}.")
     endif()
 endforeach()
 

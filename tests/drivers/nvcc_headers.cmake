@@ -7,7 +7,7 @@ totograph_nvcc_command()
 
 file(GLOB_RECURSE headers RELATIVE "${SOURCE}/include" "${SOURCE}/include/totograph/*.hpp")
 list(FILTER headers INCLUDE REGEX "cuda")
-list(FILTER headers EXCLUDE REGEX "_inl[.]hpp$")  # included by the header of its name
+list(FILTER headers EXCLUDE REGEX "/impl/")  # included by the header of its name
 list(LENGTH headers count)
 if(count LESS 20)
     message(FATAL_ERROR "Found ${count} CUDA headers, expected 20 or more.")

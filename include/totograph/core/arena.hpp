@@ -58,5 +58,5 @@ private:
 }  // namespace totograph
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/core/arena_inl.hpp>
+#include <totograph/core/impl/arena.hpp>
 #endif

@@ -67,5 +67,5 @@ inline CacheCounters& cache_counts() {
 }  // namespace totograph
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/core/cache_counts_inl.hpp>
+#include <totograph/core/impl/cache_counts.hpp>
 #endif

@@ -118,5 +118,5 @@ void set_log_sink(LogSink sink);
 }  // namespace totograph
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/core/log_inl.hpp>
+#include <totograph/core/impl/log.hpp>
 #endif

@@ -12,5 +12,5 @@ double machine_memory() noexcept;
 }  // namespace totograph
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/core/machine_memory_inl.hpp>
+#include <totograph/core/impl/machine_memory.hpp>
 #endif

@@ -52,5 +52,5 @@ inline int default_threads() {
 }  // namespace totograph
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/core/processors_inl.hpp>
+#include <totograph/core/impl/processors.hpp>
 #endif

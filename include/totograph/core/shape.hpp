@@ -134,5 +134,5 @@ constexpr Index round_up(Index value, Index multiple) {
 }  // namespace totograph
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/core/shape_inl.hpp>
+#include <totograph/core/impl/shape.hpp>
 #endif

@@ -62,5 +62,5 @@ std::string json_text(const DriftReport& report);
 }  // namespace totograph::serve
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/diagnostics/drift_inl.hpp>
+#include <totograph/diagnostics/impl/drift.hpp>
 #endif

@@ -95,5 +95,5 @@ DriftSet load_forecasts(const std::filesystem::path& path);
 }  // namespace totograph::serve
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/diagnostics/drift_file_inl.hpp>
+#include <totograph/diagnostics/impl/drift_file.hpp>
 #endif

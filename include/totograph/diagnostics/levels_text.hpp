@@ -20,5 +20,5 @@ std::optional<std::vector<double>> parse_levels(std::string_view text);
 }  // namespace totograph::serve::detail
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/diagnostics/levels_text_inl.hpp>
+#include <totograph/diagnostics/impl/levels_text.hpp>
 #endif

@@ -46,5 +46,5 @@ VerifyReport verify(const BackendRegistry& registry, const VerifyOptions& option
 }  // namespace totograph::serve
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/diagnostics/verify_inl.hpp>
+#include <totograph/diagnostics/impl/verify.hpp>
 #endif

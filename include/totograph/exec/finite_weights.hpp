@@ -31,5 +31,5 @@ void require_finite(const TensorSource& source, const std::string& name, const S
 }  // namespace totograph
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/exec/finite_weights_inl.hpp>
+#include <totograph/exec/impl/finite_weights.hpp>
 #endif

@@ -145,5 +145,5 @@ Error position_error(const PositionFault& fault) {
 }  // namespace totograph
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/exec/position_error_inl.hpp>
+#include <totograph/exec/impl/position_error.hpp>
 #endif

@@ -104,5 +104,5 @@ private:
 }  // namespace totograph
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/exec/prepared_cache_inl.hpp>
+#include <totograph/exec/impl/prepared_cache.hpp>
 #endif

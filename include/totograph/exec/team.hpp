@@ -55,5 +55,5 @@ private:
 }  // namespace totograph
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/exec/team_inl.hpp>
+#include <totograph/exec/impl/team.hpp>
 #endif

@@ -101,5 +101,5 @@ private:
 }  // namespace totograph
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/exec/tuning_cache_inl.hpp>
+#include <totograph/exec/impl/tuning_cache.hpp>
 #endif

@@ -39,5 +39,5 @@ private:
 }  // namespace totograph
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/exec/weight_expression_inl.hpp>
+#include <totograph/exec/impl/weight_expression.hpp>
 #endif

@@ -89,5 +89,5 @@ private:
 }  // namespace totograph
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/exec/weights_inl.hpp>
+#include <totograph/exec/impl/weights.hpp>
 #endif

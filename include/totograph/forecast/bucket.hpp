@@ -32,5 +32,5 @@ std::string to_string(const Bucket& bucket);
 }  // namespace totograph
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/forecast/bucket_inl.hpp>
+#include <totograph/forecast/impl/bucket.hpp>
 #endif

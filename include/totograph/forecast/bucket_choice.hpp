@@ -93,5 +93,5 @@ std::size_t choose_bucket(std::span<const Bucket> buckets, const Series& series,
 }  // namespace totograph
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/forecast/bucket_choice_inl.hpp>
+#include <totograph/forecast/impl/bucket_choice.hpp>
 #endif

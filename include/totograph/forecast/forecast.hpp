@@ -178,5 +178,5 @@ private:
 }  // namespace totograph
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/forecast/forecast_inl.hpp>
+#include <totograph/forecast/impl/forecast.hpp>
 #endif

@@ -74,5 +74,5 @@ private:
 }  // namespace totograph
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/forecast/input_states_inl.hpp>
+#include <totograph/forecast/impl/input_states.hpp>
 #endif

@@ -24,5 +24,5 @@ auto with_memory(const char* what, std::size_t bytes, const Allocate& allocate) 
 }  // namespace totograph::forecast_detail
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/forecast/out_of_memory_inl.hpp>
+#include <totograph/forecast/impl/out_of_memory.hpp>
 #endif

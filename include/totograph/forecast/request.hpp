@@ -66,5 +66,5 @@ void check_fit(const Bucket& request, const ForecastOptions& options, const Buck
 }  // namespace totograph
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/forecast/request_inl.hpp>
+#include <totograph/forecast/impl/request.hpp>
 #endif

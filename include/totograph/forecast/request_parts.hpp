@@ -198,5 +198,5 @@ Forecast forecast_in_parts(const Series& given, const ForecastOptions& options, 
 }  // namespace totograph
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/forecast/request_parts_inl.hpp>
+#include <totograph/forecast/impl/request_parts.hpp>
 #endif

@@ -30,5 +30,5 @@ void check_state(std::string_view state, DType stored, const Shape& shape, DType
 }  // namespace totograph::forecast_detail
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/forecast/state_access_inl.hpp>
+#include <totograph/forecast/impl/state_access.hpp>
 #endif

@@ -133,5 +133,5 @@ std::string explain_graph(std::string_view title) {
 }  // namespace totograph
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/graph/explain_inl.hpp>
+#include <totograph/graph/impl/explain.hpp>
 #endif

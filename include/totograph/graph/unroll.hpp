@@ -143,5 +143,5 @@ constexpr std::size_t shared_weight_bytes(DType storage, std::size_t block = 1) 
 }  // namespace totograph
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/graph/unroll_inl.hpp>
+#include <totograph/graph/impl/unroll.hpp>
 #endif

@@ -66,5 +66,5 @@ private:
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/atomic_file_inl.hpp>
+#include <totograph/io/impl/atomic_file.hpp>
 #endif

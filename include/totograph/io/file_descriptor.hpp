@@ -49,5 +49,5 @@ int flush_name(const std::filesystem::path& path);
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/file_descriptor_inl.hpp>
+#include <totograph/io/impl/file_descriptor.hpp>
 #endif

@@ -44,5 +44,5 @@ FileIdentity file_identity(const std::filesystem::path& path);
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/file_identity_inl.hpp>
+#include <totograph/io/impl/file_identity.hpp>
 #endif

@@ -29,5 +29,5 @@ private:
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/file_lock_inl.hpp>
+#include <totograph/io/impl/file_lock.hpp>
 #endif

@@ -15,5 +15,5 @@ bool keeps_mapped_files(const FileDescriptor& file) noexcept;
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/file_system_inl.hpp>
+#include <totograph/io/impl/file_system.hpp>
 #endif

@@ -93,5 +93,5 @@ JsonValue parse_json(std::string_view text, const std::string& where, JsonLimits
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/json_inl.hpp>
+#include <totograph/io/impl/json.hpp>
 #endif

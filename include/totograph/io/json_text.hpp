@@ -21,5 +21,5 @@ bool append_json(std::string& to, const JsonValue& value);
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/json_text_inl.hpp>
+#include <totograph/io/impl/json_text.hpp>
 #endif

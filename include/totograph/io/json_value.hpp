@@ -83,5 +83,5 @@ private:
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/json_value_inl.hpp>
+#include <totograph/io/impl/json_value.hpp>
 #endif

@@ -53,5 +53,5 @@ private:
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/mapped_file_inl.hpp>
+#include <totograph/io/impl/mapped_file.hpp>
 #endif

@@ -42,5 +42,5 @@ private:
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/random_access_file_inl.hpp>
+#include <totograph/io/impl/random_access_file.hpp>
 #endif

@@ -61,5 +61,5 @@ std::string_view without_blanks(std::string_view text);
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/text_inl.hpp>
+#include <totograph/io/impl/text.hpp>
 #endif

@@ -29,5 +29,5 @@ std::string read_regular_text_file(const std::filesystem::path& path, std::size_
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/text_file_inl.hpp>
+#include <totograph/io/impl/text_file.hpp>
 #endif

@@ -48,5 +48,5 @@ private:
 }  // namespace totograph::serve::detail
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/serve/builder_inl.hpp>
+#include <totograph/serve/impl/builder.hpp>
 #endif

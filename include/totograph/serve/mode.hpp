@@ -53,5 +53,5 @@ inline Mode effective_mode(Mode wanted) {
 }  // namespace totograph::serve
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/serve/mode_inl.hpp>
+#include <totograph/serve/impl/mode.hpp>
 #endif

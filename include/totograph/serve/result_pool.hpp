@@ -30,5 +30,5 @@ private:
 }  // namespace totograph::serve::detail
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/serve/result_pool_inl.hpp>
+#include <totograph/serve/impl/result_pool.hpp>
 #endif

@@ -71,5 +71,5 @@ private:
 }  // namespace totograph::serve::detail
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/serve/routing_inl.hpp>
+#include <totograph/serve/impl/routing.hpp>
 #endif

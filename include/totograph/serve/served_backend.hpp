@@ -78,5 +78,5 @@ void require_mode(const Backend& backend, Mode mode);
 }  // namespace totograph::serve::detail
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/serve/served_backend_inl.hpp>
+#include <totograph/serve/impl/served_backend.hpp>
 #endif

@@ -181,5 +181,5 @@ private:
 }  // namespace totograph::serve
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/serve/service_inl.hpp>
+#include <totograph/serve/impl/service.hpp>
 #endif

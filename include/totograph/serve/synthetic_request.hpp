@@ -36,5 +36,5 @@ private:
 }  // namespace totograph::serve
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/serve/synthetic_request_inl.hpp>
+#include <totograph/serve/impl/synthetic_request.hpp>
 #endif

@@ -33,5 +33,5 @@ private:
 }  // namespace totograph::serve::detail
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/serve/turn_lock_inl.hpp>
+#include <totograph/serve/impl/turn_lock.hpp>
 #endif

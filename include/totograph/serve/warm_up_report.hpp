@@ -35,5 +35,5 @@ std::string to_string(const WarmUpReport& report);
 }  // namespace totograph::serve
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/serve/warm_up_report_inl.hpp>
+#include <totograph/serve/impl/warm_up_report.hpp>
 #endif

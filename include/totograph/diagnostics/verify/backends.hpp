@@ -30,5 +30,5 @@ Check check_checkpoint(const std::filesystem::path& named,
 }  // namespace totograph::serve
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/diagnostics/verify/backends_inl.hpp>
+#include <totograph/diagnostics/verify/impl/backends.hpp>
 #endif

@@ -62,5 +62,5 @@ std::vector<Check> check_cache_folder(const io::CacheFolder& folder);
 }  // namespace totograph::serve
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/diagnostics/verify/caches_inl.hpp>
+#include <totograph/diagnostics/verify/impl/caches.hpp>
 #endif

@@ -55,5 +55,5 @@ std::string json_text(const VerifyReport& report);
 }  // namespace totograph::serve
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/diagnostics/verify/check_inl.hpp>
+#include <totograph/diagnostics/verify/impl/check.hpp>
 #endif

@@ -29,5 +29,5 @@ std::vector<Check> check_environment(const Environment& variables);
 }  // namespace totograph::serve
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/diagnostics/verify/environment_inl.hpp>
+#include <totograph/diagnostics/verify/impl/environment.hpp>
 #endif

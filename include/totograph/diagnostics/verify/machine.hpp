@@ -46,5 +46,5 @@ Check check_clock(const std::function<std::chrono::nanoseconds()>& now);
 }  // namespace totograph::serve
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/diagnostics/verify/machine_inl.hpp>
+#include <totograph/diagnostics/verify/impl/machine.hpp>
 #endif

@@ -21,5 +21,5 @@ std::string open_to_others(const io::CheckpointFiles& files);
 }  // namespace totograph::serve::detail
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/diagnostics/verify/permissions_inl.hpp>
+#include <totograph/diagnostics/verify/impl/permissions.hpp>
 #endif

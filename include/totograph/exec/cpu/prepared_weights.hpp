@@ -68,5 +68,5 @@ private:
 }  // namespace totograph::cpu
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/exec/cpu/prepared_weights_inl.hpp>
+#include <totograph/exec/cpu/impl/prepared_weights.hpp>
 #endif

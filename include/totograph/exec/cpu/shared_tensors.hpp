@@ -41,5 +41,5 @@ private:
 }  // namespace totograph::cpu
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/exec/cpu/shared_tensors_inl.hpp>
+#include <totograph/exec/cpu/impl/shared_tensors.hpp>
 #endif

@@ -143,5 +143,5 @@ void parallel_for(ThreadPool& pool, Index chunks, Function&& function) noexcept 
 }  // namespace totograph::cpu
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/exec/cpu/thread_pool_inl.hpp>
+#include <totograph/exec/cpu/impl/thread_pool.hpp>
 #endif

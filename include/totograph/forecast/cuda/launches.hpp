@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include <cuda_runtime.h>
 
@@ -117,14 +116,6 @@ public:
 
 private:
     template <class Visit>
-    static void for_each_program(const Visit& visit) {
-        [&]<std::size_t... which>(std::index_sequence<which...>) {
-            (visit.template operator()<which>(), ...);
-        }
-        (std::make_index_sequence<programs>());
-    }
-
-    template <class Visit>
     void for_each_part(const Visit& visit) const {
         visit(begin_);
         for (const Graphs& graphs : each_) {
@@ -137,7 +128,7 @@ private:
     static void launch_programs(cudaStream_t stream, const Runs& runs, const Executor& executor,
                                 const Recording& recording) {
         recording.first(stream);
-        for_each_program([&]<std::size_t which>() {
+        for_each_program<programs>([&]<std::size_t which>() {
             for (Index left = runs[which]; left > 0; --left) {
                 executor.template launch<which>(stream);
             }
@@ -154,7 +145,7 @@ private:
             recording.first(to);
             executor.template launch<0>(to);
         });
-        for_each_program([&]<std::size_t which>() {
+        for_each_program<programs>([&]<std::size_t which>() {
             if (longest_[which] > 0 && (which > 0 || repeats_first())) {
                 each_[which].emplace_back(stream, [&](cudaStream_t to) { executor.template launch<which>(to); });
             }
@@ -165,7 +156,7 @@ private:
     template <class Recording>
     void capture_each_region(const Stream& stream, const Executor& executor, const Recording& recording) {
         capture_regions<Executor, 0>(begin_, stream, executor, recording.first);
-        for_each_program([&]<std::size_t which>() {
+        for_each_program<programs>([&]<std::size_t which>() {
             if (longest_[which] > 0 && (which > 0 || repeats_first())) {
                 capture_regions<Executor, which>(each_[which], stream, executor, [](cudaStream_t) {});
             }
@@ -182,7 +173,7 @@ private:
         const Stream body;
         whole_ = ReplayableGraph(stream, [&](cudaStream_t to) {
             recording.first(to);
-            for_each_program([&]<std::size_t which>() {
+            for_each_program<programs>([&]<std::size_t which>() {
                 if (longest_[which] == 1 && shortest[which] == 1) {
                     executor.template launch<which>(to);
                 } else if (longest_[which] > 0) {

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstddef>
-#include <utility>
 
 #include <cuda_runtime.h>
 
@@ -30,7 +29,7 @@ public:
         if (capture == Capture::none) {
             return;
         }
-        for_each_program([&]<std::size_t which>() {
+        for_each_program<programs>([&]<std::size_t which>() {
             const auto before = [&](cudaStream_t to) { recording.template before<which>(to); };
             if (capture == Capture::regional) {
                 capture_regions<Executor, which>(each_[which], stream, executor, before);
@@ -92,14 +91,6 @@ public:
     }
 
 private:
-    template <class Visit>
-    static void for_each_program(const Visit& visit) {
-        [&]<std::size_t... which>(std::index_sequence<which...>) {
-            (visit.template operator()<which>(), ...);
-        }
-        (std::make_index_sequence<programs>());
-    }
-
     Capture capture_ = Capture::none;
     std::array<Graphs, programs> each_;
     Graphs end_;

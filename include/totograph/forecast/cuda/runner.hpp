@@ -14,22 +14,17 @@
 
 #include <cuda_runtime.h>
 
-#include <totograph/core/arena.hpp>
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/error.hpp>
-#include <totograph/exec/cuda/executor.hpp>
-#include <totograph/exec/cuda/explain/explain.hpp>
-#include <totograph/exec/cuda/explain/explain_dot.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/tuning.hpp>
 #include <totograph/exec/cuda/runtime/device.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/exec/cuda/runtime/execution.hpp>
 #include <totograph/exec/cuda/runtime/memory.hpp>
-#include <totograph/exec/cuda/runtime/memory_report.hpp>
 #include <totograph/exec/cuda/runtime/stream.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/forecast/bucket.hpp>
-#include <totograph/forecast/check_states.hpp>
+#include <totograph/forecast/cuda/bucket_programs.hpp>
 #include <totograph/forecast/cuda/device_forecast.hpp>
 #include <totograph/forecast/cuda/forecaster_options.hpp>
 #include <totograph/forecast/cuda/launches.hpp>
@@ -44,27 +39,28 @@
 #include <totograph/forecast/state_access.hpp>
 #include <totograph/forecast/state_memory.hpp>
 #include <totograph/forecast/states.hpp>
-#include <totograph/graph/facts.hpp>
-#include <totograph/graph/unroll.hpp>
 
 namespace totograph::cuda {
 
 /// Runs the programs of one bucket on a CUDA device: the part of a `cuda::Forecaster` that knows the executor.
 template <class Model, Bucket bucket, ForecasterOptions options>
-class Runner {
-    static_assert(bucket.batch * bucket.variates <= 65535,
-                  "totograph: the CUDA executor takes at most 65,535 variates of all series of a bucket together.");
-    using Programs = SchedulePrograms<Model, bucket, options.passes>;
-    template <class... Each>
-    using ExecutorOf = cuda::Executor<options.precision, Each...>;
+class Runner : public BucketPrograms<Model, bucket, options> {
+    using Base = BucketPrograms<Model, bucket, options>;
+    using Base::longest;
+    using Base::runs_apart;
+    using Base::runs_for;
+    using typename Base::Programs;
+    using typename Base::Runs;
 
 public:
+    using typename Base::Executor;
     using Resources = ForecasterResources;
-    using Executor = typename Programs::template In<ExecutorOf>;
-    /// One of the programs of a forecast, in the order in which they run.
-    template <std::size_t which>
-    using ProgramAt = typename Programs::template At<which>;
-    static constexpr std::size_t program_count = Programs::count;
+    using Base::device_bytes;
+    using Base::program_count;
+    static_assert(
+        !runs_apart || !Executor::States::writes_inputs,
+        "totograph: of programs that run one by one, one writes an input of the first; the next copy of inputs "
+        "would overwrite what it keeps. Give what it keeps a state of its own.");
 
     /// Puts a forecast onto a stream of the caller's, which is not being captured, and returns. The series has been
     /// read then. The result stays on the device; it is there when what is on the stream has run.
@@ -77,6 +73,8 @@ public:
     /// has to fit the bucket (`Error`, `no_bucket`). A position out of bounds (see `Forecaster::forecast`) is told by
     /// the next call.
     DeviceForecast forecast_on(cudaStream_t stream, const Series& series, const ForecastOptions& request_options = {}) {
+        static_assert(!runs_apart,
+                      "totograph: forecast_on is for forecasters; a session runs its programs one by one.");
         const CurrentDevice current(device_.index);
         const Bucket request = check_for(series, request_options, plan);
         if (!bucket.holds(request)) {
@@ -141,72 +139,6 @@ public:
         stream_.synchronize();
     }
 
-    /// What memory a forecaster takes, part by part. Known when compiled; `tuning_cache_report` and `held_memory` tell
-    /// what came of it.
-    static constexpr MemoryReport memory() {
-        MemoryReport report;
-        report.weights =
-            Programs::template In<WeightBytes>::of(options.precision == Precision::bf16 ? DType::bf16 : DType::f32);
-        for (std::size_t i = 0; i < Executor::Layout::count; ++i) {
-            const bool is_cache = Executor::Layout::entries[i].slot.use == StateUse::kv_cache;
-            (is_cache ? report.caches : report.states) += Executor::StateStorage::bytes(i);
-        }
-        report.arena = aligned_size(Executor::Layout::arena_bytes);
-        report.workspace = Executor::memory_bytes() - Executor::States::bytes - report.arena;
-        report.result = plan.result_size() * sizeof(float);
-        report.pinned = Executor::States::input_bytes + ForecastResult::pinned_bytes(plan) + Executor::pinned_bytes();
-        return report;
-    }
-    /// Bytes on the device beside the shared weights: states, intermediates, workspace, result. Known when compiled.
-    static constexpr std::size_t device_bytes() {
-        return Executor::memory_bytes() + plan.result_size() * sizeof(float);
-    }
-
-    /// What the programs launch, as tables.
-    /// @param device     where they are to run (`describe_device`); else the one that programs are cut for
-    /// @param execution  that of `ForecasterResources`
-    static std::string explain(const DeviceTraits& device = compiled_for, const Execution& execution = {}) {
-        std::string text = "sizes " + to_string(bucket) + "\n" + "  device memory  " + to_string(memory()) + "\n";
-        Programs::for_each([&]<std::size_t which>() {
-            text += "\n" + explain_launches<typename Executor::template ProgramAt<which>, options.precision>(
-                               std::string(plan.names[which]), device, execution);
-        });
-        return text;
-    }
-
-    /// Graphs that a forecast of the bucket's horizon replays when they are captured in this way.
-    static Index planned_replays(Capture capture) {
-        switch (capture) {
-            case Capture::none: return 0;
-            case Capture::regional: {
-                Index count = 1;
-                Programs::for_each([&]<std::size_t which>() {
-                    count += static_cast<Index>(Executor::template regions<which>().size()) * longest[which];
-                });
-                return count;
-            }
-            case Capture::whole:
-            case Capture::device_loop: return 1;
-        }
-        return 0;
-    }
-
-    /// What one of the programs launches, as data.
-    template <std::size_t which>
-    static explain_detail::LaunchList launch_list(const DeviceTraits& device = compiled_for,
-                                                  const Execution& execution = {}) {
-        return explain_detail::LaunchList::of<typename Executor::template ProgramAt<which>, options.precision>(
-            device, execution);
-    }
-
-    /// What one of the programs launches, as a Graphviz picture.
-    template <std::size_t which>
-    static std::string explain_dot(const DeviceTraits& device = compiled_for, const Execution& execution = {}) {
-        static_assert(which < program_count);
-        return explain_launches_dot<typename Executor::template ProgramAt<which>, options.precision>(
-            std::string(plan.names[which]) + " of " + to_string(bucket), device, execution);
-    }
-
     /// Copies and kernels in the graphs, of all of them together; what a loop repeats counts as one.
     [[nodiscard]] std::size_t graph_nodes() const noexcept { return launches_.node_count(); }
     /// Graphs that were captured when it was made; a forecast captures none.
@@ -218,8 +150,7 @@ public:
     [[nodiscard]] Executor& executor() noexcept { return executor_; }
 
 protected:
-    static constexpr ForecastPlan plan = forecast_plan<Model, bucket>();
-    static_assert(forecast_detail::check_states<typename Executor::Layout, plan.sizes>());
+    using Base::plan;
 
     /// Prepares the weights, all memory that forecasts need, and the graphs, each of which runs once.
     Runner(const Weights& weights, const Resources& resources)
@@ -275,10 +206,8 @@ protected:
     [[nodiscard]] static constexpr std::size_t runner_bytes() { return device_bytes(); }
 
 private:
-    static constexpr bool runs_apart = totograph::runs_apart<Model, bucket>;
     using Launches = std::conditional_t<runs_apart, ProgramLaunches<Executor, program_count>,
                                         ForecastLaunches<Executor, program_count>>;
-    using Runs = std::array<Index, program_count>;
 
     /// What programs that run apart need beside themselves.
     struct Recording {
@@ -301,21 +230,6 @@ private:
             runner->collect_on(stream);
         }
     };
-
-    template <class... Each>
-    struct WeightBytes {
-        static constexpr std::size_t of(DType storage) { return shared_weight_bytes<Each...>(storage, 256); }
-    };
-
-    /// How often each program runs for a horizon.
-    static constexpr Runs runs_for(Index horizon) {
-        Runs runs{};
-        for (std::size_t program = 0; program < program_count; ++program) {
-            runs[program] = runs_apart ? 1 : plan.runs(program, horizon);
-        }
-        return runs;
-    }
-    static constexpr Runs longest = runs_for(bucket.horizon);
 
     /// While the device is current.
     Runner(const Weights& weights, const Resources& resources, const CurrentDevice&, ChoosingAlgorithms&& choosing)

@@ -18,5 +18,5 @@ Forecast collect_forecast(const float* state, const ForecastPlan& plan, const Bu
 }  // namespace totograph
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/forecast/results/collect_inl.hpp>
+#include <totograph/forecast/results/impl/collect.hpp>
 #endif

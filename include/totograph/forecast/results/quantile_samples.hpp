@@ -38,5 +38,5 @@ std::vector<float> sample_quantiles(const Forecast& forecast, Index samples, con
 }  // namespace totograph
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/forecast/results/quantile_samples_inl.hpp>
+#include <totograph/forecast/results/impl/quantile_samples.hpp>
 #endif

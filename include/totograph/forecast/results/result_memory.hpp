@@ -49,5 +49,5 @@ private:
 }  // namespace totograph
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/forecast/results/result_memory_inl.hpp>
+#include <totograph/forecast/results/impl/result_memory.hpp>
 #endif

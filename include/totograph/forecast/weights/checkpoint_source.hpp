@@ -92,5 +92,5 @@ private:
 }  // namespace totograph
 
 #ifndef TOTOGRAPH_SEPARATE_COMPILATION  // nvcc wants virtual inline functions defined for devices, too
-#include <totograph/forecast/weights/checkpoint_source_inl.hpp>
+#include <totograph/forecast/weights/impl/checkpoint_source.hpp>
 #endif

@@ -64,5 +64,5 @@ private:
 }  // namespace totograph
 
 #ifndef TOTOGRAPH_SEPARATE_COMPILATION  // nvcc wants virtual inline functions defined for devices, too
-#include <totograph/forecast/weights/untrained_source_inl.hpp>
+#include <totograph/forecast/weights/impl/untrained_source.hpp>
 #endif

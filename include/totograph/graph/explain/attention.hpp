@@ -14,5 +14,5 @@ std::string attention_text(const AttentionDescription& attention, Index position
 }  // namespace totograph::detail
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/graph/explain/attention_inl.hpp>
+#include <totograph/graph/explain/impl/attention.hpp>
 #endif

@@ -79,5 +79,5 @@ private:
 }  // namespace totograph::detail
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/graph/explain/chain_inl.hpp>
+#include <totograph/graph/explain/impl/chain.hpp>
 #endif

@@ -30,9 +30,6 @@ struct DotOptions {
 
 namespace detail {
 
-/// Text inside an HTML-like label of Graphviz.
-std::string escape_dot(std::string_view text);
-
 /// How a node is drawn. Colours are light enough for black text in print, and shapes differ without them.
 struct DotLook {
     std::string_view shape;
@@ -144,5 +141,5 @@ std::string explain_graph_dot(std::string_view title) {
 }  // namespace totograph
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/graph/explain/dot_inl.hpp>
+#include <totograph/graph/explain/impl/dot.hpp>
 #endif

@@ -23,5 +23,5 @@ std::string group_lines(const ProgramTables& tables, std::string_view title);
 }  // namespace totograph
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/graph/explain/group_lines_inl.hpp>
+#include <totograph/graph/explain/impl/group_lines.hpp>
 #endif

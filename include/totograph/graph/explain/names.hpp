@@ -48,5 +48,5 @@ private:
 }  // namespace totograph::detail
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/graph/explain/names_inl.hpp>
+#include <totograph/graph/explain/impl/names.hpp>
 #endif

@@ -134,5 +134,5 @@ private:
 }  // namespace totograph::detail
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/graph/explain/steps_inl.hpp>
+#include <totograph/graph/explain/impl/steps.hpp>
 #endif

@@ -37,6 +37,9 @@ inline std::string count_text(std::size_t count, std::string_view one, std::stri
 
 std::string join(const std::vector<std::string>& parts, std::string_view between);
 
+/// Text inside an element or an attribute of HTML, or of a label that Graphviz reads as such.
+std::string escape_markup(std::string_view text);
+
 /// Rows of cells in aligned columns, with headings in between that may be of any width.
 class TextTable {
 public:
@@ -71,5 +74,5 @@ private:
 }  // namespace totograph::detail
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/graph/explain/text_inl.hpp>
+#include <totograph/graph/explain/impl/text.hpp>
 #endif

@@ -29,5 +29,5 @@ std::uint64_t block_checksum(std::span<const std::byte> bytes, ForEach&& for_eac
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/cache/block_checksum_inl.hpp>
+#include <totograph/io/cache/impl/block_checksum.hpp>
 #endif

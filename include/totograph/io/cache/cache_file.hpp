@@ -101,5 +101,5 @@ std::string update_cache_file(const std::filesystem::path& path, std::string_vie
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/cache/cache_file_inl.hpp>
+#include <totograph/io/cache/impl/cache_file.hpp>
 #endif

@@ -34,5 +34,5 @@ inline CacheFolder large_cache_folder() {
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/cache/cache_folder_inl.hpp>
+#include <totograph/io/cache/impl/cache_folder.hpp>
 #endif

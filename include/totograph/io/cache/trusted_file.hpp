@@ -48,5 +48,5 @@ TrustedFile open_trusted(const std::filesystem::path& path);
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/cache/trusted_file_inl.hpp>
+#include <totograph/io/cache/impl/trusted_file.hpp>
 #endif

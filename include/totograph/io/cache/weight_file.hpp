@@ -216,5 +216,5 @@ void write_weight_file(const std::filesystem::path& path, std::string_view ident
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/cache/weight_file_inl.hpp>
+#include <totograph/io/cache/impl/weight_file.hpp>
 #endif

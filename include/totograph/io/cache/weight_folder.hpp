@@ -98,5 +98,5 @@ private:
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/cache/weight_folder_inl.hpp>
+#include <totograph/io/cache/impl/weight_folder.hpp>
 #endif

@@ -101,5 +101,5 @@ inline CheckpointFiles find_checkpoint(const std::filesystem::path& named) {
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/checkpoint/checkpoint_files_inl.hpp>
+#include <totograph/io/checkpoint/impl/checkpoint_files.hpp>
 #endif

@@ -29,5 +29,5 @@ std::string foreign_content_of_safetensors(std::string_view start);
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/checkpoint/foreign_file_inl.hpp>
+#include <totograph/io/checkpoint/impl/foreign_file.hpp>
 #endif

@@ -191,5 +191,5 @@ private:
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/checkpoint/model_config_inl.hpp>
+#include <totograph/io/checkpoint/impl/model_config.hpp>
 #endif

@@ -103,5 +103,5 @@ private:
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/checkpoint/safetensors_inl.hpp>
+#include <totograph/io/checkpoint/impl/safetensors.hpp>
 #endif

@@ -132,5 +132,5 @@ inline std::vector<TensorInfo> parse_safetensors_header(std::span<const std::byt
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/checkpoint/safetensors_header_inl.hpp>
+#include <totograph/io/checkpoint/impl/safetensors_header.hpp>
 #endif

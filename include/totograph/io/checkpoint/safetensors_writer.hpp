@@ -78,5 +78,5 @@ void write_safetensors(const std::filesystem::path& path, std::span<const Tensor
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/checkpoint/safetensors_writer_inl.hpp>
+#include <totograph/io/checkpoint/impl/safetensors_writer.hpp>
 #endif

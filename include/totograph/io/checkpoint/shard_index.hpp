@@ -28,5 +28,5 @@ ShardIndex parse_shard_index(std::string_view text, std::string_view file_name);
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/checkpoint/shard_index_inl.hpp>
+#include <totograph/io/checkpoint/impl/shard_index.hpp>
 #endif

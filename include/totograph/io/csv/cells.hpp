@@ -29,5 +29,5 @@ std::optional<DecimalMark> decide_mark(const MarkEvidence& column, const MarkEvi
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/csv/cells_inl.hpp>
+#include <totograph/io/csv/impl/cells.hpp>
 #endif

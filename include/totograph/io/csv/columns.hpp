@@ -113,5 +113,5 @@ private:
 }  // namespace totograph::io::detail
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/csv/columns_inl.hpp>
+#include <totograph/io/csv/impl/columns.hpp>
 #endif

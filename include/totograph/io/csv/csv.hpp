@@ -92,5 +92,5 @@ inline Table read_csv(const std::filesystem::path& path, const CsvOptions& optio
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/csv/csv_inl.hpp>
+#include <totograph/io/csv/impl/csv.hpp>
 #endif

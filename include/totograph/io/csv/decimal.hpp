@@ -37,5 +37,5 @@ std::string format_decimal(double value);
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/csv/decimal_inl.hpp>
+#include <totograph/io/csv/impl/decimal.hpp>
 #endif

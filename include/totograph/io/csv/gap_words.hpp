@@ -34,5 +34,5 @@ private:
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/csv/gap_words_inl.hpp>
+#include <totograph/io/csv/impl/gap_words.hpp>
 #endif

@@ -90,5 +90,5 @@ bool is_header(const std::vector<CsvField>& first, const std::vector<CsvField>& 
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/csv/layout_inl.hpp>
+#include <totograph/io/csv/impl/layout.hpp>
 #endif

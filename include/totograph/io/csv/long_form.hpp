@@ -20,5 +20,5 @@ Table pivot(Table rows, const std::vector<std::string>& series, std::string_view
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/csv/long_form_inl.hpp>
+#include <totograph/io/csv/impl/long_form.hpp>
 #endif

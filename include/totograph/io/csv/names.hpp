@@ -22,5 +22,5 @@ std::string name_list(const std::vector<std::string>& names);
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/csv/names_inl.hpp>
+#include <totograph/io/csv/impl/names.hpp>
 #endif

@@ -71,5 +71,5 @@ Decimal parse_digits(std::string_view digits, DecimalMark mark);
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/csv/number_cell_inl.hpp>
+#include <totograph/io/csv/impl/number_cell.hpp>
 #endif

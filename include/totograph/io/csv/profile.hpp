@@ -122,5 +122,5 @@ CountingColumn counting(const ColumnProfile& profile);
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/csv/profile_inl.hpp>
+#include <totograph/io/csv/impl/profile.hpp>
 #endif

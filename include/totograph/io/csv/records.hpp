@@ -77,5 +77,5 @@ private:
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/csv/records_inl.hpp>
+#include <totograph/io/csv/impl/records.hpp>
 #endif

@@ -98,5 +98,5 @@ std::vector<ColumnProfile> profile_columns(CsvSource& source, const GapWords& ga
 }  // namespace totograph::io::detail
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/csv/source_inl.hpp>
+#include <totograph/io/csv/impl/source.hpp>
 #endif

@@ -33,45 +33,11 @@ struct CsvPart {
 /// Splits a table in long form, where several columns hold numbers of what one column names: a part for each value of
 /// that column, in the order in which they first appear. Rows keep their order. Throws `Error(invalid_file)` when there
 /// is no such column, a row has no value in it, or the text is none that `parse_csv` reads.
-inline std::vector<CsvPart> split_csv(std::string_view text, std::string_view file_name, std::string_view column,
-                                      const CsvOptions& options = {}) {
-    detail::CsvSource source(text, file_name, options, GapWords(options.gaps));
-    const auto found = std::find(source.names().begin(), source.names().end(), column);
-    if (found == source.names().end()) {
-        throw Error(ErrorCode::invalid_file,
-                    "The file " + source.file() + " has no column " + in_quotes(std::string(column)) + ".");
-    }
-    const auto place = static_cast<std::size_t>(found - source.names().begin());
-    const auto add_row = [&](std::string& to, const auto& cell_at, bool is_header) {
-        bool is_first = true;
-        for (std::size_t i = 0; i < source.names().size(); ++i) {
-            if (i != place) {
-                to += is_first ? "" : ",";
-                detail::append_csv_text(to, cell_at(i), ',', is_header);
-                is_first = false;
-            }
-        }
-        to += '\n';
-    };
-    std::vector<CsvPart> parts;
-    std::unordered_map<std::string, std::size_t> places;
-    source.each_row([&](const detail::CsvSource::Record& record) {
-        const std::string& value = record[place].text;
-        if (value.empty()) {
-            throw Error(ErrorCode::invalid_file, source.at_line(record[0].line) + " has nothing in column " +
-                                                     in_quotes(std::string(column)) +
-                                                     ", which tells what the row is of; fill it, or leave it out.");
-        }
-        const auto [known, is_new] = places.try_emplace(value, parts.size());
-        if (is_new) {
-            parts.push_back({value, ""});
-            add_row(
-                parts.back().text, [&](std::size_t i) { return std::string_view(source.names()[i]); }, true);
-        }
-        add_row(
-            parts[known->second].text, [&](std::size_t i) { return std::string_view(record[i].text); }, false);
-    });
-    return parts;
-}
+std::vector<CsvPart> split_csv(std::string_view text, std::string_view file_name, std::string_view column,
+                               const CsvOptions& options = {});
 
 }  // namespace totograph::io
+
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
+#include <totograph/io/csv/impl/split.hpp>
+#endif

@@ -32,5 +32,5 @@ struct Table {
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/csv/table_inl.hpp>
+#include <totograph/io/csv/impl/table.hpp>
 #endif

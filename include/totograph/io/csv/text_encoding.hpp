@@ -36,5 +36,5 @@ void refuse_packed(std::string_view text, std::string_view file_name);
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/csv/text_encoding_inl.hpp>
+#include <totograph/io/csv/impl/text_encoding.hpp>
 #endif

@@ -73,5 +73,5 @@ std::optional<double> unit_factor(std::string_view from, std::string_view to);
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/csv/units_inl.hpp>
+#include <totograph/io/csv/impl/units.hpp>
 #endif

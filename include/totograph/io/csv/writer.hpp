@@ -36,5 +36,5 @@ void write_csv(const std::filesystem::path& path, const Table& table, char separ
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/csv/writer_inl.hpp>
+#include <totograph/io/csv/impl/writer.hpp>
 #endif

@@ -79,5 +79,5 @@ Clock read_clock(const std::vector<std::string>& stamps, DateOrder order = DateO
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/time/clock_inl.hpp>
+#include <totograph/io/time/impl/clock.hpp>
 #endif

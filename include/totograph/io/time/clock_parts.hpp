@@ -77,5 +77,5 @@ std::string clock_text(const ClockParts& parts, const std::vector<CsvField>& row
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/time/clock_parts_inl.hpp>
+#include <totograph/io/time/impl/clock_parts.hpp>
 #endif

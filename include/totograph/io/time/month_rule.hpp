@@ -68,5 +68,5 @@ std::optional<MonthRule> find_month_rule(const std::vector<std::int64_t>& instan
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/time/month_rule_inl.hpp>
+#include <totograph/io/time/impl/month_rule.hpp>
 #endif

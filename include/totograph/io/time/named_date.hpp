@@ -82,5 +82,5 @@ std::string named_date_text(const std::chrono::year_month_day& date, std::string
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/time/named_date_inl.hpp>
+#include <totograph/io/time/impl/named_date.hpp>
 #endif

@@ -95,5 +95,5 @@ void make_regular(Table& table, std::string_view file_name, RowPolicy policy = R
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/time/regular_rows_inl.hpp>
+#include <totograph/io/time/impl/regular_rows.hpp>
 #endif

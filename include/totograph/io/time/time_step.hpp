@@ -37,5 +37,5 @@ TimeStep find_time_step(const Clock& clock);
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/time/time_step_inl.hpp>
+#include <totograph/io/time/impl/time_step.hpp>
 #endif

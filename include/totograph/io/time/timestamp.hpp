@@ -134,5 +134,5 @@ std::string timestamp_text(std::int64_t instant, const TimestampStyle& style);
 }  // namespace totograph::io
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/io/time/timestamp_inl.hpp>
+#include <totograph/io/time/impl/timestamp.hpp>
 #endif

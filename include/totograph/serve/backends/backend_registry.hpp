@@ -37,5 +37,5 @@ private:
 }  // namespace totograph::serve
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/serve/backends/backend_registry_inl.hpp>
+#include <totograph/serve/backends/impl/backend_registry.hpp>
 #endif

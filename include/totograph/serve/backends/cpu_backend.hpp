@@ -174,5 +174,5 @@ void add_cpu_backend(BackendRegistry& registry, const WeightsOf<Model>& weights,
 }  // namespace totograph::serve
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/serve/backends/cpu_backend_inl.hpp>
+#include <totograph/serve/backends/impl/cpu_backend.hpp>
 #endif

@@ -35,5 +35,5 @@ Explanation explain_eager(const RecordedForecast& recorded);
 }  // namespace totograph::serve::detail
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/serve/explain/cpu_explanation_inl.hpp>
+#include <totograph/serve/explain/impl/cpu_explanation.hpp>
 #endif

@@ -95,5 +95,5 @@ std::string explain_difference(const Explanation& a, const Explanation& b);
 }  // namespace totograph::serve
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/serve/explain/explain_text_inl.hpp>
+#include <totograph/serve/explain/impl/explain_text.hpp>
 #endif

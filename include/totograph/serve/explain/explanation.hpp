@@ -65,5 +65,5 @@ double floor_seconds(const Explanation& explanation, const DeviceSpeed& speed);
 }  // namespace totograph::serve
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/serve/explain/explanation_inl.hpp>
+#include <totograph/serve/explain/impl/explanation.hpp>
 #endif

@@ -4,32 +4,18 @@
 #include <string>
 #include <string_view>
 
+#include <totograph/graph/explain/text.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
 #include <totograph/graph/op_table.hpp>
 
-// What the page of `explain_html` is made of: its style, escaped text, and the classes of kernels.
+// What the page of `explain_html` is made of: its style, its elements, and the classes of kernels.
 namespace totograph::serve::detail {
-
-/// Text inside an element or an attribute.
-inline std::string html_text(std::string_view text) {
-    std::string result;
-    for (const char character : text) {
-        switch (character) {
-            case '&': result += "&amp;"; break;
-            case '<': result += "&lt;"; break;
-            case '>': result += "&gt;"; break;
-            case '"': result += "&quot;"; break;
-            default: result += character;
-        }
-    }
-    return result;
-}
 
 /// An element with escaped text.
 inline std::string html_element(std::string_view name, std::string_view text, std::string_view style_class = {}) {
     return "<" + std::string(name) + (style_class.empty() ? "" : " class=\"" + std::string(style_class) + "\"") + ">" +
-           html_text(text) + "</" + std::string(name) + ">";
+           totograph::detail::escape_markup(text) + "</" + std::string(name) + ">";
 }
 
 /// The class of a kernel in the page's style, which is also its word in the legend.

@@ -47,5 +47,5 @@ inline DeviceSpeed measure_cpu_speed(int threads = 0) {
 }  // namespace totograph::serve
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/serve/explain/measure_cpu_speed_inl.hpp>
+#include <totograph/serve/explain/impl/measure_cpu_speed.hpp>
 #endif

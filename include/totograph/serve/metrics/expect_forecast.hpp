@@ -18,5 +18,5 @@ void expect_forecast(OnlineAccuracy& accuracy, std::string_view group, Index fir
 }  // namespace totograph::serve::detail
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/serve/metrics/expect_forecast_inl.hpp>
+#include <totograph/serve/metrics/impl/expect_forecast.hpp>
 #endif

@@ -137,5 +137,5 @@ private:
 }  // namespace totograph::serve
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/serve/metrics/forecast_counters_inl.hpp>
+#include <totograph/serve/metrics/impl/forecast_counters.hpp>
 #endif

@@ -40,5 +40,5 @@ inline std::string document_text(const Json& document) {
 }  // namespace totograph::serve::detail
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/serve/metrics/json_parts_inl.hpp>
+#include <totograph/serve/metrics/impl/json_parts.hpp>
 #endif

@@ -164,5 +164,5 @@ private:
 }  // namespace totograph::serve
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/serve/metrics/latency_histogram_inl.hpp>
+#include <totograph/serve/metrics/impl/latency_histogram.hpp>
 #endif

@@ -91,5 +91,5 @@ private:
 }  // namespace totograph::serve
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/serve/metrics/metrics_inl.hpp>
+#include <totograph/serve/metrics/impl/metrics.hpp>
 #endif

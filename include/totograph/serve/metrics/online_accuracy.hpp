@@ -90,5 +90,5 @@ private:
 }  // namespace totograph::serve
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/serve/metrics/online_accuracy_inl.hpp>
+#include <totograph/serve/metrics/impl/online_accuracy.hpp>
 #endif

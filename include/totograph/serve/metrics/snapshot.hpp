@@ -70,5 +70,5 @@ Snapshot difference(Snapshot later, const Snapshot& earlier);
 }  // namespace totograph::serve
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/serve/metrics/snapshot_inl.hpp>
+#include <totograph/serve/metrics/impl/snapshot.hpp>
 #endif

@@ -40,5 +40,5 @@ std::string json_text(const Snapshot& snapshot);
 }  // namespace totograph::serve
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/serve/metrics/snapshot_json_inl.hpp>
+#include <totograph/serve/metrics/impl/snapshot_json.hpp>
 #endif

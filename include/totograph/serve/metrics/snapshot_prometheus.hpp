@@ -106,5 +106,5 @@ std::string prometheus_text(const Snapshot& snapshot);
 }  // namespace totograph::serve
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/serve/metrics/snapshot_prometheus_inl.hpp>
+#include <totograph/serve/metrics/impl/snapshot_prometheus.hpp>
 #endif

@@ -84,5 +84,5 @@ std::string to_string(const ThreadTuning& tuning);
 }  // namespace totograph::serve::detail
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/serve/tuning/tune_threads_inl.hpp>
+#include <totograph/serve/tuning/impl/tune_threads.hpp>
 #endif

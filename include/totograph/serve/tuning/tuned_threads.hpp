@@ -99,5 +99,5 @@ private:
 }  // namespace totograph::serve::detail
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/serve/tuning/tuned_threads_inl.hpp>
+#include <totograph/serve/tuning/impl/tuned_threads.hpp>
 #endif

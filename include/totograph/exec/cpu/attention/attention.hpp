@@ -160,5 +160,5 @@ void across_variates(const AcrossVariatesArguments& arguments, float* scratch) n
 }  // namespace totograph::cpu
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/exec/cpu/attention/attention_inl.hpp>
+#include <totograph/exec/cpu/attention/impl/attention.hpp>
 #endif

@@ -130,5 +130,5 @@ inline void masked_attention(const MaskedArguments& arguments, float* scratch) n
 }  // namespace totograph::cpu
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/exec/cpu/attention/masked_attention_inl.hpp>
+#include <totograph/exec/cpu/attention/impl/masked_attention.hpp>
 #endif

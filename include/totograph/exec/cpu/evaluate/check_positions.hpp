@@ -17,5 +17,5 @@ void check_positions(GraphView graph, const Node& node, std::span<const TensorDa
 }  // namespace totograph::cpu
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/exec/cpu/evaluate/check_positions_inl.hpp>
+#include <totograph/exec/cpu/evaluate/impl/check_positions.hpp>
 #endif

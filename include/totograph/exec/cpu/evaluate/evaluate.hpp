@@ -55,5 +55,5 @@ Evaluate evaluate_of_weights() {
 }  // namespace totograph::cpu
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/exec/cpu/evaluate/evaluate_inl.hpp>
+#include <totograph/exec/cpu/evaluate/impl/evaluate.hpp>
 #endif

@@ -62,5 +62,5 @@ void interpret_reduction(const Kernel& kernel, const KernelCall& call) noexcept;
 }  // namespace totograph::cpu
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/exec/cpu/evaluate/interpreter_inl.hpp>
+#include <totograph/exec/cpu/evaluate/impl/interpreter.hpp>
 #endif

@@ -64,5 +64,5 @@ void gemm(ThreadPool& pool, const float* x, Index rows, Index x_stride, const Pa
 }  // namespace totograph::cpu
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/exec/cpu/gemm/gemm_inl.hpp>
+#include <totograph/exec/cpu/gemm/impl/gemm.hpp>
 #endif

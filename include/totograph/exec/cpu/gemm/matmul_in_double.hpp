@@ -46,5 +46,5 @@ void matmul_in_double(const float* a, const float* b, float* out, Index outer, I
 }  // namespace totograph::cpu
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/exec/cpu/gemm/matmul_in_double_inl.hpp>
+#include <totograph/exec/cpu/gemm/impl/matmul_in_double.hpp>
 #endif

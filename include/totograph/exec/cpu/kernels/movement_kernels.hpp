@@ -29,5 +29,5 @@ void softmax(const Kernel& kernel, const KernelCall& call) noexcept;
 }  // namespace totograph::cpu
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/exec/cpu/kernels/movement_kernels_inl.hpp>
+#include <totograph/exec/cpu/kernels/impl/movement_kernels.hpp>
 #endif

@@ -33,5 +33,5 @@ void sample_student_t_mixture(const StudentTMixtureArguments& arguments);
 }  // namespace totograph::cpu
 
 #if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
-#include <totograph/exec/cpu/kernels/student_t_inl.hpp>
+#include <totograph/exec/cpu/kernels/impl/student_t.hpp>
 #endif

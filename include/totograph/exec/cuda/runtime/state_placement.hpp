@@ -28,6 +28,7 @@ private:
         std::array<std::size_t, Layout::count == 0 ? 1 : Layout::count> offsets{};
         std::size_t input_bytes = 0;
         std::size_t bytes = 0;
+        bool writes_inputs = false;
     };
 
     template <class Program>
@@ -70,6 +71,9 @@ private:
         Flags read{};
         mark_read(read);
         Table result{};
+        for (std::size_t i = 0; i < Layout::count; ++i) {
+            result.writes_inputs = result.writes_inputs || (written[i] && read[i]);
+        }
         for (const bool is_input : {true, false}) {
             for (std::size_t i = 0; i < Layout::count; ++i) {
                 if ((!written[i] || read[i]) == is_input) {
@@ -86,6 +90,8 @@ public:
     /// Bytes of the inputs, which lie first.
     static constexpr std::size_t input_bytes = table.input_bytes;
     static constexpr std::size_t bytes = table.bytes;
+    /// Whether a program writes what is an input as well: a copy of the inputs overwrites it.
+    static constexpr bool writes_inputs = table.writes_inputs;
 
     /// Bytes from the first to the last of the inputs that a program has.
     struct Range {

@@ -322,7 +322,7 @@ void compute(const Node& node, std::span<const TensorData> inputs, const TensorD
         store(node, inputs, out);
     } else {
         static_assert(op == Op::weight || op == Op::state || op == Op::opaque,
-                      "totograph: an op has no reference implementation; add it to `evaluate_inl.hpp`.");
+                      "totograph: an op has no reference implementation; add it to `evaluate/impl/evaluate.hpp`.");
     }
 }
 

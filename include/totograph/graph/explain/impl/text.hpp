@@ -51,6 +51,20 @@ TOTOGRAPH_INLINE std::string join(const std::vector<std::string>& parts, std::st
     return text;
 }
 
+TOTOGRAPH_INLINE std::string escape_markup(std::string_view text) {
+    std::string result;
+    for (const char character : text) {
+        switch (character) {
+            case '&': result += "&amp;"; break;
+            case '<': result += "&lt;"; break;
+            case '>': result += "&gt;"; break;
+            case '"': result += "&quot;"; break;
+            default: result += character;
+        }
+    }
+    return result;
+}
+
 TOTOGRAPH_INLINE std::string TextTable::text() const {
     std::vector<std::size_t> widths(columns_.size(), 0);
     for (const Row& row : rows_) {

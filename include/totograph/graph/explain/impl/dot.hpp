@@ -26,20 +26,6 @@
 namespace totograph {
 namespace detail {
 
-TOTOGRAPH_INLINE std::string escape_dot(std::string_view text) {
-    std::string result;
-    for (const char character : text) {
-        switch (character) {
-            case '&': result += "&amp;"; break;
-            case '<': result += "&lt;"; break;
-            case '>': result += "&gt;"; break;
-            case '"': result += "&quot;"; break;
-            default: result += character;
-        }
-    }
-    return result;
-}
-
 TOTOGRAPH_INLINE DotLook look_of(Op op) {
     switch (op_row(op).kind) {
         case OpClass::leaf: return op == Op::state ? state_look : weight_look;
@@ -71,9 +57,9 @@ TOTOGRAPH_INLINE std::string dot_node(std::string_view id, const DotLook& look, 
                                       const std::vector<std::string>& lines) {
     std::string text = std::string(id) + " [shape=" + std::string(look.shape) + ", fillcolor=\"" +
                        std::string(look.fill) + "\", color=\"" + std::string(look.border) + "\"" +
-                       std::string(look.more) + ", label=<<b>" + escape_dot(title) + "</b>";
+                       std::string(look.more) + ", label=<<b>" + escape_markup(title) + "</b>";
     for (const std::string& line : lines) {
-        text += "<br/><font point-size=\"9\">" + escape_dot(line) + "</font>";
+        text += "<br/><font point-size=\"9\">" + escape_markup(line) + "</font>";
     }
     return text + ">];\n";
 }
@@ -81,7 +67,7 @@ TOTOGRAPH_INLINE std::string dot_node(std::string_view id, const DotLook& look, 
 TOTOGRAPH_INLINE std::string dot_header(std::string_view title) {
     return "digraph program {\n"
            "  graph [rankdir=TB, compound=true, nodesep=0.25, ranksep=0.3, labelloc=t, fontsize=16, label=<<b>" +
-           escape_dot(title) +
+           escape_markup(title) +
            "</b>>, fontname=\"Helvetica,Arial,sans-serif\"];\n"
            "  node [style=filled, fontname=\"Helvetica,Arial,sans-serif\", fontsize=11, margin=\"0.12,0.05\", "
            "height=0.3];\n"
@@ -107,7 +93,7 @@ TOTOGRAPH_INLINE std::string ProgramDrawing::text(std::string_view title) const 
         if (is_cluster) {
             const int repeats = sections_[place].repeats;
             result += "  subgraph cluster_" + std::to_string(place) + " {\n    label=<<b>" +
-                      escape_dot(ProgramNames::section_title(sections_, place)) + "</b>" +
+                      escape_markup(ProgramNames::section_title(sections_, place)) + "</b>" +
                       (repeats > 1 ? " (" + std::to_string(repeats) + " alike, one drawn)" : "") +
                       ">; labeljust=l; fontsize=12; style=\"rounded,filled\"; color=\"#999999\"; "
                       "fillcolor=\"#f8f8f8\";\n";

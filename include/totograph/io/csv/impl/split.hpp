@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <totograph/io/csv/split.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <totograph/core/error.hpp>
+#include <totograph/core/inline.hpp>
+#include <totograph/io/csv/gap_words.hpp>
+#include <totograph/io/csv/options.hpp>
+#include <totograph/io/csv/source.hpp>
+#include <totograph/io/csv/writer.hpp>
+#include <totograph/io/text.hpp>
+
+namespace totograph::io {
+
+TOTOGRAPH_INLINE std::vector<CsvPart> split_csv(std::string_view text, std::string_view file_name,
+                                                std::string_view column, const CsvOptions& options) {
+    detail::CsvSource source(text, file_name, options, GapWords(options.gaps));
+    const auto found = std::find(source.names().begin(), source.names().end(), column);
+    if (found == source.names().end()) {
+        throw Error(ErrorCode::invalid_file,
+                    "The file " + source.file() + " has no column " + in_quotes(std::string(column)) + ".");
+    }
+    const auto place = static_cast<std::size_t>(found - source.names().begin());
+    const auto add_row = [&](std::string& to, const auto& cell_at, bool is_header) {
+        bool is_first = true;
+        for (std::size_t i = 0; i < source.names().size(); ++i) {
+            if (i != place) {
+                to += is_first ? "" : ",";
+                detail::append_csv_text(to, cell_at(i), ',', is_header);
+                is_first = false;
+            }
+        }
+        to += '\n';
+    };
+    std::vector<CsvPart> parts;
+    std::unordered_map<std::string, std::size_t> places;
+    source.each_row([&](const detail::CsvSource::Record& record) {
+        const std::string& value = record[place].text;
+        if (value.empty()) {
+            throw Error(ErrorCode::invalid_file, source.at_line(record[0].line) + " has nothing in column " +
+                                                     in_quotes(std::string(column)) +
+                                                     ", which tells what the row is of; fill it, or leave it out.");
+        }
+        const auto [known, is_new] = places.try_emplace(value, parts.size());
+        if (is_new) {
+            parts.push_back({value, ""});
+            add_row(
+                parts.back().text, [&](std::size_t i) { return std::string_view(source.names()[i]); }, true);
+        }
+        add_row(
+            parts[known->second].text, [&](std::size_t i) { return std::string_view(record[i].text); }, false);
+    });
+    return parts;
+}
+
+}  // namespace totograph::io
