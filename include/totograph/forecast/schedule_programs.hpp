@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <tuple>
-#include <utility>
 
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/family.hpp>
+#include <totograph/forecast/for_each_program.hpp>
 #include <totograph/graph/program.hpp>
 
 namespace totograph {
@@ -31,10 +31,7 @@ struct PlannedPrograms<ModelList<Models...>, passes> {
     /// Calls `visit.template operator()<which>()` for each program, in order.
     template <class Visit>
     static constexpr void for_each(const Visit& visit) {
-        [&]<std::size_t... which>(std::index_sequence<which...>) {
-            (visit.template operator()<which>(), ...);
-        }
-        (std::index_sequence_for<Models...>());
+        for_each_program<count>(visit);
     }
 };
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <utility>
 #include <vector>
 
 #include <cuda_runtime.h>
@@ -10,15 +9,6 @@
 #include <totograph/exec/cuda/runtime/stream.hpp>
 
 namespace totograph::cuda {
-
-/// Calls `visit.template operator()<which>()` for each of so many programs, in order.
-template <std::size_t programs, class Visit>
-void for_each_program(const Visit& visit) {
-    [&]<std::size_t... which>(std::index_sequence<which...>) {
-        (visit.template operator()<which>(), ...);
-    }
-    (std::make_index_sequence<programs>());
-}
 
 /// Graphs that are replayed one after another.
 using Graphs = std::vector<ReplayableGraph>;

@@ -13,6 +13,7 @@
 #include <totograph/exec/cuda/runtime/memory.hpp>
 #include <totograph/exec/cuda/runtime/stream.hpp>
 #include <totograph/forecast/cuda/graphs.hpp>
+#include <totograph/forecast/for_each_program.hpp>
 
 namespace totograph::cuda {
 

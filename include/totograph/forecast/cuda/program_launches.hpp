@@ -9,6 +9,7 @@
 #include <totograph/exec/cuda/runtime/execution.hpp>
 #include <totograph/exec/cuda/runtime/stream.hpp>
 #include <totograph/forecast/cuda/graphs.hpp>
+#include <totograph/forecast/for_each_program.hpp>
 
 namespace totograph::cuda {
 

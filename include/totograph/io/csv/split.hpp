@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
-#include <totograph/core/error.hpp>
 #include <totograph/io/csv/gap_words.hpp>
 #include <totograph/io/csv/options.hpp>
 #include <totograph/io/csv/source.hpp>
-#include <totograph/io/csv/writer.hpp>
-#include <totograph/io/text.hpp>
 
 namespace totograph::io {
 
