@@ -2,10 +2,13 @@
 #pragma once
 
 #include <totograph/core/shape.hpp>
+#include <totograph/graph/attention.hpp>
 #include <totograph/graph/recorder.hpp>
 #include <totograph/nn/attention.hpp>
 #include <totograph/nn/attention_block.hpp>
+#include <totograph/nn/block.hpp>
 #include <totograph/nn/linear.hpp>
+#include <totograph/nn/padded_heads.hpp>
 #include <totograph/nn/partial_rotary.hpp>
 #include <totograph/nn/rotary.hpp>
 
@@ -30,31 +33,55 @@ constexpr Tensor interleave_halves(Tensor rows, Index heads) {
 }
 
 /// `SeparateProjections` for a half-split rotary embedding: its queries and keys are rotated by `rotate` with the
-/// tables below.
+/// tables below. Heads come padded (`padded_heads.hpp`).
 template <AttentionSize size>
 struct HalfSplitProjections : SeparateProjections<size> {
     [[nodiscard]] constexpr QueryKeyValue record(Tensor x) const {
-        SeparateProjections<size> paired = *this;
-        interleave(paired.query, size.heads);
-        interleave(paired.key, size.kv_heads > 0 ? size.kv_heads : size.heads);
-        return paired.record(x);
+        constexpr Index kv_heads = size.kv_heads > 0 ? size.kv_heads : size.heads;
+        SeparateProjections<size> stored = *this;
+        apply(stored.query, [](Tensor rows) { return pad_head_rows(interleave_halves(rows, size.heads), size.heads); });
+        apply(stored.key, [](Tensor rows) { return pad_head_rows(interleave_halves(rows, kv_heads), kv_heads); });
+        apply(stored.value, [](Tensor rows) { return pad_head_rows(rows, kv_heads); });
+        return stored.record(x);
     }
 
 private:
-    template <class Projection>
-    static constexpr void interleave(Projection& projection, Index heads) {
-        projection.weight = interleave_halves(projection.weight, heads);
+    template <class Projection, class Change>
+    static constexpr void apply(Projection& projection, const Change& change) {
+        projection.weight = change(projection.weight);
         if constexpr (size.bias) {
-            projection.bias = interleave_halves(projection.bias, heads);
+            projection.bias = change(projection.bias);
         }
     }
 };
 
-/// Tables for heads whose halves are interleaved: pair j turns with frequency theta^(-2j / head_dim). `positions` is
-/// f32 and broadcasts to `[batch, 1, 1, positions, 1, 1]`.
+/// Multi-head attention with a half-split rotary embedding and padded heads: what it computes is that of the heads as
+/// they are in the checkpoint, whose scale it keeps.
+template <AttentionSize size>
+struct HalfSplitAttention : Attention<pad_heads(size), HalfSplitProjections<size>> {
+    static_assert(size.value_dim == 0, "totograph: heads are padded where values are as wide as keys.");
+    using Padded = Attention<pad_heads(size), HalfSplitProjections<size>>;
+    using Projections = HalfSplitProjections<size>;
+    /// As in the checkpoint.
+    using Output = typename Attention<size>::Output;
+
+    static constexpr Index rotated_dim = size.dim();  ///< Dimensions of a head that turn: those of the checkpoint.
+    static constexpr Index parameters = parameters_of<Projections, Output>;
+    static constexpr Index parameter_bytes = parameter_size * parameters;
+
+    constexpr HalfSplitAttention(const Projections& stored, const Output& back)
+        : Padded{stored, {}, usual_attention_scale(size.dim())} {
+        this->output.weight = pad_head_columns(back.weight, size.heads);
+        this->output.bias = back.bias;
+    }
+};
+
+/// Tables for heads whose halves are interleaved: pair j turns with frequency theta^(-2j / head_dim); dimensions from
+/// `head_dim` on, of a padded head, pass. `positions` is f32 and broadcasts to `[batch, 1, 1, positions, 1, 1]`.
 template <Index head_dim, Index theta = 10000>
 constexpr RotaryTables half_split_tables(Tensor positions) {
-    constexpr PartialRotarySize size{.head_dim = head_dim, .rotated = head_dim, .theta = theta, .use_xpos = false};
+    constexpr PartialRotarySize size{
+        .head_dim = padded_head_dim(head_dim), .rotated = head_dim, .theta = theta, .use_xpos = false};
     return partial_rotary_tables<size>(positions, positions);
 }
 

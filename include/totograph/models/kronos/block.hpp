@@ -29,7 +29,7 @@ struct Block {
     static constexpr nn::SwiGluSize feed_forward_size{.width = size.width, .hidden = size.hidden, .bias = false};
     using Norm = nn::RmsNorm<nn::RmsNormSize{.width = size.width}>;
     using Projections = nn::HalfSplitProjections<attention_size>;
-    using Attention = nn::Attention<attention_size, Projections>;
+    using Attention = nn::HalfSplitAttention<attention_size>;
     using Gate = nn::SeparateGate<feed_forward_size>;
     using FeedForward = nn::SwiGlu<feed_forward_size, Gate>;
     using Layer = nn::TransformerLayer<Norm, Attention, FeedForward>;
@@ -45,7 +45,7 @@ struct Block {
                         read(typename Gate::Projection{}, ".ffn.w3"_name)};
         return {
             .norm1 = Norm(r, prefix + ".norm1.weight"_name, KronosConfig::norm_epsilon, number),
-            .attention = {projections, read(typename Attention::Output{}, ".self_attn.out_proj"_name)},
+            .attention = Attention(projections, read(typename Attention::Output{}, ".self_attn.out_proj"_name)),
             .norm2 = Norm(r, prefix + ".norm2.weight"_name, KronosConfig::norm_epsilon, number),
             .feed_forward = {gate, read(typename FeedForward::Down{}, ".ffn.w2"_name)},
         };
@@ -57,7 +57,7 @@ template <class Attention>
 class Rotation {
 public:
     /// `positions` is f32 and broadcasts to `[batch, 1, 1, positions, 1, 1]`.
-    constexpr explicit Rotation(Tensor positions) : tables_(nn::half_split_tables<Attention::head_dim>(positions)) {}
+    constexpr explicit Rotation(Tensor positions) : tables_(nn::half_split_tables<Attention::rotated_dim>(positions)) {}
     /// Positions from 0 on.
     constexpr Rotation(Recorder& r, Index count) : Rotation(reshape(r.iota(count), {count, 1, 1})) {}
 

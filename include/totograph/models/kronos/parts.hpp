@@ -11,6 +11,7 @@
 #include <totograph/models/kronos/calendar.hpp>
 #include <totograph/models/kronos/config.hpp>
 #include <totograph/nn/kv_cache.hpp>
+#include <totograph/nn/padded_heads.hpp>
 
 namespace totograph::kronos {
 
@@ -50,14 +51,26 @@ struct Parts {
     static constexpr Index decoded =
         rolls ? horizon - 1 : std::min(horizon - 1, std::max(Index{0}, config.max_context - context));
 
-    /// Keys and values: of the context, and of each path.
-    using Prefix = nn::KvCache<nn::KvCacheSize{
-        .batch = sizes.batch, .samples = 1, .variates = 1, .capacity = window, .width = config.predictor.d_model}>;
-    using Suffix = nn::KvCache<nn::KvCacheSize{.batch = sizes.batch,
-                                               .samples = sizes.samples,
-                                               .variates = 1,
-                                               .capacity = std::max(Index{1}, decoded),
-                                               .width = config.predictor.d_model}>;
+private:
+    template <Index width>
+    using OfContext = nn::KvCache<nn::KvCacheSize{
+        .batch = sizes.batch, .samples = 1, .variates = 1, .capacity = window, .width = width}>;
+    template <Index width>
+    using OfPaths = nn::KvCache<nn::KvCacheSize{.batch = sizes.batch,
+                                                .samples = sizes.samples,
+                                                .variates = 1,
+                                                .capacity = std::max(Index{1}, decoded),
+                                                .width = width}>;
+    static constexpr Index key_width =
+        config.predictor.n_heads * nn::padded_head_dim(config.predictor.d_model / config.predictor.n_heads);
+
+public:
+    /// Keys and values of the layers, whose heads are padded: of the context, and of each path.
+    using Prefix = OfContext<key_width>;
+    using Suffix = OfPaths<key_width>;
+    /// Those of the dependency layer, whose heads are not.
+    using DependencyPrefix = OfContext<config.predictor.d_model>;
+    using DependencySuffix = OfPaths<config.predictor.d_model>;
 
     static constexpr void tap(std::string_view name, Tensor x, LayerIndex layer = {}) {
         if constexpr (is_inspected) {

@@ -64,7 +64,7 @@ struct Prefill {
         const Tensor context = Predictor::norm(layers(r, embed(in, ids, seen), seen));
         Parts::tap("tap.context", context);
         const nn::QueryKeyValue of_dependency = Predictor::dependency_keys(context);
-        typename Parts::Prefix dependency(r, states::dependency_prefix);
+        typename Parts::DependencyPrefix dependency(r, states::dependency_prefix);
         dependency.fill({}, of_dependency.key, of_dependency.value);
         const nn::KeysAndValues keys{dependency.keys({}), dependency.values({}), seen};
         NextCandle<Parts>(in).record(take(context, 3, seen - 1.0), in.number(0), [&](Tensor query) {
@@ -147,8 +147,8 @@ struct Decode {
             });
         });
         const Tensor context = Predictor::norm(x);
-        const typename Parts::Prefix before(r, states::dependency_prefix);
-        typename Parts::Suffix after(r, states::dependency_suffix);
+        const typename Parts::DependencyPrefix before(r, states::dependency_prefix);
+        typename Parts::DependencySuffix after(r, states::dependency_suffix);
         const nn::QueryKeyValue of_dependency = Predictor::dependency_keys(context);
         after.append({}, of_dependency.key, of_dependency.value);
         NextCandle<Parts>(in).record(context, in.step(), [&](Tensor query) {
