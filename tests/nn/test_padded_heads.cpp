@@ -21,7 +21,7 @@ constexpr Index padded = 32;
 constexpr Index in = 3;
 
 static_assert(nn::padded_head_dim(52) == 64);
-static_assert(nn::padded_head_dim(208) == 224);
+static_assert(nn::padded_head_dim(208) == 256);
 static_assert(nn::padded_head_dim(head_dim) == padded);
 static_assert(nn::padded_head_dim(64) == 64, "What fills tiles stays as it is.");
 static_assert(nn::padded_head_dim(48) == 48, "A third more work is too much.");

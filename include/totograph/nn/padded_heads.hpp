@@ -11,10 +11,11 @@
 
 namespace totograph::nn {
 
-/// The width in which heads of `head_dim` dimensions are computed: the next multiple of 32, whose rows begin at
-/// multiples of 16 bytes and fill tiles of tensor cores, where it is wider by a quarter at most.
+/// The width in which heads of `head_dim` dimensions are computed: the next multiple of 32 (of 64 beyond 128), where it
+/// is wider by a quarter at most. Its rows begin at multiples of 16 bytes, fill tiles of tensor cores, and divide among
+/// the lanes that read one.
 constexpr Index padded_head_dim(Index head_dim) {
-    constexpr Index step = 32;
+    const Index step = head_dim > 128 ? 64 : 32;
     const Index padded = divide_rounding_up(head_dim, step) * step;
     return 4 * (padded - head_dim) <= head_dim ? padded : head_dim;
 }

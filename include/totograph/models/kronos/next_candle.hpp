@@ -22,7 +22,7 @@ public:
 
     /// @param context  the normed row of the newest candle, `[batch, 1 or samples, 1, 1, d_model]`
     /// @param step     how many candles were drawn before, i32 `[1]`
-    /// @param attend   from the dependency layer's queries, `[batch, samples, 1, 1, d_model]`, to what they find
+    /// @param attend   from the dependency layer's queries, `[batch, samples, 1, 1, heads * width]`, to what they find
     template <class Attend>
     constexpr void record(Tensor context, Tensor step, const Attend& attend) const {
         using Predictor = kronos::Predictor<Parts>;

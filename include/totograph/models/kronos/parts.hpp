@@ -61,16 +61,19 @@ private:
                                                 .variates = 1,
                                                 .capacity = std::max(Index{1}, decoded),
                                                 .width = width}>;
-    static constexpr Index key_width =
-        config.predictor.n_heads * nn::padded_head_dim(config.predictor.d_model / config.predictor.n_heads);
+    static constexpr Index width_of(Index heads) {
+        return heads * nn::padded_head_dim(config.predictor.d_model / heads);
+    }
+    static constexpr Index key_width = width_of(config.predictor.n_heads);
+    static constexpr Index dependency_width = width_of(PredictorConfig::dependency_heads);
 
 public:
-    /// Keys and values of the layers, whose heads are padded: of the context, and of each path.
+    /// Keys and values of the layers, of padded heads: of the context, and of each path.
     using Prefix = OfContext<key_width>;
     using Suffix = OfPaths<key_width>;
-    /// Those of the dependency layer, whose heads are not.
-    using DependencyPrefix = OfContext<config.predictor.d_model>;
-    using DependencySuffix = OfPaths<config.predictor.d_model>;
+    /// Those of the dependency layer.
+    using DependencyPrefix = OfContext<dependency_width>;
+    using DependencySuffix = OfPaths<dependency_width>;
 
     static constexpr void tap(std::string_view name, Tensor x, LayerIndex layer = {}) {
         if constexpr (is_inspected) {

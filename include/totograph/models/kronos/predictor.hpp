@@ -12,6 +12,7 @@
 #include <totograph/nn/attention.hpp>
 #include <totograph/nn/linear.hpp>
 #include <totograph/nn/name.hpp>
+#include <totograph/nn/padded_heads.hpp>
 #include <totograph/nn/rms_norm.hpp>
 
 namespace totograph::kronos {
@@ -71,25 +72,33 @@ public:
             .record(context);
     }
 
-    /// Keys and values by which the dependency layer sees a candle. They have no position: it sees them unrotated.
+    /// Keys and values by which the dependency layer sees a candle, of padded heads. They have no position: it sees
+    /// them unrotated.
     static constexpr nn::QueryKeyValue dependency_keys(Tensor context) {
         Recorder& r = context.recorder();
-        const Tensor key = Square(r, "dep_layer.cross_attn.k_proj"_name).record(context);
-        return {key, key, Square(r, "dep_layer.cross_attn.v_proj"_name).record(context)};
+        const Tensor key = dependency_rows(Square(r, "dep_layer.cross_attn.k_proj"_name)).record(context);
+        return {key, key, dependency_rows(Square(r, "dep_layer.cross_attn.v_proj"_name)).record(context)};
     }
     /// The query of an id that was drawn, of its embedding as it is.
     static constexpr Tensor dependency_query(Tensor s1) {
         Recorder& r = s1.recorder();
-        const Square query(r, "dep_layer.cross_attn.q_proj"_name);
+        const auto query = dependency_rows(Square(r, "dep_layer.cross_attn.q_proj"_name));
         return embedding(compose_weights(s1_rows(r), permute(query.weight, {1, 0})) + query.bias, s1);
     }
     static constexpr nn::AttentionOptions dependency_options() {
-        return {.heads = PredictorConfig::dependency_heads, .is_causal = false, .queries = QueryPlaces::last};
+        return {.heads = dependency_heads,
+                .scale = usual_attention_scale(width / dependency_heads),
+                .is_causal = false,
+                .queries = QueryPlaces::last};
     }
     /// Logits of the second id: `context` is that of the newest candle, `attended` what the query above has found.
     static constexpr Tensor s2_logits(Tensor context, Tensor attended) {
         Recorder& r = context.recorder();
-        const Tensor out = Square(r, "dep_layer.cross_attn.out_proj"_name).record(attended);
+        const Square stored(r, "dep_layer.cross_attn.out_proj"_name);
+        nn::Linear<nn::LinearSize{.in = padded_width, .out = width}> output;
+        output.weight = nn::pad_head_columns(stored.weight, dependency_heads);
+        output.bias = stored.bias;
+        const Tensor out = output.record(attended);
         Parts::tap("tap.dependency", out);
         const Norm norm(r, "dep_layer.norm.weight"_name, KronosConfig::norm_epsilon);
         return nn::Linear<nn::LinearSize{.in = width, .out = config.s2_ids()}>(r, "head.proj_s2"_name)
@@ -99,6 +108,16 @@ public:
 private:
     using Norm = nn::RmsNorm<nn::RmsNormSize{.width = width}>;
     using Square = nn::Linear<nn::LinearSize{.in = width, .out = width}>;
+    static constexpr Index dependency_heads = PredictorConfig::dependency_heads;
+    static constexpr Index padded_width = dependency_heads * nn::padded_head_dim(width / dependency_heads);
+
+    /// A projection to the dependency layer's heads, padded.
+    static constexpr auto dependency_rows(const Square& stored) {
+        nn::Linear<nn::LinearSize{.in = width, .out = padded_width}> padded;
+        padded.weight = nn::pad_head_rows(stored.weight, dependency_heads);
+        padded.bias = nn::pad_head_rows(stored.bias, dependency_heads);
+        return padded;
+    }
 
     static constexpr Tensor s1_rows(Recorder& r) {
         return r.weight("embedding.emb_s1.weight", {config.s1_ids(), width});

@@ -27,22 +27,26 @@ constexpr bool query_takes_block() {
     return select_attention(K::kernel, K::is_aligned, Precision::f32, least_device) == AttentionKernel::block;
 }
 
-/// How a block shares the keys of a query: a key four lanes, a quarter of its dimensions each; two keys at a time.
+/// How a block shares the keys of a query: a key four lanes, or eight, an equal part of its dimensions each; two keys
+/// at a time.
 template <class K>
 struct BlockShare {
     using Key = typename K::Key;
-    static constexpr int width = AttentionSizes<K>::head_dim / 4;  ///< Dimensions of a lane.
+    static constexpr auto key_lanes = static_cast<int>(block_key_lanes(AttentionSizes<K>::head_dim));
+    static constexpr int width = AttentionSizes<K>::head_dim / key_lanes;  ///< Dimensions of a lane.
     static constexpr int lanes = 16 / static_cast<int>(sizeof(Key));
     static constexpr int packs = width / lanes;
-    static constexpr int keys_of_block = block_threads / 4;
+    static constexpr int keys_of_block = block_threads / key_lanes;
     static constexpr int together = 2;
     /// Keys that a block takes at a time.
     static constexpr int keys_at_once = together * keys_of_block;
 
-    static __device__ __forceinline__ int first_dimension() { return static_cast<int>(threadIdx.x) % 4 * width; }
+    static __device__ __forceinline__ int first_dimension() {
+        return static_cast<int>(threadIdx.x) % key_lanes * width;
+    }
     /// The number of this thread's `i`th key.
     static __device__ __forceinline__ int number_of(int first, int i) {
-        return first + i * keys_of_block + static_cast<int>(threadIdx.x) / 4;
+        return first + i * keys_of_block + static_cast<int>(threadIdx.x) / key_lanes;
     }
 };
 
@@ -123,7 +127,7 @@ public:
     __device__ __forceinline__ void store(Partial& partial) {
         float warp_largest = largest_;
 #pragma unroll
-        for (int distance = 4; distance < warp_size; distance *= 2) {
+        for (int distance = Share::key_lanes; distance < warp_size; distance *= 2) {
             warp_largest = fmaxf(warp_largest, __shfl_xor_sync(0xffffffffU, warp_largest, distance));
         }
         const float shrink = total_ == 0 ? 0.0F : expf(largest_ - warp_largest);
@@ -133,14 +137,14 @@ public:
             accumulators_[i] *= shrink;
         }
 #pragma unroll
-        for (int distance = 4; distance < warp_size; distance *= 2) {
+        for (int distance = Share::key_lanes; distance < warp_size; distance *= 2) {
             total_ += __shfl_xor_sync(0xffffffffU, total_, distance);
 #pragma unroll
             for (int i = 0; i < width; ++i) {
                 accumulators_[i] += __shfl_xor_sync(0xffffffffU, accumulators_[i], distance);
             }
         }
-        if (threadIdx.x % warp_size < 4) {
+        if (threadIdx.x % warp_size < Share::key_lanes) {
             partial.largest = warp_largest;
             partial.total = total_;
 #pragma unroll
@@ -179,8 +183,10 @@ private:
                 score += query_.lane[pack * lanes + j] * some.lane[j];
             }
         }
-        score += __shfl_xor_sync(0xffffffffU, score, 1);
-        score += __shfl_xor_sync(0xffffffffU, score, 2);
+#pragma unroll
+        for (int distance = 1; distance < Share::key_lanes; distance *= 2) {
+            score += __shfl_xor_sync(0xffffffffU, score, distance);
+        }
         return score;
     }
 
@@ -212,6 +218,7 @@ template <class K, class KeysAt>
 __device__ __forceinline__ void attend_by_block(const KernelCall& call, KeysAt&& keys_at) {
     using S = AttentionSizes<K>;
     using Attention = BlockAttention<K>;
+    static_assert(S::head_dim <= block_threads, "A thread a dimension of the result.");
     __shared__ typename Attention::Partial partial[Attention::warps];
     const auto* query = call.operands[0].get<typename K::Query>(positions_of<K>(call));
     auto* out = call.output.get<Output<K>>(positions_of<K>(call));

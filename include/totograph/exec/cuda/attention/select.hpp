@@ -40,9 +40,12 @@ struct AttentionLimits {
     static constexpr Index block_most_queries = 512;
     /// With fewer keys the warps of a block have nothing to share; one more where a tile has several queries to offer.
     static constexpr Index block_fewest_keys = 8;
-    static constexpr Index block_head_unit = 32;  ///< Four lanes read a key, eight elements of 16 bits each.
-    static constexpr Index most_head_dim = 128;   ///< Registers of a thread hold its part of an output row.
-    static constexpr Index tile_head_unit = 16;   ///< k of a tensor core instruction in bf16.
+    static constexpr Index block_key_lanes = 4;       ///< Lanes that read a key in a block.
+    static constexpr Index block_wide_key_lanes = 8;  ///< Of wide heads, which tiles cannot hold.
+    static constexpr Index block_lane_unit = 8;       ///< Elements of 16 bits that a lane reads at once.
+    static constexpr Index most_head_dim = 128;       ///< Registers of a thread hold its part of an output row.
+    static constexpr Index most_wide_head_dim = 256;  ///< The same, of twice the lanes.
+    static constexpr Index tile_head_unit = 16;       ///< k of a tensor core instruction in bf16.
     /// In tf32 a thread holds twice the registers of keys and queries: with 80 it spills 520 bytes, in bf16 336 (nvcc
     /// 13.0, `-Xptxas=-v`, `sm_90a`). Wider heads were not measured.
     static constexpr Index tile_most_head_dim_tf32 = 80;
@@ -50,6 +53,19 @@ struct AttentionLimits {
     static constexpr Index tile_queries = 64;      ///< Of a block.
     static constexpr Index tile_row_padding = 16;  ///< Bytes after each row in shared memory.
 };
+
+/// Lanes of a block that read one key together.
+constexpr Index block_key_lanes(Index head_dim) {
+    using Limits = AttentionLimits;
+    return head_dim > Limits::most_head_dim ? Limits::block_wide_key_lanes : Limits::block_key_lanes;
+}
+
+/// Whether blocks know heads of this width.
+constexpr bool fits_block(Index head_dim) {
+    using Limits = AttentionLimits;
+    return head_dim % (block_key_lanes(head_dim) * Limits::block_lane_unit) == 0 &&
+           head_dim <= Limits::most_wide_head_dim;
+}
 
 /// Keys that one query of an attention may attend to.
 constexpr Index keys_of(const Kernel& kernel) {
@@ -107,8 +123,9 @@ constexpr AttentionKernel select_attention(const Kernel& kernel, bool is_aligned
     const bool has_one_width = attention.value_dim == attention.head_dim;
     // In a decode step a tile would have one query (`bench_cuda`, `one_patch` in bf16: 0.212 ms, with tiles 0.225).
     const Index fewest_keys = Limits::block_fewest_keys + (attention.is_decode(kernel.iteration[3]) ? 0 : 1);
-    if (queries <= Limits::block_most_queries && keys_of(kernel) >= fewest_keys && is_aligned &&
-        head_dim % Limits::block_head_unit == 0 && head_dim <= Limits::most_head_dim && has_one_width) {
+    const bool is_wide = head_dim > Limits::most_head_dim;  // of many queries, too: a warp reads keys far apart
+    if ((queries <= Limits::block_most_queries || is_wide) && keys_of(kernel) >= fewest_keys && is_aligned &&
+        fits_block(head_dim) && has_one_width) {
         return AttentionKernel::block;
     }
     const Index tile_most_head_dim =
