@@ -260,6 +260,10 @@ constexpr AttentionSize suffixes_of(Index head_dim, Index positions = 37) {
 }
 inline constexpr AttentionSize one_sample{
     .series = 2, .samples = 1, .variates = 40, .positions = 70, .heads = 16, .head_dim = 48};
+inline constexpr AttentionSize wide_heads{
+    .series = 2, .samples = 3, .variates = 2, .positions = 90, .heads = 2, .head_dim = 256};
+inline constexpr AttentionSize many_wide_heads{
+    .series = 2, .samples = 35, .variates = 2, .positions = 20, .heads = 4, .head_dim = 192};
 inline constexpr AttentionSize last{
     .series = 2, .samples = 1, .variates = 3, .positions = 130, .heads = 4, .head_dim = 64};
 inline constexpr AttentionSize narrow_causal{

@@ -119,7 +119,9 @@ using CachedAttentionRows =
                Row<"cached attention, no suffix", Cached<large_cached, true, 0>>,
                Row<"cached attention, own, large", Cached<large_cached, false, 5>>,
                Row<"cached attention, parts of longer rows", CachedInLongerRows<suffixes_of(32)>>,
-               Row<"cached attention, one sample, many queries", Cached<one_sample, true, 5>>>;
+               Row<"cached attention, one sample, many queries", Cached<one_sample, true, 5>>,
+               Row<"cached attention, wide heads", Cached<wide_heads, true, 4>>,
+               Row<"cached attention, wide heads, own, many queries", Cached<many_wide_heads, false, 5>>>;
 
 /// All that an attention can be asked for: grouped queries, scales, masks, blocks, heads of any width.
 using AttentionOptionRows = std::tuple<Row<"attentions, the first half", tg::test::EverySecondAttention<0>>,
@@ -135,7 +137,8 @@ using FilledCacheRows =
                Row<"caches filled by GEMMs, heads of 80", FilledCaches<suffixes_of(80), 2>>,
                Row<"caches filled by GEMMs, heads of 96", FilledCaches<suffixes_of(96), 3>>,
                Row<"caches filled by GEMMs, heads of 112", FilledCaches<suffixes_of(112), 3>>,
-               Row<"caches filled by GEMMs, heads of 128", FilledCaches<suffixes_of(128), 3>>>;
+               Row<"caches filled by GEMMs, heads of 128", FilledCaches<suffixes_of(128), 3>>,
+               Row<"caches filled by GEMMs, heads of 256", FilledCaches<suffixes_of(256), 3>>>;
 
 /// The states of the model of a row after a run on the CPU, by the row's name.
 std::vector<StateContent> eager_states_of_gemms(std::string_view name);

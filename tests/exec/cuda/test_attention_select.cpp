@@ -71,6 +71,18 @@ TEST_CASE("few queries with many keys take a block each") {
     CHECK(chosen(decode(1, 1, 64)) == AttentionKernel::block);
 }
 
+TEST_CASE("heads too wide for tiles take blocks, however many queries there are") {
+    for (const Precision precision : {Precision::f32, Precision::tf32, Precision::bf16}) {
+        CHECK(chosen(decode(256, 7, 256), precision) == AttentionKernel::block);
+        CHECK(chosen(prefill(1, 9, 192), precision) == AttentionKernel::block);
+        CHECK(chosen(prefill(7, 64, 192), precision) == AttentionKernel::block);
+    }
+    // Eight lanes read a key, eight elements each.
+    CHECK(chosen(decode(1, 1, 160)) == AttentionKernel::warp);
+    CHECK(chosen(decode(1, 1, 320)) == AttentionKernel::warp);
+    CHECK(chosen(decode(256, 7, 256), Precision::bf16, false) == AttentionKernel::warp);
+}
+
 TEST_CASE("the attentions of a forecast of 256 samples of 7 variates") {
     Kernel variates = prefill(7, 64, 64);
     variates.attention.axis = AttentionAxis::variates;
