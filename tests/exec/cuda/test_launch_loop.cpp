@@ -183,7 +183,7 @@ TEST_CASE("a loop launches what its layers do, written out") {
         check_launches<Program<Stack<12, 1792>>, false>();
     }
     SUBCASE("skinny") {
-        check_launches<Program<Stack<48, 8>>, true>();
+        check_launches<Program<Stack<13, 8>>, true>();
     }
     SUBCASE("of two layers") {
         check_launches<Program<Alternating>, true>();
