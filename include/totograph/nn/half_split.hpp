@@ -58,4 +58,26 @@ constexpr RotaryTables half_split_tables(Tensor positions) {
     return partial_rotary_tables<size>(positions, positions);
 }
 
+/// Queries and keys of an attention with `HalfSplitProjections`, rotated for their positions.
+template <class Attention, Index theta = 10000>
+class HalfSplitRotation {
+public:
+    /// `positions` is f32 and broadcasts to `[batch, 1, 1, positions, 1, 1]`.
+    constexpr explicit HalfSplitRotation(Tensor positions)
+        : tables_(half_split_tables<Attention::head_dim, theta>(positions)) {}
+    /// Positions from 0 on.
+    constexpr HalfSplitRotation(Recorder& r, Index count) : HalfSplitRotation(reshape(r.iota(count), {count, 1, 1})) {}
+
+    [[nodiscard]] constexpr QueryKeyValue apply(const QueryKeyValue& x) const {
+        const Tensor query = rotate(x.query, tables_.query_cosine, tables_.query_sine);
+        return {query, rotate(x.key, tables_.key_cosine, tables_.key_sine), x.value};
+    }
+
+    /// Cosines and sines, each frequency twice, side by side.
+    [[nodiscard]] constexpr const RotaryTables& tables() const { return tables_; }
+
+private:
+    RotaryTables tables_;
+};
+
 }  // namespace totograph::nn
