@@ -54,6 +54,9 @@ public:
             }
             check_step("step_logits", floats("tap.step_logits"), tensors_["step_logits"], vocabulary, step);
         });
+        if constexpr (Schedule::sees) {
+            check_vision();
+        }
         check_cache("first", 0);
         check_cache("last", config.lm.lm_n_blocks - 1);
         const auto expected = tensors_.read<std::int32_t>("decoded_ids");
@@ -129,9 +132,6 @@ private:
         }
         (std::make_index_sequence<Schedule::count>());
         CHECK(step == horizon);
-        if constexpr (Schedule::sees) {
-            check_vision();
-        }
     }
 
     [[nodiscard]] std::vector<float> floats(const std::string& name, int layer = -1) {

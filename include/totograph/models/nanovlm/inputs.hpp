@@ -39,10 +39,17 @@ public:
         return r_->state(states::pixels, {Parts::config.images, 3, vit.vit_img_size, vit.vit_img_size});
     }
 
+    /// As the reference has it: of the `top_k` largest logits those stay up to which the softmax comes to `top_p`, and
+    /// the temperature divides these.
     [[nodiscard]] constexpr CategoricalFilter filter() const {
         const Tensor temperature = r_->state(states::temperature, {1});
         const Tensor top_k = r_->state(states::top_k, {1}, DType::i32);
-        return {temperature, top_k, r_->state(states::top_p, {1})};
+        const Tensor top_p = r_->state(states::top_p, {1});
+        return {.temperature = temperature,
+                .top_k = top_k,
+                .top_p = top_p,
+                .temperature_last = true,
+                .drops_crossing = true};
     }
     /// What names the draws of a step.
     [[nodiscard]] constexpr DrawNames draw_names(Tensor step) const {
