@@ -35,8 +35,8 @@ public:
         return r_->state(states::image_rows, {Parts::config.image_rows(), Parts::width});
     }
     [[nodiscard]] constexpr Tensor pixels() const {
-        constexpr VisionConfig vit = Parts::config.vit;
-        return r_->state(states::pixels, {Parts::config.images, 3, vit.vit_img_size, vit.vit_img_size});
+        constexpr Index size = Parts::config.vit.vit_img_size;
+        return r_->state(states::pixels, Shape{Parts::config.images, 3, size, size});
     }
 
     /// As the reference has it: of the `top_k` largest logits those stay up to which the softmax comes to `top_p`, and

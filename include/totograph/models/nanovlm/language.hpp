@@ -41,7 +41,17 @@ public:
         return nn::RmsNorm<nn::RmsNormSize{.width = width}>(x.recorder(), "decoder.norm.weight"_name, config.lm_rms_eps)
             .record(x);
     }
-    static constexpr Tensor logits(Tensor normed) { return linear(normed, head(normed.recorder())); }
+    static constexpr Tensor logits(Tensor normed) {
+        // Kernels compute groups of eight columns: a vocabulary that is none gets columns of zeros, which are cut off.
+        constexpr Index columns = divide_rounding_up(config.lm_vocab_size, Index{8}) * 8;
+        Recorder& r = normed.recorder();
+        if constexpr (columns == config.lm_vocab_size) {
+            return linear(normed, head(r));
+        } else {
+            const Tensor zeros = expand(r.constant(0), Shape{columns - config.lm_vocab_size, width});
+            return slice(linear(normed, concatenate(head(r), zeros, 0)), -1, 0, config.lm_vocab_size);
+        }
+    }
 
     /// Positions as the rotary embedding sees them. Beyond `lm_max_position_embeddings` the reference divides all
     /// frequencies by how many times that many positions the call has, be it a prompt or one more token.
