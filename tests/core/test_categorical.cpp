@@ -105,18 +105,18 @@ TEST_CASE("nanoVLM's filter: what crosses the share goes, the largest stays, and
         std::iota(order.begin(), order.end(), std::size_t{0});
         std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return logits[a] > logits[b]; });
         order.resize(std::min(order.size(), static_cast<std::size_t>(options.top_k)));
-        const auto exponential = [&](std::size_t id, double by) { return std::exp(double{logits[id]} / by); };
+        const auto power = [&](std::size_t id, double by) { return std::exp(double{logits[id]} / by); };
         double total = 0;
         for (const std::size_t id : order) {
-            total += exponential(id, 1);
+            total += power(id, 1);
         }
         std::vector<double> shares(logits.size(), 0.0);
         double cumulative = 0;
         double drawn = 0;
         for (std::size_t i = 0; i < order.size(); ++i) {
-            cumulative += exponential(order[i], 1) / total;
+            cumulative += power(order[i], 1) / total;
             if (i == 0 || cumulative <= double{options.top_p}) {
-                shares[order[i]] = exponential(order[i], options.temperature);
+                shares[order[i]] = power(order[i], options.temperature);
                 drawn += shares[order[i]];
             }
         }
