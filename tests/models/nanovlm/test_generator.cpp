@@ -136,6 +136,15 @@ TEST_CASE("fewer new tokens are the first of more") {
     CHECK(of(one.tokens()) == Ids{more.tokens()[0]});
 }
 
+TEST_CASE("a prompt without images has the tokens of a model without, whatever was seen before") {
+    const Prompts given;
+    const Ids ids{5, 9, 30, 7};
+    (void)greedy().generate(given.prompts[1]);
+    const Generated beside = greedy().generate(Prompt{ids}, {.new_tokens = 5, .end_token = {}});
+    const Generated alone = drawing().generate(Prompt{ids}, {.end_token = {}, .top_k = 1});
+    CHECK(of(beside.tokens()) == of(alone.tokens()));
+}
+
 TEST_CASE("draws have the names of their seed, prompt and sample, whatever is beside them") {
     const Ids first{5, 9, 30, 7};
     const Ids second{11, 4, 8, 6, 22, 17, 9};

@@ -88,12 +88,15 @@ private:
     void add_part(std::span<const Prompt> prompts, Index first, Index new_tokens, const GenerateOptions& call,
                   std::vector<std::int32_t>& tokens) {
         const PromptBatch batch(prompts, call);
+        const bool has_images =
+            std::any_of(prompts.begin(), prompts.end(), [](const Prompt& prompt) { return !prompt.pixels.empty(); });
         if constexpr (config.images > 0) {
             forecaster_.write_state(states::pixels, batch.pixels(config));
         }
         const Series series = batch.series(first);
         if constexpr (runs_by_token) {
-            const std::vector<float> drawn = run_by_token(series, new_tokens, call);  // [prompts, samples, horizon]
+            const std::vector<float> drawn =
+                run_by_token(series, has_images, new_tokens, call);  // [prompts, samples, horizon]
             for (Index row = 0; row < series.batch * samples; ++row) {
                 const auto begin = drawn.begin() + row * bucket.horizon;
                 std::transform(begin, begin + new_tokens, std::back_inserter(tokens), as_token);
@@ -112,14 +115,18 @@ private:
 
     static std::int32_t as_token(float id) { return static_cast<std::int32_t>(id); }
 
-    /// Runs the programs until all texts have ended.
-    std::vector<float> run_by_token(const Series& series, Index new_tokens, const GenerateOptions& call) {
+    /// Runs the programs until all texts have ended; without images not the vision encoder, whose rows nobody reads
+    /// then.
+    std::vector<float> run_by_token(const Series& series, [[maybe_unused]] bool has_images, Index new_tokens,
+                                    const GenerateOptions& call) {
         using Schedule = typename FamilyOf<Model>::template Schedule<bucket>;
         forecaster_.fill(
             series, {.batch = series.batch, .context = series.steps, .horizon = new_tokens, .samples = bucket.samples},
             call.seed);
         if constexpr (Schedule::sees) {
-            forecaster_.template run<0>();
+            if (has_images) {
+                forecaster_.template run<0>();
+            }
         }
         forecaster_.template run<Schedule::prefill>();
         std::vector<bool> has_ended(static_cast<std::size_t>(series.batch * samples));
