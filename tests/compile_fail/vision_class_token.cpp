@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: totograph: a vision encoder with a class token gives one row an image, which the projector of a nanoVLM cannot
+// expect: totograph: a vision encoder with a class token gives one row an image
 #include <totograph/models/nanovlm/config.hpp>
 
 using namespace totograph::nanovlm;
