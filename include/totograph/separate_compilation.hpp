@@ -118,6 +118,7 @@
 #include <totograph/io/time/impl/regular_rows.hpp>
 #include <totograph/io/time/impl/time_step.hpp>
 #include <totograph/io/time/impl/timestamp.hpp>
+#include <totograph/models/nanovlm/impl/prompts.hpp>
 #include <totograph/serve/backends/impl/backend_registry.hpp>
 #include <totograph/serve/backends/impl/cpu_backend.hpp>
 #include <totograph/serve/explain/impl/cpu_explanation.hpp>

@@ -24,6 +24,7 @@
 #include <totograph/io/checkpoint/safetensors.hpp>
 #include <totograph/models/kronos/candle_forecaster.hpp>
 #include <totograph/models/kronos/load.hpp>
+#include <totograph/models/nanovlm/generator.hpp>
 #include <totograph/models/toto1/family.hpp>
 #include <totograph/models/toto2/family.hpp>
 #include <totograph/models/toto2/session.hpp>

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -95,6 +96,65 @@ TEST_CASE("ties with the last of the k largest stay, of the share only as many a
     // Their shares are .164, .447, .164, .164 and .060: before the second of the equal ones is .611, before the third
     // .775.
     CHECK(by_share == std::array{true, true, true, false, false});
+}
+
+TEST_CASE("nanoVLM's filter: what crosses the share goes, the largest stays, and the temperature comes last") {
+    // Its shares, in double, from logits in descending order; no two are equal.
+    const auto shares_of = [](const std::vector<float>& logits, const CategoricalOptions& options) {
+        std::vector<std::size_t> order(logits.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return logits[a] > logits[b]; });
+        order.resize(std::min(order.size(), static_cast<std::size_t>(options.top_k)));
+        const auto power = [&](std::size_t id, double by) { return std::exp(double{logits[id]} / by); };
+        double total = 0;
+        for (const std::size_t id : order) {
+            total += power(id, 1);
+        }
+        std::vector<double> shares(logits.size(), 0.0);
+        double cumulative = 0;
+        double drawn = 0;
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            cumulative += power(order[i], 1) / total;
+            if (i == 0 || cumulative <= double{options.top_p}) {
+                shares[order[i]] = power(order[i], options.temperature);
+                drawn += shares[order[i]];
+            }
+        }
+        for (double& share : shares) {
+            share /= drawn;
+        }
+        return shares;
+    };
+    constexpr std::uint32_t words = 4096;
+    constexpr std::size_t vocabulary = 40;
+    const std::vector<double> all = torch_values("logits");
+    for (const CategoricalOptions& options :
+         {CategoricalOptions{40, 0.9F, true, 0.5F}, CategoricalOptions{5, 0.9F, true, 0.5F},
+          CategoricalOptions{40, 0.01F, true, 2.0F}, CategoricalOptions{7, 0.6F, true, 1.0F},
+          CategoricalOptions{3, 1.0F, true, 1.5F}}) {
+        for (std::size_t row = 0; row < all.size() / vocabulary; ++row) {
+            CAPTURE(options.top_k);
+            CAPTURE(options.top_p);
+            CAPTURE(row);
+            std::vector<float> logits(vocabulary);
+            for (std::size_t id = 0; id < vocabulary; ++id) {
+                // Apart by more than rounding, also where the file has equal ones.
+                logits[id] = static_cast<float>(all[row * vocabulary + id]) + 1e-3F * static_cast<float>(id);
+            }
+            std::vector<double> found(vocabulary, 0.0);
+            for (std::uint32_t i = 0; i < words; ++i) {
+                const std::int32_t id = draw(logits, options, i * (0xffffffffU / words) + 0xffffffffU / words / 2);
+                REQUIRE(id >= 0);
+                found[static_cast<std::size_t>(id)] += 1;
+            }
+            const std::vector<double> shares = shares_of(logits, options);
+            for (std::size_t id = 0; id < vocabulary; ++id) {
+                CAPTURE(id);
+                // Both ends of a part may cut off a word; what is filtered out is never drawn.
+                CHECK(std::abs(found[id] - shares[id] * words) <= (shares[id] > 0 ? 1.01 : 0.0));
+            }
+        }
+    }
 }
 
 TEST_CASE("keys have the order of floats, and one for zero") {

@@ -90,6 +90,8 @@ struct Draws {
         r.tap("out ids", sample_categorical(logits, samples, filter, names, 2));
         const Tensor own = expand(reshape(r.state("own", {2, 40}), {1, 2, 1, 1, 40}), {1, 2, 3, 1, 40});
         r.tap("out own ids", sample_categorical(own * 1.0, 2, filter, names));
+        const CategoricalFilter late{filter.temperature, filter.top_k, filter.top_p, true, true};
+        r.tap("out late ids", sample_categorical(logits, samples, late, names, 2));
     }
 };
 
@@ -219,6 +221,17 @@ TEST_CASE("draws over a vocabulary have the names of their places") {
                     key.time = 30 + row % 2;
                     CHECK(ids[sample * 6 + row] == expected(row, key, 2));
                 }
+            }
+            const auto late = state_of<std::int32_t>(executor, "out late ids");  // [1, samples, 3, 2]
+            for (std::uint32_t at = 0; at < Draws::samples * 6; ++at) {
+                const std::uint32_t row = at % 6;
+                key.sample = 1000 + at / 6;
+                key.variate = row / 2;
+                key.time = 30 + row % 2;
+                const auto logit = [&](Index id) {
+                    return static_cast<float>(logits[row * 40 + static_cast<std::size_t>(id)]);
+                };
+                CHECK(late[at] == sample_categorical(40, logit, {8, 0.75F, true, 0.5F}, random_words(key).word[2]));
             }
             const auto own = state_of<std::int32_t>(executor, "out own ids");  // [1, 2, 3, 1]
             for (std::uint32_t sample = 0; sample < 2; ++sample) {

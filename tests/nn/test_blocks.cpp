@@ -10,6 +10,7 @@
 #include <totograph/nn/attention_block.hpp>
 #include <totograph/nn/block.hpp>
 #include <totograph/nn/feed_forward.hpp>
+#include <totograph/nn/gated_layer.hpp>
 #include <totograph/nn/kv_cache.hpp>
 #include <totograph/nn/layer_norm.hpp>
 #include <totograph/nn/linear.hpp>
@@ -48,6 +49,18 @@ constexpr Layer layer_of(Recorder& r, int number) {
             .feed_forward = {.gate = {.projection = {r, prefix + ".in"_name, number}},
                              .down = {r, prefix + ".out"_name, number}}};
 }
+
+struct GatedNames {
+    static constexpr auto norm1 = "layers.{}.norm1"_name;
+    static constexpr auto query = "layers.{}.q"_name;
+    static constexpr auto key = "layers.{}.k"_name;
+    static constexpr auto value = "layers.{}.v"_name;
+    static constexpr auto output = "layers.{}.o"_name;
+    static constexpr auto norm2 = "layers.{}.norm2"_name;
+    static constexpr auto gate = "layers.{}.gate"_name;
+    static constexpr auto up = "layers.{}.up"_name;
+    static constexpr auto down = "layers.{}.down"_name;
+};
 
 /// Elements of all weights of a graph, and twice the elements of those that are multiplied.
 struct Counted {
@@ -145,6 +158,29 @@ TEST_CASE("what a block says of its weights and GEMMs is what it records") {
         CHECK(Grouped::parameters == count(r.graph()).parameters);
         CHECK(Grouped::flops_per_row == count(r.graph()).flops_per_row);
         CHECK(Grouped::flops_per_key == 2 * 8 + 2 * 12);
+    }
+    SUBCASE("a gated layer of grouped queries") {
+        using Gated = nn::GatedLayer<nn::GatedLayerSize{.width = width, .heads = 3, .kv_heads = 1, .hidden = 20}>;
+        Recorder r;
+        const Gated::Layer layer = Gated::read<GatedNames>(r, 1e-5, 2);
+        const Tensor x = r.state("x", {1, 1, 1, 5, width});
+        const Tensor valid = r.state("valid", {1}, DType::i32);
+        (void)layer.record(x, [&](const nn::QueryKeyValue& projected) {
+            CHECK(projected.query.extent(-1) == width);
+            CHECK(projected.key.extent(-1) == 4);
+            return layer.attention.causal(projected.query, projected.key, projected.value, valid);
+        });
+        CHECK(r.graph().error.kind == ModelErrorKind::none);
+        CHECK(Gated::Layer::parameters == count(r.graph()).parameters);
+        CHECK(Gated::Layer::flops_per_row == count(r.graph()).flops_per_row);
+    }
+    SUBCASE("a perceptron of two layers") {
+        using Gelu = nn::GeluMlp<nn::GeluMlpSize{.width = width, .hidden = 20}>;
+        Recorder r;
+        const Gelu gelu{.first = {r, "first"_name}, .second = {r, "second"_name}};
+        (void)gelu.record(r.state("x", {5, width}));
+        CHECK(Gelu::parameters == count(r.graph()).parameters);
+        CHECK(Gelu::flops_per_row == count(r.graph()).flops_per_row);
     }
     SUBCASE("a perceptron with a skip connection") {
         Recorder r;

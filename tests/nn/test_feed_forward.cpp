@@ -37,11 +37,20 @@ struct Model {
         const Mlp mlp{.first = {r, "first"_name}, .second = {r, "second"_name}, .skip = {r, "skip"_name}};
         r.store(r.state("out.mlp", {rows, 2}), mlp.record(x));
         r.store(r.state("out.joined", {rows, 2}), mlp.record_joined(x));
+
+        using Gelu = nn::GeluMlp<nn::GeluMlpSize{.width = width, .hidden = hidden}>;
+        const Gelu gelu{.first = {r, "first"_name}, .second = {r, "last"_name}};
+        r.store(r.state("out.gelu", {rows, width}), gelu.record(x));
     }
 };
 
 double silu_of(double x) {
     return x / (1.0 + std::exp(-x));
+}
+
+/// Its tanh form.
+double gelu_of(double x) {
+    return x / 2 * (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x)));
 }
 
 /// Row `unit` of a weight, times x, plus the bias if there is one of this name.
@@ -56,7 +65,7 @@ double projected(const Row& x, Index length, const std::string& name, Index unit
 
 }  // namespace
 
-TEST_CASE("feed-forward layers: gated with packed weights, with separate ones, and with a skip connection") {
+TEST_CASE("feed-forward layers: gated with packed weights, with separate ones, with a skip connection, and GELU") {
     run_on_both<Model>(
         [](auto&) {},
         [](auto& executor) {
@@ -65,6 +74,7 @@ TEST_CASE("feed-forward layers: gated with packed weights, with separate ones, a
             const auto separate = state_of<float>(executor, "out.separate");
             const auto mlp = state_of<float>(executor, "out.mlp");
             const auto joined = state_of<float>(executor, "out.joined");
+            const auto gelu = state_of<float>(executor, "out.gelu");
             for (Index row = 0; row < rows; ++row) {
                 const auto at = [&](Index k) {
                     return static_cast<double>(x[static_cast<std::size_t>(row * width + k)]);
@@ -72,6 +82,7 @@ TEST_CASE("feed-forward layers: gated with packed weights, with separate ones, a
                 std::array<double, hidden> packed_inner{};
                 std::array<double, hidden> separate_inner{};
                 std::array<double, hidden> mlp_inner{};
+                std::array<double, hidden> gelu_inner{};
                 for (Index unit = 0; unit < hidden; ++unit) {
                     const auto place = static_cast<std::size_t>(unit);
                     packed_inner[place] =
@@ -79,6 +90,7 @@ TEST_CASE("feed-forward layers: gated with packed weights, with separate ones, a
                     separate_inner[place] =
                         silu_of(projected(at, width, "gate", unit, false)) * projected(at, width, "up", unit, false);
                     mlp_inner[place] = silu_of(projected(at, width, "first", unit));
+                    gelu_inner[place] = gelu_of(projected(at, width, "first", unit));
                 }
                 const auto of = [](const std::array<double, hidden>& inner) {
                     return [&inner](Index k) { return inner[static_cast<std::size_t>(k)]; };
@@ -86,6 +98,7 @@ TEST_CASE("feed-forward layers: gated with packed weights, with separate ones, a
                 for (Index column = 0; column < width; ++column) {
                     const auto place = static_cast<std::size_t>(row * width + column);
                     CHECK(out[place] == near(projected(of(packed_inner), hidden, "down", column)));
+                    CHECK(gelu[place] == near(projected(of(gelu_inner), hidden, "last", column)));
                     CHECK(separate[place] == near(projected(of(separate_inner), hidden, "down", column, false)));
                 }
                 for (Index column = 0; column < 2; ++column) {

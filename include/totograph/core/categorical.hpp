@@ -22,6 +22,9 @@ namespace totograph {
 struct CategoricalOptions {
     std::int32_t top_k = 0;  ///< How many of the largest; ties with the last of them stay; 0 or less keeps all.
     float top_p = 1.0F;      ///< The share, beginning with the largest; the one that crosses it stays; 1 keeps all.
+    /// Whether the one that crosses `top_p` goes; the largest stays.
+    bool drops_crossing = false;
+    float temperature = 1.0F;  ///< Divides those that stay, above 0.
 };
 
 namespace categorical {
@@ -105,11 +108,13 @@ TOTOGRAPH_HOST_DEVICE inline std::uint64_t part_of(std::uint64_t total, float sh
     return share > 0.0F ? static_cast<std::uint64_t>(static_cast<double>(total) * static_cast<double>(share)) : 0;
 }
 
-/// How many of equal keys stay, of `weight` each, before which there is at most `limit`.
-TOTOGRAPH_HOST_DEVICE inline std::uint64_t ties_within(const Search& search, std::uint64_t weight,
-                                                       std::uint64_t limit) {
+/// How many of equal keys stay, of `weight` each: those before which there is at most `limit`, and where the one that
+/// crosses it goes those up to which there is.
+TOTOGRAPH_HOST_DEVICE inline std::uint64_t ties_within(const Search& search, std::uint64_t weight, std::uint64_t limit,
+                                                       bool drops_crossing) {
     const std::uint64_t most = search.within / weight;
-    const std::uint64_t wanted = (limit - search.above) / weight + 1;
+    const std::uint64_t within = (limit - search.above) / weight;
+    const std::uint64_t wanted = within + (drops_crossing && within + search.above > 0 ? 0 : 1);
     return wanted < most ? wanted : most;
 }
 
@@ -151,24 +156,34 @@ Search find_smallest(std::int64_t count, const Logits& logits, std::uint32_t sma
     return search;
 }
 
-/// The id that a weight points to: of those that are kept the first up to which there is more than `left`.
-template <class Logits, class Weight>
-std::int32_t pick(std::int64_t count, const Logits& logits, const Kept& kept, std::uint64_t left,
-                  const Weight& weight) {
+/// Calls `visit(i)` for each id that is kept, in their order, until that is true. Returns that id, or -1.
+template <class Logits, class Visit>
+std::int32_t find_kept(std::int64_t count, const Logits& logits, const Kept& kept, const Visit& visit) {
     std::uint64_t ties = kept.ties;
     for (std::int64_t i = 0; i < count; ++i) {
         const std::uint32_t key = key_of(logits(i));
         const bool is_tie = key == kept.key;
         if (key > kept.key || (is_tie && ties > 0)) {
             ties -= is_tie ? 1U : 0U;
-            const std::uint64_t own = weight(logits(i));
-            if (left < own) {
+            if (visit(i)) {
                 return static_cast<std::int32_t>(i);
             }
-            left -= own;
         }
     }
-    return -1;  // not reached: weights add up to more than what is pointed to
+    return -1;
+}
+
+/// The id that a weight points to: of those that are kept the first up to which there is more than `left`. Their
+/// weights add up to more than that.
+template <class Logits, class Weight>
+std::int32_t pick(std::int64_t count, const Logits& logits, const Kept& kept, std::uint64_t left,
+                  const Weight& weight) {
+    return find_kept(count, logits, kept, [&](std::int64_t i) {
+        const std::uint64_t own = weight(logits(i));
+        const bool is_found = left < own;
+        left -= is_found ? 0 : own;
+        return is_found;
+    });
 }
 
 }  // namespace categorical
@@ -199,8 +214,19 @@ std::int32_t sample_categorical(std::int64_t count, const Logits& logits, const 
         std::uint64_t of_one = 1;
         for_each_kept(count, logits, kept.key,
                       [&](std::uint32_t key, float logit) { of_one = key == search.prefix ? weight(logit) : of_one; });
-        kept = {search.prefix, ties_within(search, of_one, limit)};
+        kept = {search.prefix, ties_within(search, of_one, limit, options.drops_crossing)};
         total = search.above + kept.ties * of_one;
+    }
+    if (options.temperature != 1.0F) {
+        const auto tempered = [&](float logit) {
+            return weight_of(logit / options.temperature, largest / options.temperature);
+        };
+        total = 0;
+        find_kept(count, logits, kept, [&](std::int64_t i) {
+            total += tempered(logits(i));
+            return false;
+        });
+        return pick(count, logits, kept, pointed_to(total, word), tempered);
     }
     return pick(count, logits, kept, pointed_to(total, word), weight);
 }

@@ -268,7 +268,7 @@ inline constexpr std::array op_table{
           .name = "sample_categorical",
           .kind = OpClass::random,
           .least_inputs = 6,
-          .most_inputs = 6,
+          .most_inputs = 7,
           .dtypes = OpDTypes::i32,
           .stands_alone = true},
 

@@ -99,6 +99,33 @@ struct SwiGlu {
     }
 };
 
+/// Sizes of a multi-layer perceptron of two layers.
+struct GeluMlpSize {
+    Index width = 0;
+    Index hidden = 0;
+};
+
+/// W_2 gelu(W_1 x), each with a bias: the feed-forward of a vision transformer (https://arxiv.org/abs/2010.11929), with
+/// the tanh form of GELU (https://arxiv.org/abs/1606.08415).
+template <GeluMlpSize size>
+struct GeluMlp {
+    using First = Linear<LinearSize{.in = size.width, .out = size.hidden}>;
+    using Second = Linear<LinearSize{.in = size.hidden, .out = size.width}>;
+
+    static constexpr Index width = size.width;
+    static constexpr Index parameters = parameters_of<First, Second>;
+    static constexpr Index parameter_bytes = parameter_size * parameters;
+    static constexpr Index flops_per_row = flops_of<First, Second>;
+
+    First first;
+    Second second;
+
+    /// x is `[..., width]`.
+    [[nodiscard]] constexpr Tensor record(Tensor x) const {
+        return detail::check_width<GeluMlp>(x, size.width) ? second.record(gelu(first.record(x))) : x;
+    }
+};
+
 /// Sizes of a multi-layer perceptron with a skip connection.
 struct ResidualMlpSize {
     Index in = 0;

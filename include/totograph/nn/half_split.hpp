@@ -69,8 +69,9 @@ struct HalfSplitAttention : Attention<pad_heads(size), HalfSplitProjections<size
     static constexpr Index parameters = parameters_of<Projections, Output>;
     static constexpr Index parameter_bytes = parameter_size * parameters;
 
-    constexpr HalfSplitAttention(const Projections& stored, const Output& back)
-        : Padded{stored, {}, usual_attention_scale(size.dim())} {
+    /// @param factor  of q k^T; 0 for 1 / sqrt(head_dim) of the checkpoint's heads
+    constexpr HalfSplitAttention(const Projections& stored, const Output& back, double factor = 0)
+        : Padded{stored, {}, factor > 0 ? factor : usual_attention_scale(size.dim())} {
         this->output.weight = pad_head_columns(back.weight, size.heads);
         this->output.bias = back.bias;
     }
@@ -84,5 +85,27 @@ constexpr RotaryTables half_split_tables(Tensor positions) {
         .head_dim = padded_head_dim(head_dim), .rotated = head_dim, .theta = theta, .use_xpos = false};
     return partial_rotary_tables<size>(positions, positions);
 }
+
+/// Queries and keys of a `HalfSplitAttention`, rotated for their positions.
+template <class Attention, Index theta = 10000>
+class HalfSplitRotation {
+public:
+    /// `positions` is f32 and broadcasts to `[batch, 1, 1, positions, 1, 1]`.
+    constexpr explicit HalfSplitRotation(Tensor positions)
+        : tables_(half_split_tables<Attention::rotated_dim, theta>(positions)) {}
+    /// Positions from 0 on.
+    constexpr HalfSplitRotation(Recorder& r, Index count) : HalfSplitRotation(reshape(r.iota(count), {count, 1, 1})) {}
+
+    [[nodiscard]] constexpr QueryKeyValue apply(const QueryKeyValue& x) const {
+        const Tensor query = rotate(x.query, tables_.query_cosine, tables_.query_sine);
+        return {query, rotate(x.key, tables_.key_cosine, tables_.key_sine), x.value};
+    }
+
+    /// Cosines and sines, each frequency twice, side by side.
+    [[nodiscard]] constexpr const RotaryTables& tables() const { return tables_; }
+
+private:
+    RotaryTables tables_;
+};
 
 }  // namespace totograph::nn

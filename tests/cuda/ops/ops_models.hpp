@@ -313,6 +313,8 @@ struct DrawsOfIds {
         out(tg::sample_categorical(logits, 16, {temperature, top_k, temperature + 1.0}, names, 1));
         out(tg::sample_categorical(logits, 16, {temperature, all, share}, names, 2));
         out(tg::sample_categorical(logits, 16, {temperature, top_k, share}, names, 3));
+        out(tg::sample_categorical(logits, 16, {temperature, top_k, share, true, true}, names, 3));
+        out(tg::sample_categorical(logits, 16, {temperature, all, share, true, true}, names, 2));
     }
 };
 

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +15,7 @@
 #include <totograph/models/kronos/load.hpp>
 #include <totograph/models/kronos/parts.hpp>
 
+#include "support/check_rows.hpp"
 #include "support/stored_tensors.hpp"
 
 // Parity cases written by the public implementation: `tests/data/README.md` tells what each file holds.
@@ -27,6 +24,7 @@ namespace kronos_fixture {
 
 namespace tg = totograph;
 using tg::Index;
+using tg::test::check_rows;
 
 inline std::filesystem::path folder(const std::string& name) {
     return std::filesystem::path(TOTOGRAPH_TEST_DATA) / "kronos" / name;
@@ -76,24 +74,5 @@ struct Inputs {
                   .future_exogenous = future};
     }
 };
-
-/// Checks rows of `width` values: each within 6e-5, or 1e-5 of the largest value of its row. The reference's own f32 is
-/// up to 1.4e-5 from its f64 for logits up to 10.
-inline void check_tensor(const std::string& what, std::span<const float> found, std::span<const float> expected,
-                         std::size_t width) {
-    REQUIRE_MESSAGE(found.size() == expected.size(), what);
-    double worst = 0;
-    for (std::size_t first = 0; first < found.size(); first += width) {
-        double largest = 0;
-        double error = 0;
-        for (std::size_t i = first; i < first + width; ++i) {
-            largest = std::max(largest, std::abs(static_cast<double>(expected[i])));
-            const double distance = std::abs(static_cast<double>(found[i]) - static_cast<double>(expected[i]));
-            error = std::isnan(distance) ? INFINITY : std::max(error, distance);
-        }
-        worst = std::max(worst, error / std::max(6e-5, 1e-5 * largest));
-    }
-    CHECK_MESSAGE(worst <= 1, what << ": " << worst << " times the bound");
-}
 
 }  // namespace kronos_fixture

@@ -140,7 +140,7 @@ private:
         return forecaster_.template read_state<float>(name, layer);
     }
     void check(const std::string& name, const std::vector<float>& found, Index row) {
-        check_tensor(name, found, tensors_[name], static_cast<std::size_t>(row));
+        check_rows(name, found, tensors_[name], static_cast<std::size_t>(row));
     }
 
     /// All programs, with something before and behind each step.
@@ -188,7 +188,7 @@ private:
         const auto all = tensors_[name];
         const auto begin = all.begin() + step * batch * vocabulary;
         const std::vector<float> expected(begin, begin + batch * vocabulary);
-        check_tensor(name, of_path(floats(state), batch, samples, 0), expected, static_cast<std::size_t>(vocabulary));
+        check_rows(name, of_path(floats(state), batch, samples, 0), expected, static_cast<std::size_t>(vocabulary));
     }
 
     void add_rounded(Rounded& rounded, double& worst, const std::string& name, const std::string& state,
@@ -215,15 +215,15 @@ private:
     }
 
     void check_decoder() {
-        const auto check_rows = [&](const std::string& name, const std::vector<float>& all) {
+        const auto check_last = [&](const std::string& name, const std::vector<float>& all) {
             const std::vector<float> found = of_path(all, batch, samples, 0);
             const Index rows = static_cast<Index>(found.size()) / (batch * code_width);
-            check_tensor(name, found, last_rows(tensors_[name], batch, rows, code_width),
-                         static_cast<std::size_t>(code_width));
+            check_rows(name, found, last_rows(tensors_[name], batch, rows, code_width),
+                       static_cast<std::size_t>(code_width));
         };
-        check_rows("decoder_embedding", floats("tap.decoder_embedding"));
+        check_last("decoder_embedding", floats("tap.decoder_embedding"));
         for (int layer = 0; layer < Case::config.tokenizer.n_dec_layers - 1; ++layer) {
-            check_rows("decoder_0" + std::to_string(layer), floats("tap.decoder", layer));
+            check_last("decoder_0" + std::to_string(layer), floats("tap.decoder", layer));
         }
         if constexpr (!tg::kronos::Parts<Case, Case::bucket>::slides) {
             check("reconstruction", floats("tap.reconstruction"), 6);

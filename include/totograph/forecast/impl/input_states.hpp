@@ -44,6 +44,21 @@ TOTOGRAPH_INLINE void InputStates::fill_series(const Series& series) const noexc
     fill_rows(series, floats(states::observed), [&](Index from, float* to) { copy_observed(series, from, to); });
 }
 
+TOTOGRAPH_INLINE void InputStates::drop_leading_gaps(const Series& series) const noexcept {
+    for (Index b = 0; b < series.batch && !series.observed.empty(); ++b) {
+        const auto* const seen = series.observed.data() + series.row_begin(b * series.variates);
+        const Index missing = std::find_if(seen, seen + series.steps, [](auto s) { return s != 0; }) - seen;
+        if (missing == 0 || missing == series.steps) {
+            continue;
+        }
+        integers(states::length)[b] = static_cast<std::int32_t>(series.steps - missing);
+        for (Index v = 0; v < sizes_.variates; ++v) {
+            float* const row = floats(states::series) + (b * sizes_.variates + v) * sizes_.context_steps();
+            std::fill(std::copy(row + missing, row + series.steps, row), row + series.steps, 0.0F);
+        }
+    }
+}
+
 TOTOGRAPH_INLINE void InputStates::copy_values(const Series& series, Index from, float* to) noexcept {
     const float* const given = series.values.data() + from;
     if (series.observed.empty()) {

@@ -13,13 +13,17 @@
 namespace totograph {
 
 /// Which logits can be drawn, each a tensor of one element, so that a request can say it. First the temperature divides
-/// all logits. Then the `top_k` largest stay, and those equal to the last of them; 0 keeps all. Of their softmax, from
-/// the largest down, those stay before which the sum is at most `top_p`: the one that crosses it stays, too, and 1
-/// keeps all.
+/// all logits, unless it comes last. Then the `top_k` largest stay, and those equal to the last of them; 0 keeps all.
+/// Of their softmax, from the largest down, those stay before which the sum is at most `top_p`: the one that crosses it
+/// stays, too, and 1 keeps all.
 struct CategoricalFilter {
     Tensor temperature;  ///< f32, above 0.
     Tensor top_k;        ///< i32; 1 draws the largest.
     Tensor top_p;        ///< f32.
+    /// Whether the temperature divides the logits that the others let stay, and not all of them before.
+    bool temperature_last = false;
+    /// Whether the one that crosses `top_p` goes, and not only those after it; the largest stays.
+    bool drops_crossing = false;
 };
 
 /// What names the draws (see `SampleKey`).
@@ -65,9 +69,16 @@ constexpr Tensor sample_categorical(Tensor logits, Index samples, const Categori
     recorder.check_integers(names.time, 1, "sample_categorical: the time");
     Shape drawn = with_axis(shape, 1, samples);
     --drawn.rank;
+    const Index drops = filter.drops_crossing ? 1 : 0;
+    if (filter.temperature_last) {
+        return recorder.add(
+            Op::sample_categorical, DType::i32, drawn,
+            {logits, filter.top_k, filter.top_p, names.seed, names.first, names.time, filter.temperature},
+            {word, drops, 1});
+    }
     const Tensor scaled = logits / reshape(filter.temperature, {1});
     return recorder.add(Op::sample_categorical, DType::i32, drawn,
-                        {scaled, filter.top_k, filter.top_p, names.seed, names.first, names.time}, {word});
+                        {scaled, filter.top_k, filter.top_p, names.seed, names.first, names.time}, {word, drops, 0});
 }
 
 }  // namespace totograph

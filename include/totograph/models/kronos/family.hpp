@@ -93,13 +93,12 @@ struct Family {
 
     static void fill(StateMemory memory, const ForecastSizes& sizes, const Series& series, const Bucket& request,
                      std::uint64_t seed, std::uint32_t first_sample) {
-        InputStates(sizes, memory).fill(series, request, seed, first_sample);
+        const InputStates inputs(sizes, memory);
+        inputs.fill(series, request, seed, first_sample);
+        inputs.drop_leading_gaps(series);
         *memory.floats(states::temperature) = series.draws.temperature;
         *memory.integers(states::top_k) = series.draws.filter.top_k;
         *memory.floats(states::top_p) = series.draws.filter.top_k > 0 ? 1.0F : series.draws.filter.top_p;
-        for (Index b = 0; b < series.batch && !series.observed.empty(); ++b) {
-            shorten(memory, sizes, series, b);
-        }
     }
 
     /// The tokenizer makes ids of candles. A prefill draws the first candle; decode steps draw those that the predictor
@@ -134,21 +133,6 @@ struct Family {
             return decodes && program == 2 ? decoded : horizon - 1 - decoded;
         }
     };
-
-private:
-    /// Moves a history that begins with steps that are not observed to the front.
-    static void shorten(StateMemory memory, const ForecastSizes& sizes, const Series& series, Index b) {
-        const auto* const seen = series.observed.data() + series.row_begin(b * series.variates);
-        const Index missing = std::find_if(seen, seen + series.steps, [](auto s) { return s != 0; }) - seen;
-        if (missing == 0 || missing == series.steps) {
-            return;
-        }
-        memory.integers(states::length)[b] = static_cast<std::int32_t>(series.steps - missing);
-        for (Index v = 0; v < sizes.variates; ++v) {
-            float* const row = memory.floats(states::series) + (b * sizes.variates + v) * sizes.context_steps();
-            std::fill(std::copy(row + missing, row + series.steps, row), row + series.steps, 0.0F);
-        }
-    }
 };
 
 }  // namespace totograph::kronos

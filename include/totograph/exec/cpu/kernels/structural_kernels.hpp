@@ -78,8 +78,10 @@ void run_sample_categorical(const Kernel&, const KernelCall& call) noexcept {
     const auto* halves = static_cast<const std::int32_t*>(call.operands[3]);
     const std::uint64_t seed = static_cast<std::uint32_t>(halves[0]) |
                                static_cast<std::uint64_t>(static_cast<std::uint32_t>(halves[1])) << 32U;
-    const CategoricalOptions options{static_cast<const std::int32_t*>(call.operands[1])[0],
-                                     static_cast<const float*>(call.operands[2])[0]};
+    const CategoricalOptions options{
+        static_cast<const std::int32_t*>(call.operands[1])[0], static_cast<const float*>(call.operands[2])[0],
+        K::kernel.attributes[1] != 0,
+        K::kernel.attributes[2] != 0 ? static_cast<const float*>(call.operands[6])[0] : 1.0F};
     parallel_for(*call.pool, S::shape.size(), [&](Index item, int) {
         const Index position = item % S::positions;
         const Index variate = item / S::positions % S::variates;

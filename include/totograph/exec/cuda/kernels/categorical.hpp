@@ -44,9 +44,9 @@ public:
             const std::uint64_t limit = part_of(sum_of_kept(), options.top_p);
             const Search search = find(limit, [this](float logit) { return weight_of(logit, largest_); });
             const std::uint64_t of_one = weight_of(logit_of(search.prefix), largest_);
-            kept_ = {search.prefix, ties_within(search, of_one, limit)};
+            kept_ = {search.prefix, ties_within(search, of_one, limit, options.drops_crossing)};
         }
-        return pick(word);
+        return pick(options.temperature, word);
     }
 
 private:
@@ -141,7 +141,7 @@ private:
 
     /// The id that a word of random bits points to: threads add up neighbours, and the one that has it walks along
     /// them.
-    __device__ std::int32_t pick(std::uint32_t word) {
+    __device__ std::int32_t pick(float temperature, std::uint32_t word) {
         using namespace categorical;
         const int each = (count_ + block_threads - 1) / block_threads;
         const int begin = min(own() * each, count_);
@@ -165,7 +165,7 @@ private:
                 const bool is_tie = key == kept_.key;
                 if (key > kept_.key || (is_tie && left > 0)) {
                     left -= is_tie ? 1 : 0;
-                    visit(i, weight_of(logit, largest_));
+                    visit(i, weight_of(logit / temperature, largest_ / temperature));
                 }
             }
         };
@@ -195,6 +195,16 @@ private:
     categorical::Kept kept_;
 };
 
+/// What divides the logits that stay.
+template <class K>
+__device__ float temperature_of(const KernelCall& call) {
+    if constexpr (K::kernel.attributes[2] != 0) {
+        return *call.operands[6].get<float>(positions_of<K>(call));
+    } else {
+        return 1.0F;
+    }
+}
+
 /// Ids of `[batch, samples, variates, positions]`, with the keys of the CPU.
 template <class K>
 __device__ void run_sample_categorical(const KernelCall& call) {
@@ -208,7 +218,8 @@ __device__ void run_sample_categorical(const KernelCall& call) {
     constexpr auto draws = static_cast<Offset<K>>(K::kernel.iteration.size());
     const auto* logits = call.operands[0].get<float>(positions_of<K>(call));
     const CategoricalOptions options{*call.operands[1].get<std::int32_t>(positions_of<K>(call)),
-                                     *call.operands[2].get<float>(positions_of<K>(call))};
+                                     *call.operands[2].get<float>(positions_of<K>(call)), K::kernel.attributes[1] != 0,
+                                     temperature_of<K>(call)};
     const DrawNames<K, 3> names(call);
     const auto time = static_cast<std::uint32_t>(*call.operands[5].get<std::int32_t>(positions_of<K>(call)));
     auto* out = call.output.get<std::int32_t>(positions_of<K>(call));

@@ -223,7 +223,8 @@ inline void sample_mixture(std::span<const TensorData> inputs, const TensorData&
 inline void sample_ids(const Node& node, std::span<const TensorData> inputs, const TensorData& out) {
     const Shape& logits = inputs[0].shape;
     const Shape& shape = out.shape;
-    const CategoricalOptions options{inputs[1].integers()[0], inputs[2].floats()[0]};
+    const CategoricalOptions options{inputs[1].integers()[0], inputs[2].floats()[0], node.attributes[1] != 0,
+                                     node.attributes[2] != 0 ? inputs[6].floats()[0] : 1.0F};
     SampleKey key;
     key.seed = static_cast<std::uint32_t>(inputs[3].integers()[0]) |
                static_cast<std::uint64_t>(static_cast<std::uint32_t>(inputs[3].integers()[1])) << 32U;
