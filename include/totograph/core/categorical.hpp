@@ -45,6 +45,9 @@ TOTOGRAPH_HOST_DEVICE inline std::uint32_t key_of(float logit) {
 /// Ids of a row, at most: no weight is above 2^36, and those of 2^27 ids add up in 64 bits.
 inline constexpr std::int64_t most_ids = std::int64_t{1} << 27;
 
+/// Bits of the largest weight.
+inline constexpr int weight_bits = 37;
+
 /// The weight of a logit: e^(logit - largest) in units of 2^-36.
 TOTOGRAPH_HOST_DEVICE inline std::uint64_t weight_of(float logit, float largest) {
     constexpr double one = 0x1p36;
@@ -98,8 +101,15 @@ struct Search {
             }
             before += sums[digit];
         }
+        take(found, above, within);
+    }
+
+    /// Goes on within one digit.
+    TOTOGRAPH_HOST_DEVICE void take(std::uint32_t digit, std::uint64_t larger, std::uint64_t of_digit) {
+        above = larger;
+        within = of_digit;
         shift -= digit_bits;
-        prefix |= found << shift;
+        prefix |= digit << shift;
     }
 };
 

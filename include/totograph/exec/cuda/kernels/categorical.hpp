@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <limits>
 
@@ -19,7 +20,8 @@
 namespace totograph::cuda {
 
 /// Draws of one block, one after the other.
-template <class Logits>
+/// @tparam most  ids that a row has, at most
+template <class Logits, int most>
 class CategoricalBlock {
 public:
     __device__ CategoricalBlock(const Logits& logits, int count) : logits_(logits), count_(count) {}
@@ -50,14 +52,19 @@ public:
     }
 
 private:
+    /// Weights are added up in parts of so many bits, whose sums of all ids fit the words that shared memory adds to at
+    /// once; it has no addition of 64 bits.
+    static constexpr int part_bits = 32 - std::bit_width(static_cast<std::uint32_t>(most));
+    static constexpr int parts = (categorical::weight_bits + part_bits - 1) / part_bits;
+
     struct Shared {
-        unsigned long long sums[categorical::digits];
-        unsigned long long ties[block_threads];
+        std::uint32_t sums[parts][categorical::digits];
+        std::uint64_t of_warps[block_threads / warp_size];
         float largest[block_threads / warp_size];
+        int found;
         std::uint32_t prefix;
         std::uint64_t above;
         std::uint64_t within;
-        std::uint64_t total;
         std::int32_t id;
     };
     static_assert(categorical::digits == block_threads, "totograph: a thread has a digit.");
@@ -86,33 +93,87 @@ private:
         return value;
     }
 
-    /// The search that `sample_categorical` does, with the sums of digits by all threads.
+    /// What the threads before this one have, and what all have.
+    struct Scan {
+        std::uint64_t before;
+        std::uint64_t total;
+    };
+    static __device__ Scan scan(std::uint64_t value) {
+        std::uint64_t sum = value;
+#pragma unroll
+        for (unsigned distance = 1; distance < warp_size; distance *= 2) {
+            const std::uint64_t other = __shfl_up_sync(0xffffffffU, sum, distance);
+            sum += threadIdx.x % warp_size >= distance ? other : 0;
+        }
+        __syncthreads();
+        if (own() % warp_size == warp_size - 1) {
+            shared().of_warps[own() / warp_size] = sum;
+        }
+        __syncthreads();
+        Scan result{sum - value, 0};
+        for (int warp = 0; warp < block_threads / warp_size; ++warp) {
+            const std::uint64_t of_warp = shared().of_warps[warp];
+            result.before += warp < own() / warp_size ? of_warp : 0;
+            result.total += of_warp;
+        }
+        return result;
+    }
+
+    /// The search that `sample_categorical` does. A thread has a digit: the first one the largest.
     template <class Amount>
     __device__ categorical::Search find(std::uint64_t limit, const Amount& amount) {
         categorical::Search search;
+        const int digit = static_cast<int>(categorical::digits) - 1 - own();
         while (!search.is_done()) {
             __syncthreads();
-            shared().sums[own()] = 0;
+            for (auto& part : shared().sums) {
+                part[own()] = 0;
+            }
+            shared().found = -1;
             __syncthreads();
             for (int i = own(); i < count_; i += block_threads) {
                 const float logit = logits_(i);
                 const std::uint32_t key = categorical::key_of(logit);
                 if (key >= kept_.key && search.asks_for(key)) {
-                    atomicAdd(&shared().sums[search.digit_of(key)], static_cast<unsigned long long>(amount(logit)));
+                    add(search.digit_of(key), amount(logit));
                 }
             }
             __syncthreads();
-            if (own() == 0) {
-                search.descend(shared().sums, limit);
+            std::uint64_t sum = 0;
+#pragma unroll
+            for (int part = 0; part < parts; ++part) {
+                sum += static_cast<std::uint64_t>(shared().sums[part][digit]) << (part * part_bits);
+            }
+            const std::uint64_t before = search.above + scan(sum).before;
+            const bool is_candidate = sum != 0 && before <= limit;
+            if (is_candidate) {
+                atomicMax(&shared().found, own());
+            }
+            __syncthreads();
+            if (own() == max(shared().found, 0)) {
+                search.take(static_cast<std::uint32_t>(is_candidate ? digit : 0), is_candidate ? before : search.above,
+                            is_candidate ? sum : 0);
                 shared().prefix = search.prefix;
                 shared().above = search.above;
                 shared().within = search.within;
+            } else {
+                search.shift -= categorical::digit_bits;
             }
             __syncthreads();
-            search = {shared().prefix, own() == 0 ? search.shift : search.shift - categorical::digit_bits,
-                      shared().above, shared().within};
+            search = {shared().prefix, search.shift, shared().above, shared().within};
         }
         return search;
+    }
+
+    static __device__ void add(std::uint32_t digit, std::uint64_t amount) {
+        constexpr std::uint64_t mask = (std::uint64_t{1} << part_bits) - 1;
+#pragma unroll
+        for (int part = 0; part < parts; ++part) {
+            const auto some = static_cast<std::uint32_t>(amount >> (part * part_bits) & mask);
+            if (some != 0) {
+                atomicAdd(&shared().sums[part][digit], some);
+            }
+        }
     }
 
     __device__ std::uint64_t sum_of_kept() {
@@ -121,22 +182,7 @@ private:
             const float logit = logits_(i);
             sum += categorical::key_of(logit) >= kept_.key ? categorical::weight_of(logit, largest_) : 0;
         }
-        return sum_of_block(sum);
-    }
-
-    static __device__ std::uint64_t sum_of_block(std::uint64_t value) {
-        __syncthreads();
-        shared().sums[own()] = value;
-        __syncthreads();
-        if (own() == 0) {
-            std::uint64_t total = 0;
-            for (const unsigned long long part : shared().sums) {
-                total += part;
-            }
-            shared().total = total;
-        }
-        __syncthreads();
-        return shared().total;
+        return scan(sum).total;
     }
 
     /// The id that a word of random bits points to: threads add up neighbours, and the one that has it walks along
@@ -150,13 +196,7 @@ private:
         for (int i = begin; i < end; ++i) {
             ties += key_of(logits_(i)) == kept_.key ? 1 : 0;
         }
-        __syncthreads();
-        shared().ties[own()] = ties;
-        __syncthreads();
-        ties = kept_.ties;
-        for (int before = 0; before < own(); ++before) {
-            ties -= std::min<std::uint64_t>(shared().ties[before], ties);
-        }
+        ties = kept_.ties - std::min(scan(ties).before, kept_.ties);
         const auto for_each_kept = [&](const auto& visit) {
             std::uint64_t left = ties;
             for (int i = begin; i < end; ++i) {
@@ -171,12 +211,9 @@ private:
         };
         std::uint64_t sum = 0;
         for_each_kept([&](int, std::uint64_t weight) { sum += weight; });
-        const std::uint64_t total = sum_of_block(sum);
-        std::uint64_t before = 0;
-        for (int thread = 0; thread < own(); ++thread) {
-            before += shared().sums[thread];
-        }
-        const std::uint64_t wanted = pointed_to(total, word);
+        const Scan sums = scan(sum);
+        std::uint64_t before = sums.before;
+        const std::uint64_t wanted = pointed_to(sums.total, word);
         if (wanted >= before && wanted < before + sum) {
             for_each_kept([&](int id, std::uint64_t weight) {
                 if (wanted >= before && wanted < before + weight) {
@@ -232,7 +269,7 @@ __device__ void run_sample_categorical(const KernelCall& call) {
         const float* row = logits + offset_of<K, StridesOfOperand<K, 0>>(parameters);
         const SampleKey key = names.key(place, time + static_cast<std::uint32_t>(place.at[3]));
         const auto at = [row](int id) { return row[id * step]; };
-        CategoricalBlock block(at, vocabulary);
+        CategoricalBlock<decltype(at), vocabulary> block(at, vocabulary);
         const std::int32_t id = block.draw(options, random_words(key).word[word]);
         if (threadIdx.x == 0) {
             out[offset_of<K, StridesOfOutput<K>>(place)] = id;
