@@ -7,8 +7,10 @@
 
 #include <totograph/core/error.hpp>
 #include <totograph/io/text.hpp>
+#include <totograph/models/toto1/checkpoint_rules.hpp>
 #include <totograph/models/toto1/config.hpp>
 #include <totograph/models/toto1/demo_1_0.hpp>
+#include <totograph/models/toto2/checkpoint_rules.hpp>
 #include <totograph/models/toto2/config.hpp>
 
 namespace examples {
@@ -29,17 +31,21 @@ bool is_toto2(const ModelConfig& config) {
 
 template <toto1::Toto1Model Model>
 constexpr KnownModel known_toto1(std::string_view name, std::string_view title) {
-    return {name, title, [](const ModelConfig& config) {
+    return {name, title,
+            [](const ModelConfig& config) {
                 return is_toto1(config) && config.integer("embed_dim") == Model::config.embed_dim;
-            }};
+            },
+            [](const ModelConfig& config) { toto1::check_config_file(config, Model::config); }};
 }
 
 template <toto2::Toto2Model Model>
 constexpr KnownModel known_toto2(std::string_view name, std::string_view title) {
-    return {name, title, [](const ModelConfig& config) {
+    return {name, title,
+            [](const ModelConfig& config) {
                 return is_toto2(config) && config.integer("d_model") == Model::config.d_model &&
                        config.integer("num_layers") == Model::config.num_layers;
-            }};
+            },
+            [](const ModelConfig& config) { toto2::check_config_file(config, Model::config); }};
 }
 
 constexpr std::array all{known_toto1<toto1::demo_1_0>("demo", "the demo model"),
@@ -71,6 +77,7 @@ std::span<const KnownModel> known_models() {
 const KnownModel& known_model_of(const ModelConfig& config) {
     const auto found = std::find_if(all.begin(), all.end(), [&](const KnownModel& one) { return one.is_of(config); });
     if (found != all.end()) {
+        found->check(config);
         return *found;
     }
     std::string titles;

@@ -8,8 +8,13 @@
 
 #include <doctest/doctest.h>
 
-#include <totograph/cuda.hpp>
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/row_local.hpp>
+#include <totograph/exec/cuda/lowering/step_relations.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/op.hpp>
 
 // What steps that run by rows touch, element by element.
 
@@ -67,8 +72,14 @@ private:
                (kernel.op == tg::Op::take || (kernel.op == tg::Op::store && kernel.operand_count == 2));
     }
 
+    /// Whether a step takes at a place that each row has for itself.
+    [[nodiscard]] bool takes_by_row(const tg::Kernel& kernel) const {
+        return has_positions(kernel) && kernel.op == tg::Op::take && kernel.operands[1].shape.rank == 1 &&
+               kernel.operands[1].shape[0] == rows_;
+    }
+
     void add_moving(const tg::Step& step, const tg::Kernel& kernel) {
-        if (has_positions(kernel)) {
+        if (has_positions(kernel) && !takes_by_row(kernel)) {
             REQUIRE(step.operands[1].space == tg::Space::state);
             read_whole_.push_back(step.operands[1].index);  // positions, which all rows may read
         }
@@ -88,7 +99,7 @@ private:
         const bool is_structural = kernel.kind == tg::KernelKind::structural;
         const bool is_store = is_structural && kernel.op == tg::Op::store;
         REQUIRE((!is_structural || is_store || kernel.op == tg::Op::take || kernel.op == tg::Op::cumsum ||
-                 kernel.op == tg::Op::concatenate));
+                 kernel.op == tg::Op::concatenate || kernel.op == tg::Op::argmax));
         const tg::Shape row_shape = leading(kernel.iteration, kernel.row_rank);
         if (is_store && has_positions(kernel)) {
             add_somewhere(step.output.space == tg::Space::arena, step.output.index, true);
@@ -100,7 +111,8 @@ private:
             }
             add(output, kernel.dtype, is_reduction ? row_shape : kernel.iteration, kernel.output_strides, true);
         }
-        const auto operands = static_cast<std::size_t>(has_positions(kernel) ? 1 : kernel.operand_count);
+        const auto operands =
+            static_cast<std::size_t>(has_positions(kernel) && !takes_by_row(kernel) ? 1 : kernel.operand_count);
         for (std::size_t i = 0; i < operands; ++i) {
             const tg::Operand& operand = kernel.operands[i];
             const bool is_of_rows = is_reduction && i >= static_cast<std::size_t>(kernel.prologue_operands);

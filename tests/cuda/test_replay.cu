@@ -17,6 +17,7 @@
 #include "cuda/replay_requests.hpp"
 
 using device_test::CallersStream;
+using device_test::is_same;
 using device_test::values_of;
 using namespace replay;
 
@@ -215,4 +216,48 @@ TEST_CASE("a horizon beyond the bucket's goes on from medians") {
     for (const float value : extended.view().samples()) {
         REQUIRE(std::isfinite(value));
     }
+}
+
+TEST_CASE("marks of observed steps that are on the device already are right for every request") {
+    constexpr tg::Bucket large{.batch = 64, .variates = 1, .context = 1024, .horizon = 8};
+    using Large = Forecaster<large>;
+    CHECK(Large::keeps_observed());
+    CHECK(!Forecaster<sampled>::keeps_observed());
+    const Request full = waves(64, 1, 1024);
+    Request gaps = full;
+    make_gaps(gaps);
+    const Request shorter = part_of(full, {.batch = 64, .steps = 1000});
+    const Request fewer = part_of(full, {.first_series = 3, .batch = 60, .steps = 1024});
+    Large keeps(weights());
+    Large forgets(weights());
+    const auto expected = [&](const Request& request) {
+        forgets.fill(full.series(), large, 0);  // so nothing is known of the marks: all is written and copied
+        return values_of(forgets.forecast(request.series()));
+    };
+    const auto check = [&](const char* what, const Request& request) {
+        INFO(what);
+        CHECK(is_same(values_of(keeps.forecast(request.series())), expected(request)));
+    };
+    REQUIRE(!is_same(expected(full), expected(gaps)));
+    for (int round = 0; round < 2; ++round) {
+        check("nothing is missing", full);
+        check("as the one before", full);
+        check("gaps", gaps);
+        check("nothing is missing after gaps", full);
+        check("fewer steps", shorter);
+        check("as the one before", shorter);
+        check("fewer series", fewer);
+    }
+    // On streams of the caller's.
+    const CallersStream stream;
+    const auto on_device = keeps.forecast_on(stream.stream, fewer.series());
+    std::vector<float> found(on_device.size());
+    REQUIRE(cudaMemcpyAsync(found.data(), on_device.data, found.size() * sizeof(float), cudaMemcpyDeviceToHost,
+                            stream.stream) == cudaSuccess);
+    stream.wait();
+    CHECK(is_same(found, expected(fewer)));
+    // What the caller wrote to the state is gone with the next request.
+    check("nothing is missing", full);
+    keeps.write_state("observed", std::vector<float>(64 * 1024, 0.0F));
+    check("after other marks", full);
 }

@@ -157,6 +157,42 @@ struct FewRows {
     }
 };
 
+/// Running sums of running sums, all added up: none gives its memory to another one.
+constexpr tg::Tensor sums_of_sums(tg::Tensor x, int count) {
+    tg::Tensor y = cumsum(x);
+    tg::Tensor all = y;
+    for (int i = 1; i < count; ++i) {
+        y = cumsum(y);
+        all = all + y;
+    }
+    return all;
+}
+/// Several steps of rows that are wider than others may be, and where the largest of each lies.
+template <tg::Index rows, tg::Index columns, int sums>
+struct WideRows {
+    static constexpr void record(tg::Recorder& r) {
+        tg::test::Outputs out(r);
+        out(argmax(sums_of_sums(r.state("x", {rows, columns}), sums)));
+    }
+};
+/// Small steps of few rows that all read what two others make.
+struct OneForAllRows {
+    static constexpr void record(tg::Recorder& r) {
+        tg::test::Outputs out(r);
+        const tg::Tensor x = r.state("x", {7, 4096}) + sum(cumsum(r.state("few", {256})));
+        out(x + sums_of_sums(x, 4));
+    }
+};
+/// Takes from each row at a place that a step before it makes.
+struct TakesByRow {
+    static constexpr void record(tg::Recorder& r) {
+        tg::test::Outputs out(r);
+        const tg::Tensor y = cumsum(cumsum(r.state("x", {300, 8, 128})));
+        const tg::Tensor place = r.state("length", {300}, tg::DType::i32) - 1.0;
+        out(cumsum(take(y, 1, place)));
+    }
+};
+
 /// Small steps, of few rows.
 template <tg::Index rows>
 struct FewSmallRows {
@@ -209,6 +245,16 @@ static_assert(has_rows<LoweringOf<FewSmallRows<tg::cuda::fewest_small_rows>>>())
 static_assert(!has_rows<LoweringOf<FewSmallRows<tg::cuda::fewest_small_rows - 1>>>());
 static_assert(!has_rows<LoweringOf<OneRowAlone<100>>>() && has_rows<LoweringOf<OwnColumn<100, 128>>>());
 static_assert(LoweringOf<OneRowAlone<300>>::at(0).count == 1);
+constexpr tg::Index fewest = tg::cuda::fewest_wide_rows;
+constexpr tg::Index widest = tg::cuda::widest_of_few_rows;
+static_assert(LoweringOf<WideRows<fewest, widest, 2>>::at(0).count >= tg::cuda::fewest_wide_steps);
+static_assert(!has_rows<LoweringOf<WideRows<fewest, widest, 1>>>() && tg::cuda::fewest_wide_steps > 3);
+static_assert(!has_rows<LoweringOf<WideRows<fewest, 2 * widest, 2>>>());
+static_assert(!has_rows<LoweringOf<WideRows<fewest - 1, widest, 2>>>());
+static_assert(LoweringOf<OneForAllRows>::at(0).kind == LaunchKind::segment);
+static_assert(LoweringOf<OneForAllRows>::at(0).count == 2);
+static_assert(LoweringOf<OneForAllRows>::at(1).kind == LaunchKind::rows);
+static_assert(LoweringOf<TakesByRow>::at(1).count == 4, "the places, what is taken there, and what follows");
 static_assert(LoweringOf<OthersFirst>::at(0).kind == LaunchKind::segment && LoweringOf<OthersFirst>::at(0).count == 5);
 static_assert(LoweringOf<Ring>::at(LoweringOf<Ring>::count - 1).kind == LaunchKind::step);
 
@@ -293,6 +339,9 @@ TEST_CASE("no row of steps that run by rows touches what another one writes") {
     check_rows<tg::Program<ops::RowStepsAndOthers<60, 701>>, false>(1);
     check_rows<tg::Program<ops::RowStepsAndOthers<3000, 8>>, false>(0);
     check_rows<tg::Program<ops::RowParts<tg::DType::f32>>, false>(1);
+    check_rows<tg::Program<WideRows<fewest, widest, 2>>, false>(1);
+    check_rows<tg::Program<OneForAllRows>, false>(1);
+    check_rows<tg::Program<TakesByRow>, false>(2);
 }
 
 TEST_CASE("rows that touch others' are found") {

@@ -79,6 +79,21 @@ TEST_CASE("the arena grows by an eighth for it, and no more") {
     CHECK(refuses.share(0, 2));
 }
 
+TEST_CASE("a buffer that outlives the steps before a GEMM leaves no gap that the GEMM cannot use") {
+    // Three buffers of the first steps, one of step 3 that the last GEMM still reads, and what the first GEMM makes. In
+    // the order of need the third would lie above the first three, apart from each other, and the last above it.
+    const Placed placed({{512, 0, 1}, {512, 1, 2}, {512, 2, 3}, {64, 3, 5}, {1536, 4, 5}},
+                        {small, small, small, small, gemm, gemm});
+    CHECK(placed.bytes == 64 + 1536);
+    for (std::size_t a = 0; a < 4; ++a) {
+        for (std::size_t b = 0; b < a; ++b) {
+            CHECK(!placed.share(a, b));
+        }
+    }
+    CHECK(!placed.share(3, 4));
+    CHECK(placed.share(0, 4));
+}
+
 TEST_CASE("a norm of what a GEMM makes uses no memory of the GEMM's input") {
     // The input of the GEMM, what it makes, and the norm of that, which the next GEMM reads.
     const auto place = [](tg::KernelKind kind) {

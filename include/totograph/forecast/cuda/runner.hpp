@@ -28,6 +28,7 @@
 #include <totograph/forecast/cuda/device_forecast.hpp>
 #include <totograph/forecast/cuda/forecaster_options.hpp>
 #include <totograph/forecast/cuda/launches.hpp>
+#include <totograph/forecast/cuda/observed_input.hpp>
 #include <totograph/forecast/cuda/program_launches.hpp>
 #include <totograph/forecast/cuda/result.hpp>
 #include <totograph/forecast/forecast.hpp>
@@ -90,6 +91,7 @@ public:
     /// Writes a request to the staging memory. `forecast` does this, after it has checked the request and waited for
     /// what `forecast_on` has left on streams: here nothing is checked, and nothing waits. Observed values are finite.
     void fill(const Series& series, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample = 0) {
+        observed_.forget();
         const auto state = staged_states();
         plan.fill(state, plan.sizes, series, request, seed, first_sample);
     }
@@ -132,6 +134,7 @@ public:
         pending_.wait();
         if (const std::ptrdiff_t offset = layer < 0 ? Executor::input_offset(name) : -1; offset >= 0) {
             std::memcpy(staged_.data() + offset, values.data(), values.size() * sizeof(T));
+            observed_.forget();
         }
         check(cudaMemcpyAsync(executor_.state(name, layer), values.data(), values.size() * sizeof(T),
                               cudaMemcpyHostToDevice, stream_.get()),
@@ -141,6 +144,9 @@ public:
 
     /// Copies and kernels in the graphs, of all of them together; what a loop repeats counts as one.
     [[nodiscard]] std::size_t graph_nodes() const noexcept { return launches_.node_count(); }
+    /// Whether a request without gaps, of the last one's sizes, leaves marks of observed steps where they are: one of
+    /// 256 KiB of inputs or more.
+    static constexpr bool keeps_observed() { return ObservedInput<Executor>::is_kept; }
     /// Graphs that were captured when it was made; a forecast captures none.
     [[nodiscard]] std::size_t captures() const noexcept { return launches_.graph_count(); }
     /// Graphs that a forecast of so many steps replays.
@@ -323,10 +329,39 @@ private:
             plan, executor_.state(states::forecast), executor_.state(states::request), stream);
     }
 
-    /// What a forecast does before and after the programs.
+    /// What a forecast does before and after the programs, in the same graph.
     [[nodiscard]] auto recording() const {
-        return std::pair([this](cudaStream_t stream) { copy_inputs(stream); },
-                         [this](cudaStream_t stream) { collect_on(stream); });
+        const auto begin = [this](cudaStream_t stream) {
+            if constexpr (!ObservedInput<Executor>::is_kept) {
+                copy_inputs(stream);
+            }
+        };
+        return std::pair(begin, [this](cudaStream_t stream) { collect_on(stream); });
+    }
+
+    /// Writes a request to the staging memory, all of it or all but the marks of observed steps that are there; and
+    /// where the graph copies no inputs, copies as much.
+    void bring(const Series& series, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample,
+               cudaStream_t stream) {
+        using Observed = ObservedInput<Executor>;
+        if (!observed_.has(series)) {
+            fill(series, request, seed, first_sample);
+            if constexpr (Observed::is_kept) {
+                copy_inputs(stream);
+                observed_.hold(series);
+            }
+            return;
+        }
+        const auto others = [all = staged_states()](std::string_view name) -> void* {
+            return name == states::observed ? nullptr : all(name);
+        };
+        plan.fill(others, plan.sizes, series, request, seed, first_sample);
+        for (const auto& [begin, end] :
+             {std::pair(std::size_t{0}, Observed::begin), std::pair(Observed::end, Executor::States::input_bytes)}) {
+            if (begin < end) {
+                copy_inputs(stream, begin, end - begin);
+            }
+        }
     }
 
     /// Puts the replay of a request, which was checked and fits, onto a stream. The device is current.
@@ -335,10 +370,11 @@ private:
         pending_.wait();  // until then the staging memory, the states and the result are in use
         executor_.check_positions();
         result_.reset();
-        fill(series, request, seed, first_sample);
         try {
+            bring(series, request, seed, first_sample, stream);
             launches_.launch(stream, runs_for(request.horizon), executor_, recording());
         } catch (...) {
+            observed_.forget();
             cudaStreamSynchronize(stream);  // what was launched before it failed reads the staging memory
             throw;
         }
@@ -348,6 +384,7 @@ private:
     Executor executor_;
     Stream stream_;
     PinnedMemory staged_;
+    ObservedInput<Executor> observed_;
     ForecastResult result_;
     Index last_replays_ = 0;
     Launches launches_;

@@ -42,6 +42,39 @@ constexpr std::size_t place_in_gaps(List<Buffer>& buffers, const EndOf& end_of) 
     return bytes;
 }
 
+/// The same, but those that `goes_first` names are placed before all others: buffers that live long then lie together,
+/// and not above what was alive when they were made, where they would leave gaps for the rest of their lives.
+template <class EndOf, class GoesFirst>
+constexpr std::size_t place_some_first(List<Buffer>& buffers, const EndOf& end_of, const GoesFirst& goes_first) {
+    std::size_t bytes = 0;
+    List<int> placed;  // by offset
+    for (const bool is_first : {true, false}) {
+        for (std::size_t next = 0; next < buffers.size(); ++next) {
+            Buffer& buffer = buffers[next];
+            if (goes_first(buffer) != is_first) {
+                continue;
+            }
+            std::size_t offset = 0;
+            for (const int other : placed) {
+                const Buffer& there = buffers[static_cast<std::size_t>(other)];
+                const bool are_alive = there.first_step <= end_of(buffer) && buffer.first_step <= end_of(there);
+                if (are_alive && offset + buffer.bytes <= there.offset) {
+                    break;
+                }
+                offset = are_alive ? std::max(offset, there.offset + there.bytes) : offset;
+            }
+            buffer.offset = offset;
+            std::size_t place = 0;
+            while (place < placed.size() && buffers[static_cast<std::size_t>(placed[place])].offset <= offset) {
+                ++place;
+            }
+            placed.insert(placed.begin() + static_cast<std::ptrdiff_t>(place), static_cast<int>(next));
+            bytes = std::max(bytes, offset + buffer.bytes);
+        }
+    }
+    return bytes;
+}
+
 /// Gives each intermediate a place in one arena, and returns the bytes of that. Between two steps that stand alone no
 /// memory is used twice, unless the arena would grow by more than an eighth: such steps can then be launched as one, in
 /// which nobody waits for memory to be free. So can a GEMM and the norm of what it makes: what is read by the
@@ -65,10 +98,16 @@ constexpr std::size_t place_buffers(List<Buffer>& buffers, const List<Step>& ste
                                          : together[step + 1];
     }
     const std::size_t least = place_in_gaps(buffers, last_step);
+    const std::size_t most = least + least / 8;
+    const auto end_of = [&](const Buffer& buffer) { return together[static_cast<std::size_t>(buffer.last_step)]; };
     List<Buffer> apart = buffers;
-    const std::size_t bytes = place_in_gaps(
-        apart, [&](const Buffer& buffer) { return together[static_cast<std::size_t>(buffer.last_step)]; });
-    if (bytes > least + least / 8) {
+    std::size_t bytes = place_in_gaps(apart, end_of);
+    if (bytes > most) {
+        bytes = place_some_first(apart, end_of, [&](const Buffer& buffer) {
+            return together[static_cast<std::size_t>(buffer.first_step)] < buffer.last_step;
+        });
+    }
+    if (bytes > most) {
         return least;
     }
     buffers = apart;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 #include <totograph/exec/cuda/gemm/gemm_group.hpp>
@@ -74,6 +75,28 @@ constexpr bool begins_with_norm(int step, int steps, bool streams) {
     return absorbs;
 }
 
+/// The end of the steps from `step` on that can be cut into rows, before the next GEMM.
+template <class Program>
+constexpr int end_of_row_steps(int step, int steps, bool streams) {
+    while (step < steps && row_axes(kernel_of<Program>(step)) > 0 && !begins_with_norm<Program>(step, steps, streams)) {
+        ++step;
+    }
+    return step;
+}
+
+/// The steps from `step` on that run by rows in one kernel, in place of `small` that could be one segment; `small` is 1
+/// where there is none. Empty where that does not pay.
+template <class Program>
+constexpr RowRun run_in_place_of(int step, int small, int steps, bool streams) {
+    const int limit = end_of_row_steps<Program>(step, steps, streams);
+    const RowRun run = small > 1 ? longest_run_of_rows<Program>(step, step + small, fewest_small_rows, segment_elements)
+                                 : longest_run_of_rows<Program>(step, limit, fewest_rows, widest_row);
+    const RowRun wide = longest_run_of_rows<Program>(step, limit, fewest_wide_rows, widest_of_few_rows);
+    const RowRun& longest = wide.kept >= std::max(fewest_wide_steps, run.kept + 1) ? wide : run;
+    // A part of a segment becomes a launch of its own, and so does the rest: it must be most of it.
+    return longest.kept > 1 && 2 * longest.kept > small ? longest : RowRun{};
+}
+
 /// The launch that begins at a step, of which only the steps are known.
 template <class Program>
 constexpr Launch next_launch(int step, int steps, bool streams) {
@@ -103,23 +126,27 @@ constexpr Launch next_launch(int step, int steps, bool streams) {
     launch.first = step;
     launch.kind = end - step > 1 ? LaunchKind::segment : LaunchKind::step;
     launch.count = end - step > 1 ? end - step : 1;
-    RowRun run;
-    if (launch.kind == LaunchKind::step) {
-        int limit = step;
-        while (limit < steps && row_axes(kernel_of<Program>(limit)) > 0 &&
-               !begins_with_norm<Program>(limit, steps, streams)) {
-            ++limit;
-        }
-        run = longest_run_of_rows<Program>(step, limit, fewest_rows, widest_row);
-    } else if (takes_cluster<Program>(launch)) {
-        run = longest_run_of_rows<Program>(step, end, fewest_small_rows, segment_elements);
+    if (launch.kind == LaunchKind::segment && !takes_cluster<Program>(launch)) {
+        return launch;
     }
-    // A part of a segment becomes a launch of its own, and so does the rest: it must be most of it.
-    if (run.kept > 1 && 2 * run.kept > launch.count) {
+    const RowRun run = run_in_place_of<Program>(step, launch.count, steps, streams);
+    if (run.kept > 0) {
         launch.kind = LaunchKind::rows;
         launch.count = run.count;
         launch.rows = run.rows;
         launch.aside = run.aside;
+        return launch;
+    }
+    // Steps that all rows read, such as those of a request, stand in the way of the rows' own: a launch before those.
+    constexpr int most_before = 4;
+    for (int begin = step + 1; launch.kind == LaunchKind::segment && begin <= std::min(step + most_before, end - 2);
+         ++begin) {
+        Launch before = launch;
+        before.count = begin - step;
+        if (run_in_place_of<Program>(begin, end - begin, steps, streams).kept > 0 && !takes_cluster<Program>(before)) {
+            before.kind = before.count > 1 ? LaunchKind::segment : LaunchKind::step;
+            return before;
+        }
     }
     return launch;
 }

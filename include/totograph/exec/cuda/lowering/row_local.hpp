@@ -30,6 +30,12 @@ inline constexpr Index widest_row = 1024;
 /// other and read what others wrote from the L2 cache. With blocks, and memory, of their own 7 rows of 4,096 took 40 us
 /// where the cluster had taken 56, and 8 rows of 2,048 took 24 us for 38. Fewer rows than this were not tried.
 inline constexpr Index fewest_small_rows = cluster_blocks / 2;
+/// Rows, columns of a row, and steps with which a run beats their launches though the device is not full: on a block of
+/// its own a step of 2,048 columns takes little over a microsecond (8 such rows above), and a launch two (27 for the
+/// scaler of 64 series of 2,048 steps took 53 us, H100).
+inline constexpr Index fewest_wide_rows = 32;
+inline constexpr Index widest_of_few_rows = 2048;
+inline constexpr int fewest_wide_steps = 4;
 
 namespace lowering_detail {
 
@@ -132,8 +138,7 @@ constexpr RowBytes row_bytes(const Step& step, const Kernel& kernel, Index rows,
         result.output =
             bytes(step.output, kernel.dtype, is_reduction ? row_shape : kernel.iteration, kernel.output_strides, begin);
     }
-    const bool has_position = kernel.kind == KernelKind::structural && (is_store || kernel.op == Op::take);
-    for (int i = 0; i < (has_position ? 1 : kernel.operand_count); ++i) {
+    for (int i = 0; i < (is_store ? 1 : kernel.operand_count); ++i) {  // its position, which a store has, all may read
         const auto place = static_cast<std::size_t>(i);
         const Operand& operand = kernel.operands[place];
         const bool is_of_rows = is_reduction && i >= kernel.prologue_operands;  // read after the sum

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include <totograph/core/shape.hpp>
+#include <totograph/forecast/series.hpp>
+#include <totograph/forecast/states.hpp>
+
+namespace totograph::cuda {
+
+/// Whether the marks of observed steps (`states::observed`) are on the device already. Those of series without gaps
+/// follow from the sizes of a request: a request like the last one need not write and copy them again, which is half of
+/// what a large one writes and copies.
+///
+/// @tparam Executor  of programs that run one after the other
+template <class Executor>
+class ObservedInput {
+    static constexpr const auto* entry = Executor::Layout::find(states::observed);
+    /// Bytes of all inputs from which on it pays: with fewer, one copy in the graph takes the host less than two calls.
+    static constexpr std::size_t least_bytes = 262144;
+
+public:
+    /// Where the marks lie among the inputs.
+    static constexpr std::size_t begin =
+        entry == nullptr ? 0
+                         : Executor::States::offset(static_cast<std::size_t>(entry - &Executor::Layout::entries[0]));
+    static constexpr std::size_t end = entry == nullptr ? 0 : begin + entry->bytes();
+    /// Whether a forecast's call copies the inputs, and not its graph: what is there stays.
+    static constexpr bool is_kept = entry != nullptr && !Executor::States::writes_inputs &&
+                                    end <= Executor::States::input_bytes &&
+                                    Executor::States::input_bytes >= least_bytes;
+
+    /// Whether both the staging memory and the device hold the marks of a series that fits the bucket.
+    [[nodiscard]] bool has(const Series& series) const noexcept {
+        return is_kept && series.observed.empty() && held_ == sizes_of(series);
+    }
+    /// The marks of a series are, or will be, in both.
+    void hold(const Series& series) noexcept { held_ = series.observed.empty() ? sizes_of(series) : nothing; }
+    /// Nothing is known of one of them.
+    void forget() noexcept { held_ = nothing; }
+
+private:
+    using Sizes = std::array<Index, 3>;
+    static constexpr Sizes nothing{};
+
+    static constexpr Sizes sizes_of(const Series& series) noexcept {
+        return {series.batch, series.variates, series.steps};
+    }
+
+    Sizes held_{};
+};
+
+}  // namespace totograph::cuda
