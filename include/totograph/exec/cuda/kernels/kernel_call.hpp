@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -14,20 +16,37 @@
 
 namespace totograph::cuda {
 
-/// Whether a step that runs this kernel of a program reads or writes anything at a position.
-template <class ProgramType, std::size_t index>
-consteval bool uses_positions() {
-    for (const Step& step : ProgramType::steps) {
-        bool found = step.output.position >= 0 || step.input.position >= 0;
-        for (const Reference& operand : step.operands) {
-            found = found || operand.position >= 0;
+/// What device code needs of a program's tables, in smaller ones: a constant expression that reads a table costs nvcc
+/// its whole size each time, megabytes for that of the kernels.
+template <class ProgramType>
+struct DeviceTables {
+    static constexpr std::size_t kernels = ProgramType::kernels.size();
+
+    /// For each kernel, whether a step that runs it reads or writes anything at a position.
+    static constexpr auto uses_positions = [] {
+        std::array<bool, kernels> result{};
+        for (const Step& step : ProgramType::steps) {
+            bool& found = result[static_cast<std::size_t>(step.kernel)];
+            found = found || step.output.position >= 0 || step.input.position >= 0;
+            for (const Reference& operand : step.operands) {
+                found = found || operand.position >= 0;
+            }
         }
-        if (found && step.kernel == static_cast<int>(index)) {
-            return true;
+        return result;
+    }();
+
+    /// Kernels that lie in one small table.
+    static constexpr std::size_t chunk = 8;
+    /// The kernels from number `begin` on.
+    template <std::size_t begin>
+    static constexpr auto kernels_from = [] {
+        std::array<Kernel, std::min(chunk, kernels - begin)> result{};
+        for (std::size_t i = 0; i < result.size(); ++i) {
+            result[i] = ProgramType::kernels[begin + i];
         }
-    }
-    return false;
-}
+        return result;
+    }();
+};
 
 /// How what a kernel reads and writes is stored, as flags. Not a struct of Booleans: g++ 12 and 13 take equal structs
 /// that were computed in two ways as different template arguments, and then launch a kernel that nvcc never registered.
@@ -57,12 +76,14 @@ constexpr bool has_flag(KernelStorage storage, KernelStorage flag) {
 /// to host memory.
 template <class ProgramType, std::size_t index, KernelStorage storage>
 struct KernelOf {
+    using Tables = DeviceTables<ProgramType>;
     using Operations = typename ProgramType::Operations;
-    static constexpr Kernel kernel = ProgramType::kernels[index];
+    static constexpr Kernel kernel =
+        Tables::template kernels_from<index - index % Tables::chunk>[index % Tables::chunk];
     static constexpr bool stores_bf16 = has_flag(storage, KernelStorage::bf16_output);
     static constexpr bool is_aligned = has_flag(storage, KernelStorage::aligned_rows);
     static constexpr bool prefix_is_early = has_flag(storage, KernelStorage::early_prefix);
-    static constexpr bool has_positions = uses_positions<ProgramType, index>();
+    static constexpr bool has_positions = Tables::uses_positions[index];
     using Query = std::conditional_t<has_flag(storage, KernelStorage::bf16_query), BFloat16, float>;
     using Key = std::conditional_t<has_flag(storage, KernelStorage::bf16_keys), BFloat16, float>;
 };
