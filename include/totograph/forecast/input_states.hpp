@@ -25,7 +25,8 @@ public:
               std::uint32_t first_sample = 0) const noexcept;
 
     /// What of the bucket is asked for, alone.
-    void fill_request(const Bucket& request) const noexcept;
+    /// @param context_patches  of the longest series; 0 for whoever does not know: then its axis is not bounded
+    void fill_request(const Bucket& request, Index context_patches = 0) const noexcept;
 
 private:
     [[nodiscard]] float* floats(std::string_view name) const noexcept { return memory_.floats(name); }
