@@ -144,8 +144,8 @@ void compare(cpu::ThreadPool& pool, const LinearShape& shape, const Layers& laye
             out.noalias() = left * right.transpose();
         });
     };
-    const auto single = [&] { cpu::gemm(pool, x.data(), rows, shape.k, layers.packed[next()], store); };
-    const auto half = [&] { cpu::gemm(pool, x.data(), rows, shape.k, layers.packed_bfloat16[next()], store); };
+    const auto single = [&] { cpu::gemm(pool, {x.data(), rows, shape.k}, layers.packed[next()], store); };
+    const auto half = [&] { cpu::gemm(pool, {x.data(), rows, shape.k}, layers.packed_bfloat16[next()], store); };
 
     std::vector<double> seconds[3];
     for (int repeat = 0; repeat < repeats; ++repeat) {

@@ -152,9 +152,8 @@ inline namespace TOTOGRAPH_SIMD_NAMESPACE {
 
 template class PreparedWeights<float>;
 template class PreparedWeights<BFloat16>;
-template void gemm_into<float>(ThreadPool&, const float*, Index, Index, const PackedMatrix<float>&, GemmSink) noexcept;
-template void gemm_into<BFloat16>(ThreadPool&, const float*, Index, Index, const PackedMatrix<BFloat16>&,
-                                  GemmSink) noexcept;
+template void gemm_into<float>(ThreadPool&, const GemmInput&, const PackedMatrix<float>&, GemmSink) noexcept;
+template void gemm_into<BFloat16>(ThreadPool&, const GemmInput&, const PackedMatrix<BFloat16>&, GemmSink) noexcept;
 
 }  // namespace TOTOGRAPH_SIMD_NAMESPACE
 }  // namespace totograph::cpu

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -92,6 +93,7 @@ public:
 
     [[nodiscard]] std::string_view name() const override { return name_; }
     [[nodiscard]] std::vector<Bucket> buckets() const override { return buckets_; }
+    [[nodiscard]] std::string_view precision() const override { return computes_in; }
     [[nodiscard]] std::string describe(Mode mode) const override {
         return std::find(modes.begin(), modes.end(), mode) == modes.end() ? "" : "a fake";
     }
@@ -104,6 +106,15 @@ public:
         }
         if (makes_nothing) {
             return nullptr;
+        }
+        if (mode != Mode::eager) {
+            ++tries;
+        }
+        if (fails_in && mode == *fails_in) {
+            throw tg::Error(tg::ErrorCode::device_failure, "The fake cannot capture.");
+        }
+        if (waits_for && mode != Mode::eager) {
+            waits_for->wait(false);
         }
         const std::scoped_lock lock(mutex);
         made.push_back({bucket, mode, resources.threads});
@@ -132,10 +143,14 @@ public:
     // Public: tests set them up and look into them.
     std::vector<Mode> modes{serve::all_modes.begin(), serve::all_modes.end()};
     std::string reason;
+    std::string computes_in;
     std::optional<Bucket> fails_at;
     bool makes_nothing = false;
-    bool fails_to_tell = false;  ///< How many bytes a forecaster holds.
-    std::size_t grows = 0;       ///< Bytes that a forecaster takes with its first forecast.
+    std::optional<Mode> fails_in;
+    mutable std::atomic<int> tries{0};             ///< To make something for another mode than eager.
+    std::shared_ptr<std::atomic<bool>> waits_for;  ///< Makes nothing but for mode eager before this is set.
+    bool fails_to_tell = false;                    ///< How many bytes a forecaster holds.
+    std::size_t grows = 0;                         ///< Bytes that a forecaster takes with its first forecast.
     Index patch_size = 1;
     std::span<const double> levels{};  ///< Of quantiles, in place of the mean.
     mutable std::mutex mutex;

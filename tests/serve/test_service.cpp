@@ -149,6 +149,39 @@ TEST_CASE("the environment goes before the backends that a program asks for") {
     check_error(ErrorCode::invalid_argument, {"'nowhere'"}, [&] { serve::ForecastService(two.registry, options); });
 }
 
+TEST_CASE("the environment picks a backend by its precision") {
+    const TwoBackends two;
+    two.near->computes_in = "f32";
+    two.far->computes_in = "bf16";
+    const serve::ServiceOptions options{
+        .backend = "near", .mode = Mode::standard, .routes = {{.max_batch = 2, .backend = "near"}}};
+    const auto backend_in = [&](const char* precision) {
+        const Variable variable("TOTOGRAPH_PRECISION", precision);
+        serve::ForecastService service(two.registry, options);
+        CHECK(service.backend_of(1) == service.backend());
+        return service.backend();
+    };
+    CHECK(backend_in("bf16") == "far");
+    CHECK(backend_in("f32") == "near");
+    CHECK(backend_in("") == "near");
+    check_error(ErrorCode::invalid_argument, {"TOTOGRAPH_PRECISION", "'fp8'", "'near': f32", "'far': bf16"},
+                [&] { (void)backend_in("fp8"); });
+    {
+        const Variable backend("TOTOGRAPH_BACKEND", "far");
+        CHECK(backend_in("bf16") == "far");
+        check_error(ErrorCode::invalid_argument, {"'f32'", "the backend 'far' has not"},
+                    [&] { (void)backend_in("f32"); });
+    }
+    // One that is not available is passed over; if it is the only one of the precision, that is the error.
+    two.far->reason = "it sleeps";
+    check_error(ErrorCode::device_failure, {"it sleeps"}, [&] { (void)backend_in("bf16"); });
+    // The service inside of a package does not ask.
+    serve::ServiceOptions inside = options;
+    inside.reads_backend_of_environment = false;
+    const Variable variable("TOTOGRAPH_PRECISION", "bf16");
+    CHECK(serve::ForecastService(two.registry, inside).backend() == "near");
+}
+
 TEST_CASE("the cheapest bucket that holds a request serves it, and sizes do not decide whether it samples") {
     OneBackend one;
     const Ones request{.batch = 1, .variates = 1, .steps = 8};

@@ -108,6 +108,16 @@ public:
         return place == table.count ? nullptr : &table.entries[place];
     }
 
+    /// The state that says how much of each bounded axis is in use, or null.
+    static constexpr const Entry* bounds() {
+        for (std::size_t i = 0; i < table.count; ++i) {
+            if (table.entries[i].slot.use == StateUse::bounds) {
+                return &table.entries[i];
+            }
+        }
+        return nullptr;
+    }
+
     /// For each state of a program, with those of all iterations of its loops, its place in `entries`.
     template <class Program>
     static constexpr auto places = [] {

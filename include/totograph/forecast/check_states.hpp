@@ -17,8 +17,9 @@ consteval bool check_states() {
     constexpr auto is = [](const auto* entry, DType dtype, Index size) {
         return entry != nullptr && entry->slot.dtype == dtype && entry->slot.shape.size() == size;
     };
-    static_assert(is(Layout::find(states::request), DType::i32, 4),
-                  "totograph: a program of a family declares the state `request`, i32 [4] (forecast/states.hpp).");
+    static_assert(
+        is(Layout::find(states::request), DType::i32, states::request_size),
+        "totograph: a program of a family declares the state `request`, i32 [request_size] (forecast/states.hpp).");
     static_assert(
         is(Layout::find(states::forecast), DType::f32,
            sizes.batch * sizes.values * sizes.variates * sizes.forecast_steps()),

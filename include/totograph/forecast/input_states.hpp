@@ -29,7 +29,8 @@ public:
     void drop_leading_gaps(const Series& series) const noexcept;
 
     /// What of the bucket is asked for, alone.
-    void fill_request(const Bucket& request) const noexcept;
+    /// @param context_patches  of the longest series; 0 for whoever does not know: then its axis is not bounded
+    void fill_request(const Bucket& request, Index context_patches = 0) const noexcept;
 
 private:
     [[nodiscard]] float* floats(std::string_view name) const noexcept { return memory_.floats(name); }

@@ -12,6 +12,7 @@
 #include <totograph/core/list.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/attention.hpp>
+#include <totograph/graph/bounds.hpp>
 #include <totograph/graph/op.hpp>
 #include <totograph/graph/op_table.hpp>
 #include <totograph/graph/record/model_error.hpp>
@@ -32,6 +33,7 @@ inline constexpr int max_inputs = 9;
 enum class StateUse : std::uint8_t {
     any,
     kv_cache,  ///< Keys or values of earlier positions.
+    bounds,    ///< i32: how much of each bounded axis is in use (`AxisBounds`).
 };
 
 /// One operation of a graph. A plain value: every field is known when the graph is recorded.
@@ -52,6 +54,7 @@ struct Node {
     int loop = 0;        ///< Which of those, from 1 on, where there is such a step: layers of others are other layers.
     int iteration = -1;  ///< The iteration of a `ShortLoop` that recorded the node; no part of what it computes.
     StateUse use = StateUse::any;  ///< Of a `state`.
+    AxisBounds bounds{};           ///< What the model declares.
     const CustomOperation* custom = nullptr;
 
     /// Whether two nodes are one but for their inputs and their layer.
@@ -59,7 +62,7 @@ struct Node {
         return a.op == b.op && a.dtype == b.dtype && a.shape == b.shape && a.input_count == b.input_count &&
                a.attributes == b.attributes && is_same_number(a.immediate, b.immediate) &&
                a.layer_step == b.layer_step && a.loop == b.loop && a.custom == b.custom && a.attention == b.attention &&
-               a.name == b.name && a.use == b.use;
+               a.name == b.name && a.use == b.use && a.bounds == b.bounds;
     }
     friend constexpr bool operator==(const Node& a, const Node& b) {
         return a.op == b.op && a.inputs == b.inputs && a.layer == b.layer && is_alike(a, b);

@@ -8,6 +8,7 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/attention.hpp>
+#include <totograph/graph/bounds.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/op.hpp>
 #include <totograph/graph/op_table.hpp>
@@ -89,6 +90,8 @@ struct Kernel {
     std::array<Index, max_rank> attributes{};
     AttentionDescription attention;  ///< That of the node.
     const CustomOperation* custom = nullptr;
+    /// What of the loop is in use. An executor need not skip the rest.
+    LoopBounds bounds;
 
     [[nodiscard]] constexpr Index rows() const {
         Index product = 1;
@@ -104,7 +107,8 @@ struct Kernel {
             a.row_rank != b.row_rank || a.output_strides != b.output_strides || a.operand_count != b.operand_count ||
             a.prologue_operands != b.prologue_operands || a.accumulators != b.accumulators || a.k != b.k ||
             a.input_stride != b.input_stride || a.attributes != b.attributes || a.custom != b.custom ||
-            !(a.attention == b.attention) || !(a.prologue == b.prologue) || !(a.chain == b.chain)) {
+            !(a.bounds == b.bounds) || !(a.attention == b.attention) || !(a.prologue == b.prologue) ||
+            !(a.chain == b.chain)) {
             return false;
         }
         for (std::size_t i = 0; i < static_cast<std::size_t>(a.operand_count); ++i) {

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include <totograph/graph/bounds.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/recorder.hpp>
 
@@ -43,7 +44,9 @@ public:
     /// What keys and values of one layer take in f32.
     static constexpr Index bytes_per_layer = 4 * (key_shape.size() + value_shape.size());
 
-    constexpr KvCache(Recorder& recorder, const KvCacheNames& names) : recorder_(&recorder), names_(names) {}
+    /// @param bounds  of keys and values (`Recorder::state`)
+    constexpr KvCache(Recorder& recorder, const KvCacheNames& names, const AxisBounds& bounds = {})
+        : recorder_(&recorder), names_(names), bounds_(bounds) {}
 
     /// Writes positions after those that the cache holds. `keys` and `values` are
     /// `[batch, samples, variates, positions, width]`; `advance` is to follow when all layers have appended. One run
@@ -73,10 +76,10 @@ public:
 
     /// All keys of a layer, `[batch, samples, variates, capacity, width]`; only the first `length` positions count.
     [[nodiscard]] constexpr Tensor keys(LayerIndex layer) const {
-        return recorder_->state(names_.keys, key_shape, DType::f32, layer, StateUse::kv_cache);
+        return recorder_->state(names_.keys, key_shape, DType::f32, layer, StateUse::kv_cache, bounds_);
     }
     [[nodiscard]] constexpr Tensor values(LayerIndex layer) const {
-        return recorder_->state(names_.values, value_shape, DType::f32, layer, StateUse::kv_cache);
+        return recorder_->state(names_.values, value_shape, DType::f32, layer, StateUse::kv_cache, bounds_);
     }
     /// How many positions the cache holds, `[1]` i32.
     [[nodiscard]] constexpr Tensor length() const { return recorder_->state(names_.length, Shape{1}, DType::i32); }
@@ -94,6 +97,7 @@ private:
 
     Recorder* recorder_;
     KvCacheNames names_;
+    AxisBounds bounds_;
 };
 
 }  // namespace totograph::nn

@@ -3,11 +3,13 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <utility>
 
 #include <totograph/exec/cpu/thread_pools.hpp>
 #include <totograph/serve/backends/backend.hpp>
+#include <totograph/serve/background_build.hpp>
 #include <totograph/serve/metrics/metrics.hpp>
 #include <totograph/serve/mode.hpp>
 #include <totograph/serve/served_backend.hpp>
@@ -36,11 +38,19 @@ public:
     /// Makes what serves a bucket in a mode, which is not there; the seconds that it took.
     double build(ServedBackend& served, std::size_t which, Mode mode);
 
+    /// What makes such a thing on another thread, while others forecast: with threads of its own.
+    [[nodiscard]] std::function<Built()> apart(const ServedBackend& served, std::size_t which, Mode mode) const;
+
+    /// Puts what was made into its slot, and counts it.
+    void install(ServedBackend& served, std::size_t which, Mode mode, Built built);
+
     /// Builds a bucket in a mode where it is not there, makes so many forecasts of synthetic series, and adds a row to
     /// the report, unless it has one.
     void warm_up(ServedBackend& served, std::size_t which, Mode mode, int forecasts, WarmUpReport& report);
 
 private:
+    static Built make(const Backend& backend, const Bucket& bucket, Mode mode, const BackendResources& resources);
+
     BackendResources resources_;
     Metrics& metrics_;
 };

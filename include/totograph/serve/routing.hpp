@@ -33,16 +33,28 @@ struct ResolvedRoute {
     [[nodiscard]] bool reaches(const Bucket& bucket) const noexcept { return above < bucket.batch; }
 };
 
-/// The backend of a name, or the first that is available when the name is empty. Throws `Error`: `invalid_argument`
-/// when there is none of this name, `device_failure` with the reason when it is not available.
-std::shared_ptr<const Backend> pick_backend(const BackendRegistry& registry, std::string_view name,
-                                            const BackendResources& resources);
+/// What the environment says of the backend that serves everything; empty: as the program says.
+struct BackendOfEnvironment {
+    std::string name;       ///< `TOTOGRAPH_BACKEND`
+    std::string precision;  ///< `TOTOGRAPH_PRECISION`: `Backend::precision()`
 
-/// The name of the backend that serves everything by the environment (`TOTOGRAPH_BACKEND`); empty: as the program says.
-inline std::string backend_of_environment() {
-    const char* const name = std::getenv("TOTOGRAPH_BACKEND");
-    return name == nullptr ? "" : name;
+    [[nodiscard]] bool decides() const noexcept { return !name.empty() || !precision.empty(); }
+};
+
+/// This process's environment, as it is at the call.
+inline BackendOfEnvironment backend_of_environment() {
+    const auto value = [](const char* variable) {
+        const char* const text = std::getenv(variable);
+        return std::string(text == nullptr ? "" : text);
+    };
+    return {value("TOTOGRAPH_BACKEND"), value("TOTOGRAPH_PRECISION")};
 }
+
+/// The backend of a name, or the first that is available when the name is empty; of a precision, unless that is empty.
+/// Throws `Error`: `invalid_argument` when there is none of this name or of this precision, `device_failure` with the
+/// reason when it is not available.
+std::shared_ptr<const Backend> pick_backend(const BackendRegistry& registry, std::string_view name,
+                                            const BackendResources& resources, std::string_view precision = {});
 
 /// Who serves what.
 struct Routing {

@@ -23,6 +23,7 @@ struct Slot {
     std::unique_ptr<BucketForecaster> forecaster;
     ForecastCounters* counters = nullptr;  ///< From when a route could first reach it, or a fallback needed it.
     std::size_t bytes = 0;                 ///< That it was counted with.
+    int served_eagerly = 0;                ///< Requests under `eager_then_capture` that it was not there for.
 
     /// Counts that the forecaster holds so many bytes from now on.
     void hold(std::size_t now) noexcept {

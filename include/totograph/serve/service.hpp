@@ -20,6 +20,7 @@
 #include <totograph/forecast/series.hpp>
 #include <totograph/serve/backends/backend.hpp>
 #include <totograph/serve/backends/backend_registry.hpp>
+#include <totograph/serve/background_build.hpp>
 #include <totograph/serve/builder.hpp>
 #include <totograph/serve/explain/explanation.hpp>
 #include <totograph/serve/metrics/expect_forecast.hpp>
@@ -158,8 +159,14 @@ private:
     /// The cheapest bucket that holds a request; counts those that none holds.
     std::size_t bucket_for(const detail::ServedBackend& served, const Series& series, const ForecastOptions& options);
 
+    /// Puts what was built in the background into its place, if it is done; or waits until it is.
+    void take_what_was_built(bool waits);
+
+    /// Begins to build what serves a bucket, where so many requests came that it pays, and nothing is being built.
+    void capture_in_background(std::size_t backend, std::size_t which, Mode mode);
+
     /// What serves a request by this thread's stance, when that is not what serves it as a rule, or is not there.
-    detail::Slot& find_or_build(detail::ServedBackend& served, std::size_t which, Mode mode, const Series& series,
+    detail::Slot& find_or_build(std::size_t backend, std::size_t which, Mode mode, const Series& series,
                                 const ForecastOptions& options);
 
     /// Counts a recapture. Throws when the stance forbids it.
@@ -170,6 +177,8 @@ private:
     detail::Routing routing_;
     std::shared_ptr<Metrics> metrics_;
     detail::Builder builder_;
+    int capture_after_;
+    std::unique_ptr<detail::BackgroundBuild> background_;
     std::vector<Bucket> buckets_;
     detail::ResultPool results_;
     bool samples_by_default_ = false;

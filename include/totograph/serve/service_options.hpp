@@ -24,10 +24,10 @@ struct Route {
 
 /// What is decided when a service is made.
 struct ServiceOptions {
-    /// Empty: the first of the registry that is available. `TOTOGRAPH_BACKEND` goes before it, and before those of
-    /// routes.
+    /// Empty: the first of the registry that is available. `TOTOGRAPH_BACKEND` and `TOTOGRAPH_PRECISION` go before it,
+    /// and before those of routes.
     std::string backend{};
-    /// Whether `TOTOGRAPH_BACKEND` counts; not for the service inside of a package, whose names are its own.
+    /// Whether these count; not for the service inside of a package, whose names are its own.
     bool reads_backend_of_environment = true;
     /// How forecasts are run, unless the environment says otherwise (`effective_mode`).
     Mode mode = Mode::max_autotune;
@@ -35,6 +35,8 @@ struct ServiceOptions {
     /// `backend` in `mode`. The environment goes before the modes of routes as well.
     std::vector<Route> routes{};
     BackendResources resources{};
+    /// How many requests the stance `eager_then_capture` serves in mode `eager` before it builds what they need.
+    int capture_after = 2;
     /// Where forecasts are counted: one for several services, or empty, and the service has its own.
     std::shared_ptr<Metrics> metrics{};
 };

@@ -13,6 +13,9 @@ enum class Stance : std::uint8_t {
     force_eager,         ///< Serves every request in mode `eager`.
     fail_on_recapture,   ///< Throws `Error` (`recapture`) and builds nothing.
     eager_on_recapture,  ///< Serves the request in mode `eager` and builds nothing else.
+    /// Serves requests in mode `eager`, before a warm-up as well, until what they need is built: in the background,
+    /// when so many came (`ServiceOptions::capture_after`).
+    eager_then_capture,
 };
 
 /// The name of a stance.
@@ -22,6 +25,7 @@ constexpr std::string_view name(Stance stance) noexcept {
         case Stance::force_eager: return "force_eager";
         case Stance::fail_on_recapture: return "fail_on_recapture";
         case Stance::eager_on_recapture: return "eager_on_recapture";
+        case Stance::eager_then_capture: return "eager_then_capture";
     }
     return "unknown";
 }

@@ -110,7 +110,7 @@ template <class Storage>
 std::vector<float> multiply(ThreadPool& pool, const float* x, Index rows, Index x_stride,
                             const PackedMatrix<Storage>& weights) {
     Recorder recorder{.rows = rows, .columns = weights.columns()};
-    gemm(pool, x, rows, x_stride, weights, recorder);
+    gemm(pool, {x, rows, x_stride}, weights, recorder);
     REQUIRE(recorder.visited_each_once());
     return recorder.first;
 }
@@ -174,7 +174,7 @@ TEST_CASE_TEMPLATE("a paired GEMM gives both of each pair, as two plain GEMMs wo
             CHECK(paired.is_paired());
             CHECK(paired.columns() == columns);
             Recorder recorder{.rows = rows, .columns = columns, .is_paired = true};
-            gemm(pool, x.data(), rows, k, paired, recorder);
+            gemm(pool, {x.data(), rows, k}, paired, recorder);
             CHECK(recorder.visited_each_once());
             const auto plain_gate =
                 multiply(pool, x.data(), rows, k, PackedMatrix<Storage>::pack(gate.data(), columns, k));
@@ -258,7 +258,7 @@ TEST_CASE("a GEMM of no rows calls nothing") {
     ThreadPool pool(2);
     const std::vector<float> weights(64, 1.0F);
     Recorder recorder{.rows = 0, .columns = 8};
-    gemm(pool, nullptr, 0, 8, PackedMatrix<float>::pack(weights.data(), 8, 8), recorder);
+    gemm(pool, {nullptr, 0, 8}, PackedMatrix<float>::pack(weights.data(), 8, 8), recorder);
     CHECK(recorder.visits.empty());
 }
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <vector>
 
 #include "models/properties.hpp"
@@ -85,4 +88,23 @@ TEST_CASE("steps that are not observed, before the first that is, are padding") 
 TEST_CASE("what an earlier request left behind has no part in the next") {
     tg::Forecaster<Model, largest> fresh(weights(), {.threads = 1});
     properties::nothing_is_left_behind(fresh, large(), waves(1, 2, 11), waves(3, 4, 64), 10);
+}
+
+TEST_CASE("what is padding alone is not computed") {
+    constexpr Index patch = Model::config.patch_size;
+    constexpr Index width = Model::config.embed_dim;
+    constexpr tg::Bucket request{.batch = 2, .variates = 3, .context = 2 * patch, .horizon = 2 * patch};
+    const auto rows_written = [&](const char* name, Index capacity) {
+        const auto all = static_cast<std::size_t>(largest.batch * largest.variates * capacity * width);
+        large().write_state(name, std::vector<float>(all, std::numeric_limits<float>::quiet_NaN()), 0);
+        const Request small = waves(request.batch, request.variates, request.context);
+        (void)large().forecast(small.series(), {.horizon = request.horizon});
+        const auto found = large().read_state<float>(name, 0);
+        return static_cast<Index>(std::count_if(found.begin(), found.end(), [](float x) { return !std::isnan(x); })) /
+               width;
+    };
+    // Rows of the request: of each series and variate its patches of context, and one patch that was decoded.
+    CHECK(rows_written("prefix.keys", largest.context / patch) == 2 * 3 * 2);
+    CHECK(rows_written("prefix.values", largest.context / patch) == 2 * 3 * 2);
+    CHECK(rows_written("suffix.keys", largest.horizon / patch - 1) == 2 * 3 * 1);
 }

@@ -128,6 +128,9 @@ private:
         call.scratch = reinterpret_cast<float*>(memory_.data() + Layout::bytes + Layout::arena_bytes);
         call.scratch_floats = scratch_floats;
         call.fault = &fault;
+        if constexpr (Layout::bounds() != nullptr) {
+            call.bounds = reinterpret_cast<const std::int32_t*>(memory_.data() + Layout::bounds()->offset);
+        }
         Program::loops.for_each_step(Program::steps.size(), [&](int number, LoopTurn turn) {
             const Step& step = Program::steps[static_cast<std::size_t>(number)];
             const Kernel& kernel = Program::kernels[static_cast<std::size_t>(step.kernel)];

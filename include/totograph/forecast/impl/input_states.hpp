@@ -22,7 +22,7 @@ TOTOGRAPH_INLINE void InputStates::fill(const Series& series, const Bucket& requ
     fill_series(series);
     fill_groups(series);
     fill_exogenous(series, request);
-    fill_request(request);
+    fill_request(request, divide_rounding_up(series.steps, sizes_.patch_size));
     if (auto* halves = integers(states::seed); halves != nullptr) {
         halves[0] = static_cast<std::int32_t>(static_cast<std::uint32_t>(seed));
         halves[1] = static_cast<std::int32_t>(static_cast<std::uint32_t>(seed >> 32U));
@@ -151,13 +151,16 @@ TOTOGRAPH_INLINE void InputStates::fill_exogenous(const Series& series, const Bu
     }
 }
 
-TOTOGRAPH_INLINE void InputStates::fill_request(const Bucket& request) const noexcept {
+TOTOGRAPH_INLINE void InputStates::fill_request(const Bucket& request, Index context_patches) const noexcept {
     std::int32_t* to = integers(states::request);
     if (to == nullptr) {
         return;
     }
-    for (const Index size :
-         {request.batch, request.variates, request.horizon, request.samples > 0 ? request.samples : sizes_.values}) {
+    const Index values = request.samples > 0 ? request.samples : sizes_.values;
+    const Index patches = divide_rounding_up(request.horizon, sizes_.patch_size);
+    const Index positions = context_patches > 0 ? sizes_.prepended + context_patches : 0;
+    const Index tokens = positions > 0 ? positions + patches : 0;
+    for (const Index size : {request.batch, request.variates, request.horizon, values, positions, patches, tokens}) {
         *to++ = static_cast<std::int32_t>(size);
     }
 }

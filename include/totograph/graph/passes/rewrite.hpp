@@ -310,6 +310,9 @@ constexpr Graph rewrite(const Graph& recorded, Passes passes) {
                 passes.compose_linears ? detail::find_composable(rewriter, x, weight) : detail::ComposablePair{};
             result = pair.found ? detail::emit_composed(rewriter, passes, pair, weight, node.shape)
                                 : detail::emit_linear(rewriter, passes, x, weight, node.shape);
+            if (result == rewriter.result.size() - 1) {
+                rewriter.result[result].bounds = node.bounds;
+            }
         } else {
             result = rewriter.emit_translated(id);
         }

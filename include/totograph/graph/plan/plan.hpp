@@ -8,6 +8,7 @@
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
+#include <totograph/graph/passes/find_bounds.hpp>
 #include <totograph/graph/passes/fuse.hpp>
 #include <totograph/graph/passes/fused_stores.hpp>
 #include <totograph/graph/passes/location.hpp>
@@ -32,6 +33,7 @@ public:
           locations_(found_.seen),
           fusion_(Fuser(graph, weight_expression_, locations_, stores_, passes.fuse_elementwise).run()),
           fused_stores_(graph, fusion_, locations_, stores_),
+          bounds_(find_bounds(graph)),
           references_(graph, weight_expression_, locations_, plan_) {}
 
     Planner(const Planner&) = delete;
@@ -175,6 +177,10 @@ private:
         if (kernel.kind == KernelKind::reduction) {
             kernel.output_strides[static_cast<std::size_t>(kernel.iteration.rank - 1)] = 0;
         }
+        // The copy of a reshape walks through the axes of its input.
+        if (kernel.kind != KernelKind::pointwise || kernel.iteration == group.shape) {
+            kernel.bounds = bounds_of(kernel, group.root);
+        }
         collapse(kernel);
         emit(kernel, step);
     }
@@ -315,7 +321,14 @@ private:
             kernel.output_strides = contiguous_strides(node.shape);
             step.output = references_.new_buffer(id);
         }
+        kernel.bounds = bounds_of(kernel, id);
         emit(kernel, step);
+    }
+
+    constexpr LoopBounds bounds_of(const Kernel& kernel, int id) const {
+        return bounds_.empty() ? LoopBounds{}
+                               : loop_bounds(kernel.iteration, kernel.row_rank, graph_[id].shape,
+                                             bounds_[static_cast<std::size_t>(id)]);
     }
 
     /// Copies a view of a state that a store is about to change, into a buffer of the store's.
@@ -361,6 +374,7 @@ private:
     const List<Location>& locations_;
     Fusion fusion_;
     FusedStores fused_stores_;
+    List<AxisBounds> bounds_;  ///< By node, if there are any.
     Plan plan_;
     References references_;
 };

@@ -4,6 +4,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <string_view>
 
@@ -11,6 +12,7 @@
 #include <totograph/core/list.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/attention.hpp>
+#include <totograph/graph/bounds.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/op.hpp>
 #include <totograph/graph/record/checked_graph.hpp>
@@ -75,12 +77,14 @@ public:
     /// A buffer that outlives a run, by name. Two programs that name the same state share it. Declaring it again gives
     /// the same state. A state that each layer has its own of takes the layer's number beside its name. It is for `use`
     /// if any of its declarations says so.
+    /// @param bounds  of its axes. One declaration that has any says it for all; two must not differ.
     constexpr Tensor state(std::string_view name, const Shape& shape, DType dtype = DType::f32, LayerIndex layer = {},
-                           StateUse use = StateUse::any) {
+                           StateUse use = StateUse::any, const AxisBounds& bounds = {}) {
         Node node = leaf(Op::state, dtype, shape);
         node.name = name;
         set_layer(node, layer);
         node.use = use;
+        node.bounds = bounds;
         for (const int id : states_) {
             Node& known = this->node(id);
             if (known.layer == node.layer && known.layer_step == node.layer_step && known.loop == node.loop &&
@@ -91,11 +95,21 @@ public:
                         << ", then as " << totograph::name(dtype) << " " << shape;
                 }
                 known.use = use == StateUse::any ? known.use : use;
+                known.bounds = bounds == AxisBounds{} ? known.bounds : bounds;
                 return {this, id};
             }
         }
         states_.push_back(graph().size());
         return add(node);
+    }
+
+    /// Declares that nobody needs what a tensor holds along an axis from a bound on: an executor may leave it
+    /// undefined. A state takes its bounds where it is declared (`state`); other tensors need this only where their
+    /// readers do not tell.
+    /// @param number  of the bound: n for number n - 1 of the state that is declared with `StateUse::bounds`
+    constexpr Tensor bound(Tensor tensor, int axis, std::int8_t number) {
+        node(tensor.id()).bounds[static_cast<std::size_t>(axis_of(tensor, axis))] = number;
+        return tensor;
     }
 
     /// Writes `value` into a state along `axis`, from index `begin`; all other axes must agree (extents of 1 repeat).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include <totograph/core/dtype.hpp>
@@ -36,6 +37,8 @@ public:
 
     /// Begins with a history.
     constexpr void keep_history(const Ids& ids) const {
+        r_->bound(ids.s1, 3, states::asked_positions);
+        r_->bound(ids.s2, 3, states::asked_positions);
         if constexpr (!Parts::slides) {
             r_->store(history(states::history_s1), ids.s1);
             r_->store(history(states::history_s2), ids.s2);
@@ -92,17 +95,20 @@ private:
     static constexpr ForecastSizes sizes = Parts::sizes;
 
     [[nodiscard]] constexpr Tensor history(std::string_view name) const {
-        return r_->state(name, {sizes.batch, 1, 1, Parts::context}, DType::i32);
+        return state(name, {sizes.batch, 1, 1, Parts::context}, states::asked_positions);
     }
     [[nodiscard]] constexpr Tensor drawn(std::string_view name) const {
-        return r_->state(name, {sizes.batch, sizes.samples, 1, Parts::horizon}, DType::i32);
+        return state(name, {sizes.batch, sizes.samples, 1, Parts::horizon}, states::asked_patches);
     }
     [[nodiscard]] constexpr Tensor frame(std::string_view name) const {
-        return r_->state(name, {sizes.batch, sizes.samples, 1, Parts::context + Parts::horizon}, DType::i32);
+        return state(name, {sizes.batch, sizes.samples, 1, Parts::context + Parts::horizon}, states::asked_tokens);
     }
     [[nodiscard]] constexpr Tensor frame_stamps() const {
-        return r_->state(states::frame_stamps, {sizes.batch, 1, 1, Parts::context + Parts::horizon, stamp_count},
-                         DType::i32);
+        return state(states::frame_stamps, {sizes.batch, 1, 1, Parts::context + Parts::horizon, stamp_count},
+                     states::asked_tokens);
+    }
+    [[nodiscard]] constexpr Tensor state(std::string_view name, const Shape& shape, std::int8_t candles) const {
+        return r_->state(name, shape, DType::i32, {}, StateUse::any, states::row_bounds(candles));
     }
 
     Inputs<Parts> in_;

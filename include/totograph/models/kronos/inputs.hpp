@@ -43,7 +43,9 @@ public:
         }
     }
     /// What of the bucket a request asks for.
-    [[nodiscard]] constexpr Tensor request() const { return r_->state(states::request, {4}, DType::i32); }
+    [[nodiscard]] constexpr Tensor request() const {
+        return r_->state(states::request, {states::request_size}, DType::i32, {}, StateUse::bounds);
+    }
     /// Candles that are asked for, i32 `[1]`.
     [[nodiscard]] constexpr Tensor horizon() const { return slice(request(), 0, 2, 1); }
 
@@ -58,14 +60,16 @@ public:
     [[nodiscard]] constexpr Tensor mean() const { return r_->state(states::mean, of_columns); }
     [[nodiscard]] constexpr Tensor scale() const { return r_->state(states::scale, of_columns); }
     [[nodiscard]] constexpr Tensor future_times() const {
-        return r_->state(states::future_times, {sizes.batch, 1, 1, sizes.steps, Parts::config.predictor.d_model});
+        return r_->state(states::future_times, {sizes.batch, 1, 1, sizes.steps, Parts::config.predictor.d_model},
+                         DType::f32, {}, StateUse::any, states::row_bounds(states::asked_patches));
     }
     [[nodiscard]] constexpr Tensor step() const { return r_->state(states::step, {1}, DType::i32); }
     [[nodiscard]] constexpr Tensor number(double value) const {
         return expand(r_->constant(value, DType::i32), Shape{1});
     }
     [[nodiscard]] constexpr Tensor forecast() const {
-        return r_->state(states::forecast, {sizes.batch, sizes.values, sizes.variates, sizes.steps, 1});
+        return r_->state(states::forecast, {sizes.batch, sizes.values, sizes.variates, sizes.steps, 1}, DType::f32, {},
+                         StateUse::any, states::row_bounds(states::asked_patches));
     }
 
 private:

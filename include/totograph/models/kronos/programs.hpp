@@ -64,7 +64,8 @@ struct Prefill {
         const Tensor context = Predictor::norm(layers(r, embed(in, ids, seen), seen));
         Parts::tap("tap.context", context);
         const nn::QueryKeyValue of_dependency = Predictor::dependency_keys(context);
-        typename Parts::DependencyPrefix dependency(r, states::dependency_prefix);
+        typename Parts::DependencyPrefix dependency(r, states::dependency_prefix,
+                                                    states::row_bounds(states::asked_positions));
         dependency.fill({}, of_dependency.key, of_dependency.value);
         const nn::KeysAndValues keys{dependency.keys({}), dependency.values({}), seen};
         NextCandle<Parts>(in).record(take(context, 3, seen - 1.0), in.number(0), [&](Tensor query) {
@@ -72,7 +73,7 @@ struct Prefill {
         });
         if constexpr (Parts::decoded > 0) {
             r.store(in.future_times(), Predictor::embed_times(in.future_stamps()));
-            typename Parts::Suffix(r, states::suffix).reset();
+            typename Parts::Suffix(r, states::suffix, states::row_bounds()).reset();
         }
     }
 
@@ -95,7 +96,7 @@ private:
     }
 
     static constexpr Tensor layers(Recorder& r, Tensor x, Tensor seen) {
-        typename Parts::Prefix prefix(r, states::prefix);
+        typename Parts::Prefix prefix(r, states::prefix, states::row_bounds(states::asked_positions));
         const typename Predictor::Rotation rotation(r, Parts::window);
         return repeat(Parts::config.predictor.n_layers, x, [&](Tensor input, LayerIndex number) {
             const auto layer = Predictor::layer(r, number);
@@ -117,8 +118,8 @@ struct Decode {
 
     static constexpr void record(Recorder& r) {
         const Inputs<Parts> in(r);
-        const typename Parts::Prefix prefix(r, states::prefix);
-        typename Parts::Suffix suffix(r, states::suffix);
+        const typename Parts::Prefix prefix(r, states::prefix, states::row_bounds(states::asked_positions));
+        typename Parts::Suffix suffix(r, states::suffix, states::row_bounds());
         const Tensor seen = in.window_length();
         const Tensor newest = suffix.length();
         const Tensor own = newest + 1.0;
@@ -147,8 +148,9 @@ struct Decode {
             });
         });
         const Tensor context = Predictor::norm(x);
-        const typename Parts::DependencyPrefix before(r, states::dependency_prefix);
-        typename Parts::DependencySuffix after(r, states::dependency_suffix);
+        const typename Parts::DependencyPrefix before(r, states::dependency_prefix,
+                                                      states::row_bounds(states::asked_positions));
+        typename Parts::DependencySuffix after(r, states::dependency_suffix, states::row_bounds());
         const nn::QueryKeyValue of_dependency = Predictor::dependency_keys(context);
         after.append({}, of_dependency.key, of_dependency.value);
         NextCandle<Parts>(in).record(context, in.step(), [&](Tensor query) {
@@ -190,13 +192,16 @@ struct Slide {
             Predictor::embed_ids(ids.window(first, window)) + Predictor::embed_times(ids.window_stamps(first, window));
         x = repeat(Parts::config.predictor.n_layers, x, [&](Tensor input, LayerIndex number) {
             const auto layer = Predictor::layer(r, number);
-            return layer.record(input, [&](const nn::QueryKeyValue& projected) {
+            const Tensor result = layer.record(input, [&](const nn::QueryKeyValue& projected) {
                 const auto rotated = rotation.apply(projected);
                 return layer.attention.causal(rotated.query, rotated.key, rotated.value, seen);
             });
+            return r.bound(result, 3, states::asked_tokens);
         });
         const Tensor context = Predictor::norm(x);
         const nn::QueryKeyValue of_dependency = Predictor::dependency_keys(context);
+        r.bound(of_dependency.key, 3, states::asked_tokens);
+        r.bound(of_dependency.value, 3, states::asked_tokens);
         NextCandle<Parts>(in).record(take(context, 3, seen - 1.0), in.step(), [&](Tensor query) {
             return nn::attention(query, {of_dependency.key, of_dependency.value, seen},
                                  Predictor::dependency_options());

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
@@ -48,18 +50,24 @@ private:
             repeat(Tokenizer::decoder_blocks, std::array{of_history, of_paths},
                    [&](const std::array<Tensor, 2>& given, LayerIndex number) {
                        const auto layer = Tokenizer::decoder_layer(r, number);
-                       const auto history = rotation.apply(layer.project(given[0]));
-                       const auto paths = behind.apply(layer.project(given[1]));
+                       const auto history = needed(rotation.apply(layer.project(given[0])), states::asked_positions);
+                       const auto paths = needed(behind.apply(layer.project(given[1])), states::asked_patches);
                        const Tensor x = layer.finish(
                            given[0], layer.attention.causal(history.query, history.key, history.value, length));
                        const Tensor attended = layer.attention.cached(paths.query, {history.key, history.value, length},
                                                                       {paths.key, paths.value, drawn});
                        const Tensor y = layer.finish(given[1], attended);
                        Parts::tap("tap.decoder", y, number);
-                       return std::array{x, y};
+                       return std::array{r.bound(x, 3, states::asked_positions), y};
                    });
         Parts::tap("tap.reconstruction", Parts::is_inspected ? Tokenizer::to_candles(both[0]) : both[0]);
         return Tokenizer::to_candles(both[1]);
+    }
+
+    /// Keys and values of candles, of which nobody needs those from a bound on.
+    static constexpr nn::QueryKeyValue needed(const nn::QueryKeyValue& candles, std::int8_t bound) {
+        Recorder& r = candles.key.recorder();
+        return {candles.query, r.bound(candles.key, 3, bound), r.bound(candles.value, 3, bound)};
     }
 
     /// The last candles of history and forecast, as many as the predictor sees.
@@ -78,10 +86,14 @@ private:
                 return layer.attention.causal(rotated.query, rotated.key, rotated.value, length);
             });
             Parts::tap("tap.decoder", result, number);
-            return result;
+            return r.bound(result, 3, states::asked_tokens);
         });
         const Shape by_path{sizes.batch, 1, sizes.samples, window, column_count};
-        const Tensor candles = reshape(Tokenizer::to_candles(x), by_path);
+        const Tensor by_window = Tokenizer::to_candles(x);
+        for (const int axis : {0, 1, 3}) {  // rows are picked by number below, which hides whose they are
+            r.bound(by_window, axis, states::row_bounds(states::asked_tokens)[static_cast<std::size_t>(axis)]);
+        }
+        const Tensor candles = reshape(by_window, by_path);
         return reshape(nn::rows_from(candles, length - in.horizon(), Parts::horizon),
                        {sizes.batch, sizes.samples, 1, Parts::horizon, column_count});
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string_view>
+
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/sizes.hpp>
@@ -31,19 +33,20 @@ public:
     }
     [[nodiscard]] constexpr Tensor seed() const { return r_->state(states::seed, {2}, DType::i32); }
     [[nodiscard]] constexpr Tensor first_draw() const { return r_->state(states::first_draw, {2}, DType::i32); }
-    /// What of the bucket a request asks for: the programs compute all of it, and the end of a forecast reads this.
-    constexpr void declare_request() const { (void)r_->state(states::request, {4}, DType::i32); }
+    /// What of the bucket a request asks for: programs that declare it leave the rest of it undefined.
+    constexpr void declare_request() const {
+        (void)r_->state(states::request, {states::request_size}, DType::i32, {}, StateUse::bounds);
+    }
 
     [[nodiscard]] constexpr Tensor forecast() const {
         return r_->state(states::forecast,
-                         {sizes_.batch, sizes_.samples, sizes_.variates, sizes_.steps, sizes_.patch_size});
+                         {sizes_.batch, sizes_.samples, sizes_.variates, sizes_.steps, sizes_.patch_size}, DType::f32,
+                         {}, StateUse::any, states::row_bounds());
     }
     [[nodiscard]] constexpr Tensor step() const { return r_->state(states::step, {1}, DType::i32); }
 
-    [[nodiscard]] constexpr Tensor history() const { return r_->state(states::history, history_shape()); }
-    [[nodiscard]] constexpr Tensor history_observed() const {
-        return r_->state(states::history_observed, history_shape());
-    }
+    [[nodiscard]] constexpr Tensor history() const { return bounded(states::history); }
+    [[nodiscard]] constexpr Tensor history_observed() const { return bounded(states::history_observed); }
     [[nodiscard]] constexpr Tensor history_length() const {
         return r_->state(states::history_length, {sizes_.batch}, DType::i32);
     }
@@ -58,8 +61,9 @@ private:
         return {sizes_.batch, 1, sizes_.variates, sizes_.context_steps()};
     }
     [[nodiscard]] constexpr Shape variate_shape() const { return {sizes_.batch, 1, sizes_.variates, 1, 1}; }
-    [[nodiscard]] constexpr Shape history_shape() const {
-        return {sizes_.batch, sizes_.samples, sizes_.variates, sizes_.all_patches(), sizes_.patch_size};
+    [[nodiscard]] constexpr Tensor bounded(std::string_view history) const {
+        const Shape shape{sizes_.batch, sizes_.samples, sizes_.variates, sizes_.all_patches(), sizes_.patch_size};
+        return r_->state(history, shape, DType::f32, {}, StateUse::any, states::row_bounds());
     }
 
     Recorder* r_;

@@ -34,7 +34,7 @@ struct Prefill {
         if constexpr (!rewrites.share_prefix) {
             scaled.patches = expand(scaled.patches, with_axis(scaled.patches.shape(), 1, Parts::sizes.samples));
         }
-        typename Parts::Prefix prefix(recorder, states::prefix);
+        typename Parts::Prefix prefix(recorder, states::prefix, states::row_bounds(states::asked_positions));
         const Tensor groups = states.groups();
         const Tensor hidden =
             Sequence<Parts>(recorder, states)
@@ -51,7 +51,7 @@ struct Prefill {
             Parts::tap("tap.head_probs", all.probability);
         }
         store_first_patch(states, all, scaled);
-        typename Parts::Suffix(recorder, states::suffix).reset();
+        typename Parts::Suffix(recorder, states::suffix, states::row_bounds()).reset();
     }
 
 private:
@@ -95,8 +95,8 @@ struct Decode {
 
     static constexpr void record(Recorder& recorder) {
         const ForecastStates states(recorder, Parts::sizes);
-        const typename Parts::Prefix prefix(recorder, states::prefix);
-        typename Parts::Suffix suffix(recorder, states::suffix);
+        const typename Parts::Prefix prefix(recorder, states::prefix, states::row_bounds(states::asked_positions));
+        typename Parts::Suffix suffix(recorder, states::suffix, states::row_bounds());
         const Tensor forecast = states.forecast();
         const Tensor patch = take(forecast, 3, suffix.length());
         const ScaledPatches scaled = scale_patch(states, patch);

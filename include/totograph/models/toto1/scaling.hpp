@@ -2,6 +2,7 @@
 #pragma once
 
 #include <limits>
+#include <string_view>
 
 #include <totograph/forecast/sizes.hpp>
 #include <totograph/graph/recorder.hpp>
@@ -83,9 +84,9 @@ public:
           global_{sizes.batch, 1, sizes.variates, 1} {}
 
     [[nodiscard]] constexpr nn::RunningMoments running() const {
-        return {recorder_->state(states::running_count, carried_, DType::f64),
-                recorder_->state(states::running_total, carried_, DType::f64),
-                recorder_->state(states::running_spread, carried_, DType::f64)};
+        const Tensor count = state(states::running_count, carried_);
+        const Tensor total = state(states::running_total, carried_);
+        return {count, total, state(states::running_spread, carried_)};
     }
     constexpr void keep_running(const nn::RunningMoments& moments) {
         const auto to = running();
@@ -95,8 +96,8 @@ public:
         recorder_->store(to.spread, widen(moments.spread));
     }
     [[nodiscard]] constexpr nn::GlobalStatistics global() const {
-        return {recorder_->state(states::global_mean, global_, DType::f64),
-                recorder_->state(states::global_scale, global_, DType::f64)};
+        const Tensor mean = state(states::global_mean, global_);
+        return {mean, state(states::global_scale, global_)};
     }
     constexpr void keep_global(const nn::GlobalStatistics& statistics) {
         recorder_->store(global().mean, statistics.mean);
@@ -104,6 +105,10 @@ public:
     }
 
 private:
+    [[nodiscard]] constexpr Tensor state(std::string_view name, const Shape& shape) const {
+        return recorder_->state(name, shape, DType::f64, {}, StateUse::any, states::row_bounds());
+    }
+
     Recorder* recorder_;
     Shape carried_;
     Shape global_;

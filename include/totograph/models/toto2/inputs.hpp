@@ -56,13 +56,18 @@ public:
         return cast(floor((horizon + (patch - 1)) / patch), DType::i32);
     }
     /// What of the bucket a request asks for.
-    constexpr Tensor request() const { return r_->state(states::request, {4}, DType::i32); }
+    constexpr Tensor request() const {
+        return r_->state(states::request, {states::request_size}, DType::i32, {}, StateUse::bounds);
+    }
 
     [[nodiscard]] constexpr Tensor forecast() const {
-        return r_->state(states::forecast, {sizes.batch, sizes.values, sizes.variates, sizes.steps, sizes.patch_size});
+        // A session may ask for more steps of a forecast later.
+        return r_->state(states::forecast, {sizes.batch, sizes.values, sizes.variates, sizes.steps, sizes.patch_size},
+                         DType::f32, {}, StateUse::any,
+                         states::row_bounds(Parts::is_continued ? 0 : states::asked_patches));
     }
-    [[nodiscard]] constexpr Tensor frame() const { return r_->state(states::frame, frame_shape); }
-    [[nodiscard]] constexpr Tensor frame_observed() const { return r_->state(states::frame_observed, frame_shape); }
+    [[nodiscard]] constexpr Tensor frame() const { return of_frame(states::frame); }
+    [[nodiscard]] constexpr Tensor frame_observed() const { return of_frame(states::frame_observed); }
 
     /// Begins the frame: the context, then what is known of the future.
     constexpr void begin_frame() const {
@@ -71,6 +76,10 @@ public:
     }
 
 private:
+    [[nodiscard]] constexpr Tensor of_frame(std::string_view name) const {
+        return r_->state(name, frame_shape, DType::f32, {}, StateUse::any, states::row_bounds());
+    }
+
     static constexpr ForecastSizes sizes = Parts::sizes;
     static constexpr Shape steps{sizes.batch, 1, sizes.variates, sizes.context_steps()};
     static constexpr Shape context{sizes.batch, 1, sizes.variates, sizes.context_patches, sizes.patch_size};

@@ -3,7 +3,9 @@
 
 #include <string_view>
 
+#include <cstdint>
 #include <totograph/core/dtype.hpp>
+
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/attention.hpp>
 #include <totograph/graph/recorder.hpp>
@@ -61,13 +63,17 @@ public:
     constexpr FirstPass(const Inputs<Parts>& inputs, Tensor ids)
         : inputs_(inputs),
           ids_(ids),
-          cache_(inputs.recorder(), states::context),
+          cache_(inputs.recorder(), states::context, states::row_bounds(of_tokens)),
           rotary_(inputs.recorder().constant(0, DType::i32), Parts::first_tokens, inputs.length() - 1.0, centre()) {}
 
     [[nodiscard]] constexpr Tensor rotate_query(Tensor x) const { return rotary_.query(x); }
     [[nodiscard]] constexpr Tensor rotate_key(Tensor x) const { return rotary_.key(x); }
     [[nodiscard]] constexpr Tensor rotate_read_query(Tensor x) const { return rotary_.read_query(x); }
 
+    /// Tokens of x, of which nobody needs those behind what is asked for.
+    [[nodiscard]] static constexpr Tensor needed(Tensor x) {
+        return of_tokens == 0 ? x : x.recorder().bound(x, 3, of_tokens);
+    }
     [[nodiscard]] constexpr Tensor read(Tensor x) const {
         return nn::rows_from(x, inputs_.length() - 1.0, Parts::block);
     }
@@ -92,6 +98,9 @@ public:
     }
 
 private:
+    /// A session may ask for more steps of a forecast later.
+    static constexpr std::int8_t of_tokens = Parts::is_continued ? 0 : states::asked_tokens;
+
     /// In one pass the centre cancels between queries and keys, and stays what it is for every horizon.
     [[nodiscard]] constexpr Tensor centre() const {
         if constexpr (Parts::is_continued) {
@@ -140,8 +149,8 @@ public:
 
     constexpr explicit LaterPass(const Inputs<Parts>& inputs)
         : inputs_(inputs),
-          context_(inputs.recorder(), states::context),
-          blocks_(inputs.recorder(), states::forecast_cache),
+          context_(inputs.recorder(), states::context, states::row_bounds(states::asked_tokens)),
+          blocks_(inputs.recorder(), states::forecast_cache, states::row_bounds()),
           rotary_(position(), Parts::later_tokens, position() + static_cast<double>(Parts::block - 1), centre()) {}
 
     /// The first token's position, i32 `[batch]`, and how many patches were forecast before it, i32 `[1]`.
@@ -152,6 +161,7 @@ public:
     [[nodiscard]] constexpr Tensor rotate_key(Tensor x) const { return rotary_.key(x); }
     [[nodiscard]] constexpr Tensor rotate_read_query(Tensor x) const { return rotary_.read_query(x); }
 
+    [[nodiscard]] static constexpr Tensor needed(Tensor x) { return x; }
     [[nodiscard]] constexpr Tensor read(Tensor x) const { return slice(x, 3, Parts::block - 1, Parts::block); }
     [[nodiscard]] constexpr Tensor read_ids(Tensor ids) const { return slice(ids, 2, Parts::block - 1, Parts::block); }
 

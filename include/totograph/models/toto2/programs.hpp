@@ -145,7 +145,7 @@ private:
         r.store(inputs.forecast(), Quantiles<Parts>::as_result(result), 3, 0);
         if constexpr (Parts::has_blocks) {
             r.store_at(inputs.frame(), Quantiles<Parts>::median(quantiles), 3, inputs.length());
-            typename Parts::BlockCache(r, states::forecast_cache).reset();
+            typename Parts::BlockCache(r, states::forecast_cache, states::row_bounds()).reset();
         }
     }
 

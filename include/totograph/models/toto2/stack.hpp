@@ -22,6 +22,7 @@ namespace totograph::toto2 {
 /// |---|---|
 /// | `rotate_query(q)`, `rotate_key(k)` | rotates them for the positions of all tokens |
 /// | `attend(layer, q, k, v)` | attention over time of all tokens |
+/// | `needed(x)` | the same tokens, bounded to those that somebody needs |
 /// | `read(x)`, `read_ids(ids)` | of all tokens, those that the head reads |
 /// | `rotate_read_query(q)`, `attend_read(layer, q, k, v)` | the same for queries of these alone |
 template <class Parts>
@@ -33,13 +34,16 @@ public:
     static constexpr Tensor record(Tensor x, Tensor ids, Pass& pass) {
         Recorder& r = x.recorder();
         ResidualStream stream(r, Parts::rewrites.plain_residuals, config.norm_eps);
+        x = pass.needed(x);
         if constexpr (narrowing < 0 && narrows) {
             x = pass.read(x);
             ids = pass.read_ids(ids);
         }
+        bool has_all_tokens = !narrows || narrowing >= 0;
         const auto record_layer = [&](const Carried& given, LayerKind kind, LayerIndex number) {
             ResidualStream of_layer = stream.at(given[1]);
-            const Tensor result = layer(number, kind, given[0], ids, of_layer, pass);
+            Tensor result = layer(number, kind, given[0], ids, of_layer, pass);
+            result = has_all_tokens ? pass.needed(result) : result;
             Parts::tap(Pass::layer_tap, result, number);
             return Carried{result, of_layer.square()};
         };
@@ -50,6 +54,7 @@ public:
         if constexpr (alike < config.num_layers) {
             stream = stream.at(carried[1]);
             x = narrowing_layer(carried[0], ids, stream, pass);
+            has_all_tokens = false;
             Parts::tap(Pass::layer_tap, x, narrowing);
             carried = {x, stream.square()};
             for (int number = narrowing + 1; number < config.num_layers; ++number) {
@@ -62,7 +67,7 @@ public:
         const Tensor out =
             config.norm_include_weight ? normed * r.weight("transformer.out_norm.weight", {config.d_model}) : normed;
         Parts::tap(Pass::out_norm_tap, out);
-        return narrows ? out : pass.read(out);
+        return narrows ? out : pass.read(pass.needed(out));
     }
 
 private:
@@ -98,8 +103,8 @@ private:
     static constexpr Tensor narrowing_layer(Tensor x, Tensor& ids, ResidualStream& stream, Pass& pass) {
         const Layer<Parts> layer(x.recorder(), narrowing);
         const Tensor normed = layer.norm_1(x, stream);
-        const Tensor value = layer.value(normed);
-        const Tensor key = pass.rotate_key(layer.key(normed));
+        const Tensor value = pass.needed(layer.value(normed));
+        const Tensor key = pass.needed(pass.rotate_key(layer.key(normed)));
         x = pass.read(x);
         ids = pass.read_ids(ids);
         const Tensor query = pass.rotate_read_query(layer.query(layer.norm_1(x, stream)));
@@ -121,8 +126,8 @@ private:
         if constexpr (sharing == 1) {
             return value;
         } else {
-            const Shape apart{value.shape().rows(), config.groups(), 1, config.v_dim};
-            return reshape(expand(reshape(value, apart), with_axis(apart, 2, sharing)),
+            const Shape apart{value.extent(0), value.extent(3), config.groups(), 1, config.v_dim};
+            return reshape(expand(reshape(value, apart), with_axis(apart, 3, sharing)),
                            with_axis(value.shape(), -1, config.num_heads * config.v_dim));
         }
     }

@@ -69,6 +69,8 @@ public:
     [[nodiscard]] virtual std::string_view name() const = 0;
     /// The buckets that it serves, the cheapest first.
     [[nodiscard]] virtual std::vector<Bucket> buckets() const = 0;
+    /// What it computes or keeps weights in, such as `f32`, `tf32` or `bf16`; empty where it does not tell.
+    [[nodiscard]] virtual std::string_view precision() const { return {}; }
     /// What a mode does here, in a line; empty when it cannot be had.
     [[nodiscard]] virtual std::string describe(Mode mode) const = 0;
     /// Why it cannot be used on this machine, as a sentence; empty when it can.

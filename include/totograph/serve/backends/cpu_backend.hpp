@@ -63,6 +63,7 @@ struct CompiledBucket {
     std::unique_ptr<BucketForecaster> (*make)(const Weights& weights, const ForecasterResources& resources) = nullptr;
     FusedFacts (*facts)() = nullptr;
     RecordedForecast (*record)() = nullptr;
+    DType weights = DType::f32;
 };
 
 template <class Model, Bucket bucket, ForecasterOptions options>
@@ -89,6 +90,7 @@ CompiledBucket compiled_bucket() {
                               Fused::Executor::scratch_floats * sizeof(float)};
         },
         [] { return record_forecast<Model, bucket>(); },
+        options.weights,
     };
 }
 
@@ -106,6 +108,11 @@ public:
     [[nodiscard]] std::string_view name() const override { return name_; }
 
     [[nodiscard]] std::vector<Bucket> buckets() const override;
+
+    /// Of the weights.
+    [[nodiscard]] std::string_view precision() const override {
+        return compiled_.empty() ? std::string_view() : totograph::name(compiled_.front().weights);
+    }
 
     [[nodiscard]] std::string describe(Mode mode) const override;
 

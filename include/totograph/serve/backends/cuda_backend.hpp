@@ -74,6 +74,7 @@ struct CompiledDeviceBucket {
     ForecastPlan plan;
     std::unique_ptr<BucketForecaster> (*make)(const Weights& weights, const cuda::ForecasterResources& resources);
     Explanation (*explain)(cuda::Capture capture);
+    cuda::Precision precision = cuda::Precision::bf16;
 };
 
 /// What one of a forecaster's programs launches, in numbers.
@@ -121,6 +122,7 @@ CompiledDeviceBucket compiled_device_bucket() {
             explanation.graph_launches = Forecaster::planned_replays(capture);
             return explanation;
         },
+        options.precision,
     };
 }
 
@@ -137,6 +139,10 @@ public:
         : name_(std::move(name)), weights_(std::move(weights)), compiled_(std::move(compiled)), capture_(capture) {}
 
     [[nodiscard]] std::string_view name() const override { return name_; }
+
+    [[nodiscard]] std::string_view precision() const override {
+        return compiled_.empty() ? std::string_view() : cuda::name(compiled_.front().precision);
+    }
 
     [[nodiscard]] std::vector<Bucket> buckets() const override {
         std::vector<Bucket> buckets;

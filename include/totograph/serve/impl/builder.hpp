@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -13,10 +14,12 @@
 #include <totograph/core/inline.hpp>
 #include <totograph/core/log.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/cpu/thread_pools.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/graph/explain/text.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/serve/backends/backend.hpp>
+#include <totograph/serve/background_build.hpp>
 #include <totograph/serve/metrics/metrics.hpp>
 #include <totograph/serve/metrics/seconds_text.hpp>
 #include <totograph/serve/mode.hpp>
@@ -34,29 +37,50 @@ TOTOGRAPH_INLINE ForecastCounters& Builder::counters_of(ServedBackend& served, s
     return *slot.counters;
 }
 
+TOTOGRAPH_INLINE Built Builder::make(const Backend& backend, const Bucket& bucket, Mode mode,
+                                     const BackendResources& resources) {
+    const auto start = std::chrono::steady_clock::now();
+    std::unique_ptr<BucketForecaster> made = backend.make(bucket, mode, resources);
+    if (!made) {
+        throw Error(ErrorCode::invalid_argument, "The backend " + io::in_quotes(backend.name()) +
+                                                     " made no forecaster for the size " + to_string(bucket) +
+                                                     ". Backend::make has to return one, or throw.");
+    }
+    return {std::move(made), seconds_since(start)};
+}
+
 TOTOGRAPH_INLINE double Builder::build(ServedBackend& served, std::size_t which, Mode mode) {
     require_mode(*served.backend, mode);
+    (void)counters_of(served, which, mode);
+    Built built = make(*served.backend, served.buckets[which], mode, resources_);
+    const double seconds = built.seconds;
+    install(served, which, mode, std::move(built));
+    return seconds;
+}
+
+TOTOGRAPH_INLINE std::function<Built()> Builder::apart(const ServedBackend& served, std::size_t which,
+                                                       Mode mode) const {
+    // A pool of threads serves one forecaster at a time.
+    BackendResources own = resources_;
+    own.pools = std::make_shared<cpu::ThreadPools>();
+    return [backend = served.backend, bucket = served.buckets[which], mode, own = std::move(own)] {
+        return make(*backend, bucket, mode, own);
+    };
+}
+
+TOTOGRAPH_INLINE void Builder::install(ServedBackend& served, std::size_t which, Mode mode, Built built) {
     Slot& slot = served.places[which].at(mode);
     ForecastCounters& counters = counters_of(served, which, mode);
-    const auto start = std::chrono::steady_clock::now();
-    std::unique_ptr<BucketForecaster> made = served.backend->make(served.buckets[which], mode, resources_);
-    if (!made) {
-        throw Error(ErrorCode::invalid_argument,
-                    "The backend " + io::in_quotes(served.name) + " made no forecaster for the size " +
-                        to_string(served.buckets[which]) + ". Backend::make has to return one, or throw.");
-    }
-    const double seconds = seconds_since(start);
-    const Index captures = made->captures();
-    const std::size_t bytes = made->memory_bytes();
-    slot.forecaster = std::move(made);
+    const Index captures = built.forecaster->captures();
+    const std::size_t bytes = built.forecaster->memory_bytes();
+    slot.forecaster = std::move(built.forecaster);
     slot.hold(bytes);
-    counters.add_build(seconds, captures);
+    counters.add_build(built.seconds, captures);
     log(LogTopic::capture, [&] {
-        return "built " + describe(served, which, mode) + " in " + seconds_text(seconds) + ", " +
+        return "built " + describe(served, which, mode) + " in " + seconds_text(built.seconds) + ", " +
                totograph::detail::count_text(static_cast<std::size_t>(captures), "capture", "captures") + ", " +
                totograph::detail::bytes_text(bytes);
     });
-    return seconds;
 }
 
 TOTOGRAPH_INLINE void Builder::warm_up(ServedBackend& served, std::size_t which, Mode mode, int forecasts,

@@ -25,8 +25,26 @@
 
 namespace totograph::serve::detail {
 
+/// Throws an `Error` (`invalid_argument`) with the precisions that backends of a registry have.
+[[noreturn]] inline void refuse_precision(const BackendRegistry& registry, std::string_view name,
+                                          std::string_view precision) {
+    std::string list;
+    for (const auto& backend : registry.all()) {
+        list += (list.empty() ? "" : ", ") + io::in_quotes(backend->name()) + ": " +
+                (backend->precision().empty() ? "not told" : std::string(backend->precision()));
+    }
+    throw Error(ErrorCode::invalid_argument,
+                "TOTOGRAPH_PRECISION is " + io::in_quotes(precision, 100) + ", which " +
+                    (name.empty() ? std::string("no backend has") : "the backend " + io::in_quotes(name) + " has not") +
+                    " (" + list + "). Name the precision of one of these, or none.");
+}
+
 TOTOGRAPH_INLINE std::shared_ptr<const Backend> pick_backend(const BackendRegistry& registry, std::string_view name,
-                                                             const BackendResources& resources) {
+                                                             const BackendResources& resources,
+                                                             std::string_view precision) {
+    const auto has_precision = [&](const Backend& backend) {
+        return precision.empty() || backend.precision() == precision;
+    };
     std::string reasons;
     const auto is_available = [&](const Backend& backend) {
         const std::string reason = backend.unavailable(resources);
@@ -35,16 +53,26 @@ TOTOGRAPH_INLINE std::shared_ptr<const Backend> pick_backend(const BackendRegist
     };
     if (!name.empty()) {
         auto backend = registry.get(name);
+        if (!has_precision(*backend)) {
+            refuse_precision(registry, name, precision);
+        }
         if (is_available(*backend)) {
             return backend;
         }
         throw Error(ErrorCode::device_failure,
                     "A backend cannot be used on this machine." + reasons + " Remedy this, or pick another backend.");
     }
+    bool has_any = precision.empty();
     for (const auto& backend : registry.all()) {
-        if (is_available(*backend)) {
-            return backend;
+        if (has_precision(*backend)) {
+            has_any = true;
+            if (is_available(*backend)) {
+                return backend;
+            }
         }
+    }
+    if (!has_any) {
+        refuse_precision(registry, name, precision);
     }
     throw Error(ErrorCode::device_failure,
                 registry.all().empty() ? std::string("The registry of backends is empty. Add a backend first, such as "
@@ -53,9 +81,10 @@ TOTOGRAPH_INLINE std::shared_ptr<const Backend> pick_backend(const BackendRegist
 }
 
 TOTOGRAPH_INLINE Routing::Routing(const BackendRegistry& registry, const ServiceOptions& options) {
-    const std::string forced = options.reads_backend_of_environment ? backend_of_environment() : "";
-    const std::size_t common =
-        add(pick_backend(registry, forced.empty() ? options.backend : forced, options.resources));
+    const BackendOfEnvironment forced =
+        options.reads_backend_of_environment ? backend_of_environment() : BackendOfEnvironment();
+    const std::size_t common = add(
+        pick_backend(registry, forced.decides() ? forced.name : options.backend, options.resources, forced.precision));
     Index above = 0;
     for (const Route& route : options.routes) {
         if (route.max_batch <= above) {
@@ -64,7 +93,7 @@ TOTOGRAPH_INLINE Routing::Routing(const BackendRegistry& registry, const Service
                             (above == 0 ? "the start" : "one of " + std::to_string(above)) +
                             "; max_batch is at least 1 and ascends. Put the routes in order.");
         }
-        const std::size_t backend = route.backend.empty() || !forced.empty()
+        const std::size_t backend = route.backend.empty() || forced.decides()
                                         ? common
                                         : add(pick_backend(registry, route.backend, options.resources));
         routes.push_back({above, route.max_batch, backend, route.mode});

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -25,6 +26,7 @@
 #include <totograph/forecast/series.hpp>
 #include <totograph/serve/backends/backend.hpp>
 #include <totograph/serve/backends/backend_registry.hpp>
+#include <totograph/serve/background_build.hpp>
 #include <totograph/serve/builder.hpp>
 #include <totograph/serve/explain/explanation.hpp>
 #include <totograph/serve/metrics/metrics.hpp>
@@ -42,7 +44,8 @@ namespace totograph::serve {
 TOTOGRAPH_INLINE ForecastService::ForecastService(const BackendRegistry& registry, const ServiceOptions& options)
     : routing_(registry, options),
       metrics_(options.metrics ? options.metrics : std::make_shared<Metrics>()),
-      builder_(options.resources, *metrics_) {
+      builder_(options.resources, *metrics_),
+      capture_after_(options.capture_after) {
     set_mode(options.mode);
     for (const detail::ServedBackend& served : routing_.backends) {
         for (const Bucket& bucket : served.buckets) {
@@ -55,6 +58,7 @@ TOTOGRAPH_INLINE ForecastService::ForecastService(const BackendRegistry& registr
 }
 
 TOTOGRAPH_INLINE ForecastService::~ForecastService() {
+    background_.reset();
     for (detail::ServedBackend& served : routing_.backends) {
         for (detail::Place& place : served.places) {
             for (detail::Slot& slot : place.slots) {
@@ -78,6 +82,7 @@ TOTOGRAPH_INLINE WarmUpReport ForecastService::warm_up(const WarmUpOptions& opti
             detail::require_mode(*routing_.backends[route.backend].backend, Mode::eager);
         }
     }
+    take_what_was_built(true);
     const auto start = Clock::now();
     WarmUpReport report;
     is_warm_ = false;
@@ -119,7 +124,7 @@ TOTOGRAPH_INLINE Forecast ForecastService::forecast(const Series& series, const 
     });
     detail::Slot* slot = &served.places[which].at(route.mode);
     if (slot->forecaster == nullptr || current_stance() == Stance::force_eager) [[unlikely]] {
-        slot = &find_or_build(served, which, route.mode, series, options);
+        slot = &find_or_build(route.backend, which, route.mode, series, options);
     }
     const auto start = Clock::now();
     try {
@@ -138,6 +143,7 @@ TOTOGRAPH_INLINE Forecast ForecastService::forecast(const Series& series, const 
 TOTOGRAPH_INLINE void ForecastService::release(const Bucket& bucket) {
     const std::scoped_lock turn(turn_);
     require_bucket(bucket);
+    take_what_was_built(true);
     for (detail::ServedBackend& served : routing_.backends) {
         for (std::size_t i = 0; i < served.buckets.size(); ++i) {
             if (served.buckets[i] != bucket) {
@@ -148,6 +154,7 @@ TOTOGRAPH_INLINE void ForecastService::release(const Bucket& bucket) {
             place.was_released = place.was_released || place.was_built;
             place.was_built = false;
             for (const Mode mode : all_modes) {
+                place.at(mode).served_eagerly = 0;
                 if (place.at(mode).free()) {
                     log(LogTopic::sizes, [&] { return "released " + detail::describe(served, i, mode); });
                 }
@@ -249,19 +256,63 @@ TOTOGRAPH_INLINE std::size_t ForecastService::bucket_for(const detail::ServedBac
     }
 }
 
-TOTOGRAPH_INLINE detail::Slot& ForecastService::find_or_build(detail::ServedBackend& served, std::size_t which,
-                                                              Mode mode, const Series& series,
-                                                              const ForecastOptions& options) {
+TOTOGRAPH_INLINE void ForecastService::take_what_was_built(bool waits) {
+    if (!background_ || (!waits && !background_->is_done())) {
+        return;
+    }
+    const std::unique_ptr<detail::BackgroundBuild> ended = std::move(background_);
+    detail::ServedBackend& served = routing_.backends[ended->backend()];
+    try {
+        detail::Built built = ended->take();
+        if (!served.places[ended->which()].at(ended->mode()).forecaster) {
+            builder_.install(served, ended->which(), ended->mode(), std::move(built));
+            served.places[ended->which()].set_built();
+            update_ready();
+        }
+    } catch (const std::exception& error) {
+        // Its requests go on in mode eager: they have not failed.
+        log(LogTopic::capture, [&] {
+            return "building " + detail::describe(served, ended->which(), ended->mode()) +
+                   " in the background failed: " + error.what();
+        });
+    }
+}
+
+TOTOGRAPH_INLINE void ForecastService::capture_in_background(std::size_t backend, std::size_t which, Mode mode) {
+    detail::ServedBackend& served = routing_.backends[backend];
+    int& requests = served.places[which].at(mode).served_eagerly;
+    if (requests > capture_after_) {
+        return;  // it has begun: what failed is not tried again before a release
+    }
+    requests = std::min(requests + 1, capture_after_);
+    if (requests == capture_after_ && background_ == nullptr) {
+        background_ =
+            std::make_unique<detail::BackgroundBuild>(backend, which, mode, builder_.apart(served, which, mode));
+        ++requests;
+        log(LogTopic::capture,
+            [&] { return "builds " + detail::describe(served, which, mode) + " in the background"; });
+    }
+}
+
+TOTOGRAPH_INLINE detail::Slot& ForecastService::find_or_build(std::size_t backend, std::size_t which, Mode mode,
+                                                              const Series& series, const ForecastOptions& options) {
+    detail::ServedBackend& served = routing_.backends[backend];
     ForecastCounters& counters = builder_.counters_of(served, which, mode);
     try {
         // Nothing is built for a request that would be refused.
         (void)check_for(series, options, served.backend->plan(served.buckets[which]));
         const Stance stance = current_stance();
         Mode used = stance == Stance::force_eager ? Mode::eager : mode;
+        take_what_was_built(false);
+        const bool is_there = served.places[which].at(used).forecaster != nullptr;
         // Mode eager captures nothing: it is built when it is needed, whatever the stance, as for a fallback.
-        if (was_warm_ && used != Mode::eager) {
+        if (was_warm_ && used != Mode::eager && !is_there) {
             recapture(served, which, mode, stance, counters);
             used = stance == Stance::eager_on_recapture ? Mode::eager : mode;
+        }
+        if (stance == Stance::eager_then_capture && used != Mode::eager && !is_there) {
+            capture_in_background(backend, which, mode);
+            used = Mode::eager;
         }
         detail::Slot& chosen = served.places[which].at(used);
         if (!chosen.forecaster) {

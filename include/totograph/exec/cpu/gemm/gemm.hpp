@@ -5,6 +5,7 @@
 
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cpu/gemm/packed_matrix.hpp>
+#include <totograph/exec/cpu/kernels/used_rows.hpp>
 #include <totograph/exec/cpu/simd.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
 
@@ -29,14 +30,26 @@ struct GemmSink {
     void* context = nullptr;
 };
 
+/// The rows that a GEMM multiplies.
+struct GemmInput {
+    const float* x = nullptr;
+    Index rows = 0;
+    Index stride = 0;  ///< Floats from one row to the next.
+    /// Where row i lies, if not at place i; `rows` is its `count()`.
+    const UsedRows* used = nullptr;
+
+    [[nodiscard]] const float* row(Index number) const noexcept {
+        return x + (used == nullptr ? number : used->place(number)) * stride;
+    }
+};
+
 /// `gemm` with its epilogue's type erased; everything costly to compile depends on the storage type only.
 template <class Storage>
-void gemm_into(ThreadPool& pool, const float* x, Index rows, Index x_stride, const PackedMatrix<Storage>& weights,
-               GemmSink sink) noexcept;
+void gemm_into(ThreadPool& pool, const GemmInput& x, const PackedMatrix<Storage>& weights, GemmSink sink) noexcept;
 
 /// Computes `y = x W^T` and hands it out in tiles; nothing is stored but by the epilogue.
 ///
-/// `x` is `[rows, weights.k()]`, one row every `x_stride` floats. The epilogue is called as
+/// `x` is `[rows, weights.k()]`. The epilogue is called as
 ///
 ///     epilogue(tile, tile_stride, first_row, row_count, first_column, column_count, thread)
 ///
@@ -49,15 +62,14 @@ void gemm_into(ThreadPool& pool, const float* x, Index rows, Index x_stride, con
 /// Each output is the same to the bit whatever the number of rows and threads. Allocates nothing; throws nothing, and
 /// the epilogue must not throw. Uses about 100 kB of each thread's stack.
 template <class Storage, class Epilogue>
-void gemm(ThreadPool& pool, const float* x, Index rows, Index x_stride, const PackedMatrix<Storage>& weights,
-          Epilogue& epilogue) noexcept {
+void gemm(ThreadPool& pool, const GemmInput& x, const PackedMatrix<Storage>& weights, Epilogue& epilogue) noexcept {
     GemmSink sink;
     sink.context = const_cast<void*>(static_cast<const void*>(std::addressof(epilogue)));
     sink.function = [](void* context, const float* tile, Index tile_stride, Index first_row, Index row_count,
                        Index first_column, Index column_count, int thread) noexcept {
         (*static_cast<Epilogue*>(context))(tile, tile_stride, first_row, row_count, first_column, column_count, thread);
     };
-    gemm_into(pool, x, rows, x_stride, weights, sink);
+    gemm_into(pool, x, weights, sink);
 }
 
 }  // namespace TOTOGRAPH_SIMD_NAMESPACE

@@ -72,11 +72,12 @@ constexpr bool has_contiguous_widths() {
 template <class K>
 void run_prefill(const KernelCall& call) noexcept {
     using S = AttentionSizes<K>;
-    parallel_for(*call.pool, S::series * S::samples * S::variates * S::heads, [&](Index item, int thread) {
+    const UsedExtents used = used_extents<K>(call);
+    parallel_for(*call.pool, used.series * used.samples * used.variates * S::heads, [&](Index item, int thread) {
         const Index head = item % S::heads;
-        const Index variate = item / S::heads % S::variates;
-        const Index sample = item / S::heads / S::variates % S::samples;
-        const Index series = item / S::heads / S::variates / S::samples;
+        const Index variate = item / S::heads % used.variates;
+        const Index sample = item / S::heads / used.variates % used.samples;
+        const Index series = item / S::heads / used.variates / used.samples;
         prefill({.query = head_rows<K>(call, 0, series, sample, variate, head),
                  .key = head_rows<K>(call, 1, series, sample, variate, head),
                  .value = head_rows<K>(call, 2, series, sample, variate, head),
@@ -86,8 +87,8 @@ void run_prefill(const KernelCall& call) noexcept {
                  .value_stride = stride<K>(2, 3),
                  .out_stride = K::kernel.output_strides[3],
                  .size = head_size<K>(call),
-                 .positions = S::positions,
-                 .valid = bounded_position(integer_of<K>(call, 3, series), S::positions)},
+                 .positions = used.positions,
+                 .valid = bounded_position(integer_of<K>(call, 3, series), used.positions)},
                 call.scratch + static_cast<std::size_t>(thread) * call.scratch_floats);
     });
 }
@@ -97,7 +98,7 @@ void run_prefill(const KernelCall& call) noexcept {
 template <class K>
 Index check_lengths(const KernelCall& call) {
     using S = AttentionSizes<K>;
-    for (Index series = 0; series < S::series; ++series) {
+    for (Index series = 0; series < call.used(K::kernel, 0); ++series) {
         (void)call.bounded(integer_of<K>(call, AttentionDescription::length_input, series), operand<K>(1).shape[3]);
     }
     if constexpr (S::attention.has_suffix) {
@@ -123,17 +124,18 @@ void run_decode(const KernelCall& call) noexcept {
     // What shares keys runs together: samples over a shared prefix, or else the query heads of a group.
     constexpr bool takes_group = S::samples == 1 && group > 1;
     constexpr bool shared = operand<K>(1).shape[1] == 1;
-    constexpr Index together = shared ? std::min(S::samples, queries_per_item) : 1;
-    constexpr Index blocks = divide_rounding_up(S::samples, together);
+    const UsedExtents used = used_extents<K>(call);
+    const Index together = shared ? std::min(used.samples, queries_per_item) : 1;
+    const Index blocks = divide_rounding_up(used.samples, together);
     constexpr Index items = takes_group ? S::attention.kv_heads : S::heads;
     constexpr std::size_t own_key = has_suffix ? AttentionDescription::suffix_key_input : 1;
     constexpr std::size_t own_value = has_suffix ? AttentionDescription::suffix_value_input : 2;
     const Index suffix_length = check_lengths<K>(call);
-    parallel_for(*call.pool, S::series * S::variates * items * blocks, [&](Index item, int thread) {
+    parallel_for(*call.pool, used.series * used.variates * items * blocks, [&](Index item, int thread) {
         const Index head = item % items * (takes_group ? group : 1);
-        const Index variate = item / items % S::variates;
-        const Index first = item / items / S::variates % blocks * together;
-        const Index series = item / items / S::variates / blocks;
+        const Index variate = item / items % used.variates;
+        const Index first = item / items / used.variates % blocks * together;
+        const Index series = item / items / used.variates / blocks;
         decode({.query = head_rows<K>(call, 0, series, first, variate, head),
                 .prefix_key = head_rows<K>(call, 1, series, first, variate, head),
                 .prefix_value = head_rows<K>(call, 2, series, first, variate, head),
@@ -149,7 +151,7 @@ void run_decode(const KernelCall& call) noexcept {
                 .suffix_value_stride = stride<K>(own_value, 3),
                 .out_stride = takes_group ? S::value_dim : K::kernel.output_strides[1],
                 .size = head_size<K>(call),
-                .queries = takes_group ? group : std::min(together, S::samples - first),
+                .queries = takes_group ? group : std::min(together, used.samples - first),
                 .prefix_length = prefix_length<K>(call, series),
                 .suffix_length = suffix_length},
                call.scratch + static_cast<std::size_t>(thread) * call.scratch_floats);
@@ -185,11 +187,12 @@ constexpr Index mask_stride() {
 template <class K>
 void run_across_variates(const KernelCall& call) noexcept {
     using S = AttentionSizes<K>;
-    parallel_for(*call.pool, S::series * S::samples * S::positions * S::heads, [&](Index item, int thread) {
+    const UsedExtents used = used_extents<K>(call);
+    parallel_for(*call.pool, used.series * used.samples * used.positions * S::heads, [&](Index item, int thread) {
         const Index head = item % S::heads;
-        const Index position = item / S::heads % S::positions;
-        const Index sample = item / S::heads / S::positions % S::samples;
-        const Index series = item / S::heads / S::positions / S::samples;
+        const Index position = item / S::heads % used.positions;
+        const Index sample = item / S::heads / used.positions % used.samples;
+        const Index series = item / S::heads / used.positions / used.samples;
         across_variates({.query = head_rows<K>(call, 0, series, sample, 0, head) + position * stride<K>(0, 3),
                          .key = head_rows<K>(call, 1, series, sample, 0, head) + position * stride<K>(1, 3),
                          .value = head_rows<K>(call, 2, series, sample, 0, head) + position * stride<K>(2, 3),
@@ -201,8 +204,8 @@ void run_across_variates(const KernelCall& call) noexcept {
                          .group_stride = mask_stride<K>(),
                          .out_stride = K::kernel.output_strides[2],
                          .size = head_size<K>(call),
-                         .variates = S::variates,
-                         .valid = S::variates},
+                         .variates = used.variates,
+                         .valid = used.variates},
                         call.scratch + static_cast<std::size_t>(thread) * call.scratch_floats);
     });
 }
@@ -225,17 +228,18 @@ template <class K>
 void run_masked(const KernelCall& call) noexcept {
     using S = AttentionSizes<K>;
     constexpr std::size_t axis = S::is_over_variates ? 2 : 3;
-    constexpr Index others = S::is_over_variates ? S::positions : S::variates;
-    constexpr Index queries = S::is_over_variates ? S::variates : S::positions;
+    const UsedExtents used = used_extents<K>(call);
+    const Index others = S::is_over_variates ? used.positions : used.variates;
+    const Index queries = S::is_over_variates ? used.variates : used.positions;
     Index suffix_length = 0;
     if constexpr (!S::is_over_variates) {
         suffix_length = check_lengths<K>(call);
     }
-    parallel_for(*call.pool, S::series * S::samples * others * S::heads, [&](Index item, int thread) {
+    parallel_for(*call.pool, used.series * used.samples * others * S::heads, [&](Index item, int thread) {
         const Index head = item % S::heads;
         const Index other = item / S::heads % others;
-        const Index sample = item / S::heads / others % S::samples;
-        const Index series = item / S::heads / others / S::samples;
+        const Index sample = item / S::heads / others % used.samples;
+        const Index series = item / S::heads / others / used.samples;
         const Index variate = S::is_over_variates ? 0 : other;
         const Index position = S::is_over_variates ? other : 0;
         Index prefix = queries;
@@ -249,7 +253,7 @@ void run_masked(const KernelCall& call) noexcept {
             .query_stride = stride<K>(0, axis),
             .out_stride = K::kernel.output_strides[axis],
             .queries = queries,
-            .first_place = stands_first ? 0 : prefix + suffix_length - queries,
+            .first_place = stands_first ? 0 : prefix + suffix_length - (S::is_over_variates ? queries : S::positions),
             .keys = {key_rows<K>(call, 1, series, sample, variate, position, head, prefix)},
             .mask_stride = mask_stride<K>(),
             .mask = S::attention.mask,

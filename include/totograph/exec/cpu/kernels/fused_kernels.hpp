@@ -13,6 +13,8 @@
 #include <totograph/exec/cpu/gemm/packed_matrix.hpp>
 #include <totograph/exec/cpu/kernels/chain.hpp>
 #include <totograph/exec/cpu/kernels/kernel_call.hpp>
+#include <totograph/exec/cpu/kernels/used_elements.hpp>
+#include <totograph/exec/cpu/kernels/used_rows.hpp>
 #include <totograph/exec/cpu/simd.hpp>
 #include <totograph/exec/cpu/vector.hpp>
 #include <totograph/graph/kernel.hpp>
@@ -187,6 +189,36 @@ void for_each_stretch(Index column, Index end, Visit&& visit) {
     }
 }
 
+/// The rows of a kernel that are in use.
+template <bool bounded>
+class KernelRows {
+public:
+    KernelRows(const Kernel& kernel, const KernelCall& call) noexcept
+        : rows_(kernel.bounds, kernel.bounds.row_rank, call.bounds) {}
+
+    [[nodiscard]] Index count() const noexcept { return rows_.count(); }
+    [[nodiscard]] Index place(Index number) const noexcept { return rows_.place(number); }
+    /// The rows, if some are left out.
+    [[nodiscard]] const UsedRows* skipping() const noexcept { return rows_.is_all() ? nullptr : &rows_; }
+
+private:
+    UsedRows rows_;
+};
+
+/// All of them: of a kernel without bounds.
+template <>
+class KernelRows<false> {
+public:
+    constexpr KernelRows(const Kernel& kernel, const KernelCall& /*call*/) noexcept : count_(kernel.rows()) {}
+
+    [[nodiscard]] constexpr Index count() const noexcept { return count_; }
+    [[nodiscard]] static constexpr Index place(Index number) noexcept { return number; }
+    [[nodiscard]] static constexpr const UsedRows* skipping() noexcept { return nullptr; }
+
+private:
+    Index count_;
+};
+
 /// Splits `rows` into chunks of about `elements_per_chunk` elements and runs `work(first_row, end_row)` on the pool.
 template <class Work>
 void parallel_rows(const KernelCall& call, Index rows, Index columns, Work&& work) {
@@ -216,31 +248,29 @@ void run_pointwise(const Kernel&, const KernelCall& call) noexcept {
     using Source = Epilogue<K>;
     constexpr const Kernel& kernel = K::kernel;
     constexpr Index columns = kernel.columns();
-    const auto rows_of = [&](Index first, Index end) {
-        for (Index row = first; row < end; ++row) {
-            const auto pointers = operands_of_row<Source>(call, row);
-            float* out = static_cast<float*>(call.output) + row_offset<Source>(kernel.output_strides, row);
-            for_each_stretch<Source>(0, columns, [&](Index column, Index count) {
-                const Vector result = run_packet<Source>(pointers, {}, column, count);
-                store_lanes<inner_stride<Source>(kernel.output_strides)>(
-                    out + column_offset<Source>(kernel.output_strides, column), result, count);
-            });
-        }
+    const auto part_of_row = [&call](Index row, Index first, Index end) {
+        const auto pointers = operands_of_row<Source>(call, row);
+        float* out = static_cast<float*>(call.output) + row_offset<Source>(kernel.output_strides, row);
+        for_each_stretch<Source>(first, end, [&](Index column, Index count) {
+            const Vector result = run_packet<Source>(pointers, {}, column, count);
+            store_lanes<inner_stride<Source>(kernel.output_strides)>(
+                out + column_offset<Source>(kernel.output_strides, column), result, count);
+        });
     };
-    if constexpr (kernel.rows() == 1 && columns > elements_per_chunk) {
+    if constexpr (kernel.bounds.any()) {
+        parallel_used_elements(call, kernel, part_of_row);
+    } else if constexpr (kernel.rows() == 1 && columns > elements_per_chunk) {
         // One long row: split its columns instead.
         constexpr Index per_chunk = round_up(elements_per_chunk, packet_size);
         parallel_for(*call.pool, divide_rounding_up(columns, per_chunk), [&](Index chunk, int) {
-            const auto pointers = operands_of_row<Source>(call, 0);
-            for_each_stretch<Source>(
-                chunk * per_chunk, std::min(columns, (chunk + 1) * per_chunk), [&](Index column, Index count) {
-                    store_lanes<inner_stride<Source>(kernel.output_strides)>(
-                        static_cast<float*>(call.output) + column_offset<Source>(kernel.output_strides, column),
-                        run_packet<Source>(pointers, {}, column, count), count);
-                });
+            part_of_row(0, chunk * per_chunk, std::min(columns, (chunk + 1) * per_chunk));
         });
     } else {
-        parallel_rows(call, kernel.rows(), columns, rows_of);
+        parallel_rows(call, kernel.rows(), columns, [&](Index first, Index end) {
+            for (Index row = first; row < end; ++row) {
+                part_of_row(row, 0, columns);
+            }
+        });
     }
 }
 
@@ -271,8 +301,10 @@ template <class K>
 void run_reduction(const Kernel&, const KernelCall& call) noexcept {
     using After = Epilogue<K>;
     constexpr const Kernel& kernel = K::kernel;
-    parallel_rows(call, kernel.rows(), kernel.columns(), [&](Index first, Index end) {
-        for (Index row = first; row < end; ++row) {
+    const KernelRows<kernel.bounds.any()> rows(kernel, call);
+    parallel_rows(call, rows.count(), kernel.columns(), [&](Index first, Index end) {
+        for (Index number = first; number < end; ++number) {
+            const Index row = rows.place(number);
             const std::array<Vector, 2> given{Vector(reduce_row<K>(call, row)), Vector()};
             const Vector result = run_packet<After>(operands_of_row<After>(call, row), given, 0, 1);
             store_lanes<1>(static_cast<float*>(call.output) + row_offset<After>(kernel.output_strides, row), result, 1);
@@ -307,12 +339,13 @@ template <class K>
 struct TileEpilogue {
     using Source = Epilogue<K>;
     const KernelCall& call;
+    KernelRows<K::kernel.bounds.any()> rows{K::kernel, call};
 
     void operator()(const float* tile, Index tile_stride, Index first_row, Index row_count, Index first_column,
                     Index column_count, int) const noexcept {
         constexpr const Kernel& kernel = K::kernel;
         for (Index i = 0; i < row_count; ++i) {
-            const Index row = first_row + i;
+            const Index row = rows.place(first_row + i);
             const auto pointers = operands_of_row<Source>(call, row);
             const float* accumulators = tile + i * tile_stride;
             float* out = static_cast<float*>(call.output) + row_offset<Source>(kernel.output_strides, row);
@@ -336,8 +369,11 @@ void run_gemm(const Kernel&, const KernelCall& call) noexcept {
     static_assert(reads_floats<Epilogue<K>>() && K::kernel.dtype == DType::f32,
                   "totograph: what is fused after a GEMM must be f32.");
     TileEpilogue<K> epilogue{call};
-    gemm(*call.pool, static_cast<const float*>(call.input), K::kernel.rows(), K::kernel.input_stride,
-         *static_cast<const PackedMatrix<Storage>*>(call.packed), epilogue);
+    const GemmInput x{.x = static_cast<const float*>(call.input),
+                      .rows = epilogue.rows.count(),
+                      .stride = K::kernel.input_stride,
+                      .used = epilogue.rows.skipping()};
+    gemm(*call.pool, x, *static_cast<const PackedMatrix<Storage>*>(call.packed), epilogue);
 }
 
 }  // namespace fused_detail

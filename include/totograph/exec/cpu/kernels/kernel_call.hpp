@@ -3,9 +3,12 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 
+#include <totograph/core/shape.hpp>
 #include <totograph/exec/cpu/thread_pool.hpp>
 #include <totograph/exec/position_error.hpp>
+#include <totograph/graph/bounds.hpp>
 #include <totograph/graph/kernel.hpp>
 
 namespace totograph::cpu {
@@ -20,7 +23,13 @@ struct KernelCall {
     float* scratch = nullptr;  ///< `scratch_floats` for each thread.
     std::size_t scratch_floats = 0;
     PositionFault* fault = nullptr;
-    int step = 0;  ///< The number of the step that calls.
+    int step = 0;                          ///< The number of the step that calls.
+    const std::int32_t* bounds = nullptr;  ///< The state of bounds, if the program has one.
+
+    /// How much of an axis of a kernel's loop is in use.
+    [[nodiscard]] Index used(const Kernel& kernel, int axis) const noexcept {
+        return used_extent(kernel.iteration[axis], kernel.bounds.bound[static_cast<std::size_t>(axis)], bounds);
+    }
 
     /// A position that the kernel has read, from 0 to `last`; reports another one. On the caller's thread.
     [[nodiscard]] Index bounded(Index position, Index last) const noexcept {

@@ -48,6 +48,21 @@ struct RowExtents {
     static constexpr Index positions = shape[3];
 };
 
+/// What is in use of them.
+struct UsedExtents {
+    Index series;
+    Index samples;
+    Index variates;
+    Index positions;
+
+    [[nodiscard]] Index rows() const noexcept { return series * samples * variates * positions; }
+};
+
+template <class K>
+UsedExtents used_extents(const KernelCall& call) noexcept {
+    return {call.used(K::kernel, 0), call.used(K::kernel, 1), call.used(K::kernel, 2), call.used(K::kernel, 3)};
+}
+
 /// The rows of an operand or of the result that one series, sample and variate has; one sample may serve all.
 template <class K>
 const float* rows_of(const KernelCall& call, std::size_t which, Index series, Index sample, Index variate) {

@@ -41,11 +41,12 @@ void run_sample(const Kernel&, const KernelCall& call) noexcept {
     const auto* halves = static_cast<const std::int32_t*>(call.operands[4]);
     const std::uint64_t seed = static_cast<std::uint32_t>(halves[0]) |
                                static_cast<std::uint64_t>(static_cast<std::uint32_t>(halves[1])) << 32U;
-    parallel_for(*call.pool, S::series * S::samples * S::variates, [&](Index item, int) {
-        const Index variate = item % S::variates;
-        const Index sample = item / S::variates % S::samples;
-        const Index series = item / S::variates / S::samples;
-        for (Index patch = 0; patch < S::positions; ++patch) {
+    const UsedExtents used = used_extents<K>(call);
+    parallel_for(*call.pool, used.series * used.samples * used.variates, [&](Index item, int) {
+        const Index variate = item % used.variates;
+        const Index sample = item / used.variates % used.samples;
+        const Index series = item / used.variates / used.samples;
+        for (Index patch = 0; patch < used.positions; ++patch) {
             const auto parameter = [&](std::size_t which) {
                 return rows_of<K>(call, which, series, sample, variate) + patch * stride<K>(which, 3);
             };
@@ -74,7 +75,6 @@ void run_sample(const Kernel&, const KernelCall& call) noexcept {
 /// Ids of `[batch, samples, variates, positions]`.
 template <class K>
 void run_sample_categorical(const Kernel&, const KernelCall& call) noexcept {
-    using S = RowExtents<K>;
     const auto* halves = static_cast<const std::int32_t*>(call.operands[3]);
     const std::uint64_t seed = static_cast<std::uint32_t>(halves[0]) |
                                static_cast<std::uint64_t>(static_cast<std::uint32_t>(halves[1])) << 32U;
@@ -82,11 +82,12 @@ void run_sample_categorical(const Kernel&, const KernelCall& call) noexcept {
         static_cast<const std::int32_t*>(call.operands[1])[0], static_cast<const float*>(call.operands[2])[0],
         K::kernel.attributes[1] != 0,
         K::kernel.attributes[2] != 0 ? static_cast<const float*>(call.operands[6])[0] : 1.0F};
-    parallel_for(*call.pool, S::shape.size(), [&](Index item, int) {
-        const Index position = item % S::positions;
-        const Index variate = item / S::positions % S::variates;
-        const Index sample = item / S::positions / S::variates % S::samples;
-        const Index series = item / S::positions / S::variates / S::samples;
+    const UsedExtents used = used_extents<K>(call);
+    parallel_for(*call.pool, used.rows(), [&](Index item, int) {
+        const Index position = item % used.positions;
+        const Index variate = item / used.positions % used.variates;
+        const Index sample = item / used.positions / used.variates % used.samples;
+        const Index series = item / used.positions / used.variates / used.samples;
         const float* logits = rows_of<K>(call, 0, series, sample, variate) + position * stride<K>(0, 3);
         SampleKey key;
         key.seed = seed;

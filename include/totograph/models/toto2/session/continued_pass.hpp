@@ -26,7 +26,7 @@ public:
     constexpr explicit ContinuedPass(const Inputs<Parts>& inputs)
         : inputs_(inputs),
           stable_(inputs),
-          cache_(inputs.recorder(), states::context),
+          cache_(inputs.recorder(), states::context, states::row_bounds()),
           rotary_(stable_.count(), Parts::continued_tokens, stable_.count() + 1.0,
                   inputs.recorder().constant(Parts::fixed_centre)) {}
 
@@ -34,6 +34,7 @@ public:
     [[nodiscard]] constexpr Tensor rotate_key(Tensor x) const { return rotary_.key(x); }
     [[nodiscard]] constexpr Tensor rotate_read_query(Tensor x) const { return rotary_.read_query(x); }
 
+    [[nodiscard]] static constexpr Tensor needed(Tensor x) { return x; }
     [[nodiscard]] constexpr Tensor read(Tensor x) const { return slice(x, 3, 1, Parts::block); }
     [[nodiscard]] constexpr Tensor read_ids(Tensor ids) const { return slice(ids, 2, 1, Parts::block); }
 

@@ -26,7 +26,7 @@ public:
     using Cache = typename Parts::ContextCache;
 
     constexpr explicit StablePatches(const Inputs<Parts>& inputs)
-        : inputs_(inputs), r_(&inputs.recorder()), cache_(inputs.recorder(), states::context) {}
+        : inputs_(inputs), r_(&inputs.recorder()), cache_(inputs.recorder(), states::context, states::row_bounds()) {}
 
     /// How many there are, i32 `[1]`.
     [[nodiscard]] constexpr Tensor count() const { return cache_.length(); }

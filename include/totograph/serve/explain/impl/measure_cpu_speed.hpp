@@ -39,7 +39,7 @@ TOTOGRAPH_INLINE double measure_gemms(cpu::ThreadPool& pool) {
     const std::vector<float> values(static_cast<std::size_t>(columns * k), 0.25F);
     const auto weights = cpu::PackedMatrix<float>::pack(values.data(), columns, k);
     const auto drop = [](const float*, Index, Index, Index, Index, Index, int) {};
-    const double seconds = shortest_seconds([&] { cpu::gemm(pool, input.data(), rows, k, weights, drop); });
+    const double seconds = shortest_seconds([&] { cpu::gemm(pool, {input.data(), rows, k}, weights, drop); });
     return 2.0 * static_cast<double>(rows * columns * k) / seconds;
 }
 

@@ -10,6 +10,8 @@
 #include <totograph/core/inline.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cpu/kernels/kernel_call.hpp>
+#include <totograph/exec/cpu/kernels/used_elements.hpp>
+#include <totograph/exec/cpu/kernels/used_rows.hpp>
 #include <totograph/graph/kernel.hpp>
 
 namespace totograph::cpu {
@@ -83,9 +85,9 @@ TOTOGRAPH_INLINE void interpret_pointwise(const Kernel& kernel, const KernelCall
     const Index out_stride = kernel.iteration.rank == kernel.row_rank
                                  ? 0
                                  : kernel.output_strides[static_cast<std::size_t>(kernel.iteration.rank - 1)];
-    interpreter_detail::parallel_rows(call, kernel.rows(), columns, [&](Index row, Values& values) {
-        for (Index column = 0; column < columns;) {
-            const Index count = std::min({block, columns - column, inner - column % inner});
+    const auto part_of_row = [&](Index row, Index column, Index end, Values& values) {
+        while (column < end) {
+            const Index count = std::min({block, end - column, inner - column % inner});
             load_operands(kernel, call, 0, kernel.operand_count, 0, row, column, count, values);
             const double* result = run(kernel.chain, values, count);
             const TensorData out{call.output, kernel.dtype, {}};
@@ -95,13 +97,26 @@ TOTOGRAPH_INLINE void interpret_pointwise(const Kernel& kernel, const KernelCall
             }
             column += count;
         }
-    });
+    };
+    if (kernel.bounds.any()) {
+        parallel_used_elements(call, kernel, [&](Index row, Index first, Index end) {
+            Values values;
+            part_of_row(row, first, end, values);
+        });
+    } else {
+        interpreter_detail::parallel_rows(call, kernel.rows(), columns,
+                                          [&](Index row, Values& values) { part_of_row(row, 0, columns, values); });
+    }
 }
 
 TOTOGRAPH_INLINE void interpret_reduction(const Kernel& kernel, const KernelCall& call) noexcept {
     using namespace interpreter_detail;
     const Index columns = kernel.columns();
-    interpreter_detail::parallel_rows(call, kernel.rows(), columns, [&](Index row, Values& values) {
+    const bool is_bounded = kernel.bounds.any();
+    const UsedRows rows(kernel.bounds, kernel.bounds.row_rank, call.bounds);
+    const Index count_of_rows = is_bounded ? rows.count() : kernel.rows();
+    interpreter_detail::parallel_rows(call, count_of_rows, columns, [&](Index number, Values& values) {
+        const Index row = is_bounded ? rows.place(number) : number;
         double total = 0;
         for (Index column = 0; column < columns;) {
             const Index count = std::min(block, columns - column);

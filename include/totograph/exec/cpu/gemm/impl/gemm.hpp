@@ -122,11 +122,12 @@ struct Kernels {
 };
 
 /// Copies `k` inputs of each row to where the kernels expect them.
-inline void copy_inputs(const float* x, Index x_stride, Index row_count, Index k, float* inputs) noexcept {
+inline void copy_inputs(const GemmInput& x, Index first_row, Index row_count, Index first_k, Index k,
+                        float* inputs) noexcept {
     for (Index first = 0; first < row_count; first += tile_rows, inputs += tile_inputs) {
         const Index rows = std::min<Index>(tile_rows, row_count - first);
         for (Index row = 0; row < rows; ++row) {
-            std::copy_n(x + (first + row) * x_stride, k, inputs + row * input_stride(rows));
+            std::copy_n(x.row(first_row + first + row) + first_k, k, inputs + row * input_stride(rows));
         }
     }
 }
@@ -162,18 +163,17 @@ void multiply_inputs(const float* inputs, const PackedMatrix<Storage>& weights, 
 }
 
 template <class Storage>
-void multiply_chunk(const float* x, Index x_stride, const PackedMatrix<Storage>& weights, const Chunk& chunk,
-                    const GemmSink& sink, int thread) noexcept {
+void multiply_chunk(const GemmInput& x, const PackedMatrix<Storage>& weights, const Chunk& chunk, const GemmSink& sink,
+                    int thread) noexcept {
     alignas(buffer_alignment) float inputs[gemm_block_rows / tile_rows * tile_inputs];
     alignas(buffer_alignment) float tiles[block_panels * gemm_block_rows * panel_width];
-    const float* const rows = x + chunk.first_row * x_stride;
     if (chunk.row_count == 1) {  // one row has no stride, so it can be read where it is
-        multiply_inputs(rows, weights, chunk, 0, weights.k(), tiles);
+        multiply_inputs(x.row(chunk.first_row), weights, chunk, 0, weights.k(), tiles);
     } else {
         const Index block_k = input_stride(std::min<Index>(tile_rows, chunk.row_count));
         for (Index first_k = 0; first_k < weights.k(); first_k += block_k) {
             const Index k = std::min(block_k, weights.k() - first_k);
-            copy_inputs(rows + first_k, x_stride, chunk.row_count, k, inputs);
+            copy_inputs(x, chunk.first_row, chunk.row_count, first_k, k, inputs);
             multiply_inputs(inputs, weights, chunk, first_k, k, tiles);
         }
     }
@@ -197,20 +197,19 @@ inline Index panels_per_chunk(Index panels, Index row_blocks, int threads) noexc
 }  // namespace gemm_detail
 
 template <class Storage>
-void gemm_into(ThreadPool& pool, const float* x, Index rows, Index x_stride, const PackedMatrix<Storage>& weights,
-               GemmSink sink) noexcept {
+void gemm_into(ThreadPool& pool, const GemmInput& x, const PackedMatrix<Storage>& weights, GemmSink sink) noexcept {
     using namespace gemm_detail;
-    const Index row_blocks = divide_rounding_up(rows, gemm_block_rows);
+    const Index row_blocks = divide_rounding_up(x.rows, gemm_block_rows);
     const Index chunk_panels = panels_per_chunk(weights.panels(), row_blocks, pool.threads());
     const Index groups = divide_rounding_up(weights.panels(), chunk_panels);
     // Row blocks vary fastest, so that the weights of a group are still in the cache for the next block of rows.
     parallel_for(pool, groups * row_blocks, [&](Index index, int thread) {
         Chunk chunk{};
         chunk.first_row = index % row_blocks * gemm_block_rows;
-        chunk.row_count = std::min(gemm_block_rows, rows - chunk.first_row);
+        chunk.row_count = std::min(gemm_block_rows, x.rows - chunk.first_row);
         chunk.first_panel = index / row_blocks * chunk_panels;
         chunk.panel_count = std::min(chunk_panels, weights.panels() - chunk.first_panel);
-        multiply_chunk(x, x_stride, weights, chunk, sink, thread);
+        multiply_chunk(x, weights, chunk, sink, thread);
     });
 }
 

@@ -81,6 +81,14 @@ inline Index last_stride(const Strides& strides, int rank) {
     return rank == 0 ? 0 : strides[static_cast<std::size_t>(rank - 1)];
 }
 
+/// What is in use of a loop: of all axes but the last.
+inline Shape used_rows(const Kernel& kernel, const KernelCall& call, Shape shape) {
+    for (int axis = 0; axis + 1 < shape.rank; ++axis) {
+        shape[axis] = shape[axis] == kernel.iteration[axis] ? call.used(kernel, axis) : shape[axis];
+    }
+    return shape;
+}
+
 /// Elements of one row, wherever they are.
 struct Row {
     const void* from;
@@ -113,7 +121,7 @@ TOTOGRAPH_INLINE void take(const Kernel& kernel, const KernelCall& call) noexcep
     const Index step = strides[axis];
     strides[axis] = 0;
     const Index last = kernel.operands[0].shape[static_cast<int>(axis)] - 1;
-    for_each_row(shape, [&](const AxisIndex& index) {
+    for_each_row(used_rows(kernel, call, shape), [&](const AxisIndex& index) {
         const Index position = call.bounded(integer_of(kernel, call, 1, index[0]), last);
         copy({call.operands[0], offset_of(index, strides, shape.rank) + step * position,
               last_stride(strides, shape.rank), call.output, offset_of(index, kernel.output_strides, shape.rank),
@@ -128,7 +136,7 @@ TOTOGRAPH_INLINE void concatenate(const Kernel& kernel, const KernelCall& call) 
     for (std::size_t which = 0; which < static_cast<std::size_t>(kernel.operand_count); ++which) {
         const Operand& operand = kernel.operands[which];
         const int rank = operand.shape.rank;
-        for_each_row(operand.shape, [&](const AxisIndex& index) {
+        for_each_row(used_rows(kernel, call, operand.shape), [&](const AxisIndex& index) {
             copy({call.operands[which], offset_of(index, operand.strides, rank), last_stride(operand.strides, rank),
                   call.output,
                   begin * kernel.output_strides[static_cast<std::size_t>(axis)] +
@@ -145,7 +153,7 @@ TOTOGRAPH_INLINE void store(const Kernel& kernel, const KernelCall& call) noexce
     const Strides strides =
         totograph::detail::broadcast_strides(kernel.operands[0].shape, kernel.operands[0].strides, shape);
     const Index step = shape.rank == 0 ? 0 : kernel.output_strides[static_cast<std::size_t>(kernel.attributes[0])];
-    for_each_row(shape, [&](const AxisIndex& index) {
+    for_each_row(used_rows(kernel, call, shape), [&](const AxisIndex& index) {
         const Index position = kernel.operand_count == 2
                                    ? call.bounded(integer_of(kernel, call, 1, index[0]), kernel.attributes[2])
                                    : kernel.attributes[1];
@@ -160,7 +168,7 @@ template <class Element>
 void cumsum_of(const Kernel& kernel, const KernelCall& call) noexcept {
     const Shape& shape = kernel.iteration;
     const Index step = last_stride(kernel.operands[0].strides, shape.rank);
-    parallel_for_each_row(call, shape, [&](const AxisIndex& index) {
+    parallel_for_each_row(call, used_rows(kernel, call, shape), [&](const AxisIndex& index) {
         const Element* in =
             static_cast<const Element*>(call.operands[0]) + offset_of(index, kernel.operands[0].strides, shape.rank);
         Element* out = static_cast<Element*>(call.output) + offset_of(index, kernel.output_strides, shape.rank);
@@ -180,7 +188,7 @@ TOTOGRAPH_INLINE void embedding(const Kernel& kernel, const KernelCall& call) no
     const Shape& shape = kernel.iteration;
     const Operand& table = kernel.operands[0];
     const Operand& ids = kernel.operands[1];
-    parallel_for_each_row(call, shape, [&](const AxisIndex& index) {
+    parallel_for_each_row(call, used_rows(kernel, call, shape), [&](const AxisIndex& index) {
         // The ids have an axis less: all that `offset_of` looks at.
         const Index id = static_cast<const std::int32_t*>(call.operands[1])[offset_of(index, ids.strides, shape.rank)];
         const Index to = offset_of(index, kernel.output_strides, shape.rank);
@@ -197,7 +205,7 @@ TOTOGRAPH_INLINE void embedding(const Kernel& kernel, const KernelCall& call) no
 TOTOGRAPH_INLINE void argmax(const Kernel& kernel, const KernelCall& call) noexcept {
     const Operand& x = kernel.operands[0];
     const Index step = last_stride(x.strides, x.shape.rank);
-    parallel_for_each_row(call, x.shape, [&](const AxisIndex& index) {
+    parallel_for_each_row(call, used_rows(kernel, call, x.shape), [&](const AxisIndex& index) {
         const float* in = static_cast<const float*>(call.operands[0]) + offset_of(index, x.strides, x.shape.rank);
         float largest = in[0];
         Index best = 0;
@@ -219,7 +227,7 @@ TOTOGRAPH_INLINE void sort(const Kernel& kernel, const KernelCall& call) noexcep
     const int rank = x.shape.rank;
     const Index step = last_stride(x.strides, rank);
     const Index out_step = last_stride(kernel.output_strides, rank);
-    parallel_for_each_row(call, x.shape, [&](const AxisIndex& index) {
+    parallel_for_each_row(call, used_rows(kernel, call, x.shape), [&](const AxisIndex& index) {
         const float* in = static_cast<const float*>(call.operands[0]) + offset_of(index, x.strides, rank);
         float* out = static_cast<float*>(call.output) + offset_of(index, kernel.output_strides, rank);
         for (Index column = 0; column < x.shape[-1]; ++column) {
@@ -240,7 +248,7 @@ TOTOGRAPH_INLINE void softmax(const Kernel& kernel, const KernelCall& call) noex
     const Shape& shape = kernel.iteration;
     const Index columns = shape[-1];
     const Index step = last_stride(kernel.operands[0].strides, shape.rank);
-    parallel_for_each_row(call, shape, [&](const AxisIndex& index) {
+    parallel_for_each_row(call, used_rows(kernel, call, shape), [&](const AxisIndex& index) {
         const float* in =
             static_cast<const float*>(call.operands[0]) + offset_of(index, kernel.operands[0].strides, shape.rank);
         float* out = static_cast<float*>(call.output) + offset_of(index, kernel.output_strides, shape.rank);

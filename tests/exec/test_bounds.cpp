@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fused executor leaves out what lies beyond bounds that are data, and computes the rest with the same bits.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/graph/bounds.hpp>
+#include <totograph/graph/program.hpp>
+#include <totograph/graph/recorder.hpp>
+#include <totograph/nn/attention.hpp>
+
+#include "support/executors.hpp"
+
+using namespace totograph;
+using namespace totograph::test;
+
+namespace {
+
+constexpr Shape rows{2, 3, 4, 5, 8};
+constexpr AxisBounds bounds{1, 2, 3, 4};
+
+constexpr void keep(Recorder& r, const char* name, Tensor value) {
+    const Tensor state = r.state(name, value.shape(), value.dtype(), {}, StateUse::any, bounds);
+    r.store(state, value);
+}
+
+/// A kernel of each kind, all rows of which are bounded.
+struct Bounded {
+    static constexpr void record(Recorder& r) {
+        (void)r.state("used", {4}, DType::i32, {}, StateUse::bounds);
+        const Tensor x = r.state("x", rows);
+        const Tensor hidden = linear(x / (mean(x * x) + 1.0), r.weight("up", {16, 8}), r.weight("bias", {16}));
+        keep(r, "out.gemm", silu(hidden));
+        keep(r, "out.gated", silu(linear(x, r.weight("gate", {16, 8}))) * linear(x, r.weight("value", {16, 8})));
+        keep(r, "out.pointwise", exp(x) + 1.0);
+        keep(r, "out.permuted", reshape(permute(reshape(x, {2, 3, 4, 5, 2, 4}), {0, 1, 2, 3, 5, 4}), rows) * 2.0);
+        keep(r, "out.f64", cast(x, DType::f64) * 3.0);
+        keep(r, "out.sum", sum(cast(x, DType::f64)));
+        keep(r, "out.cumsum", cumsum(exp(x)));
+        keep(r, "out.softmax", softmax(x));
+        keep(r, "out.sorted", sort(x));
+        keep(r, "out.joined", concatenate(x, exp(x), 4));
+        const Tensor length = r.state("at.length", {2}, DType::i32);
+        keep(r, "out.causal", nn::attention(x, {exp(x), x, length}, {.heads = 2}));
+        keep(r, "out.last",
+             nn::attention(slice(x, 3, 4, 1), {exp(x), x, length}, {.heads = 2, .queries = QueryPlaces::last}));
+        keep(r, "out.masked", nn::attention(x, {exp(x), x, length}, {.heads = 2, .is_causal = false}));
+        const Tensor groups = r.state("groups", {2, 4, 5}, DType::i32);
+        keep(r, "out.variates", nn::variate_attention(x, exp(x), x, groups, {.heads = 2}));
+    }
+};
+
+using Executor = Fused<Program<Bounded>>;
+
+/// Positions of an attention's keys have to be below the bound, and groups different beyond it.
+void fill(Executor& executor, const std::array<std::int32_t, 4>& used) {
+    fill_states(executor, 5);
+    std::copy(used.begin(), used.end(), state_of<std::int32_t>(executor, "used").begin());
+    const auto length = state_of<std::int32_t>(executor, "at.length");
+    std::fill(length.begin(), length.end(), 2);
+    const auto groups = state_of<std::int32_t>(executor, "groups");
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        const auto variate = static_cast<std::int32_t>(i / 5 % 4);
+        groups[i] = variate < 2 ? 0 : variate;
+    }
+}
+
+/// Compares rows below the bounds with those of a run without bounds, bit by bit, and counts the elements that were
+/// written beyond them.
+template <class T>
+void compare(const Executor& bounded, const Executor& whole, const char* name,
+             const std::array<std::int32_t, 4>& used) {
+    CAPTURE(name);
+    const auto ours = state_of<T>(bounded, name);
+    const auto all = state_of<T>(whole, name);
+    const Shape shape = Executor::Layout::find(name)->slot.shape;
+    Index different = 0;
+    Index written = 0;
+    for (std::size_t at = 0; at < ours.size(); ++at) {
+        auto left = static_cast<Index>(at) / shape[-1];
+        bool is_used = true;
+        for (int axis = 3; axis >= 0; --axis) {
+            is_used = is_used && left % shape[axis] < used[static_cast<std::size_t>(axis)];
+            left /= shape[axis];
+        }
+        different += is_used && std::memcmp(&ours[at], &all[at], sizeof(T)) != 0 ? 1 : 0;
+        written += !is_used && !std::isnan(ours[at]) ? 1 : 0;
+    }
+    CHECK(different == 0);
+    CHECK(written == 0);
+    CHECK(std::none_of(all.begin(), all.end(), [](T value) { return std::isnan(value); }));
+}
+
+void check(const std::array<std::int32_t, 4>& used, int threads) {
+    const auto pool = std::make_shared<cpu::ThreadPool>(threads);
+    Executor bounded(made_up_weights(), pool);
+    Executor whole(made_up_weights(), pool);
+    fill(bounded, used);
+    fill(whole, {});
+    bounded.run<0>();
+    whole.run<0>();
+    for (const char* name : {"out.gemm", "out.gated", "out.pointwise", "out.permuted", "out.cumsum", "out.softmax",
+                             "out.sorted", "out.joined", "out.causal", "out.last", "out.masked", "out.variates"}) {
+        compare<float>(bounded, whole, name, used);
+    }
+    compare<double>(bounded, whole, "out.f64", used);
+    compare<double>(bounded, whole, "out.sum", used);
+}
+
+}  // namespace
+
+TEST_CASE("rows beyond the bounds are not computed, the others have the same bits") {
+    check({1, 2, 2, 3}, 1);
+    check({2, 3, 2, 5}, 3);
+    check({2, 1, 4, 2}, 1);
+    check({1, 3, 4, 5}, 2);
+}
+
+TEST_CASE("bounds of the whole extents, and beyond them, compute all") {
+    check({2, 3, 4, 5}, 1);
+    Executor executor(made_up_weights(), one_thread());
+    fill(executor, {100, 100, 100, 100});
+    executor.run<0>();
+    const auto gemm = state_of<float>(executor, "out.gemm");
+    CHECK(std::none_of(gemm.begin(), gemm.end(), [](float value) { return std::isnan(value); }));
+}
