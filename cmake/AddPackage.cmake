@@ -51,6 +51,7 @@ function(totograph_package_sources name models buckets output)
     set(declared "")
     set(listed "")
     set(number 0)
+    set(elsewhere "")  # all buckets are compiled with their model
     foreach(model IN LISTS models)
         set(own ${known})
         list(FILTER own INCLUDE REGEX "^${model} from ")
@@ -65,25 +66,7 @@ function(totograph_package_sources name models buckets output)
         set(header "${CMAKE_MATCH_2}")
         string(REGEX REPLACE "^totograph::" "" title "${type}")
         set(source "${CMAKE_CURRENT_BINARY_DIR}/${name}_package/model_${number}.cpp")
-        file(CONFIGURE OUTPUT "${source}" @ONLY CONTENT [=[
-// Made by totograph_add_package.
-#include <@header@>
-#include <totograph/package/compile_package.hpp>
-
-namespace totograph::package {
-
-static constexpr char model_name[] = "@title@";
-
-extern constinit const PackagedModel model_@number@ =
-    compile_model<@type@, model_name,
-                  @initializers@>();
-
-[[gnu::section(".note.totograph"), gnu::used]] alignas(4) static constinit const auto note =
-    make_note<ModelDocument<@type@, model_name,
-                  @initializers@>>(NoteKind::model);
-
-}  // namespace totograph::package
-]=])
+        configure_file("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/package/model.cpp.in" "${source}" @ONLY)
         list(APPEND sources "${source}")
         string(APPEND declared "extern const PackagedModel model_${number};\n")
         string(APPEND listed "        &model_${number},\n")
@@ -91,26 +74,7 @@ extern constinit const PackagedModel model_@number@ =
     endforeach()
 
     set(source "${CMAKE_CURRENT_BINARY_DIR}/${name}_package/package.cpp")
-    file(CONFIGURE OUTPUT "${source}" @ONLY CONTENT [=[
-// Made by totograph_add_package.
-#include <totograph/package/compile_package.hpp>
-
-namespace totograph::package {
-
-static constexpr char package_name[] = "@name@";
-
-[[gnu::section(".note.totograph"), gnu::used]] alignas(4) static constinit const auto note =
-    make_note<PackageDocument<package_name>>(NoteKind::package);
-
-@declared@
-std::span<const PackagedModel* const> packaged_models() {
-    static constexpr const PackagedModel* all[]{
-@listed@    };
-    return all;
-}
-
-}  // namespace totograph::package
-]=])
+    configure_file("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/package/package.cpp.in" "${source}" @ONLY)
     list(APPEND sources "${source}")
     set(${output} "${sources}" PARENT_SCOPE)
 endfunction()
