@@ -36,6 +36,9 @@ install(FILES
     cmake/ProcessorLevels.cmake
     DESTINATION "${package_directory}" COMPONENT development)
 install(DIRECTORY cmake/compiled cmake/package cmake/processor_levels DESTINATION "${package_directory}" COMPONENT development)
+install(PROGRAMS tools/totograph-package DESTINATION "${CMAKE_INSTALL_DATADIR}/totograph/tools" COMPONENT development)
+install(DIRECTORY python/totograph_package DESTINATION "${CMAKE_INSTALL_DATADIR}/totograph/tools" COMPONENT development
+    FILES_MATCHING PATTERN "*.py")
 install(FILES "${PROJECT_BINARY_DIR}/totograph.pc" DESTINATION "${pkgconfig_directory}" COMPONENT development)
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT development)
 install(DIRECTORY models/demo/ DESTINATION "${demo_model_directory}" COMPONENT model)
