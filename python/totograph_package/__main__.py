@@ -30,7 +30,7 @@ def _arguments() -> argparse.ArgumentParser:
                         help="processors that it is for, as -march has them (default: the highest level of x86-64 that "
                         "this machine has; any x86-64: 'x86-64')")
     parser.add_argument("--compiler", help="the C++ compiler (default: CXX, else the first of g++, clang++, c++)")
-    parser.add_argument("--optimize", default="-O3", choices=["-O0", "-O1", "-O2", "-O3"], help="(default: -O3)")
+    parser.add_argument("--optimize", type=int, default=3, choices=range(4), help="how much (default: 3)")
     parser.add_argument("--jobs", type=int, default=0, metavar="N",
                         help="compilers at the same time, each of which takes up to 1 GB (default: one a processor)")
     parser.add_argument("--plan", action="store_true", help="print what would be compiled and what it costs, and end")
@@ -55,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
             return 0
         name = given.name or (given.output.name.split(".")[0] if given.output else model.title)
         name = re.sub(r"[^A-Za-z0-9_-]+", "_", name).strip("_") or "package"
-        recipe = Recipe(name, model, tuple(buckets), find_compiler(given.compiler, given.target, given.optimize),
+        recipe = Recipe(name, model, tuple(buckets), find_compiler(given.compiler, given.target, f"-O{given.optimize}"),
                         find_library())
         path = build(recipe, jobs=given.jobs, output=given.output, say=lambda text: print(text, file=sys.stderr))
     except (CompilerError, OSError, ValueError) as error:

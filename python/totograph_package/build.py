@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import tempfile
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Sequence
@@ -90,20 +91,25 @@ def _compile(recipe: Recipe, path: Path, packages: Path, jobs: int) -> None:
             (scratch / name).write_text(text, encoding="utf-8")
         # What takes longest begins first.
         names = sorted((name for name in texts if name.endswith(".cpp")), key=lambda name: name == "package.cpp")
-        files = [(scratch / name, (scratch / name).with_suffix(".o")) for name in names]
-        files.append((library.package / "exports.cpp", scratch / "exports.o"))
-        compiled: list[Path] = []
-
-        def make_library(target: Path) -> None:
-            files.insert(0, (library.compiled, target))
-            compiler.compile_all(files, includes, jobs)
-            compiled.append(target)
-
+        own = [(scratch / name, (scratch / name).with_suffix(".o")) for name in names]
         # What no model changes is compiled once, for all packages.
-        base, is_new = cached(packages, f"library-{recipe.library_key()}.o", make_library)
-        if not is_new:
-            compiler.compile_all(files, includes, jobs)
-        objects = [str(target) for source, target in files if source != library.compiled]
+        shared = [(source, f"{source.stem}-{recipe.library_key()}.o")
+                  for source in (library.compiled, library.package / "exports.cpp")]
+
+        def compile_shared(source: Path, name: str) -> Path:
+            return cached(packages, name, lambda target: compiler.compile(source, target, includes))[0]
+
+        with ThreadPoolExecutor(max_workers=jobs) as pool:
+            base = [pool.submit(compile_shared, *one) for one in shared]
+            rest = [pool.submit(compiler.compile, *one, includes) for one in own]
+            try:
+                wait(base + rest, return_when=FIRST_EXCEPTION)
+                objects = [str(one.result()) for one in base]
+                for one in rest:
+                    one.result()
+            finally:
+                pool.shutdown(cancel_futures=True)  # after an error, what has not begun
+        objects += [str(target) for _, target in own]
         link = ["-shared", "-pthread", f"-Wl,--version-script={library.package / 'exports.map'}",
-                "-Wl,--build-id=sha1", "-Wl,--no-undefined", *objects, str(base), "-o", str(path)]
+                "-Wl,--build-id=sha1", "-Wl,--no-undefined", *objects, "-o", str(path)]
         compiler.run(link, f"link {path.name}")

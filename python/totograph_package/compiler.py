@@ -10,7 +10,6 @@ import re
 import shlex
 import shutil
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Sequence
@@ -37,16 +36,9 @@ class Compiler:
         if done.returncode != 0:
             raise CompilerError(f"{self.name} cannot {what}: {first_error(done.stderr, done.returncode)}")
 
-    def compile_all(self, files: Sequence[tuple[Path, Path]], includes: Sequence[str], jobs: int) -> None:
-        """Compiles pairs of source and object, several at the same time."""
-
-        def one(pair: tuple[Path, Path]) -> None:
-            source, target = pair
-            self.run([*self.flags, *includes, "-c", str(source), "-o", str(target)], f"compile {source.name}")
-
-        with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
-            for _ in pool.map(one, files):
-                pass
+    def compile(self, source: Path, target: Path, includes: Sequence[str]) -> None:
+        """Raises `CompilerError`."""
+        self.run([*self.flags, *includes, "-c", str(source), "-o", str(target)], f"compile {source.name}")
 
 
 def first_error(messages: str, status: int) -> str:

@@ -26,7 +26,11 @@ namespace tg = totograph;
 
 namespace {
 
-const std::filesystem::path package_file = TINY_PACKAGE;
+/// That of this build, or another one of the same sizes.
+const std::filesystem::path package_file = [] {
+    const char* const other = std::getenv("TOTOGRAPH_TEST_PACKAGE");
+    return other == nullptr ? TINY_PACKAGE : other;
+}();
 const std::filesystem::path demo = std::string(TOTOGRAPH_MODELS) + "/demo";
 
 std::vector<float> waves(std::size_t count) {

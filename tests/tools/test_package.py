@@ -165,10 +165,12 @@ class Building(unittest.TestCase):
         self.assertEqual(len(self.compiled()), 5)
         more = self.build("--bucket", "variates=3 context=64 horizon=32")[1]
         self.assertNotEqual(more, first)
-        self.assertEqual(self.compiled().count("compiled.cpp"), 1)  # which is the same for all
-        others = {first, more, self.build("--target", "x86-64")[1], self.build("--optimize", "-O2")[1],
+        for same in ("compiled.cpp", "exports.cpp"):  # for all packages
+            self.assertEqual(self.compiled().count(same), 1)
+        others = {first, more, self.build("--target", "x86-64")[1], self.build("--optimize", "2")[1],
                   self.build("--name", "other")[1], self.build(FAKE_VERSION="2")[1]}
         self.assertEqual(len(others), 6)
+        self.assertTrue(all(pathlib.Path(one).exists() for one in others))
 
     def test_an_output_is_written_where_it_is_wanted(self):
         target = self.folder / "mine.so"
