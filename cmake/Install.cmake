@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Install tree, in components: `development` (headers, the CMake package and the pkg-config file; all of it is text, so it
-# goes below share/), `model` (the demo model, sample data, and the tools that get other checkpoints), and `programs`,
-# which examples/ adds.
+# Install tree, in components: `development` (headers, the CMake package, the pkg-config file and totograph-package; all of
+# it is text, so it goes below share/), `model` (the demo model, sample data, and the tools that get other checkpoints), and
+# `programs`, which examples/ adds.
 include(CMakePackageConfigHelpers)
 
 if(totograph_fetched)

@@ -151,7 +151,7 @@ def test_a_package_is_found_by_the_checkpoints_configuration(tmp_path, monkeypat
         tg.load(CHECKPOINT, tmp_path, mode="fastest")
     assert tg.load(CHECKPOINT, tmp_path).header.name == "tiny_package"
     monkeypatch.setenv("TOTOGRAPH_PACKAGE_PATH", str(tmp_path))
-    assert tg.load(CHECKPOINT).header.models[0]["buckets"][0]["context"] == 64
+    assert tg.load(CHECKPOINT).header.models[0]["buckets"][0]["context"] == 80
     other = tmp_path / "checkpoint"
     other.mkdir()
     config = json.loads((CHECKPOINT / "config.json").read_text())

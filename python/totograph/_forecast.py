@@ -73,7 +73,8 @@ class Forecast:
 
     def quantile(self, level: float) -> Floats:
         """A quantile: `[*lead, horizon]`."""
-        return self._quantiles([level])[0]
+        values: Floats = self._quantiles([level])[0]
+        return values
 
     @property
     def mean(self) -> Floats:

@@ -5,7 +5,7 @@ import ctypes as c
 import os
 import weakref
 from pathlib import Path
-from typing import Any, Sequence
+from typing import Any, Sequence, Tuple
 
 import numpy as np
 import numpy.typing as npt
@@ -53,7 +53,7 @@ class Model:
         for which in range(facts.buckets):
             bucket = totograph_bucket()
             self._library.call("model_bucket", model, which, c.addressof(bucket))
-            buckets.append({name: int(getattr(bucket, name)) for name, _ in bucket._fields_[1:]})
+            buckets.append({field[0]: int(getattr(bucket, field[0])) for field in bucket._fields_[1:]})
         self._buckets = tuple(buckets)
 
     @property
@@ -99,6 +99,8 @@ class Model:
         seed: int = 0,
         future: Any = None,
         extend: bool = False,
+        observed: Any = None,
+        groups: Any = None,
     ) -> Forecast:
         """Forecasts the steps after a series.
 
@@ -109,38 +111,35 @@ class Model:
         quantiles: the levels of `Forecast.quantiles`.
         samples: futures to sample, of a model that samples; 0 for its mean; None: as many as it was compiled for.
         seed: names the samples.
-        future: `[*lead, steps ahead]`, the known future of the last variates, as many as it has.
+        future: `[*lead, steps ahead]`, the known future of the last variates, as many as it has; NaN: gaps, of a model
+        that takes them.
         extend: whether a horizon beyond what was compiled goes on from medians; else it is an error.
+        observed: of the shape of the series, false where its value is none; NaN is none either way.
+        groups: `[variates]` or `[batch, variates]`, whole numbers: variates of equal number see each other. None: all
+        do.
 
         Raises `ValueError` with a sentence for what cannot be forecast."""
         if type(series) is np.ndarray and series.dtype is _FLOAT32:
             names, values = None, series
         else:
             names, values = _values_of(series)
-        shape, strides = values.shape, values.strides
-        rank = len(shape)
-        if rank == 1:
-            batch, variates, steps = 1, 1, shape[0]
-            of_batch, of_variate, of_step = 0, 0, strides[0]
-        elif rank == 2:
-            batch, variates, steps = 1, shape[0], shape[1]
-            of_batch, of_variate, of_step = 0, strides[0], strides[1]
-        elif rank == 3:
-            batch, variates, steps = shape
-            of_batch, of_variate, of_step = strides
-        else:
-            raise ValueError(
-                "A series has the axes [steps], [variates, steps] or [batch, variates, steps]; "
-                f"found the shape {shape}."
-            )
-        # C counts elements, and three zeros mean row-major to it.
-        if (of_batch | of_variate | of_step) & 3 or not (of_batch or of_variate or of_step):
-            values = np.array(values, np.float32)
-            of_batch, of_variate, of_step = 0, 0, 0
-        exogenous, future_steps, known_at = 0, 0, 0
+        rank = values.ndim
+        values, batch, variates, steps, of_batch, of_variate, of_step = _axes_of(values)
+        exogenous, future_steps, known_at, known_observed_at = 0, 0, 0, 0
         if future is not None:
             known = _known_future(future, batch, variates)
             exogenous, future_steps, known_at = known.shape[1], known.shape[2], address_of(known)
+            gaps = np.isnan(known)
+            if gaps.any():
+                known_observed = np.ascontiguousarray(~gaps)
+                known_observed_at = address_of(known_observed)
+        observed_at, groups_at = 0, 0
+        if observed is not None:
+            mask = _array_like(observed, np.bool_, "observed", values.shape)
+            observed_at = address_of(mask)
+        if groups is not None:
+            ids = _array_like(groups, np.int32, "groups", (batch, variates), (variates,) if batch == 1 else ())
+            groups_at = address_of(ids)
         if horizon is not None and horizon < 1:
             raise ValueError(f"The horizon cannot be {horizon}.")
         if samples is not None and samples < 0:
@@ -148,8 +147,8 @@ class Model:
         library = self._library
         scratch = library.scratch
         pack_series(scratch.series, 0, _SERIES_SIZE, batch, variates, steps, address_of(values),
-                    of_batch >> 2, of_variate >> 2, of_step >> 2, 0, 0, 0, 0, 0, exogenous, known_at, 0, future_steps,
-                    0, 1)
+                    of_batch >> 2, of_variate >> 2, of_step >> 2, observed_at, 0, 0, 0, groups_at, exogenous, known_at,
+                    known_observed_at, future_steps, 0, 1)
         pack_request(scratch.request, 0, _REQUEST_SIZE, horizon or 0, 0 if samples is None else (samples or -1), seed,
                      0, 0, extend, 0)
         status = self._forecast(self._service, scratch.series_at, scratch.request_at, scratch.place_at,
@@ -162,6 +161,38 @@ class Model:
 
 
 _FLOAT32 = np.dtype(np.float32)
+_Axes = Tuple[npt.NDArray[np.float32], int, int, int, int, int, int]
+
+
+def _axes_of(values: npt.NDArray[np.float32]) -> _Axes:
+    """The array, or a copy that C can read; batch, variates and steps; how many bytes their elements lie apart."""
+    shape, strides = values.shape, values.strides
+    rank = len(shape)
+    if rank == 1:
+        batch, variates, steps = 1, 1, shape[0]
+        of_batch, of_variate, of_step = 0, 0, strides[0]
+    elif rank == 2:
+        batch, variates, steps = 1, shape[0], shape[1]
+        of_batch, of_variate, of_step = 0, strides[0], strides[1]
+    elif rank == 3:
+        batch, variates, steps = shape
+        of_batch, of_variate, of_step = strides
+    else:
+        raise ValueError(
+            f"A series has the axes [steps], [variates, steps] or [batch, variates, steps]; found the shape {shape}."
+        )
+    # C counts elements, and three zeros mean row-major to it.
+    if (of_batch | of_variate | of_step) & 3 or not (of_batch or of_variate or of_step):
+        values = np.array(values, np.float32)
+        of_batch, of_variate, of_step = 0, 0, 0
+    return values, batch, variates, steps, of_batch, of_variate, of_step
+
+
+def _array_like(given: Any, dtype: Any, name: str, *shapes: tuple[int, ...]) -> npt.NDArray[Any]:
+    array = np.ascontiguousarray(np.asarray(given), dtype=dtype)
+    if array.shape not in shapes:
+        raise ValueError(f"{name} has the shape {array.shape}; expected {' or '.join(str(s) for s in shapes if s)}.")
+    return array
 
 
 def _known_future(future: Any, batch: int, variates: int) -> npt.NDArray[np.float32]:

@@ -8,10 +8,10 @@ import json
 import os
 import shutil
 import tempfile
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, Sequence
+from typing import Any, Callable
 
 from .buckets import Bucket
 from .cache import cache_folder, cached
@@ -103,7 +103,8 @@ def _compile(recipe: Recipe, path: Path, packages: Path, jobs: int) -> None:
             base = [pool.submit(compile_shared, *one) for one in shared]
             rest = [pool.submit(compiler.compile, *one, includes) for one in own]
             try:
-                wait(base + rest, return_when=FIRST_EXCEPTION)
+                every: list[Future[Any]] = [*base, *rest]
+                wait(every, return_when=FIRST_EXCEPTION)
                 objects = [str(one.result()) for one in base]
                 for one in rest:
                     one.result()

@@ -38,8 +38,8 @@ environment.pop("TOTOGRAPH_ROOT", None)
 package = SCRATCH / "built.so"
 tool = [sys.executable, TOOLS / "totograph-package", DEMO, "--compiler", wrapper, "--target", target, "--optimize", "1",
         "--name", "tiny_package"]
-sizes = ["--bucket", "variates=2 context=64 horizon=32 samples=8 exogenous=1", "--bucket",
-         "variates=2 context=64 horizon=32"]
+sizes = ["--bucket", "variates=3 context=80 horizon=32 samples=8 exogenous=1", "--bucket",
+         "variates=3 context=80 horizon=32"]
 assert run(*tool, *sizes, "--jobs", "2", "--output", package, env=environment).returncode == 0
 
 # Its buckets stand in the order in which the tool takes them for dearer and dearer.
@@ -63,3 +63,8 @@ assert done.returncode == 0 and "test cases: 3 | 3 passed" in " ".join(done.stdo
 tool[2] = pathlib.Path(__file__).parents[2] / "models/demo_2_0"
 done = run(*tool, "--bucket", "context=999999 horizon=1", env=environment)
 assert done.returncode == 1 and "static assertion failed: totograph: " in done.stderr, done.stderr
+
+# A model that the library does not list, for the tests of the Python module.
+tool[2] = pathlib.Path(__file__).parents[2] / "tests/data/toto2/levels"
+done = run(*tool, "--bucket", "variates=6 context=64 horizon=24", "--output", SCRATCH / "levels.so", env=environment)
+assert done.returncode == 0, done.stderr

@@ -95,7 +95,7 @@ TEST_CASE("a package's header tells what it holds, without loading it") {
     // The cheapest first: the mean takes one pass.
     REQUIRE(header.models[0].buckets.size() == 2);
     CHECK(header.models[0].buckets[1] ==
-          tg::Bucket{.variates = 2, .context = 64, .horizon = 32, .samples = 8, .exogenous = 1});
+          tg::Bucket{.variates = 3, .context = 80, .horizon = 32, .samples = 8, .exogenous = 1});
 
     const auto written = tg::io::ModelConfig::parse(header.models[0].config, "header");
     const tg::io::ModelConfig published(demo / "config.json");
@@ -117,8 +117,8 @@ TEST_CASE("a service of a package forecasts as one that is compiled in, to the b
     tg::serve::ForecastService ours(compiled_in, {.mode = tg::serve::Mode::standard});
     CHECK(theirs.buckets() == ours.buckets());
 
-    const std::vector<float> values = waves(2 * 80);
-    tg::Series series{.variates = 2, .steps = 80, .values = values};
+    const std::vector<float> values = waves(2 * 96);
+    tg::Series series{.variates = 2, .steps = 96, .values = values};
     CHECK(are_equal(theirs.forecast(series, {.seed = 7}), ours.forecast(series, {.seed = 7})));
     CHECK(are_equal(theirs.forecast(series, {.horizon = 20, .samples = 0}),
                     ours.forecast(series, {.horizon = 20, .samples = 0})));
