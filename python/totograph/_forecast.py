@@ -21,14 +21,22 @@ class Forecast:
 
     __slots__ = ("_library", "_handle", "_rank", "_levels", "_names", "_known_facts", "_known_shape")
 
-    def __init__(self, library: Library, handle: int, rank: int, levels: Sequence[float], names: Sequence[Any] | None):
+    def __init__(
+        self,
+        library: Library,
+        handle: int,
+        rank: int,
+        levels: Sequence[float],
+        names: Sequence[Any] | None,
+        shape: tuple[int, int, int] | None,
+    ):
         self._library = library
         self._handle = handle
         self._rank = rank
         self._levels = levels
         self._names = names
         self._known_facts: totograph_forecast_facts | None = None
-        self._known_shape: tuple[int, int, int] | None = None
+        self._known_shape = shape
 
     def __del__(self) -> None:
         self._library.forecast_release(self._handle)
@@ -126,10 +134,18 @@ class Forecast:
         wanted = np.array(levels, np.float64)
         shape = self._shape()
         result = np.empty((len(wanted), *shape[3 - self._rank :]), np.float32)
-        self._library.call("forecast_quantiles", self._handle, address_of(wanted), len(wanted), address_of(result), None)
+        library = self._library
+        status = library.functions["forecast_quantiles"](
+            self._handle, address_of(wanted), len(wanted), address_of(result), None, library.scratch.error_at
+        )
+        if status != 0:
+            library.fail(status)
         return result
 
     def _points(self, function: str) -> Floats:
         result = np.empty(self._shape()[3 - self._rank :], np.float32)
-        self._library.call(function, self._handle, address_of(result), None)
+        library = self._library
+        status = library.functions[function](self._handle, address_of(result), None, library.scratch.error_at)
+        if status != 0:
+            library.fail(status)
         return result

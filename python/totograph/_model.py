@@ -157,7 +157,9 @@ class Model:
             library.fail(status)
         handle = scratch.place.value
         assert handle is not None
-        return Forecast(library, handle, rank, quantiles, names)
+        # Memory that was not touched since before the forecast is far away: what is known now is not asked for later.
+        shape = None if horizon is None or future is not None else (batch, variates, horizon)
+        return Forecast(library, handle, rank, quantiles, names, shape)
 
 
 _FLOAT32 = np.dtype(np.float32)
