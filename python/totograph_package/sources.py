@@ -36,6 +36,7 @@ def package_sources(name: str, model: Model, buckets: Sequence[Bucket], library:
     # The first part is compiled with the model.
     others = [part for part in (buckets[i::parts] for i in range(1, parts)) if part]
     values = {"name": name, "header": "model.hpp", "type": _TYPE, "title": model.title, "number": "0",
+              "device": "cpu", "runs": "", "make": "compile_model", "runner": "",
               "initializers": ",\n                  ".join(_initializer(one) for one in buckets),
               "elsewhere": "".join(_instances(part, "extern template") for part in others)}
     values["declared"] = "extern const PackagedModel model_0;\n"

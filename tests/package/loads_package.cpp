@@ -18,6 +18,7 @@
 
 #include <totograph/core/error.hpp>
 #include <totograph/io/checkpoint/model_config.hpp>
+#include <totograph/package/find_package.hpp>
 #include <totograph/package/package.hpp>
 #include <totograph/package/packaged_model.hpp>
 #include <totograph/serve/service.hpp>
@@ -193,7 +194,34 @@ TEST_CASE("what is no package, or none for this machine, is refused with a sente
     CHECK(says(refusal(with_header(R"("abi":1,)", R"("abi":2,)")), "Build the program anew"));
     CHECK(says(refusal(with_header(R"("abi":1,)", R"("abi":0,)")), "Build the package anew"));
     CHECK(says(refusal(with_header(R"("architecture":"x86-64")", R"("architecture":"risc-v")")), "of the kind risc-v"));
+    CHECK(says(refusal(with_header(R"("device":"cpu")", R"("device":"tpu")")), "for devices of the kind tpu"));
     CHECK(says(refusal(with_header(R"("popcnt")", R"("popcat")")), "for processors with popcat"));
     CHECK(says(refusal(with_header(R"("version":)", R"("virsion":)")), "does not say 'version'"));
     CHECK(says(refusal(with_header(R"({"name":"tiny)", R"(["name":"tiny)")), "The header of the package"));
+}
+
+TEST_CASE("a package is found in a folder, by the checkpoint's configuration and this machine's processor") {
+    const auto folder = std::filesystem::temp_directory_path() / ("packages_" + std::to_string(::getpid()));
+    std::filesystem::create_directory(folder);
+    const auto reason = [&](const std::filesystem::path& checkpoint) -> std::string {
+        try {
+            (void)tg::find_package(folder, checkpoint);
+        } catch (const tg::Error& error) {
+            CHECK(error.code() == tg::ErrorCode::file_not_found);
+            return error.what();
+        }
+        return "";
+    };
+    CHECK(says(reason(demo), "holds no package for the checkpoint"));
+    std::filesystem::copy_file(package_file, folder / "demo.a.so");
+    std::ofstream(folder / "other.so") << "PK\x03\x04";
+    std::ofstream(folder / "demo.b.so", std::ios::binary) << with_header(R"("popcnt")", R"("popcat")");
+    CHECK(tg::find_package(folder, demo) == folder / "demo.a.so");
+    CHECK(says(reason(demo.parent_path() / "demo_2_0"), "demo.a.so' has another model. "));
+    std::filesystem::remove(folder / "demo.a.so");
+    CHECK(says(reason(demo), "for processors with popcat"));
+    std::filesystem::create_directory(folder / "bare");
+    std::filesystem::copy_file(demo / "model.safetensors", folder / "bare" / "model.safetensors");
+    CHECK(says(reason(folder / "bare"), "has no config.json"));
+    std::filesystem::remove_all(folder);
 }
