@@ -2,6 +2,7 @@
 import json
 import os
 import threading
+import time
 from datetime import datetime
 from pathlib import Path
 
@@ -178,6 +179,17 @@ def test_threads_share_a_model_and_other_threads_run_meanwhile(model):
     counted = json.loads(model.metrics())["entries"]
     assert sum(entry["forecasts"] for entry in counted) >= 9
     assert "totograph_" in model.metrics("prometheus")
+
+
+def test_the_interpreters_lock_is_free_during_a_forecast(model):
+    model.warm_up()
+    thread = threading.Thread(target=lambda: model.forecast(waves(48), horizon=32, samples=2000))
+    thread.start()
+    ticks = 0
+    while thread.is_alive():
+        time.sleep(0.001)  # which comes back only with the lock
+        ticks += 1
+    assert ticks > 10  # a forecast that holds it lets one or two through
 
 
 def test_pandas(model):
