@@ -3,13 +3,14 @@
 JOBS ?= $(shell nproc)
 SETUP := tools/install_dependencies.sh
 
-.PHONY: help demo test release package sanitize format docs pictures clean
+.PHONY: help demo test release package wheel sanitize format docs pictures clean
 
 help:
 	@echo "make demo       forecast the bundled data (installs what is missing, builds, runs)"
 	@echo "make test       build everything and run the whole test suite (installs what is missing)"
 	@echo "make release    build the examples and benchmarks at full speed"
 	@echo "make package    build Debian packages of the programs, for any x86-64, and of the library"
+	@echo "make wheel      build the Python package, which compiles models when they are first used"
 	@echo "make sanitize   run the quick tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make format     format the C++ files as .clang-format says"
 	@echo "make docs       write the API documentation to build/docs/html"
@@ -41,6 +42,9 @@ package:
 	cmake --preset package
 	cmake --build --preset package --parallel $(JOBS)
 	cpack --config build/package/CPackConfig.cmake -B build/package
+
+wheel:
+	python3 -m pip wheel --no-deps --wheel-dir build/wheels ./python
 
 sanitize:
 	@$(SETUP) build test

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# totograph_add_package(<name> MODELS <model>... BUCKETS <bucket>... [TARGETS <level>...]): a package, which is a shared
-# library <name>.so of models compiled for the sizes of requests that they serve.
+# totograph_add_package(<name> MODELS <model>... BUCKETS <bucket>... [DEVICES cpu|cuda...] [TARGETS <level>...]): a package,
+# which is a shared library <name>.so of models compiled for the sizes of requests that they serve.
 #
 #     totograph_add_package(demo
 #         MODELS toto1::demo_1_0
@@ -8,7 +8,8 @@
 #
 # A model is one of the library's, or "<type> from <header>". A bucket names what totograph::Bucket has; what it leaves
 # out is as there. Each model is compiled for each bucket. The library exports the functions of
-# <totograph/c/totograph.h> and nothing else. With levels, such as x86-64-v3 and x86-64-v4, it is a library for each of
+# <totograph/c/totograph.h> and nothing else. For CUDA it is `<name>.cuda.so`, for CMAKE_CUDA_ARCHITECTURES; enable the
+# language CUDA and find CUDAToolkit first. With levels, such as x86-64-v3 and x86-64-v4, it is a library for each of
 # them, `<name>.x86-64-v3.so`; without, it is compiled with the flags of the project. Sets `<name>_PACKAGES`, the names of
 # the targets, for install(TARGETS).
 # "variates=8 context=512" as an initializer of totograph::Bucket.
@@ -31,7 +32,7 @@ function(totograph_bucket_initializer text output)
 endfunction()
 
 # The source files of a package, written below the build folder.
-function(totograph_package_sources name models buckets output)
+function(totograph_package_sources name device models buckets output)
     set(known
         "toto1::demo_1_0 from totograph/models/toto1/demo_1_0.hpp"
         "toto1::open_base_1_0 from totograph/models/toto1/family.hpp"
@@ -51,6 +52,11 @@ function(totograph_package_sources name models buckets output)
     set(declared "")
     set(listed "")
     set(number 0)
+    set(elsewhere "")  # all buckets are compiled with their model
+    set(folder "${CMAKE_CURRENT_BINARY_DIR}/${name}_package")
+    if(NOT device STREQUAL "cpu")
+        string(APPEND folder "/${device}")
+    endif()
     foreach(model IN LISTS models)
         set(own ${known})
         list(FILTER own INCLUDE REGEX "^${model} from ")
@@ -64,86 +70,78 @@ function(totograph_package_sources name models buckets output)
         set(type "${CMAKE_MATCH_1}")
         set(header "${CMAKE_MATCH_2}")
         string(REGEX REPLACE "^totograph::" "" title "${type}")
-        set(source "${CMAKE_CURRENT_BINARY_DIR}/${name}_package/model_${number}.cpp")
-        file(CONFIGURE OUTPUT "${source}" @ONLY CONTENT [=[
-// Made by totograph_add_package.
-#include <@header@>
-#include <totograph/package/compile_package.hpp>
-
-namespace totograph::package {
-
-static constexpr char model_name[] = "@title@";
-
-extern constinit const PackagedModel model_@number@ =
-    compile_model<@type@, model_name,
-                  @initializers@>();
-
-[[gnu::section(".note.totograph"), gnu::used]] alignas(4) static constinit const auto note =
-    make_note<ModelDocument<@type@, model_name,
-                  @initializers@>>(NoteKind::model);
-
-}  // namespace totograph::package
-]=])
+        set(make compile_model)
+        set(runs "")
+        set(runner "")
+        if(device STREQUAL "cuda")
+            set(make describe_model)
+            set(runner ", add_device_${number}")
+            set(runs "void add_device_${number}(serve::BackendRegistry& registry, const std::filesystem::path& checkpoint);\n\n")
+            set(source "${folder}/device_${number}.cu")
+            configure_file("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/package/device.cu.in" "${source}" @ONLY)
+            list(APPEND sources "${source}")
+        endif()
+        set(source "${folder}/model_${number}.cpp")
+        configure_file("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/package/model.cpp.in" "${source}" @ONLY)
         list(APPEND sources "${source}")
         string(APPEND declared "extern const PackagedModel model_${number};\n")
         string(APPEND listed "        &model_${number},\n")
         math(EXPR number "${number} + 1")
     endforeach()
 
-    set(source "${CMAKE_CURRENT_BINARY_DIR}/${name}_package/package.cpp")
-    file(CONFIGURE OUTPUT "${source}" @ONLY CONTENT [=[
-// Made by totograph_add_package.
-#include <totograph/package/compile_package.hpp>
-
-namespace totograph::package {
-
-static constexpr char package_name[] = "@name@";
-
-[[gnu::section(".note.totograph"), gnu::used]] alignas(4) static constinit const auto note =
-    make_note<PackageDocument<package_name>>(NoteKind::package);
-
-@declared@
-std::span<const PackagedModel* const> packaged_models() {
-    static constexpr const PackagedModel* all[]{
-@listed@    };
-    return all;
-}
-
-}  // namespace totograph::package
-]=])
+    set(source "${folder}/package.cpp")
+    configure_file("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/package/package.cpp.in" "${source}" @ONLY)
     list(APPEND sources "${source}")
     set(${output} "${sources}" PARENT_SCOPE)
 endfunction()
 
-function(totograph_add_package name)
-    cmake_parse_arguments(PARSE_ARGV 1 package "" "" "MODELS;BUCKETS;TARGETS")
-    if(package_UNPARSED_ARGUMENTS OR NOT package_MODELS OR NOT package_BUCKETS)
-        message(FATAL_ERROR "totograph_add_package(${name}): expected MODELS <model>... BUCKETS <bucket>... [TARGETS "
-            "<level>...], found: ${ARGN}")
+# One library of a package.
+function(totograph_add_package_library target sources level)
+    add_library("${target}" MODULE ${sources})
+    target_link_libraries("${target}" PRIVATE totograph::totograph)
+    if(level)
+        target_compile_options("${target}" PRIVATE "-march=${level}")
     endif()
-    totograph_package_sources("${name}" "${package_MODELS}" "${package_BUCKETS}" sources)
+    # All names but those of the C interface stay inside, also those of the standard library's templates.
+    target_link_options("${target}" PRIVATE "LINKER:--version-script=${CMAKE_CURRENT_FUNCTION_LIST_DIR}/package/exports.map"
+        "LINKER:--build-id=sha1" "LINKER:--no-undefined")
+    set_target_properties("${target}" PROPERTIES PREFIX "" SUFFIX ".so" OUTPUT_NAME "${target}" CXX_EXTENSIONS OFF
+        CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON POSITION_INDEPENDENT_CODE ON
+        LINK_DEPENDS "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/package/exports.map")
+endfunction()
+
+function(totograph_add_package name)
+    cmake_parse_arguments(PARSE_ARGV 1 package "" "" "MODELS;BUCKETS;DEVICES;TARGETS")
+    set(unknown_devices ${package_DEVICES})
+    list(REMOVE_ITEM unknown_devices cpu cuda)
+    if(package_UNPARSED_ARGUMENTS OR NOT package_MODELS OR NOT package_BUCKETS OR unknown_devices)
+        message(FATAL_ERROR "totograph_add_package(${name}): expected MODELS <model>... BUCKETS <bucket>... [DEVICES "
+            "cpu|cuda...] [TARGETS <level>...], found: ${ARGN}")
+    endif()
     set(targets "")
-    foreach(level IN LISTS package_TARGETS ITEMS none)
-        if(level STREQUAL "none")
-            if(package_TARGETS)
-                continue()
-            endif()
-            set(target "${name}")
-        else()
-            set(target "${name}.${level}")
+    if(NOT package_DEVICES OR "cpu" IN_LIST package_DEVICES)
+        totograph_package_sources("${name}" cpu "${package_MODELS}" "${package_BUCKETS}" sources)
+        foreach(level IN LISTS package_TARGETS)
+            totograph_add_package_library("${name}.${level}" "${sources}" "${level}")
+            list(APPEND targets "${name}.${level}")
+        endforeach()
+        if(NOT package_TARGETS)
+            totograph_add_package_library("${name}" "${sources}" "")
+            list(APPEND targets "${name}")
         endif()
+    endif()
+    if("cuda" IN_LIST package_DEVICES)
+        if(NOT CMAKE_CUDA_COMPILER OR NOT TARGET CUDA::cudart)
+            message(FATAL_ERROR "totograph_add_package(${name}): for CUDA, call enable_language(CUDA) and "
+                "find_package(CUDAToolkit REQUIRED) first.")
+        endif()
+        set(target "${name}.cuda")
+        totograph_package_sources("${name}" cuda "${package_MODELS}" "${package_BUCKETS}" sources)
+        totograph_add_package_library("${target}" "${sources}" "")
+        target_link_libraries("${target}" PRIVATE totograph::cuda)
+        target_compile_options("${target}" PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>")
+        set_target_properties("${target}" PROPERTIES CUDA_VISIBILITY_PRESET hidden CUDA_RUNTIME_LIBRARY Shared)
         list(APPEND targets "${target}")
-        add_library("${target}" MODULE ${sources})
-        target_link_libraries("${target}" PRIVATE totograph::totograph)
-        if(NOT level STREQUAL "none")
-            target_compile_options("${target}" PRIVATE "-march=${level}")
-        endif()
-        # All names but those of the C interface stay inside, also those of the standard library's templates.
-        target_link_options("${target}" PRIVATE "LINKER:--version-script=${CMAKE_CURRENT_FUNCTION_LIST_DIR}/package/exports.map"
-            "LINKER:--build-id=sha1" "LINKER:--no-undefined")
-        set_target_properties("${target}" PROPERTIES PREFIX "" SUFFIX ".so" OUTPUT_NAME "${target}" CXX_EXTENSIONS OFF
-            CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON POSITION_INDEPENDENT_CODE ON
-            LINK_DEPENDS "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/package/exports.map")
-    endforeach()
+    endif()
     set(${name}_PACKAGES "${targets}" PARENT_SCOPE)
 endfunction()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Install tree, in components: `development` (headers, the CMake package and the pkg-config file; all of it is text, so it
-# goes below share/), `model` (the demo model, sample data, and the tools that get other checkpoints), and `programs`,
-# which examples/ adds.
+# Install tree, in components: `development` (headers, the CMake package, the pkg-config file and totograph-package; all of
+# it is text, so it goes below share/), `model` (the demo model, sample data, and the tools that get other checkpoints), and
+# `programs`, which examples/ adds.
 include(CMakePackageConfigHelpers)
 
 if(totograph_fetched)
@@ -36,6 +36,9 @@ install(FILES
     cmake/ProcessorLevels.cmake
     DESTINATION "${package_directory}" COMPONENT development)
 install(DIRECTORY cmake/compiled cmake/package cmake/processor_levels DESTINATION "${package_directory}" COMPONENT development)
+install(PROGRAMS tools/totograph-package DESTINATION "${CMAKE_INSTALL_DATADIR}/totograph/tools" COMPONENT development)
+install(DIRECTORY python/totograph_package DESTINATION "${CMAKE_INSTALL_DATADIR}/totograph/tools" COMPONENT development
+    FILES_MATCHING PATTERN "*.py")
 install(FILES "${PROJECT_BINARY_DIR}/totograph.pc" DESTINATION "${pkgconfig_directory}" COMPONENT development)
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT development)
 install(DIRECTORY models/demo/ DESTINATION "${demo_model_directory}" COMPONENT model)

@@ -78,6 +78,9 @@ std::string key_of(const Options& options, const std::string& input, const std::
     for (const std::filesystem::path& weights : files.weights) {
         add_file(weights);
     }
+    if (!options.package.empty()) {
+        add_file(options.package);
+    }
     for (const std::string& column : options.columns) {
         add(column);
     }
@@ -111,12 +114,11 @@ void check_outputs(const Options& options) {
 /// What is to be forecast of a table. Shortens the context to what the model was compiled for, and tells what is worth
 /// knowing.
 Plan plan_of(const totograph::io::Table& table, Options& options, const CheckpointModel& model, Stage& stage) {
-    const ModelSizes most = model.compiled->most();
-    const auto most_series =
-        static_cast<std::size_t>(options.together ? most.variates : model.compiled->variates_at_once);
+    const ModelSizes most = model.most;
+    const auto most_series = static_cast<std::size_t>(options.together ? most.variates : model.variates_at_once);
     stage = Stage::arguments;
-    check_sampling(options.sampling, model.title, model.compiled->levels);
-    if (!model.compiled->levels.empty()) {
+    check_sampling(options.sampling, model.title, model.levels);
+    if (!model.levels.empty()) {
         options.samples = 0;
     }
     check_horizon(options.horizons.back(), options.extend, most, "--horizon");
@@ -191,9 +193,9 @@ int run(const Options& given, Stage& stage) {
     }
     stage = Stage::checkpoint;
     const std::filesystem::path checkpoint = checkpoint_or_demo(options.checkpoint);
-    const Plan plan = plan_of(table, options, model_of(checkpoint), stage);
+    const Plan plan = plan_of(table, options, model_of(checkpoint, options.package), stage);
     stage = Stage::checkpoint;
-    const std::unique_ptr<AnyModel> model = open_model(checkpoint);
+    const std::unique_ptr<AnyModel> model = open_model(checkpoint, options.package);
     const std::string key = key_of(options, text, checkpoint, plan);
 
     stage = Stage::output;

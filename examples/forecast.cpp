@@ -124,10 +124,10 @@ int run(const Options& given, Stage& stage) {
     }
     stage = Stage::checkpoint;
     const std::filesystem::path checkpoint = checkpoint_or_demo(options.checkpoint);
-    const CheckpointModel model = model_of(checkpoint);
-    const ModelSizes most = model.compiled->most();
+    const CheckpointModel model = model_of(checkpoint, options.package);
+    const ModelSizes most = model.most;
     stage = Stage::arguments;
-    resolve_for(options, model.title, model.compiled->levels);
+    resolve_for(options, model.title, model.levels);
     check_horizon(options.horizon, options.extend, most, "--horizon");
     stage = Stage::input;
     const totograph::io::Table table = read_table(options);
@@ -142,9 +142,10 @@ int run(const Options& given, Stage& stage) {
     Results results;
     if (options.explains()) {
         stage = Stage::forecast;
-        const ProgramDescription program = describe_program(input, options, *model.compiled);
+        const CompiledModel& compiled = compiled_in(model, "--explain");
+        const ProgramDescription program = describe_program(input, options, compiled, most);
         if (!options.explain_html.empty()) {
-            results.files.add(options.explain_html, program_page(input, options, *model.compiled, checkpoint));
+            results.files.add(options.explain_html, program_page(input, options, compiled, most, checkpoint));
         }
         stage = Stage::output;
         if (options.explain) {

@@ -52,10 +52,12 @@ int run(const Options& options, Stage& stage) {
         });
     }
     what.open_checkpoint = [&](const std::filesystem::path& checkpoint) {
-        const CheckpointModel model = model_of(checkpoint);
-        add_backends(registry, checkpoint);
-        model.compiled->check_weights(checkpoint);
-        return std::string(model.title);
+        const CheckpointModel model = model_of(checkpoint, options.package);
+        add_backends(registry, checkpoint, options.package);
+        if (model.compiled != nullptr) {
+            model.compiled->check_weights(checkpoint);
+        }
+        return model.title;
     };
     // What a device has room for, check_devices tells.
     what.memory = [](const serve::Backend& backend) {

@@ -30,7 +30,8 @@ struct Options {
     std::string sampling;  ///< The option about drawn futures that was given; empty: none.
     bool together = false;
     std::filesystem::path checkpoint;
-    int threads = 0;  ///< 0: one a core
+    std::filesystem::path package;  ///< Empty: what the program has compiled in.
+    int threads = 0;                ///< 0: one a core
 
     std::filesystem::path journal;  ///< Empty: a name of its own in the working directory, removed at the end.
     std::filesystem::path csv;

@@ -112,6 +112,11 @@ inline void add_forecast_options(CLI::App& app, Options& options) {
                    "the small model that comes with totograph)")
         ->type_name("PATH")
         ->group(group);
+    app.add_option(
+           "--package", options.package,
+           "A package to forecast with, or a folder of some, in place\nof the models that the program has compiled in")
+        ->type_name("PATH")
+        ->group(group);
     app.add_option("--threads", options.threads, "Threads to compute with (default: one a core)")
         ->type_name("N")
         ->check(whole_number<int>())

@@ -37,7 +37,8 @@ struct Options {
     std::vector<double> quantiles;  ///< Sorted by `check_options`; with samples and none given: 0.1, 0.9.
     Bounds bounds;                  ///< What the forecast is clipped to.
     std::filesystem::path checkpoint;
-    int threads = 0;  ///< 0: one for each core
+    std::filesystem::path package;  ///< Empty: what the program has compiled in.
+    int threads = 0;                ///< 0: one for each core
 
     std::filesystem::path output;  ///< "-": standard output
     std::filesystem::path svg;

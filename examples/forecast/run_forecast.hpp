@@ -154,7 +154,7 @@ inline std::string part_words(const ColumnGroup& group, const SeriesInput& input
 inline ForecastResult run_forecast(const SeriesInput& input, const Options& options,
                                    const std::filesystem::path& checkpoint, const StageReport& report) {
     report(Stage::checkpoint, "reading the weights", -1);
-    const std::unique_ptr<AnyModel> model = open_model(checkpoint);
+    const std::unique_ptr<AnyModel> model = open_model(checkpoint, options.package);
     const totograph::ForecastOptions request = detail::library_options(input, options);
     const std::vector<ColumnGroup> groups = input_groups(input, model->most());
     std::unique_ptr<AnyForecaster> forecaster;
@@ -177,16 +177,16 @@ inline ForecastResult run_forecast(const SeriesInput& input, const Options& opti
 }
 
 /// Describes what would run for this input and these options.
-inline ProgramDescription describe_program(const SeriesInput& input, const Options& options,
-                                           const CompiledModel& model) {
-    const SeriesInput first = columns_of(input, input_groups(input, model.most()).front());
+inline ProgramDescription describe_program(const SeriesInput& input, const Options& options, const CompiledModel& model,
+                                           const ModelSizes& most) {
+    const SeriesInput first = columns_of(input, input_groups(input, most).front());
     return model.describe(detail::series_view(first), detail::library_options(input, options));
 }
 
 /// A page about that program, with times that are measured on the way.
 inline std::string program_page(const SeriesInput& input, const Options& options, const CompiledModel& model,
-                                const std::filesystem::path& checkpoint) {
-    const SeriesInput first = columns_of(input, input_groups(input, model.most()).front());
+                                const ModelSizes& most, const std::filesystem::path& checkpoint) {
+    const SeriesInput first = columns_of(input, input_groups(input, most).front());
     return model.page(checkpoint, detail::series_view(first), detail::library_options(input, options), options.threads);
 }
 

@@ -4,10 +4,9 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <utility>
 
-#include <totograph/serve/backends/cpu_backend.hpp>
+#include <totograph/package/compile_model.hpp>
 #include <totograph/serve/explain/cpu_page.hpp>
 #include <totograph/serve/explain/explain_html.hpp>
 #include <totograph/totograph.hpp>
@@ -59,16 +58,9 @@ std::string page_of_model(const std::filesystem::path& checkpoint, const totogra
 
 /// Compiles a model for buckets, on the CPU.
 template <class Model, totograph::Bucket... buckets>
-constexpr CompiledModel compile_model(std::string_view name, totograph::Index variates_at_once) {
-    return {.name = name,
-            .patch_size = Model::config.patch_size,
-            .buckets = totograph::buckets_by_cost<Model, buckets...>,
+constexpr CompiledModel compile_model(const char* name, totograph::Index variates_at_once) {
+    return {.model = totograph::package::compile_model<Model, buckets...>(name),
             .variates_at_once = variates_at_once,
-            .levels = totograph::FamilyOf<Model>::results.levels,
-            .add_backends =
-                [](totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint) {
-                    totograph::serve::add_cpu_backend<Model, buckets...>(registry, totograph::load<Model>(checkpoint));
-                },
             .check_weights =
                 [](const std::filesystem::path& checkpoint) {
                     totograph::check_weights(totograph::load<Model>(checkpoint));

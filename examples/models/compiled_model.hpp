@@ -4,14 +4,11 @@
 #include <filesystem>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include <totograph/core/shape.hpp>
-#include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/series.hpp>
+#include <totograph/package/packaged_model.hpp>
 #include <totograph/serve/backends/backend_registry.hpp>
-
-#include "../common/model_sizes.hpp"
 
 namespace examples {
 
@@ -24,19 +21,12 @@ struct ProgramDescription {
 /// A model compiled for some buckets, behind plain functions. `compile_model.hpp` makes one of a model's type; each has
 /// a source file of its own beside this header.
 struct CompiledModel {
-    std::string_view name;  ///< As TOTOGRAPH_PROGRAM_MODELS spells it.
-    /// Steps that it takes at a time. Of Toto 1.0, a forecast of up to so many costs one pass.
-    totograph::Index patch_size = 1;
-    std::span<const totograph::Bucket> buckets{};  ///< The cheapest first; the last holds the most.
+    /// What a package has of it, too. Its name is as TOTOGRAPH_PROGRAM_MODELS spells it; of its buckets, the last holds
+    /// the most.
+    totograph::package::PackagedModel model;
     /// How many variates a smaller bucket holds: unrelated series, which need not see each other, are best forecast so
     /// many at once.
     totograph::Index variates_at_once = 1;
-    /// The levels of the quantiles that it forecasts; empty for a model that samples.
-    std::span<const double> levels{};
-
-    /// Opens a checkpoint, and adds the backend `cpu`. Throws `Error` as `totograph::load` does.
-    void (*add_backends)(totograph::serve::BackendRegistry& registry,
-                         const std::filesystem::path& checkpoint) = nullptr;
     /// Reads all weights of a checkpoint. Throws `Error` for one that is not finite, and as `totograph::load` does.
     void (*check_weights)(const std::filesystem::path& checkpoint) = nullptr;
     /// What would run for such a request; needs no weights. Throws `Error(no_bucket)`.
@@ -45,15 +35,6 @@ struct CompiledModel {
     /// A page (HTML) about the same, with measured times. Throws `Error(no_bucket)`, and as `totograph::load` does.
     std::string (*page)(const std::filesystem::path& checkpoint, const totograph::Series& series,
                         const totograph::ForecastOptions& options, int threads) = nullptr;
-
-    /// The most that one request may hold.
-    [[nodiscard]] ModelSizes most() const {
-        const totograph::Bucket& largest = buckets.back();
-        return {.context = largest.context,
-                .horizon = largest.horizon,
-                .variates = largest.variates,
-                .known = largest.exogenous};
-    }
 };
 
 /// A model that TOTOGRAPH_PROGRAM_MODELS names, with what adds its backends on a CUDA device: null where there are

@@ -15,12 +15,22 @@
 #include <totograph/core/error.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/bucket_choice.hpp>
+#include <totograph/forecast/forecast_plan.hpp>
 #include <totograph/io/checkpoint/checkpoint_files.hpp>
 #include <totograph/io/checkpoint/model_config.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/serve/mode.hpp>
 
 #include "known_models.hpp"
+
+#if __has_include(<elf.h>)
+#include <totograph/package/find_package.hpp>
+#include <totograph/package/package.hpp>
+#include <totograph/package/package_header.hpp>
+#define TOTOGRAPH_HAS_PACKAGES 1
+#else
+#define TOTOGRAPH_HAS_PACKAGES 0
+#endif
 
 namespace examples {
 
@@ -31,7 +41,7 @@ namespace {
 const ListedModel* find_listed(std::string_view name) {
     const std::span<const ListedModel> all = listed_models();
     const auto found =
-        std::find_if(all.begin(), all.end(), [&](const ListedModel& one) { return one.model->name == name; });
+        std::find_if(all.begin(), all.end(), [&](const ListedModel& one) { return one.model->model.name == name; });
     return found == all.end() ? nullptr : &*found;
 }
 
@@ -55,7 +65,54 @@ const ListedModel* find_listed(std::string_view name) {
 
 }  // namespace
 
-CheckpointModel model_of(const fs::path& checkpoint) {
+namespace {
+
+/// What the largest bucket holds.
+ModelSizes sizes_of(const totograph::Bucket& largest) {
+    return {.context = largest.context,
+            .horizon = largest.horizon,
+            .variates = largest.variates,
+            .known = largest.exogenous};
+}
+
+#if TOTOGRAPH_HAS_PACKAGES
+/// What a package says of itself, in short.
+std::string package_line(const totograph::PackageHeader& header) {
+    return header.name + ", of totograph " + header.version + ", by " + header.compiler;
+}
+#endif
+
+CheckpointModel model_of_package(const fs::path& checkpoint, const fs::path& place) {
+#if TOTOGRAPH_HAS_PACKAGES
+    std::error_code ignored;
+    const totograph::Package package(fs::is_directory(place, ignored) ? totograph::find_package(place, checkpoint)
+                                                                      : place);
+    totograph::serve::BackendRegistry registry;
+    package.add_backend(registry, checkpoint);
+    auto backend = registry.get("cpu");
+    const totograph::Bucket largest = backend->buckets().back();
+    const auto& models = package.header().models;
+    return {.title = (models.size() == 1 ? models.front().name : "a model") + " of the package " +
+                     package_line(package.header()),
+            .most = sizes_of(largest),
+            .variates_at_once = largest.variates,
+            .levels = backend->plan(largest).levels,
+            .packaged = std::move(backend)};
+#else
+    (void)checkpoint;
+    throw totograph::Error(totograph::ErrorCode::invalid_argument,
+                           "Packages such as " +
+                               totograph::io::in_quotes(place.string(), totograph::io::longest_quote) +
+                               " are loaded on Linux alone; leave out --package.");
+#endif
+}
+
+}  // namespace
+
+CheckpointModel model_of(const fs::path& checkpoint, const fs::path& package) {
+    if (!package.empty()) {
+        return model_of_package(checkpoint, package);
+    }
     const fs::path config = totograph::io::find_checkpoint(checkpoint).config;
     const auto is_base = [](const KnownModel& one) { return one.name == "open_base"; };
     const KnownModel& known = config.empty() ? *std::find_if(known_models().begin(), known_models().end(), is_base)
@@ -64,7 +121,22 @@ CheckpointModel model_of(const fs::path& checkpoint) {
     if (listed == nullptr) {
         refuse_unlisted(checkpoint, known, !config.empty());
     }
-    return {known.title, listed->model, listed->add_cuda_backends};
+    return {.title = std::string(known.title),
+            .most = sizes_of(listed->model->model.buckets.back()),
+            .variates_at_once = listed->model->variates_at_once,
+            .levels = listed->model->model.plan.levels,
+            .compiled = listed->model,
+            .add_cuda_backends = listed->add_cuda_backends};
+}
+
+const CompiledModel& compiled_in(const CheckpointModel& model, std::string_view option) {
+    if (model.compiled == nullptr) {
+        throw totograph::Error(totograph::ErrorCode::invalid_argument,
+                               std::string(option) +
+                                   " explains models that are compiled into this program, and not "
+                                   "those of a package; leave out one of the two.");
+    }
+    return *model.compiled;
 }
 
 fs::path demo_checkpoint() {
@@ -92,9 +164,13 @@ fs::path demo_checkpoint() {
                                "checkpoint with --checkpoint.");
 }
 
-void add_backends(totograph::serve::BackendRegistry& registry, const fs::path& checkpoint) {
-    const CheckpointModel model = model_of(checkpoint);
-    model.compiled->add_backends(registry, checkpoint);
+void add_backends(totograph::serve::BackendRegistry& registry, const fs::path& checkpoint, const fs::path& package) {
+    const CheckpointModel model = model_of(checkpoint, package);
+    if (model.packaged != nullptr) {
+        registry.add(model.packaged);
+        return;
+    }
+    model.compiled->model.add_backend(registry, checkpoint);
     if (model.add_cuda_backends != nullptr) {
         model.add_cuda_backends(registry, checkpoint);
     }
@@ -106,12 +182,12 @@ namespace {
 /// keeps the memory to what is used.
 class BackendModel final : public AnyModel {
 public:
-    BackendModel(const CompiledModel& compiled, std::shared_ptr<const totograph::serve::Backend> backend)
-        : compiled_(compiled), backend_(std::move(backend)) {}
+    BackendModel(const ModelSizes& most, std::shared_ptr<const totograph::serve::Backend> backend)
+        : most_(most), backend_(std::move(backend)), plan_(backend_->plan(backend_->buckets().front())) {}
 
-    [[nodiscard]] totograph::Index patch_size() const override { return compiled_.patch_size; }
-    [[nodiscard]] ModelSizes most() const override { return compiled_.most(); }
-    [[nodiscard]] std::span<const double> levels() const override { return compiled_.levels; }
+    [[nodiscard]] totograph::Index patch_size() const override { return plan_.sizes.patch_size; }
+    [[nodiscard]] ModelSizes most() const override { return most_; }
+    [[nodiscard]] std::span<const double> levels() const override { return plan_.levels; }
 
     [[nodiscard]] std::unique_ptr<AnyForecaster> forecaster(const totograph::Series& series,
                                                             const totograph::ForecastOptions& options,
@@ -124,17 +200,21 @@ public:
     }
 
 private:
-    const CompiledModel& compiled_;
+    ModelSizes most_;
     std::shared_ptr<const totograph::serve::Backend> backend_;
+    totograph::ForecastPlan plan_;
 };
 
 }  // namespace
 
-std::unique_ptr<AnyModel> open_model(const fs::path& checkpoint) {
+std::unique_ptr<AnyModel> open_model(const fs::path& checkpoint, const fs::path& package) {
+    const CheckpointModel model = model_of(checkpoint, package);
+    if (model.packaged != nullptr) {
+        return std::make_unique<BackendModel>(model.most, model.packaged);
+    }
     totograph::serve::BackendRegistry backends;
-    const CheckpointModel model = model_of(checkpoint);
-    model.compiled->add_backends(backends, checkpoint);
-    return std::make_unique<BackendModel>(*model.compiled, backends.get("cpu"));
+    model.compiled->model.add_backend(backends, checkpoint);
+    return std::make_unique<BackendModel>(model.most, backends.get("cpu"));
 }
 
 }  // namespace examples

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include <totograph/core/shape.hpp>
@@ -45,17 +46,28 @@ public:
                                                                     int threads) const = 0;
 };
 
-/// A checkpoint's model, one of those that the programs are compiled for.
+/// A checkpoint's model: one of those that the programs are compiled for, or of a package.
 struct CheckpointModel {
-    std::string_view title;                   ///< As a person reads it.
-    const CompiledModel* compiled = nullptr;  ///< Never null.
+    std::string title;                        ///< As a person reads it.
+    ModelSizes most;                          ///< That one request may hold.
+    totograph::Index variates_at_once = 1;    ///< Unrelated series are best forecast so many at once.
+    std::span<const double> levels{};         ///< Of the quantiles that it forecasts; empty for a model that samples.
+    const CompiledModel* compiled = nullptr;  ///< Null for a model of a package.
     void (*add_cuda_backends)(totograph::serve::BackendRegistry& registry,
                               const std::filesystem::path& checkpoint) = nullptr;  ///< Null where there are none.
+    std::shared_ptr<const totograph::serve::Backend> packaged{};  ///< Of a model of a package: what runs it.
 };
 
 /// Which model a checkpoint is, by its `config.json`; Toto Open Base 1.0 where it has none. Throws
 /// `Error(config_mismatch)` for one that is no known model, or that this build leaves out, and says which it has.
-CheckpointModel model_of(const std::filesystem::path& checkpoint);
+///
+/// @param package   a package to take in place of what the program is compiled for, or a folder of some; empty: none.
+///                  Throws `Error` as `totograph::find_package`, `totograph::Package` and `totograph::load` do.
+CheckpointModel model_of(const std::filesystem::path& checkpoint, const std::filesystem::path& package = {});
+
+/// The model that a program has compiled in. Throws `Error(invalid_argument)` for one of a package, which `option`
+/// cannot explain.
+const CompiledModel& compiled_in(const CheckpointModel& model, std::string_view option);
 
 /// The folder of the small model that comes with the library: what TOTOGRAPH_DEMO_MODEL names, else where it was
 /// installed beside the running program, else where it lies in the sources. Throws `Error(file_not_found)`.
@@ -67,10 +79,13 @@ inline std::filesystem::path checkpoint_or_demo(const std::filesystem::path& che
 }
 
 /// Opens a checkpoint as the model that it is, and adds what runs its buckets: the backend `cpu`, and in builds with
-/// CUDA `cuda`, `cuda-regional` and others. Throws `Error` as `totograph::load` does.
-void add_backends(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint);
+/// CUDA `cuda`, `cuda-regional` and others; of a package, `cpu` alone. Throws `Error` as `model_of` and
+/// `totograph::load` do.
+void add_backends(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint,
+                  const std::filesystem::path& package = {});
 
-/// Opens a checkpoint as the model that it is. Throws `Error` as `totograph::load` does.
-std::unique_ptr<AnyModel> open_model(const std::filesystem::path& checkpoint);
+/// Opens a checkpoint as the model that it is. Throws `Error` as `model_of` and `totograph::load` do.
+std::unique_ptr<AnyModel> open_model(const std::filesystem::path& checkpoint,
+                                     const std::filesystem::path& package = {});
 
 }  // namespace examples

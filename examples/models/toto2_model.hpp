@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string_view>
-
 #include "compile_model.hpp"
 #include "sizes.hpp"
 
@@ -10,7 +8,7 @@ namespace examples {
 
 /// A model of the Toto 2.0 kind, compiled for the CPU.
 template <class Model>
-constexpr CompiledModel compile_toto2(std::string_view name) {
+constexpr CompiledModel compile_toto2(const char* name) {
     return compile_model<Model, toto2_lone, toto2_short, toto2_long>(name, most_variates);
 }
 

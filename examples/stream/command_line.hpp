@@ -81,6 +81,10 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
                    "Toto 1.0 or 2.0: a folder, a file, or the model's folder in\na Hugging Face cache\n(default: "
                    "the small model that comes with totograph)")
         ->type_name("PATH");
+    app.add_option(
+           "--package", options.package,
+           "A package to forecast with, or a folder of some, in place\nof the models that the program has compiled in")
+        ->type_name("PATH");
     number("--threads", options.threads, "Threads to compute with (default: one a core)");
     app.add_option("--alarm", options.alarm, "Score from which a value is an alarm (default: 3)")->type_name("SCORE");
     app.add_flag("--scores-only", options.scores_only, "Print no forecasts of steps to come");

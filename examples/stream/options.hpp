@@ -27,7 +27,8 @@ struct Options {
     std::uint64_t seed = 0;
     std::string sampling;  ///< The option about drawn futures that was given; empty: none.
     std::filesystem::path checkpoint;
-    int threads = 0;  ///< 0: one a core
+    std::filesystem::path package;  ///< Empty: what the program has compiled in.
+    int threads = 0;                ///< 0: one a core
 
     double alarm = 3;
     bool scores_only = false;

@@ -47,6 +47,10 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
                    "Toto 1.0 or 2.0: a folder, a file, or the model's folder in\na Hugging Face cache\n(default: "
                    "the small model that comes with totograph)")
         ->type_name("PATH");
+    app.add_option(
+           "--package", options.package,
+           "A package to forecast with, or a folder of some, in place\nof the models that the program has compiled in")
+        ->type_name("PATH");
     app.add_option("--threads", options.threads, "Threads that a forecast is to use (default: all)")
         ->type_name("N")
         ->check(detail::whole_number<int>());

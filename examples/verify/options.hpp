@@ -13,6 +13,7 @@ struct Options {
     std::string backend;
     totograph::serve::Mode mode = totograph::serve::Mode::max_autotune;
     std::filesystem::path checkpoint;
+    std::filesystem::path package;  ///< Empty: what the program has compiled in.
     int threads = 0;
     std::filesystem::path json;
 };

@@ -2,6 +2,8 @@
 import json
 import os
 import threading
+import time
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +11,8 @@ import pytest
 
 import totograph as tg
 from totograph import _interface
+from totograph.__main__ import main as command_line
+from totograph._table import Table
 
 PACKAGE = Path(os.environ["TOTOGRAPH_TEST_PACKAGE"])
 CHECKPOINT = Path(os.environ["TOTOGRAPH_TEST_CHECKPOINT"])
@@ -32,6 +36,19 @@ def test_layouts_are_those_of_c():
         layout = getattr(_interface, structure)
         found = getattr(layout, member).offset if member else _interface.c.sizeof(layout)
         assert found == int(number), name
+
+
+def test_what_is_packed_lies_where_the_structures_have_it():
+    series, request = _interface.totograph_series(), _interface.totograph_request()
+    _interface.pack_series(series, 0, *range(1, 20))
+    _interface.pack_request(request, 0, *range(1, 9))
+    found = []
+    for name, kind in series._fields_:
+        value = getattr(series, name)
+        is_pointer = issubclass(kind, _interface.c._Pointer)
+        found += list(value) if "strides" in name else [_interface.c.cast(value, _interface.c.c_void_p).value] if is_pointer else [value]
+    assert found == list(range(1, 20))
+    assert [getattr(request, name) for name, _ in request._fields_] == list(range(1, 9))
 
 
 def test_forecasts_have_the_axes_of_their_series(model):
@@ -135,13 +152,13 @@ def test_a_package_is_found_by_the_checkpoints_configuration(tmp_path, monkeypat
         tg.load(CHECKPOINT, tmp_path, mode="fastest")
     assert tg.load(CHECKPOINT, tmp_path).header.name == "tiny_package"
     monkeypatch.setenv("TOTOGRAPH_PACKAGE_PATH", str(tmp_path))
-    assert tg.load(CHECKPOINT).header.models[0]["buckets"][0]["context"] == 64
+    assert tg.load(CHECKPOINT).header.models[0]["buckets"][0]["context"] == 80
     other = tmp_path / "checkpoint"
     other.mkdir()
     config = json.loads((CHECKPOINT / "config.json").read_text())
     (other / "config.json").write_text(json.dumps({**config, "embed_dim": 768}))
     with pytest.raises(FileNotFoundError, match="has another model or device"):
-        tg.load(other)
+        tg.load(other, sizes=None)
 
 
 def test_threads_share_a_model_and_other_threads_run_meanwhile(model):
@@ -162,6 +179,17 @@ def test_threads_share_a_model_and_other_threads_run_meanwhile(model):
     counted = json.loads(model.metrics())["entries"]
     assert sum(entry["forecasts"] for entry in counted) >= 9
     assert "totograph_" in model.metrics("prometheus")
+
+
+def test_the_interpreters_lock_is_free_during_a_forecast(model):
+    model.warm_up()
+    thread = threading.Thread(target=lambda: model.forecast(waves(48), horizon=32, samples=2000))
+    thread.start()
+    ticks = 0
+    while thread.is_alive():
+        time.sleep(0.001)  # which comes back only with the lock
+        ticks += 1
+    assert ticks > 10  # a forecast that holds it lets one or two through
 
 
 def test_pandas(model):
@@ -190,3 +218,103 @@ def test_the_documents_lines_run(tmp_path, monkeypatch):
     names = {"series": waves(2, 48)}
     exec(lines, names)
     assert names["f"].median.shape == (2, 24)
+
+
+class Tensor:
+    """What other libraries hand over: DLPack, and nothing else."""
+
+    def __init__(self, array, device=1):
+        self.array, self.device = array, device
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return (self.device, 0)
+
+
+def test_tensors_with_dlpack_are_read(model):
+    series = waves(2, 48)
+    expected = model.forecast(series, horizon=8, seed=7)
+    np.testing.assert_array_equal(model.forecast(Tensor(series), horizon=8, seed=7).samples(), expected.samples())
+    np.testing.assert_array_equal(
+        model.forecast(Tensor(series.T.copy().T), horizon=8, seed=7).samples(), expected.samples())
+    np.testing.assert_array_equal(np.from_dlpack(expected.median), expected.median)  # and out
+    with pytest.raises(ValueError, match="memory of a device"):
+        model.forecast(Tensor(series, device=2), horizon=8)
+
+
+def test_a_model_tells_what_it_is(model):
+    assert (model.patch_size, model.levels) == (16, ())
+    assert [bucket["samples"] for bucket in model.buckets] == [0, 8]
+
+
+@pytest.fixture
+def compiler(tmp_path, monkeypatch):
+    """A compiler that has the test's package ready."""
+    file = tmp_path / "c++"
+    file.write_text(f"""#!/bin/sh
+for argument; do
+    [ "${{last:-}}" = -o ] && target=$argument
+    last=$argument
+done
+[ "$1" = --version ] && echo one && exit
+case "$target" in *.so) cp '{PACKAGE}' "$target" ;; *) : >"$target" ;; esac
+""")
+    file.chmod(0o755)
+    monkeypatch.setenv("CXX", str(file))
+    monkeypatch.setenv("TOTOGRAPH_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("TOTOGRAPH_PACKAGE_PATH", raising=False)
+    return file
+
+
+def test_a_package_is_compiled_on_first_use(compiler, capfd):
+    assert tg.load(CHECKPOINT).header.name == "tiny_package"
+    assert "Compiling 13 sizes of toto1" in capfd.readouterr().err
+    compiler.write_text(compiler.read_text() + "exit 1\n")
+    assert tg.load(CHECKPOINT).header.name == "tiny_package"  # from the cache
+    assert capfd.readouterr().err == ""
+    with pytest.raises(FileNotFoundError, match="None could be compiled: c.. cannot compile"):
+        tg.load(CHECKPOINT, sizes="standard")
+    with pytest.raises(FileNotFoundError, match="was found in"):
+        tg.load(CHECKPOINT, sizes=None)
+
+
+def forecast_file(tmp_path, capfd, text, *arguments):
+    file = tmp_path / "data.csv"
+    file.write_text(text)
+    status = command_line(["forecast", str(file), "--checkpoint", str(CHECKPOINT), "--package", str(PACKAGE), *arguments])
+    said = capfd.readouterr()
+    return status, [line.split(",") for line in said.out.splitlines()], said.err
+
+
+def test_the_command_line_forecasts_a_table(model, tmp_path, capfd):
+    series = waves(2, 48)
+    series[1, 40] = np.nan
+    rows = [f"2026-01-01T{i // 2:02}:{i % 2 * 30:02}:00,{a},{'' if b != b else b}" for i, (a, b) in enumerate(series.T)]
+    text = "\n".join(["time,load,heat", *rows])
+    status, lines, _ = forecast_file(tmp_path, capfd, text, "--horizon", "3", "--quantiles", "0.5", "0.9", "--seed", "7")
+    assert status == 0
+    assert lines[0] == ["time", "variate", "0.5", "0.9"]
+    assert len(lines) == 7
+    expected = model.forecast(series, 3, [0.5, 0.9], seed=7).quantiles
+    assert lines[6][:2] == ["2026-01-02 01:00:00", "heat"]
+    np.testing.assert_allclose([float(lines[6][2]), float(lines[6][3])], expected[:, 1, 2], rtol=1e-5)
+
+
+def test_times_go_on():
+    def ahead(*times):
+        found = tuple(datetime.fromisoformat(time) for time in times)
+        return Table(("a",), np.zeros((1, len(times)), np.float32), found).times_ahead(2)
+
+    assert ahead("2026-01-01T00:00", "2026-01-01T06:00", "2026-01-01T12:00") == ["2026-01-01 18:00:00", "2026-01-02 00:00:00"]
+    assert ahead("2026-10-01", "2026-11-01", "2026-12-01")[1] == "2027-02-01 00:00:00"
+    assert ahead("2026-01-01", "2026-01-02", "2026-01-05") == ["3", "4"]
+    assert ahead() == ["0", "1"]
+
+
+def test_a_table_that_cannot_be_read_is_told(tmp_path, capfd):
+    for text, says in [("a,b\n1,2\n3\n", "row 3 has 1 fields"), ("a\n", "no rows"), ("a\nx\n", "neither a number nor a time"),
+                       ("t\n2026-01-01\n", "no column of numbers")]:
+        status, _, said = forecast_file(tmp_path, capfd, text)
+        assert status == 1 and says in said, said

@@ -2,13 +2,12 @@
 from __future__ import annotations
 
 import ctypes as c
-import weakref
 from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from ._interface import Library, totograph_forecast_facts
+from ._interface import Library, address_of, totograph_forecast_facts
 
 if TYPE_CHECKING:
     import pandas
@@ -16,28 +15,39 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float32]
 
 
-def strides_of(array: npt.NDArray[Any]) -> Any:
-    """The strides of an array in elements, as C takes them."""
-    return (c.c_int64 * array.ndim)(*(stride // array.itemsize for stride in array.strides))
-
-
-def pointer_to(array: npt.NDArray[Any], kind: Any) -> Any:
-    return array.ctypes.data_as(c.POINTER(kind))
-
-
 class Forecast:
     """A result. `lead` below stands for the axes of the series before its steps: none, `[variates]` or
     `[batch, variates]`."""
 
-    def __init__(self, library: Library, handle: int, rank: int, levels: Sequence[float], names: Sequence[Any] | None):
+    __slots__ = ("_library", "_handle", "_rank", "_levels", "_names", "_known_facts", "_known_shape")
+
+    def __init__(
+        self,
+        library: Library,
+        handle: int,
+        rank: int,
+        levels: Sequence[float],
+        names: Sequence[Any] | None,
+        shape: tuple[int, int, int] | None,
+    ):
         self._library = library
         self._handle = handle
-        self._release = weakref.finalize(self, library.forecast_release, handle)
-        self._facts = totograph_forecast_facts()
-        library.call("forecast_describe", handle, self._facts)
         self._rank = rank
-        self._levels = tuple(float(level) for level in levels)
+        self._levels = levels
         self._names = names
+        self._known_facts: totograph_forecast_facts | None = None
+        self._known_shape = shape
+
+    def __del__(self) -> None:
+        self._library.forecast_release(self._handle)
+
+    @property
+    def _facts(self) -> totograph_forecast_facts:
+        facts = self._known_facts
+        if facts is None:
+            facts = self._known_facts = totograph_forecast_facts()
+            self._library.call("forecast_describe", self._handle, c.addressof(facts))
+        return facts
 
     @property
     def horizon(self) -> int:
@@ -57,7 +67,7 @@ class Forecast:
     @property
     def levels(self) -> tuple[float, ...]:
         """The levels of `quantiles`, as they were asked for."""
-        return self._levels
+        return tuple(float(level) for level in self._levels)
 
     @property
     def quantiles(self) -> Floats:
@@ -71,7 +81,8 @@ class Forecast:
 
     def quantile(self, level: float) -> Floats:
         """A quantile: `[*lead, horizon]`."""
-        return self._quantiles([level])[0]
+        values: Floats = self._quantiles([level])[0]
+        return values
 
     @property
     def mean(self) -> Floats:
@@ -91,7 +102,7 @@ class Forecast:
                 raise ValueError("This forecast has no samples of its own; say how many are to be drawn.")
             count = int(self._facts.samples)
         result = np.empty((*self._shape(), count), np.float32)
-        self._library.call("forecast_samples", self._handle, count, seed, pointer_to(result, c.c_float), None)
+        self._library.call("forecast_samples", self._handle, count, seed, address_of(result), None)
         return result.reshape(*self._lead(), self.horizon, count)
 
     def to_pandas(self, index: Any = None) -> pandas.DataFrame:
@@ -105,24 +116,36 @@ class Forecast:
             )
         quantiles = self._quantiles(self._levels).reshape(len(self._levels), -1, self.horizon)
         names = range(quantiles.shape[1]) if self._names is None else self._names
-        columns = pandas.MultiIndex.from_product([names, self._levels], names=["variate", "level"])
+        columns = pandas.MultiIndex.from_product([names, self.levels], names=["variate", "level"])
         table = quantiles.transpose(2, 1, 0).reshape(self.horizon, -1)
         return pandas.DataFrame(table, index=index, columns=columns)
 
     def _shape(self) -> tuple[int, int, int]:
-        return int(self._facts.batch), int(self._facts.variates), int(self._facts.horizon)
+        shape = self._known_shape
+        if shape is None:
+            facts = self._facts
+            shape = self._known_shape = (facts.batch, facts.variates, facts.horizon)
+        return shape
 
     def _lead(self) -> tuple[int, ...]:
         return self._shape()[:2][3 - self._rank :]
 
     def _quantiles(self, levels: Sequence[float]) -> Floats:
-        wanted = np.ascontiguousarray(levels, np.float64)
-        result = np.empty((len(wanted), *self._shape()), np.float32)
-        self._library.call("forecast_quantiles", self._handle, pointer_to(wanted, c.c_double), len(wanted),
-                           pointer_to(result, c.c_float), None)
-        return result.reshape(len(wanted), *self._lead(), self.horizon)
+        wanted = np.array(levels, np.float64)
+        shape = self._shape()
+        result = np.empty((len(wanted), *shape[3 - self._rank :]), np.float32)
+        library = self._library
+        status = library.functions["forecast_quantiles"](
+            self._handle, address_of(wanted), len(wanted), address_of(result), None, library.scratch.error_at
+        )
+        if status != 0:
+            library.fail(status)
+        return result
 
     def _points(self, function: str) -> Floats:
-        result = np.empty(self._shape(), np.float32)
-        self._library.call(function, self._handle, pointer_to(result, c.c_float), None)
-        return result.reshape(*self._lead(), self.horizon)
+        result = np.empty(self._shape()[3 - self._rank :], np.float32)
+        library = self._library
+        status = library.functions[function](self._handle, address_of(result), None, library.scratch.error_at)
+        if status != 0:
+            library.fail(status)
+        return result

@@ -4,7 +4,11 @@
 from __future__ import annotations
 
 import ctypes as c
-from typing import Any
+import struct
+import threading
+from typing import Any, Callable, NoReturn
+
+import numpy.typing as npt
 
 from ._header import PackageHeader, check_header
 
@@ -101,22 +105,21 @@ class totograph_forecast_facts(_Sized):
 
 
 _handle = c.c_void_p
-_place = c.POINTER(c.c_void_p)
-_strides = c.POINTER(c.c_int64)
-_error = c.POINTER(totograph_error)
+_address = c.c_void_p  # of what the caller has: conversions of typed pointers take longer than some calls
 # Of functions that return a status: all arguments but the last, which is the error.
 _CALLS: dict[str, list[Any]] = {
-    "model_open": [c.c_char_p, _place],
-    "model_describe": [_handle, c.POINTER(totograph_model_facts)],
-    "service_create": [_handle, c.POINTER(totograph_service_options), _place],
+    "model_open": [c.c_char_p, _address],
+    "model_describe": [_handle, _address],
+    "model_bucket": [_handle, c.c_uint64, _address],
+    "service_create": [_handle, _address, _address],
     "service_warm_up": [_handle, c.c_int32],
-    "service_metrics": [_handle, c.c_char_p, _place],
-    "service_forecast": [_handle, c.POINTER(totograph_series), c.POINTER(totograph_request), _place],
-    "forecast_describe": [_handle, c.POINTER(totograph_forecast_facts)],
-    "forecast_quantiles": [_handle, c.POINTER(c.c_double), c.c_uint64, _float_p, _strides],
-    "forecast_mean": [_handle, _float_p, _strides],
-    "forecast_stddev": [_handle, _float_p, _strides],
-    "forecast_samples": [_handle, c.c_uint64, c.c_uint64, _float_p, _strides],
+    "service_metrics": [_handle, c.c_char_p, _address],
+    "service_forecast": [_handle, _address, _address, _address],
+    "forecast_describe": [_handle, _address],
+    "forecast_quantiles": [_handle, _address, c.c_uint64, _address, _address],
+    "forecast_mean": [_handle, _address, _address],
+    "forecast_stddev": [_handle, _address, _address],
+    "forecast_samples": [_handle, c.c_uint64, c.c_uint64, _address, _address],
 }
 _FREES = ["model_close", "service_destroy", "forecast_release", "text_free"]
 
@@ -124,8 +127,37 @@ _EXCEPTIONS: dict[int, type[Exception]] = {4: FileNotFoundError, 5: OSError, 13:
                                            15: RuntimeError, 100: RuntimeError}
 
 
+class Scratch:
+    """What calls of a thread write to, made once."""
+
+    __slots__ = ("error", "error_at", "place", "place_at", "series", "series_at", "request", "request_at")
+
+    def __init__(self) -> None:
+        self.error = totograph_error()
+        self.error_at = c.addressof(self.error)
+        self.place = c.c_void_p()
+        self.place_at = c.addressof(self.place)
+        self.series = totograph_series()
+        self.series_at = c.addressof(self.series)
+        self.request = totograph_request()
+        self.request_at = c.addressof(self.request)
+
+
+class _Threads(threading.local):
+    def __init__(self) -> None:
+        self.scratch = Scratch()
+
+
+_threads = _Threads()
+
+
+# All fields of the structures in one call; the tests compare it with their layout.
+pack_series = struct.Struct("@Q3qP3qP3qPqPPqIi").pack_into
+pack_request = struct.Struct("@QqqQIiii").pack_into
+
+
 class Library:
-    """A package that was loaded. Its functions lack the prefix `totograph_`, and raise what they report."""
+    """A package that was loaded. Its functions lack the prefix `totograph_`."""
 
     def __init__(self, header: PackageHeader) -> None:
         check_header(header)
@@ -134,27 +166,49 @@ class Library:
             self._library = c.CDLL(str(header.path.resolve()))
         except OSError as error:
             raise ValueError(f"The file '{header.path}' cannot be loaded: {error}.") from None
+        self.functions: dict[str, Callable[..., int]] = {}
         for name, arguments in _CALLS.items():
             function = getattr(self._library, "totograph_" + name)
-            function.argtypes = [*arguments, _error]
+            function.argtypes = [*arguments, _address]
             function.restype = c.c_int32
+            self.functions[name] = function
         for name in _FREES:
             function = getattr(self._library, "totograph_" + name)
             function.argtypes = [_handle]
             function.restype = None
-            setattr(self, name, function)
+        self.model_close = self._library.totograph_model_close
+        self.service_destroy = self._library.totograph_service_destroy
+        self.forecast_release = self._library.totograph_forecast_release
+        self.text_free = self._library.totograph_text_free
+
+    @property
+    def scratch(self) -> Scratch:
+        """That of this thread."""
+        return _threads.scratch
+
+    def fail(self, status: int) -> NoReturn:
+        """Raises what the last call of this thread reported: `FileNotFoundError`, `OSError`, `MemoryError`,
+        `RuntimeError`, or `ValueError` for everything that the caller can mend."""
+        raise _EXCEPTIONS.get(status, ValueError)(self.scratch.error.sentence.decode("utf-8", "replace"))
 
     def call(self, name: str, *arguments: Any) -> None:
-        """Calls a function. Raises what it reports: `FileNotFoundError`, `OSError`, `MemoryError`, `RuntimeError`, or
-        `ValueError` for everything that the caller can mend."""
-        error = totograph_error()
-        status = getattr(self._library, "totograph_" + name)(*arguments, error)
+        """Calls a function. Raises what it reports."""
+        status = self.functions[name](*arguments, self.scratch.error_at)
         if status != 0:
-            raise _EXCEPTIONS.get(status, ValueError)(error.sentence.decode("utf-8", "replace"))
+            self.fail(status)
 
     def make(self, name: str, *arguments: Any) -> int:
         """Calls a function that writes a handle to its last place, and returns that."""
-        handle = c.c_void_p()
-        self.call(name, *arguments, handle)
-        assert handle.value is not None
-        return handle.value
+        scratch = self.scratch
+        self.call(name, *arguments, scratch.place_at)
+        assert scratch.place.value is not None
+        return scratch.place.value
+
+
+def address_of(array: npt.NDArray[Any]) -> int:
+    """Where an array's first element lies."""
+    try:
+        return c.addressof(c.c_char.from_buffer(array))  # the quickest way, for what is contiguous and may be written
+    except (TypeError, ValueError, BufferError):
+        address: int = array.ctypes.data
+        return address

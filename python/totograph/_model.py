@@ -2,17 +2,30 @@
 from __future__ import annotations
 
 import ctypes as c
-import json
 import os
 import weakref
 from pathlib import Path
-from typing import Any, Sequence
+from typing import Any, Sequence, Tuple
 
 import numpy as np
+import numpy.typing as npt
 
-from ._forecast import Forecast, pointer_to, strides_of
-from ._header import PackageHeader, check_header, read_header
-from ._interface import Library, totograph_request, totograph_series, totograph_service_options
+from ._forecast import Forecast
+from ._header import PackageHeader
+from ._interface import (
+    Library,
+    address_of,
+    pack_request,
+    pack_series,
+    totograph_bucket,
+    totograph_model_facts,
+    totograph_request,
+    totograph_series,
+    totograph_service_options,
+)
+
+_SERIES_SIZE = c.sizeof(totograph_series)
+_REQUEST_SIZE = c.sizeof(totograph_request)
 
 
 class Model:
@@ -23,11 +36,41 @@ class Model:
         self._library = Library(header)
         model = self._library.make("model_open", os.fsencode(checkpoint))
         try:
+            self._describe(model)
             options = totograph_service_options(mode=None if mode is None else mode.encode(), threads=threads)
-            self._service = self._library.make("service_create", model, options)
+            self._service = self._library.make("service_create", model, c.addressof(options))
         finally:
             self._library.model_close(model)  # the service goes on
+        self._forecast = self._library.functions["service_forecast"]
         self._destroy = weakref.finalize(self, self._library.service_destroy, self._service)
+
+    def _describe(self, model: int) -> None:
+        facts = totograph_model_facts()
+        self._library.call("model_describe", model, c.addressof(facts))
+        self._patch_size = int(facts.patch_size)
+        self._levels = tuple(facts.levels[i] for i in range(facts.level_count))
+        buckets = []
+        for which in range(facts.buckets):
+            bucket = totograph_bucket()
+            self._library.call("model_bucket", model, which, c.addressof(bucket))
+            buckets.append({field[0]: int(getattr(bucket, field[0])) for field in bucket._fields_[1:]})
+        self._buckets = tuple(buckets)
+
+    @property
+    def patch_size(self) -> int:
+        """Steps that the model takes at a time."""
+        return self._patch_size
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """The levels of the quantiles that it forecasts; empty for a model that samples."""
+        return self._levels
+
+    @property
+    def buckets(self) -> tuple[dict[str, int], ...]:
+        """The sizes that it is compiled for, the cheapest first: batch, variates, context, horizon, samples and
+        exogenous."""
+        return self._buckets
 
     @property
     def header(self) -> PackageHeader:
@@ -56,54 +99,121 @@ class Model:
         seed: int = 0,
         future: Any = None,
         extend: bool = False,
+        observed: Any = None,
+        groups: Any = None,
     ) -> Forecast:
         """Forecasts the steps after a series.
 
         series: `[steps]`, `[variates, steps]` or `[batch, variates, steps]`, the newest step last, NaN where nothing
-        was observed; or a pandas Series, or a DataFrame with a column for each variate. float32 is read in place.
+        was observed: what NumPy reads, or any tensor with DLPack in the memory of the host, such as PyTorch's; or a
+        pandas Series, or a DataFrame with a column for each variate. float32 is read in place.
         horizon: steps to forecast; None: as many as the package's size that serves.
+        quantiles: the levels of `Forecast.quantiles`.
         samples: futures to sample, of a model that samples; 0 for its mean; None: as many as it was compiled for.
-        future: `[*lead, steps ahead]`, the known future of the last variates, as many as it has.
+        seed: names the samples.
+        future: `[*lead, steps ahead]`, the known future of the last variates, as many as it has; NaN: gaps, of a model
+        that takes them.
         extend: whether a horizon beyond what was compiled goes on from medians; else it is an error.
+        observed: of the shape of the series, false where its value is none; NaN is none either way.
+        groups: `[variates]` or `[batch, variates]`, whole numbers: variates of equal number see each other. None: all
+        do.
 
         Raises `ValueError` with a sentence for what cannot be forecast."""
-        names, values = _values_of(series)
+        if type(series) is np.ndarray and series.dtype is _FLOAT32:
+            names, values = None, series
+        else:
+            names, values = _values_of(series)
         rank = values.ndim
-        if not 1 <= rank <= 3:
-            raise ValueError(
-                "A series has the axes [steps], [variates, steps] or [batch, variates, steps]; "
-                f"found the shape {values.shape}."
-            )
-        values = values.reshape((1,) * (3 - rank) + values.shape)
-        if not any(values.strides):  # three zeros mean row-major to C
-            values = np.ascontiguousarray(values)
-        given = totograph_series(
-            batch=values.shape[0], variates=values.shape[1], steps=values.shape[2],
-            values=pointer_to(values, c.c_float), values_strides=strides_of(values), nan_is_gap=1,
-        )
+        values, batch, variates, steps, of_batch, of_variate, of_step = _axes_of(values)
+        exogenous, future_steps, known_at, known_observed_at = 0, 0, 0, 0
         if future is not None:
-            _, known = _values_of(future)
-            known = np.ascontiguousarray(known.reshape((1,) * (3 - known.ndim) + known.shape))
-            if known.ndim != 3 or known.shape[0] != values.shape[0]:
-                raise ValueError(f"The known future of a series of {values.shape} cannot have the shape {known.shape}.")
-            given.exogenous = known.shape[1]
-            given.future_steps = known.shape[2]
-            given.future_exogenous = pointer_to(known, c.c_float)
-        for name, number in (("horizon", horizon), ("samples", samples)):
-            if number is not None and number < (1 if name == "horizon" else 0):
-                raise ValueError(f"The {name} cannot be {number}.")
-        request = totograph_request(
-            horizon=horizon or 0, samples=0 if samples is None else (samples or -1), seed=seed, extend=int(extend)
+            known = _known_future(future, batch, variates)
+            exogenous, future_steps, known_at = known.shape[1], known.shape[2], address_of(known)
+            gaps = np.isnan(known)
+            if gaps.any():
+                known_observed = np.ascontiguousarray(~gaps)
+                known_observed_at = address_of(known_observed)
+        observed_at, groups_at = 0, 0
+        if observed is not None:
+            mask = _array_like(observed, np.bool_, "observed", values.shape)
+            observed_at = address_of(mask)
+        if groups is not None:
+            ids = _array_like(groups, np.int32, "groups", (batch, variates), (variates,) if batch == 1 else ())
+            groups_at = address_of(ids)
+        if horizon is not None and horizon < 1:
+            raise ValueError(f"The horizon cannot be {horizon}.")
+        if samples is not None and samples < 0:
+            raise ValueError(f"The samples cannot be {samples}.")
+        library = self._library
+        scratch = library.scratch
+        pack_series(scratch.series, 0, _SERIES_SIZE, batch, variates, steps, address_of(values),
+                    of_batch >> 2, of_variate >> 2, of_step >> 2, observed_at, 0, 0, 0, groups_at, exogenous, known_at,
+                    known_observed_at, future_steps, 0, 1)
+        pack_request(scratch.request, 0, _REQUEST_SIZE, horizon or 0, 0 if samples is None else (samples or -1), seed,
+                     0, 0, extend, 0)
+        status = self._forecast(self._service, scratch.series_at, scratch.request_at, scratch.place_at,
+                                scratch.error_at)
+        if status != 0:
+            library.fail(status)
+        handle = scratch.place.value
+        assert handle is not None
+        # Memory that was not touched since before the forecast is far away: what is known now is not asked for later.
+        shape = None if horizon is None or future is not None else (batch, variates, horizon)
+        return Forecast(library, handle, rank, quantiles, names, shape)
+
+
+_FLOAT32 = np.dtype(np.float32)
+_Axes = Tuple[npt.NDArray[np.float32], int, int, int, int, int, int]
+
+
+def _axes_of(values: npt.NDArray[np.float32]) -> _Axes:
+    """The array, or a copy that C can read; batch, variates and steps; how many bytes their elements lie apart."""
+    shape, strides = values.shape, values.strides
+    rank = len(shape)
+    if rank == 1:
+        batch, variates, steps = 1, 1, shape[0]
+        of_batch, of_variate, of_step = 0, 0, strides[0]
+    elif rank == 2:
+        batch, variates, steps = 1, shape[0], shape[1]
+        of_batch, of_variate, of_step = 0, strides[0], strides[1]
+    elif rank == 3:
+        batch, variates, steps = shape
+        of_batch, of_variate, of_step = strides
+    else:
+        raise ValueError(
+            f"A series has the axes [steps], [variates, steps] or [batch, variates, steps]; found the shape {shape}."
         )
-        handle = self._library.make("service_forecast", self._service, given, request)
-        return Forecast(self._library, handle, rank, quantiles, names)
+    # C counts elements, and three zeros mean row-major to it.
+    if (of_batch | of_variate | of_step) & 3 or not (of_batch or of_variate or of_step):
+        values = np.array(values, np.float32)
+        of_batch, of_variate, of_step = 0, 0, 0
+    return values, batch, variates, steps, of_batch, of_variate, of_step
 
 
-def _values_of(series: Any) -> tuple[Sequence[Any] | None, np.ndarray[Any, np.dtype[np.float32]]]:
+def _array_like(given: Any, dtype: Any, name: str, *shapes: tuple[int, ...]) -> npt.NDArray[Any]:
+    array = np.ascontiguousarray(np.asarray(given), dtype=dtype)
+    if array.shape not in shapes:
+        raise ValueError(f"{name} has the shape {array.shape}; expected {' or '.join(str(s) for s in shapes if s)}.")
+    return array
+
+
+def _known_future(future: Any, batch: int, variates: int) -> npt.NDArray[np.float32]:
+    _, known = _values_of(future)
+    known = np.ascontiguousarray(known.reshape((1,) * (3 - known.ndim) + known.shape))
+    if known.ndim != 3 or known.shape[0] != batch:
+        raise ValueError(
+            f"The known future of {batch} series of {variates} variates cannot have the shape {known.shape}."
+        )
+    return known
+
+
+def _values_of(series: Any) -> tuple[Sequence[Any] | None, npt.NDArray[np.float32]]:
     """The names of the variates, where they have any, and the values: float32, nothing copied that need not be."""
     if hasattr(series, "to_numpy"):
         array = series.to_numpy(dtype=np.float32, na_value=np.nan)
         return (list(series.columns), array.T) if array.ndim == 2 else ([series.name], array)
+    if hasattr(series, "__dlpack__") and not isinstance(series, np.ndarray):
+        series = _from_dlpack(series)
     array = np.asarray(series)
     if array.dtype.kind not in "biuf":
         raise ValueError(f"A series is of numbers; found {array.dtype}.")
@@ -113,52 +223,14 @@ def _values_of(series: Any) -> tuple[Sequence[Any] | None, np.ndarray[Any, np.dt
     return None, array
 
 
-def load(
-    checkpoint: str | os.PathLike[str],
-    package: str | os.PathLike[str] | None = None,
-    *,
-    device: str = "cpu",
-    mode: str | None = None,
-    threads: int = 0,
-) -> Model:
-    """Opens a checkpoint, a folder with `config.json` and `model.safetensors`.
+_HOSTS = (1, 3, 11)  # DLPack's numbers of memory that the processor reads: the host's, and pinned for CUDA or ROCm
 
-    package: a package, or a folder of packages, of which one is taken that has the model and runs on this machine.
-    None: the folders of the environment variable TOTOGRAPH_PACKAGE_PATH, then the checkpoint's own.
-    device: that the package was compiled for.
-    mode: how forecasts are run, as TOTOGRAPH_MODE spells it; that variable goes before.
-    threads: that a forecast may use; 0: all processors that the process may use.
 
-    A package runs with all rights of this process: load what you trust. Raises `FileNotFoundError`, and `ValueError`
-    for a package that cannot be used here, or is of another model than the checkpoint."""
-    if package is not None and not Path(package).is_dir():
-        return Model(checkpoint, read_header(package), mode, threads)
-    folders = [Path(package)] if package is not None else _package_folders(checkpoint)
+def _from_dlpack(tensor: Any) -> npt.NDArray[Any]:
+    if int(tensor.__dlpack_device__()[0]) not in _HOSTS:
+        raise ValueError("The series lies in the memory of a device, and this package runs on the processor. Copy it "
+                         "to the host, as PyTorch's .cpu() does.")
     try:
-        config = json.loads((Path(checkpoint) / "config.json").read_text())
-    except FileNotFoundError:
-        raise FileNotFoundError(
-            f"The checkpoint '{checkpoint}' has no config.json, by which its package is found. Name the package."
-        ) from None
-    reasons: list[str] = []
-    for file in (file for folder in folders for file in sorted(folder.glob("*.so"), reverse=True)):
-        try:
-            header = read_header(file)
-            if header.device != device or not header.fits(config):
-                reasons.append(f"'{file}' has another model or device")
-                continue
-            check_header(header)
-        except (OSError, ValueError) as error:
-            reasons.append(str(error))
-            continue
-        return Model(checkpoint, header, mode, threads)
-    where = ", ".join(f"'{folder}'" for folder in folders)
-    raise FileNotFoundError(
-        f"No package for the checkpoint '{checkpoint}' on {device} was found in {where}. "
-        + " ".join(reasons + ["Build one with totograph_add_package, and name it or its folder."])
-    )
-
-
-def _package_folders(checkpoint: str | os.PathLike[str]) -> list[Path]:
-    named = os.environ.get("TOTOGRAPH_PACKAGE_PATH", "")
-    return [Path(folder) for folder in named.split(os.pathsep) if folder] + [Path(checkpoint)]
+        return np.from_dlpack(tensor)
+    except (BufferError, RuntimeError, TypeError) as error:
+        raise ValueError(f"The series cannot be read by DLPack: {error}. Make it float32, without gradients.") from None

@@ -18,6 +18,7 @@
 
 #include <totograph/core/error.hpp>
 #include <totograph/io/checkpoint/model_config.hpp>
+#include <totograph/package/find_package.hpp>
 #include <totograph/package/package.hpp>
 #include <totograph/package/packaged_model.hpp>
 #include <totograph/serve/service.hpp>
@@ -26,7 +27,11 @@ namespace tg = totograph;
 
 namespace {
 
-const std::filesystem::path package_file = TINY_PACKAGE;
+/// That of this build, or another one of the same sizes.
+const std::filesystem::path package_file = [] {
+    const char* const other = std::getenv("TOTOGRAPH_TEST_PACKAGE");
+    return other == nullptr ? TINY_PACKAGE : other;
+}();
 const std::filesystem::path demo = std::string(TOTOGRAPH_MODELS) + "/demo";
 
 std::vector<float> waves(std::size_t count) {
@@ -91,7 +96,7 @@ TEST_CASE("a package's header tells what it holds, without loading it") {
     // The cheapest first: the mean takes one pass.
     REQUIRE(header.models[0].buckets.size() == 2);
     CHECK(header.models[0].buckets[1] ==
-          tg::Bucket{.variates = 2, .context = 64, .horizon = 32, .samples = 8, .exogenous = 1});
+          tg::Bucket{.variates = 3, .context = 80, .horizon = 32, .samples = 8, .exogenous = 1});
 
     const auto written = tg::io::ModelConfig::parse(header.models[0].config, "header");
     const tg::io::ModelConfig published(demo / "config.json");
@@ -113,8 +118,8 @@ TEST_CASE("a service of a package forecasts as one that is compiled in, to the b
     tg::serve::ForecastService ours(compiled_in, {.mode = tg::serve::Mode::standard});
     CHECK(theirs.buckets() == ours.buckets());
 
-    const std::vector<float> values = waves(2 * 80);
-    tg::Series series{.variates = 2, .steps = 80, .values = values};
+    const std::vector<float> values = waves(2 * 96);
+    tg::Series series{.variates = 2, .steps = 96, .values = values};
     CHECK(are_equal(theirs.forecast(series, {.seed = 7}), ours.forecast(series, {.seed = 7})));
     CHECK(are_equal(theirs.forecast(series, {.horizon = 20, .samples = 0}),
                     ours.forecast(series, {.horizon = 20, .samples = 0})));
@@ -189,7 +194,34 @@ TEST_CASE("what is no package, or none for this machine, is refused with a sente
     CHECK(says(refusal(with_header(R"("abi":1,)", R"("abi":2,)")), "Build the program anew"));
     CHECK(says(refusal(with_header(R"("abi":1,)", R"("abi":0,)")), "Build the package anew"));
     CHECK(says(refusal(with_header(R"("architecture":"x86-64")", R"("architecture":"risc-v")")), "of the kind risc-v"));
+    CHECK(says(refusal(with_header(R"("device":"cpu")", R"("device":"tpu")")), "for devices of the kind tpu"));
     CHECK(says(refusal(with_header(R"("popcnt")", R"("popcat")")), "for processors with popcat"));
     CHECK(says(refusal(with_header(R"("version":)", R"("virsion":)")), "does not say 'version'"));
     CHECK(says(refusal(with_header(R"({"name":"tiny)", R"(["name":"tiny)")), "The header of the package"));
+}
+
+TEST_CASE("a package is found in a folder, by the checkpoint's configuration and this machine's processor") {
+    const auto folder = std::filesystem::temp_directory_path() / ("packages_" + std::to_string(::getpid()));
+    std::filesystem::create_directory(folder);
+    const auto reason = [&](const std::filesystem::path& checkpoint) -> std::string {
+        try {
+            (void)tg::find_package(folder, checkpoint);
+        } catch (const tg::Error& error) {
+            CHECK(error.code() == tg::ErrorCode::file_not_found);
+            return error.what();
+        }
+        return "";
+    };
+    CHECK(says(reason(demo), "holds no package for the checkpoint"));
+    std::filesystem::copy_file(package_file, folder / "demo.a.so");
+    std::ofstream(folder / "other.so") << "PK\x03\x04";
+    std::ofstream(folder / "demo.b.so", std::ios::binary) << with_header(R"("popcnt")", R"("popcat")");
+    CHECK(tg::find_package(folder, demo) == folder / "demo.a.so");
+    CHECK(says(reason(demo.parent_path() / "demo_2_0"), "demo.a.so' has another model. "));
+    std::filesystem::remove(folder / "demo.a.so");
+    CHECK(says(reason(demo), "for processors with popcat"));
+    std::filesystem::create_directory(folder / "bare");
+    std::filesystem::copy_file(demo / "model.safetensors", folder / "bare" / "model.safetensors");
+    CHECK(says(reason(folder / "bare"), "has no config.json"));
+    std::filesystem::remove_all(folder);
 }

@@ -1,35 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <filesystem>
-
 #include <totograph/c/totograph.h>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/bucket_choice.hpp>
-#include <totograph/forecast/family.hpp>
-#include <totograph/forecast/forecast_plan.hpp>
-#include <totograph/forecast/weights/model_weights.hpp>
-#include <totograph/io/checkpoint/model_config.hpp>
 #include <totograph/io/constant_json.hpp>
+#include <totograph/package/compile_model.hpp>
 #include <totograph/package/instructions.hpp>
 #include <totograph/package/note.hpp>
 #include <totograph/package/packaged_model.hpp>
-#include <totograph/serve/backends/backend_registry.hpp>
-#include <totograph/serve/backends/cpu_backend.hpp>
 #include <totograph/version.hpp>
 
 // What the source files of a package are made of; `totograph_add_package` writes them.
 namespace totograph::package {
 
-/// The note of a package.
-template <const char* package_name>
+/// The note of a package for a kind of devices.
+template <const char* package_name, const char* device>
 struct PackageDocument {
     static constexpr void write(io::ConstantJson& json) {
         json.begin_object()
             .member("name", package_name)
             .member("version", version)
             .member("abi", int{TOTOGRAPH_ABI_VERSION})
-            .member("device", "cpu")
+            .member("device", device)
             .member("architecture", architecture);
         json.key("instructions").begin_array();
         for (const Extension& one : extensions()) {
@@ -69,18 +62,5 @@ struct ModelDocument {
         json.end_array().end_object();
     }
 };
-
-/// Compiles a model for buckets, on the CPU.
-template <class Model, const char* model_name, Bucket... buckets>
-constexpr PackagedModel compile_model() {
-    return {.name = model_name,
-            .buckets = buckets_by_cost<Model, buckets...>,
-            .plan = forecast_plan<Model, buckets_by_cost<Model, buckets...>[0]>(),
-            .check_config = [](const io::ModelConfig& file) { FamilyOf<Model>::check_config(file); },
-            .add_backend =
-                [](serve::BackendRegistry& registry, const std::filesystem::path& checkpoint) {
-                    serve::add_cpu_backend<Model, buckets...>(registry, load<Model>(checkpoint));
-                }};
-}
 
 }  // namespace totograph::package

@@ -34,8 +34,11 @@ public:
     /// Opens a checkpoint as the model of the package that it is of, and adds the executors of the package's buckets.
     /// Services treat them as those that are compiled in. Throws `Error`: as `totograph::load` does, and
     /// `invalid_argument` when the name is taken.
+    ///
+    /// @param name   of the backend; empty: the kind of the package's devices, `cpu` or `cuda`.
     void add_backend(serve::BackendRegistry& registry, const std::filesystem::path& checkpoint,
-                     std::string name = "cpu") const {
+                     std::string name = {}) const {
+        name = name.empty() ? header_.device : name;
         auto model = std::make_shared<const package::LoadedModel>(functions_, checkpoint);
         registry.add(std::make_shared<const package::PackageBackend>(std::move(name), std::move(model)));
     }

@@ -138,7 +138,7 @@ inline PackageHeader read_package_header(const std::filesystem::path& path) {
 }
 
 /// Checks that this program and this machine can use a package. Throws `Error(invalid_file)`: for another version of
-/// the interface, other processors, or instructions that this one does not have.
+/// the interface, other processors or devices, or instructions that this one does not have.
 inline void check_package_header(const PackageHeader& header) {
     using package::detail::refuse_file;
     if (header.abi != TOTOGRAPH_ABI_VERSION) {
@@ -147,6 +147,10 @@ inline void check_package_header(const PackageHeader& header) {
                                      std::to_string(TOTOGRAPH_ABI_VERSION) + ". Build the " +
                                      (header.abi > TOTOGRAPH_ABI_VERSION ? "program" : "package") +
                                      " anew with the library of the other.");
+    }
+    if (header.device != "cpu" && header.device != "cuda") {
+        refuse_file(header.path, "is a package for devices of the kind " + io::printable(header.device, 40) +
+                                     ", which this program does not know. Use one for cpu or cuda.");
     }
     if (header.architecture != package::architecture) {
         refuse_file(header.path, "is a package for processors of the kind " + io::printable(header.architecture, 40) +

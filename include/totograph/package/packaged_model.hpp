@@ -14,9 +14,9 @@
 
 namespace totograph::package {
 
-/// A model compiled for the buckets of a package, behind plain functions.
+/// A model compiled for some buckets, behind plain functions: those of a package, or of a program.
 struct PackagedModel {
-    const char* name = nullptr;
+    const char* name = nullptr;         ///< Zero at its end.
     std::span<const Bucket> buckets{};  ///< The cheapest first.
     ForecastPlan plan;                  ///< Of the first.
     /// Compares a checkpoint's configuration. Throws `Error(config_mismatch)` that lists what differs.

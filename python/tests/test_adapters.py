@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What stands in for other packages, against what they compute (tests/data/README.md)."""
+import json
+import os
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import totograph as tg
+from totograph.toto2 import Toto2Model
+from totograph.toto_ts import MaskedTimeseries, TotoForecaster
+
+DATA = Path(__file__).parents[2] / "tests" / "data"
+TOTO2_PACKAGE = os.environ.get("TOTOGRAPH_TEST_TOTO2", "")
+
+
+def tensors(folder):
+    data = (DATA / folder / "io.safetensors").read_bytes()
+    size = struct.unpack("<Q", data[:8])[0]
+    header = json.loads(data[8 : 8 + size])
+    found = {}
+    for name, one in header.items():
+        if name != "__metadata__":
+            begin, end = (8 + size + offset for offset in one["data_offsets"])
+            found[name] = np.frombuffer(data[begin:end], np.float32).reshape(one["shape"])
+    return found
+
+
+@pytest.fixture(scope="module")
+def toto1():
+    return tg.load(os.environ["TOTOGRAPH_TEST_CHECKPOINT"], os.environ["TOTOGRAPH_TEST_PACKAGE"])
+
+
+@pytest.fixture(scope="module")
+def toto2():
+    if not Path(TOTO2_PACKAGE).is_file():
+        pytest.skip("the test package/build makes the package of Toto 2.0")
+    return tg.load(DATA / "toto2" / "levels", TOTO2_PACKAGE)
+
+
+def test_toto_forecaster_forecasts_what_toto_ts_does(toto1):
+    case = tensors("demo_model")
+    inputs = MaskedTimeseries(case["series"], case["padding_mask"] > 0, case["id_mask"])
+    made = TotoForecaster(toto1).forecast(inputs, prediction_length=32)
+    # f32 by two programs: as in tests/models/toto1/test_demo_model.cpp, against the largest value of a row.
+    largest = np.abs(case["mean_kv"]).max(axis=-1, keepdims=True)
+    assert (np.abs(made.mean - case["mean_kv"]) <= 2e-5 * largest).all()
+    assert made.samples is None
+    with pytest.raises(ValueError, match="ask for num_samples"):
+        made.median
+    # Without its gap or its groups it is another forecast.
+    for other in (inputs._replace(padding_mask=np.ones_like(case["padding_mask"], bool)),
+                  inputs._replace(id_mask=np.zeros_like(case["id_mask"]))):
+        changed = TotoForecaster(toto1).forecast(other, prediction_length=32).mean
+        assert (np.abs(changed - case["mean_kv"]) > 1e-3 * largest).any()
+
+
+def test_toto_forecaster_samples(toto1):
+    case = tensors("demo_model")
+    inputs = MaskedTimeseries(case["series"][0], case["padding_mask"][0] > 0, case["id_mask"][0, :, :1])
+    made = TotoForecaster(toto1).forecast(inputs, 32, num_samples=200, samples_per_batch=50, seed=3)
+    assert made.samples.shape == (1, 3, 32, 200)
+    np.testing.assert_allclose(made.mean, made.samples.mean(-1), rtol=1e-5)
+    np.testing.assert_allclose(made.std, made.samples.std(-1, ddof=1), rtol=1e-5)
+    np.testing.assert_allclose(made.quantile([0.1, 0.5])[1], made.median)
+    # The first patch is drawn from one distribution, whose mean the forecast of the mean has: 5 standard errors.
+    mean = TotoForecaster(toto1).forecast(inputs, 32).mean
+    assert (np.abs(made.mean - mean)[..., :16] < 5 * made.std[..., :16] / np.sqrt(200)).mean() > 0.95
+
+
+def test_toto_forecaster_refuses_what_it_cannot(toto1):
+    case = tensors("demo_model")
+    inputs = MaskedTimeseries(case["series"], case["padding_mask"] > 0, case["id_mask"])
+    with pytest.raises(ValueError, match="KV cache"):
+        TotoForecaster(toto1).forecast(inputs, 8, use_kv_cache=False)
+    ids = case["id_mask"].copy()
+    ids[0, 0, :5] = 7
+    with pytest.raises(ValueError, match="changes its group"):
+        TotoForecaster(toto1).forecast(inputs._replace(id_mask=ids), 8)
+    with pytest.raises(ValueError, match="0 exogenous variates, and the known future 1"):
+        TotoForecaster(toto1).forecast(inputs, 8, future_exogenous_variables=np.zeros((1, 1, 8)))
+    with pytest.raises(ValueError, match="use totograph.toto_ts"):
+        Toto2Model(toto1)
+
+
+def inputs_of(case):
+    return {"target": case["target"], "target_mask": case["target_mask"] > 0, "series_ids": case["series_ids"]}
+
+
+def test_toto2_model_forecasts_what_toto_2_does(toto2):
+    case = tensors("toto2/levels")
+    quantiles = Toto2Model(toto2).forecast(inputs_of(case), 20, has_missing_values=False)
+    assert quantiles.shape == case["quantiles"].shape == (9, 1, 6, 20)
+    # f32 by two programs, of series whose levels differ by 1e5: against the largest value of a row.
+    largest = np.abs(case["quantiles"]).max(axis=(0, 3), keepdims=True)
+    assert (np.abs(quantiles - case["quantiles"]) <= 1e-4 * largest).all()
+    without_batch = Toto2Model(toto2).forecast({name: one[0] for name, one in inputs_of(case).items()}, 20)
+    np.testing.assert_array_equal(without_batch, quantiles[:, 0])
+
+
+def test_toto2_model_refuses_what_it_was_not_compiled_for(toto2):
+    inputs = inputs_of(tensors("toto2/levels"))
+    for argument in ({"decode_block_size": 16}, {"scaler_fallback_min_obs": 0}, {"quantile_real_cap_k": 0}):
+        with pytest.raises(ValueError, match="leave these arguments out"):
+            Toto2Model(toto2).forecast(inputs, 20, **argument)
+    inputs["target_mask"] = inputs["target_mask"].copy()
+    inputs["target_mask"][0, 0, 5] = False
+    with pytest.raises(ValueError, match="Values are missing"):
+        Toto2Model(toto2).forecast(inputs, 20, has_missing_values=False)
+    with pytest.raises(ValueError, match="use totograph.toto2"):
+        TotoForecaster(toto2)
+
+
+def test_toto2_model_draws_samples_and_has_no_standard_deviation(toto2):
+    made = toto2.forecast(tensors("toto2/levels")["target"], 8)
+    assert made.samples(16, seed=1).shape == (1, 6, 8, 16)
+    with pytest.raises(ValueError, match="say how many"):
+        made.samples()
+
+
+def gluonts_data(variates):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("gluonts")
+    values = np.sin(0.3 * np.arange(200)).astype(np.float32)
+    target = values[:100] if variates == 1 else np.stack([values[i : i + 100] for i in range(variates)])
+    return [{"target": target, "start": pandas.Period("2026-01-01", freq="h"), "item_id": "one"}], target
+
+
+@pytest.mark.parametrize("variates", [1, 2])
+def test_gluonts_evaluates_a_predictor(toto1, variates):
+    data, target = gluonts_data(variates)
+    from gluonts.evaluation import Evaluator, MultivariateEvaluator, make_evaluation_predictions
+    from totograph.gluonts import TotographPredictor
+
+    predictor = TotographPredictor(toto1, prediction_length=8, context_length=60, num_samples=16)
+    made, series = (list(one) for one in make_evaluation_predictions(data, predictor))
+    assert made[0].samples.shape == ((16, 8) if variates == 1 else (16, 8, 2))
+    assert made[0].item_id == "one" and str(made[0].start_date) == "2026-01-04 20:00"
+    expected = toto1.forecast(np.atleast_2d(target)[:, 32:92], 8, samples=16).samples()
+    np.testing.assert_array_equal(made[0].samples.reshape(16, 8, variates), expected.transpose(2, 1, 0))
+    evaluator = (Evaluator if variates == 1 else MultivariateEvaluator)(quantiles=[0.1, 0.5, 0.9], num_workers=0)
+    metrics, _ = evaluator(series, made)
+    # A sine of one period in 21 steps: it forecasts better than the last season does.
+    assert 0 < metrics["mean_wQuantileLoss"] < 1
+
+
+def test_gluonts_gets_quantiles_of_a_model_of_them(toto2):
+    data, _ = gluonts_data(1)
+    from totograph.gluonts import TotographPredictor
+
+    made = next(TotographPredictor(toto2, prediction_length=8).predict(data))
+    expected = toto2.forecast(data[0]["target"], 8, toto2.levels)
+    np.testing.assert_array_equal(made.quantile(0.9), expected.quantiles[8])
+    np.testing.assert_array_equal(made.quantile(0.5), expected.median)
+    future = np.zeros((1, 103), np.float32)
+    with pytest.raises(ValueError, match="103 steps; expected 100 of the target and 8 ahead"):
+        next(TotographPredictor(toto2, prediction_length=8).predict([{**data[0], "feat_dynamic_real": future}]))

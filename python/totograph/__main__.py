@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+from pathlib import Path
+
+from . import demo_checkpoint, load
+from ._table import read_table
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m totograph", description="Forecasts with Toto.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    forecast = commands.add_parser("forecast", help="forecast the columns of a CSV file, and print a CSV of quantiles")
+    forecast.add_argument("file", type=Path, help="a header, a row for each step, a column for each variate; a column of "
+                          "times is recognized, and empty fields are gaps")
+    forecast.add_argument("--horizon", type=int, default=24, help="steps to forecast (default: 24)")
+    forecast.add_argument("--quantiles", type=float, nargs="+", default=[0.1, 0.5, 0.9], metavar="LEVEL")
+    forecast.add_argument("--checkpoint", type=Path, help="a folder (default: the small model that comes with totograph)")
+    forecast.add_argument("--package", type=Path, help="a package, or a folder of some (default: as `totograph.load` "
+                          "finds it, or compile one)")
+    forecast.add_argument("--seed", type=int, default=0)
+    forecast.add_argument("--threads", type=int, default=0, help="(default: all processors)")
+    forecast.add_argument("-o", "--output", type=Path, help="(default: standard output)")
+    return parser
+
+
+def main(arguments: list[str] | None = None) -> int:
+    given = _arguments().parse_args(arguments)
+    try:
+        table = read_table(given.file)
+        model = load(given.checkpoint or demo_checkpoint(), given.package, threads=given.threads)
+        made = model.forecast(table.values, given.horizon, given.quantiles, seed=given.seed, extend=True)
+        quantiles = made.quantiles
+        with given.output.open("w", newline="") if given.output else open(1, "w", newline="", closefd=False) as file:
+            writer = csv.writer(file)
+            writer.writerow(["time", "variate", *(f"{level:g}" for level in given.quantiles)])
+            for step, time in enumerate(table.times_ahead(given.horizon)):
+                for variate, name in enumerate(table.names):
+                    writer.writerow([time, name, *(f"{value:.6g}" for value in quantiles[:, variate, step])])
+    except (OSError, ValueError, RuntimeError, MemoryError) as error:
+        print(f"totograph: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from totograph_package import Recipe, build, ladder, read_model
+from totograph_package.compiler import CompilerError, find_compiler
+from totograph_package.library import find_library
+
+from ._header import check_header, read_header
+from ._model import Model
+
+
+def load(
+    checkpoint: str | os.PathLike[str],
+    package: str | os.PathLike[str] | None = None,
+    *,
+    device: str = "cpu",
+    mode: str | None = None,
+    threads: int = 0,
+    sizes: str | None = "small",
+) -> Model:
+    """Opens a checkpoint, a folder with `config.json` and `model.safetensors`.
+
+    package: a package, or a folder of packages, of which one is taken that has the model and runs on this machine.
+    None: the folders of the environment variable TOTOGRAPH_PACKAGE_PATH, then the checkpoint's own; where neither has
+    one, it is compiled, and kept for the next time (`totograph-package`).
+    device: that the package was compiled for.
+    mode: how forecasts are run, as TOTOGRAPH_MODE spells it; that variable goes before.
+    threads: that a forecast may use; 0: all processors that the process may use.
+    sizes: the ladder of buckets that is compiled where no package is there: `small`, `standard`, `large`; None:
+    compile nothing.
+
+    A package runs with all rights of this process: load what you trust. Raises `FileNotFoundError`, and `ValueError`
+    for a package that cannot be used here, or is of another model than the checkpoint."""
+    if package is not None and not Path(package).is_dir():
+        return Model(checkpoint, read_header(package), mode, threads)
+    folders = [Path(package)] if package is not None else _package_folders(checkpoint)
+    try:
+        config = json.loads((Path(checkpoint) / "config.json").read_text())
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileNotFoundError(
+            f"The checkpoint '{checkpoint}' has no config.json, by which its package is found. Name the package."
+        ) from None
+    reasons: list[str] = []
+    for file in (file for folder in folders for file in sorted(folder.glob("*.so"), reverse=True)):
+        try:
+            header = read_header(file)
+            if header.device != device or not header.fits(config):
+                reasons.append(f"'{file}' has another model or device.")
+                continue
+            check_header(header)
+        except (OSError, ValueError) as error:
+            reasons.append(str(error))
+            continue
+        return Model(checkpoint, header, mode, threads)
+    if package is None and device == "cpu" and sizes is not None:
+        try:
+            return Model(checkpoint, read_header(_built(checkpoint, sizes)), mode, threads)
+        except (CompilerError, FileNotFoundError, PermissionError) as error:
+            reasons.append(f"None could be compiled: {error}")
+    where = ", ".join(f"'{folder}'" for folder in folders)
+    raise FileNotFoundError(
+        f"No package for the checkpoint '{checkpoint}' on {device} was found in {where}. "
+        + " ".join(reasons + ["Build one with totograph-package, and name it or its folder."])
+    )
+
+
+def demo_checkpoint() -> Path:
+    """The folder of the small model that comes with the library: what TOTOGRAPH_DEMO_MODEL names, or what was installed
+    with this module, or lies in the clone. Raises `FileNotFoundError`."""
+    named = os.environ.get("TOTOGRAPH_DEMO_MODEL")
+    here = Path(__file__).resolve().parent
+    places = [Path(named)] if named else [here / "models" / "demo", here.parents[1] / "models" / "demo"]
+    for place in places:
+        if (place / "model.safetensors").exists():
+            return place
+    raise FileNotFoundError("The demo model was looked for in " + ", ".join(f"'{place}'" for place in places)
+                            + ". Name a checkpoint.")
+
+
+def _built(checkpoint: str | os.PathLike[str], sizes: str) -> Path:
+    model = read_model(checkpoint)
+    recipe = Recipe("toto", model, tuple(ladder(sizes, model)), find_compiler(None, None), find_library())
+
+    def say(text: str) -> None:
+        if not text.startswith("Found"):
+            print(f"totograph: {text}", file=sys.stderr, flush=True)
+
+    return build(recipe, say=say)
+
+
+def _package_folders(checkpoint: str | os.PathLike[str]) -> list[Path]:
+    named = os.environ.get("TOTOGRAPH_PACKAGE_PATH", "")
+    return [Path(folder) for folder in named.split(os.pathsep) if folder] + [Path(checkpoint)]

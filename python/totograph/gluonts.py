@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A predictor for GluonTS:
+
+    from totograph.gluonts import TotographPredictor
+    predictor = TotographPredictor(tg.load("checkpoint/"), prediction_length=24)
+    forecasts, series = make_evaluation_predictions(dataset, predictor)
+"""
+
+from __future__ import annotations
+
+from typing import Any, Iterator, Sequence
+
+import numpy as np
+from gluonts.model.forecast import QuantileForecast, SampleForecast
+from gluonts.model.predictor import RepresentablePredictor
+
+from ._model import Model
+
+
+class TotographPredictor(RepresentablePredictor):
+    """Forecasts entries one after the other: `target`, `[steps]` or `[variates, steps]`, with NaN where values are
+    missing; `feat_dynamic_real`, `[features, steps + prediction_length]`, whose future is known; and
+    `past_feat_dynamic_real`, of which it is not. Models that sample give a `SampleForecast`, others a
+    `QuantileForecast`.
+
+    context_length: steps of history that are used, at most; None: all that the package takes."""
+
+    def __init__(
+        self,
+        model: Model,
+        prediction_length: int,
+        context_length: int | None = None,
+        num_samples: int | None = None,
+        quantiles: Sequence[float] | None = None,
+    ) -> None:
+        super().__init__(prediction_length=prediction_length)
+        self.model = model
+        self.context_length = context_length
+        self.num_samples = num_samples
+        self.levels = tuple(quantiles or model.levels or (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9))
+
+    def predict_item(self, item: Any) -> Any:
+        target = np.asarray(item["target"], np.float32)
+        steps = target.shape[-1]
+        rows = [np.atleast_2d(target)]
+        if item.get("past_feat_dynamic_real") is not None:
+            rows.append(np.atleast_2d(np.asarray(item["past_feat_dynamic_real"], np.float32))[:, :steps])
+        future = None
+        if item.get("feat_dynamic_real") is not None:
+            known = np.atleast_2d(np.asarray(item["feat_dynamic_real"], np.float32))
+            rows.append(known[:, :steps])
+            future = known[:, steps : steps + self.prediction_length]
+            if future.shape[1] != self.prediction_length:
+                raise ValueError(f"feat_dynamic_real has {known.shape[1]} steps; expected {steps} of the target and "
+                                 f"{self.prediction_length} ahead.")
+        series = np.concatenate(rows)
+        if self.context_length is not None:
+            series = series[:, -self.context_length :]
+        samples = None if self.model.levels else self.num_samples
+        made = self.model.forecast(series, self.prediction_length, self.levels, samples=samples, future=future, extend=True)
+        start = item["start"] + steps
+        wanted = slice(0, rows[0].shape[0])
+        one = target.ndim == 1
+        if self.model.levels:
+            quantiles = made.quantiles[:, wanted].transpose(0, 2, 1)  # GluonTS has the variates last
+            return QuantileForecast(quantiles[..., 0] if one else quantiles, start,
+                                    [str(level) for level in self.levels], item_id=item.get("item_id"))
+        drawn = made.samples()[wanted].transpose(2, 1, 0)
+        return SampleForecast(drawn[..., 0] if one else drawn, start, item_id=item.get("item_id"))
+
+    def predict(self, dataset: Any, num_samples: int | None = None, **_: Any) -> Iterator[Any]:
+        for item in dataset:
+            yield self.predict_item(item)

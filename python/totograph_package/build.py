@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds a package, or finds the one that was built of the same."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Callable
+
+from .buckets import Bucket
+from .cache import cache_folder, cached
+from .compiler import Compiler, dependency_includes
+from .library import LibraryFiles
+from .models import Model
+from .sources import package_sources
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """All that a package is made of."""
+
+    name: str
+    model: Model
+    buckets: tuple[Bucket, ...]
+    compiler: Compiler
+    library: LibraryFiles
+
+    def key(self, *more: object) -> str:
+        """A hash of what goes into it."""
+        return _hash(self._of_library(), self.name, self.model.title, self.model.declaration,
+                     [str(one) for one in self.buckets], *more)
+
+    def library_key(self) -> str:
+        return _hash(self._of_library())
+
+    def _of_library(self) -> list[object]:
+        eigen = [hashlib.sha256(file.read_bytes()).hexdigest() for include in dependency_includes()
+                 for file in [Path(include[len("-isystem"):], "Eigen/src/Core/util/Macros.h")] if file.exists()]
+        return [self.library.digest(), self.compiler.command, self.compiler.version, self.compiler.flags, eigen]
+
+
+def _hash(*what: object) -> str:
+    return hashlib.sha256(json.dumps(what, default=str).encode()).hexdigest()[:24]
+
+
+def processors() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+
+
+def build(recipe: Recipe, *, jobs: int = 0, output: Path | None = None,
+          say: Callable[[str], None] = lambda text: None) -> Path:
+    """The package, at `output` or in the cache. It is compiled where the cache has none; of many processes that want
+    one at the same time, one compiles. Raises `CompilerError`, `PermissionError` for a cache that is not to be trusted,
+    and `ValueError` where there is neither a cache nor an output."""
+    folder = cache_folder()
+    if folder is None and output is None:
+        raise ValueError("There is no folder to keep the package in: TOTOGRAPH_CACHE_DIR is empty, or neither it nor "
+                         "HOME is set. Name a folder there, or a file to write.")
+    with tempfile.TemporaryDirectory(prefix="totograph-") as scratch:
+        packages = (folder or Path(scratch)).absolute() / "packages"
+
+        def make(path: Path) -> None:
+            say(f"Compiling {len(recipe.buckets)} sizes of {recipe.model.title} with {recipe.compiler.name}.")
+            _compile(recipe, path, packages, jobs or processors())
+
+        path, is_new = cached(packages, f"{recipe.name}-{recipe.key()}.so", make)
+        say(f"{'Built' if is_new else 'Found'} '{path}'.")
+        if output is None:
+            return path
+        beside = output.with_name(output.name + f".{os.getpid()}.part")
+        shutil.copyfile(path, beside)
+        beside.chmod(0o755)
+        os.replace(beside, output)
+        return output
+
+
+def _compile(recipe: Recipe, path: Path, packages: Path, jobs: int) -> None:
+    compiler, library = recipe.compiler, recipe.library
+    includes = [f"-I{library.include}", *dependency_includes()]
+    with tempfile.TemporaryDirectory(prefix="totograph-") as scratch_name:
+        scratch = Path(scratch_name)
+        texts = package_sources(recipe.name, recipe.model, recipe.buckets, library, min(jobs, len(recipe.buckets)))
+        for name, text in texts.items():
+            (scratch / name).write_text(text, encoding="utf-8")
+        # What takes longest begins first.
+        names = sorted((name for name in texts if name.endswith(".cpp")), key=lambda name: name == "package.cpp")
+        own = [(scratch / name, (scratch / name).with_suffix(".o")) for name in names]
+        # What no model changes is compiled once, for all packages.
+        shared = [(source, f"{source.stem}-{recipe.library_key()}.o")
+                  for source in (library.compiled, library.package / "exports.cpp")]
+
+        def compile_shared(source: Path, name: str) -> Path:
+            return cached(packages, name, lambda target: compiler.compile(source, target, includes))[0]
+
+        with ThreadPoolExecutor(max_workers=jobs) as pool:
+            base = [pool.submit(compile_shared, *one) for one in shared]
+            rest = [pool.submit(compiler.compile, *one, includes) for one in own]
+            try:
+                every: list[Future[Any]] = [*base, *rest]
+                wait(every, return_when=FIRST_EXCEPTION)
+                objects = [str(one.result()) for one in base]
+                for one in rest:
+                    one.result()
+            finally:
+                pool.shutdown(cancel_futures=True)  # after an error, what has not begun
+        objects += [str(target) for _, target in own]
+        link = ["-shared", "-pthread", f"-Wl,--version-script={library.package / 'exports.map'}",
+                "-Wl,--build-id=sha1", "-Wl,--no-undefined", *objects, "-o", str(path)]
+        compiler.run(link, f"link {path.name}")

@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""totograph-package: ladders, sources, the cache and its lock, with a compiler that only notes what it is asked."""
+import json
+import os
+import pathlib
+import re
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+
+from totograph_package import LADDERS, Bucket, cache, compiler, ladder, plan, read_model  # noqa: E402
+from totograph_package.buckets import by_cost, parse, serving  # noqa: E402
+from totograph_package.library import find_library  # noqa: E402
+from totograph_package.sources import package_sources  # noqa: E402
+
+DEMO_1, DEMO_2 = ROOT / "models/demo", ROOT / "models/demo_2_0"
+
+# Notes what it is asked for, takes its time, and writes something to the file that it is to write.
+FAKE_COMPILER = """#!/bin/sh
+if [ "$1" = --version ]; then echo "fake 1.0 ${FAKE_VERSION:-}"; exit; fi
+for argument; do
+    case "$argument" in *.cpp) source=${argument##*/} ;; esac
+    [ "${last:-}" = -o ] && target=$argument
+    last=$argument
+done
+echo "${source:-link}" >>"$FAKE_LOG"
+case "${source:-link}" in
+    "$FAKE_FAILS") printf 'In file included from a\\nb.hpp:3:5: error: no such bucket\\nb.hpp:4: error: another\\n' >&2; exit 1 ;;
+esac
+sleep 0.1
+echo made >"$target"
+"""
+
+
+class Ladders(unittest.TestCase):
+    def test_standard_covers_what_it_promises(self):
+        for folder in (DEMO_1, DEMO_2):
+            model = read_model(folder)
+            buckets = ladder("standard", model)
+            samples = 100 if model.is_sampled else 0
+            for variates in range(1, 33):
+                for context in (1, 512, 513, 2048, 4096):
+                    for horizon in (1, 96, 97, 720):
+                        request = Bucket(variates=variates, context=context, horizon=horizon, samples=samples)
+                        self.assertIsNotNone(serving(buckets, request), request)
+            if model.is_sampled:
+                self.assertIsNotNone(serving(buckets, Bucket(variates=32, context=4096, horizon=720)))
+
+    def test_larger_ladders_waste_less(self):
+        model = read_model(DEMO_2)
+        request = Bucket(variates=3, context=600, horizon=200)
+        rows = [serving(ladder(name, model), request).rows(model) for name in ("small", "standard", "large")]
+        self.assertEqual(rows, sorted(rows, reverse=True))
+        self.assertGreater(rows[0], rows[2])
+
+    def test_standard_compiles_within_ten_minutes_on_two_cores(self):
+        self.assertLess(plan.seconds(len(ladder("standard", read_model(DEMO_2))), 2), 600)
+
+    def test_plan_tells_the_waste(self):
+        text = plan.plan(read_model(DEMO_2), ladder("standard", read_model(DEMO_2)), 2)
+        # 7 variates in 8: 1 of 8 rows is padding. 512 and 96 steps are 16 and 3 patches in both.
+        self.assertRegex(text, r"7 x  512 ->  96   variates=8 context=512 horizon=96 exogenous=4: 12%")
+        self.assertRegex(text, r"estimate.* \d+ s to compile with 2 jobs, \d+ MB")
+
+    def test_a_bucket_that_cannot_be_is_refused(self):
+        model = read_model(DEMO_2)
+        self.assertEqual(parse("variates=8, context=512 horizon=96", model), Bucket(1, 8, 512, 96))
+        for text, says in [("variates=8 steps=1", "is no bucket"), ("", "is no bucket"), ("context=5", "at least 1"),
+                           ("context=5 context=6 horizon=1", "each once"), ("context=-5 horizon=1", "is no bucket"),
+                           ("context=5 horizon=5 exogenous=1", "exogenous"),
+                           ("context=5 horizon=5 samples=8", "forecasts quantiles")]:
+            with self.assertRaisesRegex(ValueError, says):
+                parse(text, model)
+
+
+class Models(unittest.TestCase):
+    def changed(self, folder, **fields):
+        config = json.loads((folder / "config.json").read_text())
+        config.update(fields)
+        file = tempfile.NamedTemporaryFile("w", suffix=".json", delete=False)
+        self.addCleanup(os.unlink, file.name)
+        with file:
+            json.dump({key: value for key, value in config.items() if value != "absent"}, file)
+        return file.name
+
+    def test_fields_are_those_of_the_checkpoint(self):
+        fields = dict(read_model(DEMO_1).fields)
+        self.assertEqual(fields["embed_dim"], "192")
+        self.assertEqual(fields["scaler"], "toto1::Scaler::causal_patch")
+        self.assertEqual(fields["k_components"], "16")
+        self.assertEqual(fields["spacewise_first"], "false")
+        # What the published models leave out is what the reference takes for it.
+        fields = dict(read_model(self.changed(DEMO_2, d_ff=None, num_groups=None, v_dim="absent", qk_dim=32)).fields)
+        self.assertEqual((fields["d_ff"], fields["num_groups"], fields["v_dim"]), ("688", "4", "32"))
+
+    def test_what_is_no_configuration_is_refused(self):
+        for change, says in [({"num_layers": "six"}, "'num_layers' cannot be"), ({"num_layers": "absent"}, "lacks the"),
+                             ({"scaler_cls": "MinMax"}, "known are StdMeanScaler"), ({"patch_size": 0}, "patch_size"),
+                             ({"embed_dim": "absent"}, "neither a d_model"),
+                             ({"embed_dim": "1}; int x{"}, "cannot be")]:
+            with self.assertRaisesRegex(ValueError, says):
+                read_model(self.changed(DEMO_1, **change))
+        with self.assertRaisesRegex(FileNotFoundError, "config.json"):
+            read_model("/no/such/folder")
+
+    def test_each_bucket_is_compiled_once(self):
+        model = read_model(DEMO_2)
+        buckets = by_cost(ladder("standard", model), model)
+        texts = package_sources("p", model, buckets, find_library(), 3)
+        self.assertEqual(sorted(texts), ["buckets_1.cpp", "buckets_2.cpp", "model.cpp", "model.hpp", "package.cpp"])
+        self.assertNotIn("@", "".join(texts.values()))
+        instance = r"^template CompiledBucket compiled_bucket<.*?(totograph::Bucket\{[^}]*\})"
+        apart = [one for name in texts for one in re.findall(instance, texts[name], re.M)]
+        left_out = re.findall(instance.replace("^", "^extern ", 1), texts["model.cpp"], re.M)
+        self.assertEqual(sorted(apart), sorted(left_out))
+        self.assertEqual(len(set(apart)), len(buckets) - -(-len(buckets) // 3))
+
+
+class Building(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.fake = self.folder / "fake-c++"
+        self.fake.write_text(FAKE_COMPILER)
+        self.fake.chmod(0o755)
+        self.log = self.folder / "log"
+        self.cache = self.folder / "cache"
+        self.environment = {**os.environ, "TOTOGRAPH_CACHE_DIR": str(self.cache), "FAKE_LOG": str(self.log),
+                            "FAKE_FAILS": "nothing", "PYTHONPATH": str(ROOT / "python")}
+
+    def start(self, *arguments, **environment):
+        command = [sys.executable, "-m", "totograph_package", str(DEMO_2), "--compiler", str(self.fake), "--target",
+                   "x86-64-v3", "--bucket", "variates=2 context=64 horizon=32", *arguments]
+        return subprocess.Popen(command, env={**self.environment, **environment}, text=True, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE)
+
+    def build(self, *arguments, **environment):
+        process = self.start(*arguments, **environment)
+        answer, said = process.communicate(timeout=60)
+        return process.returncode, answer.strip(), said
+
+    def compiled(self):
+        return self.log.read_text().split() if self.log.exists() else []
+
+    def test_many_processes_build_it_once(self):
+        processes = [self.start() for _ in range(6)]
+        answers = {process.communicate(timeout=60)[0].strip() for process in processes}
+        self.assertEqual({process.returncode for process in processes}, {0})
+        self.assertEqual(len(answers), 1)
+        self.assertEqual(pathlib.Path(answers.pop()).read_text(), "made\n")
+        self.assertEqual(sorted(self.compiled()), ["compiled.cpp", "exports.cpp", "link", "model.cpp", "package.cpp"])
+        self.assertEqual([file for file in (self.cache / "packages").iterdir() if file.name.startswith("making")], [])
+
+    def test_what_goes_into_it_tells_packages_apart(self):
+        first = self.build()[1]
+        self.assertEqual(self.build()[1], first)
+        self.assertEqual(len(self.compiled()), 5)
+        more = self.build("--bucket", "variates=3 context=64 horizon=32")[1]
+        self.assertNotEqual(more, first)
+        for same in ("compiled.cpp", "exports.cpp"):  # for all packages
+            self.assertEqual(self.compiled().count(same), 1)
+        others = {first, more, self.build("--target", "x86-64")[1], self.build("--optimize", "2")[1],
+                  self.build("--name", "other")[1], self.build(FAKE_VERSION="2")[1]}
+        self.assertEqual(len(others), 6)
+        self.assertTrue(all(pathlib.Path(one).exists() for one in others))
+
+    def test_an_output_is_written_where_it_is_wanted(self):
+        target = self.folder / "mine.so"
+        status, answer, _ = self.build("--output", str(target))
+        self.assertEqual((status, answer), (0, str(target)))
+        self.assertEqual(target.read_text(), "made\n")
+        self.assertEqual(self.build("--output", str(target), TOTOGRAPH_CACHE_DIR="")[0], 0)
+        status, _, said = self.build(TOTOGRAPH_CACHE_DIR="")
+        self.assertEqual(status, 1)
+        self.assertIn("no folder to keep the package in", said)
+
+    def test_a_compiler_that_fails_says_so_with_its_first_error(self):
+        for source, what in (("model.cpp", "compile model.cpp"), ("link", "link toto2_")):
+            status, answer, said = self.build(FAKE_FAILS=source)
+            self.assertEqual((status, answer), (1, ""))
+            self.assertIn(f"fake-c++ cannot {what}", said)
+            self.assertIn("b.hpp:3:5: error: no such bucket", said)
+            self.assertNotIn("another", said)
+            self.assertNotIn("Traceback", said)
+        self.assertEqual(self.build()[0], 0)  # nothing broken was kept
+        status, _, said = self.build("--compiler", "no-such-compiler")
+        self.assertEqual(status, 1)
+        self.assertIn("No C++ compiler is there: looked for no-such-compiler", said)
+
+    def test_what_others_could_have_written_is_not_used(self):
+        package = pathlib.Path(self.build()[1])
+        package.chmod(0o775)
+        status, _, said = self.build()
+        self.assertEqual(status, 1)
+        self.assertIn("its group may write to it (mode 775)", said)
+        package.unlink()
+        package.symlink_to(self.fake)
+        self.assertIn("it is not a regular file", self.build()[2])
+        package.unlink()
+        package.parent.chmod(0o777)
+        status, _, said = self.build()
+        self.assertEqual(status, 1)
+        self.assertIn("everybody may write to it", said)
+        package.parent.chmod(0o755)
+        self.assertEqual(self.build()[0], 0)
+
+    def test_a_package_and_its_folders_are_their_owners_whatever_the_umask(self):
+        before = os.umask(0)
+        self.addCleanup(os.umask, before)
+        package = pathlib.Path(self.build()[1])
+        os.umask(before)
+        for one in (package, package.parent, self.cache):
+            self.assertEqual(stat.S_IMODE(one.stat().st_mode), 0o755, one)
+
+    def test_another_owner_is_not_trusted(self):
+        status = mock.Mock(st_mode=stat.S_IFREG | 0o644, st_uid=os.geteuid() + 1)
+        self.assertIn("belongs to user", cache.reason_to_distrust(status))
+        status.st_uid = 0
+        self.assertEqual(cache.reason_to_distrust(status), "")
+
+
+class FirstError(unittest.TestCase):
+    def test_is_the_line_that_says_it(self):
+        for messages, status, says in [
+            ("In file included from x:\ny.cpp:1: fatal error: Eigen/Core: No such file or directory\n", 1, "libeigen3-dev"),
+            ("/usr/bin/ld: a.o: undefined reference to `f'\ncollect2: error: ld\n", 1, "undefined reference to `f'"),
+            ("", 4, "ended with status 4"), ("g++: fatal error: Killed signal terminated program\n", 1, "--jobs"),
+            ("x: warning: w\nx:2: error: static assertion failed: totograph: s\n", 1, "static assertion failed")]:
+            self.assertIn(says, compiler.first_error(messages, status))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
