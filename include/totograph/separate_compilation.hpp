@@ -39,6 +39,7 @@
 #include <totograph/exec/cpu/impl/shared_tensors.hpp>
 #include <totograph/exec/cpu/impl/thread_pool.hpp>
 #include <totograph/exec/cpu/kernels/impl/movement_kernels.hpp>
+#include <totograph/exec/cpu/kernels/impl/rows.hpp>
 #include <totograph/exec/cpu/kernels/impl/student_t.hpp>
 #include <totograph/exec/impl/finite_weights.hpp>
 #include <totograph/exec/impl/position_error.hpp>
@@ -154,6 +155,11 @@ template class PreparedWeights<float>;
 template class PreparedWeights<BFloat16>;
 template void gemm_into<float>(ThreadPool&, const GemmInput&, const PackedMatrix<float>&, GemmSink) noexcept;
 template void gemm_into<BFloat16>(ThreadPool&, const GemmInput&, const PackedMatrix<BFloat16>&, GemmSink) noexcept;
+
+template void fused_detail::run_gemm_tiles<float>(const Kernel&, const KernelCall&,
+                                                  fused_detail::TileFunction) noexcept;
+template void fused_detail::run_gemm_tiles<BFloat16>(const Kernel&, const KernelCall&,
+                                                     fused_detail::TileFunction) noexcept;
 
 }  // namespace TOTOGRAPH_SIMD_NAMESPACE
 }  // namespace totograph::cpu

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <span>
 #include <string>
 #include <vector>
 
-#include <totograph/core/log.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/forecast.hpp>
@@ -96,32 +96,29 @@ struct PartPlace {
 /// @param all  values that the whole has at each step
 void put(const Forecast& part, const PartPlace& place, const Bucket& whole, Index all, std::span<float> to);
 
-/// One chunk: a batch and samples in parts that the bucket holds. `run` forecasts one part.
-template <class Run>
-Forecast forecast_chunk(const Series& series, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample,
-                        const ForecastPlan& plan, std::vector<float>& memory, const Run& run) {
-    const Bucket& bucket = plan.bucket;
-    if (bucket.holds(request)) {
-        return run(series, request, seed, first_sample);
+/// Somebody's function that forecasts one part, which has been checked and fits. It must outlive this.
+class PartForecast {
+public:
+    template <class Run>
+    explicit PartForecast(const Run& run)
+        : run_(std::addressof(run)),
+          call_([](const void* of, const Series& series, const Bucket& request, std::uint64_t seed,
+                   std::uint32_t first_sample) -> Forecast {
+              return (*static_cast<const Run*>(of))(series, request, seed, first_sample);
+          }) {}
+
+    Forecast operator()(const Series& series, const Bucket& request, std::uint64_t seed,
+                        std::uint32_t first_sample) const {
+        return call_(run_, series, request, seed, first_sample);
     }
-    const Index values = plan.values(request.samples);
-    make_room(memory, request, values);
-    Index not_finite = 0;
-    for (Index first = 0; first < request.batch; first += bucket.batch) {
-        Bucket part = request;
-        part.batch = std::min(bucket.batch, request.batch - first);
-        const Series some = series_from(series, first, part.batch);
-        Index sample = 0;
-        do {
-            part.samples = std::min(bucket.samples, request.samples - sample);
-            const Forecast forecast = run(some, part, seed, first_sample + static_cast<std::uint32_t>(sample));
-            put(forecast, {.series = first, .sample = sample}, request, values, memory);
-            not_finite += forecast.not_finite();
-            sample += part.samples;
-        } while (sample < request.samples);
-    }
-    return {memory, request.batch, request.variates, request.horizon, request.samples, not_finite, plan.levels};
-}
+
+private:
+    const void* run_;
+    Forecast (*call_)(const void*, const Series&, const Bucket&, std::uint64_t, std::uint32_t);
+};
+
+Forecast forecast_parts(const Series& given, const ForecastOptions& options, const ForecastPlan& plan,
+                        PartsMemory& memory, const PartForecast& run);
 
 /// A history with what was forecast behind it, of which a bucket's context is kept.
 Series extended(const Series& series, const Forecast& chunk, Index most_steps, PartsMemory& memory);
@@ -143,56 +140,7 @@ Series extended(const Series& series, const Forecast& chunk, Index most_steps, P
 template <class Run>
 Forecast forecast_in_parts(const Series& given, const ForecastOptions& options, const ForecastPlan& plan,
                            PartsMemory& memory, const Run& run) {
-    const Bucket& bucket = plan.bucket;
-    const Index patch_size = plan.sizes.patch_size;
-    const Bucket request = check_for(given, options, plan);
-    if (request.context < given.steps && !memory.has_told_newest) {
-        memory.has_told_newest = logs(LogTopic::sizes);
-        log(LogTopic::sizes, [&] {
-            return "of a context of " + std::to_string(given.steps) + " steps the newest " +
-                   std::to_string(request.context) + " are used, as many as were compiled for; of others likewise";
-        });
-    }
-    Series series = request.context < given.steps ? given.newest(request.context) : given;
-    series.future_steps = given.future_steps == 0 ? request.horizon : given.future_steps;
-    if (request.horizon <= bucket.horizon) {
-        return forecast_detail::forecast_chunk(series, request, options.seed, options.first_sample, plan, memory.result,
-                                               run)
-            .with_context(request.context);
-    }
-    log(LogTopic::sizes, [&] {
-        return "a horizon of " + std::to_string(request.horizon) + " steps goes on from medians after each " +
-               std::to_string(chunk_steps(bucket, patch_size));
-    });
-    const Index values = plan.values(request.samples);
-    forecast_detail::make_room(memory.result, request, values);
-    Index done = 0;
-    Index not_finite = 0;
-    for (Index chunk = 0; done < request.horizon; ++chunk) {
-        Bucket part = request;
-        part.context = series.steps;
-        part.horizon = std::min(chunk_steps(bucket, patch_size), request.horizon - done);
-        const Forecast forecast = forecast_detail::forecast_chunk(series, part, seed_of_chunk(options.seed, chunk),
-                                                                  options.first_sample, plan, memory.chunk, run);
-        forecast_detail::put(forecast, {.step = done}, request, values, memory.result);
-        not_finite += forecast.not_finite();
-        done += part.horizon;
-        if (done < request.horizon) {
-            const auto bytes = static_cast<std::size_t>(series.rows() * bucket.context) * sizeof(float);
-            series = forecast_detail::with_memory("a history with the forecast behind it", bytes, [&] {
-                return forecast_detail::extended(series, forecast, bucket.context, memory);
-            });
-            if (!series.future_exogenous.empty()) {
-                const auto forecast_steps = static_cast<std::size_t>(part.horizon);
-                series.future_exogenous = series.future_exogenous.subspan(forecast_steps);
-                series.future_observed =
-                    series.future_observed.subspan(std::min(forecast_steps, series.future_observed.size()));
-            }
-        }
-    }
-    return Forecast(memory.result, request.batch, request.variates, request.horizon, request.samples, not_finite,
-                    plan.levels)
-        .with_context(request.context);
+    return forecast_detail::forecast_parts(given, options, plan, memory, forecast_detail::PartForecast(run));
 }
 
 }  // namespace totograph

@@ -46,7 +46,7 @@ struct KernelTable {
         } else if constexpr (K::kernel.kind == KernelKind::reduction) {
             return fused_detail::reduction_function<K>();
         } else if constexpr (K::kernel.kind == KernelKind::gemm) {
-            return &fused_detail::run_gemm<K, Storage>;
+            return fused_detail::gemm_function<K, Storage>();
         } else {
             return structural_detail::structural_function<K>();
         }

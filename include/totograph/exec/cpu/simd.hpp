@@ -102,6 +102,17 @@ inline Packet multiply_add(Packet a, Packet b, Packet c) noexcept {
     return Eigen::internal::pmadd(a, b, c);
 }
 
+/// The same value, which the compiler does not join with what comes next: a product that is added is rounded on its own,
+/// however functions are inlined.
+inline Packet rounded(Packet value) noexcept {
+#if defined(__x86_64__)
+    __asm__("" : "+x"(value));
+#elif defined(__aarch64__)
+    __asm__("" : "+w"(value));
+#endif
+    return value;
+}
+
 /// The larger of each pair of lanes.
 inline Packet maximum(Packet a, Packet b) noexcept {
     return Eigen::internal::pmax(a, b);

@@ -35,8 +35,8 @@ struct Vector {
     friend Vector tanh(Vector a) { return Eigen::internal::ptanh(a.lanes); }
     friend Vector expm1(Vector a) { return Eigen::internal::pexpm1(a.lanes); }
     /// The powers of e of `a` and `-a` from `expm1`, which keeps the digits of small numbers; where the former would
-    /// overflow, from the square of that of `a / 2`.
-    friend Vector sinh(Vector a) {
+    /// overflow, from the square of that of `a / 2`. Too long to be inlined: the chain around it is, then.
+    [[gnu::noinline]] friend Vector sinh(Vector a) {
         const Vector size = abs(a);
         const Vector less_one = expm1(size);
         const Vector near = Vector(0.5F) * (less_one + less_one / (less_one + Vector(1.0F)));

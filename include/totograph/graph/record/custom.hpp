@@ -113,7 +113,7 @@ struct OperationSet {
     using At = std::tuple_element_t<index, std::tuple<Operations...>>;
 
     /// The place of an operation in the set; `size` when it is missing.
-    static constexpr std::size_t find(const CustomOperation* operation) {
+    static constexpr std::size_t find([[maybe_unused]] const CustomOperation* operation) {
         std::size_t index = 0;
         const bool found = ((&custom_operation<Operations> == operation || (++index, false)) || ...);
         return found ? index : size;

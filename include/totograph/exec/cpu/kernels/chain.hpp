@@ -60,9 +60,9 @@ Vector execute(const Values& values) {
 }  // namespace chain_detail
 
 /// Runs the chain of `Source` on packets. `values` holds what the chain is given, and room for its results; the last
-/// one is returned.
+/// one is returned. Always a part of its caller, so that values stay in registers.
 template <class Source, std::size_t size>
-Vector run_chain(std::array<Vector, size>& values) {
+[[gnu::always_inline]] inline Vector run_chain_here(std::array<Vector, size>& values) {
     constexpr auto given = static_cast<std::size_t>(Source::chain.given);
     constexpr auto count = static_cast<std::size_t>(Source::chain.count);
     static_assert(size == given + count);
@@ -72,6 +72,23 @@ Vector run_chain(std::array<Vector, size>& values) {
     (std::make_index_sequence<count>());
     return values[size - 1];
 }
+
+/// The same; whether it is a part of its caller is up to the compiler, but for chains of which an instruction is a call
+/// of something long, and the rest is short.
+template <class Source, std::size_t size>
+Vector run_chain(std::array<Vector, size>& values) {
+    return run_chain_here<Source>(values);
+}
+
+/// Whether an instruction is a call: `sinh` of `Vector`.
+template <class Source>
+inline constexpr bool chain_calls = [] {
+    bool calls = false;
+    for (const Instruction& instruction : Source::chain.instructions) {
+        calls = calls || instruction.op == Op::sinh;
+    }
+    return calls;
+}();
 
 }  // namespace TOTOGRAPH_SIMD_NAMESPACE
 }  // namespace totograph::cpu
