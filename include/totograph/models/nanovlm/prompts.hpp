@@ -51,7 +51,7 @@ void check_prompts(std::span<const Prompt> prompts, const GenerateOptions& optio
 /// Prompts of one call of the programs, as the family reads them: padded on the left to the longest one.
 class PromptBatch {
 public:
-    PromptBatch(std::span<const Prompt> prompts, const GenerateOptions& options);
+    PromptBatch(std::span<const Prompt> prompts, GenerateOptions options);
 
     /// A view of this object's memory. @param first  the number of its first prompt in the call
     [[nodiscard]] Series series(Index first) const;

@@ -7,8 +7,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <totograph/core/error.hpp>
 #include <totograph/core/inline.hpp>
@@ -115,8 +118,8 @@ TOTOGRAPH_INLINE void check_prompts(std::span<const Prompt> prompts, const Gener
     }
 }
 
-TOTOGRAPH_INLINE PromptBatch::PromptBatch(std::span<const Prompt> prompts, const GenerateOptions& options)
-    : prompts_(prompts), options_(options) {
+TOTOGRAPH_INLINE PromptBatch::PromptBatch(std::span<const Prompt> prompts, GenerateOptions options)
+    : prompts_(prompts), options_(std::move(options)) {
     for (const Prompt& prompt : prompts) {
         longest_ = std::max(longest_, static_cast<Index>(prompt.tokens.size()));
     }
