@@ -32,6 +32,7 @@
 #include "forecast/options.hpp"
 #include "forecast/output.hpp"
 #include "forecast/run_forecast.hpp"
+#include "forecast/score_last.hpp"
 #include "forecast/series_input.hpp"
 #include "intake/read_input.hpp"
 #include "intake/timeline.hpp"
@@ -140,6 +141,9 @@ int run(const Options& given, Stage& stage) {
          options);
 
     Results results;
+    if (!options.score_last.empty()) {  // before the forecast takes its place, if it is the same file
+        results.printed += score_last(read_input_text(options.score_last), options.score_last.string(), table);
+    }
     if (options.explains()) {
         stage = Stage::forecast;
         const CompiledModel& compiled = compiled_in(model, "--explain");

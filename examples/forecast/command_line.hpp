@@ -73,6 +73,10 @@ inline void add_data_options(CLI::App& app, Options& options) {
                  "Hide the last rows, forecast them, and compare with what they\nhold and with a baseline: the value "
                  "of one season before")
         ->group(group);
+    app.add_option("--score-last", options.score_last,
+                   "Say how far an earlier forecast, which --output wrote, was\nfrom what has come since")
+        ->type_name("FILE.csv")
+        ->group(group);
     app.add_option("--season", options.season,
                    "Rows in the baseline's season (default: as the timestamps\nsuggest; 1: the last value)")
         ->type_name("N")

@@ -40,7 +40,8 @@ struct Options {
     std::filesystem::path package;  ///< Empty: what the program has compiled in.
     int threads = 0;                ///< 0: one for each core
 
-    std::filesystem::path output;  ///< "-": standard output
+    std::filesystem::path score_last;  ///< What `output` was at an earlier time; empty: none.
+    std::filesystem::path output;      ///< "-": standard output
     std::filesystem::path svg;
     std::filesystem::path dot;
     std::filesystem::path explain_html;
@@ -158,10 +159,11 @@ inline void check_options(Options& options) {
     if (options.chart && options.no_chart) {
         detail::reject("--chart and --no-chart contradict each other; leave one out.");
     }
-    const char* printed = options.chart     ? "--chart"
-                          : options.table   ? "--table"
-                          : options.explain ? "--explain"
-                                            : nullptr;
+    const char* printed = options.chart                 ? "--chart"
+                          : options.table               ? "--table"
+                          : options.explain             ? "--explain"
+                          : !options.score_last.empty() ? "--score-last"
+                                                        : nullptr;
     if (options.output_is_stdout() && printed != nullptr) {
         detail::reject(std::string(printed) +
                        " would mix with the CSV that --output - prints; give --output the name of a file.");

@@ -16,6 +16,7 @@
 #include <totograph/forecast/bucket_set.hpp>
 #include <totograph/forecast/cpu/forecaster.hpp>
 #include <totograph/forecast/forecast.hpp>
+#include <totograph/forecast/kv_cache.hpp>
 #include <totograph/forecast/results/quantile_samples.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/forecast/weights/model_weights.hpp>

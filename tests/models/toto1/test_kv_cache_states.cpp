@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <vector>
 
+#include <totograph/forecast/kv_cache.hpp>
+
+#include "io/support.hpp"
 #include "models/toto1/cases.hpp"
 #include "models/toto1/series.hpp"
 
@@ -143,4 +146,29 @@ TEST_CASE("the length counts the patches that were decoded, and each forecast be
     CHECK(length() == 1);
     (void)both.stepwise.forecast(request.series());
     CHECK(length() == 2);
+}
+
+TEST_CASE("between forecasts the host reads length and capacity of the caches, and resets them") {
+    Forecasters both;
+    auto& forecaster = both.stepwise;
+    // Toto's `seq_len`: three patches of context; two of the three forecast patches were appended.
+    CHECK(kv_cache(forecaster, "prefix") == tg::KvCachePositions{3, 3});
+    CHECK(kv_cache(forecaster, "suffix") == tg::KvCachePositions{2, 2});
+    const Request request = waves(1, 2, patch + 1);
+    (void)forecaster.forecast(request.series(), {.horizon = patch + 1});
+    CHECK(kv_cache(forecaster, "prefix") == tg::KvCachePositions{2, 3});
+    CHECK(kv_cache(forecaster, "suffix") == tg::KvCachePositions{1, 2});
+    // A step appends behind what the cache holds: after a reset at its begin.
+    reset_kv_cache(forecaster, "suffix");
+    CHECK(kv_cache(forecaster, "suffix") == tg::KvCachePositions{0, 2});
+    const auto poison = std::vector<float>(static_cast<std::size_t>(2 * 2 * width), std::nanf(""));
+    forecaster.write_state("suffix.values", poison, 0);
+    forecaster.run<1>();
+    CHECK(kv_cache(forecaster, "suffix") == tg::KvCachePositions{1, 2});
+    const auto values = forecaster.read_state<float>("suffix.values", 0);
+    CHECK(std::count_if(values.begin(), values.end(), [](float x) { return std::isnan(x); }) == 2 * width);
+    CHECK_FALSE(std::isnan(positions(values, 2, 1, 0, 1).front()));
+    tg::test::check_error(tg::ErrorCode::invalid_argument, {"'middle'"}, [&] { (void)kv_cache(forecaster, "middle"); });
+    tg::test::check_error(tg::ErrorCode::invalid_argument, {"'prefix'", "no length of its own"},
+                          [&] { reset_kv_cache(forecaster, "prefix"); });
 }

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <totograph/core/error.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/io/csv/decimal.hpp>
+#include <totograph/io/csv/records.hpp>
+#include <totograph/io/csv/table.hpp>
+#include <totograph/serve/metrics/online_accuracy.hpp>
+
+#include "../common/format.hpp"
+#include "../common/text.hpp"
+
+// How good an earlier forecast was, now that some of what it foresaw has come (`--score-last`).
+namespace examples {
+
+namespace detail {
+
+inline double decimal_or_nan(std::string_view text) {
+    const totograph::io::Decimal decimal = totograph::io::parse_decimal(text);
+    return decimal.kind == totograph::io::DecimalKind::number ? decimal.value : std::nan("");
+}
+
+/// Where a forecast's file, as `forecast_csv` writes it, has what is scored.
+class LastForecastColumns {
+public:
+    LastForecastColumns(const std::vector<totograph::io::CsvField>& header, const std::string& name) {
+        for (std::size_t i = 0; i < header.size(); ++i) {
+            const std::string& heading = header[i].text;
+            if (heading == "median" || (heading == "mean" && !centre_)) {
+                centre_ = i;
+            }
+            constexpr std::string_view prefix = "quantile_";
+            if (heading.substr(0, prefix.size()) == prefix) {
+                consider(detail::decimal_or_nan(heading.substr(prefix.size())), i);
+            }
+        }
+        if (header.size() < 3 || header[1].text != "series" || !centre_) {
+            fail(name, "it has no columns 'series' and 'median' or 'mean'");
+        }
+        if (header[0].text == "step") {
+            fail(name, "it counts steps and has no timestamps, so that nobody can tell which rows came");
+        }
+    }
+
+    [[noreturn]] static void fail(const std::string& name, const std::string& what) {
+        throw totograph::Error(totograph::ErrorCode::invalid_file,
+                               "'" + printable(name) + "' cannot be scored: " + what +
+                                   ". Give --score-last a file that --output has written.");
+    }
+
+    [[nodiscard]] std::size_t centre() const { return *centre_; }
+    [[nodiscard]] bool has_band() const { return low_ && high_; }
+    [[nodiscard]] std::size_t low() const { return *low_; }
+    [[nodiscard]] std::size_t high() const { return *high_; }
+    /// What share of the observations should be within the band.
+    [[nodiscard]] double band() const { return high_level_ - low_level_; }
+
+private:
+    /// The outermost levels are the band.
+    void consider(double level, std::size_t column) {
+        if (level < 0.5 && (!low_ || level < low_level_)) {
+            low_ = column;
+            low_level_ = level;
+        }
+        if (level > 0.5 && (!high_ || level > high_level_)) {
+            high_ = column;
+            high_level_ = level;
+        }
+    }
+
+    std::optional<std::size_t> centre_, low_, high_;
+    double low_level_ = 0;
+    double high_level_ = 1;
+};
+
+/// The row of a table that each timestamp names.
+inline std::map<std::string, totograph::Index> rows_by_stamp(const totograph::io::Table& table) {
+    std::map<std::string, totograph::Index> rows;
+    for (std::size_t row = 0; row < table.timestamps.size(); ++row) {
+        rows.emplace(table.timestamps[row], static_cast<totograph::Index>(row));
+    }
+    return rows;
+}
+
+inline std::string score_line(const totograph::serve::AccuracyEntry& entry, std::size_t steps, double band) {
+    std::string line = printable(entry.group) + ": ";
+    if (entry.window == 0) {
+        return line + "none of " + plural(static_cast<std::int64_t>(steps), "step") + " has come yet\n";
+    }
+    line += count_text(static_cast<std::int64_t>(entry.window)) + " of " +
+            plural(static_cast<std::int64_t>(steps), "step") + " came, MAE " + short_number(entry.mae, 3) + ", RMSE " +
+            short_number(entry.rmse, 3) + ", bias " + short_number(entry.bias, 3);
+    if (entry.banded > 0) {
+        line +=
+            ", " + short_number(100 * entry.coverage, 3) + "% within the band of " + short_number(100 * band, 3) + "%";
+    }
+    return line + "\n";
+}
+
+}  // namespace detail
+
+/// A line for each series of an earlier forecast: how far it was from what the table holds now. Steps are matched by
+/// their timestamps, series by name. Throws `Error` (`invalid_file`) for a file that no forecast has written.
+/// @param text  the file that `--output` wrote
+/// @param name  what messages call it
+inline std::string score_last(std::string_view text, const std::string& name, const totograph::io::Table& table) {
+    totograph::io::CsvRecords records(text, name, ',');
+    std::vector<totograph::io::CsvField> record;
+    if (!records.next(record)) {
+        detail::LastForecastColumns::fail(name, "it is empty");
+    }
+    const std::size_t width = record.size();
+    const detail::LastForecastColumns columns(record, name);
+    const auto rows = detail::rows_by_stamp(table);
+    constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+    totograph::serve::OnlineAccuracy accuracy({.groups = all, .waiting = all, .window = all});
+    std::map<std::string, std::size_t> steps;
+    while (records.next(record)) {
+        if (record.size() == 1 && record[0].text.empty()) {
+            continue;
+        }
+        if (record.size() != width) {
+            detail::LastForecastColumns::fail(name, "its line " + std::to_string(record[0].line) + " has " +
+                                                        std::to_string(record.size()) + " fields, not " +
+                                                        std::to_string(width));
+        }
+        const auto number = [&](std::size_t column) {
+            return static_cast<float>(detail::decimal_or_nan(record[column].text));
+        };
+        const std::string& series = record[1].text;
+        const auto found = rows.find(record[0].text);
+        const totograph::Index row = found == rows.end() ? -1 : found->second;
+        ++steps[series];
+        const float centre = number(columns.centre());
+        if (columns.has_band()) {
+            const float low = number(columns.low());
+            const float high = number(columns.high());
+            accuracy.expect(series, row, {&centre, 1}, {&low, 1}, {&high, 1});
+        } else {
+            accuracy.expect(series, row, {&centre, 1});
+        }
+        for (std::size_t column = 0; row >= 0 && column < table.names.size(); ++column) {
+            if (table.names[column] == series) {
+                (void)accuracy.observe(series, row, table.columns[column][static_cast<std::size_t>(row)]);
+            }
+        }
+    }
+    std::string lines;
+    for (const totograph::serve::AccuracyEntry& entry : accuracy.read()) {
+        lines += detail::score_line(entry, steps[entry.group], columns.band());
+    }
+    return lines;
+}
+
+}  // namespace examples
