@@ -97,8 +97,14 @@ private:
             case 9: return squash(sum(layer(layer(x, 20), 2)) * y) + 0.1 * sum(layer(y, 12));
             case 10: return reshape(permute(reshape(x, {2, 2, 6}), {1, 2, 0}), {4, 6});
             case 11: return reshape(permute(x, {1, 0}), {4, 6});
-            case 12: return concatenate(slice(x, 0, 2, 2), slice(y, 0, index(3), 2), 0);
-            case 13: return concatenate(slice(x, 1, 0, 3, 2), slice(y, 1, index(4), 3), 1);
+            case 12: {
+                const Tensor rows = slice(x, 0, 2, 2);
+                return concatenate(draw(2) == 0 ? rows : squash(rows), slice(y, 0, index(3), 2), 0);
+            }
+            case 13: {
+                const Tensor columns = draw(2) == 0 ? slice(y, 1, index(4), 3) : layer(y, 3) * 0.3;
+                return concatenate(slice(x, 1, 0, 3, 2), columns, 1);
+            }
             case 14: return expand(slice(x, 0, index(4), 1), {4, 6}) - y;
             case 15: return x + slice(y, 1, index(6), 1);
             case 16: return softmax(x);

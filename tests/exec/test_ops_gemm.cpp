@@ -108,6 +108,28 @@ struct Gated {
     }
 };
 
+/// GEMMs that write parts of a concatenation: beside an input, behind an elementwise step, beside another GEMM, in rows
+/// that lie unevenly, and beside a weight that is spread over rows.
+struct SideBySide {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor x = r.state("x", {9, 7});
+        out(layer(concatenate(silu(layer(x, 20)), x, 1), 8));
+        out(layer(concatenate(exp(x), silu(layer(x, 20)), 1), 8));
+        out(layer(concatenate(layer(x, 12) * 0.5, sigmoid(layer(x, 5)), 1), 8));
+        out(concatenate(layer(x, 6) + 1.0, slice(x, 1, 0, 6), 0) * 2.0);
+        const Tensor gate = layer(x, 8);
+        out(layer(concatenate(silu(gate) * layer(x, 8), x, 1), 8));
+        const Tensor series = r.state("series", {3, 5, 10});
+        const Tensor unknown = expand(r.weight("unknown", {16}), {3, 2, 16});
+        out(layer(concatenate(silu(layer(series, 16)), unknown, 1), 8));
+        out(layer(concatenate(unknown, silu(layer(series, 16)), 1), 8));
+        const Tensor twice = silu(layer(x, 20));
+        out(layer(concatenate(twice, x, 1), 8));
+        out(twice + 1.0);
+    }
+};
+
 /// The last axis is split inside a kernel, as a rotary embedding does.
 struct Splits {
     static constexpr void record(Recorder& r) {
@@ -243,6 +265,11 @@ TEST_CASE("chains after GEMMs") {
 
 TEST_CASE("gated pairs of GEMMs") {
     check_against_eager<Gated>(gemms);
+}
+
+TEST_CASE("GEMMs side by side") {
+    check_against_eager<SideBySide>({4e-6, 1e-4});
+    check_against_eager<SideBySide>({4e-6, 1e-4}, 2);
 }
 
 TEST_CASE("a split of the last axis inside a kernel") {

@@ -86,6 +86,20 @@ inline Index reach(const Shape& shape, const Strides& strides, const Reference& 
     return last + 1;
 }
 
+/// How often each element of a buffer is written.
+inline void count_writes(const Kernel& kernel, const Reference& output, std::vector<int>& writes) {
+    const Shape& shape = kernel.iteration;
+    for (Index item = 0; item < shape.size(); ++item) {
+        Index left = item;
+        Index element = output.offset;
+        for (int axis = shape.rank - 1; axis >= 0; --axis) {
+            element += left % shape[axis] * kernel.output_strides[static_cast<std::size_t>(axis)];
+            left /= shape[axis];
+        }
+        ++writes[static_cast<std::size_t>(element)];
+    }
+}
+
 }  // namespace detail
 
 /// What must hold of every plan.
@@ -94,6 +108,8 @@ inline void check_plan(const Planned& planned) {
     struct Life {
         int first_write = -1;
         int last_use = -1;
+        bool is_read = false;
+        std::vector<int> writes{};  ///< Of a concatenation's elements, whose parts several steps may write.
     };
     std::vector<Life> lives(plan.buffers.size());
     std::vector<int> kernel_uses(plan.kernels.size(), 0);
@@ -112,6 +128,7 @@ inline void check_plan(const Planned& planned) {
                 CHECK(life.first_write >= 0);
                 CHECK(life.first_write < number);
                 life.last_use = number;
+                life.is_read = true;
             }
         };
         for (int i = 0; i < kernel.operand_count; ++i) {
@@ -131,10 +148,21 @@ inline void check_plan(const Planned& planned) {
         state_writes += step.output.space == Space::state ? 1 : 0;
         if (step.output.space == Space::arena) {
             Life& life = lives[static_cast<std::size_t>(step.output.index)];
-            CHECK(life.first_write < 0);  // each buffer has one writer
-            life.first_write = number;
+            const Node& node = graph[plan.buffers[static_cast<std::size_t>(step.output.index)].node];
+            if (node.op == Op::concatenate && kernel.kind != KernelKind::structural) {
+                life.writes.resize(static_cast<std::size_t>(node.shape.size()));
+                detail::count_writes(kernel, step.output, life.writes);
+                CHECK(!life.is_read);
+            } else {
+                CHECK(life.first_write < 0);  // each buffer has one writer
+                CHECK(step.output.offset == 0);
+            }
+            life.first_write = life.first_write < 0 ? number : life.first_write;
             life.last_use = number;
         }
+    }
+    for (const Life& life : lives) {
+        CHECK(std::all_of(life.writes.begin(), life.writes.end(), [](int writes) { return writes == 1; }));
     }
     CHECK(state_writes == count_nodes(graph, Op::store));
     for (const int uses : kernel_uses) {

@@ -77,7 +77,7 @@ Graph made_up_graph(std::uint64_t seed) {
     for (int i = 0; i < 40; ++i) {
         const Tensor x = values[draw(values.size())];
         const Tensor y = values[draw(values.size())];
-        switch (draw(13)) {
+        switch (draw(15)) {
             case 0: values.push_back(x + y); break;
             case 1: values.push_back(x * y - 1.0); break;
             case 2: values.push_back(x - mean(x * y)); break;
@@ -88,6 +88,8 @@ Graph made_up_graph(std::uint64_t seed) {
                 break;
             case 5: values.push_back(reshape(permute(reshape(x, {6, 4}), {1, 0}), {4, 6})); break;
             case 6: values.push_back(concatenate(slice(x, 0, 2, 2), slice(y, 0, 1, 2), 0)); break;
+            case 13: values.push_back(concatenate(slice(x, 0, 2, 2) * 2.0, slice(y, 0, 1, 2) + 1.0, 0)); break;
+            case 14: values.push_back(concatenate(slice(x, 1, 0, 2), slice(y, 1, 1, 4) * 3.0, 1)); break;
             case 7: values.push_back(expand(slice(x, 0, static_cast<Index>(draw(4)), 1), {4, 6}) + y); break;
             case 8: values.push_back(softmax(x)); break;
             case 9: values.push_back(expand(take(x, 0, position), {4, 6})); break;
@@ -121,6 +123,23 @@ struct Layers {
             x = silu(linear(x, r.weight("w{}", {16, 16}, i), r.weight("b{}", {16}, i)));
         }
         r.store(r.state("out", {4, 16}), x);
+    }
+};
+
+/// GEMMs of two parts side by side: of a GEMM and an input, of an elementwise step and a GEMM; and of what is read
+/// elsewhere, too.
+struct SideBySide {
+    static constexpr void record(Recorder& r) {
+        const Tensor x = r.state("x", {4, 16});
+        const auto layer = [&](Tensor in, Index columns, int number) {
+            return linear(in, r.weight("w{}", {columns, in.extent(-1)}, number));
+        };
+        r.store(r.state("out", {4, 8}, DType::f32, 0), layer(concatenate(silu(layer(x, 32, 0)), x, 1), 8, 1));
+        r.store(r.state("out", {4, 8}, DType::f32, 1),
+                layer(concatenate(softmax(x) * 2.0, silu(layer(x, 32, 2)), 1), 8, 3));
+        const Tensor twice = silu(layer(x, 32, 4));
+        r.store(r.state("out", {4, 8}, DType::f32, 2), layer(concatenate(twice, x, 1), 8, 5));
+        r.store(r.state("out", {4, 32}, DType::f32, 3), twice * 2.0);
     }
 };
 
@@ -197,4 +216,18 @@ TEST_CASE("different weights have different identities, and equal ones equal ide
     }
     CHECK(packed > 20);
     CHECK(shared == packed);  // all matrices; small tables differ
+}
+
+TEST_CASE("parts of a concatenation are written in place") {
+    const Planned planned = plan_of<SideBySide>();
+    check_plan(planned);
+    int concatenations = 0;
+    for (const Step& step : planned.plan.steps) {
+        const Kernel& kernel = kernel_of(planned, step);
+        concatenations += kernel.kind == KernelKind::structural && kernel.op == Op::concatenate ? 1 : 0;
+    }
+    CHECK(concatenations == 1);  // of what another step reads as well
+    CHECK(count_steps(planned, KernelKind::gemm) == 6);
+    // A copy of the input, the product of the softmax, and what reads the third GEMM twice.
+    CHECK(count_steps(planned, KernelKind::pointwise) == 3);
 }

@@ -10,6 +10,7 @@
 #include <totograph/graph/op.hpp>
 #include <totograph/graph/passes/find_bounds.hpp>
 #include <totograph/graph/passes/fuse.hpp>
+#include <totograph/graph/passes/fused_concatenates.hpp>
 #include <totograph/graph/passes/fused_stores.hpp>
 #include <totograph/graph/passes/location.hpp>
 #include <totograph/graph/passes/rewrite.hpp>
@@ -17,6 +18,7 @@
 #include <totograph/graph/plan/collapse.hpp>
 #include <totograph/graph/plan/place_buffers.hpp>
 #include <totograph/graph/plan/references.hpp>
+#include <totograph/graph/plan/step_list.hpp>
 #include <totograph/graph/plan/tables.hpp>
 
 namespace totograph {
@@ -34,7 +36,9 @@ public:
           fusion_(Fuser(graph, weight_expression_, locations_, stores_, passes.fuse_elementwise).run()),
           fused_stores_(graph, fusion_, locations_, stores_),
           bounds_(find_bounds(graph)),
-          references_(graph, weight_expression_, locations_, plan_) {}
+          parts_(graph, fusion_, weight_expression_),
+          references_(graph, weight_expression_, locations_, plan_),
+          step_list_(graph, weight_expression_, locations_, parts_, references_, plan_) {}
 
     Planner(const Planner&) = delete;
     Planner& operator=(const Planner&) = delete;
@@ -53,7 +57,11 @@ public:
                 emit_group(fusion_.groups[static_cast<std::size_t>(group_at[place])]);
             } else if (!weight_expression_[place] && graph_[id].op != Op::state && !locations_[place].is_view &&
                        fusion_.group_of[place] < 0 && !fused_stores_.is_fused(id)) {
-                emit_structural(id);
+                if (parts_.has_parts(id)) {
+                    step_list_.add_parts(id, id);
+                } else {
+                    emit_structural(id);
+                }
             }
         }
         plan_.arena_bytes = place_buffers(plan_.buffers, plan_.steps, plan_.kernels);
@@ -150,6 +158,10 @@ private:
     }
 
     constexpr void emit_group(const Group& group) {
+        const int whole = parts_.whole_of(group.root);
+        if (whole >= 0) {
+            step_list_.add_parts(whole, group.root);
+        }
         Kernel kernel;
         Step step;
         step.node = group.root;
@@ -173,7 +185,12 @@ private:
             kernel.output_strides = broadcast_strides(group.shape, contiguous_strides(group.shape), kernel.iteration);
         }
         const int store = fused_stores_.store_of(group.root);
-        step.output = store < 0 ? references_.new_buffer(group.root) : store_output(kernel, graph_[store], group);
+        step.output = store >= 0   ? store_output(kernel, graph_[store], group)
+                      : whole >= 0 ? step_list_.part_output(whole, group.root)
+                                   : references_.new_buffer(group.root);
+        if (whole >= 0) {
+            kernel.output_strides = contiguous_strides(graph_[whole].shape);
+        }
         if (kernel.kind == KernelKind::reduction) {
             kernel.output_strides[static_cast<std::size_t>(kernel.iteration.rank - 1)] = 0;
         }
@@ -182,7 +199,7 @@ private:
             kernel.bounds = bounds_of(kernel, group.root);
         }
         collapse(kernel);
-        emit(kernel, step);
+        step_list_.add(kernel, step);
     }
 
     /// A view that needs elements of its own.
@@ -295,7 +312,7 @@ private:
         const int first = node.op == Op::store ? 1 : 0;
         const bool overlaps =
             node.op == Op::store && locations_[static_cast<std::size_t>(node.inputs[1])].base == node.inputs[0];
-        const Reference copied = overlaps ? emit_copy(node.inputs[1], id) : Reference{};
+        const Reference copied = overlaps ? step_list_.add_copy(node.inputs[1], id) : Reference{};
         for (int i = first; i < node.input_count; ++i) {
             const int input = node.inputs[static_cast<std::size_t>(i)];
             const bool is_copied = overlaps && i == 1;
@@ -322,49 +339,13 @@ private:
             step.output = references_.new_buffer(id);
         }
         kernel.bounds = bounds_of(kernel, id);
-        emit(kernel, step);
+        step_list_.add(kernel, step);
     }
 
     constexpr LoopBounds bounds_of(const Kernel& kernel, int id) const {
         return bounds_.empty() ? LoopBounds{}
                                : loop_bounds(kernel.iteration, kernel.row_rank, graph_[id].shape,
                                              bounds_[static_cast<std::size_t>(id)]);
-    }
-
-    /// Copies a view of a state that a store is about to change, into a buffer of the store's.
-    constexpr Reference emit_copy(int view, int store) {
-        Kernel kernel;
-        Step step;
-        step.node = view;
-        kernel.kind = KernelKind::pointwise;
-        kernel.dtype = graph_[view].dtype;
-        kernel.iteration = graph_[view].shape;
-        kernel.row_rank = kernel.iteration.rank;
-        kernel.output_strides = contiguous_strides(kernel.iteration);
-        kernel.operand_count = 1;
-        kernel.operands[0].dtype = kernel.dtype;
-        kernel.operands[0].strides = locations_[static_cast<std::size_t>(view)].strides;
-        kernel.chain.given = 1;
-        step.operands[0] = references_.to(view);
-        step.output = references_.new_buffer(store);
-        collapse(kernel);
-        emit(kernel, step);
-        plan_.buffers.back().last_step = static_cast<int>(plan_.steps.size());
-        return step.output;
-    }
-
-    constexpr void emit(const Kernel& kernel, Step& step) {
-        step.kernel = -1;
-        for (std::size_t i = 0; i < plan_.kernels.size() && step.kernel < 0; ++i) {
-            if (plan_.kernels[i] == kernel) {
-                step.kernel = static_cast<int>(i);
-            }
-        }
-        if (step.kernel < 0) {
-            step.kernel = static_cast<int>(plan_.kernels.size());
-            plan_.kernels.push_back(kernel);
-        }
-        plan_.steps.push_back(step);
     }
 
     const Graph& graph_;
@@ -375,8 +356,10 @@ private:
     Fusion fusion_;
     FusedStores fused_stores_;
     List<AxisBounds> bounds_;  ///< By node, if there are any.
+    FusedConcatenates parts_;
     Plan plan_;
     References references_;
+    StepList step_list_;
 };
 
 }  // namespace detail

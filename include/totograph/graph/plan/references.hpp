@@ -114,6 +114,17 @@ public:
         return reference;
     }
 
+    /// The intermediate for the value of a node, which several steps write: new for the first of them.
+    constexpr Reference buffer(int id) {
+        if (buffer_of_[static_cast<std::size_t>(id)] < 0) {
+            return new_buffer(id);
+        }
+        Reference reference;
+        reference.space = Space::arena;
+        reference.index = buffer_of_[static_cast<std::size_t>(id)];
+        return reference;
+    }
+
 private:
     const Graph& graph_;
     const List<char>& weight_expression_;

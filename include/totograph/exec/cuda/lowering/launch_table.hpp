@@ -129,8 +129,7 @@ private:
             const bool is_copied = kernel.kind == KernelKind::structural && kernel.op == Op::concatenate;
             const bool can_round = (kernel.kind == KernelKind::pointwise || is_copied) && kernel.dtype == DType::f32 &&
                                    is_alone_at_output<Program>(launch, index);
-            refused[buffer] = refused[buffer] || !(attends || is_epilogue || can_round) || step.output.offset != 0 ||
-                              step.output.position >= 0;
+            refused[buffer] = refused[buffer] || !(attends || is_epilogue || can_round) || step.output.position >= 0;
         }
     }
 

@@ -75,10 +75,11 @@ constexpr bool begins_with_norm(int step, int steps, bool streams) {
     return absorbs;
 }
 
-/// The end of the steps from `step` on that can be cut into rows, before the next GEMM.
+/// The end of the steps from `step` on that can be cut into rows, before the next GEMM; no more than one launch has.
 template <class Program>
 constexpr int end_of_row_steps(int step, int steps, bool streams) {
-    while (step < steps && row_axes(kernel_of<Program>(step)) > 0 && !begins_with_norm<Program>(step, steps, streams)) {
+    const int most = std::min(steps, step + segment_steps);
+    while (step < most && row_axes(kernel_of<Program>(step)) > 0 && !begins_with_norm<Program>(step, steps, streams)) {
         ++step;
     }
     return step;

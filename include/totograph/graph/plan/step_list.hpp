@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include <totograph/core/list.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/graph/graph.hpp>
+#include <totograph/graph/kernel.hpp>
+#include <totograph/graph/passes/fused_concatenates.hpp>
+#include <totograph/graph/passes/location.hpp>
+#include <totograph/graph/plan/collapse.hpp>
+#include <totograph/graph/plan/references.hpp>
+#include <totograph/graph/plan/tables.hpp>
+
+namespace totograph::detail {
+
+/// Adds steps to a plan, those that copy elements among them.
+class StepList {
+public:
+    constexpr StepList(const Graph& graph, const List<char>& weight_expression, const List<Location>& locations,
+                       const FusedConcatenates& parts, References& references, Plan& plan)
+        : graph_(graph),
+          weight_expression_(weight_expression),
+          locations_(locations),
+          parts_(parts),
+          references_(references),
+          plan_(plan),
+          is_copied_(graph.nodes.size(), 0) {}
+
+    /// A step by a kernel, which is new or found again.
+    constexpr void add(const Kernel& kernel, Step& step) {
+        step.kernel = -1;
+        for (std::size_t i = 0; i < plan_.kernels.size() && step.kernel < 0; ++i) {
+            if (plan_.kernels[i] == kernel) {
+                step.kernel = static_cast<int>(i);
+            }
+        }
+        if (step.kernel < 0) {
+            step.kernel = static_cast<int>(plan_.kernels.size());
+            plan_.kernels.push_back(kernel);
+        }
+        plan_.steps.push_back(step);
+    }
+
+    /// Copies a view of a state that a store is about to change, into a buffer of the store's.
+    constexpr Reference add_copy(int view, int store) {
+        Step step = copy_of(view);
+        step.output = references_.new_buffer(store);
+        add(kernel_of_copy(view, contiguous_strides(graph_[view].shape)), step);
+        plan_.buffers.back().last_step = static_cast<int>(plan_.steps.size());
+        return step.output;
+    }
+
+    /// Where a part of a concatenation is written: where the whole lies, with the strides of that.
+    constexpr Reference part_output(int whole, int part) {
+        Reference output = references_.buffer(whole);
+        output.offset = parts_.begin_of(whole, graph_[whole].inputs[0] == part ? 0 : 1);
+        return output;
+    }
+
+    /// Copies what no group writes of a concatenation: all of it that was made before a node. A copy before a GEMM can
+    /// run together with other small steps.
+    constexpr void add_parts(int whole, int before) {
+        for (int i = 0; i < graph_[whole].input_count; ++i) {
+            const int part = graph_[whole].inputs[static_cast<std::size_t>(i)];
+            char& is_copied = is_copied_[static_cast<std::size_t>(part)];
+            if (parts_.whole_of(part) != whole && is_copied == 0 && is_made(part, whole, before)) {
+                Step step = copy_of(part);
+                step.output = part_output(whole, part);
+                add(kernel_of_copy(part, contiguous_strides(graph_[whole].shape)), step);
+                is_copied = 1;
+            }
+        }
+        for (int i = 0; before == whole && i < graph_[whole].input_count; ++i) {
+            is_copied_[static_cast<std::size_t>(graph_[whole].inputs[static_cast<std::size_t>(i)])] = 0;
+        }
+    }
+
+private:
+    /// Whether a part has its value before a node, for good.
+    [[nodiscard]] constexpr bool is_made(int part, int whole, int before) const {
+        const auto place = static_cast<std::size_t>(part);
+        if (before == whole || weight_expression_[place]) {
+            return true;
+        }
+        const Location& location = locations_[place];
+        return location.base < before && location.position < 0 && graph_[location.base].op != Op::state;
+    }
+
+    constexpr Step copy_of(int id) {
+        Step step;
+        step.node = id;
+        step.operands[0] = references_.to(id);
+        return step;
+    }
+    [[nodiscard]] constexpr Kernel kernel_of_copy(int id, const Strides& output_strides) const {
+        Kernel kernel;
+        kernel.kind = KernelKind::pointwise;
+        kernel.dtype = graph_[id].dtype;
+        kernel.iteration = graph_[id].shape;
+        kernel.row_rank = kernel.iteration.rank;
+        kernel.output_strides = output_strides;
+        kernel.operand_count = 1;
+        kernel.operands[0].dtype = kernel.dtype;
+        kernel.operands[0].strides = locations_[static_cast<std::size_t>(id)].strides;
+        kernel.chain.given = 1;
+        collapse(kernel);
+        return kernel;
+    }
+
+    const Graph& graph_;
+    const List<char>& weight_expression_;
+    const List<Location>& locations_;
+    const FusedConcatenates& parts_;
+    References& references_;
+    Plan& plan_;
+    List<char> is_copied_;  ///< Parts of concatenations, until their whole is there.
+};
+
+}  // namespace totograph::detail
