@@ -45,12 +45,24 @@ struct Instruction {
 
 /// A straight-line elementwise program. Its values are numbered: first what it is given (accumulators, then operands),
 /// then the result of each instruction. The last value is the result.
-struct Chain {
+/// @tparam room  for instructions
+template <int room>
+struct BasicChain {
     int given = 0;
     int count = 0;
-    std::array<Instruction, max_instructions> instructions{};
+    std::array<Instruction, room> instructions{};
 
-    friend constexpr bool operator==(const Chain& a, const Chain& b) {
+    /// The same with other room, which is enough.
+    template <int to_room>
+    [[nodiscard]] constexpr BasicChain<to_room> with_room() const {
+        BasicChain<to_room> to{given, count, {}};
+        for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+            to.instructions[i] = instructions[i];
+        }
+        return to;
+    }
+
+    friend constexpr bool operator==(const BasicChain& a, const BasicChain& b) {
         if (a.given != b.given || a.count != b.count) {
             return false;
         }
@@ -63,6 +75,8 @@ struct Chain {
     }
 };
 
+using Chain = BasicChain<max_instructions>;
+
 enum class KernelKind : std::uint8_t {
     pointwise,   ///< A chain over the iteration shape.
     reduction,   ///< A chain, reduced over the last axis, then a chain over what is left.
@@ -71,7 +85,9 @@ enum class KernelKind : std::uint8_t {
 };
 
 /// What a step computes, without the places of its operands.
-struct Kernel {
+/// @tparam operand_room   for operands; `prologue_room` and `chain_room` for instructions
+template <int operand_room, int prologue_room, int chain_room>
+struct BasicKernel {
     KernelKind kind = KernelKind::structural;
     Op op = Op::add;  ///< `sum` or `mean` of a reduction, the op of a structural kernel.
     DType dtype = DType::f32;
@@ -80,12 +96,12 @@ struct Kernel {
     Strides output_strides{};
     int operand_count = 0;
     int prologue_operands = 0;  ///< The first so many operands belong to the prologue.
-    std::array<Operand, max_operands> operands{};
-    Chain prologue;          ///< Of a reduction: per element, before reducing.
-    Chain chain;             ///< Per element of the result.
-    int accumulators = 0;    ///< How many values of `chain` come from GEMMs or from the reduction.
-    Index k = 0;             ///< Of a GEMM: that each of its accumulators adds up.
-    Index input_stride = 0;  ///< Of a GEMM: elements from one row of its input to the next.
+    std::array<Operand, operand_room> operands{};
+    BasicChain<prologue_room> prologue;  ///< Of a reduction: per element, before reducing.
+    BasicChain<chain_room> chain;        ///< Per element of the result.
+    int accumulators = 0;                ///< How many values of `chain` come from GEMMs or from the reduction.
+    Index k = 0;                         ///< Of a GEMM: that each of its accumulators adds up.
+    Index input_stride = 0;              ///< Of a GEMM: elements from one row of its input to the next.
     /// Those of the node; of a `store` at a position, also at place 2: the largest position that it fits at.
     std::array<Index, max_rank> attributes{};
     AttentionDescription attention;  ///< That of the node.
@@ -102,7 +118,33 @@ struct Kernel {
     }
     [[nodiscard]] constexpr Index columns() const { return iteration.size() / rows(); }
 
-    friend constexpr bool operator==(const Kernel& a, const Kernel& b) {
+    /// The same with other room, which is enough.
+    template <int operands_to, int prologue_to, int chain_to>
+    [[nodiscard]] constexpr BasicKernel<operands_to, prologue_to, chain_to> with_room() const {
+        BasicKernel<operands_to, prologue_to, chain_to> to;
+        to.kind = kind;
+        to.op = op;
+        to.dtype = dtype;
+        to.iteration = iteration;
+        to.row_rank = row_rank;
+        to.output_strides = output_strides;
+        to.operand_count = operand_count;
+        to.prologue_operands = prologue_operands;
+        for (std::size_t i = 0; i < static_cast<std::size_t>(operand_count); ++i) {
+            to.operands[i] = operands[i];
+        }
+        to.prologue = prologue.template with_room<prologue_to>();
+        to.chain = chain.template with_room<chain_to>();
+        to.accumulators = accumulators;
+        to.k = k;
+        to.input_stride = input_stride;
+        to.attributes = attributes;
+        to.attention = attention;
+        to.custom = custom;
+        return to;
+    }
+
+    friend constexpr bool operator==(const BasicKernel& a, const BasicKernel& b) {
         if (a.kind != b.kind || a.op != b.op || a.dtype != b.dtype || !(a.iteration == b.iteration) ||
             a.row_rank != b.row_rank || a.output_strides != b.output_strides || a.operand_count != b.operand_count ||
             a.prologue_operands != b.prologue_operands || a.accumulators != b.accumulators || a.k != b.k ||
@@ -119,6 +161,9 @@ struct Kernel {
         return true;
     }
 };
+
+/// A kernel of a plan, with room for any.
+using Kernel = BasicKernel<max_operands, max_instructions, max_instructions>;
 
 /// Whether a step is work enough to be launched alone: it does not join the steps before it and after it.
 constexpr bool stands_alone(const Kernel& kernel) {

@@ -293,11 +293,17 @@ private:
                 return launch_cluster<which, entry>(turn);
             }
         }
-        for_each_gemm<which>(At::launch, turn.loops, [&](const GemmShape& shape, const GemmPointers& pointers) {
+        launch_cublaslt<which>(At::launch, turn);
+        launch_epilogue<which, entry>(turn, std::integer_sequence<int, i...>());
+    }
+
+    /// Launches GEMMs of cuBLASLt, without what follows them. Compiled once for all launches of a program.
+    template <std::size_t which>
+    void launch_cublaslt(const Launch& launch, const Turn& turn) const {
+        for_each_gemm<which>(launch, turn.loops, [&](const GemmShape& shape, const GemmPointers& pointers) {
             gemms_.find(shape)->launch(pointers.input, pointers.weight, pointers.output, pointers.residual,
                                        pointers.bias, memory_.cublaslt_workspace(), turn.stream);
         });
-        launch_epilogue<which, entry>(turn, std::integer_sequence<int, i...>());
     }
 
     /// Launches a GEMM with the norm of the launch after it.

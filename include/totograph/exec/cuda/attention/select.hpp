@@ -68,7 +68,8 @@ constexpr bool fits_block(Index head_dim) {
 }
 
 /// Keys that one query of an attention may attend to.
-constexpr Index keys_of(const Kernel& kernel) {
+template <class AnyKernel>
+constexpr Index keys_of(const AnyKernel& kernel) {
     const AttentionDescription& attention = kernel.attention;
     if (attention.axis == AttentionAxis::variates) {
         return kernel.iteration[2];
@@ -88,7 +89,8 @@ constexpr bool has_queries_at_positions(const AttentionDescription& attention, I
 
 /// Whether tiles know the pattern of an attention: queries at positions, a step of decoding whose samples share a
 /// prefix, or variates that see their group.
-constexpr bool has_tile_pattern(const Kernel& kernel) {
+template <class AnyKernel>
+constexpr bool has_tile_pattern(const AnyKernel& kernel) {
     const AttentionDescription& attention = kernel.attention;
     return has_queries_at_positions(attention, kernel.iteration[3]) ||
            (attention.is_decode(kernel.iteration[3]) && kernel.operands[1].shape[1] == 1) ||
@@ -97,7 +99,8 @@ constexpr bool has_tile_pattern(const Kernel& kernel) {
 
 /// Shared memory of a block of tiles, at most: keys and values, and one position of a suffix that each query has for
 /// itself, which may be stored as f32.
-constexpr std::size_t tile_bytes_of(const Kernel& kernel, Precision precision) {
+template <class AnyKernel>
+constexpr std::size_t tile_bytes_of(const AnyKernel& kernel, Precision precision) {
     using Limits = AttentionLimits;
     const AttentionDescription& attention = kernel.attention;
     const Index element = precision == Precision::bf16 ? 2 : 4;
@@ -110,7 +113,8 @@ constexpr std::size_t tile_bytes_of(const Kernel& kernel, Precision precision) {
 /// The kernel that computes a step. A program is compiled for one answer: it asks for `least_device`, and all known
 /// devices give the same.
 /// @param is_aligned  rows of all that it touches begin at multiples of 16 bytes
-constexpr AttentionKernel select_attention(const Kernel& kernel, bool is_aligned, Precision precision,
+template <class AnyKernel>
+constexpr AttentionKernel select_attention(const AnyKernel& kernel, bool is_aligned, Precision precision,
                                            const DeviceTraits& device) {
     using Limits = AttentionLimits;
     if (kernel.kind != KernelKind::structural || kernel.op != Op::attention) {

@@ -83,10 +83,11 @@ struct GemmGroup {
 };
 
 /// The epilogue of a GEMM of a plan.
-constexpr GemmEpilogue epilogue_of(const Kernel& kernel, bool stores_bf16) {
+template <class AnyKernel>
+constexpr GemmEpilogue epilogue_of(const AnyKernel& kernel, bool stores_bf16) {
     constexpr int most_operands = 6;
     constexpr int most_instructions = 16;
-    const Chain& chain = kernel.chain;
+    const auto& chain = kernel.chain;
     const unsigned repeated = operands_that_repeat(kernel, 0, kernel.row_rank) |
                               operands_that_repeat(kernel, kernel.row_rank, kernel.iteration.rank);
     GemmEpilogue result;
@@ -102,7 +103,8 @@ constexpr GemmEpilogue epilogue_of(const Kernel& kernel, bool stores_bf16) {
 }
 
 /// A GEMM of a plan.
-constexpr GemmMember member_of(const Kernel& kernel, bool stores_bf16) {
+template <class AnyKernel>
+constexpr GemmMember member_of(const AnyKernel& kernel, bool stores_bf16) {
     constexpr Index least_packed = 65536;  // smaller results take all threads of the device an element or two each
     bool has_f64 = kernel.dtype == DType::f64;
     for (int i = 0; i < kernel.operand_count; ++i) {

@@ -54,7 +54,7 @@ constexpr DType value_dtype() {
     if constexpr (index < accumulators) {
         return Source::accumulator_dtype;
     } else if constexpr (index < given) {
-        return Source::kernel.operands[static_cast<std::size_t>(Source::first_operand) + index - accumulators].dtype;
+        return Source::operands[static_cast<std::size_t>(Source::first_operand) + index - accumulators].dtype;
     } else {
         return Source::chain.instructions[index - given].dtype;
     }
@@ -81,7 +81,8 @@ __device__ __forceinline__ To convert(From value) {
 
 /// Whether what an instruction of a chain makes goes into the result by multiplications alone. (A sum could cancel all
 /// but its error, and a function magnify it.)
-constexpr bool is_factor(const Chain& chain, std::size_t instruction) {
+template <int room>
+constexpr bool is_factor(const BasicChain<room>& chain, std::size_t instruction) {
     std::array<bool, max_instructions> derives{};
     derives[instruction] = true;
     for (std::size_t i = instruction + 1; i < static_cast<std::size_t>(chain.count); ++i) {

@@ -21,8 +21,8 @@ namespace totograph::cuda {
 template <class K>
 struct Epilogue {
     using Operations = typename K::Operations;
-    static constexpr Kernel kernel = K::kernel;
-    static constexpr Chain chain = K::kernel.chain;
+    static constexpr auto operands = K::kernel.operands;
+    static constexpr auto chain = K::kernel.chain;
     static constexpr int accumulators = K::kernel.accumulators;
     static constexpr int first_operand = K::kernel.prologue_operands;
     static constexpr bool stores_bf16 = K::stores_bf16;
@@ -39,8 +39,8 @@ struct Epilogue {
 template <class K>
 struct Prologue {
     using Operations = typename K::Operations;
-    static constexpr Kernel kernel = K::kernel;
-    static constexpr Chain chain = K::kernel.prologue;
+    static constexpr auto operands = K::kernel.operands;
+    static constexpr auto chain = K::kernel.prologue;
     static constexpr int accumulators = 0;
     static constexpr int first_operand = 0;
     static constexpr bool stores_bf16 = false;
@@ -54,7 +54,7 @@ inline constexpr std::size_t operand_count = static_cast<std::size_t>(Source::ch
 
 template <class Source>
 constexpr Operand operand_of(std::size_t which) {
-    return Source::kernel.operands[static_cast<std::size_t>(Source::first_operand) + which];
+    return Source::operands[static_cast<std::size_t>(Source::first_operand) + which];
 }
 
 /// Calls `use` with the number of each operand that a chain reads and whose bit is set in `which`, as a constant.

@@ -35,6 +35,24 @@ struct DeviceTables {
         return result;
     }();
 
+    /// The room that each kernel needs.
+    struct Size {
+        int operands = 0;
+        int prologue = 0;
+        int chain = 0;
+    };
+    static constexpr auto sizes = [] {
+        std::array<Size, kernels> result{};
+        for (std::size_t i = 0; i < kernels; ++i) {
+            const Kernel& kernel = ProgramType::kernels[i];
+            // Code of structural ops asks about operands that it may lack.
+            const bool is_structural = kernel.kind == KernelKind::structural;
+            result[i] = {is_structural ? max_operands : std::max(1, kernel.operand_count),
+                         std::max(1, kernel.prologue.count), std::max(1, kernel.chain.count)};
+        }
+        return result;
+    }();
+
     /// Kernels that lie in one small table.
     static constexpr std::size_t chunk = 8;
     /// The kernels from number `begin` on.
@@ -73,13 +91,15 @@ constexpr bool has_flag(KernelStorage storage, KernelStorage flag) {
 }
 
 /// A kernel of a program as a type. The value is a copy: device code may read a constant, but not through a reference
-/// to host memory.
+/// to host memory. It has no room to spare, for nvcc copies the whole of it wherever a constant expression reads a
+/// part.
 template <class ProgramType, std::size_t index, KernelStorage storage>
 struct KernelOf {
     using Tables = DeviceTables<ProgramType>;
     using Operations = typename ProgramType::Operations;
-    static constexpr Kernel kernel =
-        Tables::template kernels_from<index - index % Tables::chunk>[index % Tables::chunk];
+    static constexpr typename Tables::Size size = Tables::sizes[index];
+    static constexpr auto kernel = Tables::template kernels_from<index - index % Tables::chunk>[index % Tables::chunk]
+                                       .template with_room<size.operands, size.prologue, size.chain>();
     static constexpr bool stores_bf16 = has_flag(storage, KernelStorage::bf16_output);
     static constexpr bool is_aligned = has_flag(storage, KernelStorage::aligned_rows);
     static constexpr bool prefix_is_early = has_flag(storage, KernelStorage::early_prefix);

@@ -10,12 +10,13 @@
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
 
-// What kernels of a plan are like. Nothing here needs CUDA.
+// What kernels of a plan are like, `AnyKernel` is a `BasicKernel`. Nothing here needs CUDA.
 
 namespace totograph::cuda {
 
 /// Whether a chain needs neighbouring pairs.
-constexpr bool rotates_pairs(const Chain& chain) {
+template <int room>
+constexpr bool rotates_pairs(const BasicChain<room>& chain) {
     for (std::size_t i = 0; i < static_cast<std::size_t>(chain.count); ++i) {
         if (chain.instructions[i].op == Op::rotate_pairs) {
             return true;
@@ -25,7 +26,8 @@ constexpr bool rotates_pairs(const Chain& chain) {
 }
 
 /// A bit for each operand of a kernel's chain that is the same along all axes from `first` to before `end`.
-constexpr unsigned operands_that_repeat(const Kernel& kernel, int first, int end) {
+template <class AnyKernel>
+constexpr unsigned operands_that_repeat(const AnyKernel& kernel, int first, int end) {
     unsigned bits = 0;
     for (int i = 0; i < kernel.operand_count; ++i) {
         bool is_same = true;
@@ -40,7 +42,8 @@ constexpr unsigned operands_that_repeat(const Kernel& kernel, int first, int end
 }
 
 /// Whether everything that a kernel touches is near enough for offsets of 32 bits.
-constexpr bool fits_in_32_bits(const Kernel& kernel) {
+template <class AnyKernel>
+constexpr bool fits_in_32_bits(const AnyKernel& kernel) {
     const auto reach = [](const Shape& shape, const Strides& strides) {
         Index total = 1;
         for (int axis = 0; axis < shape.rank; ++axis) {

@@ -33,6 +33,17 @@ public:
     template <class... Parameters, class... Arguments>
     void launch(void (*kernel)(Parameters...), const Spread& spread, cudaStream_t stream,
                 Arguments&&... arguments) const {
+        // As the kernel takes them.
+        const auto launch_with = [&](const Parameters&... parameters) {
+            const void* pointers[] = {&parameters...};
+            launch_function(reinterpret_cast<const void*>(kernel), spread, stream, const_cast<void**>(pointers));
+        };
+        launch_with(std::forward<Arguments>(arguments)...);
+    }
+
+private:
+    /// No template: what is the same for all kernels is compiled once.
+    void launch_function(const void* kernel, const Spread& spread, cudaStream_t stream, void** arguments) const {
         if (spread.shared_bytes > most_local_bytes) {  // more than a kernel gets unasked
             check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                        static_cast<int>(spread.shared_bytes)),
@@ -57,10 +68,9 @@ public:
         }
         config.attrs = attributes;
         config.numAttrs = count;
-        check(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...), "launching a kernel");
+        check(cudaLaunchKernelExC(&config, kernel, arguments), "launching a kernel");
     }
 
-private:
     bool has_clusters_;
     bool overlaps_;
 };
