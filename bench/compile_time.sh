@@ -10,16 +10,20 @@
 #   two_buckets   the same with another bucket
 #   layers_24, layers_48
 #                 one bucket of a model of so many layers, all but the last alike (as those of Toto 2.0 are)
+#   toto2_4m, toto2_22m, toto2_313m, toto2_1b, toto2_2_5b
+#                 one bucket of a published Toto 2.0, as wide and long as that of `bucket`
 #   architecture  one bucket for one more architecture (nvcc)
 #   library       the file of the library totograph::compiled, once a project
 #
 # Each case is compiled in two ways, in turns: `header-only`, and `library`, as it is when a program
-# links totograph::compiled. "more" is the time over that of the case that it adds to: of `bucket` over `headers`, of the
-# others over `bucket`. --base compiles with the headers of another tree as well, in turns (`base`, header-only).
+# links totograph::compiled. "more" is the time over that of the case that it adds to: of `bucket` and of Toto 2.0's over
+# `headers`, of the others over `bucket`. --base compiles with the headers of another tree as well, in turns (`base`,
+# header-only).
 # --rounds takes the least of so many. --dry-run prints the commands. FLAGS has more flags, ARCHITECTURES those of nvcc
 # (by default "90a 80").
 set -euo pipefail
-cases=(library headers bucket two_buckets layers_24 layers_48 architecture)
+published=(toto2_4m toto2_22m toto2_313m toto2_1b toto2_2_5b)
+cases=(library headers bucket two_buckets layers_24 layers_48 "${published[@]}" architecture)
 read -ra architectures <<<"${ARCHITECTURES:-90a 80}"
 read -ra flags <<<"${FLAGS:-}"
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -33,7 +37,7 @@ while (($#)); do
         --base) tree_of[base]=$(cd "${2:?--base needs a folder}" && pwd) && ways=(base header-only library) && shift 2 ;;
         --rounds) rounds=${2:?--rounds needs a number} && shift 2 ;;
         --dry-run) dry_run=yes && shift ;;
-        --help | -h) sed -n '3,23s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit ;;
+        --help | -h) sed -n '3,27s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit ;;
         -*) echo "compile_time.sh: the option '$1' is unknown; --help lists them." >&2 && exit 2 ;;
         *) chosen+=("$1") && shift ;;
     esac
@@ -62,9 +66,15 @@ cat >"$scratch/case.cpp" <<'CPP'
 int main() {}
 #else
 namespace tg = totograph;
+#ifdef PUBLISHED
+using Model = tg::toto2::PUBLISHED;
+constexpr tg::Index samples = 0;
+#else
 struct Model {
     static constexpr tg::toto1::Toto1Config config{.num_layers = LAYERS, .spacewise_every_n_layers = LAYERS};
 };
+constexpr tg::Index samples = 256;
+#endif
 template <tg::Bucket bucket>
 std::vector<float> median(const tg::ModelWeights<Model>& weights, const tg::Series& series) {
 #ifdef __CUDACC__
@@ -74,10 +84,10 @@ std::vector<float> median(const tg::ModelWeights<Model>& weights, const tg::Seri
 #endif
     return forecaster.forecast(series).median();
 }
-template std::vector<float> median<tg::Bucket{.variates = 7, .context = 4096, .horizon = 336, .samples = 256}>(
+template std::vector<float> median<tg::Bucket{.variates = 7, .context = 4096, .horizon = 336, .samples = samples}>(
     const tg::ModelWeights<Model>&, const tg::Series&);
 #if BUCKETS == 2
-template std::vector<float> median<tg::Bucket{.variates = 8, .context = 2048, .horizon = 96, .samples = 128}>(
+template std::vector<float> median<tg::Bucket{.variates = 8, .context = 2048, .horizon = 96, .samples = samples / 2}>(
     const tg::ModelWeights<Model>&, const tg::Series&);
 #endif
 #endif
@@ -122,6 +132,7 @@ command_of() {
             ;;
     esac
     if [[ $way == library ]]; then command+=(-DTOTOGRAPH_SEPARATE_COMPILATION); fi
+    if [[ $case == toto2_* ]]; then command+=("-DPUBLISHED=$case"); fi
     command+=("${flags[@]}" -c "$file" -o "$scratch/case.o")
 }
 
@@ -156,7 +167,7 @@ for item in "${chosen[@]}"; do
         done
         if [[ -n $dry_run ]]; then continue; fi
         before=bucket
-        if [[ $case == bucket ]]; then before=headers; fi
+        if [[ $case == bucket || $case == toto2_* ]]; then before=headers; fi
         for way in "${ways[@]}"; do
             if [[ -z ${memory[$way]:-} ]]; then continue; fi
             awk -v compiler="$compiler" -v case="$case" -v way="$way" -v seconds="${least[$way $compiler $case]}" \
