@@ -89,14 +89,15 @@ CheckpointModel model_of_package(const fs::path& checkpoint, const fs::path& pla
                                                                       : place);
     totograph::serve::BackendRegistry registry;
     package.add_backend(registry, checkpoint);
-    auto backend = registry.get("cpu");
+    auto backend = registry.all().front();
     const totograph::Bucket largest = backend->buckets().back();
+    const std::span<const double> levels = backend->plan(largest).levels;  // which the backend keeps
     const auto& models = package.header().models;
     return {.title = (models.size() == 1 ? models.front().name : "a model") + " of the package " +
                      package_line(package.header()),
             .most = sizes_of(largest),
             .variates_at_once = largest.variates,
-            .levels = backend->plan(largest).levels,
+            .levels = levels,
             .packaged = std::move(backend)};
 #else
     (void)checkpoint;

@@ -79,7 +79,7 @@ inline std::filesystem::path checkpoint_or_demo(const std::filesystem::path& che
 }
 
 /// Opens a checkpoint as the model that it is, and adds what runs its buckets: the backend `cpu`, and in builds with
-/// CUDA `cuda`, `cuda-regional` and others; of a package, `cpu` alone. Throws `Error` as `model_of` and
+/// CUDA `cuda`, `cuda-regional` and others; of a package, what it is for alone. Throws `Error` as `model_of` and
 /// `totograph::load` do.
 void add_backends(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint,
                   const std::filesystem::path& package = {});

@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import shutil
 import stat
 import tempfile
 from pathlib import Path
@@ -84,7 +85,10 @@ def cached(folder: Path, name: str, make: Callable[[Path], None]) -> tuple[Path,
     with _locked(folder / (name + ".lock")):
         if find_trusted(path):
             return path, False
-        with tempfile.TemporaryDirectory(prefix="making-", dir=folder) as scratch:
+        prefix = f"making-{name}-"
+        for left in folder.glob(prefix + "*"):  # by one that was killed: who holds the lock is the only one
+            shutil.rmtree(left, ignore_errors=True)
+        with tempfile.TemporaryDirectory(prefix=prefix, dir=folder) as scratch:
             made = Path(scratch) / name
             make(made)
             made.chmod(0o644 if made.suffix != ".so" else 0o755)

@@ -156,6 +156,18 @@ TEST_CASE("TOTOGRAPH_BACKEND names a package as a backend of the program, not on
     CHECK(forecast.horizon() > 0);
 }
 
+TEST_CASE("a backend of a package says why it cannot be used here") {
+    const tg::Package package(package_file);
+    tg::serve::BackendRegistry backends;
+    package.add_backend(backends, demo);
+    const tg::serve::Backend& backend = *backends.all().front();
+    CHECK(backend.name() == "cpu");
+    CHECK(backend.unavailable({}).empty());
+    ::setenv("TOTOGRAPH_MODE", "fastest", 1);
+    CHECK(says(backend.unavailable({}), "expected one of: eager"));
+    ::unsetenv("TOTOGRAPH_MODE");
+}
+
 TEST_CASE("errors cross the interface with their code and sentence") {
     const tg::Package package(package_file);
     tg::serve::BackendRegistry backends;

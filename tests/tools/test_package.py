@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from unittest import mock
 
@@ -34,6 +35,7 @@ echo "${source:-link}" >>"$FAKE_LOG"
 case "${source:-link}" in
     "$FAKE_FAILS") printf 'In file included from a\\nb.hpp:3:5: error: no such bucket\\nb.hpp:4: error: another\\n' >&2; exit 1 ;;
 esac
+[ "$FAKE_FAILS${source:-}" = hangs ] && exec sleep 5
 sleep 0.1
 echo made >"$target"
 """
@@ -158,6 +160,19 @@ class Building(unittest.TestCase):
         self.assertEqual(pathlib.Path(answers.pop()).read_text(), "made\n")
         self.assertEqual(sorted(self.compiled()), ["compiled.cpp", "exports.cpp", "link", "model.cpp", "package.cpp"])
         self.assertEqual([file for file in (self.cache / "packages").iterdir() if file.name.startswith("making")], [])
+
+    def test_what_a_killed_process_left_is_removed(self):
+        process = self.start(FAKE_FAILS="hangs")
+        folder = self.cache / "packages"
+        for _ in range(3000):
+            if [file for file in self.compiled() if file == "link"]:
+                break
+            time.sleep(0.01)
+        process.kill()
+        process.communicate(timeout=60)
+        self.assertTrue(list(folder.glob("making-*")))
+        self.assertEqual(self.build()[0], 0)
+        self.assertEqual(list(folder.glob("making-*")), [])
 
     def test_what_goes_into_it_tells_packages_apart(self):
         first = self.build()[1]

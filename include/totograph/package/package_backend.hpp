@@ -143,6 +143,20 @@ public:
     [[nodiscard]] std::string describe(serve::Mode mode) const override {
         return "as the package's own executor does in mode " + std::string(serve::name(mode));
     }
+    /// What the package says when it is asked for a service, which builds nothing yet.
+    [[nodiscard]] std::string unavailable(const serve::BackendResources& resources) const override {
+        const totograph_service_options options{.size = sizeof options,
+                                                .mode = nullptr,
+                                                .threads = resources.threads,
+                                                .device = resources.device,
+                                                .only = nullptr};
+        totograph_error error = TOTOGRAPH_ERROR_INIT;
+        totograph_service* service = nullptr;
+        const LoadedFunctions& functions = model_->functions();
+        const totograph_status status = functions.service_create(model_->handle(), &options, &service, &error);
+        functions.service_destroy(service);
+        return status == TOTOGRAPH_OK ? "" : static_cast<const char*>(error.sentence);
+    }
     [[nodiscard]] std::unique_ptr<serve::BucketForecaster> make(
         const Bucket& bucket, serve::Mode mode, const serve::BackendResources& resources) const override {
         return std::make_unique<PackageForecaster>(model_, bucket, mode, resources);
