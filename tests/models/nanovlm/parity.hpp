@@ -14,6 +14,7 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/family.hpp>
 #include <totograph/models/nanovlm/family.hpp>
+#include <totograph/nn/padded_heads.hpp>
 
 #include "models/nanovlm/cases.hpp"
 #include "models/nanovlm/fixture.hpp"
@@ -37,6 +38,7 @@ class Parity {
     static constexpr Index vocabulary = config.lm.lm_vocab_size;
     static constexpr Index kv_heads = config.lm.lm_n_kv_heads;
     static constexpr Index head = width / config.lm.lm_n_heads;
+    static constexpr Index kept = tg::nn::padded_head_dim(head);  ///< Of a head in caches and tables.
 
 public:
     Parity(Forecaster& forecaster, const std::string& name)
@@ -183,11 +185,13 @@ private:
     }
     void check_step_rotation(Index step) {
         for (const std::string name : {"step_rope_cos", "step_rope_sin"}) {
-            const auto begin = [&](const std::vector<float>& all, Index row) { return all.begin() + row * head; };
+            const auto begin = [](const std::vector<float>& all, Index row, Index columns) {
+                return all.begin() + row * columns;
+            };
             const auto found = floats("tap." + name);
             const auto reference = tensors_[name];
-            check_rotation(name, {begin(found, longest()), begin(found, longest() + 1)}, 1,
-                           {begin(reference, step), begin(reference, step + 1)});
+            check_rotation(name, {begin(found, longest(), kept), begin(found, longest() + 1, kept)}, 1,
+                           {begin(reference, step, head), begin(reference, step + 1, head)});
         }
     }
     /// The reference's tables are halves; here each frequency stands twice, side by side, and without a scale.
@@ -196,7 +200,7 @@ private:
         std::vector<float> halves;
         for (Index row = 0; row < rows; ++row) {
             for (Index j = 0; j < head; ++j) {
-                halves.push_back(found[at(0, 1, row, head) + static_cast<std::size_t>(2 * (j % (head / 2)))] *
+                halves.push_back(found[at(0, 1, row, kept) + static_cast<std::size_t>(2 * (j % (head / 2)))] *
                                  static_cast<float>(config.lm.lm_attn_scaling));
             }
         }
@@ -221,12 +225,12 @@ private:
                     for (Index t = padding; t < context + horizon - 1; ++t) {
                         const bool is_new = t >= context;
                         const auto& rows = is_new ? suffix : prefix;
-                        const std::size_t row = is_new ? at(b, horizon - 1, t - context, kv_heads * head)
-                                                       : at(b, context, t - padding, kv_heads * head);
+                        const std::size_t row = is_new ? at(b, horizon - 1, t - context, kv_heads * kept)
+                                                       : at(b, context, t - padding, kv_heads * kept);
                         for (Index j = 0; j < head; ++j) {
                             const Index place = is_keys ? j % (head / 2) * 2 + j / (head / 2) : j;
                             const double scale = is_keys ? config.lm.lm_attn_scaling : 1;
-                            found.push_back(rows[row + static_cast<std::size_t>(k * head + place)] *
+                            found.push_back(rows[row + static_cast<std::size_t>(k * kept + place)] *
                                             static_cast<float>(scale));
                             expected.push_back(reference[static_cast<std::size_t>(
                                 ((b * kv_heads + k) * (context + horizon - 1) + t) * head + j)]);
