@@ -117,7 +117,8 @@ command_of() {
     case "$compiler" in
         *nvcc*)
             command+=(-x cu --expt-relaxed-constexpr -Xcudafe=--max_cost_constexpr_call=2000000000
-                -Xcompiler=-fconstexpr-ops-limit=8589934592 -Xcompiler=-fconstexpr-loop-limit=1073741824)
+                -Xcompiler=-fconstexpr-ops-limit=8589934592 -Xcompiler=-fconstexpr-loop-limit=1073741824
+                -Xcompiler=--param=ggc-min-heapsize=262144) # as the target in CMake
             for architecture in "${architectures[@]}"; do
                 command+=("-gencode=arch=compute_$architecture,code=sm_$architecture")
                 if [[ $case != architecture ]]; then break; fi

@@ -137,14 +137,11 @@ constexpr bool fits(std::size_t count, std::size_t room) {
 template <class Model, Passes passes, bool planned, LoopChoices choices, std::size_t room>
 struct PlannedModel {
     static constexpr std::size_t fused_room = room / 2 + 64;
+    static constexpr std::size_t kernel_room = 128;
+    static constexpr std::size_t state_room = 192;
     static constexpr std::size_t step_room = !planned ? 1 : passes.fuse_elementwise ? fused_room : room;
-    struct Tables {
-        std::array<Node, room> nodes{};
-        std::array<Kernel, 128> kernels{};
-        std::array<Step, step_room> steps{};
-        std::array<PreparedWeight, fused_room> weights{};
-        std::array<StateSlot, 192> states{};
-        std::array<Buffer, step_room> buffers{};
+    /// What the tables tell but for their rows.
+    struct Totals {
         std::size_t node_count = 0;
         std::size_t kernel_count = 0;
         std::size_t step_count = 0;
@@ -158,6 +155,14 @@ struct PlannedModel {
         /// What is to be recorded of loops: as it was, where the tables stand for all iterations.
         LoopChoices to_record = 0;
         std::size_t room_needed = 0;  ///< For nodes.
+    };
+    struct Tables : Totals {
+        std::array<Node, room> nodes{};
+        std::array<Kernel, kernel_room> kernels{};
+        std::array<Step, step_room> steps{};
+        std::array<PreparedWeight, fused_room> weights{};
+        std::array<StateSlot, state_room> states{};
+        std::array<Buffer, step_room> buffers{};
     };
 
     template <class From, class To>
@@ -209,11 +214,11 @@ struct PlannedModel {
         result.arena_bytes = plan.arena_bytes;
         return result;
     }();
-    static_assert(fits(tables.node_count, tables.nodes.size()) && fits(tables.kernel_count, tables.kernels.size()) &&
-                      fits(tables.step_count, tables.steps.size()) &&
-                      fits(tables.weight_count, tables.weights.size()) &&
-                      fits(tables.state_count, tables.states.size()) &&
-                      fits(tables.buffer_count, tables.buffers.size()),
+    /// Apart, for nvcc reads all of a constant where a part of it is asked for.
+    static constexpr Totals totals = tables;
+    static_assert(fits(totals.node_count, room) && fits(totals.kernel_count, kernel_room) &&
+                      fits(totals.step_count, step_room) && fits(totals.weight_count, fused_room) &&
+                      fits(totals.state_count, state_room) && fits(totals.buffer_count, step_room),
                   "totograph: a model is too large for the planner's tables; raise the sizes in graph/program.hpp.");
 
     // What is in use of the tables. Only this becomes part of a program that runs.
@@ -226,12 +231,12 @@ struct PlannedModel {
         }
         return items;
     }
-    static constexpr auto nodes = first<tables.node_count>(tables.nodes);
-    static constexpr auto kernels = first<tables.kernel_count>(tables.kernels);
-    static constexpr auto steps = first<tables.step_count>(tables.steps);
-    static constexpr auto weights = first<tables.weight_count>(tables.weights);
-    static constexpr auto states = first<tables.state_count>(tables.states);
-    static constexpr auto buffers = first<tables.buffer_count>(tables.buffers);
+    static constexpr auto nodes = first<totals.node_count>(tables.nodes);
+    static constexpr auto kernels = first<totals.kernel_count>(tables.kernels);
+    static constexpr auto steps = first<totals.step_count>(tables.steps);
+    static constexpr auto weights = first<totals.weight_count>(tables.weights);
+    static constexpr auto states = first<totals.state_count>(tables.states);
+    static constexpr auto buffers = first<totals.buffer_count>(tables.buffers);
 };
 
 /// The tables that stand for all iterations of the model's loops, made with more of those, or with more room, where
@@ -239,12 +244,12 @@ struct PlannedModel {
 template <class Model, Passes passes, bool planned, LoopChoices choices, std::size_t room = 1024>
 struct ChosenTables {
     using Tables = PlannedModel<Model, passes, planned, choices, room>;
-    static constexpr ModelError error = Tables::tables.error;
+    static constexpr ModelError error = Tables::totals.error;
     static_assert(check_tensors<error>() && check_blocks<error>() && check_recording<error>());
-    using type = typename std::conditional_t<Tables::tables.to_record == choices && Tables::tables.room_needed <= room,
+    using type = typename std::conditional_t<Tables::totals.to_record == choices && Tables::totals.room_needed <= room,
                                              std::type_identity<Tables>,
-                                             ChosenTables<Model, passes, planned, Tables::tables.to_record,
-                                                          std::max(room, Tables::tables.room_needed)>>::type;
+                                             ChosenTables<Model, passes, planned, Tables::totals.to_record,
+                                                          std::max(room, Tables::totals.room_needed)>>::type;
 };
 
 }  // namespace detail
@@ -283,11 +288,11 @@ struct Program {
     static constexpr std::span<const Buffer> buffers{Planned::buffers};
 
     /// The loops of the model, of which all these tables have one iteration for several.
-    static constexpr Loops loops = Planned::tables.loops;
+    static constexpr Loops loops = Planned::totals.loops;
     /// Nodes before rewriting, all iterations counted.
-    static constexpr int recorded_nodes = Planned::tables.recorded_nodes;
+    static constexpr int recorded_nodes = Planned::totals.recorded_nodes;
     /// Bytes of the intermediates of one run.
-    static constexpr std::size_t arena_bytes = Planned::tables.arena_bytes;
+    static constexpr std::size_t arena_bytes = Planned::totals.arena_bytes;
 };
 
 /// A program with all iterations of its loops written out, or with those of some.

@@ -15,7 +15,9 @@ namespace totograph::cuda {
 /// A launch of a program as a type: templates read this small constant and nothing else of the program.
 template <class Program, bool streams, std::size_t index>
 struct LaunchAt {
-    static constexpr Launch launch = Lowering<Program, streams>::at(index);
+    using Entries = Lowering<Program, streams>;
+    static constexpr Launch launch =
+        Entries::template entries_from<index - index % Entries::chunk>[index % Entries::chunk];
 
     static constexpr KernelStorage storage_of(std::size_t step) {
         return flag_if(launch.stores_bf16[step], KernelStorage::bf16_output) |

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -49,6 +51,18 @@ public:
     /// Entries of the table.
     static constexpr std::size_t count = lowered.count;
     static constexpr const Launch& at(std::size_t entry) { return lowered.launches[entry]; }
+
+    /// Entries that lie in one small table, for what reads one as a constant: nvcc reads all of a table each time.
+    static constexpr std::size_t chunk = 8;
+    /// The entries from number `begin` on.
+    template <std::size_t begin>
+    static constexpr auto entries_from = [] {
+        std::array<Launch, std::min(chunk, count - begin)> result{};
+        for (std::size_t i = 0; i < result.size(); ++i) {
+            result[i] = lowered.launches[begin + i];
+        }
+        return result;
+    }();
 
     /// Launches of one run.
     static constexpr auto launches = static_cast<std::size_t>(loops.unrolled(&Loop::steps, count));
