@@ -57,7 +57,7 @@ struct Parts {
 template <Bucket bucket>
 struct Begin : Parts<bucket> {
     static constexpr void record(tg::Recorder& r) {
-        (void)r.state(tg::states::request, {4}, tg::DType::i32);
+        (void)r.state(tg::states::request, {tg::states::request_size}, tg::DType::i32);
         r.store(Begin::count(r), Begin::newest(r) * r.weight("begin", {1}));
         r.store(Begin::at(r), expand(r.constant(0, tg::DType::i32), Shape{1}));
     }
@@ -84,7 +84,7 @@ struct AddOne : Parts<bucket> {
 template <Bucket bucket>
 struct Tell : Parts<bucket> {
     static constexpr void record(tg::Recorder& r) {
-        (void)r.state(tg::states::request, {4}, tg::DType::i32);
+        (void)r.state(tg::states::request, {tg::states::request_size}, tg::DType::i32);
         r.store(Tell::forecast(r), expand(Tell::newest(r) * r.weight("factor", {1}), Tell::result));
     }
 };

@@ -26,7 +26,7 @@ template <Bucket bucket, bool is_partial>
 struct Repeat {
     static constexpr void record(tg::Recorder& r) {
         namespace states = tg::states;
-        (void)r.state(states::request, {4}, tg::DType::i32);
+        (void)r.state(states::request, {tg::states::request_size}, tg::DType::i32);
         const tg::Tensor series = r.state(states::series, {bucket.batch, 1, bucket.variates, bucket.context});
         const tg::Tensor taken = take(series, 3, r.state(states::length, {bucket.batch}, tg::DType::i32) - 1.0);
         const tg::Tensor newest = is_partial ? where(less(taken, 0.0), sqrt(taken), taken) : taken;

@@ -114,7 +114,7 @@ struct OnePass {
 
     static constexpr void record(tg::Recorder& r) {
         namespace states = tg::states;
-        (void)r.state(states::request, {4}, tg::DType::i32);
+        (void)r.state(states::request, {tg::states::request_size}, tg::DType::i32);
         const Shape steps{bucket.batch, 1, bucket.variates, sizes.context_steps()};
         const Tensor seen = r.state(states::observed, steps);
         const Tensor series = r.state(states::series, steps) * seen;
