@@ -20,7 +20,9 @@ template <tg::Op op, bool is_factor>
 __global__ void apply_rounded(const float* in, float* out, int count) {
     const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
     if (i < count) {
-        out[i] = tg::cuda::chain_detail::apply<op, true, is_factor>(in[i], 0.0F);
+        using tg::cuda::chain_detail::OpUse;
+        constexpr OpUse use = is_factor ? OpUse::factor_in_bf16 : OpUse::in_bf16;
+        out[i] = tg::cuda::chain_detail::apply<op, use>(in[i], 0.0F, 0.0F);
     }
 }
 
