@@ -102,8 +102,8 @@ inline Packet multiply_add(Packet a, Packet b, Packet c) noexcept {
     return Eigen::internal::pmadd(a, b, c);
 }
 
-/// The same value, which the compiler does not join with what comes next: a product that is added is rounded on its own,
-/// however functions are inlined.
+/// The same value, which the compiler does not join with what comes next: a product that is added is rounded on its
+/// own, however functions are inlined.
 inline Packet rounded(Packet value) noexcept {
 #if defined(__x86_64__)
     __asm__("" : "+x"(value));

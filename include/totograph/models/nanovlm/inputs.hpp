@@ -57,7 +57,9 @@ public:
         return {seed, r_->state(states::first_draw, {2}, DType::i32), step};
     }
     /// What of the bucket a call asks for.
-    [[nodiscard]] constexpr Tensor request() const { return r_->state(states::request, {states::request_size}, DType::i32); }
+    [[nodiscard]] constexpr Tensor request() const {
+        return r_->state(states::request, {states::request_size}, DType::i32);
+    }
     [[nodiscard]] constexpr Tensor step() const { return r_->state(states::step, {1}, DType::i32); }
     /// Tokens that were drawn, as f32: `[batch, samples, 1, horizon, 1]`.
     [[nodiscard]] constexpr Tensor drawn() const {
