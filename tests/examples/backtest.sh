@@ -113,7 +113,7 @@ refuses 6 "cannot be written" "${forty[@]}" --svg missing/report.svg
 
 # Many series: the terminal shows how long it still takes, and memory does not grow with them (but for their values).
 cat > watch.sh << 'END'
-"$1" "$2" --horizon 8 --windows 1 --context 32 --samples 16 --threads 1 > "$2.txt" &
+"$1" "$2" --horizon 8 --windows 1 --context 32 --samples 128 --threads 1 > "$2.txt" &
 while peak="$(awk '/VmHWM/ { print $2 }' "/proc/$!/status" 2> /dev/null)" && [[ -n "$peak" ]]; do
     echo "$peak" > "$2.peak"
     sleep 0.005
