@@ -22,8 +22,10 @@ using namespace totograph::test;
 namespace {
 
 /// A reduction, a GEMM with an epilogue, and a chain on two axes.
-template <Index rows, Index width, double constant = 0.5>
+/// @tparam quarters  of the constant that it adds
+template <Index rows, Index width, int quarters = 2>
 struct Block {
+    static constexpr double constant = 0.25 * quarters;
     static constexpr void record(Recorder& r) {
         const Tensor x = r.state("x", {rows, width});
         r.store(r.state("total", {rows, 1}), sum(x * x) + constant);
@@ -59,7 +61,7 @@ TEST_CASE("kernels of two programs that differ in extents and strides alone are 
 
 TEST_CASE("kernels with other constants, or whose rows are not made of packets, have functions of their own") {
     using Small = Block<2, 2 * packet>;
-    CHECK(shared<Small, Block<2, 2 * packet, 0.25>>() == 1);  // the constant is in two of three
+    CHECK(shared<Small, Block<2, 2 * packet, 1>>() == 1);  // the constant is in two of three
     if (packet > 1) {
         CHECK(shared<Small, Block<2, 2 * packet + 1>>() == 1);  // the GEMM has rows of 3 in both
     }
@@ -68,7 +70,7 @@ TEST_CASE("kernels with other constants, or whose rows are not made of packets, 
 TEST_CASE("a reduction rounds what its prologue gives before it adds, whatever is inlined") {
     // One lane adds two squares, of which a fused multiplication and addition would round the first sum otherwise.
     constexpr Index width = 2 * packet;
-    using Model = Block<1, width, 0.0>;
+    using Model = Block<1, width, 0>;
     cpu::FusedExecutor<float, Program<Model>> executor(made_up_weights(), std::make_shared<cpu::ThreadPool>(1));
     constexpr float a = 0x1p-12F;
     constexpr float b = 1.0F + 0x1p-12F;
