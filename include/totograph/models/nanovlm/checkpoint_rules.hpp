@@ -17,7 +17,10 @@ inline constexpr CheckpointRules checkpoint_rules{
     .family = "nanoVLM",
     .other_name =
         [](std::string name) {
-            return config.lm.lm_tie_weights && name == "decoder.head.weight" ? "decoder.token_embedding.weight" : name;
+            if (config.lm.lm_tie_weights && name == "decoder.head.weight") {
+                name = "decoder.token_embedding.weight";
+            }
+            return name;
         },
     .is_ignored =
         [](std::string_view name) {

@@ -39,8 +39,8 @@ struct GenerateOptions {
 
 /// What a bucket and its model take.
 struct PromptLimits {
-    Index tokens;      ///< Of a prompt.
-    Index new_tokens;  ///< To choose.
+    Index tokens = 0;      ///< Of a prompt.
+    Index new_tokens = 0;  ///< To choose.
     NanoVlmConfig config;
 };
 
