@@ -3,6 +3,7 @@
 // each of the ways in which its launches are made fast.
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,7 +19,7 @@ std::vector<Ablation> device_ablations(const std::filesystem::path& checkpoint, 
     using namespace device_variants;
     using totograph::cuda::Capture;
     using totograph::cuda::Execution;
-    const bool is_trained = model_of(checkpoint).compiled->name == "open_base";
+    const bool is_trained = std::string_view(model_of(checkpoint).compiled->model.name) == "open_base";
     const auto weights = is_trained ? totograph::load<Model>(checkpoint) : totograph::untrained<Model>();
     std::vector<totograph::serve::Variant> variants;
     const auto add = [&](std::string name, std::string what, Made (*make)(const Weights&, const Resources&),

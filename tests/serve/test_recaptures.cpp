@@ -312,9 +312,28 @@ TEST_CASE("eager_then_capture after a warm-up counts recaptures, and a service m
     CHECK(eager >= 2);
     CHECK(one.entry(small).all_recaptures() == static_cast<std::uint64_t>(eager));
     CHECK(one.entry(small).eager_fallbacks == static_cast<std::uint64_t>(eager));
-    OneBackend other;
-    (void)other.ask(1);
-    (void)other.ask(1);
+    const auto may_build = std::make_shared<std::atomic<bool>>(false);
+    std::thread release;
+    {
+        OneBackend other;
+        other.fake->waits_for = may_build;
+        (void)other.ask(1);
+        (void)other.ask(1);
+        release = std::thread([may_build] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            *may_build = true;
+            may_build->notify_all();
+        });
+    }
+    CHECK(may_build->load());  // its end has waited for what it builds
+    release.join();
+}
+
+TEST_CASE("eager_then_capture builds nothing before a first request") {
+    check_error(ErrorCode::invalid_argument, {"capture_after is 0", "expected 1 or more"}, [] {
+        const OneBackend one;
+        serve::ForecastService(one.registry, {.capture_after = 0});
+    });
 }
 
 TEST_CASE("force_eager serves everything in mode eager, warmed up or not") {

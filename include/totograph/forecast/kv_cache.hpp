@@ -43,8 +43,8 @@ const auto& require_cache(std::string_view cache) {
 }  // namespace forecast_detail
 
 /// How much of a cache is in use: what its own length says, or, of one that a context fills as a whole, the positions
-/// of the longest series. Copies from a device where the forecaster is there. Throws `Error` (`invalid_argument`) when
-/// no program has a cache of this name.
+/// of the longest series, with the tokens before its patches. Copies from a device where the forecaster is there.
+/// Throws `Error` (`invalid_argument`) when no program has a cache of this name.
 template <class Forecaster>
 [[nodiscard]] KvCachePositions kv_cache(Forecaster& forecaster, std::string_view cache) {
     using Layout = typename Forecaster::Executor::Layout;
@@ -53,7 +53,8 @@ template <class Forecaster>
     const bool has_own = Layout::find(own) != nullptr;
     const std::vector<std::int32_t> lengths =
         forecaster.template read_state<std::int32_t>(has_own ? std::string_view(own) : std::string_view("length"));
-    const Index longest = *std::max_element(lengths.begin(), lengths.end());
+    const Index prepended = has_own ? 0 : Forecaster::sizes.prepended;
+    const Index longest = *std::max_element(lengths.begin(), lengths.end()) + prepended;
     return {std::min(longest, capacity), capacity};
 }
 

@@ -35,7 +35,8 @@ struct ServiceOptions {
     /// `backend` in `mode`. The environment goes before the modes of routes as well.
     std::vector<Route> routes{};
     BackendResources resources{};
-    /// How many requests the stance `eager_then_capture` serves in mode `eager` before it builds what they need.
+    /// How many requests the stance `eager_then_capture` serves in mode `eager` before it builds what they need, at
+    /// least 1.
     int capture_after = 2;
     /// Where forecasts are counted: one for several services, or empty, and the service has its own.
     std::shared_ptr<Metrics> metrics{};

@@ -148,6 +148,16 @@ TEST_CASE("the length counts the patches that were decoded, and each forecast be
     CHECK(length() == 2);
 }
 
+TEST_CASE("the label before the patches takes a position of the context's cache") {
+    constexpr tg::Bucket bucket{.variates = 1, .context = 3 * patch, .horizon = patch};
+    using Labelled = fixture::models::Exogenous;
+    static_assert(Labelled::config.variate_labels && Labelled::config.patch_size == patch);
+    tg::Forecaster<Labelled, bucket> forecaster(tg::untrained<Labelled>(), {.threads = 1});
+    const Request request = waves(1, 1, 2 * patch);
+    (void)forecaster.forecast(request.series());
+    CHECK(kv_cache(forecaster, "prefix") == tg::KvCachePositions{3, 4});
+}
+
 TEST_CASE("between forecasts the host reads length and capacity of the caches, and resets them") {
     Forecasters both;
     auto& forecaster = both.stepwise;

@@ -29,6 +29,9 @@ struct BackendResources {
     /// Threads for forecasters of which only one forecasts at a time, as those of a service, which sets this. Without,
     /// each starts its own.
     std::shared_ptr<cpu::ThreadPools> pools{};
+    /// Whether others forecast meanwhile: what would be measured, the fastest number of threads above all, would find
+    /// their load, so what is not known by then is not measured.
+    bool is_beside_forecasts = false;
 };
 
 /// A forecaster whose bucket is known at run time. One thread at a time may use it.

@@ -63,6 +63,7 @@ TOTOGRAPH_INLINE std::function<Built()> Builder::apart(const ServedBackend& serv
     // A pool of threads serves one forecaster at a time.
     BackendResources own = resources_;
     own.pools = std::make_shared<cpu::ThreadPools>();
+    own.is_beside_forecasts = true;
     return [backend = served.backend, bucket = served.buckets[which], mode, own = std::move(own)] {
         return make(*backend, bucket, mode, own);
     };

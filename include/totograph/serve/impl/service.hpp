@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -46,6 +47,11 @@ TOTOGRAPH_INLINE ForecastService::ForecastService(const BackendRegistry& registr
       metrics_(options.metrics ? options.metrics : std::make_shared<Metrics>()),
       builder_(options.resources, *metrics_),
       capture_after_(options.capture_after) {
+    if (capture_after_ < 1) {
+        throw Error(ErrorCode::invalid_argument, "ServiceOptions::capture_after is " + std::to_string(capture_after_) +
+                                                     ", expected 1 or more: how many requests the stance "
+                                                     "eager_then_capture serves in mode eager.");
+    }
     set_mode(options.mode);
     for (const detail::ServedBackend& served : routing_.backends) {
         for (const Bucket& bucket : served.buckets) {
@@ -275,6 +281,11 @@ TOTOGRAPH_INLINE void ForecastService::take_what_was_built(bool waits) {
             return "building " + detail::describe(served, ended->which(), ended->mode()) +
                    " in the background failed: " + error.what();
         });
+    } catch (...) {
+        log(LogTopic::capture, [&] {
+            return "building " + detail::describe(served, ended->which(), ended->mode()) +
+                   " in the background failed with what is no std::exception";
+        });
     }
 }
 
@@ -286,9 +297,16 @@ TOTOGRAPH_INLINE void ForecastService::capture_in_background(std::size_t backend
     }
     requests = std::min(requests + 1, capture_after_);
     if (requests == capture_after_ && background_ == nullptr) {
-        background_ =
-            std::make_unique<detail::BackgroundBuild>(backend, which, mode, builder_.apart(served, which, mode));
         ++requests;
+        try {
+            background_ =
+                std::make_unique<detail::BackgroundBuild>(backend, which, mode, builder_.apart(served, which, mode));
+        } catch (const std::system_error& error) {  // no thread is left: requests go on in mode eager
+            log(LogTopic::capture, [&] {
+                return "cannot build " + detail::describe(served, which, mode) + " in the background: " + error.what();
+            });
+            return;
+        }
         log(LogTopic::capture,
             [&] { return "builds " + detail::describe(served, which, mode) + " in the background"; });
     }

@@ -118,6 +118,9 @@ TOTOGRAPH_INLINE std::unique_ptr<BucketForecaster> CpuBackend::make_tuned(std::s
     if (const int known = tuned_.known(which, most); known > 0) {
         return make_fused(compiled, known, resources);
     }
+    if (resources.is_beside_forecasts) {
+        return make_fused(compiled, most, resources);
+    }
     const detail::ThreadQuestion question{
         .program = detail::program_key(compiled.bucket, compiled.facts()),
         .subject = "size " + to_string(compiled.bucket) + " of " + io::in_quotes(name_)};
