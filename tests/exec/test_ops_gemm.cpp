@@ -127,6 +127,14 @@ struct SideBySide {
         const Tensor twice = silu(layer(x, 20));
         out(layer(concatenate(twice, x, 1), 8));
         out(twice + 1.0);
+        // What two share; the whole of the second part comes first.
+        const Tensor shared = expand(r.weight("shared", {4}), {9, 4});
+        const Tensor first = layer(x, 12);
+        const Tensor second = layer(x, 13);
+        const Tensor of_second = concatenate(second, shared, 1);
+        const Tensor of_first = concatenate(first, shared, 1);
+        out(layer(of_second, 8));
+        out(layer(of_first, 8));
     }
 };
 

@@ -131,6 +131,19 @@ struct StoresLate {
     }
 };
 
+/// Layers with a concatenation, and one of what they give: parts are written in place.
+struct Concatenates {
+    static constexpr void record(Recorder& r) {
+        const Tensor x = r.state("x", {3, width});
+        const Tensor y = repeat(12, x * 2.0, [&](Tensor input, LayerIndex layer) {
+            const Tensor inner = silu(linear(input, r.weight("layers.{}.in", {width, width}, layer)));
+            const Tensor both = concatenate(inner, x, 1);
+            return input + tanh(linear(both, r.weight("layers.{}.out", {width, 2 * width}, layer)));
+        });
+        r.store(r.state("y", {3, 8}), linear(concatenate(y, x, 1), r.weight("out", {8, 2 * width})));
+    }
+};
+
 /// Two stacks of layers with another product between them. Do layers of both write the same caches?
 template <bool shares_caches>
 struct TwoStacks {
@@ -426,6 +439,9 @@ TEST_CASE("a loop written out is the model recorded with all layers") {
         check_unrolled<TwoStacks<false>>();
         check_unrolled<TwoStacks<true>>();
         check_unrolled<DecodeOfGroups>();
+    }
+    SUBCASE("with concatenations") {
+        check_unrolled<Concatenates>();
     }
     SUBCASE("whose layers make nothing but what they store") {
         check_unrolled<WithoutBuffers>();

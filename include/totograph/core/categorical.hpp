@@ -48,13 +48,14 @@ inline constexpr std::int64_t most_ids = std::int64_t{1} << 27;
 /// Bits of the largest weight.
 inline constexpr int weight_bits = 37;
 
-/// The weight of a logit: e^(logit - largest) in units of 2^-36.
-TOTOGRAPH_HOST_DEVICE inline std::uint64_t weight_of(float logit, float largest) {
+/// The weight of a logit: e^((logit - largest) / temperature) in units of 2^-36.
+TOTOGRAPH_HOST_DEVICE inline std::uint64_t weight_of(float logit, float largest, float temperature = 1.0F) {
     constexpr double one = 0x1p36;
     if (logit == largest) {  // both may be infinite
         return static_cast<std::uint64_t>(one);
     }
-    const double weight = std::exp(static_cast<double>(logit) - static_cast<double>(largest)) * one;
+    const double distance = static_cast<double>(logit) - static_cast<double>(largest);
+    const double weight = std::exp(distance / static_cast<double>(temperature)) * one;
     return weight > 0.0 ? static_cast<std::uint64_t>(weight) : 0;
 }
 
@@ -228,9 +229,7 @@ std::int32_t sample_categorical(std::int64_t count, const Logits& logits, const 
         total = search.above + kept.ties * of_one;
     }
     if (options.temperature != 1.0F) {
-        const auto tempered = [&](float logit) {
-            return weight_of(logit / options.temperature, largest / options.temperature);
-        };
+        const auto tempered = [&](float logit) { return weight_of(logit, largest, options.temperature); };
         total = 0;
         find_kept(count, logits, kept, [&](std::int64_t i) {
             total += tempered(logits(i));

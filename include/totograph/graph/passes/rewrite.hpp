@@ -306,11 +306,12 @@ constexpr Graph rewrite(const Graph& recorded, Passes passes) {
         if (node.op == Op::linear && rewriter.is_weight_expression(rewriter.place(node.inputs[1]))) {
             const int x = rewriter.place(node.inputs[0]);
             const int weight = rewriter.place(node.inputs[1]);
+            const int before = rewriter.result.size();
             const auto pair =
                 passes.compose_linears ? detail::find_composable(rewriter, x, weight) : detail::ComposablePair{};
             result = pair.found ? detail::emit_composed(rewriter, passes, pair, weight, node.shape)
                                 : detail::emit_linear(rewriter, passes, x, weight, node.shape);
-            if (result == rewriter.result.size() - 1) {
+            if (result >= before && result == rewriter.result.size() - 1) {  // no node that others read, too
                 rewriter.result[result].bounds = node.bounds;
             }
         } else {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -122,6 +123,8 @@ public:
         Reference reference;
         reference.space = Space::arena;
         reference.index = buffer_of_[static_cast<std::size_t>(id)];
+        int& last_step = plan_.buffers[static_cast<std::size_t>(reference.index)].last_step;
+        last_step = std::max(last_step, static_cast<int>(plan_.steps.size()));
         return reference;
     }
 

@@ -26,7 +26,7 @@ public:
           parts_(parts),
           references_(references),
           plan_(plan),
-          is_copied_(graph.nodes.size(), 0) {}
+          copied_(graph.nodes.size(), 0) {}
 
     /// A step by a kernel, which is new or found again.
     constexpr void add(const Kernel& kernel, Step& step) {
@@ -64,16 +64,14 @@ public:
     constexpr void add_parts(int whole, int before) {
         for (int i = 0; i < graph_[whole].input_count; ++i) {
             const int part = graph_[whole].inputs[static_cast<std::size_t>(i)];
-            char& is_copied = is_copied_[static_cast<std::size_t>(part)];
-            if (parts_.whole_of(part) != whole && is_copied == 0 && is_made(part, whole, before)) {
+            char& copied = copied_[static_cast<std::size_t>(whole)];
+            const auto place = static_cast<char>(1 << i);
+            if (parts_.whole_of(part) != whole && (copied & place) == 0 && is_made(part, whole, before)) {
                 Step step = copy_of(part);
                 step.output = part_output(whole, part);
                 add(kernel_of_copy(part, contiguous_strides(graph_[whole].shape)), step);
-                is_copied = 1;
+                copied = static_cast<char>(copied | place);
             }
-        }
-        for (int i = 0; before == whole && i < graph_[whole].input_count; ++i) {
-            is_copied_[static_cast<std::size_t>(graph_[whole].inputs[static_cast<std::size_t>(i)])] = 0;
         }
     }
 
@@ -115,7 +113,7 @@ private:
     const FusedConcatenates& parts_;
     References& references_;
     Plan& plan_;
-    List<char> is_copied_;  ///< Parts of concatenations, until their whole is there.
+    List<char> copied_;  ///< Of each concatenation a bit for each input that was copied.
 };
 
 }  // namespace totograph::detail

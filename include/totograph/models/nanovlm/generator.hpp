@@ -113,7 +113,8 @@ private:
         }
     }
 
-    static std::int32_t as_token(float id) { return static_cast<std::int32_t>(id); }
+    /// -1 where no logit was a number.
+    static std::int32_t as_token(float id) { return id >= 0 ? static_cast<std::int32_t>(id) : -1; }
 
     /// Runs the programs until all texts have ended; without images not the vision encoder, whose rows nobody reads
     /// then.

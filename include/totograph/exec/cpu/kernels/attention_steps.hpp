@@ -188,6 +188,8 @@ template <class K>
 void run_across_variates(const KernelCall& call) noexcept {
     using S = AttentionSizes<K>;
     const UsedExtents used = used_extents<K>(call);
+    // Without a mask a variate sees all others, those that nobody asks for as well.
+    const Index variates = S::attention.mask == KeyMask::none ? Index{S::variates} : used.variates;
     parallel_for(*call.pool, used.series * used.samples * used.positions * S::heads, [&](Index item, int thread) {
         const Index head = item % S::heads;
         const Index position = item / S::heads % used.positions;
@@ -204,8 +206,8 @@ void run_across_variates(const KernelCall& call) noexcept {
                          .group_stride = mask_stride<K>(),
                          .out_stride = K::kernel.output_strides[2],
                          .size = head_size<K>(call),
-                         .variates = used.variates,
-                         .valid = used.variates},
+                         .variates = variates,
+                         .valid = variates},
                         call.scratch + static_cast<std::size_t>(thread) * call.scratch_floats);
     });
 }
@@ -230,7 +232,8 @@ void run_masked(const KernelCall& call) noexcept {
     constexpr std::size_t axis = S::is_over_variates ? 2 : 3;
     const UsedExtents used = used_extents<K>(call);
     const Index others = S::is_over_variates ? used.positions : used.variates;
-    const Index queries = S::is_over_variates ? used.variates : used.positions;
+    const Index variates = S::attention.mask == KeyMask::none ? Index{S::variates} : used.variates;
+    const Index queries = S::is_over_variates ? variates : used.positions;
     Index suffix_length = 0;
     if constexpr (!S::is_over_variates) {
         suffix_length = check_lengths<K>(call);

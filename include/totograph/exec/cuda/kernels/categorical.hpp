@@ -205,7 +205,7 @@ private:
                 const bool is_tie = key == kept_.key;
                 if (key > kept_.key || (is_tie && left > 0)) {
                     left -= is_tie ? 1 : 0;
-                    visit(i, weight_of(logit / temperature, largest_ / temperature));
+                    visit(i, weight_of(logit, largest_, temperature));
                 }
             }
         };
