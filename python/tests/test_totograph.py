@@ -118,6 +118,9 @@ def test_mistakes_are_python_errors_with_a_sentence(model, tmp_path):
         model.forecast(np.zeros((1, 1, 1, 4)))
     with pytest.raises(ValueError, match="is of numbers"):
         model.forecast(["a", "b"])
+    for wrong in [{"seed": -1}, {"seed": 2**64}, {"horizon": 24.0}]:
+        with pytest.raises(ValueError, match="whole numbers"):
+            model.forecast(waves(48), **wrong)
     with pytest.raises(FileNotFoundError, match="no_such_folder"):
         tg.load(tmp_path / "no_such_folder", PACKAGE)
     with pytest.raises(FileNotFoundError, match="No such file"):
@@ -158,6 +161,12 @@ def test_a_package_is_found_by_the_checkpoints_configuration(tmp_path, monkeypat
     config = json.loads((CHECKPOINT / "config.json").read_text())
     (other / "config.json").write_text(json.dumps({**config, "embed_dim": 768}))
     with pytest.raises(FileNotFoundError, match="has another model or device"):
+        tg.load(other, sizes=None)
+    # What lies in a checkpoint's folder, which may be a download, is not run.
+    monkeypatch.delenv("TOTOGRAPH_PACKAGE_PATH")
+    (other / "config.json").write_text(json.dumps(config))
+    (other / PACKAGE.name).symlink_to(PACKAGE)
+    with pytest.raises(FileNotFoundError, match="TOTOGRAPH_PACKAGE_PATH"):
         tg.load(other, sizes=None)
 
 

@@ -45,8 +45,9 @@ class Forecast:
     def _facts(self) -> totograph_forecast_facts:
         facts = self._known_facts
         if facts is None:
-            facts = self._known_facts = totograph_forecast_facts()
+            facts = totograph_forecast_facts()
             self._library.call("forecast_describe", self._handle, c.addressof(facts))
+            self._known_facts = facts  # when it is filled: another thread may look meanwhile
         return facts
 
     @property

@@ -26,8 +26,8 @@ def load(
     """Opens a checkpoint, a folder with `config.json` and `model.safetensors`.
 
     package: a package, or a folder of packages, of which one is taken that has the model and runs on this machine.
-    None: the folders of the environment variable TOTOGRAPH_PACKAGE_PATH, then the checkpoint's own; where neither has
-    one, it is compiled, and kept for the next time (`totograph-package`).
+    None: the folders of the environment variable TOTOGRAPH_PACKAGE_PATH, never the checkpoint's own, which may be a
+    download; where they have none, it is compiled, and kept for the next time (`totograph-package`).
     device: that the package was compiled for.
     mode: how forecasts are run, as TOTOGRAPH_MODE spells it; that variable goes before.
     threads: that a forecast may use; 0: all processors that the process may use.
@@ -38,7 +38,7 @@ def load(
     for a package that cannot be used here, or is of another model than the checkpoint."""
     if package is not None and not Path(package).is_dir():
         return Model(checkpoint, read_header(package), mode, threads)
-    folders = [Path(package)] if package is not None else _package_folders(checkpoint)
+    folders = [Path(package)] if package is not None else _package_folders()
     try:
         config = json.loads((Path(checkpoint) / "config.json").read_text())
     except (FileNotFoundError, NotADirectoryError):
@@ -62,7 +62,7 @@ def load(
             return Model(checkpoint, read_header(_built(checkpoint, sizes)), mode, threads)
         except (CompilerError, FileNotFoundError, PermissionError) as error:
             reasons.append(f"None could be compiled: {error}")
-    where = ", ".join(f"'{folder}'" for folder in folders)
+    where = ", ".join(f"'{folder}'" for folder in folders) or "the folders of TOTOGRAPH_PACKAGE_PATH, which names none"
     raise FileNotFoundError(
         f"No package for the checkpoint '{checkpoint}' on {device} was found in {where}. "
         + " ".join(reasons + ["Build one with totograph-package, and name it or its folder."])
@@ -93,6 +93,6 @@ def _built(checkpoint: str | os.PathLike[str], sizes: str) -> Path:
     return build(recipe, say=say)
 
 
-def _package_folders(checkpoint: str | os.PathLike[str]) -> list[Path]:
+def _package_folders() -> list[Path]:
     named = os.environ.get("TOTOGRAPH_PACKAGE_PATH", "")
-    return [Path(folder) for folder in named.split(os.pathsep) if folder] + [Path(checkpoint)]
+    return [Path(folder) for folder in named.split(os.pathsep) if folder]

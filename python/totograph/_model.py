@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ctypes as c
 import os
+import struct
 import weakref
 from pathlib import Path
 from typing import Any, Sequence, Tuple
@@ -146,11 +147,17 @@ class Model:
             raise ValueError(f"The samples cannot be {samples}.")
         library = self._library
         scratch = library.scratch
+        try:
+            pack_request(scratch.request, 0, _REQUEST_SIZE, horizon or 0, 0 if samples is None else (samples or -1),
+                         seed, 0, 0, extend, 0)
+        except struct.error as error:
+            raise ValueError(
+                f"The horizon ({horizon!r}), samples ({samples!r}), seed ({seed!r}) and extend ({extend!r}) are whole "
+                f"numbers, a seed from 0 to 2^64 - 1, and extend True or False: {error}."
+            ) from None
         pack_series(scratch.series, 0, _SERIES_SIZE, batch, variates, steps, address_of(values),
                     of_batch >> 2, of_variate >> 2, of_step >> 2, observed_at, 0, 0, 0, groups_at, exogenous, known_at,
                     known_observed_at, future_steps, 0, 1)
-        pack_request(scratch.request, 0, _REQUEST_SIZE, horizon or 0, 0 if samples is None else (samples or -1), seed,
-                     0, 0, extend, 0)
         status = self._forecast(self._service, scratch.series_at, scratch.request_at, scratch.place_at,
                                 scratch.error_at)
         if status != 0:

@@ -25,7 +25,7 @@ made = run(sys.executable, "-m", "venv", scratch / "venv")
 if made.returncode != 0:
     skip("no virtual environment can be made", made)
 python = scratch / "venv/bin/python"
-got = run(python, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", scratch / "wheels", "numpy>=1.22", timeout=100)
+got = run(python, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", scratch / "wheels", "numpy>=1.23", timeout=100)
 if got.returncode != 0:
     skip("pip gets no packages here", got)
 # What a build leaves in its folder is not to be left in the sources.
