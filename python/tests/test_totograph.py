@@ -121,6 +121,9 @@ def test_mistakes_are_python_errors_with_a_sentence(model, tmp_path):
     for wrong in [{"seed": -1}, {"seed": 2**64}, {"horizon": 24.0}]:
         with pytest.raises(ValueError, match="whole numbers"):
             model.forecast(waves(48), **wrong)
+    for groups in [[0.5, 1.7], [2**40, 0]]:
+        with pytest.raises(ValueError, match="whole numbers of 32 bits"):
+            model.forecast(waves(2, 48), groups=groups)
     with pytest.raises(FileNotFoundError, match="no_such_folder"):
         tg.load(tmp_path / "no_such_folder", PACKAGE)
     with pytest.raises(FileNotFoundError, match="No such file"):
@@ -212,6 +215,8 @@ def test_pandas(model):
     assert list(answer.columns) == [("load", 0.1), ("load", 0.9), ("heat", 0.1), ("heat", 0.9)]
     np.testing.assert_array_equal(answer[("heat", 0.9)], f.quantiles[1][1])
     assert answer.index[0] == pandas.Timestamp("2026-01-03")
+    masked = model.forecast(table, observed=table.notna(), horizon=8, quantiles=[0.1, 0.9], seed=7)
+    np.testing.assert_array_equal(masked.quantiles, f.quantiles)
     np.testing.assert_array_equal(
         model.forecast(table["load"], horizon=8, seed=7).samples(), model.forecast(waves(48), horizon=8, seed=7).samples()
     )

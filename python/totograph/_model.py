@@ -198,7 +198,16 @@ def _axes_of(values: npt.NDArray[np.float32]) -> _Axes:
 
 
 def _array_like(given: Any, dtype: Any, name: str, *shapes: tuple[int, ...]) -> npt.NDArray[Any]:
-    array = np.ascontiguousarray(np.asarray(given), dtype=dtype)
+    if hasattr(given, "to_numpy") and getattr(given, "ndim", 0) == 2:
+        given = given.to_numpy().T  # a frame has a column for each variate
+    found = np.asarray(given)
+    if dtype is np.int32 and found.size and (
+        found.dtype.kind not in "biuf" or not (found == np.trunc(found)).all()
+        or found.max() > 2**31 - 1 or found.min() < -(2**31)
+    ):
+        raise ValueError(f"The {name} are whole numbers of 32 bits; found {found.dtype}, from {found.min()} to "
+                         f"{found.max()}.")
+    array = np.ascontiguousarray(found, dtype=dtype)
     if array.shape not in shapes:
         raise ValueError(f"{name} has the shape {array.shape}; expected {' or '.join(str(s) for s in shapes if s)}.")
     return array

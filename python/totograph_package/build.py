@@ -74,10 +74,11 @@ def build(recipe: Recipe, *, jobs: int = 0, output: Path | None = None,
         say(f"{'Built' if is_new else 'Found'} '{path}'.")
         if output is None:
             return path
-        beside = output.with_name(output.name + f".{os.getpid()}.part")
-        shutil.copyfile(path, beside)
-        beside.chmod(0o755)
-        os.replace(beside, output)
+        with tempfile.TemporaryDirectory(dir=output.parent, prefix=f".{output.name}.") as folder:
+            beside = Path(folder) / output.name
+            shutil.copyfile(path, beside)
+            beside.chmod(0o755)
+            os.replace(beside, output)
         return output
 
 
@@ -111,6 +112,6 @@ def _compile(recipe: Recipe, path: Path, packages: Path, jobs: int) -> None:
             finally:
                 pool.shutdown(cancel_futures=True)  # after an error, what has not begun
         objects += [str(target) for _, target in own]
-        link = ["-shared", "-pthread", f"-Wl,--version-script={library.package / 'exports.map'}",
+        link = ["-shared", "-pthread", "-Xlinker", f"--version-script={library.package / 'exports.map'}",
                 "-Wl,--build-id=sha1", "-Wl,--no-undefined", *objects, "-o", str(path)]
         compiler.run(link, f"link {path.name}")
