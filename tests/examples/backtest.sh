@@ -120,13 +120,13 @@ while peak="$(awk '/VmHWM/ { print $2 }' "/proc/$!/status" 2> /dev/null)" && [[ 
 done
 wait $!
 END
-for series in 10 600; do
+for series in 10 3000; do
     awk -v series="$series" 'BEGIN { for (row = -1; row < 64; ++row)
         for (i = 1; i <= series; ++i) printf "%s%s", row < 0 ? "s" i : (row * i) % 7, i < series ? "," : "\n" }' > "$series.csv"
     script -qec "bash watch.sh '$program' $series.csv" /dev/null < /dev/null > "$series.screen" || fail "$series series"
 done
-grep -q "of 75 forecasts, about [0-9]* s left" 600.screen || fail "the time left is shown"
-[[ "$(cat 600.csv.peak)" -lt $(($(cat 10.csv.peak) + 20000)) ]] || fail "memory grew with the series: $(cat ./*.peak)"
+grep -q "of 375 forecasts, about [0-9]* s left" 3000.screen || fail "the time left is shown"
+[[ "$(cat 3000.csv.peak)" -lt $(($(cat 10.csv.peak) + 20000)) ]] || fail "memory grew with the series: $(cat ./*.peak)"
 
 printf 'a,b\n1,2\n3,x\n5,6\n' > text.csv
 refuses 3 "Line 3 of 'text.csv', column 'b': 'x' is not a number" text.csv
