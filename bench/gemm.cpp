@@ -174,7 +174,7 @@ int main(int argument_count, char** arguments) {
                 static_cast<long long>(cpu::packet_size), read_bandwidth(pool));
     for (const LinearShape shape : {LinearShape{768, 768}, LinearShape{768, 3072}, LinearShape{3072, 768}}) {
         const Layers layers = make_layers(shape);
-        for (const Index rows : {1, 2, 4, 7, 8, 16, 32, 64, 448}) {
+        for (const Index rows : {1, 2, 4, 7, 8, 12, 18, 32, 48, 448}) {
             compare(pool, shape, layers, rows);
         }
     }

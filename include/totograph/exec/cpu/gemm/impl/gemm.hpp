@@ -29,6 +29,10 @@ inline constexpr Index block_panels = std::max<Index>(1, 128 / panel_width);
 /// a time than the first, and memory's latency times its bandwidth is some kilobytes.
 inline constexpr Index prefetch_bytes = 4096;
 inline constexpr int prefetch_to_second_level = 2;
+inline constexpr Index cache_line_bytes = 64;
+/// With fewer rows weights are read as fast as memory gives them, and what the processor fetches by itself is enough.
+/// With more, each line that was not asked for is waited for.
+inline constexpr int rows_that_wait = 7;
 
 /// The stride of the copied inputs of a tile: the fewer its rows, the longer the stretch of k that fits.
 constexpr Index input_stride(Index rows) {
@@ -49,6 +53,7 @@ struct KernelArguments {
     Index k;
     float* tile;
     bool continues;  ///< The tile holds the accumulators of a lesser k already.
+    Index ahead;     ///< Elements from the weights that are multiplied to those to bring to the cache meanwhile.
 };
 
 /// Loads the two packets of weights of one k.
@@ -70,7 +75,8 @@ void multiply_tile(const KernelArguments<typename PackedMatrix<Storage>::Element
     using Element = typename PackedMatrix<Storage>::Element;
     constexpr int panels = sizeof...(panel);
     constexpr Index row_elements = PackedMatrix<Storage>::row_elements;
-    constexpr Index prefetch_distance = prefetch_bytes / static_cast<Index>(sizeof(Element));
+    constexpr Index row_bytes = row_elements * static_cast<Index>(sizeof(Element));
+    static_assert(row_bytes <= 2 * cache_line_bytes);
 
     float* const outputs[] = {arguments.tile + ((item / rows) * gemm_block_rows + item % rows) * panel_width...};
     Packet first[panels * rows];
@@ -87,7 +93,10 @@ void multiply_tile(const KernelArguments<typename PackedMatrix<Storage>::Element
     Packet second_weights[panels];
     for (const float* const end = x + arguments.k; x != end; ++x) {
         (load_weights(weights[panel], first_weights[panel], second_weights[panel]), ...);
-        (__builtin_prefetch(weights[panel] + prefetch_distance, 0, prefetch_to_second_level), ...);
+        (__builtin_prefetch(weights[panel] + arguments.ahead, 0, prefetch_to_second_level), ...);
+        if constexpr (rows >= rows_that_wait && row_bytes > cache_line_bytes) {
+            (__builtin_prefetch(weights[panel] + arguments.ahead + row_elements / 2, 0, prefetch_to_second_level), ...);
+        }
         ((weights[panel] += row_elements), ...);
         const auto multiply_row = [&](int index, Packet input) {
             first[index] = multiply_add(input, first_weights[index / rows], first[index]);
@@ -121,11 +130,18 @@ struct Kernels {
     (std::make_integer_sequence<int, tile_rows>());
 };
 
+/// Rows of each tile of a chunk but the last, which may have fewer: about the same of all, since a low tile has few
+/// accumulators to hide the latency of an addition.
+constexpr Index rows_of_tiles(Index row_count) {
+    return divide_rounding_up(row_count, divide_rounding_up(row_count, Index{tile_rows}));
+}
+
 /// Copies `k` inputs of each row to where the kernels expect them.
 inline void copy_inputs(const GemmInput& x, Index first_row, Index row_count, Index first_k, Index k,
                         float* inputs) noexcept {
-    for (Index first = 0; first < row_count; first += tile_rows, inputs += tile_inputs) {
-        const Index rows = std::min<Index>(tile_rows, row_count - first);
+    const Index most_rows = rows_of_tiles(row_count);
+    for (Index first = 0; first < row_count; first += most_rows, inputs += tile_inputs) {
+        const Index rows = std::min(most_rows, row_count - first);
         for (Index row = 0; row < rows; ++row) {
             std::copy_n(x.row(first_row + first + row) + first_k, k, inputs + row * input_stride(rows));
         }
@@ -141,24 +157,39 @@ struct Chunk {
 };
 
 /// Multiplies copied inputs with some panels, over `k` inputs from `first_k` on.
+///
+/// All tiles of rows multiply with a panel before the next panel's turn, which is brought to the cache meanwhile.
+/// Memory takes longer for a panel than one tile does, but not longer than several.
 template <class Storage>
 void multiply_inputs(const float* inputs, const PackedMatrix<Storage>& weights, const Chunk& chunk, Index first_k,
                      Index k,
                      float* tiles) noexcept {  // NOLINT(readability-non-const-parameter): kernels write to it
-    for (Index row = 0; row < chunk.row_count; row += tile_rows, inputs += tile_inputs) {
-        const int rows = static_cast<int>(std::min<Index>(tile_rows, chunk.row_count - row));
-        for (Index panel = 0; panel < chunk.panel_count;) {
-            const bool is_several = panel + panels_at_once(rows) <= chunk.panel_count;
-            const auto& kernels = is_several ? Kernels<Storage>::several_panels : Kernels<Storage>::one_panel;
-            kernels[static_cast<std::size_t>(rows - 1)](
-                {.x = inputs,
-                 .weights = weights.panel(chunk.first_panel + panel) + first_k * PackedMatrix<Storage>::row_elements,
-                 .panel_stride = weights.panel_stride(),
-                 .k = k,
-                 .tile = tiles + (panel * gemm_block_rows + row) * panel_width,
-                 .continues = first_k != 0});
-            panel += is_several ? panels_at_once(rows) : 1;
+    using Element = typename PackedMatrix<Storage>::Element;
+    constexpr Index row_elements = PackedMatrix<Storage>::row_elements;
+    const Index most_rows = rows_of_tiles(chunk.row_count);
+    const bool is_one_tile = most_rows == chunk.row_count;
+    const Index to_next_k = first_k + k < weights.k() ? k * row_elements : 0;
+    for (Index panel = 0; panel < chunk.panel_count;) {
+        const int panels = panels_at_once(static_cast<int>(chunk.row_count));
+        const bool is_several = is_one_tile && panel + panels <= chunk.panel_count;
+        Index ahead = prefetch_bytes / static_cast<Index>(sizeof(Element));
+        if (!is_one_tile && panel + 1 < chunk.panel_count) {
+            ahead = weights.panel_stride();
+        } else if (!is_one_tile && to_next_k != 0) {
+            ahead = to_next_k - panel * weights.panel_stride();
         }
+        for (Index row = 0, tile = 0; row < chunk.row_count; row += most_rows, ++tile) {
+            const auto rows = static_cast<std::size_t>(std::min(most_rows, chunk.row_count - row));
+            const auto& kernels = is_several ? Kernels<Storage>::several_panels : Kernels<Storage>::one_panel;
+            kernels[rows - 1]({.x = inputs + tile * tile_inputs,
+                               .weights = weights.panel(chunk.first_panel + panel) + first_k * row_elements,
+                               .panel_stride = weights.panel_stride(),
+                               .k = k,
+                               .tile = tiles + (panel * gemm_block_rows + row) * panel_width,
+                               .continues = first_k != 0,
+                               .ahead = ahead});
+        }
+        panel += is_several ? panels : 1;
     }
 }
 
@@ -170,7 +201,7 @@ void multiply_chunk(const GemmInput& x, const PackedMatrix<Storage>& weights, co
     if (chunk.row_count == 1) {  // one row has no stride, so it can be read where it is
         multiply_inputs(x.row(chunk.first_row), weights, chunk, 0, weights.k(), tiles);
     } else {
-        const Index block_k = input_stride(std::min<Index>(tile_rows, chunk.row_count));
+        const Index block_k = input_stride(rows_of_tiles(chunk.row_count));
         for (Index first_k = 0; first_k < weights.k(); first_k += block_k) {
             const Index k = std::min(block_k, weights.k() - first_k);
             copy_inputs(x, chunk.first_row, chunk.row_count, first_k, k, inputs);
