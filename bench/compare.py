@@ -21,8 +21,8 @@ def rows(command):
     return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
 
 
-def spread(times):
-    return f"{statistics.median(times):.1f} ({min(times):.1f} to {max(times):.1f})"
+def spread(times, digits=1):
+    return f"{statistics.median(times):.{digits}f} ({min(times):.{digits}f} to {max(times):.{digits}f})"
 
 
 def main():

@@ -18,3 +18,7 @@ def sizes(name, on_device):
     """Variates, context, horizon, samples."""
     variates, context, horizon, samples = WORKLOADS[name]
     return variates, context, horizon, DEVICE_SAMPLES.get(name, samples) if on_device else samples
+
+
+# Of bench/toto2.cpp.
+TOTO2_WORKLOADS = "small_4m,small_22m,small_313m,batch_4m,batch_22m,readme_22m,block_decode_22m"
