@@ -60,7 +60,7 @@ void gemm_into(ThreadPool& pool, const GemmInput& x, const PackedMatrix<Storage>
 /// `column_count` at most `weights.columns_per_panel()`.
 ///
 /// Each output is the same to the bit whatever the number of rows and threads. Allocates nothing; throws nothing, and
-/// the epilogue must not throw. Uses about 100 kB of each thread's stack.
+/// the epilogue must not throw. Uses about 160 kB of each thread's stack.
 template <class Storage, class Epilogue>
 void gemm(ThreadPool& pool, const GemmInput& x, const PackedMatrix<Storage>& weights, Epilogue& epilogue) noexcept {
     GemmSink sink;

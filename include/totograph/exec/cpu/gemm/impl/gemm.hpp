@@ -23,8 +23,8 @@ inline constexpr int tile_rows = packet_registers == 32 ? 12 : 6;
 /// Inputs are copied tile by tile to blocks of this many floats, so that they stay in the first-level cache and every
 /// row of a tile is at a constant offset from one pointer.
 inline constexpr Index tile_inputs = tile_rows * 272;
-/// Panels that share a block of inputs: about 128 columns.
-inline constexpr Index block_panels = std::max<Index>(1, 128 / panel_width);
+/// Panels that share a block of inputs: about 512 columns. Many rows are copied anew for each block of panels.
+inline constexpr Index block_panels = std::max<Index>(1, 512 / panel_width);
 /// How far ahead of the multiplication weights are brought to the second-level cache: it has room for more requests at
 /// a time than the first, and memory's latency times its bandwidth is some kilobytes.
 inline constexpr Index prefetch_bytes = 4096;
