@@ -113,6 +113,17 @@ inline Packet rounded(Packet value) noexcept {
     return value;
 }
 
+/// The same value, from here on: what is computed of it stays together, behind this place. Compilers join a product
+/// with the sum that it is added to only where both lie between the same two branches.
+inline Packet pinned(Packet value) noexcept {
+#if defined(__x86_64__)
+    __asm__ volatile("" : "+x"(value));
+#elif defined(__aarch64__)
+    __asm__ volatile("" : "+w"(value));
+#endif
+    return value;
+}
+
 /// The larger of each pair of lanes.
 inline Packet maximum(Packet a, Packet b) noexcept {
     return Eigen::internal::pmax(a, b);

@@ -11,6 +11,7 @@
 #include <totograph/exec/cpu/simd.hpp>
 #include <totograph/exec/cpu/vector.hpp>
 #include <totograph/graph/kernel.hpp>
+#include <totograph/graph/op.hpp>
 #include <totograph/graph/record/custom.hpp>
 
 // Chains as straight-line code: every instruction is known to the compiler, values live in registers.
@@ -73,14 +74,46 @@ template <class Source, std::size_t size>
     return values[size - 1];
 }
 
-/// The same; whether it is a part of its caller is up to the compiler, but for chains of which an instruction is a call
-/// of something long, and the rest is short.
+/// The same; whether it is a part of its caller is up to the compiler.
 template <class Source, std::size_t size>
 Vector run_chain(std::array<Vector, size>& values) {
     return run_chain_here<Source>(values);
 }
 
-/// Whether an instruction is a call: `sinh` of `Vector`.
+/// Whether an instruction is some machine instructions, and not a polynomial or what a user wrote.
+constexpr bool is_short(Op op) {
+    switch (op) {
+        case Op::constant:
+        case Op::add:
+        case Op::subtract:
+        case Op::multiply:
+        case Op::divide:
+        case Op::maximum:
+        case Op::minimum:
+        case Op::negative:
+        case Op::abs:
+        case Op::floor:
+        case Op::sqrt:
+        case Op::rsqrt:
+        case Op::less:
+        case Op::equal:
+        case Op::where:
+        case Op::rotate_pairs: return true;
+        default: return false;
+    }
+}
+
+/// Whether all of a chain's instructions are short: then a call of the chain would cost more than the chain.
+template <class Source>
+inline constexpr bool is_short_chain = [] {
+    bool all = true;
+    for (const Instruction& instruction : Source::chain.instructions) {
+        all = all && is_short(instruction.op);
+    }
+    return all;
+}();
+
+/// Whether an instruction is a call: `sinh` of `Vector`. The rest of the chain is short.
 template <class Source>
 inline constexpr bool chain_calls = [] {
     bool calls = false;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 #include <totograph/core/dtype.hpp>
@@ -18,7 +19,8 @@
 #include <totograph/graph/kernel.hpp>
 
 // Pointwise, reduction and GEMM kernels of a program. Instructions are constants of the type; extents and strides are
-// read from the kernel, once a row or a stretch, so that kernels which differ in those alone are compiled once.
+// read from the kernel, once a tile, so that kernels which differ in those alone are compiled once. A tile of a GEMM
+// has one or two packets a row: what is done for each row must be little.
 
 namespace totograph::cpu {
 inline namespace TOTOGRAPH_SIMD_NAMESPACE {
@@ -32,143 +34,189 @@ struct KernelOf {
 
 namespace fused_detail {
 
-/// `count` lanes from memory, the others 0.
+/// How many elements lie from one column to the next.
 template <ColumnStep step>
-Vector load_lanes(const float* from, Index stride, Index count) {
-    if constexpr (step == ColumnStep::none) {
-        return Vector(*from);
-    } else {
-        if (step == ColumnStep::one && count == packet_size) {
-            return load(from);
-        }
-        alignas(sizeof(Packet)) float lanes[packet_size] = {};
-        for (Index lane = 0; lane < count; ++lane) {
-            lanes[lane] = from[step == ColumnStep::one ? lane : lane * stride];
-        }
-        return load_aligned(lanes);
-    }
+constexpr Index columns_apart(Index stride) {
+    return step == ColumnStep::none ? 0 : step == ColumnStep::one ? 1 : stride;
 }
 
-template <ColumnStep step>
-void store_lanes(float* to, Index stride, Vector value, Index count) {
-    if (step == ColumnStep::one && count == packet_size) {
-        cpu::store(to, value.lanes);
-        return;
-    }
-    alignas(sizeof(Packet)) float lanes[packet_size];
-    store_aligned(lanes, value.lanes);
-    for (Index lane = 0; lane < count; ++lane) {
-        to[step == ColumnStep::one ? lane : lane * stride] = lanes[lane];
-    }
-}
-
-/// Where neighbouring columns of a row begin that do not cross the innermost axis.
-struct Stretch {
-    Index column = 0;
-    Index outer = 0;  ///< The places along two column axes; along one, `inner` is the column.
-    Index inner = 0;
-};
-
-/// A row of a tensor.
+/// A row of a tensor. All that a loop over columns needs of it is here, so that it stays in registers.
 struct RowOfTensor {
-    float* data = nullptr;
+    const float* data = nullptr;
+    Index row_stride = 0;  ///< To the next row along the last row axis.
     Index outer_stride = 0;
     Index inner_stride = 0;
 
     RowOfTensor() = default;
     /// @param columns  how many column axes there are
     RowOfTensor(const void* tensor, const Kernel& kernel, const Strides& strides, const RowPlace& row, int columns)
-        : data(static_cast<float*>(const_cast<void*>(tensor)) + row.offset(strides)),
+        : row_stride(kernel.row_rank == 0 ? 0 : strides[static_cast<std::size_t>(kernel.row_rank - 1)]),
           outer_stride(columns == 2 ? strides[static_cast<std::size_t>(kernel.row_rank)] : 0),
-          inner_stride(columns == 0 ? 0 : strides[static_cast<std::size_t>(kernel.row_rank + columns - 1)]) {}
+          inner_stride(columns == 0 ? 0 : strides[static_cast<std::size_t>(kernel.row_rank + columns - 1)]) {
+        move_to(tensor, strides, row);
+    }
 
+    void move_to(const void* tensor, const Strides& strides, const RowPlace& row) {
+        data = static_cast<const float*>(tensor) + row.offset(strides);
+    }
+
+    /// Where a place along the column axes lies; along one, `outer` is 0.
     template <int columns, ColumnStep step>
-    [[nodiscard]] float* at(const Stretch& stretch) const {
-        float* const outer = columns == 2 ? data + stretch.outer * outer_stride : data;
-        switch (step) {
-            case ColumnStep::none: return outer;
-            case ColumnStep::one: return outer + stretch.inner;
-            case ColumnStep::other: break;
-        }
-        return outer + stretch.inner * inner_stride;
+    [[nodiscard]] const float* at(Index outer, Index inner) const {
+        return (columns == 2 ? data + outer * outer_stride : data) + inner * columns_apart<step>(inner_stride);
     }
 };
 
 /// The operands of a chain, advanced to a row.
 template <class Source>
-using OperandRows = std::array<RowOfTensor, Source::operand_count>;
+struct OperandRows {
+    static constexpr std::size_t count = Source::operand_count;
+    std::array<RowOfTensor, count> rows;
 
-/// @param first  the place of the chain's first operand among those of the kernel
-template <class Source>
-OperandRows<Source> operands_of_row(const Kernel& kernel, const KernelCall& call, int first, const RowPlace& row) {
-    OperandRows<Source> rows;
-    for (std::size_t i = 0; i < Source::operand_count; ++i) {
-        const std::size_t which = static_cast<std::size_t>(first) + i;
-        rows[i] = RowOfTensor(call.operands[which], kernel, kernel.operands[which].strides, row, Source::layout.rank);
+    /// @param first  the place of the chain's first operand among those of the kernel
+    OperandRows(const Kernel& kernel, const KernelCall& call, int first, const RowPlace& row) {
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::size_t which = static_cast<std::size_t>(first) + i;
+            rows[i] =
+                RowOfTensor(call.operands[which], kernel, kernel.operands[which].strides, row, Source::layout.rank);
+        }
     }
-    return rows;
+
+    /// On to the next row along the last row axis.
+    void advance() {
+        for (RowOfTensor& row : rows) {
+            row.data += row.row_stride;
+        }
+    }
+
+    void move_to(const Kernel& kernel, const KernelCall& call, int first, const RowPlace& row) {
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::size_t which = static_cast<std::size_t>(first) + i;
+            rows[i].move_to(call.operands[which], kernel.operands[which].strides, row);
+        }
+    }
+
+    /// Where the operands lie for a place along the column axes.
+    [[nodiscard]] std::array<const float*, count> at(Index outer, Index inner) const {
+        return [&]<std::size_t... i>(std::index_sequence<i...>) {
+            return std::array<const float*, count>{
+                rows[i].template at<Source::layout.rank, Source::layout.operands[i]>(outer, inner)...};
+        }
+        (std::make_index_sequence<count>());
+    }
+};
+
+/// A packet of an operand, or its first `lanes` elements and 0 behind them.
+template <ColumnStep step>
+[[gnu::always_inline]] inline Vector load_lanes(const float* from, Index stride, Index lanes) {
+    if constexpr (step == ColumnStep::none) {
+        return Vector(*from);
+    } else {
+        alignas(sizeof(Packet)) float copy[packet_size];
+        if (lanes < packet_size) [[unlikely]] {
+            copy_lanes(from, columns_apart<step>(stride), lanes, copy);
+            return load_aligned(copy);
+        }
+        if constexpr (step == ColumnStep::one) {
+            return load(from);
+        } else {
+            for (Index lane = 0; lane < packet_size; ++lane) {
+                copy[lane] = from[lane * stride];
+            }
+            return load_aligned(copy);
+        }
+    }
 }
 
-/// Where the operands of a chain lie for a stretch.
+/// Runs a chain on what it is given: `given` are the accumulators, `operands` those that it reads.
 template <class Source>
-std::array<const float*, Source::operand_count> operands_at(const OperandRows<Source>& rows, const Stretch& stretch) {
-    return [&]<std::size_t... i>(std::index_sequence<i...>) {
-        return std::array<const float*, Source::operand_count>{
-            rows[i].template at<Source::layout.rank, Source::layout.operands[i]>(stretch)...};
-    }
-    (std::make_index_sequence<Source::operand_count>());
-}
-
-/// Runs a chain for `count` columns. `given` are the accumulators.
-template <class Source>
-Vector run_packet(const OperandRows<Source>& rows, const std::array<const float*, Source::operand_count>& operands,
-                  const std::array<Vector, 2>& given, Index count) {
+[[gnu::always_inline]] inline Vector run_values(const std::array<Vector, 2>& given,
+                                                const std::array<Vector, Source::operand_count>& operands) {
     std::array<Vector, Source::value_count> values;
     for (std::size_t i = 0; i < static_cast<std::size_t>(Source::accumulators); ++i) {
-        values[i] = given[i];
+        values[i] = is_short_chain<Source> ? pinned(given[i].lanes) : given[i].lanes;
     }
-    [&]<std::size_t... i>(std::index_sequence<i...>) {
-        ((values[static_cast<std::size_t>(Source::accumulators) + i] =
-              load_lanes<Source::layout.operands[i]>(operands[i], rows[i].inner_stride, count)),
-         ...);
+    for (std::size_t i = 0; i < Source::operand_count; ++i) {
+        values[static_cast<std::size_t>(Source::accumulators) + i] =
+            is_short_chain<Source> ? pinned(operands[i].lanes) : operands[i].lanes;
     }
-    (std::make_index_sequence<Source::operand_count>());
-    if constexpr (chain_calls<Source>) {
+    if constexpr (is_short_chain<Source> || chain_calls<Source>) {
         return run_chain_here<Source>(values);
     } else {
         return run_chain<Source>(values);
     }
 }
 
-/// Calls `visit(stretch, count)` for the stretches of columns from `column` to `end`, each of a packet at most.
-template <class Source, class Visit>
-void for_each_stretch(const Kernel& kernel, Index column, Index end, Visit&& visit) {
-    constexpr ColumnLayout layout = Source::layout;
-    const Index extent = layout.rank == 0 ? 1 : kernel.iteration[-1];
-    Stretch stretch;
-    stretch.column = column;
-    stretch.outer = layout.rank == 2 ? column / extent : 0;
-    stretch.inner = layout.rank == 2 ? column % extent : column;
-    const auto advance = [&](Index count) {
-        stretch.column += count;
-        stretch.inner += count;
-        if (layout.rank == 2 && stretch.inner >= extent) {
-            stretch.inner = 0;
-            ++stretch.outer;
+/// Runs a chain for a packet of a row, of which `lanes` columns are in use.
+/// @param from          where the operands of the first column lie
+/// @param accumulators  those of the first column
+template <class Source>
+[[gnu::always_inline]] inline Vector run_packet(const OperandRows<Source>& rows,
+                                                const std::array<const float*, Source::operand_count>& from,
+                                                const float* accumulators, Index lanes) {
+    std::array<Vector, 2> given{};
+    if constexpr (Source::accumulators > 0) {
+        given[0] = load(accumulators);
+    }
+    if constexpr (Source::accumulators == 2) {
+        given[1] = load(accumulators + packet_size);
+    }
+    const auto operands = [&]<std::size_t... i>(std::index_sequence<i...>) __attribute__((always_inline)) {
+        return std::array<Vector, Source::operand_count>{
+            load_lanes<Source::layout.operands[i]>(from[i], rows.rows[i].inner_stride, lanes)...};
+    }
+    (std::make_index_sequence<Source::operand_count>());
+    return run_values<Source>(given, operands);
+}
+
+/// The same of a long chain: a function of its own, so that what is around it cannot change how it is compiled.
+template <class Source>
+[[gnu::noinline]] Vector run_packet_apart(const OperandRows<Source>& rows,
+                                          const std::array<const float*, Source::operand_count>& from,
+                                          const float* accumulators, Index lanes) {
+    return run_packet<Source>(rows, from, accumulators, lanes);
+}
+
+/// Runs a chain for `count` columns that do not cross the innermost axis, and calls `take(result, column, lanes)` for
+/// each packet, of which `lanes` are in use.
+/// @param from          where the operands of the first column lie
+/// @param accumulators  those of the first column
+template <class Source, class Take>
+[[gnu::always_inline]] inline void run_columns(const OperandRows<Source>& rows,
+                                               const std::array<const float*, Source::operand_count>& from,
+                                               const float* accumulators, Index count, const Take& take) {
+    for (Index column = 0; column < count; column += packet_size) {
+        const Index lanes = std::min(packet_size, count - column);
+        const auto places = [&]<std::size_t... i>(std::index_sequence<i...>) __attribute__((always_inline)) {
+            return std::array<const float*, Source::operand_count>{
+                from[i] + column * columns_apart<Source::layout.operands[i]>(rows.rows[i].inner_stride)...};
         }
-    };
-    if constexpr (layout.is_even) {
-        for (; stretch.column + packet_size <= end; advance(packet_size)) {
-            visit(stretch, packet_size);
+        (std::make_index_sequence<Source::operand_count>());
+        const float* const added_up = Source::accumulators > 0 ? accumulators + column : nullptr;
+        if constexpr (is_short_chain<Source>) {
+            take(run_packet<Source>(rows, places, added_up, lanes), column, lanes);
+        } else {
+            take(run_packet_apart<Source>(rows, places, added_up, lanes), column, lanes);
         }
     }
-    while (stretch.column < end) {
-        const Index count = std::min({packet_size, end - stretch.column, extent - stretch.inner});
-        if (count < 1) {
-            __builtin_unreachable();  // so that no loop over lanes asks whether there are any
+}
+
+/// Calls `visit(outer, inner, column, count)` for stretches of `count` columns from `column` on that do not cross the
+/// innermost axis: the first lies at `outer`, `inner` along two column axes.
+/// @param extent  of the innermost axis
+template <class Source, class Visit>
+[[gnu::always_inline]] inline void for_each_stretch(Index extent, Index outer, Index inner, Index columns,
+                                                    const Visit& visit) {
+    if constexpr (Source::layout.rank == 2) {
+        for (Index column = 0; column < columns;) {
+            const Index count = std::min(columns - column, extent - inner);
+            visit(outer, inner, column, count);
+            column += count;
+            ++outer;
+            inner = 0;
         }
-        visit(stretch, count);
-        advance(count);
+    } else {
+        visit(0, inner, 0, Source::layout.rank == 0 ? 1 : columns);
     }
 }
 
@@ -206,63 +254,92 @@ consteval bool check_interpretable() {
 template <class Source>
 void finish_tile(const Kernel& kernel, const KernelCall& call, const Tile& tile) noexcept {
     constexpr ColumnLayout layout = Source::layout;
+    const Index extent = layout.rank == 0 ? 1 : kernel.iteration[-1];
+    const Index outer = layout.rank == 2 ? tile.first_column / extent : 0;
+    const Index inner = tile.first_column - outer * extent;
     TileRows rows(kernel, tile);
-    const RowPlace& row = rows.place();
-    const float* accumulators = tile.accumulators;
-    for (; !rows.is_done(); rows.advance(), accumulators += tile.stride) {
-        const OperandRows<Source> operands = operands_of_row<Source>(kernel, call, kernel.prologue_operands, row);
-        const RowOfTensor out(call.output, kernel, kernel.output_strides, row, layout.rank);
+    OperandRows<Source> operands(kernel, call, kernel.prologue_operands, rows.place());
+    RowOfTensor out(call.output, kernel, kernel.output_strides, rows.place(), layout.rank);
+    for (const float* accumulators = tile.accumulators;;) {
         for_each_stretch<Source>(
-            kernel, tile.first_column, tile.first_column + tile.column_count, [&](const Stretch& stretch, Index count) {
-                // Addresses come first, so that nothing but loads stands between the questions how many lanes there
-                // are.
-                const auto addresses = operands_at<Source>(operands, stretch);
-                float* const to = out.template at<layout.rank, layout.output>(stretch);
-                std::array<Vector, 2> given{};
-                if constexpr (Source::accumulators > 0) {
-                    const float* const from = accumulators + (stretch.column - tile.first_column);
-                    given[0] = load_lanes<ColumnStep::one>(from, 1, count);
-                    if constexpr (Source::accumulators == 2) {
-                        given[1] = load_lanes<ColumnStep::one>(from + packet_size, 1, count);
-                    }
-                }
-                store_lanes<layout.output>(to, out.inner_stride, run_packet<Source>(operands, addresses, given, count),
-                                           count);
+            extent, outer, inner, tile.column_count,
+            [&](Index outer_at, Index inner_at, Index first, Index count) __attribute__((always_inline)) {
+                float* const to = const_cast<float*>(out.at<layout.rank, layout.output>(outer_at, inner_at));
+                run_columns<Source>(
+                    operands, operands.at(outer_at, inner_at),
+                    Source::accumulators > 0 ? accumulators + first : nullptr,
+                    count, [&](Vector result, Index column, Index lanes) __attribute__((always_inline)) {
+                        if (layout.output == ColumnStep::one && lanes == packet_size) {
+                            cpu::store(to + column, result.lanes);
+                        } else {
+                            store_lanes(to + column * out.inner_stride, out.inner_stride, result.lanes, lanes);
+                        }
+                    });
             });
+        const bool is_beside = rows.advance();
+        if (rows.is_done()) {
+            break;
+        }
+        accumulators += Source::accumulators > 0 ? tile.stride : 0;
+        if (is_beside) {
+            operands.advance();
+            out.data += out.row_stride;
+        } else {
+            operands.move_to(kernel, call, kernel.prologue_operands, rows.place());
+            out.move_to(call.output, kernel.output_strides, rows.place());
+        }
     }
 }
 
 /// The prologue and the reduction of one row, on floats: lanes add up on their own, then together.
 template <class Before>
-float reduce_row(const Kernel& kernel, const KernelCall& call, const RowPlace& row) {
-    const Index columns = kernel.columns();
-    const OperandRows<Before> operands = operands_of_row<Before>(kernel, call, 0, row);
+float reduce_row(const Kernel& kernel, const OperandRows<Before>& operands, Index columns) {
     Vector total;
-    for_each_stretch<Before>(kernel, 0, columns, [&](const Stretch& stretch, Index count) {
-        Vector value = run_packet<Before>(operands, operands_at<Before>(operands, stretch), {}, count);
-        if (count < packet_size) {  // lanes beyond the row hold the chain of zeros, which need not be zero
-            alignas(sizeof(Packet)) float lanes[packet_size];
-            store_aligned(lanes, value.lanes);
-            for (Index lane = count; lane < packet_size; ++lane) {
-                lanes[lane] = 0;
-            }
-            value = load_aligned(lanes);
-        }
-        total = total + Vector(rounded(value.lanes));
-    });
+    for_each_stretch<Before>(
+        Before::layout.rank == 0 ? 1 : kernel.iteration[-1], 0, 0,
+        columns, [&](Index outer, Index inner, Index, Index stretch) __attribute__((always_inline)) {
+            run_columns<Before>(
+                operands, operands.at(outer, inner), nullptr,
+                stretch, [&](Vector value, Index, Index lanes) __attribute__((always_inline)) {
+                    if (lanes < packet_size) [[unlikely]] {
+                        // Lanes beyond the row hold the chain of zeros, which need not be zero.
+                        alignas(sizeof(Packet)) float kept[packet_size] = {};
+                        store_lanes(kept, 1, value.lanes, lanes);
+                        value = load_aligned(kept);
+                    }
+                    total = total + Vector(rounded(value.lanes));
+                });
+        });
     const float sum = sum_of_lanes(total.lanes);
     return kernel.op == Op::mean ? sum / static_cast<float>(columns) : sum;
 }
 
 template <class Before, class After>
 void reduce_rows(const Kernel& kernel, const KernelCall& call, const Tile& tile) noexcept {
+    const Index columns = kernel.columns();
     TileRows rows(kernel, tile);
     const RowPlace& row = rows.place();
-    for (; !rows.is_done(); rows.advance()) {
-        const std::array<Vector, 2> given{Vector(reduce_row<Before>(kernel, call, row)), Vector()};
-        const OperandRows<After> operands = operands_of_row<After>(kernel, call, kernel.prologue_operands, row);
-        store_lanes<ColumnStep::one>(static_cast<float*>(call.output) + row.offset(kernel.output_strides), 1,
-                                     run_packet<After>(operands, operands_at<After>(operands, Stretch()), given, 1), 1);
+    OperandRows<Before> operands(kernel, call, 0, row);
+    OperandRows<After> others(kernel, call, kernel.prologue_operands, row);
+    while (true) {
+        const std::array<Vector, 2> given{Vector(reduce_row<Before>(kernel, operands, columns)), Vector()};
+        std::array<Vector, After::operand_count> of_row;
+        for (std::size_t i = 0; i < After::operand_count; ++i) {
+            of_row[i] = Vector(*others.rows[i].data);
+        }
+        const Vector result = run_values<After>(given, of_row);
+        store_lanes(static_cast<float*>(call.output) + row.offset(kernel.output_strides), 1, result.lanes, 1);
+        const bool is_beside = rows.advance();
+        if (rows.is_done()) {
+            break;
+        }
+        if (is_beside) {
+            operands.advance();
+            others.advance();
+        } else {
+            operands.move_to(kernel, call, 0, row);
+            others.move_to(kernel, call, kernel.prologue_operands, row);
+        }
     }
 }
 

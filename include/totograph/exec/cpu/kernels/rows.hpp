@@ -27,27 +27,22 @@ public:
         at_[0] = row;
     }
 
-    /// On to the next row.
-    void advance() {
+    /// On to the next row. Whether that is one further along the last row axis.
+    bool advance() {
         int axis = rank_ - 1;
         for (; axis > 0; --axis) {
             Index& place = at_[static_cast<std::size_t>(axis)];
             if (++place < extents_[axis]) {
-                return;
+                return axis == rank_ - 1;
             }
             place = 0;
         }
         ++at_[0];
+        return rank_ == 1;
     }
 
     /// From the first row of a tensor with these strides, in elements.
-    [[nodiscard]] Index offset(const Strides& strides) const {
-        Index offset = 0;
-        for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank_); ++axis) {
-            offset += at_[axis] * strides[axis];
-        }
-        return offset;
-    }
+    [[nodiscard]] Index offset(const Strides& strides) const;
 
 private:
     std::array<Index, max_rank> at_{};
@@ -78,13 +73,14 @@ public:
 
     [[nodiscard]] bool is_done() const { return number_ == end_; }
     [[nodiscard]] const RowPlace& place() const { return place_; }
-    void advance() {
+    /// On to the next row. Whether that is one further along the last row axis, for whoever counts along.
+    bool advance() {
         ++number_;
-        if (used_ != nullptr) {
-            place_ = RowPlace(kernel_, used_->place(number_));
-        } else {
-            place_.advance();
+        if (used_ == nullptr) {
+            return place_.advance();
         }
+        place_ = RowPlace(kernel_, used_->place(number_));
+        return false;
     }
 
 private:
@@ -94,6 +90,13 @@ private:
     Index end_;
     RowPlace place_;
 };
+
+/// Copies `count` lanes, fewer than a packet, and writes 0 to the others.
+/// @param lanes  aligned to the size of a packet
+void copy_lanes(const float* from, Index stride, Index count, float* lanes) noexcept;
+
+/// Stores the first `count` lanes, a packet at most.
+void store_lanes(float* to, Index stride, Packet value, Index count) noexcept;
 
 /// Code that runs a tile.
 using TileFunction = void (*)(const Kernel&, const KernelCall&, const Tile&) noexcept;

@@ -4,6 +4,7 @@
 #include <totograph/exec/cpu/kernels/rows.hpp>
 
 #include <algorithm>
+#include <cstddef>
 
 #include <totograph/core/inline.hpp>
 #include <totograph/core/shape.hpp>
@@ -19,6 +20,29 @@
 namespace totograph::cpu {
 inline namespace TOTOGRAPH_SIMD_NAMESPACE {
 namespace fused_detail {
+
+TOTOGRAPH_INLINE Index RowPlace::offset(const Strides& strides) const {
+    Index offset = 0;
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank_); ++axis) {
+        offset += at_[axis] * strides[axis];
+    }
+    return offset;
+}
+
+TOTOGRAPH_INLINE void copy_lanes(const float* from, Index stride, Index count, float* lanes) noexcept {
+    store_aligned(lanes, zero_packet());
+    for (Index lane = 0; lane < count; ++lane) {
+        lanes[lane] = from[lane * stride];
+    }
+}
+
+TOTOGRAPH_INLINE void store_lanes(float* to, Index stride, Packet value, Index count) noexcept {
+    alignas(sizeof(Packet)) float lanes[packet_size];
+    store_aligned(lanes, value);
+    for (Index lane = 0; lane < count; ++lane) {
+        to[lane * stride] = lanes[lane];
+    }
+}
 
 /// Runs `work(rows, used)`: how many rows of a kernel are in use, and which, if some are left out.
 template <class Work>
