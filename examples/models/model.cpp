@@ -183,8 +183,12 @@ namespace {
 /// keeps the memory to what is used.
 class BackendModel final : public AnyModel {
 public:
-    BackendModel(const ModelSizes& most, std::shared_ptr<const totograph::serve::Backend> backend)
-        : most_(most), backend_(std::move(backend)), plan_(backend_->plan(backend_->buckets().front())) {}
+    BackendModel(const ModelSizes& most, std::shared_ptr<const totograph::serve::Backend> backend,
+                 std::vector<SessionMaker> sessions = {})
+        : most_(most),
+          backend_(std::move(backend)),
+          plan_(backend_->plan(backend_->buckets().front())),
+          sessions_(std::move(sessions)) {}
 
     [[nodiscard]] totograph::Index patch_size() const override { return plan_.sizes.patch_size; }
     [[nodiscard]] ModelSizes most() const override { return most_; }
@@ -200,10 +204,13 @@ public:
                               {.threads = threads});
     }
 
+    [[nodiscard]] std::span<const SessionMaker> sessions() const override { return sessions_; }
+
 private:
     ModelSizes most_;
     std::shared_ptr<const totograph::serve::Backend> backend_;
     totograph::ForecastPlan plan_;
+    std::vector<SessionMaker> sessions_;
 };
 
 }  // namespace
@@ -214,8 +221,13 @@ std::unique_ptr<AnyModel> open_model(const fs::path& checkpoint, const fs::path&
         return std::make_unique<BackendModel>(model.most, model.packaged);
     }
     totograph::serve::BackendRegistry backends;
-    model.compiled->model.add_backend(backends, checkpoint);
-    return std::make_unique<BackendModel>(model.most, backends.get("cpu"));
+    std::vector<SessionMaker> sessions;
+    if (model.compiled->add_backend_and_sessions != nullptr) {
+        sessions = model.compiled->add_backend_and_sessions(backends, checkpoint);
+    } else {
+        model.compiled->model.add_backend(backends, checkpoint);
+    }
+    return std::make_unique<BackendModel>(model.most, backends.get("cpu"), std::move(sessions));
 }
 
 }  // namespace examples

@@ -14,6 +14,7 @@
 
 #include "../common/model_sizes.hpp"
 #include "compiled_model.hpp"
+#include "session.hpp"
 
 // The programs' models behind plain functions. Each model with its buckets is compiled once, in a source file of its
 // own beside this header, and every program links that: programs that change often then compile in a second or two.
@@ -44,6 +45,9 @@ public:
     [[nodiscard]] virtual std::unique_ptr<AnyForecaster> forecaster(const totograph::Series& series,
                                                                     const totograph::ForecastOptions& options,
                                                                     int threads) const = 0;
+
+    /// What makes sessions of it, that of the smallest ones first; none for a model whose context cannot grow.
+    [[nodiscard]] virtual std::span<const SessionMaker> sessions() const { return {}; }
 };
 
 /// A checkpoint's model: one of those that the programs are compiled for, or of a package.
