@@ -344,10 +344,10 @@ private:
 
 int run(const Options& options, Stage& stage) {
     stage = Stage::checkpoint;
-    const std::filesystem::path checkpoint = checkpoint_or_demo(options.checkpoint);
-    const std::unique_ptr<AnyModel> model = open_model(checkpoint, options.package);
+    const CheckpointModel found = model_of(checkpoint_or_demo(options.checkpoint), options.package);
+    const std::unique_ptr<AnyModel> model = open_model(found);
     stage = Stage::arguments;
-    check_sampling(options.sampling, model_of(checkpoint, options.package).title, model->levels());
+    check_sampling(options.sampling, found.title, model->levels());
     stage = Stage::input;
     Session session(*model, options, stage);
     LineReader reader(STDIN_FILENO);
