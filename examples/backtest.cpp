@@ -193,9 +193,10 @@ int run(const Options& given, Stage& stage) {
     }
     stage = Stage::checkpoint;
     const std::filesystem::path checkpoint = checkpoint_or_demo(options.checkpoint);
-    const Plan plan = plan_of(table, options, model_of(checkpoint, options.package), stage);
+    const CheckpointModel found = model_of(checkpoint, options.package);
+    const Plan plan = plan_of(table, options, found, stage);
     stage = Stage::checkpoint;
-    const std::unique_ptr<AnyModel> model = open_model(checkpoint, options.package);
+    const std::unique_ptr<AnyModel> model = open_model(found);
     const std::string key = key_of(options, text, checkpoint, plan);
 
     stage = Stage::output;

@@ -86,10 +86,10 @@ void forecast_windows(std::vector<CandleResult>& windows, const CandlesCommand& 
     const CandleRequest request{.tokenizer = options.tokenizer,
                                 .predictor = options.predictor,
                                 .candles = candles,
-                                .options = {.seed = options.seed,
-                                            .temperature = static_cast<float>(options.temperature),
-                                            .top_k = static_cast<std::int32_t>(options.top_k),
-                                            .top_p = static_cast<float>(options.top_p),
+                                .options = {.seed = options.draw.seed,
+                                            .temperature = static_cast<float>(options.draw.temperature),
+                                            .top_k = static_cast<std::int32_t>(options.draw.top_k),
+                                            .top_p = static_cast<float>(options.draw.top_p),
                                             .paths = options.paths,
                                             .consistent = options.consistent},
                                 .threads = options.threads};
@@ -105,7 +105,7 @@ void forecast_windows(std::vector<CandleResult>& windows, const CandlesCommand& 
 
 std::string subtitle(const CandlesCommand& options, const CompiledCandleModel& model) {
     return "Kronos " + std::string(model.name) + (options.untrained.empty() ? "" : ", untrained: it knows nothing") +
-           ", " + plural(options.paths, "path") + ", seed " + std::to_string(options.seed);
+           ", " + plural(options.paths, "path") + ", seed " + std::to_string(options.draw.seed);
 }
 
 /// Charts and tables, or scores.

@@ -162,7 +162,7 @@ int run(const Options& given, Stage& stage) {
     if (options.wants_forecast()) {
         Progress progress(std::cerr, !options.quiet && isatty(STDERR_FILENO) == 1);
         const ForecastResult forecast =
-            run_forecast(input, options, checkpoint, [&](Stage now, const std::string& words, double share) {
+            run_forecast(input, options, model, [&](Stage now, const std::string& words, double share) {
                 stage = now;
                 progress.stage(words, share);
             });

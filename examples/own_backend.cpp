@@ -59,7 +59,7 @@ double error_of(serve::ForecastService& service, Index batch) {
 
 bool run() {
     serve::BackendRegistry backends;
-    examples::add_backends(backends, examples::demo_checkpoint());  // `cpu`
+    examples::add_backends(backends, examples::model_of(examples::demo_checkpoint()));  // `cpu`
     backends.add(std::make_shared<examples::SeasonalBackend>(std::vector<Bucket>{many}, day));
     for (const auto& backend : backends.all()) {
         std::printf("%s: %s\n", std::string(backend->name()).c_str(), backend->describe(serve::Mode::standard).c_str());

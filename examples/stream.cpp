@@ -262,15 +262,12 @@ private:
         stage_ = Stage::forecast;
         if (!stream_) {
             stream_.emplace(model_, options_, observations_.names());
-            for (const std::string& note : stream_->notes()) {
-                if (!options_.quiet) {
-                    std::cerr << "stream: " << note << "\n";
-                }
-            }
+            tell(stream_->take_notes());
         }
         const bool has_clock = observations_.has_timestamps();
         stream_->set_time(has_clock ? observation.timestamp : std::to_string(counts_.lines));
         stream_->take(observation, skipped, out_);
+        tell(stream_->take_notes());
         stream_->print_forecast(has_clock ? &clock_ : nullptr, counts_.lines, out_);
         stage_ = Stage::input;
     }
@@ -305,6 +302,25 @@ private:
             std::cerr << "stream: " << plural(stream_->latency().count(), "forecast") << ": "
                       << stream_->latency().text() << ".\nstream: line to output: " << latency_.text() << ".\n";
         }
+        if (stream_->contexts() != nullptr) {
+            summarize_contexts(*stream_->contexts());
+        }
+    }
+
+    void summarize_contexts(const GrowingContexts& contexts) const {
+        if (const Latency& grown = stream_->grown_latency(); grown.count() > 0) {
+            std::cerr << "stream: " << plural(grown.count(), "forecast") << " went on from before: " << grown.text()
+                      << ".\n";
+        }
+        if (const Latency& whole = stream_->whole_latency(); whole.count() > 0) {
+            std::cerr << "stream: " << plural(whole.count(), "forecast") << " read the whole context: " << whole.text();
+            for (std::size_t reason = 0; reason < whole_context_names.size(); ++reason) {
+                if (const std::int64_t count = contexts.whole(static_cast<WholeContext>(reason)); count > 0) {
+                    std::cerr << "; " << count_text(count) << " " << whole_context_names[reason];
+                }
+            }
+            std::cerr << ".\n";
+        }
     }
 
     static constexpr const char* too_long = "longer than a mebibyte";
@@ -328,10 +344,10 @@ private:
 
 int run(const Options& options, Stage& stage) {
     stage = Stage::checkpoint;
-    const std::filesystem::path checkpoint = checkpoint_or_demo(options.checkpoint);
-    const std::unique_ptr<AnyModel> model = open_model(checkpoint, options.package);
+    const CheckpointModel found = model_of(checkpoint_or_demo(options.checkpoint), options.package);
+    const std::unique_ptr<AnyModel> model = open_model(found);
     stage = Stage::arguments;
-    check_sampling(options.sampling, model_of(checkpoint, options.package).title, model->levels());
+    check_sampling(options.sampling, found.title, model->levels());
     stage = Stage::input;
     Session session(*model, options, stage);
     LineReader reader(STDIN_FILENO);

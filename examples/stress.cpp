@@ -104,7 +104,7 @@ StressResult run_task(const Options& options, const std::vector<serve::StressDat
     const serve::BuildIdentity build = serve::build_identity();
     stage = Stage::checkpoint;
     serve::BackendRegistry registry;
-    add_backends(registry, checkpoint_or_demo(options.checkpoint));
+    add_backends(registry, model_of(checkpoint_or_demo(options.checkpoint)));
     stage = Stage::forecast;
     Progress progress(std::cerr, !options.quiet && isatty(STDERR_FILENO) == 1);
     switch (options.task) {

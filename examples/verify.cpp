@@ -53,7 +53,7 @@ int run(const Options& options, Stage& stage) {
     }
     what.open_checkpoint = [&](const std::filesystem::path& checkpoint) {
         const CheckpointModel model = model_of(checkpoint, options.package);
-        add_backends(registry, checkpoint, options.package);
+        add_backends(registry, model);
         if (model.compiled != nullptr) {
             model.compiled->check_weights(checkpoint);
         }

@@ -72,12 +72,13 @@ std::string lines_of(const Generated& generated) {
 }
 
 totograph::nanovlm::GenerateOptions generate_options(const VlmCommand& options, TokenTimes& times) {
-    totograph::nanovlm::GenerateOptions result{.new_tokens = options.new_tokens,
-                                               .seed = options.seed,
-                                               .temperature = static_cast<float>(options.temperature),
-                                               .top_k = static_cast<std::int32_t>(options.draws ? options.top_k : 1),
-                                               .top_p = static_cast<float>(options.top_p),
-                                               .on_token = [&times](totograph::Index count) { times.token(count); }};
+    totograph::nanovlm::GenerateOptions result{
+        .new_tokens = options.new_tokens,
+        .seed = options.draw.seed,
+        .temperature = static_cast<float>(options.draw.temperature),
+        .top_k = static_cast<std::int32_t>(options.draws ? options.draw.top_k : 1),
+        .top_p = static_cast<float>(options.draw.top_p),
+        .on_token = [&times](totograph::Index count) { times.token(count); }};
     result.end_token.reset();
     if (options.end_token >= 0) {
         result.end_token = static_cast<std::int32_t>(options.end_token);

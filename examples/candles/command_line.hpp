@@ -37,7 +37,7 @@ Examples:
 Exit codes are those of 'forecast --help'.
 )";
 
-inline void add_draw_options(CLI::App& app, CandlesCommand& options) {
+inline void add_forecast_options(CLI::App& app, CandlesCommand& options) {
     const std::string group = "Forecast";
     app.add_option("--horizon", options.horizon, "Candles to forecast (default: 24)")
         ->type_name("N")
@@ -52,21 +52,10 @@ inline void add_draw_options(CLI::App& app, CandlesCommand& options) {
         ->type_name("N")
         ->check(whole_number<std::int64_t>())
         ->group(group);
-    app.add_option("--temperature", options.temperature, "Below 1, paths differ less (default: 1)")
-        ->type_name("T")
-        ->group(group);
-    app.add_option("--top-k", options.top_k, "Draw from the K likeliest ids; 1: no chance; 0: from all (default)")
-        ->type_name("K")
-        ->check(whole_number<std::int64_t>())
-        ->group(group);
-    app.add_option("--top-p", options.top_p,
-                   "Draw from the likeliest ids of this share, unless --top-k says (default: 0.9)")
-        ->type_name("P")
-        ->group(group);
-    app.add_option("--seed", options.seed, "Seed of the random numbers (default: 0)")
-        ->type_name("N")
-        ->check(whole_number<std::uint64_t>())
-        ->group(group);
+    add_draw_options(app, options.draw, group,
+                     {.temperature = "Below 1, paths differ less (default: 1)",
+                      .top_k = "Draw from the K likeliest ids; 1: no chance; 0: from all (default)",
+                      .top_p = "Draw from the likeliest ids of this share, unless --top-k says (default: 0.9)"});
     app.add_flag("--consistent", options.consistent, "Put low and high around open and close; no negative volume")
         ->group(group);
     app.add_option("--backtest", options.backtest, "Forecast the last N windows of --horizon candles, and score them")
@@ -84,10 +73,7 @@ inline void add_model_options(CLI::App& app, CandlesCommand& options) {
     app.add_option("--untrained", options.untrained, "A model without training in place of both, such as mini")
         ->type_name("MODEL")
         ->group(group);
-    app.add_option("--threads", options.threads, "Threads to compute with (default: one a core)")
-        ->type_name("N")
-        ->check(whole_number<int>())
-        ->group(group);
+    add_threads(app, options.threads)->group(group);
 }
 
 inline void add_candle_outputs(CLI::App& app, CandlesCommand& options) {
@@ -127,7 +113,7 @@ inline std::optional<CandlesCommand> parse_candles_command(int argument_count, c
     add_intake_options(app, options.intake);
     add_file_options(app, options.intake);
     detail::add_model_options(app, options);
-    detail::add_draw_options(app, options);
+    detail::add_forecast_options(app, options);
     detail::add_candle_outputs(app, options);
     if (!detail::parse(app, "candles", argument_count, arguments, out, "Name the CSV file of candles")) {
         return std::nullopt;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "../common/checks.hpp"
+#include "../common/draw_options.hpp"
 #include "../intake/options.hpp"
 
 namespace examples {
@@ -24,10 +25,7 @@ struct CandlesCommand {
     std::int64_t context = 0;          ///< 0: as many as the model takes.
     std::int64_t horizon = 24;
     std::int64_t paths = 20;
-    double temperature = 1;
-    std::int64_t top_k = 0;
-    double top_p = 0.9;
-    std::uint64_t seed = 0;
+    DrawOptions draw;
     bool consistent = false;
     bool holdout = false;
     bool no_chart = false;
@@ -53,7 +51,7 @@ inline void check_options(CandlesCommand& options) {
     }
     const bool has_checkpoint = !options.tokenizer.empty() && !options.predictor.empty();
     if (options.untrained.empty() != has_checkpoint) {
-        reject(has_checkpoint ? "--untrained stands in place of a checkpoint; leave one of them out."
+        reject(has_checkpoint ? no_checkpoint_beside_untrained
                               : "A model is two folders, --tokenizer and --predictor; give both, or try the program "
                                 "with --untrained mini.");
     }
@@ -68,14 +66,7 @@ inline void check_options(CandlesCommand& options) {
     if (options.svg == "-") {
         reject("--svg needs a file; standard output is for --output -.");
     }
-    check_at_least(options.top_k, 0, "--top-k");
-    check_at_most(options.top_k, 1 << 20, "--top-k");
-    if (!(options.temperature > 0)) {
-        reject("--temperature must be above 0; for the likeliest path take --top-k 1.");
-    }
-    if (!(options.top_p > 0 && options.top_p <= 1)) {
-        reject("--top-p must be above 0 and at most 1.");
-    }
+    check_draws(options.draw, 1 << 20, "for the likeliest path take --top-k 1");
     if (options.quantiles.empty()) {
         options.quantiles = {0.1, 0.9};
     }

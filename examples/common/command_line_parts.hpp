@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <cstdint>
 #include <ostream>
 #include <sstream>
 #include <string>
@@ -11,6 +12,7 @@
 #include <totograph/io/text.hpp>
 
 #include "checks.hpp"
+#include "draw_options.hpp"
 
 namespace examples::detail {
 
@@ -78,6 +80,34 @@ inline std::string given_sampling(const CLI::App& app) {
         }
     }
     return "";
+}
+
+/// The option for a number of threads.
+inline CLI::Option* add_threads(CLI::App& app, int& threads) {
+    return app.add_option("--threads", threads, "Threads to compute with (default: one a core)")
+        ->type_name("N")
+        ->check(whole_number<int>());
+}
+
+/// What the options about draws say of themselves.
+struct DrawWords {
+    std::string temperature;
+    std::string top_k;
+    std::string top_p;
+};
+
+/// The options about draws.
+inline void add_draw_options(CLI::App& app, DrawOptions& draws, const std::string& group, const DrawWords& words) {
+    app.add_option("--temperature", draws.temperature, words.temperature)->type_name("T")->group(group);
+    app.add_option("--top-k", draws.top_k, words.top_k)
+        ->type_name("K")
+        ->check(whole_number<std::int64_t>())
+        ->group(group);
+    app.add_option("--top-p", draws.top_p, words.top_p)->type_name("P")->group(group);
+    app.add_option("--seed", draws.seed, "Seed of the random numbers (default: 0)")
+        ->type_name("N")
+        ->check(whole_number<std::uint64_t>())
+        ->group(group);
 }
 
 /// Reads the arguments of a program. False when they ask for an answer alone, as `--help` does: it is in `out` then.

@@ -149,12 +149,12 @@ inline std::string part_words(const ColumnGroup& group, const SeriesInput& input
 
 }  // namespace detail
 
-/// Forecasts the input with a model whose weights are in `checkpoint`, group by group where it has more columns than
-/// the model takes at once.
-inline ForecastResult run_forecast(const SeriesInput& input, const Options& options,
-                                   const std::filesystem::path& checkpoint, const StageReport& report) {
+/// Forecasts the input with a checkpoint's model, group by group where it has more columns than the model takes at
+/// once.
+inline ForecastResult run_forecast(const SeriesInput& input, const Options& options, const CheckpointModel& found,
+                                   const StageReport& report) {
     report(Stage::checkpoint, "reading the weights", -1);
-    const std::unique_ptr<AnyModel> model = open_model(checkpoint, options.package);
+    const std::unique_ptr<AnyModel> model = open_model(found);
     const totograph::ForecastOptions request = detail::library_options(input, options);
     const std::vector<ColumnGroup> groups = input_groups(input, model->most());
     std::unique_ptr<AnyForecaster> forecaster;

@@ -4,11 +4,14 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/package/packaged_model.hpp>
 #include <totograph/serve/backends/backend_registry.hpp>
+
+#include "session.hpp"
 
 namespace examples {
 
@@ -35,6 +38,10 @@ struct CompiledModel {
     /// A page (HTML) about the same, with measured times. Throws `Error(no_bucket)`, and as `totograph::load` does.
     std::string (*page)(const std::filesystem::path& checkpoint, const totograph::Series& series,
                         const totograph::ForecastOptions& options, int threads) = nullptr;
+    /// Does what `model.add_backend` does, and gives what makes sessions with the same weights, that of the smallest
+    /// ones first; null for a model whose context cannot grow.
+    std::vector<SessionMaker> (*add_backend_and_sessions)(totograph::serve::BackendRegistry& registry,
+                                                          const std::filesystem::path& checkpoint) = nullptr;
 };
 
 /// A model that TOTOGRAPH_PROGRAM_MODELS names, with what adds its backends on a CUDA device: null where there are

@@ -93,7 +93,8 @@ CheckpointModel model_of_package(const fs::path& checkpoint, const fs::path& pla
     const totograph::Bucket largest = backend->buckets().back();
     const std::span<const double> levels = backend->plan(largest).levels;  // which the backend keeps
     const auto& models = package.header().models;
-    return {.title = (models.size() == 1 ? models.front().name : "a model") + " of the package " +
+    return {.checkpoint = checkpoint,
+            .title = (models.size() == 1 ? models.front().name : "a model") + " of the package " +
                      package_line(package.header()),
             .most = sizes_of(largest),
             .variates_at_once = largest.variates,
@@ -122,7 +123,8 @@ CheckpointModel model_of(const fs::path& checkpoint, const fs::path& package) {
     if (listed == nullptr) {
         refuse_unlisted(checkpoint, known, !config.empty());
     }
-    return {.title = std::string(known.title),
+    return {.checkpoint = checkpoint,
+            .title = std::string(known.title),
             .most = sizes_of(listed->model->model.buckets.back()),
             .variates_at_once = listed->model->variates_at_once,
             .levels = listed->model->model.plan.levels,
@@ -165,15 +167,14 @@ fs::path demo_checkpoint() {
                                "checkpoint with --checkpoint.");
 }
 
-void add_backends(totograph::serve::BackendRegistry& registry, const fs::path& checkpoint, const fs::path& package) {
-    const CheckpointModel model = model_of(checkpoint, package);
+void add_backends(totograph::serve::BackendRegistry& registry, const CheckpointModel& model) {
     if (model.packaged != nullptr) {
         registry.add(model.packaged);
         return;
     }
-    model.compiled->model.add_backend(registry, checkpoint);
+    model.compiled->model.add_backend(registry, model.checkpoint);
     if (model.add_cuda_backends != nullptr) {
-        model.add_cuda_backends(registry, checkpoint);
+        model.add_cuda_backends(registry, model.checkpoint);
     }
 }
 
@@ -183,8 +184,12 @@ namespace {
 /// keeps the memory to what is used.
 class BackendModel final : public AnyModel {
 public:
-    BackendModel(const ModelSizes& most, std::shared_ptr<const totograph::serve::Backend> backend)
-        : most_(most), backend_(std::move(backend)), plan_(backend_->plan(backend_->buckets().front())) {}
+    BackendModel(const ModelSizes& most, std::shared_ptr<const totograph::serve::Backend> backend,
+                 std::vector<SessionMaker> sessions = {})
+        : most_(most),
+          backend_(std::move(backend)),
+          plan_(backend_->plan(backend_->buckets().front())),
+          sessions_(std::move(sessions)) {}
 
     [[nodiscard]] totograph::Index patch_size() const override { return plan_.sizes.patch_size; }
     [[nodiscard]] ModelSizes most() const override { return most_; }
@@ -200,22 +205,29 @@ public:
                               {.threads = threads});
     }
 
+    [[nodiscard]] std::span<const SessionMaker> sessions() const override { return sessions_; }
+
 private:
     ModelSizes most_;
     std::shared_ptr<const totograph::serve::Backend> backend_;
     totograph::ForecastPlan plan_;
+    std::vector<SessionMaker> sessions_;
 };
 
 }  // namespace
 
-std::unique_ptr<AnyModel> open_model(const fs::path& checkpoint, const fs::path& package) {
-    const CheckpointModel model = model_of(checkpoint, package);
+std::unique_ptr<AnyModel> open_model(const CheckpointModel& model) {
     if (model.packaged != nullptr) {
         return std::make_unique<BackendModel>(model.most, model.packaged);
     }
     totograph::serve::BackendRegistry backends;
-    model.compiled->model.add_backend(backends, checkpoint);
-    return std::make_unique<BackendModel>(model.most, backends.get("cpu"));
+    std::vector<SessionMaker> sessions;
+    if (model.compiled->add_backend_and_sessions != nullptr) {
+        sessions = model.compiled->add_backend_and_sessions(backends, model.checkpoint);
+    } else {
+        model.compiled->model.add_backend(backends, model.checkpoint);
+    }
+    return std::make_unique<BackendModel>(model.most, backends.get("cpu"), std::move(sessions));
 }
 
 }  // namespace examples

@@ -14,6 +14,7 @@
 
 #include "../common/model_sizes.hpp"
 #include "compiled_model.hpp"
+#include "session.hpp"
 
 // The programs' models behind plain functions. Each model with its buckets is compiled once, in a source file of its
 // own beside this header, and every program links that: programs that change often then compile in a second or two.
@@ -44,10 +45,14 @@ public:
     [[nodiscard]] virtual std::unique_ptr<AnyForecaster> forecaster(const totograph::Series& series,
                                                                     const totograph::ForecastOptions& options,
                                                                     int threads) const = 0;
+
+    /// What makes sessions of it, that of the smallest ones first; none for a model whose context cannot grow.
+    [[nodiscard]] virtual std::span<const SessionMaker> sessions() const { return {}; }
 };
 
-/// A checkpoint's model: one of those that the programs are compiled for, or of a package.
+/// A checkpoint's model: one of those that the programs are compiled for, or of a package, which is loaded then.
 struct CheckpointModel {
+    std::filesystem::path checkpoint;
     std::string title;                        ///< As a person reads it.
     ModelSizes most;                          ///< That one request may hold.
     totograph::Index variates_at_once = 1;    ///< Unrelated series are best forecast so many at once.
@@ -78,14 +83,12 @@ inline std::filesystem::path checkpoint_or_demo(const std::filesystem::path& che
     return checkpoint.empty() ? demo_checkpoint() : checkpoint;
 }
 
-/// Opens a checkpoint as the model that it is, and adds what runs its buckets: the backend `cpu`, and in builds with
-/// CUDA `cuda`, `cuda-regional` and others; of a package, what it is for alone. Throws `Error` as `model_of` and
-/// `totograph::load` do.
-void add_backends(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint,
-                  const std::filesystem::path& package = {});
+/// Opens a checkpoint and adds what runs its buckets: the backend `cpu`, and in builds with CUDA `cuda`,
+/// `cuda-regional` and others; of a package, what it is for alone, which is open already. Throws `Error` as
+/// `totograph::load` does.
+void add_backends(totograph::serve::BackendRegistry& registry, const CheckpointModel& model);
 
-/// Opens a checkpoint as the model that it is. Throws `Error` as `model_of` and `totograph::load` do.
-std::unique_ptr<AnyModel> open_model(const std::filesystem::path& checkpoint,
-                                     const std::filesystem::path& package = {});
+/// Opens a checkpoint; that of a package is open already. Throws `Error` as `totograph::load` does.
+std::unique_ptr<AnyModel> open_model(const CheckpointModel& model);
 
 }  // namespace examples

@@ -33,5 +33,10 @@ inline constexpr totograph::Bucket toto2_short{
     .variates = most_variates, .context = 512, .horizon = 96, .exogenous = 4};
 inline constexpr totograph::Bucket toto2_long{
     .variates = most_variates, .context = toto_context, .horizon = 768, .exogenous = 4};
+// Of contexts that grow. Their forecasts pay for all steps ahead that there is room for, so these are few; a program
+// may hold many, so there is one of little memory.
+inline constexpr totograph::Bucket toto2_short_session{.variates = most_variates, .context = 512, .horizon = 96};
+inline constexpr totograph::Bucket toto2_long_session{
+    .variates = most_variates, .context = toto_context, .horizon = 96};
 
 }  // namespace examples

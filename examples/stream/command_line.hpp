@@ -33,6 +33,14 @@ Rows go to standard output, as CSV:
              (Toto 2.0 tells quantiles from 10% to 90%: lines through the outer two of them lead beyond)
   forecast   the quantiles of a step to come
 
+With Toto 2.0 a forecast goes on from what was computed of the context before it (--session): new lines then cost their
+own work alone. It is, to rounding, that of reading the same context whole. Whole patches (32 lines) can be added to a
+context; so where --every is no multiple of 32, one context is kept for each place within a patch at which forecasts are
+made, up to 512 MiB; all other forecasts read the whole context. A full context loses its oldest quarter and is read
+again: forecasts read from three quarters of --context up to all of it. A forecast also reads the whole context when a
+variate comes that was blank before, after a pause, and as long as a variate has few observations. The summary counts
+each of these. --session off: always the newest --context observations, read whole each time.
+
 Examples:
   vmstat -n 1 | awk '...' | stream --variates 4 --every 1
   tail -n +1 -f metrics.csv | stream --columns cpu,memory --scores-only | grep ',1$'
@@ -85,6 +93,11 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
            "--package", options.package,
            "A package to forecast with, or a folder of some, in place\nof the models that the program has compiled in")
         ->type_name("PATH");
+    std::string session;
+    app.add_option("--session", session,
+                   "Whether forecasts go on from what was computed of the\ncontext before (default: on where that is "
+                   "possible)")
+        ->type_name("on|off");
     number("--threads", options.threads, "Threads to compute with (default: one a core)");
     app.add_option("--alarm", options.alarm, "Score from which a value is an alarm (default: 3)")->type_name("SCORE");
     app.add_flag("--scores-only", options.scores_only, "Print no forecasts of steps to come");
@@ -93,6 +106,9 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
         return std::nullopt;
     }
     options.sampling = detail::given_sampling(app);
+    if (app.count("--session") > 0) {
+        options.session = detail::session_of(session);
+    }
     detail::check_stream(options);
     return options;
 }

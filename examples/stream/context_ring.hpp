@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "../common/centre.hpp"
@@ -26,24 +27,37 @@ public:
     [[nodiscard]] std::size_t steps() const { return steps_; }
     [[nodiscard]] std::size_t capacity() const { return capacity_; }
 
-    /// The content, oldest first, as `[variates, steps]`: values above the level of their variate (0 at gaps), and
-    /// whether they were observed.
-    void lay_out(std::vector<float>& values, std::vector<std::uint8_t>& observed, std::vector<double>& levels) const {
+    /// The newest `steps` of them, oldest first, as `[variates, steps]`: values above the level of their variate (0 at
+    /// gaps), and whether they were observed.
+    void lay_out(std::size_t steps, std::vector<float>& values, std::vector<std::uint8_t>& observed,
+                 std::vector<double>& levels) const {
+        levels.clear();
+        for (std::size_t variate = 0; variate < variates_; ++variate) {
+            levels.push_back(level_of(newest(variate, steps)));
+        }
+        lay_out_above(levels, steps, values, observed);
+    }
+
+    /// The same, above levels that are known.
+    void lay_out_above(std::span<const double> levels, std::size_t steps, std::vector<float>& values,
+                       std::vector<std::uint8_t>& observed) const {
         values.clear();
         observed.clear();
-        levels.clear();
-        std::vector<double> variate_values(steps_);
-        const std::size_t oldest = (newest_ + capacity_ - steps_) % capacity_;
         for (std::size_t variate = 0; variate < variates_; ++variate) {
-            for (std::size_t step = 0; step < steps_; ++step) {
-                variate_values[step] = rows_[(oldest + step) % capacity_ * variates_ + variate];
-            }
-            levels.push_back(level_of(variate_values));
-            append_centred(variate_values, levels.back(), values, observed);
+            append_centred(newest(variate, steps), levels[variate], values, observed);
         }
     }
 
 private:
+    [[nodiscard]] std::vector<double> newest(std::size_t variate, std::size_t steps) const {
+        std::vector<double> values(steps);
+        const std::size_t oldest = (newest_ + capacity_ - steps) % capacity_;
+        for (std::size_t step = 0; step < steps; ++step) {
+            values[step] = rows_[(oldest + step) % capacity_ * variates_ + variate];
+        }
+        return values;
+    }
+
     std::size_t variates_;
     std::size_t capacity_;
     std::vector<double> rows_;

@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <totograph/core/error.hpp>
+#include <totograph/forecast/forecast.hpp>
 #include <totograph/forecast/series.hpp>
 
 #include "../common/format.hpp"
@@ -24,10 +26,12 @@
 #include "../models/model.hpp"
 #include "context_ring.hpp"
 #include "expectation.hpp"
+#include "growing_contexts.hpp"
 #include "latency.hpp"
 #include "observation.hpp"
 #include "options.hpp"
 #include "stream_clock.hpp"
+#include "stream_window.hpp"
 
 namespace examples {
 
@@ -35,10 +39,11 @@ namespace examples {
 /// is to print is added to a text. This is the part of the program that uses totograph.
 class ForecastStream {
 public:
-    /// Throws `Error(no_bucket)` when the model does not forecast so far ahead, and `Error(invalid_argument)` when the
-    /// context is shorter than what it needs.
+    /// The model must outlive this object. Throws `Error(no_bucket)` when it does not forecast so far ahead, and
+    /// `Error(invalid_argument)` when the context is shorter than what it needs, or cannot go on and should.
     ForecastStream(const AnyModel& model, const Options& options, std::vector<std::string> names)
-        : options_(options),
+        : model_(model),
+          options_(options),
           names_(std::move(names)),
           every_(options.every > 0 ? options.every : model.patch_size()),
           least_steps_(2 * static_cast<std::size_t>(model.patch_size())),
@@ -49,7 +54,7 @@ public:
           ring_(names_.size(), static_cast<std::size_t>(std::min(options.context, model.most().context))),
           columns_(divide_columns(names_.size(), static_cast<std::size_t>(model.most().variates))),
           gap_(names_.size(), std::nan("")),
-          groups_(names_.size()),
+          window_(names_.size(), options.independent),
           is_known_(names_.size()) {
         if (ring_.capacity() < least_steps_) {
             throw totograph::Error(totograph::ErrorCode::invalid_argument,
@@ -65,14 +70,21 @@ public:
             notes_.push_back(groups_note(columns_, names_, static_cast<std::size_t>(most.variates)));
         }
         notes_.erase(std::remove(notes_.begin(), notes_.end(), ""), notes_.end());
-        totograph::Series largest;
-        largest.variates = static_cast<totograph::Index>(columns_.front().count);
-        largest.steps = static_cast<totograph::Index>(ring_.capacity());
-        forecaster_ = model.forecaster(largest, request_, options.threads);
+        if (!make_contexts()) {
+            make_forecaster();
+        }
     }
 
-    /// Sentences that the user should read.
-    [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+    /// Sentences that the user should read, since the last call.
+    [[nodiscard]] std::vector<std::string> take_notes() {
+        std::vector<std::string> notes = std::exchange(notes_, {});
+        if (contexts_) {
+            for (std::string& note : contexts_->take_notes()) {
+                notes.push_back(std::move(note));
+            }
+        }
+        return notes;
+    }
 
     /// Takes what a line held.
     void take(const Observation& observation, std::int64_t skipped, std::string& out) {
@@ -87,6 +99,7 @@ public:
         missing_ += std::count_if(observation.values.begin(), observation.values.end(),
                                   [](double value) { return std::isnan(value); });
         ring_.push(observation.values);
+        ++row_;
         ++age_;
         if (static_cast<std::int64_t>(age_) >= every_ || expected_.horizon() == 0) {
             refresh();
@@ -126,6 +139,7 @@ public:
         for (std::int64_t step = 0; step < std::min(steps, options_.context); ++step) {
             ring_.push(gap_);
         }
+        row_ += static_cast<std::uint64_t>(steps);
         const auto variates = static_cast<std::int64_t>(names_.size());
         missing_ += std::min(steps, (std::numeric_limits<std::int64_t>::max() - missing_) / variates) * variates;
         age_ += static_cast<std::size_t>(steps);
@@ -137,52 +151,92 @@ public:
     static const char* heading() { return "kind,time,variate,value,low,median,high,position,score,alarm\n"; }
 
     [[nodiscard]] const Latency& latency() const { return latency_; }
+    /// The contexts that go on, with what became of them; null where each forecast reads the whole one.
+    [[nodiscard]] const GrowingContexts* contexts() const { return contexts_ ? &*contexts_ : nullptr; }
+    /// Of the forecasts that went on from what was computed before, and of the others.
+    [[nodiscard]] const Latency& grown_latency() const { return grown_latency_; }
+    [[nodiscard]] const Latency& whole_latency() const { return whole_latency_; }
     [[nodiscard]] std::int64_t alarms() const { return alarms_; }
     /// Values that should have come and did not.
     [[nodiscard]] std::int64_t missing() const { return missing_; }
     [[nodiscard]] std::size_t least_steps() const { return least_steps_; }
 
 private:
+    /// Whether there are contexts that go on. Throws `Error` where there should be, and cannot.
+    bool make_contexts() {
+        if (options_.session == GoOn::never) {
+            return false;
+        }
+        const std::span<const SessionMaker> makers = model_.sessions();
+        const GrowingContexts::Settings settings{.patch_size = model_.patch_size(),
+                                                 .context = static_cast<std::int64_t>(ring_.capacity()),
+                                                 .horizon = request_.horizon.value(),
+                                                 .every = every_,
+                                                 .variates = static_cast<std::int64_t>(columns_.front().count),
+                                                 .independent = options_.independent,
+                                                 .threads = options_.threads};
+        const std::string refusal = makers.empty()
+                                        ? "only a Toto 2.0 that is compiled into this program can go on from "
+                                          "what it computed of a context, and this is another model"
+                                        : GrowingContexts::refusal(makers, settings);
+        if (refusal.empty()) {
+            contexts_.emplace(makers, settings, columns_);
+            return true;
+        }
+        if (options_.session == GoOn::always) {
+            throw totograph::Error(totograph::ErrorCode::invalid_argument,
+                                   "--session on cannot be had: " + refusal + ". Leave it out.");
+        }
+        if (!makers.empty()) {
+            notes_.push_back("Each forecast reads the whole context: " + refusal + ".");
+        }
+        return false;
+    }
+
+    void make_forecaster() {
+        totograph::Series largest;
+        largest.variates = static_cast<totograph::Index>(columns_.front().count);
+        largest.steps = static_cast<totograph::Index>(ring_.capacity());
+        forecaster_ = model_.forecaster(largest, request_, options_.threads);
+    }
+
     void refresh() {
         if (ring_.steps() < least_steps_) {
             return;
         }
         const auto start = std::chrono::steady_clock::now();
-        ring_.lay_out(values_, observed_, levels_);
-        bool any_known = false;
-        for (std::size_t variate = 0; variate < names_.size(); ++variate) {
-            const auto begin = observed_.begin() + static_cast<std::ptrdiff_t>(variate * ring_.steps());
-            const auto end = begin + static_cast<std::ptrdiff_t>(ring_.steps());
-            const bool is_known = std::find(begin, end, 1) != end;
-            is_known_[variate] = is_known;
-            any_known = any_known || is_known;
-            groups_[variate] = options_.independent || !is_known ? static_cast<std::int32_t>(variate) + 1 : 0;
-            // The library takes no variate without an observation, and leaving one out would move the others' random
-            // numbers. So it gets a 0 that no other variate sees, and its forecast is not shown.
-            if (!is_known) {
-                *(end - 1) = 1;
-            }
+        expected_ = Expectations();
+        std::optional<GrowingContexts::Grown> grown;
+        if (contexts_) {
+            grown = contexts_->forecast(ring_, row_, expected_);
         }
-        if (!any_known) {
-            expected_ = Expectations();
+        if (!grown) {
+            forecast_whole();
+        } else if (grown->is_known != nullptr) {
+            is_known_ = *grown->is_known;
+        }
+        if (expected_.horizon() == 0) {
             return;
         }
-        expected_ = Expectations();
-        for (const ColumnGroup& columns : columns_) {
-            totograph::Series series;
-            series.variates = static_cast<totograph::Index>(columns.count);
-            series.steps = static_cast<totograph::Index>(ring_.steps());
-            const std::size_t first = columns.first * ring_.steps();
-            series.values = std::span(values_).subspan(first, columns.count * ring_.steps());
-            series.observed = std::span(observed_).subspan(first, columns.count * ring_.steps());
-            series.groups = std::span(groups_).subspan(columns.first, columns.count);
-            series.first_series = static_cast<std::uint32_t>(columns.first);
-            const totograph::Forecast forecast = forecaster_->forecast(series, request_);
-            require_finite(forecast);
-            expected_.add(forecast, std::span(levels_).subspan(columns.first, columns.count));
-        }
         age_ = 0;
-        latency_.add(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        latency_.add(seconds);
+        (grown && !grown->is_whole ? grown_latency_ : whole_latency_).add(seconds);
+    }
+
+    void forecast_whole() {
+        if (!forecaster_) {
+            make_forecaster();
+        }
+        if (!window_.read(ring_, ring_.steps())) {
+            return;
+        }
+        is_known_ = window_.is_known();
+        for (const ColumnGroup& columns : columns_) {
+            const totograph::Forecast forecast = forecaster_->forecast(window_.series(columns), request_);
+            require_finite(forecast);
+            expected_.add(forecast, window_.levels(columns));
+        }
     }
 
     void score(const Observation& observation, std::string& out) {
@@ -212,6 +266,7 @@ private:
         }
     }
 
+    const AnyModel& model_;
     const Options& options_;
     std::vector<std::string> names_;
     std::int64_t every_;
@@ -221,17 +276,18 @@ private:
     std::vector<ColumnGroup> columns_;  // that see each other
     std::vector<std::string> notes_;
     std::vector<double> gap_;
-    std::unique_ptr<AnyForecaster> forecaster_;
-    std::vector<std::int32_t> groups_;
-    std::vector<float> values_;
-    std::vector<std::uint8_t> observed_;
-    std::vector<double> levels_;  // of the variates, taken off the values
+    std::unique_ptr<AnyForecaster> forecaster_;  // of whole contexts; made when it is needed
+    StreamWindow window_;                        // of the last whole context
+    std::optional<GrowingContexts> contexts_;
     std::vector<bool> is_known_;  // variates that have an observation in the context
     Expectations expected_;
-    std::size_t age_ = 0;  // steps since the last forecast
-    bool fresh_ = false;   // whether it was not printed yet
+    std::uint64_t row_ = 0;  // steps that there have been
+    std::size_t age_ = 0;    // steps since the last forecast
+    bool fresh_ = false;     // whether it was not printed yet
     std::string time_;
     Latency latency_;
+    Latency grown_latency_;
+    Latency whole_latency_;
     std::int64_t alarms_ = 0;
     std::int64_t missing_ = 0;
 };

@@ -12,6 +12,9 @@
 
 namespace examples {
 
+/// Whether forecasts go on from what the model has computed of the context, in place of reading it whole.
+enum class GoOn : std::uint8_t { where_possible, always, never };
+
 /// What the command line asks for.
 struct Options {
     std::vector<std::string> columns;
@@ -29,6 +32,7 @@ struct Options {
     std::filesystem::path checkpoint;
     std::filesystem::path package;  ///< Empty: what the program has compiled in.
     int threads = 0;                ///< 0: one a core
+    GoOn session = GoOn::where_possible;
 
     double alarm = 3;
     bool scores_only = false;
@@ -36,6 +40,13 @@ struct Options {
 };
 
 namespace detail {
+
+inline GoOn session_of(const std::string& word) {
+    if (word != "on" && word != "off") {
+        reject("--session is on or off, and not '" + word + "'.");
+    }
+    return word == "on" ? GoOn::always : GoOn::never;
+}
 
 inline void check_stream(const Options& options) {
     check_at_least(options.variates, 0, "--variates");

@@ -45,20 +45,10 @@ inline void add_token_options(CLI::App& app, VlmCommand& options) {
         ->check(whole_number<std::int64_t>())
         ->group(group);
     app.add_flag("--draw", options.draws, "Draw tokens, and do not take the likeliest ones")->group(group);
-    app.add_option("--temperature", options.temperature, "Of --draw: below 1, draws differ less (default: 0.5)")
-        ->type_name("T")
-        ->group(group);
-    app.add_option("--top-k", options.top_k, "Of --draw: from the K likeliest ids; 0: from all (default: 50)")
-        ->type_name("K")
-        ->check(whole_number<std::int64_t>())
-        ->group(group);
-    app.add_option("--top-p", options.top_p, "Of --draw: from the likeliest ids of this share (default: 0.9)")
-        ->type_name("P")
-        ->group(group);
-    app.add_option("--seed", options.seed, "Seed of the random numbers (default: 0)")
-        ->type_name("N")
-        ->check(whole_number<std::uint64_t>())
-        ->group(group);
+    add_draw_options(app, options.draw, group,
+                     {.temperature = "Of --draw: below 1, draws differ less (default: 0.5)",
+                      .top_k = "Of --draw: from the K likeliest ids; 0: from all (default: 50)",
+                      .top_p = "Of --draw: from the likeliest ids of this share (default: 0.9)"});
 }
 
 }  // namespace detail
@@ -80,9 +70,7 @@ inline std::optional<VlmCommand> parse_vlm_command(int argument_count, const cha
         ->type_name("MODEL");
     app.set_version_flag("--version", "vlm " + std::string(totograph::version), "Print the version and stop");
     detail::add_token_options(app, options);
-    app.add_option("--threads", options.threads, "Threads to compute with (default: one a core)")
-        ->type_name("N")
-        ->check(detail::whole_number<int>());
+    detail::add_threads(app, options.threads);
     app.add_option("--output", options.output, "Write ids to a file (default: to standard output)")->type_name("PATH");
     app.add_flag("--quiet", options.quiet, "No note about the time that it took");
     if (!detail::parse(app, "vlm", argument_count, arguments, out, "Name the file of prompts")) {

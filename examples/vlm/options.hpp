@@ -6,6 +6,7 @@
 #include <string>
 
 #include "../common/checks.hpp"
+#include "../common/draw_options.hpp"
 
 namespace examples {
 
@@ -18,10 +19,7 @@ struct VlmCommand {
     std::int64_t new_tokens = 64;
     std::int64_t end_token = 2;  ///< -1: none.
     bool draws = false;
-    double temperature = 0.5;
-    std::int64_t top_k = 50;
-    double top_p = 0.9;
-    std::uint64_t seed = 0;
+    DrawOptions draw{.temperature = 0.5, .top_k = 50};
     int threads = 0;
     bool quiet = false;
     std::filesystem::path output;
@@ -33,20 +31,13 @@ inline void check_options(const VlmCommand& options) {
     if (options.untrained.empty() == options.checkpoint.empty()) {
         reject(options.untrained.empty()
                    ? "Name the folder of a checkpoint with --checkpoint, or try the program with --untrained MODEL."
-                   : "--untrained stands in place of a checkpoint; leave one of them out.");
+                   : no_checkpoint_beside_untrained);
     }
     check_at_least(options.new_tokens, 1, "--new-tokens");
     check_at_least(options.end_token, -1, "--end-token");
     check_at_most(options.end_token, 1 << 24, "--end-token");
-    check_at_least(options.top_k, 0, "--top-k");
-    check_at_most(options.top_k, 1 << 24, "--top-k");
+    check_draws(options.draw, 1 << 24, "without --draw the likeliest token is taken");
     check_at_least(options.threads, 0, "--threads");
-    if (!(options.temperature > 0)) {
-        reject("--temperature must be above 0; without --draw the likeliest token is taken.");
-    }
-    if (!(options.top_p > 0 && options.top_p <= 1)) {
-        reject("--top-p must be above 0 and at most 1.");
-    }
 }
 
 }  // namespace examples

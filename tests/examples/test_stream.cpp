@@ -111,7 +111,7 @@ TEST_CASE("the ring keeps the newest observations in order") {
     ring.push({1, 10});
     ring.push({2, gap});
     std::vector<double> levels;
-    ring.lay_out(values, observed, levels);
+    ring.lay_out(ring.steps(), values, observed, levels);
     CHECK(levels == std::vector<double>{1.5, 10});
     CHECK(values == std::vector<float>{-0.5F, 0.5F, 0, 0});
     CHECK(observed == std::vector<std::uint8_t>{1, 1, 1, 0});
@@ -119,7 +119,7 @@ TEST_CASE("the ring keeps the newest observations in order") {
         ring.push({value, 10 * value});
         CHECK(ring.steps() == 3);
     }
-    ring.lay_out(values, observed, levels);
+    ring.lay_out(ring.steps(), values, observed, levels);
     CHECK(levels == std::vector<double>{98, 980});
     CHECK(values == std::vector<float>{-1, 0, 1, -10, 0, 10});
 }
@@ -398,10 +398,11 @@ TEST_CASE("what is larger than the model is forecast in parts, with a note") {
         names.push_back("v" + std::to_string(i));
     }
     ForecastStream stream(model, options, names);
-    REQUIRE(stream.notes().size() == 3);
-    CHECK(has(stream.notes()[0], "of --context 5000 the last ones"));
-    CHECK(has(stream.notes()[1], "at most 336 steps ahead"));
-    CHECK(has(stream.notes()[2], "'v0' to 'v9'; 'v10' to 'v19'"));
+    const std::vector<std::string> notes = stream.take_notes();
+    REQUIRE(notes.size() == 3);
+    CHECK(has(notes[0], "of --context 5000 the last ones"));
+    CHECK(has(notes[1], "at most 336 steps ahead"));
+    CHECK(has(notes[2], "'v0' to 'v9'; 'v10' to 'v19'"));
     std::string out;
     for (int line = 1; line <= 33; ++line) {
         std::vector<double> values;
@@ -423,7 +424,7 @@ TEST_CASE("what is larger than the model is forecast in parts, with a note") {
     options.independent = true;
     options.context = 100;
     options.horizon = 10;
-    CHECK(ForecastStream(model, options, names).notes().empty());
+    CHECK(ForecastStream(model, options, names).take_notes().empty());
 }
 
 TEST_CASE("lines after a header") {

@@ -104,6 +104,67 @@ program="$programs/stream"
 awk -F, '$1 == "observed" && !($5 <= $6 && $6 <= $7 && $8 >= 0 && $8 <= 1 && $9 >= 0) { exit 1 }' scored.csv || fail "quantiles ascend, positions are shares"
 expect 2 "--samples is for models that draw futures" sh -c '"$1" --checkpoint model --samples 30 < series.csv' sh "$program"
 
+# Forecasts go on from what was computed of a context, and are those of a model that reads the same context whole.
+# same <ours> <theirs>: the same rows, with numbers as near as five digits of up to 20 tell; roundings of f32 are less.
+same() {
+    [[ "$(wc -l < "$1")" -eq "$(wc -l < "$2")" && "$(wc -l < "$1")" -gt 100 ]] || fail "$1 has other rows than $2"
+    paste -d, "$1" "$2" | awk -F, '$1 == "kind" { next } {
+        for (i = 1; i <= 4; ++i) if ($i != $(i + 10)) exit 1
+        for (i = 5; i <= 7; ++i) { d = $i - $(i + 10); if (d > 0.0011 || d < -0.0011) exit 1 }
+    }' || fail "$1 is not $2"
+}
+# followed <name> <argument...>: streams growing.csv with contexts that go on, and without.
+followed() {
+    local name="$1"
+    shift
+    "$program" --checkpoint model "$@" < growing.csv > "$name.csv" 2> "$name.notes"
+    "$program" --checkpoint model "$@" --session off < growing.csv > "${name}_whole.csv" 2> "${name}_whole.notes"
+    ! grep -q 'went on from before' "${name}_whole.notes" || fail "--session off reads the whole context"
+}
+cut -d, -f1,2 series.csv > growing.csv
+followed patches
+same patches.csv patches_whole.csv
+grep -q '^stream: 7 forecasts went on from before: p50' patches.notes || fail "$(cat patches.notes)"
+grep -q '^stream: 1 forecast read the whole context: .*; 1 at a start\.$' patches.notes || fail "$(cat patches.notes)"
+# Between patches, with a context for each place.
+followed between --every 8
+same between.csv between_whole.csv
+grep -q '^stream: 26 forecasts went on' between.notes && grep -q '; 4 at a start\.$' between.notes || fail "$(cat between.notes)"
+followed each --every 1 --horizon 70 --columns wave --scores-only
+same each.csv each_whole.csv
+grep -q '; 32 at a start\.$' each.notes && grep -q ' 205 forecasts went on' each.notes || fail "$(cat each.notes)"
+# Full at four patches, it goes on from three.
+followed full --context 128
+"$program" --checkpoint model --context 96 --session off --quiet < growing.csv > three_whole.csv
+awk -F, 'function block(time) { return int((time - 1) / 32) }
+    NR > 1 && $1 == "forecast" && (block($2) < 5 || block($2) % 2 == 0) == (FILENAME == "full_whole.csv")' \
+    full_whole.csv three_whole.csv | sort -t, -k2n,3 > expected.csv
+grep '^forecast' full.csv | sort -t, -k2n,3 > found.csv
+same found.csv expected.csv
+grep -q '^stream: The context is full: its newest 96 observations are kept' full.notes || fail "$(cat full.notes)"
+grep -q '; 1 at a start; 3 as the context was full\.$' full.notes || fail "$(cat full.notes)"
+# Gaps, a pause that moves the places within patches, a variate that comes late and one with few observations.
+awk -F, -v OFS=, 'BEGIN { print "time,wave,ramp,late,rare" }
+    NR > 1 { row = NR - 2; if (row >= 150 && row < 189) next
+        print 1700000000 + 10 * row, (row % 11 == 4 || row % 32 > 28 ? "" : $1), (row > 70 && row < 140 ? "" : $2),
+            (row < 200 ? "" : $1), (row % 80 == 10 ? $2 : "") }' series.csv > growing.csv
+followed gaps --every 16 --columns wave,ramp,late
+same gaps.csv gaps_whole.csv
+grep -q '^stream: [0-9]* forecasts went on' gaps.notes && grep -q ' as a variate came or values went far away' gaps.notes ||
+    fail "$(cat gaps.notes)"
+followed rare --every 16 --columns wave,rare
+same rare.csv rare_whole.csv
+grep -q ' as a variate has few observations' rare.notes || fail "$(cat rare.notes)"
+"$program" --checkpoint model --session on --quiet < growing.csv 2> message > /dev/null
+[[ ! -s message ]] || fail "--quiet: $(cat message)"
+growing() { "$program" --checkpoint "$@" < growing.csv; }
+expect 2 "a context that goes on is forecast at most 96 steps ahead, and not 97" growing model --session on --horizon 97
+expect 2 "only a context of at least 128 observations can go on, and --context is 127" growing model --session on --context 127
+expect 2 "only a Toto 2.0 that is compiled into this program can go on" growing "$demo_model" --session on
+expect 2 "with --every 5 a context takes 5 new patches at a time, which is more work" growing model --session on --every 5
+expect 2 "--session is on or off, and not 'maybe'" growing model --session maybe
+growing model --horizon 97 2>&1 > /dev/null | grep -q 'Each forecast reads the whole context: ' || fail "what cannot go on is told"
+
 # stress: the questions are answered, forecasts are kept and compared.
 program="$programs/stress"
 requests=(series.csv --checkpoint model --variates 2 --contexts 200 --horizons 40 --execution-mode default)

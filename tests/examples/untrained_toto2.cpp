@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes an untrained Toto 2.0 4m as it is published, and forecasts with it node by node: what the programs' forecasts
-// are compared with.
+// Writes an untrained Toto 2.0 4m as it is published (or 22m), and forecasts with a 4m node by node: what the programs'
+// forecasts are compared with.
 //
-//     untrained_toto2 write <folder>
+//     untrained_toto2 write <folder> [22m]
 //     untrained_toto2 forecast <folder> <horizon> <known columns> < series.csv > quantiles.csv
 //
 // The CSV has a header and no gaps in its columns; the last ones, as many as are known, go on where the others are
 // blank. Written are the median and the quantiles 0.1, 0.25 and 0.9 of each target's steps.
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdio>
 #include <exception>
@@ -31,7 +32,7 @@ namespace {
 namespace tg = totograph;
 using Model = tg::toto2::toto2_4m;
 
-/// All that the published file has, and what its readers leave alone.
+/// All that the published file of the 4m model has, and what its readers leave alone.
 constexpr const char* published_config = R"({
   "attn_bias": true, "d_ff": 688, "d_model": 256, "dropout_p": 0.0, "layer_group_size": 4, "mlp_bias": false,
   "norm_eps": 0.0001, "norm_include_weight": false, "num_groups": null, "num_heads": 4, "num_layers": 4,
@@ -41,7 +42,22 @@ constexpr const char* published_config = R"({
 }
 )";
 
-void write_checkpoint(const std::filesystem::path& folder) {
+/// That of the 22m model.
+std::string published_config_22m() {
+    std::string text = published_config;
+    for (const auto& [field, of_4m, of_22m] : {std::array{"\"d_ff\": ", "688", "1368"},
+                                               {"\"d_model\": ", "256", "512"},
+                                               {"\"layer_group_size\": ", "4", "6"},
+                                               {"\"num_heads\": ", "4", "8"},
+                                               {"\"num_layers\": ", "4", "6"}}) {
+        const std::string before = std::string(field) + of_4m;
+        text.replace(text.find(before), before.size(), std::string(field) + of_22m);
+    }
+    return text;
+}
+
+template <class Model>
+void write_checkpoint(const std::filesystem::path& folder, const std::string& config) {
     const tg::UntrainedSource source(5);
     const std::vector<tg::NamedShape> named = tg::checkpoint_tensors<Model>();
     std::vector<std::vector<float>> values;
@@ -63,7 +79,7 @@ void write_checkpoint(const std::filesystem::path& folder) {
     }
     std::filesystem::create_directories(folder);
     tg::io::write_safetensors(folder / "model.safetensors", tensors);
-    std::ofstream(folder / "config.json") << published_config;
+    std::ofstream(folder / "config.json") << config;
 }
 
 /// The columns of a CSV of numbers; what is blank ends a column.
@@ -120,11 +136,13 @@ int main(int argument_count, char** arguments) {
     try {
         const std::vector<std::string> words(arguments + 1, arguments + argument_count);
         if (words.size() == 2 && words[0] == "write") {
-            write_checkpoint(words[1]);
+            write_checkpoint<Model>(words[1], published_config);
+        } else if (words.size() == 3 && words[0] == "write" && words[2] == "22m") {
+            write_checkpoint<tg::toto2::toto2_22m>(words[1], published_config_22m());
         } else if (words.size() == 4 && words[0] == "forecast") {
             forecast(words[1], std::stol(words[2]), std::stol(words[3]));
         } else {
-            throw std::runtime_error("untrained_toto2 takes: write FOLDER, or forecast FOLDER HORIZON KNOWN.");
+            throw std::runtime_error("untrained_toto2 takes: write FOLDER [22m], or forecast FOLDER HORIZON KNOWN.");
         }
         return 0;
     } catch (const std::exception& error) {

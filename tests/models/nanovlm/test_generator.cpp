@@ -14,6 +14,7 @@
 
 #include "models/nanovlm/cases.hpp"
 #include "models/nanovlm/fixture.hpp"
+#include "support/count_allocations.hpp"
 
 namespace {
 
@@ -134,6 +135,17 @@ TEST_CASE("fewer new tokens are the first of more") {
     const Generated one = greedy().generate(given.prompts[1], {.new_tokens = 1, .end_token = {}});
     CHECK(more.new_tokens() == 9);
     CHECK(of(one.tokens()) == Ids{more.tokens()[0]});
+}
+
+TEST_CASE("a further token allocates nothing") {
+    const Prompts given;
+    const auto count = [&](Index new_tokens) {
+        const std::size_t before = allocations;
+        (void)greedy().generate(given.prompts[0], {.new_tokens = new_tokens, .end_token = {}});
+        return allocations - before;
+    };
+    (void)count(9);
+    CHECK(count(9) == count(2));
 }
 
 TEST_CASE("a prompt without images has the tokens of a model without, whatever was seen before") {

@@ -90,6 +90,23 @@ TEST_CASE("a smaller request than the bucket, and a shorter horizon") {
     CHECK(session.recomputations() == 0);
 }
 
+TEST_CASE("a window costs what its own patches do, and not those that there is room for") {
+    Session session = make_session();
+    const Request all = waves(1, 1, 24);
+    session.start(series_of(all));
+    // A shorter horizon first: more steps of the same forecast may be asked for.
+    check_same(session.forecast({.horizon = 3}), whole().forecast(series_of(all), {.horizon = 3}), "3 steps");
+    check_same(session.forecast(), whole().forecast(series_of(all)), "20 steps");
+    // Three patches and three to forecast: keys behind those were never written.
+    const auto keys = session.read_state<float>(tg::toto2::states::context.keys, 0);
+    constexpr std::size_t tokens = 10;
+    const std::size_t width = keys.size() / (6 * tokens);
+    CHECK(std::any_of(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(3 * width),
+                      [](float key) { return key != 0; }));
+    CHECK(std::all_of(keys.begin() + static_cast<std::ptrdiff_t>(6 * width),
+                      keys.begin() + static_cast<std::ptrdiff_t>(tokens * width), [](float key) { return key == 0; }));
+}
+
 TEST_CASE("steps that do not fill a patch") {
     Session session = make_session();
     const Request all = waves(1, 2, 30);

@@ -2,16 +2,15 @@
 #pragma once
 
 #include <algorithm>
-#include <string_view>
 
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/sizes.hpp>
-#include <totograph/graph/recorder.hpp>
 #include <totograph/models/kronos/calendar.hpp>
 #include <totograph/models/kronos/config.hpp>
 #include <totograph/nn/kv_cache.hpp>
 #include <totograph/nn/padded_heads.hpp>
+#include <totograph/nn/taps.hpp>
 
 namespace totograph::kronos {
 
@@ -20,23 +19,13 @@ inline constexpr Index column_count = 6;
 /// Variates of a series: the columns, then the stamps, which are exogenous.
 inline constexpr Index variate_count = column_count + stamp_count;
 
-/// Whether programs write what they compute on the way to states, and take from states what the reference computed:
-/// candles from `forced.normalised`, and ids from `forced.s1` and `forced.s2` where these are not negative. For tests.
-template <class Model>
-inline constexpr bool keeps_intermediates = [] {
-    if constexpr (requires { Model::keeps_intermediates; }) {
-        return bool{Model::keeps_intermediates};
-    } else {
-        return false;
-    }
-}();
-
-/// What a bucket makes of a model: sizes, counted in candles, and caches.
+/// What a bucket makes of a model: sizes, counted in candles, and caches. Programs of one that is inspected also take
+/// from states what the reference computed: candles from `forced.normalised`, and ids from `forced.s1` and `forced.s2`
+/// where these are not negative.
 template <KronosModel Model, Bucket bucket>
-struct Parts {
+struct Parts : nn::Taps<nn::keeps_intermediates<Model>> {
     static constexpr KronosConfig config = Model::config;
     static constexpr ForecastSizes sizes{bucket, 1};
-    static constexpr bool is_inspected = keeps_intermediates<Model>;
 
     static constexpr Index context = sizes.context_patches;
     static constexpr Index horizon = sizes.steps;
@@ -74,12 +63,6 @@ public:
     /// Those of the dependency layer.
     using DependencyPrefix = OfContext<dependency_width>;
     using DependencySuffix = OfPaths<dependency_width>;
-
-    static constexpr void tap(std::string_view name, Tensor x, LayerIndex layer = {}) {
-        if constexpr (is_inspected) {
-            x.recorder().tap(name, x, layer);
-        }
-    }
 };
 
 }  // namespace totograph::kronos

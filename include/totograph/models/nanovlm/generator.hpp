@@ -95,19 +95,18 @@ private:
         }
         const Series series = batch.series(first);
         if constexpr (runs_by_token) {
-            const std::vector<float> drawn =
-                run_by_token(series, has_images, new_tokens, call);  // [prompts, samples, horizon]
+            run_by_token(series, has_images, new_tokens, call);
             for (Index row = 0; row < series.batch * samples; ++row) {
-                const auto begin = drawn.begin() + row * bucket.horizon;
+                const float* const begin = drawn() + row * bucket.horizon;
                 std::transform(begin, begin + new_tokens, std::back_inserter(tokens), as_token);
             }
         } else {
             const Forecast forecast = forecaster_.forecast(series, {.seed = call.seed, .horizon = new_tokens});
-            const std::span<const float> drawn = forecast.values();  // [prompts, new_tokens, samples]
+            const std::span<const float> values = forecast.values();  // [prompts, new_tokens, samples]
             for (Index row = 0; row < series.batch * samples; ++row) {
                 for (Index step = 0; step < new_tokens; ++step) {
                     const Index at = (row / samples * new_tokens + step) * samples + row % samples;
-                    tokens.push_back(as_token(drawn[static_cast<std::size_t>(at)]));
+                    tokens.push_back(as_token(values[static_cast<std::size_t>(at)]));
                 }
             }
         }
@@ -116,10 +115,15 @@ private:
     /// -1 where no logit was a number.
     static std::int32_t as_token(float id) { return id >= 0 ? static_cast<std::int32_t>(id) : -1; }
 
+    /// The ids of all tokens so far, `[prompts, samples, horizon]`, where the programs write them.
+    [[nodiscard]] const float* drawn() {
+        return static_cast<const float*>(forecaster_.executor().state(states::forecast));
+    }
+
     /// Runs the programs until all texts have ended; without images not the vision encoder, whose rows nobody reads
     /// then.
-    std::vector<float> run_by_token(const Series& series, [[maybe_unused]] bool has_images, Index new_tokens,
-                                    const GenerateOptions& call) {
+    void run_by_token(const Series& series, [[maybe_unused]] bool has_images, Index new_tokens,
+                      const GenerateOptions& call) {
         using Schedule = typename FamilyOf<Model>::template Schedule<bucket>;
         forecaster_.fill(
             series, {.batch = series.batch, .context = series.steps, .horizon = new_tokens, .samples = bucket.samples},
@@ -131,20 +135,18 @@ private:
         }
         forecaster_.template run<Schedule::prefill>();
         std::vector<bool> has_ended(static_cast<std::size_t>(series.batch * samples));
-        std::vector<float> drawn;
         for (Index count = 1;; ++count) {
-            drawn = forecaster_.template read_state<float>(states::forecast);
             if (call.on_token) {
                 call.on_token(count);
             }
             bool all_have = call.end_token.has_value();
             for (std::size_t row = 0; all_have && row < has_ended.size(); ++row) {
                 const std::size_t at = row * static_cast<std::size_t>(bucket.horizon) + static_cast<std::size_t>(count);
-                has_ended[row] = has_ended[row] || as_token(drawn[at - 1]) == *call.end_token;
+                has_ended[row] = has_ended[row] || as_token(drawn()[at - 1]) == *call.end_token;
             }
             all_have = all_have && std::find(has_ended.begin(), has_ended.end(), false) == has_ended.end();
             if (count == new_tokens || all_have) {
-                return drawn;
+                return;
             }
             if constexpr (Schedule::decodes) {
                 forecaster_.template run<Schedule::prefill + 1>();

@@ -2,34 +2,22 @@
 #pragma once
 
 #include <algorithm>
-#include <string_view>
 
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/sizes.hpp>
-#include <totograph/graph/recorder.hpp>
 #include <totograph/models/nanovlm/config.hpp>
 #include <totograph/nn/kv_cache.hpp>
 #include <totograph/nn/padded_heads.hpp>
+#include <totograph/nn/taps.hpp>
 
 namespace totograph::nanovlm {
 
-/// Whether programs write what they compute on the way to states. For tests.
-template <class Model>
-inline constexpr bool keeps_intermediates = [] {
-    if constexpr (requires { Model::keeps_intermediates; }) {
-        return bool{Model::keeps_intermediates};
-    } else {
-        return false;
-    }
-}();
-
 /// What a bucket makes of a model: sizes, counted in tokens, and caches.
 template <NanoVlmModel Model, Bucket bucket>
-struct Parts {
+struct Parts : nn::Taps<nn::keeps_intermediates<Model>> {
     static constexpr NanoVlmConfig config = Model::config;
     static constexpr ForecastSizes sizes{bucket, 1};
-    static constexpr bool is_inspected = keeps_intermediates<Model>;
 
     static constexpr Index context = sizes.context_patches;
     static constexpr Index horizon = sizes.steps;
@@ -46,12 +34,6 @@ struct Parts {
                                                .variates = 1,
                                                .capacity = std::max(Index{1}, horizon - 1),
                                                .width = key_width}>;
-
-    static constexpr void tap(std::string_view name, Tensor x, LayerIndex layer = {}) {
-        if constexpr (is_inspected) {
-            x.recorder().tap(name, x, layer);
-        }
-    }
 };
 
 }  // namespace totograph::nanovlm

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string_view>
-
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/graph/recorder.hpp>
@@ -11,12 +9,13 @@
 #include <totograph/models/toto1/rewrites.hpp>
 #include <totograph/models/toto1/transformer.hpp>
 #include <totograph/nn/kv_cache.hpp>
+#include <totograph/nn/taps.hpp>
 
 namespace totograph::toto1 {
 
 /// What a bucket makes of an architecture: sizes, and the types of which its programs are composed.
 template <Toto1Model Model, Bucket bucket, Rewrites chosen>
-struct ForecastParts {
+struct ForecastParts : nn::Taps<chosen.keep_intermediates> {
     static constexpr Toto1Config config = Model::config;
     static constexpr ForecastSizes sizes = forecast_sizes(config, bucket);
     static constexpr Rewrites rewrites = chosen;
@@ -40,12 +39,6 @@ struct ForecastParts {
                                                .variates = sizes.variates,
                                                .capacity = suffix_capacity,
                                                .width = Attention::key_width}>;
-
-    static constexpr void tap(std::string_view name, Tensor x, LayerIndex layer = {}) {
-        if constexpr (rewrites.keep_intermediates) {
-            x.recorder().tap(name, x, layer);
-        }
-    }
 
     /// Positions of patches, counted with the labels before them.
     static constexpr Tensor prepended(Tensor patches) {

@@ -2,17 +2,16 @@
 #pragma once
 
 #include <algorithm>
-#include <string_view>
 
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/sizes.hpp>
-#include <totograph/graph/recorder.hpp>
 #include <totograph/models/toto2/config.hpp>
 #include <totograph/models/toto2/inference.hpp>
 #include <totograph/models/toto2/rewrites.hpp>
 #include <totograph/nn/attention_block.hpp>
 #include <totograph/nn/kv_cache.hpp>
+#include <totograph/nn/taps.hpp>
 
 namespace totograph::toto2 {
 
@@ -59,7 +58,7 @@ constexpr ForecastSizes forecast_sizes(const Bucket& bucket) {
 
 /// What a bucket makes of a model: sizes, counted in patches, and the types of which its programs are composed.
 template <Toto2Model Model, Bucket bucket>
-struct Parts {
+struct Parts : nn::Taps<rewrites_of<Model>.keep_intermediates> {
     static constexpr Toto2Config config = Model::config;
     static constexpr Inference inference = inference_of<Model>;
     static constexpr Rewrites rewrites = rewrites_of<Model>;
@@ -109,12 +108,6 @@ struct Parts {
 
     /// Whether keys of the context and of blocks may be read, by variate.
     static constexpr Shape visible_shape{sizes.batch, sizes.variates, first_tokens + sizes.steps};
-
-    static constexpr void tap(std::string_view name, Tensor x, LayerIndex layer = {}) {
-        if constexpr (rewrites.keep_intermediates) {
-            x.recorder().tap(name, x, layer);
-        }
-    }
 };
 
 }  // namespace totograph::toto2

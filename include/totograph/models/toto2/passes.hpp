@@ -71,9 +71,7 @@ public:
     [[nodiscard]] constexpr Tensor rotate_read_query(Tensor x) const { return rotary_.read_query(x); }
 
     /// Tokens of x, of which nobody needs those behind what is asked for.
-    [[nodiscard]] static constexpr Tensor needed(Tensor x) {
-        return of_tokens == 0 ? x : x.recorder().bound(x, 3, of_tokens);
-    }
+    [[nodiscard]] static constexpr Tensor needed(Tensor x) { return x.recorder().bound(x, 3, of_tokens); }
     [[nodiscard]] constexpr Tensor read(Tensor x) const {
         return nn::rows_from(x, inputs_.length() - 1.0, Parts::block);
     }
@@ -98,8 +96,7 @@ public:
     }
 
 private:
-    /// A session may ask for more steps of a forecast later.
-    static constexpr std::int8_t of_tokens = Parts::is_continued ? 0 : states::asked_tokens;
+    static constexpr std::int8_t of_tokens = states::asked_tokens;
 
     /// In one pass the centre cancels between queries and keys, and stays what it is for every horizon.
     [[nodiscard]] constexpr Tensor centre() const {

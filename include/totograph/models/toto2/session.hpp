@@ -54,7 +54,7 @@ public:
         : Runner(weights.weights, resources),
           context_({.bucket = bucket,
                     .sizes = Parts::sizes,
-                    .whole_tokens = Parts::first_tokens,
+                    .tokens_ahead = Parts::first_tokens - Parts::sizes.context_patches,
                     .continued_tokens = Parts::continued_tokens},
                    Parts::inference, session_options) {}
 
@@ -86,7 +86,10 @@ public:
         const Bucket request = context_.request(forecast_options);
         if (context_.must_compute_window()) {
             this->template run_on<0>([&](const StateMemory& memory) {
-                Runner::plan.fill(memory, Runner::plan.sizes, context_.whole(), request, 0, 0);
+                // More steps of the same forecast may be asked for later.
+                Bucket whole = request;
+                whole.horizon = bucket.horizon;
+                Runner::plan.fill(memory, Runner::plan.sizes, context_.whole(), whole, 0, 0);
             });
             context_.has_computed_window();
         }

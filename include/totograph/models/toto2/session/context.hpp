@@ -29,8 +29,8 @@ namespace totograph::toto2 {
 struct SessionSizes {
     Bucket bucket;
     ForecastSizes sizes;
-    Index whole_tokens;      ///< Of a variate, in a pass over the whole window.
-    Index continued_tokens;  ///< And in one over a new patch.
+    Index tokens_ahead;      ///< Of a variate, in a pass over the whole window, behind that.
+    Index continued_tokens;  ///< And all of them in one over a new patch.
 };
 
 /// The part of a session that runs no program: it holds the steps of the context, and knows which patches the states
@@ -128,7 +128,7 @@ public:
     /// Whether the whole window has to be computed before anything else. Counts and tells it.
     [[nodiscard]] bool must_compute_window() {
         if (has_states_ && new_patches() > 0) {
-            if (new_patches() * sizes_.continued_tokens >= sizes_.whole_tokens) {
+            if (new_patches() * sizes_.continued_tokens > window_.patches() + sizes_.tokens_ahead) {
                 forget_states(Recomputation::many_patches);
             } else if (has_few_observations()) {
                 forget_states(Recomputation::few_observations);
