@@ -59,6 +59,9 @@ trap 'rm -rf "$scratch"' EXIT
 cat >"$scratch/case.cpp" <<'CPP'
 #ifdef __CUDACC__
 #include <totograph/cuda.hpp>
+#ifdef PUBLISHED
+#include <totograph/models/toto2/family.hpp>
+#endif
 #else
 #include <totograph/totograph.hpp>
 #endif
