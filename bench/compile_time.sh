@@ -13,10 +13,10 @@
 #   toto2_4m, toto2_22m, toto2_313m, toto2_1b, toto2_2_5b
 #                 one bucket of a published Toto 2.0, as wide and long as that of `bucket`
 #   architecture  one bucket for one more architecture (nvcc)
-#   library       the file of the library totograph::compiled, once a project
+#   library       the file of the library totograph::compiled, or cuda_compiled (nvcc), once a project
 #
 # Each case is compiled in two ways, in turns: `header-only`, and `library`, as it is when a program
-# links totograph::compiled. "more" is the time over that of the case that it adds to: of `bucket` and of Toto 2.0's over
+# links that library. "more" is the time over that of the case that it adds to: of `bucket` and of Toto 2.0's over
 # `headers`, of the others over `bucket`. --base compiles with the headers of another tree as well, in turns (`base`,
 # header-only).
 # --rounds takes the least of so many. --dry-run prints the commands. FLAGS has more flags, ARCHITECTURES those of nvcc
@@ -59,6 +59,9 @@ trap 'rm -rf "$scratch"' EXIT
 cat >"$scratch/case.cpp" <<'CPP'
 #ifdef __CUDACC__
 #include <totograph/cuda.hpp>
+#ifdef PUBLISHED
+#include <totograph/models/toto2/family.hpp>
+#endif
 #else
 #include <totograph/totograph.hpp>
 #endif
@@ -116,6 +119,7 @@ command_of() {
     command=("$compiler" -std=c++20 -O2 -DBUCKETS="$buckets" -DLAYERS="$layers" -I"$tree/include")
     case "$compiler" in
         *nvcc*)
+            if [[ $case == library ]]; then file=$tree/cmake/compiled/cuda_compiled.cu; fi
             command+=(-x cu --expt-relaxed-constexpr -Xcudafe=--max_cost_constexpr_call=2000000000
                 -Xcompiler=-fconstexpr-ops-limit=8589934592 -Xcompiler=-fconstexpr-loop-limit=1073741824
                 -Xcompiler=--param=ggc-min-heapsize=262144) # as the target in CMake
@@ -132,7 +136,9 @@ command_of() {
             if [[ $way != base ]]; then command+=(--param=ggc-min-heapsize=262144); fi
             ;;
     esac
-    if [[ $way == library ]]; then command+=(-DTOTOGRAPH_SEPARATE_COMPILATION); fi
+    if [[ $way == library ]]; then
+        command+=(-DTOTOGRAPH_SEPARATE_COMPILATION -DTOTOGRAPH_SEPARATE_CUDA_COMPILATION)
+    fi
     if [[ $case == toto2_* ]]; then command+=("-DPUBLISHED=$case"); fi
     command+=("${flags[@]}" -c "$file" -o "$scratch/case.o")
 }
@@ -146,8 +152,6 @@ for item in "${chosen[@]}"; do
     for case in "${cases[@]}"; do
         if [[ $item == *:* && $case != "${item#*:}" ]]; then continue; fi
         if [[ $case == architecture && $compiler != *nvcc* ]]; then continue; fi
-        # nvcc's programs link the library that the C++ compiler made.
-        if [[ $case == library && $compiler == *nvcc* ]]; then continue; fi
         declare -A memory=() size=()
         for ((round = 0; round < rounds; ++round)); do
             for way in "${ways[@]}"; do

@@ -15,3 +15,15 @@ if(NOT TARGET totograph_compiled)
     target_compile_definitions(totograph_compiled PUBLIC TOTOGRAPH_SEPARATE_COMPILATION)
     set_target_properties(totograph_compiled PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
 endif()
+
+# totograph::cuda_compiled: the same of totograph::cuda, for a project that has enabled CUDA before. Its architectures
+# are those of CMAKE_CUDA_ARCHITECTURES, and must be the architectures of all targets that link it.
+get_property(totograph_languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+if("CUDA" IN_LIST totograph_languages AND NOT TARGET totograph_cuda_compiled)
+    add_library(totograph_cuda_compiled STATIC EXCLUDE_FROM_ALL "${CMAKE_CURRENT_LIST_DIR}/compiled/cuda_compiled.cu")
+    add_library(totograph::cuda_compiled ALIAS totograph_cuda_compiled)
+    target_link_libraries(totograph_cuda_compiled PUBLIC totograph::cuda totograph::compiled)
+    target_compile_definitions(totograph_cuda_compiled PUBLIC TOTOGRAPH_SEPARATE_CUDA_COMPILATION)
+    target_compile_options(totograph_cuda_compiled PRIVATE -std=c++20)
+    set_target_properties(totograph_cuda_compiled PROPERTIES POSITION_INDEPENDENT_CODE ON)
+endif()

@@ -52,6 +52,6 @@ endfunction()
 # The same in CUDA. C++20 by hand, because CMake 3.25 does not know that nvcc speaks it.
 function(totograph_add_cuda_program name)
     add_executable(${name} ${ARGN})
-    target_link_libraries(${name} PRIVATE totograph_development totograph_cuda)
+    target_link_libraries(${name} PRIVATE totograph_development totograph_cuda_compiled)
     target_compile_options(${name} PRIVATE -std=c++20)
 endfunction()

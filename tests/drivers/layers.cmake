@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The table of layers in docs/architecture.md is true: every folder of include/totograph has a row, and no header
 # includes one of a folder that its row does not list. Headers of the library are included in angle brackets, by all.
-# The library totograph::compiled has all definitions. And no folder holds more headers than one can take in at a glance.
+# The libraries totograph::compiled and totograph::cuda_compiled have all definitions. And no folder holds more headers than one can take in at a glance.
 cmake_minimum_required(VERSION 3.25)
 
 file(READ "${SOURCE}/docs/architecture.md" text)
@@ -78,15 +78,21 @@ endforeach()
 # The compiled library has all definitions, and headers include theirs.
 file(GLOB_RECURSE definitions RELATIVE "${SOURCE}/include" "${SOURCE}/include/totograph/*.hpp")
 list(FILTER definitions INCLUDE REGEX "/impl/")
-file(STRINGS "${SOURCE}/include/totograph/separate_compilation.hpp" compiled REGEX "^#include <totograph/.*/impl/")
+foreach(file separate_compilation cuda_separate_compilation)
+    file(STRINGS "${SOURCE}/include/totograph/${file}.hpp" ${file} REGEX "^#include <totograph/.*/impl/")
+endforeach()
 foreach(definition IN LISTS definitions)
     string(REPLACE "/impl/" "/" header "${definition}")
     set(includes_it "")
     if(EXISTS "${SOURCE}/include/${header}")
         file(STRINGS "${SOURCE}/include/${header}" includes_it REGEX "^#include <${definition}>")
     endif()
-    if(NOT "#include <${definition}>" IN_LIST compiled OR NOT includes_it)
-        message(FATAL_ERROR "${definition} is not included both by separate_compilation.hpp and by ${header}.")
+    set(library separate_compilation)
+    if(definition MATCHES "/cuda/")
+        set(library cuda_separate_compilation)
+    endif()
+    if(NOT "#include <${definition}>" IN_LIST ${library} OR NOT includes_it)
+        message(FATAL_ERROR "${definition} is not included both by ${library}.hpp and by ${header}.")
     endif()
 endforeach()
 

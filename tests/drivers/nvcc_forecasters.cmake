@@ -55,3 +55,28 @@ message("${text}")
 if(NOT result EQUAL 0)
     message(FATAL_ERROR "The program ended with ${result}.")
 endif()
+
+# The same with the library totograph::cuda_compiled, for one architecture. Its file holds what headers only declare
+# then; the program links nothing else of the library.
+set(library ${nvcc} -O1 -arch=sm_90a -DTOTOGRAPH_SEPARATE_CUDA_COMPILATION)
+foreach(file cmake/compiled/cuda_compiled.cu tests/cuda/compiled_library.cu)
+    get_filename_component(name "${file}" NAME_WE)
+    execute_process(COMMAND ${library} -c "${SOURCE}/${file}" -o "${SCRATCH}/${name}.o"
+        RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
+    if(NOT result EQUAL 0)
+        message("${text}")
+        message(FATAL_ERROR "${file} does not compile with ${NVCC} for the library totograph::cuda_compiled.")
+    endif()
+endforeach()
+execute_process(COMMAND ${library} "${SCRATCH}/compiled_library.o" "${SCRATCH}/cuda_compiled.o"
+    -o "${SCRATCH}/compiled_library" -lcublasLt
+    RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
+if(NOT result EQUAL 0)
+    message("${text}")
+    message(FATAL_ERROR "The library totograph::cuda_compiled lacks what a forecaster needs.")
+endif()
+execute_process(COMMAND "${SCRATCH}/compiled_library" RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
+message("${text}")
+if(NOT result EQUAL 0)
+    message(FATAL_ERROR "The program of the library ended with ${result}.")
+endif()

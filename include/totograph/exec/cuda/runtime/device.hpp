@@ -7,10 +7,8 @@
 
 #include <cuda_runtime.h>
 
-#include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/gemm/sm90/ptx.hpp>
-#include <totograph/exec/cuda/runtime/check.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
 
 namespace totograph::cuda {
@@ -36,61 +34,38 @@ __global__ void probe_kernel() {}
 class CurrentDevice {
 public:
     /// Throws `Error` when there is no device of this index.
-    explicit CurrentDevice(int index) {
-        int count = 0;
-        check(cudaGetDeviceCount(&count), "looking for devices");
-        if (index < 0 || index >= count) {
-            throw Error(ErrorCode::device_failure, "cuda: device " + std::to_string(index) +
-                                                       " was asked for, and there are " + std::to_string(count) +
-                                                       "; choose one below that.");
-        }
-        check(cudaGetDevice(&before_), "asking for the device in use");
-        if (index != before_) {
-            check(cudaSetDevice(index), "choosing a device");
-            changed_ = true;
-        }
-    }
+    explicit CurrentDevice(int index);
     CurrentDevice(const CurrentDevice&) = delete;
     CurrentDevice& operator=(const CurrentDevice&) = delete;
-    ~CurrentDevice() {
-        if (changed_) {
-            cudaSetDevice(before_);
-        }
-    }
+    ~CurrentDevice();
 
 private:
     int before_ = 0;
     bool changed_ = false;
 };
 
+namespace device_detail {
+
+/// Kernels whose attributes tell of the code that holds them.
+struct DeviceProbes {
+    const void* code = nullptr;
+    const void* wgmma = nullptr;
+};
+
+Device describe_device(int index, const DeviceProbes& probes);
+
+}  // namespace device_detail
+
 /// Describes a device, which must be current. Throws `Error` when it is older than compute capability 8.0, or the
 /// program holds no code for it.
 inline Device describe_device(int index) {
-    cudaDeviceProp properties{};
-    check(cudaGetDeviceProperties(&properties, index), "asking a device for its properties");
-    if (properties.major < 8) {
-        throw Error(ErrorCode::device_failure, std::string("cuda: '") + properties.name + "' has compute capability " +
-                                                   std::to_string(properties.major) + "." +
-                                                   std::to_string(properties.minor) +
-                                                   ", but 8.0 or later is needed; use the CPU executor there.");
-    }
-    cudaFuncAttributes code{};
-    check(cudaFuncGetAttributes(&code, &probe_kernel<>), "looking for device code for this device");
-    // Code that the driver compiled from PTX of an older architecture lacks what that architecture lacks.
-    const bool has_clusters = properties.major >= 9 && code.ptxVersion >= 90;
-    Device device;
-    device.major = properties.major;
-    device.minor = properties.minor;
-    device.multiprocessors = properties.multiProcessorCount;
-    device.shared_bytes = properties.sharedMemPerMultiprocessor;
-    device.shared_bytes_of_block = properties.sharedMemPerBlockOptin;
-    device.has_clusters = has_clusters;
-    device.has_wgmma = has_clusters && properties.major == 9 && has_wgmma_code();
-    device.row_clusters = device.has_wgmma ? clusters_at_once(row_cluster_blocks, device.shared_bytes) : 0;
-    device.index = index;
-    device.name = properties.name;
-    device.cache_bytes = properties.l2CacheSize;
-    return device;
+    // Those of this file's code: a library of the program may have been compiled for other architectures.
+    return device_detail::describe_device(
+        index, {reinterpret_cast<const void*>(&probe_kernel<>), reinterpret_cast<const void*>(&wgmma_probe<>)});
 }
 
 }  // namespace totograph::cuda
+
+#if !defined(TOTOGRAPH_SEPARATE_CUDA_COMPILATION) && !defined(__CUDA_ARCH__)
+#include <totograph/exec/cuda/runtime/impl/device.hpp>
+#endif

@@ -9,8 +9,6 @@
 
 #include <cuda_runtime.h>
 
-#include <totograph/exec/cuda/runtime/check.hpp>
-
 namespace totograph::cuda {
 
 /// What a stream is used for.
@@ -28,39 +26,13 @@ enum class StreamUse : std::uint8_t {
 /// used.)
 class IdleStreams {
 public:
-    static IdleStreams& instance() {
-        static auto* const streams = new IdleStreams;  // never destroyed: streams of static objects come back late
-        return *streams;
-    }
+    static IdleStreams& instance();
 
     /// A stream of the device, which must be current; the caller's alone until it comes back.
-    cudaStream_t take(int device, StreamUse use) {
-        const std::scoped_lock lock(mutex_);
-        std::vector<cudaStream_t>& idle = idle_[{device, use}];
-        if (!idle.empty()) {
-            const cudaStream_t stream = idle.back();
-            idle.pop_back();
-            return stream;
-        }
-        cudaStream_t stream = nullptr;
-        check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
-        return stream;
-    }
+    cudaStream_t take(int device, StreamUse use);
 
     /// Takes back a stream of a device. What is still on it comes before what its next user puts there.
-    void give_back(int device, StreamUse use, cudaStream_t stream) noexcept {
-        cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-        if (cudaStreamIsCapturing(stream, &status) == cudaSuccess && status == cudaStreamCaptureStatusNone) {
-            try {
-                const std::scoped_lock lock(mutex_);
-                idle_[{device, use}].push_back(stream);
-                return;
-            } catch (...) {  // no memory to keep it
-            }
-        }
-        cudaStreamDestroy(stream);
-        cudaGetLastError();  // the next launch must not be blamed for it
-    }
+    void give_back(int device, StreamUse use, cudaStream_t stream) noexcept;
 
 private:
     std::mutex mutex_;
@@ -68,3 +40,7 @@ private:
 };
 
 }  // namespace totograph::cuda
+
+#if !defined(TOTOGRAPH_SEPARATE_CUDA_COMPILATION) && !defined(__CUDA_ARCH__)
+#include <totograph/exec/cuda/runtime/impl/idle_streams.hpp>
+#endif

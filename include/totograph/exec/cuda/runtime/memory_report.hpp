@@ -3,9 +3,6 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
-
-#include <totograph/graph/explain/text.hpp>
 
 namespace totograph::cuda {
 
@@ -29,12 +26,10 @@ struct MemoryReport {
 };
 
 /// The report in a line.
-inline std::string to_string(const MemoryReport& report) {
-    const auto part = [](std::size_t bytes) { return totograph::detail::bytes_text(bytes); };
-    return part(report.own()) + " beside the weights: caches " + part(report.caches) + ", other states " +
-           part(report.states) + ", intermediates " + part(report.arena) + ", workspace " + part(report.workspace) +
-           ", result " + part(report.result) + "; weights " + part(report.weights) + "; pinned on the host " +
-           part(report.pinned);
-}
+std::string to_string(const MemoryReport& report);
 
 }  // namespace totograph::cuda
+
+#if !defined(TOTOGRAPH_SEPARATE_CUDA_COMPILATION) && !defined(__CUDA_ARCH__)
+#include <totograph/exec/cuda/runtime/impl/memory_report.hpp>
+#endif

@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstring>
 #include <span>
 
 #include <cuda_runtime.h>
 
-#include <totograph/exec/cuda/runtime/check.hpp>
 #include <totograph/exec/cuda/runtime/memory.hpp>
 #include <totograph/exec/cuda/runtime/stream.hpp>
 
@@ -30,49 +28,19 @@ public:
 
     /// Memory for bytes that go to `to`: at most `wanted` of them, and at least one. They lie side by side with what
     /// has been added before when their places do.
-    std::span<std::byte> room(std::byte* to, std::size_t wanted) {
-        const std::byte* const end = begin_ + used_;
-        const bool follows = used_ != 0 && to >= end && to < end + alignment;
-        const std::size_t gap = follows ? static_cast<std::size_t>(to - end) : 0;
-        if (!follows || used_ + gap >= size_) {
-            send();
-            begin_ = to;
-        } else {
-            std::memset(buffer().data() + used_, 0, gap);
-            used_ += gap;
-        }
-        if (used_ == 0) {
-            check(cudaEventSynchronize(sent_[which_].get()), "copying weights");
-            if (buffer().size() == 0) {
-                buffers_[which_] = PinnedMemory(size_);
-            }
-        }
-        return {buffer().data() + used_, std::min(wanted, size_ - used_)};
-    }
+    std::span<std::byte> room(std::byte* to, std::size_t wanted);
 
     /// The bytes of the last room are there.
     void add(std::size_t bytes) noexcept { used_ += bytes; }
 
     /// Sends what has been added.
-    void send() {
-        if (used_ == 0) {
-            return;
-        }
-        check(cudaMemcpyAsync(begin_, buffer().data(), used_, cudaMemcpyHostToDevice, stream_.get()),
-              "copying weights");
-        sent_[which_].record(stream_.get());
-        which_ = 1 - which_;
-        used_ = 0;
-    }
+    void send();
 
     /// Where copies happen in order, for work that follows them.
     [[nodiscard]] cudaStream_t stream() const noexcept { return stream_.get(); }
 
     /// Sends what has been added, and waits for all.
-    void finish() {
-        send();
-        stream_.synchronize();
-    }
+    void finish();
 
 private:
     static constexpr std::size_t most_bytes = std::size_t{8} << 20U;
@@ -89,3 +57,7 @@ private:
 };
 
 }  // namespace totograph::cuda
+
+#if !defined(TOTOGRAPH_SEPARATE_CUDA_COMPILATION) && !defined(__CUDA_ARCH__)
+#include <totograph/exec/cuda/runtime/impl/uploader.hpp>
+#endif

@@ -1,111 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <optional>
-#include <string>
-#include <utility>
 #include <vector>
 
-#include <cuda_runtime.h>
-
-#include <totograph/core/error.hpp>
-#include <totograph/core/log.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/gemm.hpp>
-#include <totograph/exec/cuda/gemm/cublaslt/tuning.hpp>
 #include <totograph/exec/cuda/runtime/device.hpp>
-#include <totograph/exec/cuda/runtime/replay_timer.hpp>
 #include <totograph/exec/cuda/runtime/stream.hpp>
 
 namespace totograph::cuda {
 
 /// The place of the least of several times; 0 unless another one is clearly less than the first. Medians of some
 /// interleaved replays differ by 0.1 to 0.2% from one time to the next.
-inline std::size_t clearly_least(const std::vector<float>& times) {
-    constexpr float clearly = 0.9975F;
-    const auto least = std::min_element(times.begin(), times.end());
-    return *least < times.front() * clearly ? static_cast<std::size_t>(least - times.begin()) : 0;
-}
+std::size_t clearly_least(const std::vector<float>& times);
 
 /// Which of several graphs takes the shortest time; the first one, unless another is clearly faster. Nothing when they
 /// take long: what such graphs do is long enough to be timed alone. Throws `Error` when the device fails.
-inline std::optional<std::size_t> fastest_graph(const std::vector<ReplayableGraph>& graphs, const Stream& stream) {
-    constexpr float most_milliseconds = 200;
-    constexpr int fewest_rounds = 3;
-    constexpr int most_rounds = 15;
-    const ReplayTimer timer(stream);
-    float all = 0;
-    for (const ReplayableGraph& graph : graphs) {
-        (void)timer.time(graph);  // the first replay brings it to the device
-        all += timer.time(graph);
-    }
-    const int rounds = std::min(most_rounds, static_cast<int>(most_milliseconds / std::max(all, 1e-3F)));
-    if (rounds < fewest_rounds) {
-        return std::nullopt;
-    }
-    std::vector<std::vector<float>> times(graphs.size());
-    for (int round = 0; round < rounds; ++round) {
-        for (std::size_t i = 0; i < graphs.size(); ++i) {
-            const std::size_t which = round % 2 == 0 ? i : graphs.size() - 1 - i;  // none always follows the same one
-            times[which].push_back(timer.time(graphs[which]));
-        }
-    }
-    std::vector<float> medians;
-    for (std::vector<float>& of_graph : times) {
-        std::sort(of_graph.begin(), of_graph.end());
-        medians.push_back(of_graph[of_graph.size() / 2]);
-    }
-    return clearly_least(medians);
-}
+std::optional<std::size_t> fastest_graph(const std::vector<ReplayableGraph>& graphs, const Stream& stream);
 
 /// The GEMMs that an executor leaves to cuBLASLt, each with its algorithm.
 class CublasLtGemms {
 public:
+    CublasLtGemms();
+    CublasLtGemms(CublasLtGemms&& other) noexcept;
+    CublasLtGemms& operator=(CublasLtGemms&&) = delete;
+    ~CublasLtGemms();
+
     /// Adds a GEMM of a program that runs. It gets the algorithm that was chosen for it before; else those that are
     /// the fastest alone stay open, and the first one is used until one is chosen. Others must be kept from choosing.
     /// Throws `Error` when cuBLASLt has none.
-    void add_tuned(const GemmShape& shape, int program, const Device& device) {
-        if (const std::size_t known = place_of(shape); known < entries_.size()) {
-            entries_[known].program = program;  // a later one may run many times
-            return;
-        }
-        CublasLtGemm gemm(library_.get(), shape);
-        if (const auto chosen = TunedAlgorithms::instance().find(gemm, device)) {
-            add(std::move(gemm), program, {*chosen}, false);
-        } else {
-            auto ranked = rank_algorithms(gemm, device);
-            add(std::move(gemm), program, std::move(ranked), true);
-        }
-    }
+    void add_tuned(const GemmShape& shape, int program, const Device& device);
     /// Adds a GEMM with cuBLASLt's first choice of an algorithm, unless it is there.
-    void add_untuned(const GemmShape& shape) {
-        if (find(shape) == nullptr) {
-            CublasLtGemm gemm(library_.get(), shape);
-            auto first = gemm.candidates(1);
-            add(std::move(gemm), 0, std::move(first), false);
-        }
-    }
+    void add_untuned(const GemmShape& shape);
     /// Adds a GEMM, which is not there yet, with algorithms to choose from, when it `is_open`, or its only one.
-    void add(CublasLtGemm gemm, int program, std::vector<GemmAlgorithm> algorithms, bool is_open) {
-        gemm.choose(algorithms.front());
-        entries_.push_back({std::move(gemm), program, std::move(algorithms), is_open});
-    }
+    void add(CublasLtGemm gemm, int program, std::vector<GemmAlgorithm> algorithms, bool is_open);
 
     /// The GEMM of this shape; null when there is none.
-    [[nodiscard]] const CublasLtGemm* find(const GemmShape& shape) const {
-        const std::size_t place = place_of(shape);
-        return place < entries_.size() ? &entries_[place].gemm : nullptr;
-    }
+    [[nodiscard]] const CublasLtGemm* find(const GemmShape& shape) const;
 
     /// Keeps for each open GEMM the algorithm that is the fastest alone.
-    void keep_fastest(const Device& device) {
-        for (Entry& entry : entries_) {
-            if (entry.is_open) {
-                keep(entry, device, 0);
-            }
-        }
-    }
+    void keep_fastest(const Device& device);
     /// Chooses for each open GEMM by the time of the program that uses it, and keeps the choice: beside its
     /// neighbours one may be faster by 10% that was slower by 3% alone. What cannot be tried, for one because the
     /// device has no memory left for it, stays with the fastest alone, and is not kept.
@@ -113,21 +48,20 @@ public:
     /// @param record  `record(program)` captures launches of a program, with the algorithms of the moment
     template <class Record>
     void choose_in_programs(const Device& device, const Stream& stream, const Record& record) {
-        for (Entry& entry : entries_) {
-            if (!entry.is_open) {
-                continue;
-            }
-            try {
-                keep(entry, device, entry.algorithms.size() > 1 ? try_each(entry, stream, record) : 0);
-            } catch (const Error&) {
-                cudaGetLastError();  // whatever goes on failing says so when the programs are captured
-                entry.gemm.choose(entry.algorithms.front());
-                entry.is_open = false;
-            }
-        }
+        // What is the same for all programs is compiled once.
+        choose(device, stream, {&record, [](const void* recorder, int program) -> ReplayableGraph {
+                                    return (*static_cast<const Record*>(recorder))(program);
+                                }});
     }
 
 private:
+    /// A function of a program.
+    struct Recorded {
+        const void* recorder;
+        ReplayableGraph (*call)(const void* recorder, int program);
+
+        ReplayableGraph operator()(int program) const { return call(recorder, program); }
+    };
     struct Entry {
         CublasLtGemm gemm;
         int program = 0;
@@ -135,50 +69,22 @@ private:
         bool is_open = false;  ///< One of them is still to be chosen, and kept.
     };
 
+    void choose(const Device& device, const Stream& stream, const Recorded& record);
+
     /// Of the GEMM of this shape among all; their number when there is none.
-    [[nodiscard]] std::size_t place_of(const GemmShape& shape) const {
-        const auto found = std::find_if(entries_.begin(), entries_.end(),
-                                        [&](const Entry& entry) { return entry.gemm.shape() == shape; });
-        return static_cast<std::size_t>(found - entries_.begin());
-    }
+    [[nodiscard]] std::size_t place_of(const GemmShape& shape) const;
 
     /// The place of the algorithm that makes the program fastest; one that cannot be captured is left out.
-    template <class Record>
-    static std::size_t try_each(Entry& entry, const Stream& stream, const Record& record) {
-        std::vector<ReplayableGraph> graphs;
-        std::vector<std::size_t> places;
-        for (std::size_t place = 0; place < entry.algorithms.size(); ++place) {
-            entry.gemm.choose(entry.algorithms[place]);
-            try {
-                graphs.push_back(record(entry.program));
-                places.push_back(place);
-            } catch (const Error& error) {
-                const bool is_last = place + 1 == entry.algorithms.size();
-                if (error.code() == ErrorCode::out_of_memory || (is_last && graphs.empty())) {
-                    throw;
-                }
-                cudaGetLastError();
-            }
-        }
-        const std::optional<std::size_t> fastest = fastest_graph(graphs, stream);
-        const std::size_t best = fastest ? places[*fastest] : 0;
-        log(LogTopic::tuning, [&] {
-            return "GEMM " + gemm_key(entry.gemm.shape()) + ": tried " + std::to_string(graphs.size()) +
-                   " algorithms within its program, " +
-                   (fastest ? "chose number " : "which takes too long to compare them, left number ") +
-                   std::to_string(best + 1) + " by its time alone";
-        });
-        return best;
-    }
+    static std::size_t try_each(Entry& entry, const Stream& stream, const Recorded& record);
 
-    static void keep(Entry& entry, const Device& device, std::size_t place) {
-        entry.gemm.choose(entry.algorithms[place]);
-        TunedAlgorithms::instance().keep(entry.gemm, device, entry.algorithms[place]);
-        entry.is_open = false;
-    }
+    static void keep(Entry& entry, const Device& device, std::size_t place);
 
     CublasLtHandle library_;
     std::vector<Entry> entries_;
 };
 
 }  // namespace totograph::cuda
+
+#if !defined(TOTOGRAPH_SEPARATE_CUDA_COMPILATION)
+#include <totograph/exec/cuda/gemm/cublaslt/impl/gemms.hpp>
+#endif

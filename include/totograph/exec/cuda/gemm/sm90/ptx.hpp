@@ -3,13 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include <cuda.h>
 #include <cuda_runtime.h>
-
-#include <totograph/core/error.hpp>
-#include <totograph/exec/cuda/runtime/check.hpp>
 
 // The instructions of compute capability 9.0 that feed tensor cores from shared memory: copies of tiles by a unit of
 // their own, and barriers in shared memory that count bytes. Code for `sm_90a` alone has them.
@@ -32,77 +28,10 @@ __global__ void wgmma_probe() {
 #endif
 }
 
-/// Whether the code that the current device runs has them.
-inline bool has_wgmma_code() {
-    cudaFuncAttributes attributes{};
-    check(cudaFuncGetAttributes(&attributes, &wgmma_probe<>), "looking for device code for this device");
-    return attributes.sharedSizeBytes > 0;
-}
-
-/// Clusters of so many blocks that run at once on the current device, when each block has a multiprocessor to itself; 0
-/// where that is not known.
-/// @param blocks        of a cluster
-/// @param shared_bytes  shared memory of a multiprocessor
-inline int clusters_at_once(int blocks, std::size_t shared_bytes) {
-    const std::size_t shared_bytes_of_block = shared_bytes / 2;  // with what any block has beside, two do not fit
-    check(cudaFuncSetAttribute(&wgmma_probe<>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(shared_bytes_of_block)),
-          "asking for shared memory");
-    cudaLaunchAttribute cluster{};
-    cluster.id = cudaLaunchAttributeClusterDimension;
-    cluster.val.clusterDim.x = static_cast<unsigned>(blocks);
-    cluster.val.clusterDim.y = 1;
-    cluster.val.clusterDim.z = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(static_cast<unsigned>(blocks));
-    config.blockDim = dim3(warpgroup_size);
-    config.dynamicSmemBytes = shared_bytes_of_block;
-    config.attrs = &cluster;
-    config.numAttrs = 1;
-    int clusters = 0;
-    if (cudaOccupancyMaxActiveClusters(&clusters, &wgmma_probe<>, &config) != cudaSuccess) {
-        cudaGetLastError();
-        return 0;
-    }
-    return clusters;
-}
-
 /// Rows of a matrix of bf16 `[rows, k]`, `k` a multiple of 8, as the copy unit sees them: in tiles of
 /// `tile_rows` rows by 64 elements, swizzled as GEMMs read them. What lies beyond the matrix reads as zeros. Throws
 /// `Error` when the driver refuses.
-inline CUtensorMap make_tma_descriptor(const void* matrix, std::uint64_t rows, std::uint64_t k,
-                                       std::uint32_t tile_rows) {
-    using Encode = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*,
-                                const cuuint64_t*, const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave,
-                                CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
-    static const Encode encode = [] {
-        void* entry = nullptr;
-        cudaDriverEntryPointQueryResult found{};
-#if CUDART_VERSION >= 12050
-        check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault, &found),
-              "looking for the driver's description of tiles");
-#else
-        check(cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &entry, cudaEnableDefault, &found),
-              "looking for the driver's description of tiles");
-#endif
-        return found == cudaDriverEntryPointSuccess ? reinterpret_cast<Encode>(entry) : nullptr;
-    }();
-    CUtensorMap map{};
-    const cuuint64_t extents[2] = {k, rows};
-    const cuuint64_t strides[1] = {k * 2};
-    const cuuint32_t box[2] = {64, tile_rows};
-    const cuuint32_t steps[2] = {1, 1};
-    const bool is_made = encode != nullptr &&
-                         encode(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<void*>(matrix), extents, strides,
-                                box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                                CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
-    if (!is_made) {
-        throw Error(ErrorCode::device_failure, "cuda: the driver cannot describe tiles of a matrix of " +
-                                                   std::to_string(rows) + " rows of " + std::to_string(k) +
-                                                   " bf16; update it.");
-    }
-    return map;
-}
+CUtensorMap make_tma_descriptor(const void* matrix, std::uint64_t rows, std::uint64_t k, std::uint32_t tile_rows);
 
 #if defined(TOTOGRAPH_HAS_WGMMA)
 
@@ -209,3 +138,7 @@ __device__ __forceinline__ void cluster_sync() {
 #endif
 
 }  // namespace totograph::cuda
+
+#if !defined(TOTOGRAPH_SEPARATE_CUDA_COMPILATION) && !defined(__CUDA_ARCH__)
+#include <totograph/exec/cuda/gemm/sm90/impl/ptx.hpp>
+#endif

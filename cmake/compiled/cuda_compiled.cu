@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <totograph/cuda_separate_compilation.hpp>

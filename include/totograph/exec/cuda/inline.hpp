@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Functions of the CUDA executor that depend on no model are declared in `name.hpp` and defined in `impl/name.hpp`, as
+// core/inline.hpp tells. With TOTOGRAPH_SEPARATE_CUDA_COMPILATION defined, in all files of a program, nvcc compiles
+// them once, where `cuda_separate_compilation.hpp` is included. A definition that launches a kernel is there for each
+// architecture, for nvcc must meet its kernels whenever it reads a file; the others are left out then.
+
+#ifdef TOTOGRAPH_SEPARATE_CUDA_COMPILATION
+#define TOTOGRAPH_CUDA_INLINE
+#else
+#define TOTOGRAPH_CUDA_INLINE inline
+#endif

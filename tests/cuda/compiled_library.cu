@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A program that links the library totograph::cuda_compiled, and must end with 0 everywhere: what it launches is known
+// without a device, and it forecasts where there is one.
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <totograph/cuda.hpp>
+#include <totograph/diagnostics/verify/cuda_device.hpp>
+
+#if !defined(TOTOGRAPH_SEPARATE_CUDA_COMPILATION)
+#error "totograph: this program is for the library."
+#endif
+
+namespace tg = totograph;
+
+namespace {
+
+struct SmallModel {
+    static constexpr tg::toto1::Toto1Config config{.patch_size = 8,
+                                                   .embed_dim = 32,
+                                                   .num_layers = 2,
+                                                   .num_heads = 4,
+                                                   .mlp_hidden_dim = 64,
+                                                   .spacewise_every_n_layers = 2,
+                                                   .k_components = 3};
+};
+using Forecaster = tg::cuda::Forecaster<SmallModel, tg::Bucket{.variates = 2, .context = 64, .horizon = 16}>;
+
+bool is_explained() {
+    const std::string table = Forecaster::explain();
+    const std::string drawing = Forecaster::explain_dot<0>();
+    return table.find("device memory") != std::string::npos && table.find("launches for") != std::string::npos &&
+           drawing.find("digraph") != std::string::npos;
+}
+
+bool forecasts_or_explains() {
+    const std::vector<float> values(128, 1.0F);
+    tg::Series series;
+    series.variates = 2;
+    series.steps = 64;
+    series.values = values;
+    try {
+        Forecaster forecaster(tg::untrained<SmallModel>());
+        return forecaster.forecast(series).not_finite() == 0;
+    } catch (const tg::Error& error) {
+        std::printf("%s\n", error.what());
+        return error.code() == tg::ErrorCode::device_failure &&
+               std::string_view(error.what()).find("cuda: ") != std::string_view::npos;
+    }
+}
+
+}  // namespace
+
+int main() {
+    const bool has_checks = !tg::serve::check_cuda_device(0).empty();
+    const bool met_nothing = tg::cuda::tuning_cache_report().hits == 0;
+    return has_checks && met_nothing && is_explained() && forecasts_or_explains() ? 0 : 1;
+}
