@@ -1,34 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 cmake_policy(VERSION 3.25)  # this file is included by scripts, too
 
-# totograph_header_chains(<variable> <folder> <header>...): headers below a folder as chains, `a.hpp|b.hpp|c.hpp`, in
-# each of which every header is included, directly or not, by the next one.
-#
-# A file that includes a chain in this order shows that each of its headers compiles alone: what comes before a header
-# is what it includes itself, and includes come before code. That takes the time of the chain's last header.
-function(totograph_header_chains output folder)
+# totograph_header_includes(<folder> <header>...): sets all_of_<header> to all that each of these headers, below the folder,
+# includes, directly or through others of them.
+function(totograph_header_includes folder)
     foreach(header IN LISTS ARGN)
         file(STRINGS "${folder}/${header}" includes REGEX "^#include <[^>]+>")
         list(TRANSFORM includes REPLACE "^#include <([^>]+)>.*" "\\1")
         list(FILTER includes EXCLUDE REGEX "/impl/")  # behind the code of its header
-        set(includes_${header} "")
-        foreach(include IN LISTS includes)
-            if(include IN_LIST ARGN)
-                list(APPEND includes_${header} "${include}")
-            endif()
-        endforeach()
+        set(includes_${header} "${includes}")
+        set(is_one_${header} ON)
     endforeach()
 
-    # All that a header includes: known when it is known of those that it names.
+    # Known of a header when it is known of those that it names.
     set(unknown ${ARGN})
-    set(order "")
     while(unknown)
         set(later "")
         foreach(header IN LISTS unknown)
             set(all "")
             set(is_known ON)
             foreach(include IN LISTS includes_${header})
-                if(NOT DEFINED all_of_${include})
+                if(is_one_${include} AND NOT DEFINED all_of_${include})
                     set(is_known OFF)
                     break()
                 endif()
@@ -37,9 +29,7 @@ function(totograph_header_chains output folder)
             if(is_known)
                 list(REMOVE_DUPLICATES all)
                 set(all_of_${header} "${all}")
-                list(LENGTH all count)
-                math(EXPR place "90000 - ${count}")
-                list(APPEND order "${place}|${header}")
+                set(all_of_${header} "${all}" PARENT_SCOPE)
             else()
                 list(APPEND later "${header}")
             endif()
@@ -49,6 +39,32 @@ function(totograph_header_chains output folder)
         endif()
         set(unknown ${later})
     endwhile()
+endfunction()
+
+# totograph_headers_on(<variable> <base> <header>...): those of the headers that include the base, directly or not. After
+# totograph_header_includes.
+function(totograph_headers_on output base)
+    set(found "")
+    foreach(header IN LISTS ARGN)
+        if(base IN_LIST all_of_${header})
+            list(APPEND found "${header}")
+        endif()
+    endforeach()
+    set(${output} "${found}" PARENT_SCOPE)
+endfunction()
+
+# totograph_header_chains(<variable> <header>...): headers as chains, `a.hpp|b.hpp|c.hpp`, in each of which every header
+# is included, directly or not, by the next one. After totograph_header_includes.
+#
+# A file that includes a chain in this order shows that each of its headers compiles alone: what comes before a header
+# is what it includes itself, and includes come before code. That takes the time of the chain's last header.
+function(totograph_header_chains output)
+    set(order "")
+    foreach(header IN LISTS ARGN)
+        list(LENGTH all_of_${header} count)
+        math(EXPR place "90000 - ${count}")
+        list(APPEND order "${place}|${header}")
+    endforeach()
 
     # From those that include most: the next one inward is the first in this order that is not in a chain yet.
     list(SORT order)

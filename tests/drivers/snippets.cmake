@@ -72,8 +72,10 @@ endif()
 
 set(failed 0)
 foreach(start IN LISTS snippets)
-    # A snippet shows values that it does not use.
-    execute_process(COMMAND ${compiler} -fsyntax-only -Wno-unused -Wno-unused-result "${SCRATCH}/line_${start}.cpp"
+    # A snippet shows values that it does not use. Definitions that are compiled separately are left out: that takes half
+    # the time, and hides an include that the snippet lacks less.
+    execute_process(COMMAND ${compiler} -DTOTOGRAPH_SEPARATE_COMPILATION -fsyntax-only -Wno-unused -Wno-unused-result
+            "${SCRATCH}/line_${start}.cpp"
         RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
     if(NOT result EQUAL 0)
         math(EXPR failed "${failed} + 1")
