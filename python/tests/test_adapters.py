@@ -135,7 +135,9 @@ def test_gluonts_evaluates_a_predictor(toto1, variates):
     from totograph.gluonts import TotographPredictor
 
     predictor = TotographPredictor(toto1, prediction_length=8, context_length=60, num_samples=16)
-    made, series = (list(one) for one in make_evaluation_predictions(data, predictor))
+    made, series = (list(one) for one in make_evaluation_predictions(data, predictor, num_samples=24))
+    assert made[0].samples.shape == ((24, 8) if variates == 1 else (24, 8, 2))  # what the call says goes before
+    made = list(predictor.predict([{**data[0], "target": data[0]["target"][..., :-8]}]))
     assert made[0].samples.shape == ((16, 8) if variates == 1 else (16, 8, 2))
     assert made[0].item_id == "one" and str(made[0].start_date) == "2026-01-04 20:00"
     expected = toto1.forecast(np.atleast_2d(target)[:, 32:92], 8, samples=16).samples()
@@ -154,6 +156,12 @@ def test_gluonts_gets_quantiles_of_a_model_of_them(toto2):
     expected = toto2.forecast(data[0]["target"], 8, toto2.levels)
     np.testing.assert_array_equal(made.quantile(0.9), expected.quantiles[8])
     np.testing.assert_array_equal(made.quantile(0.5), expected.median)
+    with pytest.warns(UserWarning, match="num_samples=100 is not read"):
+        next(TotographPredictor(toto2, prediction_length=8).predict(data, num_samples=100))
+    drawing = TotographPredictor(toto2, prediction_length=8, num_samples=5)
+    drawn = toto2.forecast(data[0]["target"], 8)
+    np.testing.assert_array_equal(next(drawing.predict(data)).samples, drawn.samples(5).T)
+    np.testing.assert_array_equal(next(drawing.predict(data, num_samples=7)).samples, drawn.samples(7).T)
     future = np.zeros((1, 103), np.float32)
     with pytest.raises(ValueError, match="103 steps; expected 100 of the target and 8 ahead"):
         next(TotographPredictor(toto2, prediction_length=8).predict([{**data[0], "feat_dynamic_real": future}]))

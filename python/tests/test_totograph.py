@@ -163,7 +163,7 @@ def test_a_package_is_found_by_the_checkpoints_configuration(tmp_path, monkeypat
     other.mkdir()
     config = json.loads((CHECKPOINT / "config.json").read_text())
     (other / "config.json").write_text(json.dumps({**config, "embed_dim": 768}))
-    with pytest.raises(FileNotFoundError, match="has another model or device"):
+    with pytest.raises(FileNotFoundError, match="has another model"):
         tg.load(other, sizes=None)
     # What lies in a checkpoint's folder, which may be a download, is not run.
     monkeypatch.delenv("TOTOGRAPH_PACKAGE_PATH")
@@ -171,6 +171,25 @@ def test_a_package_is_found_by_the_checkpoints_configuration(tmp_path, monkeypat
     (other / PACKAGE.name).symlink_to(PACKAGE)
     with pytest.raises(FileNotFoundError, match="TOTOGRAPH_PACKAGE_PATH"):
         tg.load(other, sizes=None)
+
+
+def test_a_package_is_found_for_the_device_that_is_asked_for(tmp_path):
+    (tmp_path / "a.so").symlink_to(PACKAGE)
+    with pytest.raises(FileNotFoundError, match="a.so. is for cpu"):
+        tg.load(CHECKPOINT, tmp_path, device="cuda")
+    # One for CUDA: what its device's name is longer, its own is shorter.
+    whole = PACKAGE.read_bytes()
+    begin = whole.index(b'"name":"tiny_package"')
+    end = whole.index(b'"cpu"', begin) + 5
+    named = whole[begin:end].replace(b"tiny_package", b"tiny_packag").replace(b'"cpu"', b'"cuda"')
+    (tmp_path / "b.so").write_bytes(whole[:begin] + named + whole[end:])
+    with pytest.raises(ValueError, match="fastest"):  # of the package that was found
+        tg.load(CHECKPOINT, tmp_path, device="cuda", mode="fastest")
+    assert tg.load(CHECKPOINT, tmp_path).header.path.name == "a.so"  # by name, the other goes before
+    with pytest.raises(ValueError, match="b.so' is a package for cuda, and one for cpu was asked for"):
+        tg.load(CHECKPOINT, tmp_path / "b.so", device="cpu")
+    with pytest.raises(ValueError, match="expected 'cpu' or 'cuda'"):
+        tg.load(CHECKPOINT, tmp_path, device="tpu")
 
 
 def test_threads_share_a_model_and_other_threads_run_meanwhile(model):
@@ -269,6 +288,7 @@ def compiler(tmp_path, monkeypatch):
     file = tmp_path / "c++"
     file.write_text(f"""#!/bin/sh
 for argument; do
+    [ "$argument" = -E ] && exit
     [ "${{last:-}}" = -o ] && target=$argument
     last=$argument
 done

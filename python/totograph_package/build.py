@@ -40,9 +40,9 @@ class Recipe:
         return _hash(self._of_library())
 
     def _of_library(self) -> list[object]:
-        eigen = [hashlib.sha256(file.read_bytes()).hexdigest() for include in dependency_includes()
-                 for file in [Path(include[len("-isystem"):], "Eigen/src/Core/util/Macros.h")] if file.exists()]
-        return [self.library.digest(), self.compiler.command, self.compiler.version, self.compiler.flags, eigen]
+        compiler = self.compiler
+        return [self.library.digest(), compiler.command, compiler.version, compiler.flags,
+                compiler.digest(self.library.foreign_headers(), dependency_includes())]
 
 
 def _hash(*what: object) -> str:

@@ -38,6 +38,7 @@ shutil.rmtree(scratch / "clone")
 compiler = scratch / "c++"
 compiler.write_text(f"""#!/bin/sh
 for argument; do
+    [ "$argument" = -E ] && exit
     case "$argument" in -I*) [ -f "${{argument#-I}}/totograph/version.hpp" ] || exit 1 ;; esac
     case "$argument" in *.cpp) [ -f "$argument" ] || exit 1 ;; esac
     [ "${{last:-}}" = -o ] && target=$argument

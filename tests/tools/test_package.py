@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import stat
 import subprocess
 import sys
@@ -27,6 +28,7 @@ DEMO_1, DEMO_2 = ROOT / "models/demo", ROOT / "models/demo_2_0"
 FAKE_COMPILER = """#!/bin/sh
 if [ "$1" = --version ]; then echo "fake 1.0 ${FAKE_VERSION:-}"; exit; fi
 for argument; do
+    [ "$argument" = -E ] && echo "${FAKE_HEADERS:-}" && exit
     case "$argument" in *.cpp) source=${argument##*/} ;; esac
     [ "${last:-}" = -o ] && target=$argument
     last=$argument
@@ -183,8 +185,9 @@ class Building(unittest.TestCase):
         for same in ("compiled.cpp", "exports.cpp"):  # for all packages
             self.assertEqual(self.compiled().count(same), 1)
         others = {first, more, self.build("--target", "x86-64")[1], self.build("--optimize", "2")[1],
-                  self.build("--name", "other")[1], self.build(FAKE_VERSION="2")[1]}
-        self.assertEqual(len(others), 6)
+                  self.build("--name", "other")[1], self.build(FAKE_VERSION="2")[1],
+                  self.build(FAKE_HEADERS="#define NLOHMANN_JSON_VERSION_MINOR 12")[1]}
+        self.assertEqual(len(others), 7)
         self.assertTrue(all(pathlib.Path(one).exists() for one in others))
 
     def test_an_output_is_written_where_it_is_wanted(self):
@@ -240,6 +243,42 @@ class Building(unittest.TestCase):
         self.assertIn("belongs to user", cache.reason_to_distrust(status))
         status.st_uid = 0
         self.assertEqual(cache.reason_to_distrust(status), "")
+
+
+@unittest.skipUnless(shutil.which("g++"), "needs g++")
+class ForeignHeaders(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.compiler = compiler.find_compiler("g++", "x86-64")
+
+    def prefix(self, name, version):
+        for file in ("include/eigen3/Eigen/Core", "include/nlohmann/json.hpp"):
+            path = self.folder / name / file
+            path.parent.mkdir(parents=True)
+            path.write_text(f"#pragma once\n#define LIBRARY_VERSION {version}\n")
+        return self.folder / name
+
+    def digest(self, **environment):
+        unset = {"CPATH": "", "CMAKE_PREFIX_PATH": "", **environment}
+        with mock.patch.dict(os.environ, {name: str(value) for name, value in unset.items()}):
+            return self.compiler.digest(find_library().foreign_headers(), compiler.dependency_includes())
+
+    def test_are_those_that_the_compiler_finds(self):
+        self.assertEqual(find_library().foreign_headers(), ("Eigen/Core", "nlohmann/json.hpp"))
+        one, same, two = (self.prefix(*given) for given in (("one", 1), ("same", 1), ("two", 2)))
+        by_prefix = {name: self.digest(CMAKE_PREFIX_PATH=name) for name in (one, same, two)}
+        self.assertEqual(by_prefix[one], by_prefix[same])  # where they lie says nothing
+        self.assertNotEqual(by_prefix[one], by_prefix[two])
+        by_path = {name: self.digest(CPATH=f"{name}/include:{name}/include/eigen3") for name in (one, two)}
+        self.assertEqual(by_path, {name: by_prefix[name] for name in (one, two)})
+        json_alone = self.digest(CMAKE_PREFIX_PATH=one, CPATH=two / "include")
+        self.assertNotIn(json_alone, by_prefix.values())
+
+    def test_that_are_missing_are_told(self):
+        with self.assertRaisesRegex(compiler.CompilerError, "g.. cannot read what packages .* nlohmann/no_such.hpp"):
+            self.compiler.digest(["nlohmann/no_such.hpp"], [])
 
 
 class FirstError(unittest.TestCase):
