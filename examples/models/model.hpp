@@ -63,7 +63,10 @@ struct CheckpointModel {
 ///
 /// @param package   a package to take in place of what the program is compiled for, or a folder of some; empty: none.
 ///                  Throws `Error` as `totograph::find_package`, `totograph::Package` and `totograph::load` do.
-CheckpointModel model_of(const std::filesystem::path& checkpoint, const std::filesystem::path& package = {});
+/// @param backend   whose kind of devices a package of a folder has to be for; empty: what TOTOGRAPH_BACKEND names, or
+///                  the processor.
+CheckpointModel model_of(const std::filesystem::path& checkpoint, const std::filesystem::path& package = {},
+                         std::string_view backend = {});
 
 /// The model that a program has compiled in. Throws `Error(invalid_argument)` for one of a package, which `option`
 /// cannot explain.
@@ -82,7 +85,7 @@ inline std::filesystem::path checkpoint_or_demo(const std::filesystem::path& che
 /// CUDA `cuda`, `cuda-regional` and others; of a package, what it is for alone. Throws `Error` as `model_of` and
 /// `totograph::load` do.
 void add_backends(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint,
-                  const std::filesystem::path& package = {});
+                  const std::filesystem::path& package = {}, std::string_view backend = {});
 
 /// Opens a checkpoint as the model that it is. Throws `Error` as `model_of` and `totograph::load` do.
 std::unique_ptr<AnyModel> open_model(const std::filesystem::path& checkpoint,
