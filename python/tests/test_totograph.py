@@ -39,16 +39,16 @@ def test_layouts_are_those_of_c():
 
 
 def test_what_is_packed_lies_where_the_structures_have_it():
-    series, request = _interface.totograph_series(), _interface.totograph_request()
-    _interface.pack_series(series, 0, *range(1, 20))
-    _interface.pack_request(request, 0, *range(1, 9))
+    call = _interface.Scratch().call
+    series, request = call.series, call.request
+    _interface.pack_call(call, 0, *range(101, 109), *range(1, 20))
     found = []
     for name, kind in series._fields_:
         value = getattr(series, name)
         is_pointer = issubclass(kind, _interface.c._Pointer)
         found += list(value) if "strides" in name else [_interface.c.cast(value, _interface.c.c_void_p).value] if is_pointer else [value]
     assert found == list(range(1, 20))
-    assert [getattr(request, name) for name, _ in request._fields_] == list(range(1, 9))
+    assert [getattr(request, name) for name, _ in request._fields_] == list(range(101, 109))
 
 
 def test_forecasts_have_the_axes_of_their_series(model):
