@@ -26,8 +26,9 @@ def load(
     """Opens a checkpoint, a folder with `config.json` and `model.safetensors`.
 
     package: a package, or a folder of packages, of which one is taken that has the model and runs on this machine.
-    None: the folders of the environment variable TOTOGRAPH_PACKAGE_PATH, never the checkpoint's own, which may be a
-    download; where they have none, it is compiled, and kept for the next time (`totograph-package`).
+    None: the folders of the environment variable TOTOGRAPH_PACKAGE_PATH and what was installed with this module, never
+    the checkpoint's own folder, which may be a download; where they have none, it is compiled, and kept for the next
+    time (`totograph-package`).
     device: that the package was compiled for, `cpu` or `cuda`; None: that of a file that is named, else `cpu`.
     mode: how forecasts are run, as TOTOGRAPH_MODE spells it; that variable goes before.
     threads: that a forecast may use; 0: all processors that the process may use.
@@ -102,4 +103,5 @@ def _built(checkpoint: str | os.PathLike[str], sizes: str) -> Path:
 
 def _package_folders() -> list[Path]:
     named = os.environ.get("TOTOGRAPH_PACKAGE_PATH", "")
-    return [Path(folder) for folder in named.split(os.pathsep) if folder]
+    of_wheel = Path(__file__).resolve().parent / "packages"
+    return [Path(folder) for folder in named.split(os.pathsep) if folder] + [of_wheel] * of_wheel.is_dir()

@@ -12,6 +12,7 @@ from .compiler import CompilerError, find_compiler
 from .library import find_library
 from .models import Model, read_model
 from .plan import plan
+from .published import PUBLISHED
 
 
 def _arguments() -> argparse.ArgumentParser:
@@ -19,7 +20,8 @@ def _arguments() -> argparse.ArgumentParser:
         prog="totograph-package",
         description="Compiles a package: a model for some sizes of requests, as a shared library that C++, C and Python "
         "load. It takes any checkpoint with the same config.json.")
-    parser.add_argument("checkpoint", help="a folder with a config.json, or that file; weights are not read")
+    parser.add_argument("checkpoint", help="a folder with a config.json, or that file; weights are not read; or a published "
+                        f"model: {', '.join(PUBLISHED)}")
     parser.add_argument("--ladder", choices=sorted(LADDERS), help="buckets for many kinds of requests (default: small)")
     parser.add_argument("--bucket", action="append", default=[], metavar="'NAME=NUMBER ...'",
                         help="a bucket, like 'variates=8 context=512 horizon=96'; more of them, more buckets")

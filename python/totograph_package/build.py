@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import resource
 import shutil
 import tempfile
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
@@ -54,6 +55,12 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
 
 
+def _spent() -> float:
+    """Processor seconds of all compilers that have ended."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
+
+
 def build(recipe: Recipe, *, jobs: int = 0, output: Path | None = None,
           say: Callable[[str], None] = lambda text: None) -> Path:
     """The package, at `output` or in the cache. It is compiled where the cache has none; of many processes that want
@@ -70,12 +77,15 @@ def build(recipe: Recipe, *, jobs: int = 0, output: Path | None = None,
             say(f"Compiling {len(recipe.buckets)} sizes of {recipe.model.title} with {recipe.compiler.name}.")
             _compile(recipe, path, packages, jobs or processors())
 
+        before = _spent()
         path, is_new = cached(packages, f"{recipe.name}-{recipe.key()}.so", make)
-        say(f"{'Built' if is_new else 'Found'} '{path}'.")
+        size = path.stat().st_size / 1e6
+        say(f"Built '{path}': {size:.1f} MB, in {_spent() - before:.0f} s of processor time." if is_new
+            else f"Found '{path}'.")
         if output is None:
             return path
-        with tempfile.TemporaryDirectory(dir=output.parent, prefix=f".{output.name}.") as folder:
-            beside = Path(folder) / output.name
+        with tempfile.TemporaryDirectory(dir=output.parent, prefix=f".{output.name}.") as neighbour:
+            beside = Path(neighbour) / output.name
             shutil.copyfile(path, beside)
             beside.chmod(0o755)
             os.replace(beside, output)

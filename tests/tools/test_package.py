@@ -20,6 +20,7 @@ sys.path.insert(0, str(ROOT / "python"))
 from totograph_package import LADDERS, Bucket, cache, compiler, ladder, plan, read_model  # noqa: E402
 from totograph_package.buckets import by_cost, parse, serving  # noqa: E402
 from totograph_package.library import find_library  # noqa: E402
+from totograph_package.published import PUBLISHED  # noqa: E402
 from totograph_package.sources import package_sources  # noqa: E402
 
 DEMO_1, DEMO_2 = ROOT / "models/demo", ROOT / "models/demo_2_0"
@@ -103,6 +104,23 @@ class Models(unittest.TestCase):
         # What the published models leave out is what the reference takes for it.
         fields = dict(read_model(self.changed(DEMO_2, d_ff=None, num_groups=None, v_dim="absent", qk_dim=32)).fields)
         self.assertEqual((fields["d_ff"], fields["num_groups"], fields["v_dim"]), ("688", "4", "32"))
+
+    def test_published_models_are_those_of_the_library(self):
+        declared = {}
+        for family in ("toto1", "toto2"):
+            text = (ROOT / f"include/totograph/models/{family}/config.hpp").read_text()
+            named = r"^struct (\w+) \{\n    static constexpr Toto[12]Config config\{(.*?)\};"
+            defaults = dict(re.findall(r"^    (?:Index|int|double|bool|Scaler|Head) (\w+) = ([\w.:-]+);", text, re.M))
+            for name, own in re.findall(named, text, re.M | re.S):
+                declared[name] = {**defaults, **dict(re.findall(r"\.(\w+) = ([\w.-]+)", own))}
+        self.assertEqual(sorted(declared), sorted(PUBLISHED))
+        number = lambda text: text.split("::")[-1] if not re.match(r"[\d.-]", text) else float(text)  # noqa: E731
+        for name, fields in declared.items():
+            for field, value in read_model(name).fields:
+                expected = fields[field]
+                if field == "num_groups":  # 0: as many as heads
+                    expected = fields["num_heads"]
+                self.assertEqual(number(value), number(expected), (name, field))
 
     def test_what_is_no_configuration_is_refused(self):
         for change, says in [({"num_layers": "six"}, "'num_layers' cannot be"), ({"num_layers": "absent"}, "lacks the"),
@@ -199,6 +217,10 @@ class Building(unittest.TestCase):
         status, _, said = self.build(TOTOGRAPH_CACHE_DIR="")
         self.assertEqual(status, 1)
         self.assertIn("no folder to keep the package in", said)
+
+    def test_what_it_cost_is_told(self):
+        self.assertRegex(self.build()[2], r"Built '.*so': 0\.0 MB, in \d+ s of processor time\.")
+        self.assertRegex(self.build()[2], r"Found '.*so'\.")
 
     def test_a_compiler_that_fails_says_so_with_its_first_error(self):
         for source, what in (("model.cpp", "compile model.cpp"), ("link", "link toto2_")):
