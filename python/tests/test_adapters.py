@@ -165,3 +165,65 @@ def test_gluonts_gets_quantiles_of_a_model_of_them(toto2):
     future = np.zeros((1, 103), np.float32)
     with pytest.raises(ValueError, match="103 steps; expected 100 of the target and 8 ahead"):
         next(TotographPredictor(toto2, prediction_length=8).predict([{**data[0], "feat_dynamic_real": future}]))
+
+
+def sktime_data(steps, name="load"):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("sktime")
+    index = pandas.period_range("2026-01-01", periods=steps, freq="h")
+    return pandas.Series(np.sin(0.3 * np.arange(steps)).astype(np.float32), index, name=name)
+
+
+def test_sktime_forecaster_forecasts_what_the_model_does(toto1):
+    y = sktime_data(60)
+    from totograph.sktime import TotographForecaster
+
+    forecaster = TotographForecaster(toto1, context_length=48, seed=3).fit(y, fh=[1, 4, 8])
+    expected = toto1.forecast(y.to_numpy()[12:], 8, [0.1, 0.9], seed=3)
+    found = forecaster.predict()
+    assert found.name == "load" and [str(one) for one in found.index] == [
+        "2026-01-03 12:00", "2026-01-03 15:00", "2026-01-03 19:00"]
+    np.testing.assert_array_equal(found.to_numpy(), expected.median[[0, 3, 7]])
+    quantiles = forecaster.predict_quantiles(alpha=[0.1, 0.9])
+    assert list(quantiles.columns) == [("load", 0.1), ("load", 0.9)]
+    np.testing.assert_array_equal(quantiles.to_numpy(), expected.quantiles[:, [0, 3, 7]].T)
+    # sktime makes a level of 0.09999999999999998 of the coverage.
+    np.testing.assert_allclose(forecaster.predict_interval(coverage=0.8).to_numpy(), quantiles.to_numpy(), rtol=1e-6)
+    with pytest.raises(NotImplementedError, match="in-sample"):
+        forecaster.predict(fh=[-1])
+    first = TotographForecaster(toto1, context_length=48, seed=3).fit(y[:55], fh=[1, 4, 8])
+    np.testing.assert_array_equal(first.update(y[55:]).predict().to_numpy(), found.to_numpy())
+
+
+def test_sktime_forecaster_takes_columns_gaps_and_what_is_known(toto1):
+    y = sktime_data(60).to_frame()
+    from totograph.sktime import TotographForecaster
+
+    y["heat"] = y["load"] * 2 + 1
+    y.loc[y.index[50], "heat"] = np.nan
+    X = sktime_data(80, "price").to_frame()
+    forecaster = TotographForecaster(toto1).fit(y, X=X[:60])
+    history = np.stack([y["load"], y["heat"], X["price"][:60]]).astype(np.float32)
+    known = toto1.forecast(history, 20, [0.5], future=X["price"].to_numpy()[None, 60:])
+    found = forecaster.predict(fh=range(1, 21), X=X[60:])
+    assert list(found.columns) == ["load", "heat"]
+    np.testing.assert_array_equal(found.to_numpy().T, known.median[:2])
+    unknown = forecaster.predict(fh=range(1, 21))
+    np.testing.assert_array_equal(unknown.to_numpy().T, toto1.forecast(history, 20).median[:2])
+    with pytest.raises(ValueError, match="known for 5 steps after the history; expected 20"):
+        forecaster.predict(fh=range(1, 21), X=X[60:65])
+
+
+def test_sktime_evaluates_a_forecaster(toto1):
+    y = sktime_data(120)
+    from sktime.forecasting.model_evaluation import evaluate
+    from sktime.forecasting.model_selection import ExpandingWindowSplitter
+    from sktime.forecasting.naive import NaiveForecaster
+    from sktime.performance_metrics.forecasting import MeanAbsoluteError
+    from totograph.sktime import TotographForecaster
+
+    splitter = ExpandingWindowSplitter(initial_window=64, fh=range(1, 9), step_length=24)
+    ours, naive = (evaluate(one, splitter, y, scoring=MeanAbsoluteError())["test_MeanAbsoluteError"]
+                   for one in (TotographForecaster(toto1), NaiveForecaster()))
+    # A sine: it forecasts better than the last value does.
+    assert len(ours) == 3 and ours.mean() < 0.5 * naive.mean()

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
+import copy
 import json
 import os
+import pickle
 import threading
 import time
 from datetime import datetime
@@ -275,6 +277,14 @@ def test_tensors_with_dlpack_are_read(model):
     np.testing.assert_array_equal(np.from_dlpack(expected.median), expected.median)  # and out
     with pytest.raises(ValueError, match="memory of a device"):
         model.forecast(Tensor(series, device=2), horizon=8)
+
+
+def test_a_model_is_shared_by_copies_and_opened_again_by_other_processes(model):
+    assert copy.deepcopy([model])[0] is model and copy.copy(model) is model
+    again = pickle.loads(pickle.dumps(model))
+    assert again is not model
+    expected = model.forecast(waves(48), horizon=8, seed=7).samples()
+    np.testing.assert_array_equal(again.forecast(waves(48), horizon=8, seed=7).samples(), expected)
 
 
 def test_a_model_tells_what_it_is(model):

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._forecast import Forecast
-from ._header import PackageHeader
+from ._header import PackageHeader, read_header
 from ._interface import (
     Library,
     address_of,
@@ -35,6 +35,7 @@ class Model:
 
     def __init__(self, checkpoint: str | os.PathLike[str], header: PackageHeader, mode: str | None, threads: int):
         self._library = Library(header)
+        self._checkpoint, self._options = os.path.abspath(checkpoint), (mode, threads)
         model = self._library.make("model_open", os.fsencode(checkpoint))
         try:
             self._describe(model)
@@ -56,6 +57,15 @@ class Model:
             self._library.call("model_bucket", model, which, c.addressof(bucket))
             buckets.append({field[0]: int(getattr(bucket, field[0])) for field in bucket._fields_[1:]})
         self._buckets = tuple(buckets)
+
+    def __copy__(self) -> Model:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Model:
+        return self  # for who copies what has one: it may be shared
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopened, (self._checkpoint, self.header.path, *self._options)  # in another process
 
     @property
     def patch_size(self) -> int:
@@ -166,6 +176,10 @@ class Model:
         # Memory that was not touched since before the forecast is far away: what is known now is not asked for later.
         shape = None if horizon is None or future is not None else (*values.shape[:-1], horizon)
         return Forecast(library, handle, rank, quantiles, names, shape)
+
+
+def _reopened(checkpoint: str, package: Path, mode: str | None, threads: int) -> Model:
+    return Model(checkpoint, read_header(package), mode, threads)
 
 
 _FLOAT32 = np.dtype(np.float32)
