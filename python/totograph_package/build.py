@@ -19,6 +19,7 @@ from .cache import cache_folder, cached
 from .compiler import Compiler, dependency_includes
 from .library import LibraryFiles
 from .models import Model
+from .plan import files
 from .sources import package_sources
 
 
@@ -97,7 +98,7 @@ def _compile(recipe: Recipe, path: Path, packages: Path, jobs: int) -> None:
     includes = [f"-I{library.include}", *dependency_includes()]
     with tempfile.TemporaryDirectory(prefix="totograph-") as scratch_name:
         scratch = Path(scratch_name)
-        texts = package_sources(recipe.name, recipe.model, recipe.buckets, library, min(jobs, len(recipe.buckets)))
+        texts = package_sources(recipe.name, recipe.model, recipe.buckets, library, files(len(recipe.buckets), jobs))
         for name, text in texts.items():
             (scratch / name).write_text(text, encoding="utf-8")
         # What takes longest begins first.

@@ -72,7 +72,17 @@ class Ladders(unittest.TestCase):
         text = plan.plan(read_model(DEMO_2), ladder("standard", read_model(DEMO_2)), 2)
         # 7 variates in 8: 1 of 8 rows is padding. 512 and 96 steps are 16 and 3 patches in both.
         self.assertRegex(text, r"7 x  512 ->  96   variates=8 context=512 horizon=96 exogenous=4: 12%")
-        self.assertRegex(text, r"estimate.* \d+ s to compile with 2 jobs, \d+ MB")
+        self.assertRegex(text, r"estimate.* \d+ s of processor time, \d+ s to compile with 2 jobs, \d+ MB")
+
+    def test_plan_foretells_what_was_measured(self):
+        # docs/packages.md: the ladder standard of Toto 2.0 22m, with two jobs; the machine's speed moves by a tenth.
+        count = len(ladder("standard", read_model("toto2_22m")))
+        self.assertAlmostEqual(plan.processor_seconds(count, 2), 264, delta=26)
+        self.assertIn("33 MB", plan.plan(read_model("toto2_22m"), ladder("standard", read_model("toto2_22m")), 2))
+
+    def test_a_file_holds_no_more_buckets_than_memory_has_room_for(self):
+        for buckets, jobs, expected in ((40, 2, 2), (40, 1, 2), (105, 2, 5), (3, 8, 3), (1, 1, 1)):
+            self.assertEqual(plan.files(buckets, jobs), expected)
 
     def test_a_bucket_that_cannot_be_is_refused(self):
         model = read_model(DEMO_2)
