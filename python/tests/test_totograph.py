@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 import copy
+import importlib.util
 import json
 import os
 import pickle
+import re
+import subprocess
+import sys
 import threading
 import time
 from datetime import datetime
@@ -362,3 +366,28 @@ def test_a_table_that_cannot_be_read_is_told(tmp_path, capfd):
                        ("t\n2026-01-01\n", "no column of numbers")]:
         status, _, said = forecast_file(tmp_path, capfd, text)
         assert status == 1 and says in said, said
+
+
+def test_the_page_runs(tmp_path, monkeypatch):
+    root = Path(__file__).parents[2]
+    (tmp_path / "examples").symlink_to(root / "examples")
+    (tmp_path / "packages").mkdir()
+    (tmp_path / "packages" / "demo.so").symlink_to(PACKAGE)
+    (tmp_path / "docs" / "pictures").mkdir(parents=True)
+    environment = {**os.environ, "TOTOGRAPH_PACKAGE_PATH": str(tmp_path / "packages"),
+                   "TOTOGRAPH_DEMO_MODEL": str(CHECKPOINT)}
+    made = subprocess.run([sys.executable, root / "tools" / "render_python_page.py", "--folder", tmp_path, "--output",
+                           tmp_path / "page.md"], env=environment, capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    page, published = ((folder / name).read_text() for folder, name in ((tmp_path, "page.md"), (root, "docs/forecast_in_python.md")))
+    outputs = re.compile(r"```text\n(.*?)```", re.S)
+    assert outputs.sub("", page) == outputs.sub("", published)
+    data, forecast, scores = outputs.findall(page)[:3]
+    assert data == outputs.findall(published)[0]
+    assert len(forecast.splitlines()) == 6
+    # Even of 80 months it forecasts carbon dioxide better than the last year does.
+    error, naive = map(float, re.findall(r"^co2_ppm, error: ([\d.]+), seasonal naive ([\d.]+)$", scores, re.M)[0])
+    assert error < naive
+    assert float(re.findall(r"^co2_ppm, error: ([\d.]+)", outputs.findall(published)[2], re.M)[0]) < naive
+    if importlib.util.find_spec("matplotlib"):
+        assert "</svg>" in (tmp_path / "docs" / "pictures" / "forecast_in_python.svg").read_text()
