@@ -100,6 +100,17 @@ def test_toto2_model_forecasts_what_toto_2_does(toto2):
     np.testing.assert_array_equal(without_batch, quantiles[:, 0])
 
 
+def test_toto2_model_takes_the_newest_patch_for_observed_as_toto_2_does(toto2):
+    inputs = inputs_of(tensors("toto2/levels"))
+    filled = {**inputs, "target": inputs["target"].copy(), "target_mask": inputs["target_mask"].copy()}
+    filled["target"][..., -5:] = 0
+    filled["target_mask"][..., -5:] = False
+    quantiles = Toto2Model(toto2).forecast(filled, 20)
+    for mask, same in ((inputs["target_mask"], True), (np.roll(filled["target_mask"], -toto2.patch_size, axis=-1), False)):
+        other = Toto2Model(toto2).forecast({**filled, "target_mask": mask}, 20)
+        assert np.array_equal(other, quantiles) == same  # the patch before it has gaps
+
+
 def test_toto2_model_refuses_what_it_was_not_compiled_for(toto2):
     inputs = inputs_of(tensors("toto2/levels"))
     for argument in ({"decode_block_size": 16}, {"scaler_fallback_min_obs": 0}, {"quantile_real_cap_k": 0}):
