@@ -10,7 +10,7 @@ help:
 	@echo "make test       build everything and run the whole test suite (installs what is missing)"
 	@echo "make release    build the examples and benchmarks at full speed"
 	@echo "make package    build Debian packages of the programs, for any x86-64, and of the library"
-	@echo "make wheel      build the Python package, which compiles models when they are first used"
+	@echo "make wheel      build the Python package, with the demo model compiled (PACKAGES=all: the small published ones too)"
 	@echo "make sanitize   run the quick tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make format     format the C++ files as .clang-format says"
 	@echo "make docs       write the API documentation to build/docs/html"
@@ -43,8 +43,11 @@ package:
 	cmake --build --preset package --parallel $(JOBS)
 	cpack --config build/package/CPackConfig.cmake -B build/package
 
+# What is compiled into the wheel; empty: nothing, and then it runs anywhere and compiles when it is first used.
+PACKAGES ?= demo
 wheel:
-	python3 -m pip wheel --no-deps --wheel-dir build/wheels ./python
+	@$(SETUP) build
+	TOTOGRAPH_WHEEL_PACKAGES="$(PACKAGES)" python3 -m pip wheel --no-deps --wheel-dir build/wheels ./python
 
 sanitize:
 	@$(SETUP) build test

@@ -52,7 +52,7 @@ int run(const Options& options, Stage& stage) {
         });
     }
     what.open_checkpoint = [&](const std::filesystem::path& checkpoint) {
-        const CheckpointModel model = model_of(checkpoint, options.package);
+        const CheckpointModel model = model_of(checkpoint, options.package, options.backend);
         add_backends(registry, model);
         if (model.compiled != nullptr) {
             model.compiled->check_weights(checkpoint);

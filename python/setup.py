@@ -1,20 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0
+"""Builds the module. The environment variable TOTOGRAPH_WHEEL_PACKAGES names what is compiled and put inside: `demo` with
+the ladder `small`, and published models with `standard`, such as `demo open_base_1_0 toto2_4m toto2_22m`; or `all`, which
+means these. TOTOGRAPH_WHEEL_TARGETS names the levels of processors that they are compiled for."""
+import os
+import platform
 import re
 import shutil
+import sys
 from pathlib import Path
 
 from setuptools import setup
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
-ROOT = Path(__file__).resolve().parent.parent
+PYTHON = Path(__file__).resolve().parent
+ROOT = PYTHON.parent
+ALL = ("demo", "open_base_1_0", "toto2_4m", "toto2_22m")
 
 # The version is written in one place.
 header = (ROOT / "include" / "totograph" / "version.hpp").read_text()
 parts = [re.search(rf"#define TOTOGRAPH_VERSION_{part} (\d+)", header)[1] for part in ("MAJOR", "MINOR", "PATCH")]
 
 
+def words(variable, default=""):
+    return re.split(r"[ ,]+", os.environ.get(variable, default).strip())
+
+
+def wanted_packages():
+    named = [one for one in words("TOTOGRAPH_WHEEL_PACKAGES") if one]
+    return ALL if named == ["all"] else named
+
+
+def build_packages(folder):
+    sys.path.insert(0, str(PYTHON))
+    from totograph_package import Recipe, build, ladder, read_model
+    from totograph_package.compiler import find_compiler
+    from totograph_package.library import find_library
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in wanted_packages():
+        model = read_model(ROOT / "models" / "demo" if name == "demo" else name)
+        sizes = tuple(ladder("small" if name == "demo" else "standard", model))
+        for level in words("TOTOGRAPH_WHEEL_TARGETS", "x86-64-v3 x86-64-v4"):
+            recipe = Recipe(name, model, sizes, find_compiler(None, level), find_library())
+            build(recipe, output=folder / f"{name}.{level}.so", say=lambda text: print(text, file=sys.stderr, flush=True))
+
+
 class WithLibrary(build_py):
-    """Adds what packages are compiled from, and the demo model."""
+    """Adds what packages are compiled from, the demo model, and packages."""
 
     def run(self):
         super().run()
@@ -26,6 +59,26 @@ class WithLibrary(build_py):
             ("models/demo", "totograph/models/demo"),
         ]:
             shutil.copytree(ROOT / source, to / target, dirs_exist_ok=True)
+        shutil.rmtree(to / "totograph" / "packages", ignore_errors=True)  # of a build before
+        if wanted_packages():
+            build_packages(to / "totograph" / "packages")
 
 
-setup(version=".".join(parts), cmdclass={"build_py": WithLibrary})
+class Wheel(bdist_wheel):
+    """With packages inside, it is for this kind of processors and for systems whose C library is not older than the one
+    here; those have a C++ library that is not older either."""
+
+    def finalize_options(self):
+        super().finalize_options()
+        self.root_is_pure = not wanted_packages()
+
+    def get_tag(self):
+        if not wanted_packages():
+            return "py3", "none", "any"
+        library, version = platform.libc_ver()
+        if library != "glibc":
+            raise RuntimeError(f"Wheels with packages are built where the C library is glibc; found '{library}'.")
+        return "py3", "none", f"manylinux_{'_'.join(version.split('.')[:2])}_{platform.machine()}"
+
+
+setup(version=".".join(parts), cmdclass={"build_py": WithLibrary, "bdist_wheel": Wheel})

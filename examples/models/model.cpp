@@ -82,11 +82,16 @@ std::string package_line(const totograph::PackageHeader& header) {
 }
 #endif
 
-CheckpointModel model_of_package(const fs::path& checkpoint, const fs::path& place) {
+CheckpointModel model_of_package(const fs::path& checkpoint, const fs::path& place, std::string_view wanted) {
 #if TOTOGRAPH_HAS_PACKAGES
     std::error_code ignored;
-    const totograph::Package package(fs::is_directory(place, ignored) ? totograph::find_package(place, checkpoint)
-                                                                      : place);
+    if (const char* const named = std::getenv("TOTOGRAPH_BACKEND"); wanted.empty() && named != nullptr) {
+        wanted = named;
+    }
+    const totograph::Package package(
+        fs::is_directory(place, ignored)
+            ? totograph::find_package(place, checkpoint, wanted.starts_with("cuda") ? "cuda" : "cpu")
+            : place);
     totograph::serve::BackendRegistry registry;
     package.add_backend(registry, checkpoint);
     auto backend = registry.all().front();
@@ -102,6 +107,7 @@ CheckpointModel model_of_package(const fs::path& checkpoint, const fs::path& pla
             .packaged = std::move(backend)};
 #else
     (void)checkpoint;
+    (void)wanted;
     throw totograph::Error(totograph::ErrorCode::invalid_argument,
                            "Packages such as " +
                                totograph::io::in_quotes(place.string(), totograph::io::longest_quote) +
@@ -111,9 +117,9 @@ CheckpointModel model_of_package(const fs::path& checkpoint, const fs::path& pla
 
 }  // namespace
 
-CheckpointModel model_of(const fs::path& checkpoint, const fs::path& package) {
+CheckpointModel model_of(const fs::path& checkpoint, const fs::path& package, std::string_view backend) {
     if (!package.empty()) {
-        return model_of_package(checkpoint, package);
+        return model_of_package(checkpoint, package, backend);
     }
     const fs::path config = totograph::io::find_checkpoint(checkpoint).config;
     const auto is_base = [](const KnownModel& one) { return one.name == "open_base"; };

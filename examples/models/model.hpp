@@ -68,7 +68,10 @@ struct CheckpointModel {
 ///
 /// @param package   a package to take in place of what the program is compiled for, or a folder of some; empty: none.
 ///                  Throws `Error` as `totograph::find_package`, `totograph::Package` and `totograph::load` do.
-CheckpointModel model_of(const std::filesystem::path& checkpoint, const std::filesystem::path& package = {});
+/// @param backend   whose kind of devices a package of a folder has to be for; empty: what TOTOGRAPH_BACKEND names, or
+///                  the processor.
+CheckpointModel model_of(const std::filesystem::path& checkpoint, const std::filesystem::path& package = {},
+                         std::string_view backend = {});
 
 /// The model that a program has compiled in. Throws `Error(invalid_argument)` for one of a package, which `option`
 /// cannot explain.

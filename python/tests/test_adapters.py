@@ -100,6 +100,17 @@ def test_toto2_model_forecasts_what_toto_2_does(toto2):
     np.testing.assert_array_equal(without_batch, quantiles[:, 0])
 
 
+def test_toto2_model_takes_the_newest_patch_for_observed_as_toto_2_does(toto2):
+    inputs = inputs_of(tensors("toto2/levels"))
+    filled = {**inputs, "target": inputs["target"].copy(), "target_mask": inputs["target_mask"].copy()}
+    filled["target"][..., -5:] = 0
+    filled["target_mask"][..., -5:] = False
+    quantiles = Toto2Model(toto2).forecast(filled, 20)
+    for mask, same in ((inputs["target_mask"], True), (np.roll(filled["target_mask"], -toto2.patch_size, axis=-1), False)):
+        other = Toto2Model(toto2).forecast({**filled, "target_mask": mask}, 20)
+        assert np.array_equal(other, quantiles) == same  # the patch before it has gaps
+
+
 def test_toto2_model_refuses_what_it_was_not_compiled_for(toto2):
     inputs = inputs_of(tensors("toto2/levels"))
     for argument in ({"decode_block_size": 16}, {"scaler_fallback_min_obs": 0}, {"quantile_real_cap_k": 0}):
@@ -135,7 +146,9 @@ def test_gluonts_evaluates_a_predictor(toto1, variates):
     from totograph.gluonts import TotographPredictor
 
     predictor = TotographPredictor(toto1, prediction_length=8, context_length=60, num_samples=16)
-    made, series = (list(one) for one in make_evaluation_predictions(data, predictor))
+    made, series = (list(one) for one in make_evaluation_predictions(data, predictor, num_samples=24))
+    assert made[0].samples.shape == ((24, 8) if variates == 1 else (24, 8, 2))  # what the call says goes before
+    made = list(predictor.predict([{**data[0], "target": data[0]["target"][..., :-8]}]))
     assert made[0].samples.shape == ((16, 8) if variates == 1 else (16, 8, 2))
     assert made[0].item_id == "one" and str(made[0].start_date) == "2026-01-04 20:00"
     expected = toto1.forecast(np.atleast_2d(target)[:, 32:92], 8, samples=16).samples()
@@ -154,6 +167,74 @@ def test_gluonts_gets_quantiles_of_a_model_of_them(toto2):
     expected = toto2.forecast(data[0]["target"], 8, toto2.levels)
     np.testing.assert_array_equal(made.quantile(0.9), expected.quantiles[8])
     np.testing.assert_array_equal(made.quantile(0.5), expected.median)
+    with pytest.warns(UserWarning, match="num_samples=100 is not read"):
+        next(TotographPredictor(toto2, prediction_length=8).predict(data, num_samples=100))
+    drawing = TotographPredictor(toto2, prediction_length=8, num_samples=5)
+    drawn = toto2.forecast(data[0]["target"], 8)
+    np.testing.assert_array_equal(next(drawing.predict(data)).samples, drawn.samples(5).T)
+    np.testing.assert_array_equal(next(drawing.predict(data, num_samples=7)).samples, drawn.samples(7).T)
     future = np.zeros((1, 103), np.float32)
     with pytest.raises(ValueError, match="103 steps; expected 100 of the target and 8 ahead"):
         next(TotographPredictor(toto2, prediction_length=8).predict([{**data[0], "feat_dynamic_real": future}]))
+
+
+def sktime_data(steps, name="load"):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("sktime")
+    index = pandas.period_range("2026-01-01", periods=steps, freq="h")
+    return pandas.Series(np.sin(0.3 * np.arange(steps)).astype(np.float32), index, name=name)
+
+
+def test_sktime_forecaster_forecasts_what_the_model_does(toto1):
+    y = sktime_data(60)
+    from totograph.sktime import TotographForecaster
+
+    forecaster = TotographForecaster(toto1, context_length=48, seed=3).fit(y, fh=[1, 4, 8])
+    expected = toto1.forecast(y.to_numpy()[12:], 8, [0.1, 0.9], seed=3)
+    found = forecaster.predict()
+    assert found.name == "load" and [str(one) for one in found.index] == [
+        "2026-01-03 12:00", "2026-01-03 15:00", "2026-01-03 19:00"]
+    np.testing.assert_array_equal(found.to_numpy(), expected.median[[0, 3, 7]])
+    quantiles = forecaster.predict_quantiles(alpha=[0.1, 0.9])
+    assert list(quantiles.columns) == [("load", 0.1), ("load", 0.9)]
+    np.testing.assert_array_equal(quantiles.to_numpy(), expected.quantiles[:, [0, 3, 7]].T)
+    # sktime makes a level of 0.09999999999999998 of the coverage.
+    np.testing.assert_allclose(forecaster.predict_interval(coverage=0.8).to_numpy(), quantiles.to_numpy(), rtol=1e-6)
+    with pytest.raises(NotImplementedError, match="in-sample"):
+        forecaster.predict(fh=[-1])
+    first = TotographForecaster(toto1, context_length=48, seed=3).fit(y[:55], fh=[1, 4, 8])
+    np.testing.assert_array_equal(first.update(y[55:]).predict().to_numpy(), found.to_numpy())
+
+
+def test_sktime_forecaster_takes_columns_gaps_and_what_is_known(toto1):
+    y = sktime_data(60).to_frame()
+    from totograph.sktime import TotographForecaster
+
+    y["heat"] = y["load"] * 2 + 1
+    y.loc[y.index[50], "heat"] = np.nan
+    X = sktime_data(80, "price").to_frame()
+    forecaster = TotographForecaster(toto1).fit(y, X=X[:60])
+    history = np.stack([y["load"], y["heat"], X["price"][:60]]).astype(np.float32)
+    known = toto1.forecast(history, 20, [0.5], future=X["price"].to_numpy()[None, 60:])
+    found = forecaster.predict(fh=range(1, 21), X=X[60:])
+    assert list(found.columns) == ["load", "heat"]
+    np.testing.assert_array_equal(found.to_numpy().T, known.median[:2])
+    unknown = forecaster.predict(fh=range(1, 21))
+    np.testing.assert_array_equal(unknown.to_numpy().T, toto1.forecast(history, 20).median[:2])
+    with pytest.raises(ValueError, match="known for 5 steps after the history; expected 20"):
+        forecaster.predict(fh=range(1, 21), X=X[60:65])
+
+
+def test_sktime_evaluates_a_forecaster(toto1):
+    y = sktime_data(120)
+    from sktime.forecasting.model_evaluation import evaluate
+    from sktime.forecasting.model_selection import ExpandingWindowSplitter
+    from sktime.forecasting.naive import NaiveForecaster
+    from sktime.performance_metrics.forecasting import MeanAbsoluteError
+    from totograph.sktime import TotographForecaster
+
+    splitter = ExpandingWindowSplitter(initial_window=64, fh=range(1, 9), step_length=24)
+    ours, naive = (evaluate(one, splitter, y, scoring=MeanAbsoluteError())["test_MeanAbsoluteError"]
+                   for one in (TotographForecaster(toto1), NaiveForecaster()))
+    # A sine: it forecasts better than the last value does.
+    assert len(ours) == 3 and ours.mean() < 0.5 * naive.mean()

@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
+import copy
+import importlib.util
 import json
 import os
+import pickle
+import re
+import subprocess
+import sys
 import threading
 import time
 from datetime import datetime
@@ -39,16 +45,16 @@ def test_layouts_are_those_of_c():
 
 
 def test_what_is_packed_lies_where_the_structures_have_it():
-    series, request = _interface.totograph_series(), _interface.totograph_request()
-    _interface.pack_series(series, 0, *range(1, 20))
-    _interface.pack_request(request, 0, *range(1, 9))
+    call = _interface.Scratch().call
+    series, request = call.series, call.request
+    _interface.pack_call(call, 0, *range(101, 109), *range(1, 20))
     found = []
     for name, kind in series._fields_:
         value = getattr(series, name)
         is_pointer = issubclass(kind, _interface.c._Pointer)
         found += list(value) if "strides" in name else [_interface.c.cast(value, _interface.c.c_void_p).value] if is_pointer else [value]
     assert found == list(range(1, 20))
-    assert [getattr(request, name) for name, _ in request._fields_] == list(range(1, 9))
+    assert [getattr(request, name) for name, _ in request._fields_] == list(range(101, 109))
 
 
 def test_forecasts_have_the_axes_of_their_series(model):
@@ -163,7 +169,7 @@ def test_a_package_is_found_by_the_checkpoints_configuration(tmp_path, monkeypat
     other.mkdir()
     config = json.loads((CHECKPOINT / "config.json").read_text())
     (other / "config.json").write_text(json.dumps({**config, "embed_dim": 768}))
-    with pytest.raises(FileNotFoundError, match="has another model or device"):
+    with pytest.raises(FileNotFoundError, match="has another model"):
         tg.load(other, sizes=None)
     # What lies in a checkpoint's folder, which may be a download, is not run.
     monkeypatch.delenv("TOTOGRAPH_PACKAGE_PATH")
@@ -171,6 +177,25 @@ def test_a_package_is_found_by_the_checkpoints_configuration(tmp_path, monkeypat
     (other / PACKAGE.name).symlink_to(PACKAGE)
     with pytest.raises(FileNotFoundError, match="TOTOGRAPH_PACKAGE_PATH"):
         tg.load(other, sizes=None)
+
+
+def test_a_package_is_found_for_the_device_that_is_asked_for(tmp_path):
+    (tmp_path / "a.so").symlink_to(PACKAGE)
+    with pytest.raises(FileNotFoundError, match="a.so. is for cpu"):
+        tg.load(CHECKPOINT, tmp_path, device="cuda")
+    # One for CUDA: what its device's name is longer, its own is shorter.
+    whole = PACKAGE.read_bytes()
+    begin = whole.index(b'"name":"tiny_package"')
+    end = whole.index(b'"cpu"', begin) + 5
+    named = whole[begin:end].replace(b"tiny_package", b"tiny_packag").replace(b'"cpu"', b'"cuda"')
+    (tmp_path / "b.so").write_bytes(whole[:begin] + named + whole[end:])
+    with pytest.raises(ValueError, match="fastest"):  # of the package that was found
+        tg.load(CHECKPOINT, tmp_path, device="cuda", mode="fastest")
+    assert tg.load(CHECKPOINT, tmp_path).header.path.name == "a.so"  # by name, the other goes before
+    with pytest.raises(ValueError, match="b.so' is a package for cuda, and one for cpu was asked for"):
+        tg.load(CHECKPOINT, tmp_path / "b.so", device="cpu")
+    with pytest.raises(ValueError, match="expected 'cpu' or 'cuda'"):
+        tg.load(CHECKPOINT, tmp_path, device="tpu")
 
 
 def test_threads_share_a_model_and_other_threads_run_meanwhile(model):
@@ -258,6 +283,14 @@ def test_tensors_with_dlpack_are_read(model):
         model.forecast(Tensor(series, device=2), horizon=8)
 
 
+def test_a_model_is_shared_by_copies_and_opened_again_by_other_processes(model):
+    assert copy.deepcopy([model])[0] is model and copy.copy(model) is model
+    again = pickle.loads(pickle.dumps(model))
+    assert again is not model
+    expected = model.forecast(waves(48), horizon=8, seed=7).samples()
+    np.testing.assert_array_equal(again.forecast(waves(48), horizon=8, seed=7).samples(), expected)
+
+
 def test_a_model_tells_what_it_is(model):
     assert (model.patch_size, model.levels) == (16, ())
     assert [bucket["samples"] for bucket in model.buckets] == [0, 8]
@@ -269,6 +302,7 @@ def compiler(tmp_path, monkeypatch):
     file = tmp_path / "c++"
     file.write_text(f"""#!/bin/sh
 for argument; do
+    [ "$argument" = -E ] && exit
     [ "${{last:-}}" = -o ] && target=$argument
     last=$argument
 done
@@ -332,3 +366,28 @@ def test_a_table_that_cannot_be_read_is_told(tmp_path, capfd):
                        ("t\n2026-01-01\n", "no column of numbers")]:
         status, _, said = forecast_file(tmp_path, capfd, text)
         assert status == 1 and says in said, said
+
+
+def test_the_page_runs(tmp_path, monkeypatch):
+    root = Path(__file__).parents[2]
+    (tmp_path / "examples").symlink_to(root / "examples")
+    (tmp_path / "packages").mkdir()
+    (tmp_path / "packages" / "demo.so").symlink_to(PACKAGE)
+    (tmp_path / "docs" / "pictures").mkdir(parents=True)
+    environment = {**os.environ, "TOTOGRAPH_PACKAGE_PATH": str(tmp_path / "packages"),
+                   "TOTOGRAPH_DEMO_MODEL": str(CHECKPOINT)}
+    made = subprocess.run([sys.executable, root / "tools" / "render_python_page.py", "--folder", tmp_path, "--output",
+                           tmp_path / "page.md"], env=environment, capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    page, published = ((folder / name).read_text() for folder, name in ((tmp_path, "page.md"), (root, "docs/forecast_in_python.md")))
+    outputs = re.compile(r"```text\n(.*?)```", re.S)
+    assert outputs.sub("", page) == outputs.sub("", published)
+    data, forecast, scores = outputs.findall(page)[:3]
+    assert data == outputs.findall(published)[0]
+    assert len(forecast.splitlines()) == 6
+    # Even of 80 months it forecasts carbon dioxide better than the last year does.
+    error, naive = map(float, re.findall(r"^co2_ppm, error: ([\d.]+), seasonal naive ([\d.]+)$", scores, re.M)[0])
+    assert error < naive
+    assert float(re.findall(r"^co2_ppm, error: ([\d.]+)", outputs.findall(published)[2], re.M)[0]) < naive
+    if importlib.util.find_spec("matplotlib"):
+        assert "</svg>" in (tmp_path / "docs" / "pictures" / "forecast_in_python.svg").read_text()

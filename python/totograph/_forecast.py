@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ._interface import Library, address_of, totograph_forecast_facts
+from ._interface import Library, address_of, threads, totograph_forecast_facts
 
 if TYPE_CHECKING:
     import pandas
 
 Floats = npt.NDArray[np.float32]
+_FLOAT32 = np.dtype(np.float32)
+_HALF = np.array([0.5])
+_HALF_AT = address_of(_HALF)
 
 
 class Forecast:
@@ -28,7 +31,7 @@ class Forecast:
         rank: int,
         levels: Sequence[float],
         names: Sequence[Any] | None,
-        shape: tuple[int, int, int] | None,
+        shape: tuple[int, ...] | None,
     ):
         self._library = library
         self._handle = handle
@@ -78,7 +81,7 @@ class Forecast:
     @property
     def median(self) -> Floats:
         """`[*lead, horizon]`."""
-        return self.quantile(0.5)
+        return self._filled("forecast_quantiles", _HALF_AT, 1)
 
     def quantile(self, level: float) -> Floats:
         """A quantile: `[*lead, horizon]`."""
@@ -88,12 +91,12 @@ class Forecast:
     @property
     def mean(self) -> Floats:
         """The mean, of the model or of the samples: `[*lead, horizon]`."""
-        return self._points("forecast_mean")
+        return self._filled("forecast_mean")
 
     @property
     def stddev(self) -> Floats:
         """The standard deviation of the samples, with n - 1: `[*lead, horizon]`."""
-        return self._points("forecast_stddev")
+        return self._filled("forecast_stddev")
 
     def samples(self, count: int | None = None, seed: int = 0) -> Floats:
         """Samples: `[*lead, horizon, count]`. Those of a model that samples are there already; of one that forecasts
@@ -104,7 +107,7 @@ class Forecast:
             count = int(self._facts.samples)
         result = np.empty((*self._shape(), count), np.float32)
         self._library.call("forecast_samples", self._handle, count, seed, address_of(result), None)
-        return result.reshape(*self._lead(), self.horizon, count)
+        return result
 
     def to_pandas(self, index: Any = None) -> pandas.DataFrame:
         """The quantiles as a table: a row for each step, with `index`, and columns of variate and level. For one
@@ -121,32 +124,25 @@ class Forecast:
         table = quantiles.transpose(2, 1, 0).reshape(self.horizon, -1)
         return pandas.DataFrame(table, index=index, columns=columns)
 
-    def _shape(self) -> tuple[int, int, int]:
+    def _shape(self) -> tuple[int, ...]:
+        """Of one number a step: `[*lead, horizon]`."""
         shape = self._known_shape
         if shape is None:
             facts = self._facts
-            shape = self._known_shape = (facts.batch, facts.variates, facts.horizon)
+            shape = self._known_shape = (facts.batch, facts.variates, facts.horizon)[3 - self._rank :]
         return shape
-
-    def _lead(self) -> tuple[int, ...]:
-        return self._shape()[:2][3 - self._rank :]
 
     def _quantiles(self, levels: Sequence[float]) -> Floats:
         wanted = np.array(levels, np.float64)
-        shape = self._shape()
-        result = np.empty((len(wanted), *shape[3 - self._rank :]), np.float32)
-        library = self._library
-        status = library.functions["forecast_quantiles"](
-            self._handle, address_of(wanted), len(wanted), address_of(result), None, library.scratch.error_at
-        )
-        if status != 0:
-            library.fail(status)
+        result = np.empty((len(wanted), *self._shape()), np.float32)
+        self._library.call("forecast_quantiles", self._handle, address_of(wanted), len(wanted), address_of(result), None)
         return result
 
-    def _points(self, function: str) -> Floats:
-        result = np.empty(self._shape()[3 - self._rank :], np.float32)
+    def _filled(self, function: str, *levels: int) -> Floats:
+        """What a function writes for each step; the levels' address and number, of a function that takes them."""
+        result = np.empty(self._known_shape or self._shape(), _FLOAT32)
         library = self._library
-        status = library.functions[function](self._handle, address_of(result), None, library.scratch.error_at)
+        status = library.functions[function](self._handle, *levels, address_of(result), None, threads.scratch.error_at)
         if status != 0:
             library.fail(status)
         return result

@@ -127,20 +127,23 @@ _EXCEPTIONS: dict[int, type[Exception]] = {4: FileNotFoundError, 5: OSError, 13:
                                            15: RuntimeError, 100: RuntimeError}
 
 
+class _RequestAndSeries(c.Structure):
+    _fields_ = [("request", totograph_request), ("series", totograph_series)]
+
+
 class Scratch:
     """What calls of a thread write to, made once."""
 
-    __slots__ = ("error", "error_at", "place", "place_at", "series", "series_at", "request", "request_at")
+    __slots__ = ("error", "error_at", "place", "place_at", "call", "request_at", "series_at")
 
     def __init__(self) -> None:
         self.error = totograph_error()
         self.error_at = c.addressof(self.error)
         self.place = c.c_void_p()
         self.place_at = c.addressof(self.place)
-        self.series = totograph_series()
-        self.series_at = c.addressof(self.series)
-        self.request = totograph_request()
-        self.request_at = c.addressof(self.request)
+        self.call = _RequestAndSeries()
+        self.request_at = c.addressof(self.call)
+        self.series_at = self.request_at + _RequestAndSeries.series.offset
 
 
 class _Threads(threading.local):
@@ -148,12 +151,11 @@ class _Threads(threading.local):
         self.scratch = Scratch()
 
 
-_threads = _Threads()
+threads = _Threads()  #: `threads.scratch` is that of this thread.
 
 
-# All fields of the structures in one call; the tests compare it with their layout.
-pack_series = struct.Struct("@Q3qP3qP3qPqPPqIi").pack_into
-pack_request = struct.Struct("@QqqQIiii").pack_into
+# All fields of both structures in one call; the tests compare it with their layout.
+pack_call = struct.Struct("@QqqQIiii" "Q3qP3qP3qPqPPqIi").pack_into
 
 
 class Library:
@@ -184,7 +186,8 @@ class Library:
     @property
     def scratch(self) -> Scratch:
         """That of this thread."""
-        return _threads.scratch
+        scratch: Scratch = threads.scratch
+        return scratch
 
     def fail(self, status: int) -> NoReturn:
         """Raises what the last call of this thread reported: `FileNotFoundError`, `OSError`, `MemoryError`,

@@ -18,7 +18,7 @@ def load(
     checkpoint: str | os.PathLike[str],
     package: str | os.PathLike[str] | None = None,
     *,
-    device: str = "cpu",
+    device: str | None = None,
     mode: str | None = None,
     threads: int = 0,
     sizes: str | None = "small",
@@ -26,9 +26,10 @@ def load(
     """Opens a checkpoint, a folder with `config.json` and `model.safetensors`.
 
     package: a package, or a folder of packages, of which one is taken that has the model and runs on this machine.
-    None: the folders of the environment variable TOTOGRAPH_PACKAGE_PATH, never the checkpoint's own, which may be a
-    download; where they have none, it is compiled, and kept for the next time (`totograph-package`).
-    device: that the package was compiled for.
+    None: the folders of the environment variable TOTOGRAPH_PACKAGE_PATH and what was installed with this module, never
+    the checkpoint's own folder, which may be a download; where they have none, it is compiled, and kept for the next
+    time (`totograph-package`).
+    device: that the package was compiled for, `cpu` or `cuda`; None: that of a file that is named, else `cpu`.
     mode: how forecasts are run, as TOTOGRAPH_MODE spells it; that variable goes before.
     threads: that a forecast may use; 0: all processors that the process may use.
     sizes: the ladder of buckets that is compiled where no package is there: `small`, `standard`, `large`; None:
@@ -36,8 +37,14 @@ def load(
 
     A package runs with all rights of this process: load what you trust. Raises `FileNotFoundError`, and `ValueError`
     for a package that cannot be used here, or is of another model than the checkpoint."""
+    if device not in (None, "cpu", "cuda"):
+        raise ValueError(f"The device cannot be {device!r}; expected 'cpu' or 'cuda'.")
     if package is not None and not Path(package).is_dir():
-        return Model(checkpoint, read_header(package), mode, threads)
+        named = read_header(package)
+        if device not in (None, named.device):
+            raise ValueError(f"The file '{package}' is a package for {named.device}, and one for {device} was asked for.")
+        return Model(checkpoint, named, mode, threads)
+    device = device or "cpu"
     folders = [Path(package)] if package is not None else _package_folders()
     try:
         config = json.loads((Path(checkpoint) / "config.json").read_text())
@@ -50,7 +57,8 @@ def load(
         try:
             header = read_header(file)
             if header.device != device or not header.fits(config):
-                reasons.append(f"'{file}' has another model or device.")
+                reasons.append(f"'{file}' is for {header.device}." if header.device != device
+                               else f"'{file}' has another model.")
                 continue
             check_header(header)
         except (OSError, ValueError) as error:
@@ -95,4 +103,5 @@ def _built(checkpoint: str | os.PathLike[str], sizes: str) -> Path:
 
 def _package_folders() -> list[Path]:
     named = os.environ.get("TOTOGRAPH_PACKAGE_PATH", "")
-    return [Path(folder) for folder in named.split(os.pathsep) if folder]
+    of_wheel = Path(__file__).resolve().parent / "packages"
+    return [Path(folder) for folder in named.split(os.pathsep) if folder] + [of_wheel] * of_wheel.is_dir()

@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ._forecast import Forecast
-from ._header import PackageHeader
+from ._header import PackageHeader, read_header
 from ._interface import (
     Library,
     address_of,
-    pack_request,
-    pack_series,
+    pack_call,
+    threads,
     totograph_bucket,
     totograph_model_facts,
     totograph_request,
@@ -35,6 +35,7 @@ class Model:
 
     def __init__(self, checkpoint: str | os.PathLike[str], header: PackageHeader, mode: str | None, threads: int):
         self._library = Library(header)
+        self._checkpoint, self._options = os.path.abspath(checkpoint), (mode, threads)
         model = self._library.make("model_open", os.fsencode(checkpoint))
         try:
             self._describe(model)
@@ -56,6 +57,15 @@ class Model:
             self._library.call("model_bucket", model, which, c.addressof(bucket))
             buckets.append({field[0]: int(getattr(bucket, field[0])) for field in bucket._fields_[1:]})
         self._buckets = tuple(buckets)
+
+    def __copy__(self) -> Model:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Model:
+        return self  # for who copies what has one: it may be shared
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopened, (self._checkpoint, self.header.path, *self._options)  # in another process
 
     @property
     def patch_size(self) -> int:
@@ -146,18 +156,17 @@ class Model:
         if samples is not None and samples < 0:
             raise ValueError(f"The samples cannot be {samples}.")
         library = self._library
-        scratch = library.scratch
+        scratch = threads.scratch
         try:
-            pack_request(scratch.request, 0, _REQUEST_SIZE, horizon or 0, 0 if samples is None else (samples or -1),
-                         seed, 0, 0, extend, 0)
+            pack_call(scratch.call, 0, _REQUEST_SIZE, horizon or 0, 0 if samples is None else (samples or -1), seed, 0, 0,
+                      extend, 0, _SERIES_SIZE, batch, variates, steps, address_of(values), of_batch >> 2,
+                      of_variate >> 2, of_step >> 2, observed_at, 0, 0, 0, groups_at, exogenous, known_at,
+                      known_observed_at, future_steps, 0, 1)
         except struct.error as error:
             raise ValueError(
                 f"The horizon ({horizon!r}), samples ({samples!r}), seed ({seed!r}) and extend ({extend!r}) are whole "
                 f"numbers, a seed from 0 to 2^64 - 1, and extend True or False: {error}."
             ) from None
-        pack_series(scratch.series, 0, _SERIES_SIZE, batch, variates, steps, address_of(values),
-                    of_batch >> 2, of_variate >> 2, of_step >> 2, observed_at, 0, 0, 0, groups_at, exogenous, known_at,
-                    known_observed_at, future_steps, 0, 1)
         status = self._forecast(self._service, scratch.series_at, scratch.request_at, scratch.place_at,
                                 scratch.error_at)
         if status != 0:
@@ -165,8 +174,12 @@ class Model:
         handle = scratch.place.value
         assert handle is not None
         # Memory that was not touched since before the forecast is far away: what is known now is not asked for later.
-        shape = None if horizon is None or future is not None else (batch, variates, horizon)
+        shape = None if horizon is None or future is not None else (*values.shape[:-1], horizon)
         return Forecast(library, handle, rank, quantiles, names, shape)
+
+
+def _reopened(checkpoint: str, package: Path, mode: str | None, threads: int) -> Model:
+    return Model(checkpoint, read_header(package), mode, threads)
 
 
 _FLOAT32 = np.dtype(np.float32)
@@ -225,11 +238,13 @@ def _known_future(future: Any, batch: int, variates: int) -> npt.NDArray[np.floa
 
 def _values_of(series: Any) -> tuple[Sequence[Any] | None, npt.NDArray[np.float32]]:
     """The names of the variates, where they have any, and the values: float32, nothing copied that need not be."""
+    if hasattr(series, "__dlpack__") and not isinstance(series, np.ndarray):
+        series = _from_dlpack(series)
+        if series.dtype is _FLOAT32:
+            return None, series
     if hasattr(series, "to_numpy"):
         array = series.to_numpy(dtype=np.float32, na_value=np.nan)
         return (list(series.columns), array.T) if array.ndim == 2 else ([series.name], array)
-    if hasattr(series, "__dlpack__") and not isinstance(series, np.ndarray):
-        series = _from_dlpack(series)
     array = np.asarray(series)
     if array.dtype.kind not in "biuf":
         raise ValueError(f"A series is of numbers; found {array.dtype}.")

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Iterator, Sequence
 
 import numpy as np
@@ -23,7 +24,10 @@ class TotographPredictor(RepresentablePredictor):
     `past_feat_dynamic_real`, of which it is not. Models that sample give a `SampleForecast`, others a
     `QuantileForecast`.
 
-    context_length: steps of history that are used, at most; None: all that the package takes."""
+    context_length: steps of history that are used, at most; None: all that the package takes.
+    num_samples: of each `SampleForecast`, unless `predict` is told another number; None: as many as the package was
+    compiled for. With a model that forecasts quantiles, it draws so many from them, each step by itself, and gives a
+    `SampleForecast` as well."""
 
     def __init__(
         self,
@@ -39,7 +43,8 @@ class TotographPredictor(RepresentablePredictor):
         self.num_samples = num_samples
         self.levels = tuple(quantiles or model.levels or (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9))
 
-    def predict_item(self, item: Any) -> Any:
+    def predict_item(self, item: Any, num_samples: int | None = None) -> Any:
+        num_samples = num_samples or self.num_samples
         target = np.asarray(item["target"], np.float32)
         steps = target.shape[-1]
         rows = [np.atleast_2d(target)]
@@ -56,18 +61,23 @@ class TotographPredictor(RepresentablePredictor):
         series = np.concatenate(rows)
         if self.context_length is not None:
             series = series[:, -self.context_length :]
-        samples = None if self.model.levels else self.num_samples
+        samples = None if self.model.levels else num_samples
         made = self.model.forecast(series, self.prediction_length, self.levels, samples=samples, future=future, extend=True)
         start = item["start"] + steps
         wanted = slice(0, rows[0].shape[0])
         one = target.ndim == 1
-        if self.model.levels:
+        if self.model.levels and self.num_samples is None:
             quantiles = made.quantiles[:, wanted].transpose(0, 2, 1)  # GluonTS has the variates last
             return QuantileForecast(quantiles[..., 0] if one else quantiles, start,
                                     [str(level) for level in self.levels], item_id=item.get("item_id"))
-        drawn = made.samples()[wanted].transpose(2, 1, 0)
+        drawn = made.samples(num_samples if self.model.levels else None)[wanted].transpose(2, 1, 0)
         return SampleForecast(drawn[..., 0] if one else drawn, start, item_id=item.get("item_id"))
 
     def predict(self, dataset: Any, num_samples: int | None = None, **_: Any) -> Iterator[Any]:
+        """num_samples: in place of the predictor's. `make_evaluation_predictions` passes 100 where it is told nothing,
+        so a model of quantiles gives these even so, with a warning; build the predictor with num_samples to draw."""
+        if num_samples is not None and self.model.levels and self.num_samples is None:
+            warnings.warn(f"The model forecasts quantiles, so num_samples={num_samples} is not read; give num_samples to "
+                          "TotographPredictor to draw samples from them.", stacklevel=2)
         for item in dataset:
-            yield self.predict_item(item)
+            yield self.predict_item(item, num_samples)

@@ -62,7 +62,9 @@ class Toto2Model:
             missing = [(0, 0)] * (known.ndim - 1) + [(0, horizon - ahead.shape[-1])]
             future = np.pad(ahead, missing, constant_values=np.nan)
         values = np.concatenate([part[..., :steps] for part, _, _ in parts], axis=-2)
+        # The reference takes the newest patch of the target for observed, with the values that the caller put there.
         observed = np.concatenate([mask[..., :steps] for mask in masks], axis=-2)
+        observed[..., : target.shape[-2], -self.model.patch_size :] = True
         ids = np.concatenate([array_of(ids, np.int32) for _, _, ids in parts], axis=-1)
         made = self.model.forecast(values, horizon, self.model.levels, future=future, extend=True, observed=observed,
                                    groups=ids)

@@ -12,6 +12,7 @@ from .compiler import CompilerError, find_compiler
 from .library import find_library
 from .models import Model, read_model
 from .plan import plan
+from .published import PUBLISHED
 
 
 def _arguments() -> argparse.ArgumentParser:
@@ -19,7 +20,8 @@ def _arguments() -> argparse.ArgumentParser:
         prog="totograph-package",
         description="Compiles a package: a model for some sizes of requests, as a shared library that C++, C and Python "
         "load. It takes any checkpoint with the same config.json.")
-    parser.add_argument("checkpoint", help="a folder with a config.json, or that file; weights are not read")
+    parser.add_argument("checkpoint", help="a folder with a config.json, or that file; weights are not read; or a published "
+                        f"model: {', '.join(PUBLISHED)}")
     parser.add_argument("--ladder", choices=sorted(LADDERS), help="buckets for many kinds of requests (default: small)")
     parser.add_argument("--bucket", action="append", default=[], metavar="'NAME=NUMBER ...'",
                         help="a bucket, like 'variates=8 context=512 horizon=96'; more of them, more buckets")
@@ -32,7 +34,7 @@ def _arguments() -> argparse.ArgumentParser:
     parser.add_argument("--compiler", help="the C++ compiler (default: CXX, else the first of g++, clang++, c++)")
     parser.add_argument("--optimize", type=int, default=3, choices=range(4), help="how much (default: 3)")
     parser.add_argument("--jobs", type=int, default=0, metavar="N",
-                        help="compilers at the same time, each of which takes up to 1 GB (default: one a processor)")
+                        help="compilers at the same time, each of which takes up to 1.7 GB (default: one a processor)")
     parser.add_argument("--plan", action="store_true", help="print what would be compiled and what it costs, and end")
     return parser
 

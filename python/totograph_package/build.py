@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import resource
 import shutil
 import tempfile
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
@@ -18,6 +19,7 @@ from .cache import cache_folder, cached
 from .compiler import Compiler, dependency_includes
 from .library import LibraryFiles
 from .models import Model
+from .plan import files
 from .sources import package_sources
 
 
@@ -40,9 +42,9 @@ class Recipe:
         return _hash(self._of_library())
 
     def _of_library(self) -> list[object]:
-        eigen = [hashlib.sha256(file.read_bytes()).hexdigest() for include in dependency_includes()
-                 for file in [Path(include[len("-isystem"):], "Eigen/src/Core/util/Macros.h")] if file.exists()]
-        return [self.library.digest(), self.compiler.command, self.compiler.version, self.compiler.flags, eigen]
+        compiler = self.compiler
+        return [self.library.digest(), compiler.command, compiler.version, compiler.flags,
+                compiler.digest(self.library.foreign_headers(), dependency_includes())]
 
 
 def _hash(*what: object) -> str:
@@ -52,6 +54,12 @@ def _hash(*what: object) -> str:
 def processors() -> int:
     """How many this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+
+
+def _spent() -> float:
+    """Processor seconds of all compilers that have ended."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
 
 
 def build(recipe: Recipe, *, jobs: int = 0, output: Path | None = None,
@@ -70,12 +78,15 @@ def build(recipe: Recipe, *, jobs: int = 0, output: Path | None = None,
             say(f"Compiling {len(recipe.buckets)} sizes of {recipe.model.title} with {recipe.compiler.name}.")
             _compile(recipe, path, packages, jobs or processors())
 
+        before = _spent()
         path, is_new = cached(packages, f"{recipe.name}-{recipe.key()}.so", make)
-        say(f"{'Built' if is_new else 'Found'} '{path}'.")
+        size = path.stat().st_size / 1e6
+        say(f"Built '{path}': {size:.1f} MB, in {_spent() - before:.0f} s of processor time." if is_new
+            else f"Found '{path}'.")
         if output is None:
             return path
-        with tempfile.TemporaryDirectory(dir=output.parent, prefix=f".{output.name}.") as folder:
-            beside = Path(folder) / output.name
+        with tempfile.TemporaryDirectory(dir=output.parent, prefix=f".{output.name}.") as neighbour:
+            beside = Path(neighbour) / output.name
             shutil.copyfile(path, beside)
             beside.chmod(0o755)
             os.replace(beside, output)
@@ -87,7 +98,7 @@ def _compile(recipe: Recipe, path: Path, packages: Path, jobs: int) -> None:
     includes = [f"-I{library.include}", *dependency_includes()]
     with tempfile.TemporaryDirectory(prefix="totograph-") as scratch_name:
         scratch = Path(scratch_name)
-        texts = package_sources(recipe.name, recipe.model, recipe.buckets, library, min(jobs, len(recipe.buckets)))
+        texts = package_sources(recipe.name, recipe.model, recipe.buckets, library, files(len(recipe.buckets), jobs))
         for name, text in texts.items():
             (scratch / name).write_text(text, encoding="utf-8")
         # What takes longest begins first.

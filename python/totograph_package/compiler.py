@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
 import platform
 import re
@@ -36,9 +37,30 @@ class Compiler:
         if done.returncode != 0:
             raise CompilerError(f"{self.name} cannot {what}: {first_error(done.stderr, done.returncode)}")
 
+    def digest(self, headers: Sequence[str], includes: Sequence[str]) -> str:
+        """A hash of the text of headers, wherever this compiler finds them, with their macros and all that they
+        include. Raises `CompilerError` where one is missing."""
+        return _digest(self.command, self.flags, tuple(headers), tuple(includes), tuple(map(os.environ.get, _PATHS)))
+
     def compile(self, source: Path, target: Path, includes: Sequence[str]) -> None:
         """Raises `CompilerError`."""
         self.run([*self.flags, *includes, "-c", str(source), "-o", str(target)], f"compile {source.name}")
+
+
+_PATHS = ("CPATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX")  # with which compilers find headers
+
+
+@functools.lru_cache(maxsize=None)
+def _digest(command: tuple[str, ...], flags: tuple[str, ...], headers: tuple[str, ...], includes: tuple[str, ...],
+            paths: tuple[str | None, ...]) -> str:
+    del paths  # they tell calls apart; the compiler reads the environment's own
+    asked = [*command, *flags, *includes, "-E", "-P", "-dD", "-x", "c++", "-"]
+    done = subprocess.run(asked, capture_output=True, env={**os.environ, "LC_ALL": "C"},
+                          input="".join(f"#include <{header}>\n" for header in headers).encode())
+    if done.returncode != 0:
+        messages = first_error(done.stderr.decode("utf-8", "replace"), done.returncode)
+        raise CompilerError(f"{Path(command[0]).name} cannot read what packages are made of: {messages}")
+    return hashlib.sha256(done.stdout).hexdigest()
 
 
 def first_error(messages: str, status: int) -> str:
@@ -108,10 +130,17 @@ def processor_level() -> str | None:
 
 
 def dependency_includes() -> list[str]:
-    """Where Eigen is, which has a folder of its own."""
+    """Where Eigen is, which has a folder of its own, and nlohmann's JSON where a prefix of CMAKE_PREFIX_PATH has it."""
+    named_prefixes = os.environ.get("CMAKE_PREFIX_PATH", "").split(os.pathsep)
+    # The compiler's own folders it searches in an order of its own, which is not to be changed.
+    prefixes = [Path(one, "include") for one in named_prefixes if one and Path(one) not in (Path("/usr"), Path("/usr/local"))]
     named = os.environ.get("EIGEN3_INCLUDE_DIR")
-    folders = [named] if named else ["/usr/include/eigen3", "/usr/local/include/eigen3"]
+    folders = [Path(named)] if named else [one for prefix in prefixes for one in (prefix / "eigen3", prefix)]
     if not named and shutil.which("pkg-config"):
         said = subprocess.run(["pkg-config", "--cflags-only-I", "eigen3"], capture_output=True, text=True).stdout
-        folders = [part[2:] for part in shlex.split(said)] + folders
-    return [f"-isystem{folder}" for folder in folders if Path(folder, "Eigen/Core").exists()][:1]
+        folders += [Path(part[2:]) for part in shlex.split(said)]
+    if not named:
+        folders += [Path("/usr/include/eigen3"), Path("/usr/local/include/eigen3")]
+    found = [folder for folder in folders if (folder / "Eigen/Core").exists()][:1]
+    found += [folder for folder in prefixes if (folder / "nlohmann/json.hpp").exists()][:1]
+    return [f"-isystem{folder}" for folder in dict.fromkeys(found)]

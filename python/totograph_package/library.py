@@ -6,8 +6,11 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
+
+_FOREIGN = r"^#include <((?:Eigen|nlohmann)/[^>]+)>"
 
 
 @dataclass(frozen=True)
@@ -22,11 +25,25 @@ class LibraryFiles:
         """A hash of all of it."""
         return _digest(self.include, self.package, self.compiled)
 
+    def foreign_headers(self) -> tuple[str, ...]:
+        """The headers of other libraries that it includes."""
+        return _foreign_headers(self.include)
+
+
+def _headers(include: Path) -> list[Path]:
+    return list((include / "totograph").rglob("*.h*"))
+
+
+@functools.lru_cache(maxsize=None)
+def _foreign_headers(include: Path) -> tuple[str, ...]:
+    texts = (file.read_text(encoding="utf-8") for file in _headers(include) if file.is_file())
+    return tuple(sorted({name for text in texts for name in re.findall(_FOREIGN, text, re.M)}))
+
 
 @functools.lru_cache(maxsize=None)
 def _digest(include: Path, package: Path, compiled: Path) -> str:
     total = hashlib.sha256()
-    files = [*(include / "totograph").rglob("*.h*"), *package.glob("*"), compiled]
+    files = [*_headers(include), *package.glob("*"), compiled]
     for file in sorted(file for file in files if file.is_file()):
         content = file.read_bytes()
         total.update(f"{file.name} {len(content)}\n".encode())

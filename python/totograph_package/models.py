@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Mapping
 
+from .published import PUBLISHED
+
 # Fields of `totograph::toto1::Toto1Config` and `toto2::Toto2Config`; None: a checkpoint has to say it, else what the
 # reference takes where it says nothing (`check_config_file` of the family compares a checkpoint in the same way).
 _TOTO1: dict[str, Any] = {"patch_size": None, "embed_dim": None, "num_layers": None, "num_heads": None,
@@ -48,9 +50,11 @@ class Model:
 
 
 def read_model(checkpoint: str | os.PathLike[str]) -> Model:
-    """The model of a checkpoint: its folder, or a `config.json` itself. Raises `FileNotFoundError`, and `ValueError`
+    """The model of a checkpoint: its folder, or a `config.json` itself; or a published one by its name. Raises `FileNotFoundError`, and `ValueError`
     for what is no configuration of a model that packages are compiled for."""
     path = Path(checkpoint)
+    if str(checkpoint) in PUBLISHED and not path.exists():
+        return _model(PUBLISHED[str(checkpoint)], Path(f"the configuration of {checkpoint}"))
     file = path / "config.json" if path.is_dir() else path
     if file.suffix != ".json":
         file = file.parent / "config.json"
@@ -58,9 +62,14 @@ def read_model(checkpoint: str | os.PathLike[str]) -> Model:
         config = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise FileNotFoundError(f"'{file}' does not exist. A package is compiled from a checkpoint's config.json; "
-                                "name that file, or the folder that has it.") from None
+                                "name that file, or the folder that has it, or a published model: "
+                                f"{', '.join(PUBLISHED)}.") from None
     except ValueError as error:
         raise ValueError(f"'{file}' is no JSON: {error}.") from None
+    return _model(config, file)
+
+
+def _model(config: Any, file: Path) -> Model:
     if isinstance(config, dict) and "d_model" in config:
         return _toto2(config, file)
     if isinstance(config, dict) and "embed_dim" in config:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`pip install ./python` into an empty virtual environment, and a forecast there. Ends with 77 where none can be made.
-The compiler is one that has a package ready: package/build compiles one."""
+"""`pip install ./python` into an empty virtual environment, and a forecast there; then the same from a wheel with a
+package inside, without a compiler. Ends with 77 where none can be made. The compiler is one that has a package ready:
+package/build compiles one."""
 import os
 import pathlib
+import platform
 import shutil
 import subprocess
 import sys
@@ -33,11 +35,10 @@ for part in ("python", "include", "cmake", "models"):
     shutil.copytree(source / part, scratch / "clone" / part, ignore=shutil.ignore_patterns("build", "__pycache__"))
 installed = run(python, "-m", "pip", "install", "--quiet", "./python", cwd=scratch / "clone")
 assert installed.returncode == 0, installed.stderr
-shutil.rmtree(scratch / "clone")
-
 compiler = scratch / "c++"
 compiler.write_text(f"""#!/bin/sh
 for argument; do
+    [ "$argument" = -E ] && exit
     case "$argument" in -I*) [ -f "${{argument#-I}}/totograph/version.hpp" ] || exit 1 ;; esac
     case "$argument" in *.cpp) [ -f "$argument" ] || exit 1 ;; esac
     [ "${{last:-}}" = -o ] && target=$argument
@@ -49,10 +50,33 @@ case "$target" in *.so) cp '{package}' "$target" ;; *) : >"$target" ;; esac
 compiler.chmod(0o755)
 environment = {name: value for name, value in os.environ.items() if not name.startswith(("TOTOGRAPH_", "PYTHON"))}
 environment.update(TOTOGRAPH_CACHE_DIR=str(scratch / "cache"), CXX=str(compiler))
-said = run(python, "-m", "totograph", "forecast", data, "--horizon", "3", env=environment, cwd=scratch)
-assert said.returncode == 0, said.stderr
-lines = [line.split(",") for line in said.stdout.splitlines()]
-assert lines[0] == ["time", "variate", "0.1", "0.5", "0.9"] and len(lines) == 1 + 3 * 2, said.stdout
-assert all(float(low) <= float(middle) <= float(high) for _, _, low, middle, high in lines[1:]), lines
+
+
+def forecast():
+    said = run(python, "-m", "totograph", "forecast", data, "--horizon", "3", env=environment, cwd=scratch)
+    assert said.returncode == 0, said.stderr
+    lines = [line.split(",") for line in said.stdout.splitlines()]
+    assert lines[0] == ["time", "variate", "0.1", "0.5", "0.9"] and len(lines) == 1 + 3 * 2, said.stdout
+    assert all(float(low) <= float(middle) <= float(high) for _, _, low, middle, high in lines[1:]), lines
+    return said.stdout
+
+
+(scratch / "clone").rename(scratch / "moved")  # what is installed needs no clone
+first = forecast()
 planned = run(scratch / "venv/bin/totograph-package", scratch / "venv", env=environment)
 assert planned.returncode == 1 and "does not exist" in planned.stderr, planned.stderr
+
+# A wheel with a package inside.
+(scratch / "moved").rename(scratch / "clone")
+building = {**environment, "TOTOGRAPH_WHEEL_PACKAGES": "demo", "TOTOGRAPH_WHEEL_TARGETS": "x86-64"}
+made = run(python, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", scratch / "wheels", "./python",
+           cwd=scratch / "clone", env=building)
+assert made.returncode == 0, made.stderr
+(wheel,) = (scratch / "wheels").glob("totograph-*.whl")
+newest = "_".join(platform.libc_ver()[1].split(".")[:2])
+assert wheel.name.endswith(f"-py3-none-manylinux_{newest}_{platform.machine()}.whl"), wheel
+shutil.rmtree(scratch / "clone")
+installed = run(python, "-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall", wheel)
+assert installed.returncode == 0, installed.stderr
+environment.update(CXX="/bin/false", TOTOGRAPH_CACHE_DIR="")
+assert forecast() == first

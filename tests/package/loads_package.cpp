@@ -78,6 +78,16 @@ std::string with_header(std::string_view old_text, std::string_view new_text) {
     return bytes;
 }
 
+/// The package as one for CUDA devices. What the device's name is longer, the package's is shorter.
+std::string with_header_of_cuda() {
+    const std::string bytes = with_header(R"("name":"tiny_package")", R"("name":"tiny_packag",)");
+    const std::size_t name = bytes.find(R"("name":"tiny_packag",)");
+    const std::size_t device = bytes.find(R"("cpu")", name);
+    REQUIRE(device != std::string::npos);
+    const std::size_t kept = name + std::string_view(R"("name":"tiny_packag",)").size();
+    return bytes.substr(0, kept) + bytes.substr(kept + 1, device - kept - 1) + R"("cuda")" + bytes.substr(device + 5);
+}
+
 bool says(const std::string& message, std::string_view part) {
     INFO(message);
     return message.find(part) != std::string::npos;
@@ -215,9 +225,9 @@ TEST_CASE("what is no package, or none for this machine, is refused with a sente
 TEST_CASE("a package is found in a folder, by the checkpoint's configuration and this machine's processor") {
     const auto folder = std::filesystem::temp_directory_path() / ("packages_" + std::to_string(::getpid()));
     std::filesystem::create_directory(folder);
-    const auto reason = [&](const std::filesystem::path& checkpoint) -> std::string {
+    const auto reason = [&](const std::filesystem::path& checkpoint, std::string_view device = "cpu") -> std::string {
         try {
-            (void)tg::find_package(folder, checkpoint);
+            (void)tg::find_package(folder, checkpoint, device);
         } catch (const tg::Error& error) {
             CHECK(error.code() == tg::ErrorCode::file_not_found);
             return error.what();
@@ -229,6 +239,11 @@ TEST_CASE("a package is found in a folder, by the checkpoint's configuration and
     std::ofstream(folder / "other.so") << "PK\x03\x04";
     std::ofstream(folder / "demo.b.so", std::ios::binary) << with_header(R"("popcnt")", R"("popcat")");
     CHECK(tg::find_package(folder, demo) == folder / "demo.a.so");
+    CHECK(says(reason(demo, "cuda"), "demo.a.so' is for cpu."));
+    std::ofstream(folder / "demo.c.so", std::ios::binary) << with_header_of_cuda();
+    CHECK(tg::find_package(folder, demo, "cuda") == folder / "demo.c.so");
+    CHECK(tg::find_package(folder, demo) == folder / "demo.a.so");  // by name alone the other would go before
+    std::filesystem::remove(folder / "demo.c.so");
     CHECK(says(reason(demo.parent_path() / "demo_2_0"), "demo.a.so' has another model. "));
     std::filesystem::remove(folder / "demo.a.so");
     CHECK(says(reason(demo), "for processors with popcat"));

@@ -52,6 +52,8 @@ mkdir folder
 cp "$package" folder/demo.x86-64.so
 echo none > folder/other.so
 "$programs/verify" --package folder > said.txt || fail "it is fit: $(cat said.txt)"
+refused 7 "is for cpu" "$programs/verify" --package folder --backend cuda
+TOTOGRAPH_BACKEND=cuda refused 4 "is for cpu" "$programs/forecast" "$table" --package folder
 refused 7 "has another model" "$programs/verify" --package folder --checkpoint "$models/demo_2_0"
 rm folder/demo.x86-64.so
 refused 7 "holds no package for the checkpoint" "$programs/verify" --package folder

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import stat
 import subprocess
 import sys
@@ -19,6 +20,7 @@ sys.path.insert(0, str(ROOT / "python"))
 from totograph_package import LADDERS, Bucket, cache, compiler, ladder, plan, read_model  # noqa: E402
 from totograph_package.buckets import by_cost, parse, serving  # noqa: E402
 from totograph_package.library import find_library  # noqa: E402
+from totograph_package.published import PUBLISHED  # noqa: E402
 from totograph_package.sources import package_sources  # noqa: E402
 
 DEMO_1, DEMO_2 = ROOT / "models/demo", ROOT / "models/demo_2_0"
@@ -27,6 +29,7 @@ DEMO_1, DEMO_2 = ROOT / "models/demo", ROOT / "models/demo_2_0"
 FAKE_COMPILER = """#!/bin/sh
 if [ "$1" = --version ]; then echo "fake 1.0 ${FAKE_VERSION:-}"; exit; fi
 for argument; do
+    [ "$argument" = -E ] && echo "${FAKE_HEADERS:-}" && exit
     case "$argument" in *.cpp) source=${argument##*/} ;; esac
     [ "${last:-}" = -o ] && target=$argument
     last=$argument
@@ -69,7 +72,17 @@ class Ladders(unittest.TestCase):
         text = plan.plan(read_model(DEMO_2), ladder("standard", read_model(DEMO_2)), 2)
         # 7 variates in 8: 1 of 8 rows is padding. 512 and 96 steps are 16 and 3 patches in both.
         self.assertRegex(text, r"7 x  512 ->  96   variates=8 context=512 horizon=96 exogenous=4: 12%")
-        self.assertRegex(text, r"estimate.* \d+ s to compile with 2 jobs, \d+ MB")
+        self.assertRegex(text, r"estimate.* \d+ s of processor time, \d+ s to compile with 2 jobs, \d+ MB")
+
+    def test_plan_foretells_what_was_measured(self):
+        # docs/packages.md: the ladder standard of Toto 2.0 22m, with two jobs; the machine's speed moves by a tenth.
+        count = len(ladder("standard", read_model("toto2_22m")))
+        self.assertAlmostEqual(plan.processor_seconds(count, 2), 264, delta=26)
+        self.assertIn("33 MB", plan.plan(read_model("toto2_22m"), ladder("standard", read_model("toto2_22m")), 2))
+
+    def test_a_file_holds_no_more_buckets_than_memory_has_room_for(self):
+        for buckets, jobs, expected in ((40, 2, 2), (40, 1, 2), (105, 2, 5), (3, 8, 3), (1, 1, 1)):
+            self.assertEqual(plan.files(buckets, jobs), expected)
 
     def test_a_bucket_that_cannot_be_is_refused(self):
         model = read_model(DEMO_2)
@@ -101,6 +114,23 @@ class Models(unittest.TestCase):
         # What the published models leave out is what the reference takes for it.
         fields = dict(read_model(self.changed(DEMO_2, d_ff=None, num_groups=None, v_dim="absent", qk_dim=32)).fields)
         self.assertEqual((fields["d_ff"], fields["num_groups"], fields["v_dim"]), ("688", "4", "32"))
+
+    def test_published_models_are_those_of_the_library(self):
+        declared = {}
+        for family in ("toto1", "toto2"):
+            text = (ROOT / f"include/totograph/models/{family}/config.hpp").read_text()
+            named = r"^struct (\w+) \{\n    static constexpr Toto[12]Config config\{(.*?)\};"
+            defaults = dict(re.findall(r"^    (?:Index|int|double|bool|Scaler|Head) (\w+) = ([\w.:-]+);", text, re.M))
+            for name, own in re.findall(named, text, re.M | re.S):
+                declared[name] = {**defaults, **dict(re.findall(r"\.(\w+) = ([\w.-]+)", own))}
+        self.assertEqual(sorted(declared), sorted(PUBLISHED))
+        number = lambda text: text.split("::")[-1] if not re.match(r"[\d.-]", text) else float(text)  # noqa: E731
+        for name, fields in declared.items():
+            for field, value in read_model(name).fields:
+                expected = fields[field]
+                if field == "num_groups":  # 0: as many as heads
+                    expected = fields["num_heads"]
+                self.assertEqual(number(value), number(expected), (name, field))
 
     def test_what_is_no_configuration_is_refused(self):
         for change, says in [({"num_layers": "six"}, "'num_layers' cannot be"), ({"num_layers": "absent"}, "lacks the"),
@@ -183,8 +213,9 @@ class Building(unittest.TestCase):
         for same in ("compiled.cpp", "exports.cpp"):  # for all packages
             self.assertEqual(self.compiled().count(same), 1)
         others = {first, more, self.build("--target", "x86-64")[1], self.build("--optimize", "2")[1],
-                  self.build("--name", "other")[1], self.build(FAKE_VERSION="2")[1]}
-        self.assertEqual(len(others), 6)
+                  self.build("--name", "other")[1], self.build(FAKE_VERSION="2")[1],
+                  self.build(FAKE_HEADERS="#define NLOHMANN_JSON_VERSION_MINOR 12")[1]}
+        self.assertEqual(len(others), 7)
         self.assertTrue(all(pathlib.Path(one).exists() for one in others))
 
     def test_an_output_is_written_where_it_is_wanted(self):
@@ -196,6 +227,10 @@ class Building(unittest.TestCase):
         status, _, said = self.build(TOTOGRAPH_CACHE_DIR="")
         self.assertEqual(status, 1)
         self.assertIn("no folder to keep the package in", said)
+
+    def test_what_it_cost_is_told(self):
+        self.assertRegex(self.build()[2], r"Built '.*so': 0\.0 MB, in \d+ s of processor time\.")
+        self.assertRegex(self.build()[2], r"Found '.*so'\.")
 
     def test_a_compiler_that_fails_says_so_with_its_first_error(self):
         for source, what in (("model.cpp", "compile model.cpp"), ("link", "link toto2_")):
@@ -240,6 +275,42 @@ class Building(unittest.TestCase):
         self.assertIn("belongs to user", cache.reason_to_distrust(status))
         status.st_uid = 0
         self.assertEqual(cache.reason_to_distrust(status), "")
+
+
+@unittest.skipUnless(shutil.which("g++"), "needs g++")
+class ForeignHeaders(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.compiler = compiler.find_compiler("g++", "x86-64")
+
+    def prefix(self, name, version):
+        for file in ("include/eigen3/Eigen/Core", "include/nlohmann/json.hpp"):
+            path = self.folder / name / file
+            path.parent.mkdir(parents=True)
+            path.write_text(f"#pragma once\n#define LIBRARY_VERSION {version}\n")
+        return self.folder / name
+
+    def digest(self, **environment):
+        unset = {"CPATH": "", "CMAKE_PREFIX_PATH": "", **environment}
+        with mock.patch.dict(os.environ, {name: str(value) for name, value in unset.items()}):
+            return self.compiler.digest(find_library().foreign_headers(), compiler.dependency_includes())
+
+    def test_are_those_that_the_compiler_finds(self):
+        self.assertEqual(find_library().foreign_headers(), ("Eigen/Core", "nlohmann/json.hpp"))
+        one, same, two = (self.prefix(*given) for given in (("one", 1), ("same", 1), ("two", 2)))
+        by_prefix = {name: self.digest(CMAKE_PREFIX_PATH=name) for name in (one, same, two)}
+        self.assertEqual(by_prefix[one], by_prefix[same])  # where they lie says nothing
+        self.assertNotEqual(by_prefix[one], by_prefix[two])
+        by_path = {name: self.digest(CPATH=f"{name}/include:{name}/include/eigen3") for name in (one, two)}
+        self.assertEqual(by_path, {name: by_prefix[name] for name in (one, two)})
+        json_alone = self.digest(CMAKE_PREFIX_PATH=one, CPATH=two / "include")
+        self.assertNotIn(json_alone, by_prefix.values())
+
+    def test_that_are_missing_are_told(self):
+        with self.assertRaisesRegex(compiler.CompilerError, "g.. cannot read what packages .* nlohmann/no_such.hpp"):
+            self.compiler.digest(["nlohmann/no_such.hpp"], [])
 
 
 class FirstError(unittest.TestCase):

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -42,9 +43,14 @@ inline bool has_numbers_of(const PackageHeader::Model& model, const io::ModelCon
 }
 
 /// Why a package does not serve a checkpoint here, as a sentence; empty when it does.
-inline std::string reason_against(const std::filesystem::path& path, const io::ModelConfig& file) {
+inline std::string reason_against(const std::filesystem::path& path, const io::ModelConfig& file,
+                                  std::string_view device) {
     try {
         const PackageHeader header = read_package_header(path);
+        if (header.device != device) {
+            return "The package " + io::in_quotes(path.string(), io::longest_quote) + " is for " +
+                   io::printable(header.device, 40) + ".";
+        }
         if (std::none_of(header.models.begin(), header.models.end(),
                          [&](const PackageHeader::Model& model) { return has_numbers_of(model, file); })) {
             return "The package " + io::in_quotes(path.string(), io::longest_quote) + " has another model.";
@@ -58,12 +64,12 @@ inline std::string reason_against(const std::filesystem::path& path, const io::M
 
 }  // namespace package::detail
 
-/// The file of a folder (`*.so`) that is a package for this machine, and of the model of a checkpoint, by its
-/// `config.json`; of several the last by name, so that `demo.x86-64-v4.so` goes before `demo.x86-64-v3.so`. Headers are
-/// read as data: nothing is loaded. Throws `Error(file_not_found)` with what speaks against each file, and for a
-/// checkpoint without a `config.json`.
-inline std::filesystem::path find_package(const std::filesystem::path& folder,
-                                          const std::filesystem::path& checkpoint) {
+/// The file of a folder (`*.so`) that is a package for a kind of devices (`cpu` or `cuda`) and this machine's
+/// processor, and of the model of a checkpoint, by its `config.json`; of several the last by name, so that
+/// `demo.x86-64-v4.so` goes before `demo.x86-64-v3.so`. Headers are read as data: nothing is loaded. Throws
+/// `Error(file_not_found)` with what speaks against each file, and for a checkpoint without a `config.json`.
+inline std::filesystem::path find_package(const std::filesystem::path& folder, const std::filesystem::path& checkpoint,
+                                          std::string_view device = "cpu") {
     const std::string where = io::in_quotes(folder.string(), io::longest_quote);
     const std::string of = io::in_quotes(checkpoint.string(), io::longest_quote);
     const std::filesystem::path config = io::find_checkpoint(checkpoint).config;
@@ -84,14 +90,15 @@ inline std::filesystem::path find_package(const std::filesystem::path& folder,
     const io::ModelConfig file(config);
     std::string reasons;
     for (const std::filesystem::path& path : files) {
-        const std::string reason = package::detail::reason_against(path, file);
+        const std::string reason = package::detail::reason_against(path, file, device);
         if (reason.empty()) {
             return path;
         }
         reasons += " " + reason;
     }
-    throw Error(ErrorCode::file_not_found, "The folder " + where + " holds no package for the checkpoint " + of + "." +
-                                               reasons + " Build one with totograph-package.");
+    throw Error(ErrorCode::file_not_found, "The folder " + where + " holds no package for the checkpoint " + of +
+                                               " on " + std::string(device) + "." + reasons +
+                                               " Build one with totograph-package.");
 }
 
 }  // namespace totograph
