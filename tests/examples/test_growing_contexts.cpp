@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <ostream>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -246,7 +249,7 @@ TEST_CASE("a variate that comes, and values that go far away, begin anew") {
     const Options options = options_of(80, patch);
     ForecastStream stream(model, options, {"a", "b"});
     std::string out;
-    const auto take = [&](int count, std::vector<double> values) {
+    const auto take = [&](int count, const std::vector<double>& values) {
         for (int i = 0; i < count; ++i) {
             stream.take({"", values}, 0, out);
         }
