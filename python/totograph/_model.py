@@ -6,7 +6,7 @@ import os
 import struct
 import weakref
 from pathlib import Path
-from typing import Any, Sequence, Tuple, overload
+from typing import Any, NoReturn, Sequence, Tuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -179,11 +179,20 @@ class Model:
             names, values = _values_of(series)
         rank = values.ndim
         values, batch, variates, steps, of_batch, of_variate, of_step = _axes_of(values)
-        extras = _NO_EXTRAS if future is None and observed is None and groups is None else _Extras(
-            future, observed, groups, batch, variates, values.shape)
+        observed_at, groups_at, exogenous, known_at, known_observed_at, future_steps = 0, 0, 0, 0, 0, 0
+        if future is not None or observed is not None or groups is not None:
+            extras = _Extras(future, observed, groups, batch, variates, values.shape)
+            observed_at, groups_at, exogenous, known_at, known_observed_at, future_steps = extras.fields
+        if horizon is not None and horizon < 1 or samples is not None and samples < 0:
+            _refuse_request(horizon, samples, seed, extend, None)
         scratch = threads.scratch
-        _pack(scratch.call, horizon, samples, seed, extend, (batch, variates, steps), address_of(values),
-              (of_batch >> 2, of_variate >> 2, of_step >> 2), extras)
+        try:
+            pack_call(scratch.call, 0, _REQUEST_SIZE, horizon or 0, 0 if samples is None else (samples or -1), seed, 0, 0,
+                      extend, 0, _SERIES_SIZE, batch, variates, steps, address_of(values), of_batch >> 2,
+                      of_variate >> 2, of_step >> 2, observed_at, 0, 0, 0, groups_at, exogenous, known_at,
+                      known_observed_at, future_steps, 0, 1)
+        except struct.error as error:
+            _refuse_request(horizon, samples, seed, extend, error)
         status = self._forecast(self._service, scratch.series_at, scratch.request_at, scratch.place_at,
                                 scratch.error_at)
         library = self._library
@@ -212,58 +221,55 @@ class Model:
         if "service_forecast_on" not in self._library.functions:
             raise ValueError(f"The package '{self.header.path}' was built before packages took streams; build it anew.")
         made, scratch = totograph_device_forecast(), threads.scratch
-        _pack(scratch.call, horizon, samples, seed, extend, (batch, variates, steps), address, axes,
-              _Extras(*extras, batch, variates, shape))
+        kept = _Extras(*extras, batch, variates, shape)
+        observed_at, groups_at, *known = kept.fields
+        if horizon is not None and horizon < 1 or samples is not None and samples < 0:
+            _refuse_request(horizon, samples, seed, extend, None)
+        try:
+            pack_call(scratch.call, 0, _REQUEST_SIZE, horizon or 0, 0 if samples is None else (samples or -1), seed, 0, 0,
+                      extend, 0, _SERIES_SIZE, batch, variates, steps, address, *axes, observed_at, 0, 0, 0, groups_at,
+                      *known, 0, 1)
+        except struct.error as error:
+            _refuse_request(horizon, samples, seed, extend, error)
         self._library.call("service_forecast_on", self._service, stream, scratch.series_at, scratch.request_at,
                            SERIES_ON_DEVICE if on_device is not None else 0, c.addressof(made))
         return DeviceForecast(self._library, made, len(shape), stream, self._levels, (self, series))
 
 
-def _pack(call: Any, horizon: int | None, samples: int | None, seed: int, extend: bool, sizes: tuple[int, int, int],
-          address: int, strides: tuple[int, ...], extras: _Extras) -> None:
-    """Writes a request and a series for C."""
-    if horizon is not None and horizon < 1:
-        raise ValueError(f"The horizon cannot be {horizon}.")
-    if samples is not None and samples < 0:
-        raise ValueError(f"The samples cannot be {samples}.")
-    try:
-        pack_call(call, 0, _REQUEST_SIZE, horizon or 0, 0 if samples is None else (samples or -1), seed, 0, 0, extend, 0,
-                  _SERIES_SIZE, *sizes, address, *strides, extras.observed_at, 0, 0, 0, extras.groups_at,
-                  extras.exogenous, extras.known_at, extras.known_observed_at, extras.future_steps, 0, 1)
-    except struct.error as error:
-        raise ValueError(
-            f"The horizon ({horizon!r}), samples ({samples!r}), seed ({seed!r}) and extend ({extend!r}) are whole "
-            f"numbers, a seed from 0 to 2^64 - 1, and extend True or False: {error}."
-        ) from None
+def _refuse_request(horizon: Any, samples: Any, seed: Any, extend: Any, error: struct.error | None) -> NoReturn:
+    if error is None:
+        what, value = ("samples", samples) if horizon is None or horizon >= 1 else ("horizon", horizon)
+        raise ValueError(f"The {what} cannot be {value}.")
+    raise ValueError(
+        f"The horizon ({horizon!r}), samples ({samples!r}), seed ({seed!r}) and extend ({extend!r}) are whole numbers, a "
+        f"seed from 0 to 2^64 - 1, and extend True or False: {error}."
+    ) from None
 
 
 class _Extras:
     """What most requests lack, and where it lies."""
 
-    __slots__ = ("observed_at", "groups_at", "exogenous", "known_at", "known_observed_at", "future_steps", "kept")
-
-    def __init__(self, future: Any = None, observed: Any = None, groups: Any = None, batch: int = 0, variates: int = 0,
-                 shape: tuple[int, ...] = ()) -> None:
-        self.exogenous = self.future_steps = self.known_at = self.known_observed_at = self.observed_at = self.groups_at = 0
+    def __init__(self, future: Any, observed: Any, groups: Any, batch: int, variates: int, shape: tuple[int, ...]) -> None:
+        exogenous, future_steps, known_at, known_observed_at, observed_at, groups_at = 0, 0, 0, 0, 0, 0
         self.kept: list[npt.NDArray[Any]] = []
         if future is not None:
             known = _known_future(future, batch, variates)
-            self.exogenous, self.future_steps, self.known_at = known.shape[1], known.shape[2], self._kept(known)
+            exogenous, future_steps, known_at = known.shape[1], known.shape[2], self._kept(known)
             gaps = np.isnan(known)
             if gaps.any():
-                self.known_observed_at = self._kept(np.ascontiguousarray(~gaps))
+                known_observed_at = self._kept(np.ascontiguousarray(~gaps))
         if observed is not None:
-            self.observed_at = self._kept(_array_like(observed, np.bool_, "observed", shape))
+            observed_at = self._kept(_array_like(observed, np.bool_, "observed", shape))
         if groups is not None:
-            self.groups_at = self._kept(
+            groups_at = self._kept(
                 _array_like(groups, np.int32, "groups", (batch, variates), (variates,) if batch == 1 else ()))
+
+        #: As the structure of C has them.
+        self.fields = (observed_at, groups_at, exogenous, known_at, known_observed_at, future_steps)
 
     def _kept(self, array: npt.NDArray[Any]) -> int:
         self.kept.append(array)
         return address_of(array)
-
-
-_NO_EXTRAS = _Extras()
 
 
 def _reopened(checkpoint: str, package: Path, mode: str | None, threads: int) -> Model:
