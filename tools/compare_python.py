@@ -7,7 +7,7 @@
 Makes an untrained model of the size (seed 0), compiles a package for the workloads, and gives the same arguments to
 `totograph.toto_ts` and `toto-ts`, or to `totograph.toto2` and `toto-2`, which have to be installed. Differences are of a
 variate's largest value; those of the implementation's own f32 from its f64 stand beside them, for rounding is all that
-may differ: neither may pass the bound.
+may differ: ours may not pass the bound.
 """
 import json
 import pathlib
@@ -28,7 +28,7 @@ from totograph_package.published import PUBLISHED
 
 # Variates, steps, horizon, the share of values that are missing.
 WORKLOADS = {"one series": (1, 512, 96, 0.0), "a group with gaps": (7, 448, 96, 0.1), "long": (3, 2048, 336, 0.0)}
-BOUND = 1e-4
+BOUND = 2e-6  # of f32: some times what either is off by, 1e-7 to 5e-7; a wrong mask or position moves it by 1e-2
 
 
 def untrained(model):

@@ -13,6 +13,8 @@
 
 #include <totograph/c/totograph.h>
 #include <totograph/core/error.hpp>
+#include <totograph/forecast/cuda/device_forecast.hpp>
+#include <totograph/package/interface/device_series.hpp>
 #include <totograph/package/interface/explanation_json.hpp>
 #include <totograph/package/interface/handles.hpp>
 #include <totograph/package/interface/scatter.hpp>
@@ -175,6 +177,31 @@ totograph_status totograph_service_forecast(totograph_service* service, const to
         *forecast = new totograph_forecast{
             require(service, "The service")->service.forecast(view.series(), tg::package::options_of(asked)),
             described.first_series};
+    });
+}
+
+totograph_status totograph_service_forecast_on(totograph_service* service, void* stream, const totograph_series* series,
+                                               const totograph_request* request, uint32_t flags,
+                                               totograph_device_forecast* result, totograph_error* error) noexcept {
+    return guarded(error, [&] {
+        require(result, "The place for the forecast");
+        totograph_service& serving = *require(service, "The service");
+        totograph_series described = read_structure(series, "totograph_series");
+        const auto asked = request == nullptr ? totograph_request{} : read_structure(request, "totograph_request");
+        const tg::package::CopyOfDevice copy(described, flags, [&](const float* from, std::span<float> to) {
+            serving.backend->copy_to_host(stream, from, to);
+        });
+        const tg::package::SeriesOfCaller view(described);
+        const tg::cuda::DeviceForecast made =
+            serving.service.forecast_on(stream, view.series(), tg::package::options_of(asked));
+        const totograph_device_forecast all{.size = sizeof all,
+                                            .batch = made.request.batch,
+                                            .variates = made.request.variates,
+                                            .horizon = made.request.horizon,
+                                            .value_count = made.values,
+                                            .values = made.data,
+                                            .not_finite = made.not_finite};
+        write_structure(result, all, "totograph_device_forecast");
     });
 }
 

@@ -11,12 +11,13 @@ import threading
 import time
 from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import totograph as tg
-from totograph import _interface
+from totograph import _device, _interface
 from totograph.__main__ import main as command_line
 from totograph._table import Table
 
@@ -281,6 +282,42 @@ def test_tensors_with_dlpack_are_read(model):
     np.testing.assert_array_equal(np.from_dlpack(expected.median), expected.median)  # and out
     with pytest.raises(ValueError, match="memory of a device"):
         model.forecast(Tensor(series, device=2), horizon=8)
+
+
+class OnDevice:
+    """An array of PyTorch or CuPy, as far as it says where it lies."""
+
+    def __init__(self, shape, typestr="<f4", strides=None, address=4096):
+        self.__cuda_array_interface__ = {"shape": shape, "typestr": typestr, "strides": strides, "data": (address, False)}
+
+
+def test_arrays_and_streams_of_a_device_are_understood():
+    assert _device.device_array(OnDevice((2, 48))) == (4096, (2, 48), (48, 1))
+    assert _device.device_array(OnDevice((2, 48), strides=(4, 8))) == (4096, (2, 48), (1, 2))
+    assert _device.device_array(waves(48)) is None
+    for wrong, says in [(OnDevice((48,), "<f8"), "found <f8"), (OnDevice((1, 1, 1, 4)), "of the shape"),
+                        (OnDevice((48,), strides=(-4,)), "ascend"), (OnDevice((48,), strides=(2,)), "whole elements")]:
+        with pytest.raises(ValueError, match=says):
+            _device.device_array(wrong)
+    for stream in (7, SimpleNamespace(cuda_stream=7), SimpleNamespace(ptr=7), SimpleNamespace(handle=SimpleNamespace(value=7))):
+        assert _device.stream_address(stream) == 7
+    for stream in ("7", True, -1, SimpleNamespace(ptr=None)):
+        with pytest.raises(ValueError, match="A stream is a number"):
+            _device.stream_address(stream)
+    made = _interface.totograph_device_forecast(batch=1, variates=2, horizon=8, value_count=9)
+    made.values = _interface.c.cast(4096, type(made.values))
+    result = _device.DeviceForecast(None, made, 2, 0, (0.1, 0.9), None)
+    assert result.shape == (2, 8, 9)
+    interface = result.__cuda_array_interface__
+    assert (interface["data"], interface["stream"], interface["typestr"]) == ((4096, False), 1, "<f4")
+
+
+def test_a_package_for_the_processor_has_no_streams(model):
+    for series in (waves(48), waves(2, 48), OnDevice((2, 48))):
+        with pytest.raises(ValueError, match="has no streams"):
+            model.forecast(series, horizon=8, stream=0)
+    with pytest.raises(ValueError, match="horizon cannot be 0"):
+        model.forecast(waves(48), horizon=0, stream=0)
 
 
 def test_a_model_is_shared_by_copies_and_opened_again_by_other_processes(model):

@@ -9,9 +9,10 @@
 the same axes, with the horizon in place of the steps.
 """
 
+from ._device import DeviceForecast
 from ._forecast import Forecast
 from ._header import PackageHeader, read_header
 from ._load import demo_checkpoint, load
 from ._model import Model
 
-__all__ = ["Forecast", "Model", "PackageHeader", "demo_checkpoint", "load", "read_header"]
+__all__ = ["DeviceForecast", "Forecast", "Model", "PackageHeader", "demo_checkpoint", "load", "read_header"]

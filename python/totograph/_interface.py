@@ -104,6 +104,20 @@ class totograph_forecast_facts(_Sized):
     ]
 
 
+class totograph_device_forecast(_Sized):
+    _fields_ = [
+        ("size", c.c_uint64),
+        ("batch", c.c_int64),
+        ("variates", c.c_int64),
+        ("horizon", c.c_int64),
+        ("value_count", c.c_int64),
+        ("values", _float_p),
+        ("not_finite", c.POINTER(c.c_uint32)),
+    ]
+
+
+SERIES_ON_DEVICE = 1
+
 _handle = c.c_void_p
 _address = c.c_void_p  # of what the caller has: conversions of typed pointers take longer than some calls
 # Of functions that return a status: all arguments but the last, which is the error.
@@ -115,6 +129,7 @@ _CALLS: dict[str, list[Any]] = {
     "service_warm_up": [_handle, c.c_int32],
     "service_metrics": [_handle, c.c_char_p, _address],
     "service_forecast": [_handle, _address, _address, _address],
+    "service_forecast_on": [_handle, _address, _address, _address, c.c_uint32, _address],
     "forecast_describe": [_handle, _address],
     "forecast_quantiles": [_handle, _address, c.c_uint64, _address, _address],
     "forecast_mean": [_handle, _address, _address],
@@ -170,6 +185,8 @@ class Library:
             raise ValueError(f"The file '{header.path}' cannot be loaded: {error}.") from None
         self.functions: dict[str, Callable[..., int]] = {}
         for name, arguments in _CALLS.items():
+            if name == "service_forecast_on" and not hasattr(self._library, "totograph_" + name):
+                continue  # a package from before there was one
             function = getattr(self._library, "totograph_" + name)
             function.argtypes = [*arguments, _address]
             function.restype = c.c_int32

@@ -6,19 +6,22 @@ import os
 import struct
 import weakref
 from pathlib import Path
-from typing import Any, Sequence, Tuple
+from typing import Any, NoReturn, Sequence, Tuple, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from ._device import DeviceForecast, device_array, stream_address
 from ._forecast import Forecast
 from ._header import PackageHeader, read_header
 from ._interface import (
+    SERIES_ON_DEVICE,
     Library,
     address_of,
     pack_call,
     threads,
     totograph_bucket,
+    totograph_device_forecast,
     totograph_model_facts,
     totograph_request,
     totograph_series,
@@ -100,6 +103,7 @@ class Model:
         finally:
             self._library.text_free(text)
 
+    @overload
     def forecast(
         self,
         series: Any,
@@ -112,7 +116,39 @@ class Model:
         extend: bool = False,
         observed: Any = None,
         groups: Any = None,
-    ) -> Forecast:
+        stream: None = None,
+    ) -> Forecast: ...
+
+    @overload
+    def forecast(
+        self,
+        series: Any,
+        horizon: int | None = None,
+        quantiles: Sequence[float] = (0.1, 0.5, 0.9),
+        *,
+        samples: int | None = None,
+        seed: int = 0,
+        future: Any = None,
+        extend: bool = False,
+        observed: Any = None,
+        groups: Any = None,
+        stream: Any,
+    ) -> DeviceForecast: ...
+
+    def forecast(
+        self,
+        series: Any,
+        horizon: int | None = None,
+        quantiles: Sequence[float] = (0.1, 0.5, 0.9),
+        *,
+        samples: int | None = None,
+        seed: int = 0,
+        future: Any = None,
+        extend: bool = False,
+        observed: Any = None,
+        groups: Any = None,
+        stream: Any = None,
+    ) -> Forecast | DeviceForecast:
         """Forecasts the steps after a series.
 
         series: `[steps]`, `[variates, steps]` or `[batch, variates, steps]`, the newest step last, NaN where nothing
@@ -128,34 +164,27 @@ class Model:
         observed: of the shape of the series, false where its value is none; NaN is none either way.
         groups: `[variates]` or `[batch, variates]`, whole numbers: variates of equal number see each other. None: all
         do.
+        stream: of a package for CUDA, a stream of the caller's: what PyTorch, CuPy or Numba have, or the number of a
+        `cudaStream_t`, 0 for the default one. The forecast is put onto it, and its result stays on the device. Then the
+        series may lie there as well (`__cuda_array_interface__`); it is copied to the host when the stream has come to
+        here. The request has to fit a size of the package in one piece.
 
         Raises `ValueError` with a sentence for what cannot be forecast."""
+        if stream is not None:
+            return self._forecast_on(stream_address(stream), series, horizon, samples, seed, extend,
+                                     (future, observed, groups))
         if type(series) is np.ndarray and series.dtype is _FLOAT32:
             names, values = None, series
         else:
             names, values = _values_of(series)
         rank = values.ndim
         values, batch, variates, steps, of_batch, of_variate, of_step = _axes_of(values)
-        exogenous, future_steps, known_at, known_observed_at = 0, 0, 0, 0
-        if future is not None:
-            known = _known_future(future, batch, variates)
-            exogenous, future_steps, known_at = known.shape[1], known.shape[2], address_of(known)
-            gaps = np.isnan(known)
-            if gaps.any():
-                known_observed = np.ascontiguousarray(~gaps)
-                known_observed_at = address_of(known_observed)
-        observed_at, groups_at = 0, 0
-        if observed is not None:
-            mask = _array_like(observed, np.bool_, "observed", values.shape)
-            observed_at = address_of(mask)
-        if groups is not None:
-            ids = _array_like(groups, np.int32, "groups", (batch, variates), (variates,) if batch == 1 else ())
-            groups_at = address_of(ids)
-        if horizon is not None and horizon < 1:
-            raise ValueError(f"The horizon cannot be {horizon}.")
-        if samples is not None and samples < 0:
-            raise ValueError(f"The samples cannot be {samples}.")
-        library = self._library
+        observed_at, groups_at, exogenous, known_at, known_observed_at, future_steps = 0, 0, 0, 0, 0, 0
+        if future is not None or observed is not None or groups is not None:
+            extras = _Extras(future, observed, groups, batch, variates, values.shape)
+            observed_at, groups_at, exogenous, known_at, known_observed_at, future_steps = extras.fields
+        if horizon is not None and horizon < 1 or samples is not None and samples < 0:
+            _refuse_request(horizon, samples, seed, extend, None)
         scratch = threads.scratch
         try:
             pack_call(scratch.call, 0, _REQUEST_SIZE, horizon or 0, 0 if samples is None else (samples or -1), seed, 0, 0,
@@ -163,12 +192,10 @@ class Model:
                       of_variate >> 2, of_step >> 2, observed_at, 0, 0, 0, groups_at, exogenous, known_at,
                       known_observed_at, future_steps, 0, 1)
         except struct.error as error:
-            raise ValueError(
-                f"The horizon ({horizon!r}), samples ({samples!r}), seed ({seed!r}) and extend ({extend!r}) are whole "
-                f"numbers, a seed from 0 to 2^64 - 1, and extend True or False: {error}."
-            ) from None
+            _refuse_request(horizon, samples, seed, extend, error)
         status = self._forecast(self._service, scratch.series_at, scratch.request_at, scratch.place_at,
                                 scratch.error_at)
+        library = self._library
         if status != 0:
             library.fail(status)
         handle = scratch.place.value
@@ -176,6 +203,73 @@ class Model:
         # Memory that was not touched since before the forecast is far away: what is known now is not asked for later.
         shape = None if horizon is None or future is not None else (*values.shape[:-1], horizon)
         return Forecast(library, handle, rank, quantiles, names, shape)
+
+    def _forecast_on(self, stream: int, series: Any, horizon: int | None, samples: int | None, seed: int, extend: bool,
+                     extras: tuple[Any, Any, Any]) -> DeviceForecast:
+        on_device = device_array(series)
+        if on_device is not None:
+            address, shape, strides = on_device
+            lead, axes = (1,) * (3 - len(shape)), (0,) * (3 - len(shape)) + strides
+            if not any(axes):  # three zeros mean row-major to C
+                axes = (0, 0, 1)
+        else:
+            _, values = _values_of(series)
+            values, *sizes = _axes_of(values)
+            address, shape, lead = address_of(values), values.shape, (1,) * (3 - values.ndim)
+            axes = tuple(one >> 2 for one in sizes[3:])
+        batch, variates, steps = (*lead, *shape)
+        if "service_forecast_on" not in self._library.functions:
+            raise ValueError(f"The package '{self.header.path}' was built before packages took streams; build it anew.")
+        made, scratch = totograph_device_forecast(), threads.scratch
+        kept = _Extras(*extras, batch, variates, shape)
+        observed_at, groups_at, *known = kept.fields
+        if horizon is not None and horizon < 1 or samples is not None and samples < 0:
+            _refuse_request(horizon, samples, seed, extend, None)
+        try:
+            pack_call(scratch.call, 0, _REQUEST_SIZE, horizon or 0, 0 if samples is None else (samples or -1), seed, 0, 0,
+                      extend, 0, _SERIES_SIZE, batch, variates, steps, address, *axes, observed_at, 0, 0, 0, groups_at,
+                      *known, 0, 1)
+        except struct.error as error:
+            _refuse_request(horizon, samples, seed, extend, error)
+        self._library.call("service_forecast_on", self._service, stream, scratch.series_at, scratch.request_at,
+                           SERIES_ON_DEVICE if on_device is not None else 0, c.addressof(made))
+        return DeviceForecast(self._library, made, len(shape), stream, self._levels, (self, series))
+
+
+def _refuse_request(horizon: Any, samples: Any, seed: Any, extend: Any, error: struct.error | None) -> NoReturn:
+    if error is None:
+        what, value = ("samples", samples) if horizon is None or horizon >= 1 else ("horizon", horizon)
+        raise ValueError(f"The {what} cannot be {value}.")
+    raise ValueError(
+        f"The horizon ({horizon!r}), samples ({samples!r}), seed ({seed!r}) and extend ({extend!r}) are whole numbers, a "
+        f"seed from 0 to 2^64 - 1, and extend True or False: {error}."
+    ) from None
+
+
+class _Extras:
+    """What most requests lack, and where it lies."""
+
+    def __init__(self, future: Any, observed: Any, groups: Any, batch: int, variates: int, shape: tuple[int, ...]) -> None:
+        exogenous, future_steps, known_at, known_observed_at, observed_at, groups_at = 0, 0, 0, 0, 0, 0
+        self.kept: list[npt.NDArray[Any]] = []
+        if future is not None:
+            known = _known_future(future, batch, variates)
+            exogenous, future_steps, known_at = known.shape[1], known.shape[2], self._kept(known)
+            gaps = np.isnan(known)
+            if gaps.any():
+                known_observed_at = self._kept(np.ascontiguousarray(~gaps))
+        if observed is not None:
+            observed_at = self._kept(_array_like(observed, np.bool_, "observed", shape))
+        if groups is not None:
+            groups_at = self._kept(
+                _array_like(groups, np.int32, "groups", (batch, variates), (variates,) if batch == 1 else ()))
+
+        #: As the structure of C has them.
+        self.fields = (observed_at, groups_at, exogenous, known_at, known_observed_at, future_steps)
+
+    def _kept(self, array: npt.NDArray[Any]) -> int:
+        self.kept.append(array)
+        return address_of(array)
 
 
 def _reopened(checkpoint: str, package: Path, mode: str | None, threads: int) -> Model:

@@ -88,6 +88,13 @@ static void check_layout(const char* expected_file) {
     OFFSET(totograph_forecast_facts, values);
     OFFSET(totograph_forecast_facts, levels);
     OFFSET(totograph_forecast_facts, level_count);
+    SIZE(totograph_device_forecast);
+    OFFSET(totograph_device_forecast, batch);
+    OFFSET(totograph_device_forecast, variates);
+    OFFSET(totograph_device_forecast, horizon);
+    OFFSET(totograph_device_forecast, value_count);
+    OFFSET(totograph_device_forecast, values);
+    OFFSET(totograph_device_forecast, not_finite);
     if (strcmp(table, expected) != 0) {
         fprintf(stderr, "The layout differs from %s; a changed one needs another TOTOGRAPH_ABI_VERSION:\n%s",
                 expected_file, table);
@@ -163,6 +170,30 @@ static void check_forecasts(totograph_service* service) {
     totograph_forecast_release(forecast);
 }
 
+/* A package for the processor has no streams. */
+static void check_streams(totograph_service* service) {
+    totograph_error error = TOTOGRAPH_ERROR_INIT;
+    totograph_series series = TOTOGRAPH_SERIES_INIT;
+    totograph_device_forecast made = TOTOGRAPH_DEVICE_FORECAST_INIT;
+    float values[steps] = {1, 2, 3};
+    uint32_t flags;
+    series.batch = series.variates = 1;
+    series.steps = steps;
+    series.values = values;
+    for (flags = 0; flags <= TOTOGRAPH_SERIES_ON_DEVICE; ++flags) {
+        CHECK(totograph_service_forecast_on(service, NULL, &series, NULL, flags, &made, &error) ==
+              TOTOGRAPH_INVALID_ARGUMENT);
+        CHECK(strstr(error.sentence, "has no streams") != NULL && made.values == NULL);
+    }
+    CHECK(totograph_service_forecast_on(service, NULL, &series, NULL, 2, &made, &error) == TOTOGRAPH_INVALID_ARGUMENT);
+    CHECK(strstr(error.sentence, "later version") != NULL);
+    series.values_strides[0] = series.values_strides[1] = 48;
+    series.values_strides[2] = -1;
+    CHECK(totograph_service_forecast_on(service, NULL, &series, NULL, TOTOGRAPH_SERIES_ON_DEVICE, &made, &error) ==
+          TOTOGRAPH_INVALID_ARGUMENT);
+    CHECK(strstr(error.sentence, "rows that ascend") != NULL);
+}
+
 /* What a program of a later version would pass. */
 static void check_versions(const totograph_model* model) {
     struct {
@@ -197,6 +228,7 @@ int main(int count, char** arguments) {
     CHECK(totograph_service_warm_up(service, 1, &error) == TOTOGRAPH_OK);
     CHECK(totograph_service_is_ready(service) == 1 && totograph_service_memory(service) > 0);
     check_forecasts(service);
+    check_streams(service);
     CHECK(totograph_service_metrics(service, "prometheus", &text, &error) == TOTOGRAPH_OK);
     CHECK(text != NULL && strstr(text, "totograph_") != NULL);
     totograph_text_free(text);

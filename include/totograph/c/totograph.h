@@ -206,6 +206,36 @@ TOTOGRAPH_API totograph_status totograph_service_forecast(totograph_service* ser
                                                           const totograph_request* request,
                                                           totograph_forecast** forecast,
                                                           totograph_error* error) TOTOGRAPH_NOEXCEPT;
+
+/* For `flags` of `totograph_service_forecast_on`: `values` of the series point to memory of the device. */
+#define TOTOGRAPH_SERIES_ON_DEVICE 1
+
+/* A result in memory of the device. It is there when what is on the stream has run, and is overwritten by the next
+   forecast of the service. */
+typedef struct totograph_device_forecast {
+    uint64_t size;
+    int64_t batch;
+    int64_t variates;
+    int64_t horizon;
+    int64_t value_count;        /* Of each step: samples, quantiles at the levels of the model, or 1 for the mean. */
+    const float* values;        /* Row-major [batch, variates, horizon, value_count], of the device. */
+    const uint32_t* not_finite; /* How many values are no finite number: memory that host and device read. */
+} totograph_device_forecast;
+#define TOTOGRAPH_DEVICE_FORECAST_INIT \
+    { sizeof(totograph_device_forecast), 0, 0, 0, 0, NULL, NULL }
+
+/*
+ * Of a package for CUDA: puts a forecast onto a stream of the caller's, a `cudaStream_t` (NULL: the default one) of the
+ * service's device, and returns. The series has been read then; values on the device are copied when the stream has
+ * come to here, which the host waits for. The request has to fit a bucket in one piece. Who reads the result on the
+ * same stream comes before the next call; readers on other streams must have finished before it.
+ */
+TOTOGRAPH_API totograph_status totograph_service_forecast_on(totograph_service* service, void* stream,
+                                                             const totograph_series* series,
+                                                             const totograph_request* request, uint32_t flags,
+                                                             totograph_device_forecast* result,
+                                                             totograph_error* error) TOTOGRAPH_NOEXCEPT;
+
 /* Frees a result, or does nothing for NULL. */
 TOTOGRAPH_API void totograph_forecast_release(totograph_forecast* forecast) TOTOGRAPH_NOEXCEPT;
 TOTOGRAPH_API totograph_status totograph_forecast_describe(const totograph_forecast* forecast,

@@ -15,6 +15,7 @@
 #include <totograph/core/log.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/bucket_choice.hpp>
+#include <totograph/forecast/cuda/device_forecast.hpp>
 #include <totograph/forecast/forecast.hpp>
 #include <totograph/forecast/request_parts.hpp>
 #include <totograph/forecast/series.hpp>
@@ -77,6 +78,12 @@ public:
     /// serves the request (`Snapshot::requests_without_bucket`), `recapture` when the stance forbids to build what it
     /// needs, and what the backend throws.
     Forecast forecast(const Series& series, const ForecastOptions& options = {});
+
+    /// Puts a forecast onto a stream of the caller's, a `cudaStream_t`, and returns: `cuda::Forecaster::forecast_on`
+    /// behind the service, with the same promises. The request has to fit a bucket in one piece. The result is no copy:
+    /// it is overwritten by the next forecast of the bucket. Metrics count it with the time that the host took, and as
+    /// finite. Throws `Error` as `forecast` does, and `invalid_argument` where the backend runs on no device.
+    cuda::DeviceForecast forecast_on(void* stream, const Series& series, const ForecastOptions& options = {});
 
     /// Keeps a forecast of one series and variate, so that `observe` can score it: its first step is `first_step`, a
     /// number of your choice that grows by 1 a step. With samples or levels the median and the band from 0.1 to 0.9 are
@@ -164,6 +171,9 @@ private:
 
     /// Begins to build what serves a bucket, where so many requests came that it pays, and nothing is being built.
     void capture_in_background(std::size_t backend, std::size_t which, Mode mode);
+
+    /// What serves a request: what is there, or what is built for it. While it is this thread's turn.
+    detail::Slot& slot_for(const Series& series, const ForecastOptions& options);
 
     /// What serves a request by this thread's stance, when that is not what serves it as a rule, or is not there.
     detail::Slot& find_or_build(std::size_t backend, std::size_t which, Mode mode, const Series& series,

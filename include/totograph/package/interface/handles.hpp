@@ -37,6 +37,7 @@ struct totograph_model {
 
 struct totograph_service {
     totograph::serve::ForecastService service;
+    std::shared_ptr<const totograph::serve::Backend> backend{};  ///< The one that serves.
 };
 
 struct totograph_forecast {
@@ -97,6 +98,9 @@ public:
         return backend_->make(bucket, mode, resources);
     }
     [[nodiscard]] ForecastPlan plan(const Bucket& bucket) const override { return backend_->plan(bucket); }
+    void copy_to_host(void* stream, const float* from, std::span<float> to) const override {
+        backend_->copy_to_host(stream, from, to);
+    }
     [[nodiscard]] serve::Explanation explain(const Bucket& bucket, serve::Mode mode) const override {
         return backend_->explain(bucket, mode);
     }
@@ -121,7 +125,7 @@ inline std::unique_ptr<totograph_service> make_service(const totograph_model& mo
     }
     // NOLINTNEXTLINE(modernize-make-unique): clang 14 makes no aggregate in it
     return std::unique_ptr<totograph_service>(
-        new totograph_service{.service = serve::ForecastService(backends, options)});
+        new totograph_service{.service = serve::ForecastService(backends, options), .backend = backends.all().front()});
 }
 
 /// Samples of any forecast that has or can draw them, row-major.

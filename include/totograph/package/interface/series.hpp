@@ -60,7 +60,7 @@ public:
     /// Whether the values are read where the caller has them.
     [[nodiscard]] bool is_in_place() const noexcept { return copied_values_.empty(); }
 
-private:
+    /// Throws `Error(invalid_argument)` for sizes that no memory has. None of them is below 1.
     static void require_countable(const totograph_series& given) {
         constexpr Index most = Index{1} << 40;
         const bool fits = given.batch <= most && given.variates <= most / given.batch &&
@@ -75,6 +75,7 @@ private:
         }
     }
 
+private:
     static Strides strides_of(const std::int64_t (&given)[3], const Series& series) {
         const bool is_row_major = given[0] == 0 && given[1] == 0 && given[2] == 0;
         return is_row_major ? Strides{series.variates * series.steps, series.steps, 1}

@@ -3,11 +3,14 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <totograph/core/error.hpp>
 #include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/cuda/device_forecast.hpp>
 #include <totograph/forecast/forecast.hpp>
 #include <totograph/forecast/forecast_plan.hpp>
 #include <totograph/forecast/series.hpp>
@@ -34,6 +37,17 @@ struct BackendResources {
     bool is_beside_forecasts = false;
 };
 
+namespace detail {
+
+[[noreturn]] inline void refuse_stream() {
+    throw Error(
+        ErrorCode::invalid_argument,
+        "This backend has no streams and reads no memory of a device. Use one for CUDA that is compiled into this "
+        "program or package, or forecast without a stream.");
+}
+
+}  // namespace detail
+
 /// A forecaster whose bucket is known at run time. One thread at a time may use it.
 class BucketForecaster {
 public:
@@ -48,6 +62,14 @@ public:
     /// and it may be larger than the bucket. `forecast_in_parts` checks it, and divides what is too large. Throws
     /// `Error` for what it cannot forecast.
     virtual Forecast forecast(const Series& series, const ForecastOptions& options) = 0;
+
+    /// Puts a forecast onto a stream of the caller's, a `cudaStream_t`, and returns, as `cuda::Forecaster::forecast_on`
+    /// does: the result is a view of this forecaster's memory on the device, valid until its next forecast. The request
+    /// has to fit the bucket. Throws `Error`: `invalid_argument` where nothing runs on a device.
+    virtual cuda::DeviceForecast forecast_on(void* /*stream*/, const Series& /*series*/,
+                                             const ForecastOptions& /*options*/) {
+        detail::refuse_stream();
+    }
 
     /// Bytes that it holds beside the weights.
     [[nodiscard]] virtual std::size_t memory_bytes() const = 0;
@@ -87,6 +109,11 @@ public:
     /// nothing. A service checks with it before it builds, and has room for results. A backend of patches or quantiles
     /// tells so here. Throws `Error` (`no_bucket`) for another bucket.
     [[nodiscard]] virtual ForecastPlan plan(const Bucket& bucket) const { return ForecastPlan::of(bucket); }
+    /// Copies numbers from a device's memory, after all that is on a stream of the caller's, a `cudaStream_t`: the host
+    /// waits. Throws `Error`: `invalid_argument` where nothing runs on a device, `device_failure`.
+    virtual void copy_to_host(void* /*stream*/, const float* /*from*/, std::span<float> /*to*/) const {
+        detail::refuse_stream();
+    }
     /// What such a forecaster would run. Makes nothing. Throws `Error` as `make` does.
     [[nodiscard]] virtual Explanation explain(const Bucket& bucket, Mode mode) const = 0;
 };

@@ -3,14 +3,18 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <cuda_runtime.h>
+
 #include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/explain/explain_words.hpp>
+#include <totograph/exec/cuda/runtime/check.hpp>
 #include <totograph/exec/cuda/runtime/device.hpp>
 #include <totograph/exec/cuda/runtime/execution.hpp>
 #include <totograph/exec/cuda/runtime/memory_report.hpp>
@@ -18,6 +22,7 @@
 #include <totograph/exec/weights.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/bucket_choice.hpp>
+#include <totograph/forecast/cuda/device_forecast.hpp>
 #include <totograph/forecast/cuda/forecaster.hpp>
 #include <totograph/forecast/forecast.hpp>
 #include <totograph/forecast/forecast_plan.hpp>
@@ -59,6 +64,10 @@ public:
     Forecast forecast(const Series& series, const ForecastOptions& options) override {
         const cuda::NvtxRange range("totograph forecast");
         return forecaster_.forecast(series, options);
+    }
+    cuda::DeviceForecast forecast_on(void* stream, const Series& series, const ForecastOptions& options) override {
+        const cuda::NvtxRange range("totograph forecast");
+        return forecaster_.forecast_on(static_cast<cudaStream_t>(stream), series, options);
     }
     [[nodiscard]] std::size_t memory_bytes() const override { return forecaster_.memory_bytes(); }
     [[nodiscard]] Index captures() const override { return static_cast<Index>(forecaster_.captures()); }
@@ -183,6 +192,13 @@ public:
     }
 
     [[nodiscard]] ForecastPlan plan(const Bucket& bucket) const override { return find(bucket).plan; }
+
+    void copy_to_host(void* stream, const float* from, std::span<float> to) const override {
+        auto* const work = static_cast<cudaStream_t>(stream);
+        cuda::check(cudaMemcpyAsync(to.data(), from, to.size_bytes(), cudaMemcpyDeviceToHost, work),
+                    "copying a series from the device");
+        cuda::check(cudaStreamSynchronize(work), "waiting for the caller's stream");
+    }
 
     [[nodiscard]] Explanation explain(const Bucket& bucket, Mode mode) const override {
         const detail::CompiledDeviceBucket& compiled = find(bucket);

@@ -21,6 +21,7 @@
 #include <totograph/core/log.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/bucket_choice.hpp>
+#include <totograph/forecast/cuda/device_forecast.hpp>
 #include <totograph/forecast/forecast.hpp>
 #include <totograph/forecast/out_of_memory.hpp>
 #include <totograph/forecast/request_parts.hpp>
@@ -119,8 +120,7 @@ TOTOGRAPH_INLINE WarmUpReport ForecastService::warm_up(const WarmUpOptions& opti
     return report;
 }
 
-TOTOGRAPH_INLINE Forecast ForecastService::forecast(const Series& series, const ForecastOptions& options) {
-    const std::scoped_lock turn(turn_);
+TOTOGRAPH_INLINE detail::Slot& ForecastService::slot_for(const Series& series, const ForecastOptions& options) {
     const detail::ResolvedRoute& route = routing_.of(series.batch);
     detail::ServedBackend& served = routing_.backends[route.backend];
     const std::size_t which = bucket_for(served, series, options);
@@ -132,6 +132,12 @@ TOTOGRAPH_INLINE Forecast ForecastService::forecast(const Series& series, const 
     if (slot->forecaster == nullptr || current_stance() == Stance::force_eager) [[unlikely]] {
         slot = &find_or_build(route.backend, which, route.mode, series, options);
     }
+    return *slot;
+}
+
+TOTOGRAPH_INLINE Forecast ForecastService::forecast(const Series& series, const ForecastOptions& options) {
+    const std::scoped_lock turn(turn_);
+    detail::Slot* const slot = &slot_for(series, options);
     const auto start = Clock::now();
     try {
         const Forecast result = slot->forecaster->forecast(series, options);
@@ -142,6 +148,21 @@ TOTOGRAPH_INLINE Forecast ForecastService::forecast(const Series& series, const 
         return kept;
     } catch (...) {
         slot->counters->add_failure();
+        throw;
+    }
+}
+
+TOTOGRAPH_INLINE cuda::DeviceForecast ForecastService::forecast_on(void* stream, const Series& series,
+                                                                   const ForecastOptions& options) {
+    const std::scoped_lock turn(turn_);
+    detail::Slot& slot = slot_for(series, options);
+    const auto start = Clock::now();
+    try {
+        const cuda::DeviceForecast result = slot.forecaster->forecast_on(stream, series, options);
+        slot.counters->add_forecast(Clock::now() - start, slot.forecaster->replays(), true);
+        return result;
+    } catch (...) {
+        slot.counters->add_failure();
         throw;
     }
 }

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Series and results in the memory of a CUDA device, by `__cuda_array_interface__`, as PyTorch, CuPy and Numba have it."""
+
+from __future__ import annotations
+
+import ctypes as c
+from typing import Any, NamedTuple
+
+from ._interface import Library, totograph_device_forecast
+
+
+class DeviceArray(NamedTuple):
+    """Where an array lies; strides count elements."""
+
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+
+def device_array(given: Any) -> DeviceArray | None:
+    """An array of float32 in a device's memory; None for what lies elsewhere. Raises `ValueError` for another type."""
+    interface = getattr(given, "__cuda_array_interface__", None)
+    if interface is None:
+        return None
+    shape = tuple(int(one) for one in interface["shape"])
+    if interface["typestr"] != "<f4" or interface.get("mask") is not None or not 1 <= len(shape) <= 3:
+        raise ValueError(f"A series on a device is of float32 without a mask, [steps], [variates, steps] or [batch, "
+                         f"variates, steps]; found {interface['typestr']} of the shape {shape}.")
+    strides = interface.get("strides")
+    if strides is None:
+        strides = tuple(4 * _product(shape[axis + 1 :]) for axis in range(len(shape)))
+    if any(one % 4 or one < 0 for one in strides):
+        raise ValueError(f"A series on a device has rows that ascend in memory, in whole elements; found strides of "
+                         f"{tuple(strides)} bytes.")
+    return DeviceArray(int(interface["data"][0]), shape, tuple(int(one) // 4 for one in strides))
+
+
+def stream_address(stream: Any) -> int:
+    """The `cudaStream_t` of a stream: a number, or an object of PyTorch (`cuda_stream`), CuPy or Numba (`ptr`, `handle`)."""
+    for name in ("cuda_stream", "ptr", "handle"):
+        if hasattr(stream, name):
+            stream = getattr(stream, name)
+    stream = getattr(stream, "value", stream)
+    if not isinstance(stream, int) or isinstance(stream, bool) or stream < 0:
+        raise ValueError(f"A stream is a number, or an object of PyTorch, CuPy or Numba; found {stream!r}.")
+    return stream
+
+
+def _product(numbers: tuple[int, ...]) -> int:
+    result = 1
+    for one in numbers:
+        result *= one
+    return result
+
+
+class DeviceForecast:
+    """A result in the memory of the device: `torch.as_tensor` and `cupy.asarray` take it without a copy. It is there
+    when what is on the stream has run, and is overwritten by the model's next forecast. `lead` stands for the axes of
+    the series before its steps."""
+
+    def __init__(self, library: Library, made: totograph_device_forecast, rank: int, stream: int, levels: tuple[float, ...],
+                 owner: Any):
+        self._library, self._owner, self._stream = library, owner, stream  # what the memory belongs to stays
+        self._made = made
+        self._rank = rank
+        #: Of the last axis, where the model forecasts quantiles; else empty.
+        self.levels = levels
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """`[*lead, horizon, values]`: samples, quantiles at `levels`, or one for the mean."""
+        return (self._made.batch, self._made.variates, self._made.horizon, self._made.value_count)[3 - self._rank :]
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the model gave a finite number for each value; ask when the stream has been waited for."""
+        return bool(self._made.not_finite[0] == 0)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        address = c.cast(self._made.values, c.c_void_p).value
+        # 1 is the default stream, which 0 cannot name. PyTorch takes nothing that says it is read-only.
+        return {"shape": self.shape, "typestr": "<f4", "data": (address, False), "version": 3, "strides": None,
+                "stream": self._stream or 1}
