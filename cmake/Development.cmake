@@ -13,6 +13,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
     target_compile_options(totograph_flags INTERFACE
         "$<$<COMPILE_LANGUAGE:CXX>:-Wno-uninitialized;-Wno-maybe-uninitialized>")
 endif()
+# GCC collects garbage when its memory has grown by that many percent. By default it does so at every doubling, which
+# takes a tenth of the time where it computes constants.
+target_compile_options(totograph_flags INTERFACE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-expand=200>")
 # Tests are compiled without optimization on purpose.
 target_compile_definitions(totograph_flags INTERFACE TOTOGRAPH_NO_OPTIMIZE_WARNING)
 if(TOTOGRAPH_WERROR)
