@@ -25,18 +25,13 @@ public:
     constexpr List<AxisBounds> run() {
         for (int id = graph_.size() - 1; id >= 0; --id) {
             const Node& node = graph_[id];
-            AxisBounds own = node.op == Op::store ? of_store(node) : read_[static_cast<std::size_t>(id)];
-            for (int axis = 0; axis < max_rank; ++axis) {
-                auto& bound = own[static_cast<std::size_t>(axis)];
-                const auto declared = node.bounds[static_cast<std::size_t>(axis)];
-                bound = declared > 0 && node.op != Op::store ? declared : bound;
-                bound = bound == nobody || axis >= node.shape.rank || node.shape[axis] == 1 ? all : bound;
-            }
+            const AxisBounds own = own_of(node, read_[static_cast<std::size_t>(id)]);
             read_inputs(node, own);
-            for (auto& bound : own) {
+            AxisBounds& kept = read_[static_cast<std::size_t>(id)];
+            kept = own;
+            for (auto& bound : kept) {
                 bound = bound == below_a_length ? all : bound;
             }
-            read_[static_cast<std::size_t>(id)] = own;
         }
         return static_cast<List<AxisBounds>&&>(read_);
     }
@@ -53,6 +48,24 @@ private:
         return bounds;
     }
 
+    /// What is read of a node: what is declared, else what its readers read.
+    constexpr AxisBounds own_of(const Node& node, const AxisBounds& by_readers) const {
+        AxisBounds own{};
+        const AxisBounds bounds = node.op == Op::store ? of_store(node) : by_readers;
+        // Pointers: a compiler takes long for each call, and this runs for each axis of each node.
+        const std::int8_t* const known = bounds.data();
+        const std::int8_t* const declared = node.bounds.data();
+        const Index* const extents = node.shape.extents.data();
+        std::int8_t* const to = own.data();
+        for (int axis = 0; axis < node.shape.rank; ++axis) {
+            if (extents[axis] != 1) {
+                const std::int8_t bound = declared[axis] > 0 && node.op != Op::store ? declared[axis] : known[axis];
+                to[axis] = bound == nobody ? all : bound;
+            }
+        }
+        return own;
+    }
+
     /// What a store reads of its value: what is read of the state, but for an axis along which it moves.
     constexpr AxisBounds of_store(const Node& store) const {
         const Node& state = graph_.input(store, 0);
@@ -64,13 +77,14 @@ private:
     }
 
     constexpr void read(const Node& reader, int which, const AxisBounds& how) {
-        AxisBounds& known = read_[static_cast<std::size_t>(reader.inputs[static_cast<std::size_t>(which)])];
-        for (std::size_t axis = 0; axis < known.size(); ++axis) {
-            auto& bound = known[axis];
-            if (bound == nobody || (bound == below_a_length && how[axis] > 0)) {
-                bound = how[axis];
-            } else if (bound != how[axis] && how[axis] != below_a_length) {
-                bound = all;
+        std::int8_t* const known =
+            read_[static_cast<std::size_t>(reader.inputs[static_cast<std::size_t>(which)])].data();
+        const std::int8_t* const now = how.data();
+        for (int axis = 0; axis < max_rank; ++axis) {
+            if (known[axis] == nobody || (known[axis] == below_a_length && now[axis] > 0)) {
+                known[axis] = now[axis];
+            } else if (known[axis] != now[axis] && now[axis] != below_a_length) {
+                known[axis] = all;
             }
         }
     }
@@ -80,10 +94,15 @@ private:
     /// The bounds of a result for an input that broadcasts to it.
     constexpr AxisBounds broadcast(const Node& node, int which, const AxisBounds& own) const {
         const Shape& from = shape_of(node, which);
+        const int beyond = node.shape.rank - from.rank;  // of the input, axes that the result has in front
+        const Index* const extents = node.shape.extents.data();
+        const Index* const from_extents = from.extents.data();
+        const std::int8_t* const bounds = own.data();
         AxisBounds how{};
-        for (int back = 1; back <= from.rank && back <= node.shape.rank; ++back) {
-            if (from[from.rank - back] == node.shape[node.shape.rank - back]) {
-                how[static_cast<std::size_t>(from.rank - back)] = own[static_cast<std::size_t>(node.shape.rank - back)];
+        std::int8_t* const to = how.data();
+        for (int axis = beyond < 0 ? -beyond : 0; axis < from.rank; ++axis) {
+            if (from_extents[axis] == extents[axis + beyond]) {
+                to[axis] = bounds[axis + beyond];
             }
         }
         return how;
@@ -155,8 +174,20 @@ private:
     }
 
     constexpr void read_inputs(const Node& node, const AxisBounds& own) {
+        // Of how most ops read an input, nothing is bounded where nothing of the result is.
+        const bool is_whole =
+            own == AxisBounds{} && node.op != Op::take && node.op != Op::embedding && node.op != Op::attention;
+        const int* const inputs = node.inputs.data();
         for (int i = 0; i < node.input_count; ++i) {
-            read(node, i, how_read(node, i, own));
+            const Op from = graph_[inputs[i]].op;
+            if (from == Op::weight || from == Op::constant) {
+                continue;  // no kernel makes it
+            }
+            if (is_whole) {
+                read_[static_cast<std::size_t>(inputs[i])] = AxisBounds{};
+            } else {
+                read(node, i, how_read(node, i, own));
+            }
         }
     }
 
@@ -225,8 +256,11 @@ private:
 /// Whether a graph declares any bounds.
 constexpr bool has_bounds(const Graph& graph) {
     for (const Node& node : graph.nodes) {
-        if (!(node.bounds == AxisBounds{})) {
-            return true;
+        const std::int8_t* const bounds = node.bounds.data();
+        for (int axis = 0; axis < node.shape.rank; ++axis) {
+            if (bounds[axis] != 0) {
+                return true;
+            }
         }
     }
     return false;
