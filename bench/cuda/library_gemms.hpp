@@ -11,6 +11,8 @@
 
 #include <cublas_v2.h>
 
+#include <totograph/exec/cuda/gemm/cublaslt/tuning.hpp>
+
 #include "measure.hpp"
 
 // GEMMs as the libraries compute them: what a floor is made of.

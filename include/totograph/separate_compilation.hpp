@@ -44,8 +44,10 @@
 #include <totograph/exec/impl/finite_weights.hpp>
 #include <totograph/exec/impl/position_error.hpp>
 #include <totograph/exec/impl/prepared_cache.hpp>
+#include <totograph/exec/impl/prepared_cache_report.hpp>
 #include <totograph/exec/impl/team.hpp>
 #include <totograph/exec/impl/tuning_cache.hpp>
+#include <totograph/exec/impl/tuning_cache_report.hpp>
 #include <totograph/exec/impl/weight_expression.hpp>
 #include <totograph/exec/impl/weights.hpp>
 #include <totograph/forecast/impl/bucket.hpp>

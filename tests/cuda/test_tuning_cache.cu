@@ -15,6 +15,7 @@
 #include <totograph/core/cache_counts.hpp>
 #include <totograph/core/log.hpp>
 #include <totograph/cuda.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/tuning.hpp>
 #include <totograph/io/cache/cache_file.hpp>
 
 #include "cuda/device_test.hpp"

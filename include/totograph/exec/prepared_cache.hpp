@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/prepared_cache_report.hpp>
 #include <totograph/exec/team.hpp>
 #include <totograph/exec/weight_expression.hpp>
 #include <totograph/exec/weights.hpp>
@@ -17,22 +18,6 @@
 #include <totograph/io/cache/weight_folder.hpp>
 
 namespace totograph {
-
-/// What became of the prepared weights that one store looked for on disk.
-struct PreparedCacheReport {
-    std::size_t hits = 0;     ///< Mapped from a file.
-    std::size_t misses = 0;   ///< Prepared, because there was no file that could be used.
-    std::size_t ignored = 0;  ///< Of the misses: there was a file.
-    std::string folder;       ///< Where the files are; empty when there is none.
-    std::string reason;       ///< Why the last file was ignored, or why there is no folder; else empty.
-    std::string not_written;  ///< Why weights were not kept for others; empty when they were, or there were none.
-
-    /// Adds what became of further weights.
-    void add(const PreparedCacheReport& further);
-};
-
-/// The report in a line.
-std::string to_string(const PreparedCacheReport& report);
 
 /// A line for a log: how many bytes of weights have been prepared since `begin`, and what became of them on disk.
 std::string describe_preparation(std::size_t bytes, std::chrono::steady_clock::time_point begin,

@@ -11,10 +11,10 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/choosing_algorithms.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/gemm.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/gemms.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/launch.hpp>
-#include <totograph/exec/cuda/gemm/cublaslt/tuning.hpp>
 #include <totograph/exec/cuda/gemm/select.hpp>
 #include <totograph/exec/cuda/gemm/sm90/cluster_launch.hpp>
 #include <totograph/exec/cuda/gemm/sm90/sm90_launch.hpp>

@@ -24,23 +24,6 @@
 
 namespace totograph {
 
-TOTOGRAPH_INLINE void PreparedCacheReport::add(const PreparedCacheReport& further) {
-    hits += further.hits;
-    misses += further.misses;
-    ignored += further.ignored;
-    folder = further.folder;
-    reason = further.reason.empty() ? reason : further.reason;
-    not_written = further.not_written.empty() ? not_written : further.not_written;
-}
-
-TOTOGRAPH_INLINE std::string to_string(const PreparedCacheReport& report) {
-    std::string text = std::to_string(report.hits) + " from files, " + std::to_string(report.misses) + " not found";
-    text += report.ignored == 0 ? "" : ", " + std::to_string(report.ignored) + " files ignored";
-    text += report.folder.empty() ? "; no folder" : "; " + report.folder;
-    text += report.reason.empty() ? "" : "; " + report.reason;
-    return text + (report.not_written.empty() ? "" : "; " + report.not_written);
-}
-
 TOTOGRAPH_INLINE std::string describe_preparation(std::size_t bytes, std::chrono::steady_clock::time_point begin,
                                                   const PreparedCacheReport& report) {
     const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;

@@ -18,15 +18,6 @@
 
 namespace totograph {
 
-TOTOGRAPH_INLINE std::string to_string(const TuningCacheReport& report) {
-    std::string text = std::to_string(report.hits) + " from the file, " + std::to_string(report.misses) +
-                       " measured, " + std::to_string(report.repeats) + " known already";
-    text += report.refused == 0 ? "" : ", " + std::to_string(report.refused) + " of the file refused";
-    text += report.path.empty() ? "; no file" : "; " + report.path;
-    text += report.ignored.empty() ? "" : "; " + report.ignored;
-    return text + (report.not_written.empty() ? "" : "; " + report.not_written);
-}
-
 TOTOGRAPH_INLINE TuningCache::TuningCache(const io::CacheFolder& folder, std::string_view name, std::string identity)
     : identity_(std::move(identity)) {
     if (folder.path.empty()) {

@@ -16,7 +16,7 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/error.hpp>
-#include <totograph/exec/cuda/gemm/cublaslt/tuning.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/choosing_algorithms.hpp>
 #include <totograph/exec/cuda/runtime/device.hpp>
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/exec/cuda/runtime/execution.hpp>

@@ -11,7 +11,7 @@
 
 #include <totograph/exec/cpu/evaluate/evaluate.hpp>
 #include <totograph/exec/cuda/runtime/memory.hpp>
-#include <totograph/exec/prepared_cache.hpp>
+#include <totograph/exec/prepared_cache_report.hpp>
 #include <totograph/exec/weight_expression.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/graph.hpp>

@@ -179,21 +179,4 @@ TOTOGRAPH_CUDA_INLINE std::mutex& TunedAlgorithms::choosing(const Device& device
     return choosing_[device.index];
 }
 
-TOTOGRAPH_CUDA_INLINE void ChoosingAlgorithms::begin(const Device& device) {
-    if (!lock_) {
-        lock_ = std::unique_lock(TunedAlgorithms::instance().choosing(device));
-    }
-}
-
-TOTOGRAPH_CUDA_INLINE void ChoosingAlgorithms::end() {
-    if (lock_) {
-        TunedAlgorithms::instance().save();
-        lock_.unlock();
-    }
-}
-
-TOTOGRAPH_CUDA_INLINE TuningCacheReport tuning_cache_report(int device) {
-    return TunedAlgorithms::instance().report(device);
-}
-
 }  // namespace totograph::cuda
