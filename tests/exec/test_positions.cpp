@@ -61,7 +61,7 @@ void check_positions() {
         check(Fused<Program<Model>>(made_up_weights(), one_thread()));
     }
     SUBCASE("on the eager executor") {
-        check(Eager<Program<Model, Passes::none()>>(made_up_weights(), one_thread()));
+        check(Eager<Recorded<Model>>(made_up_weights(), one_thread()));
     }
 }
 

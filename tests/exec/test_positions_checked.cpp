@@ -49,6 +49,6 @@ int signal_of(Executor executor, std::int32_t position) {
 TEST_CASE("a checked build ends where a position is out of bounds, and only there") {
     CHECK(signal_of(Fused<Program<Taken>>(made_up_weights(), one_thread()), 4) == 0);
     CHECK(signal_of(Fused<Program<Taken>>(made_up_weights(), one_thread()), 5) == SIGABRT);
-    CHECK(signal_of(Eager<Program<Taken, Passes::none()>>(made_up_weights(), one_thread()), 4) == 0);
-    CHECK(signal_of(Eager<Program<Taken, Passes::none()>>(made_up_weights(), one_thread()), -1) == SIGABRT);
+    CHECK(signal_of(Eager<Recorded<Taken>>(made_up_weights(), one_thread()), 4) == 0);
+    CHECK(signal_of(Eager<Recorded<Taken>>(made_up_weights(), one_thread()), -1) == SIGABRT);
 }

@@ -88,8 +88,7 @@ void check_cache(Executor executor) {
 
 TEST_CASE("a cache is filled, then grows by what is appended") {
     check_cache(Fused<Program<Begin>, Program<Append>>(made_up_weights(), one_thread()));
-    check_cache(
-        Eager<Program<Begin, Passes::none()>, Program<Append, Passes::none()>>(made_up_weights(), one_thread()));
+    check_cache(Eager<Recorded<Begin>, Recorded<Append>>(made_up_weights(), one_thread()));
 }
 
 namespace {
@@ -151,7 +150,7 @@ void check_overflow(Executor executor) {
 
 TEST_CASE("a cache that is full in a later run is an error that names it, and nothing beside it is written") {
     check_overflow(Fused<Program<Guarded>>(made_up_weights(), one_thread()));
-    check_overflow(Eager<Program<Guarded, Passes::none()>>(made_up_weights(), one_thread()));
+    check_overflow(Eager<Recorded<Guarded>>(made_up_weights(), one_thread()));
 }
 
 TEST_CASE("appending writes straight into the cache") {
