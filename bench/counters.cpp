@@ -61,7 +61,7 @@ double time_of(const Action& action) {
 /// Microseconds of a forecast of the demo model in the cheapest bucket that it is compiled for, one step ahead.
 double measure_forecast() {
     tg::serve::BackendRegistry registry;
-    examples::add_backends(registry, examples::demo_checkpoint());
+    examples::add_backends(registry, examples::model_of(examples::demo_checkpoint()));
     const auto backend = registry.all().front();
     const tg::Bucket bucket = backend->buckets().front();
     const auto forecaster = backend->make(bucket, tg::serve::Mode::standard, {});
