@@ -35,6 +35,15 @@ struct Widths {
     }
 };
 
+/// An epilogue along two axes, whose stretches begin anywhere in a tile, also in the last row of a full block.
+struct Stretches {
+    static constexpr void record(Recorder& r) {
+        Outputs out(r);
+        const Tensor columns = layer(r.state("x", {96, 4}), 1026);
+        out(reshape(columns, {96, 342, 3}) * r.state("inner", {3}));
+    }
+};
+
 /// What x can be: views with even rows are read where they are, others are copied.
 struct Inputs {
     static constexpr void record(Recorder& r) {
@@ -261,6 +270,10 @@ constexpr Tolerance gemms{4e-6, 2e-5};
 TEST_CASE("layers of all widths") {
     check_against_eager<Widths>(gemms);
     check_against_eager<Widths>(gemms, 2);
+}
+
+TEST_CASE("epilogues of linear layers along two axes") {
+    check_against_eager<Stretches>(gemms);
 }
 
 TEST_CASE("layers of views") {

@@ -154,12 +154,14 @@ template <class Source>
 [[gnu::always_inline]] inline Vector run_packet(const OperandRows<Source>& rows,
                                                 const std::array<const float*, Source::operand_count>& from,
                                                 const float* accumulators, Index lanes) {
+    // A row of a tile can be read whole from its beginning, and a stretch along two axes may begin within it.
+    const Index readable = Source::layout.rank == 2 ? lanes : packet_size;
     std::array<Vector, 2> given{};
     if constexpr (Source::accumulators > 0) {
-        given[0] = load(accumulators);
+        given[0] = load_lanes<ColumnStep::one>(accumulators, 1, readable);
     }
     if constexpr (Source::accumulators == 2) {
-        given[1] = load(accumulators + packet_size);
+        given[1] = load_lanes<ColumnStep::one>(accumulators + packet_size, 1, readable);
     }
     const auto operands = [&]<std::size_t... i>(std::index_sequence<i...>) __attribute__((always_inline)) {
         return std::array<Vector, Source::operand_count>{
