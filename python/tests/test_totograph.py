@@ -328,6 +328,18 @@ def test_a_model_is_shared_by_copies_and_opened_again_by_other_processes(model):
     np.testing.assert_array_equal(again.forecast(waves(48), horizon=8, seed=7).samples(), expected)
 
 
+def test_a_model_of_relative_paths_is_opened_again_from_another_folder(tmp_path, monkeypatch):
+    (tmp_path / "one.so").symlink_to(PACKAGE)
+    (tmp_path / "checkpoint").symlink_to(CHECKPOINT)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    model = tg.load("checkpoint", "one.so")
+    monkeypatch.chdir("elsewhere")
+    expected = model.forecast(waves(48), horizon=8, seed=7).samples()
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.forecast(waves(48), horizon=8, seed=7).samples(), expected)
+
+
 def test_a_model_tells_what_it_is(model):
     assert (model.patch_size, model.levels) == (16, ())
     assert [bucket["samples"] for bucket in model.buckets] == [0, 8]
