@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds the module. The environment variable TOTOGRAPH_WHEEL_PACKAGES names what is compiled and put inside: `demo` with
 the ladder `small`, and published models with `standard`, such as `demo open_base_1_0 toto2_4m toto2_22m`; or `all`, which
-means these. TOTOGRAPH_WHEEL_TARGETS names the levels of processors that they are compiled for."""
+means these. TOTOGRAPH_WHEEL_TARGETS names the levels of processors that they are compiled for, in place of x86-64-v3 and
+x86-64-v4; for other processors than x86-64, in place of the compiler's own."""
 import os
 import platform
 import re
@@ -22,13 +23,18 @@ header = (ROOT / "include" / "totograph" / "version.hpp").read_text()
 parts = [re.search(rf"#define TOTOGRAPH_VERSION_{part} (\d+)", header)[1] for part in ("MAJOR", "MINOR", "PATCH")]
 
 
-def words(variable, default=""):
-    return re.split(r"[ ,]+", os.environ.get(variable, default).strip())
+def words(variable):
+    return [word for word in re.split(r"[\s,]+", os.environ.get(variable, "")) if word]
 
 
 def wanted_packages():
-    named = [one for one in words("TOTOGRAPH_WHEEL_PACKAGES") if one]
+    named = words("TOTOGRAPH_WHEEL_PACKAGES")
     return ALL if named == ["all"] else named
+
+
+def wanted_levels():
+    of_kind = ["x86-64-v3", "x86-64-v4"] if platform.machine() in ("x86_64", "AMD64") else [None]  # the compiler's own
+    return words("TOTOGRAPH_WHEEL_TARGETS") or of_kind
 
 
 def build_packages(folder):
@@ -41,9 +47,10 @@ def build_packages(folder):
     for name in wanted_packages():
         model = read_model(ROOT / "models" / "demo" if name == "demo" else name)
         sizes = tuple(ladder("small" if name == "demo" else "standard", model))
-        for level in words("TOTOGRAPH_WHEEL_TARGETS", "x86-64-v3 x86-64-v4"):
+        for level in wanted_levels():
             recipe = Recipe(name, model, sizes, find_compiler(None, level), find_library())
-            build(recipe, output=folder / f"{name}.{level}.so", say=lambda text: print(text, file=sys.stderr, flush=True))
+            file = f"{name}.{level}.so" if level else f"{name}.so"
+            build(recipe, output=folder / file, say=lambda text: print(text, file=sys.stderr, flush=True))
 
 
 class WithLibrary(build_py):

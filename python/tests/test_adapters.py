@@ -225,6 +225,26 @@ def test_sktime_forecaster_takes_columns_gaps_and_what_is_known(toto1):
         forecaster.predict(fh=range(1, 21), X=X[60:65])
 
 
+def test_sktime_forecaster_takes_what_is_known_beyond_the_history(toto1):
+    y = sktime_data(60)
+    from totograph.sktime import TotographForecaster
+
+    X = (sktime_data(90, "price") * 3 + 1).to_frame()
+    fh = range(1, 21)
+    history = np.stack([y, X["price"][:60]]).astype(np.float32)
+    expected = toto1.forecast(history, 20).median[0]
+    known = toto1.forecast(history, 20, future=X["price"].to_numpy()[None, 60:80]).median[0]
+    assert np.abs(known - expected)[16:].max() > 1e-4  # from the second patch on it counts
+    all_at_once = TotographForecaster(toto1).fit(y, X=X)
+    in_parts = TotographForecaster(toto1).fit(y[:48], X=X[:70]).update(y[48:], X=X[48:])
+    for forecaster in (all_at_once, in_parts):
+        found = forecaster.predict(fh=fh)
+        assert str(found.index[0]) == "2026-01-03 12:00"
+        np.testing.assert_array_equal(found.to_numpy(), expected)
+        for longer in (X, X[60:]):
+            np.testing.assert_array_equal(forecaster.predict(fh=fh, X=longer).to_numpy(), known)
+
+
 def test_sktime_evaluates_a_forecaster(toto1):
     y = sktime_data(120)
     from sktime.forecasting.model_evaluation import evaluate

@@ -5,13 +5,14 @@ import json
 import os
 import pickle
 import re
+import runpy
 import subprocess
 import sys
 import threading
 import time
 from datetime import datetime
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -328,6 +329,18 @@ def test_a_model_is_shared_by_copies_and_opened_again_by_other_processes(model):
     np.testing.assert_array_equal(again.forecast(waves(48), horizon=8, seed=7).samples(), expected)
 
 
+def test_a_model_of_relative_paths_is_opened_again_from_another_folder(tmp_path, monkeypatch):
+    (tmp_path / "one.so").symlink_to(PACKAGE)
+    (tmp_path / "checkpoint").symlink_to(CHECKPOINT)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    model = tg.load("checkpoint", "one.so")
+    monkeypatch.chdir("elsewhere")
+    expected = model.forecast(waves(48), horizon=8, seed=7).samples()
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.forecast(waves(48), horizon=8, seed=7).samples(), expected)
+
+
 def test_a_model_tells_what_it_is(model):
     assert (model.patch_size, model.levels) == (16, ())
     assert [bucket["samples"] for bucket in model.buckets] == [0, 8]
@@ -363,6 +376,35 @@ def test_a_package_is_compiled_on_first_use(compiler, capfd):
         tg.load(CHECKPOINT, sizes="standard")
     with pytest.raises(FileNotFoundError, match="was found in"):
         tg.load(CHECKPOINT, sizes=None)
+
+
+@pytest.mark.parametrize("machine, targets, levels", [
+    ("x86_64", None, ["x86-64-v3", "x86-64-v4"]),
+    ("x86_64", " ", ["x86-64-v3", "x86-64-v4"]),
+    ("x86_64", "x86-64, x86-64-v4 ", ["x86-64", "x86-64-v4"]),
+    ("aarch64", None, [None]),
+    ("aarch64", "", [None]),
+    ("aarch64", "armv8.2-a", ["armv8.2-a"]),
+])
+def test_a_wheel_has_packages_for_processors_of_its_kind(compiler, tmp_path, monkeypatch, machine, targets, levels):
+    setuptools = {name: ModuleType(name) for name in (
+        "setuptools", "setuptools.command", "setuptools.command.bdist_wheel", "setuptools.command.build_py")}
+    setuptools["setuptools"].setup = lambda **options: None
+    setuptools["setuptools.command.bdist_wheel"].bdist_wheel = setuptools["setuptools.command.build_py"].build_py = object
+    for name, module in setuptools.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setattr("platform.machine", lambda: machine)
+    monkeypatch.setenv("TOTOGRAPH_WHEEL_PACKAGES", "demo")
+    monkeypatch.delenv("TOTOGRAPH_WHEEL_TARGETS", raising=False)
+    if targets is not None:
+        monkeypatch.setenv("TOTOGRAPH_WHEEL_TARGETS", targets)
+    built = {}
+    monkeypatch.setattr("totograph_package.build", lambda recipe, output, say: built.update({output.name: recipe}))
+    wheel = runpy.run_path(str(Path(__file__).parents[1] / "setup.py"))
+    wheel["build_packages"](tmp_path / "packages")
+    assert list(built) == [f"demo.{level}.so" if level else "demo.so" for level in levels]
+    for recipe, level in zip(built.values(), levels):
+        assert [flag for flag in recipe.compiler.flags if flag.startswith("-march")] == [f"-march={level}"] * bool(level)
 
 
 def forecast_file(tmp_path, capfd, text, *arguments):

@@ -38,7 +38,7 @@ class Model:
 
     def __init__(self, checkpoint: str | os.PathLike[str], header: PackageHeader, mode: str | None, threads: int):
         self._library = Library(header)
-        self._checkpoint, self._options = os.path.abspath(checkpoint), (mode, threads)
+        self._reopened_by = (os.path.abspath(checkpoint), os.path.abspath(header.path), mode, threads)
         model = self._library.make("model_open", os.fsencode(checkpoint))
         try:
             self._describe(model)
@@ -68,7 +68,7 @@ class Model:
         return self  # for who copies what has one: it may be shared
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopened, (self._checkpoint, self.header.path, *self._options)  # in another process
+        return _reopened, self._reopened_by  # in another process
 
     @property
     def patch_size(self) -> int:

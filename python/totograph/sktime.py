@@ -50,7 +50,7 @@ class TotographForecaster(BaseForecaster):
         super().__init__()
 
     def _fit(self, y: Any, X: Any = None, fh: Any = None) -> TotographForecaster:
-        history = y if X is None else pd.concat([y, X], axis=1)
+        history = y if X is None else pd.concat([y, X.loc[y.index]], axis=1)  # X may be longer
         self._history = history if self.context_length is None else history.iloc[-self.context_length :]
         self._exogenous = 0 if X is None else X.shape[1]
         return self

@@ -50,8 +50,8 @@ class Model:
 
 
 def read_model(checkpoint: str | os.PathLike[str]) -> Model:
-    """The model of a checkpoint: its folder, or a `config.json` itself; or a published one by its name. Raises `FileNotFoundError`, and `ValueError`
-    for what is no configuration of a model that packages are compiled for."""
+    """The model of a checkpoint: its folder, or a `config.json` itself; or a published one by its name. Raises
+    `FileNotFoundError`, and `ValueError` for what is no configuration of a model that packages are compiled for."""
     path = Path(checkpoint)
     if str(checkpoint) in PUBLISHED and not path.exists():
         return _model(PUBLISHED[str(checkpoint)], Path(f"the configuration of {checkpoint}"))
