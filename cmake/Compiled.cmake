@@ -16,10 +16,16 @@ if(NOT TARGET totograph_compiled)
     set_target_properties(totograph_compiled PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
 endif()
 
-# totograph::cuda_compiled: the same of totograph::cuda, for a project that has enabled CUDA before. Its architectures
-# are those of CMAKE_CUDA_ARCHITECTURES, and must be the architectures of all targets that link it.
+# totograph::cuda_compiled: the same of totograph::cuda, for a project that has enabled CUDA before, and where CMake finds
+# the toolkit. Its architectures are those of CMAKE_CUDA_ARCHITECTURES, and must be the architectures of all targets that
+# link it. Nothing of this may stop a project that has CUDA for something else: unlike totograph::cuda, which is resolved
+# where it is linked, a library of sources needs all that it links as soon as it is defined.
 get_property(totograph_languages GLOBAL PROPERTY ENABLED_LANGUAGES)
-if("CUDA" IN_LIST totograph_languages AND NOT TARGET totograph_cuda_compiled)
+if("CUDA" IN_LIST totograph_languages AND NOT TARGET CUDA::cublasLt)
+    find_package(CUDAToolkit 12.4 QUIET)
+endif()
+if("CUDA" IN_LIST totograph_languages AND TARGET CUDA::cudart AND TARGET CUDA::cublasLt
+        AND NOT TARGET totograph_cuda_compiled)
     add_library(totograph_cuda_compiled STATIC EXCLUDE_FROM_ALL "${CMAKE_CURRENT_LIST_DIR}/compiled/cuda_compiled.cu")
     add_library(totograph::cuda_compiled ALIAS totograph_cuda_compiled)
     target_link_libraries(totograph_cuda_compiled PUBLIC totograph::cuda totograph::compiled)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The table of layers in docs/architecture.md is true: every folder of include/totograph has a row, and no header
 # includes one of a folder that its row does not list. Headers of the library are included in angle brackets, by all.
-# The libraries totograph::compiled and totograph::cuda_compiled have all definitions. And no folder holds more headers than one can take in at a glance.
+# The libraries totograph::compiled and totograph::cuda_compiled have all definitions. And no folder holds more headers
+# than one can take in at a glance.
 cmake_minimum_required(VERSION 3.25)
 
 file(READ "${SOURCE}/docs/architecture.md" text)
