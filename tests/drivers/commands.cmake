@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every `make <target>` and `--preset <name>` that DOCUMENT shows, in a code span or at the start of a line of a code
-# block, exists in the Makefile or in CMakePresets.json.
+# block, exists in the Makefile or in CMakePresets.json. A code block names a target: without
+# one, `make` only lists them.
 file(READ "${DOCUMENT}" text)
 file(READ "${SOURCE}/Makefile" makefile)
 file(READ "${SOURCE}/CMakePresets.json" presets)
@@ -16,6 +17,10 @@ foreach(use IN LISTS uses)
         list(APPEND wrong "make ${target}")
     endif()
 endforeach()
+
+if(text MATCHES "\n *(\\$ )?make *(\n|#|&)")
+    list(APPEND wrong "make without a target")
+endif()
 
 string(REGEX MATCHALL "--preset[ =][a-z_-]+" uses "${text}")
 foreach(use IN LISTS uses)
