@@ -36,10 +36,11 @@ Rows go to standard output, as CSV:
 With Toto 2.0 a forecast goes on from what was computed of the context before it (--session): new lines then cost their
 own work alone. It is, to rounding, that of reading the same context whole. Whole patches (32 lines) can be added to a
 context; so where --every is no multiple of 32, one context is kept for each place within a patch at which forecasts are
-made, up to 512 MiB; all other forecasts read the whole context. A full context loses its oldest quarter and is read
-again: forecasts read from three quarters of --context up to all of it. A forecast also reads the whole context when a
-variate comes that was blank before, after a pause, and as long as a variate has few observations. The summary counts
-each of these. --session off: always the newest --context observations, read whole each time.
+made, up to 512 MiB; all other forecasts read the whole context. A full context, of as many whole patches as --context
+has room for, keeps three quarters of these, rounded down to whole patches, and reads them again: forecasts read between
+so many and all of them. A forecast also reads the whole context when a variate comes that was blank before, after a
+pause, and as long as a variate has few observations. The summary counts each of these. --session off: always the newest
+--context observations, read whole each time.
 
 Examples:
   vmstat -n 1 | awk '...' | stream --variates 4 --every 1

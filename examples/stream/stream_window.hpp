@@ -31,12 +31,8 @@ public:
             const bool is_known = is_seen(variate);
             is_known_[variate] = is_known;
             groups_[variate] = independent_ || !is_known ? static_cast<std::int32_t>(variate) + 1 : 0;
-            // The library takes no variate without an observation, and leaving one out would move the others' random
-            // numbers. So it gets a 0 that no other variate sees, and its forecast is not shown.
-            if (!is_known) {
-                observed_[(variate + 1) * steps - 1] = 1;
-            }
         }
+        observe_unknown();
         return std::find(is_known_.begin(), is_known_.end(), true) != is_known_.end();
     }
 
@@ -50,6 +46,7 @@ public:
                 return false;
             }
         }
+        observe_unknown();
         return std::all_of(values_.begin(), values_.end(), [](float value) { return std::isfinite(value); });
     }
 
@@ -74,6 +71,17 @@ public:
     [[nodiscard]] const std::vector<bool>& is_known() const { return is_known_; }
 
 private:
+    /// The library takes no variate without an observation, and leaving one out would move the others' random numbers.
+    /// So a blank one is a line of zeros that no other variate sees, and its forecast is not shown. A single 0 would be
+    /// so few observations that a session computed its whole context for them, each time.
+    void observe_unknown() {
+        for (std::size_t variate = 0; variate < groups_.size(); ++variate) {
+            if (!is_known_[variate]) {
+                std::fill_n(observed_.begin() + static_cast<std::ptrdiff_t>(variate * steps_), steps_, 1);
+            }
+        }
+    }
+
     [[nodiscard]] bool is_seen(std::size_t variate) const {
         const auto begin = observed_.begin() + static_cast<std::ptrdiff_t>(variate * steps_);
         const auto end = begin + static_cast<std::ptrdiff_t>(steps_);

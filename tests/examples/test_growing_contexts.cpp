@@ -45,6 +45,7 @@ std::ostream& operator<<(std::ostream& out, const Asked& asked) {
 struct Log {
     std::vector<Asked> asked;
     std::vector<std::int32_t> groups;
+    std::vector<std::uint8_t> observed;  // of the last steps that came
     int sessions = 0;
     Index room = 0;  // of the last one
     int forecasters = 0;
@@ -89,6 +90,7 @@ public:
         CHECK((is_whole_ || steps.steps % patch == 0));
         steps_ += steps.steps;
         variates_ = steps.variates;
+        log_.observed.assign(steps.observed.begin(), steps.observed.end());
         (void)last_.of(steps, 1);
     }
     totograph::Forecast forecast(Index horizon) override {
@@ -183,25 +185,30 @@ void send(ForecastStream& stream, int first, int end, std::size_t variates, doub
 }  // namespace
 
 TEST_CASE("a context grows by patches, and begins again when it is full") {
-    const FakeModel model;
-    const Options options = options_of(32, patch);
-    ForecastStream stream(model, options, {"a"});
-    send(stream, 1, 53, 1, 100);
-    const std::vector<Asked> expected{{8, true}, {12},       {16}, {20}, {24},       {28},
-                                      {32},      {24, true}, {28}, {32}, {24, true}, {28}};
-    CHECK(model.log.asked == expected);
-    CHECK(model.log.sessions == 1);
-    CHECK(model.log.room == 40);
-    CHECK(model.log.forecasters == 0);
-    CHECK(stream.contexts()->whole(WholeContext::first) == 1);
-    CHECK(stream.contexts()->whole(WholeContext::full) == 2);
-    CHECK(stream.whole_latency().count() == 3);
-    CHECK(stream.grown_latency().count() == 9);
-    const std::vector<std::string> notes = stream.take_notes();
-    REQUIRE(notes.size() == 1);
-    CHECK(notes[0] ==
-          "The context is full: its newest 24 observations are kept and read again, and it goes on from there to 32. "
-          "Further times are only counted.");
+    // It is made of whole patches: 35 steps have room for as many as 32.
+    for (const std::int64_t context : {32, 35}) {
+        CAPTURE(context);
+        const FakeModel model;
+        const Options options = options_of(context, patch);
+        ForecastStream stream(model, options, {"a"});
+        send(stream, 1, 53, 1, 100);
+        const std::vector<Asked> expected{{8, true}, {12},       {16}, {20}, {24},       {28},
+                                          {32},      {24, true}, {28}, {32}, {24, true}, {28}};
+        CHECK(model.log.asked == expected);
+        CHECK(model.log.sessions == 1);
+        CHECK(model.log.room == 40);
+        CHECK(model.log.forecasters == 0);
+        CHECK(stream.contexts()->whole(WholeContext::first) == 1);
+        CHECK(stream.contexts()->whole(WholeContext::full) == 2);
+        CHECK(stream.whole_latency().count() == 3);
+        CHECK(stream.grown_latency().count() == 9);
+        const std::vector<std::string> notes = stream.take_notes();
+        REQUIRE(notes.size() == 1);
+        CHECK(
+            notes[0] ==
+            "The context is full: its newest 24 observations are kept and read again, and it goes on from there to 32. "
+            "Further times are only counted.");
+    }
 }
 
 TEST_CASE("each place within a patch has a context of its own, as far as memory goes") {
@@ -256,6 +263,7 @@ TEST_CASE("a variate that comes, and values that go far away, begin anew") {
     };
     take(12, {1, gap});
     CHECK(model.log.groups == std::vector<std::int32_t>{0, 2});
+    CHECK(model.log.observed == std::vector<std::uint8_t>(2 * patch, 1));  // zeros of the blank one, as at its start
     take(4, {1, 7});
     CHECK(model.log.groups == std::vector<std::int32_t>{0, 0});
     take(4, {1, 7});

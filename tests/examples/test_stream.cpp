@@ -327,10 +327,9 @@ TEST_CASE("a variate that is blank throughout the context is forecast by nobody"
     CHECK(rows(out, "forecast,") == 9 * 16);
     CHECK(rows(out, "observed,") == 8);
     CHECK(!has(out, "fan"));
-    std::vector<std::uint8_t> observed(64, 1);
-    std::fill(observed.begin(), observed.begin() + 31, std::uint8_t{0});
-    CHECK(model.asked.observed == observed);
-    CHECK(model.asked.values[31] == 0);
+    CHECK(model.asked.observed == std::vector<std::uint8_t>(64, 1));
+    CHECK(std::all_of(model.asked.values.begin(), model.asked.values.begin() + 32,
+                      [](float value) { return value == 0; }));
     CHECK(model.asked.groups[0] != model.asked.groups[1]);
 
     // It comes, and is scored by the forecast after that.

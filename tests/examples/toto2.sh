@@ -143,6 +143,13 @@ grep '^forecast' full.csv | sort -t, -k2n,3 > found.csv
 same found.csv expected.csv
 grep -q '^stream: The context is full: its newest 96 observations are kept' full.notes || fail "$(cat full.notes)"
 grep -q '; 1 at a start; 3 as the context was full\.$' full.notes || fail "$(cat full.notes)"
+# A column that stays blank holds nothing up, and changes nothing of the others.
+awk -F, -v OFS=, 'NR == 1 { print "wave,blank" } NR > 1 { print $1, "" }' series.csv > growing.csv
+followed blank --every 16
+same blank.csv blank_whole.csv
+followed alone --every 16 --columns wave
+same blank.csv alone.csv
+grep -q '^stream: 13 forecasts went on' blank.notes && grep -q '; 2 at a start\.$' blank.notes || fail "$(cat blank.notes)"
 # Gaps, a pause that moves the places within patches, a variate that comes late and one with few observations.
 awk -F, -v OFS=, 'BEGIN { print "time,wave,ramp,late,rare" }
     NR > 1 { row = NR - 2; if (row >= 150 && row < 189) next
