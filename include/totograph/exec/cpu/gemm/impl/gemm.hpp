@@ -130,18 +130,23 @@ struct Kernels {
     (std::make_integer_sequence<int, tile_rows>());
 };
 
-/// Rows of each tile of a chunk but the last, which may have fewer: about the same of all, since a low tile has few
-/// accumulators to hide the latency of an addition.
-constexpr Index rows_of_tiles(Index row_count) {
-    return divide_rounding_up(row_count, divide_rounding_up(row_count, Index{tile_rows}));
+/// Tiles of so many rows.
+constexpr Index tiles_of(Index row_count) {
+    return divide_rounding_up(row_count, Index{tile_rows});
+}
+
+/// The first row of a tile. All tiles of a chunk have about the same rows, since a low one has few accumulators to hide
+/// the latency of an addition.
+constexpr Index first_row_of(Index tile, Index row_count) {
+    return row_count * tile / tiles_of(row_count);
 }
 
 /// Copies `k` inputs of each row to where the kernels expect them.
 inline void copy_inputs(const GemmInput& x, Index first_row, Index row_count, Index first_k, Index k,
                         float* inputs) noexcept {
-    const Index most_rows = rows_of_tiles(row_count);
-    for (Index first = 0; first < row_count; first += most_rows, inputs += tile_inputs) {
-        const Index rows = std::min(most_rows, row_count - first);
+    for (Index tile = 0; tile < tiles_of(row_count); ++tile, inputs += tile_inputs) {
+        const Index first = first_row_of(tile, row_count);
+        const Index rows = first_row_of(tile + 1, row_count) - first;
         for (Index row = 0; row < rows; ++row) {
             std::copy_n(x.row(first_row + first + row) + first_k, k, inputs + row * input_stride(rows));
         }
@@ -166,8 +171,8 @@ void multiply_inputs(const float* inputs, const PackedMatrix<Storage>& weights, 
                      float* tiles) noexcept {  // NOLINT(readability-non-const-parameter): kernels write to it
     using Element = typename PackedMatrix<Storage>::Element;
     constexpr Index row_elements = PackedMatrix<Storage>::row_elements;
-    const Index most_rows = rows_of_tiles(chunk.row_count);
-    const bool is_one_tile = most_rows == chunk.row_count;
+    const Index tile_count = tiles_of(chunk.row_count);
+    const bool is_one_tile = tile_count == 1;
     const Index to_next_k = first_k + k < weights.k() ? k * row_elements : 0;
     for (Index panel = 0; panel < chunk.panel_count;) {
         const int panels = panels_at_once(static_cast<int>(chunk.row_count));
@@ -178,8 +183,9 @@ void multiply_inputs(const float* inputs, const PackedMatrix<Storage>& weights, 
         } else if (!is_one_tile && to_next_k != 0) {
             ahead = to_next_k - panel * weights.panel_stride();
         }
-        for (Index row = 0, tile = 0; row < chunk.row_count; row += most_rows, ++tile) {
-            const auto rows = static_cast<std::size_t>(std::min(most_rows, chunk.row_count - row));
+        for (Index tile = 0; tile < tile_count; ++tile) {
+            const Index row = first_row_of(tile, chunk.row_count);
+            const auto rows = static_cast<std::size_t>(first_row_of(tile + 1, chunk.row_count) - row);
             const auto& kernels = is_several ? Kernels<Storage>::several_panels : Kernels<Storage>::one_panel;
             kernels[rows - 1]({.x = inputs + tile * tile_inputs,
                                .weights = weights.panel(chunk.first_panel + panel) + first_k * row_elements,
@@ -201,7 +207,7 @@ void multiply_chunk(const GemmInput& x, const PackedMatrix<Storage>& weights, co
     if (chunk.row_count == 1) {  // one row has no stride, so it can be read where it is
         multiply_inputs(x.row(chunk.first_row), weights, chunk, 0, weights.k(), tiles);
     } else {
-        const Index block_k = input_stride(rows_of_tiles(chunk.row_count));
+        const Index block_k = input_stride(divide_rounding_up(chunk.row_count, tiles_of(chunk.row_count)));
         for (Index first_k = 0; first_k < weights.k(); first_k += block_k) {
             const Index k = std::min(block_k, weights.k() - first_k);
             copy_inputs(x, chunk.first_row, chunk.row_count, first_k, k, inputs);
