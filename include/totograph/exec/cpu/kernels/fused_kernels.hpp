@@ -266,7 +266,7 @@ void finish_tile(const Kernel& kernel, const KernelCall& call, const Tile& tile)
         for_each_stretch<Source>(
             extent, outer, inner, tile.column_count,
             [&](Index outer_at, Index inner_at, Index first, Index count) __attribute__((always_inline)) {
-                float* const to = const_cast<float*>(out.at<layout.rank, layout.output>(outer_at, inner_at));
+                auto* const to = const_cast<float*>(out.at<layout.rank, layout.output>(outer_at, inner_at));
                 run_columns<Source>(
                     operands, operands.at(outer_at, inner_at),
                     Source::accumulators > 0 ? accumulators + first : nullptr,
