@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program that links the library totograph::cuda_compiled, and must end with 0 everywhere: what it launches is known
-// without a device, and it forecasts where there is one.
+// A program that links the libraries totograph::compiled and totograph::cuda_compiled, and must end with 0 everywhere:
+// what it launches is known without a device, and it forecasts where there is one.
 #include <cstdio>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <totograph/cuda.hpp>
 #include <totograph/diagnostics/verify/cuda_device.hpp>
 
-#if !defined(TOTOGRAPH_SEPARATE_CUDA_COMPILATION)
-#error "totograph: this program is for the library."
+#include "no_device_reason.hpp"
+
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) || !defined(TOTOGRAPH_SEPARATE_CUDA_COMPILATION)
+#error "totograph: this program is for the libraries."
 #endif
 
 namespace tg = totograph;
@@ -47,8 +48,7 @@ bool forecasts_or_explains() {
         return forecaster.forecast(series).not_finite() == 0;
     } catch (const tg::Error& error) {
         std::printf("%s\n", error.what());
-        return error.code() == tg::ErrorCode::device_failure &&
-               std::string_view(error.what()).find("cuda: ") != std::string_view::npos;
+        return is_no_device_reason(error, {9});
     }
 }
 

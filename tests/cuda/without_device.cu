@@ -3,11 +3,12 @@
 // A program of the CUDA executor that must compile everywhere and end with 0 everywhere: it forecasts where there is a
 // device that it was compiled for, and elsewhere gets an `Error` that says what is missing.
 #include <cstdio>
-#include <string_view>
 #include <vector>
 
 #include <totograph/cuda.hpp>
 #include <totograph/diagnostics/verify/cuda_device.hpp>
+
+#include "no_device_reason.hpp"
 
 namespace tg = totograph;
 
@@ -43,18 +44,12 @@ bool forecasts_or_explains() {
         return forecast.samples().size() == 2 * 16 * 8;
     } catch (const tg::Error& error) {
         std::printf("%s: %s\n", tg::cuda::name(precision), error.what());
-        // No device; no driver, or an old one; a device that is too old; one that this was not compiled for.
-        for (const char* reason : {"no CUDA device", "driver", "compute capability", "holds no code for this device"}) {
-            if (std::string_view(error.what()).find(reason) != std::string_view::npos) {
-                return error.code() == tg::ErrorCode::device_failure;
-            }
-        }
-        return false;
+        return is_no_device_reason(error, {8, 9});
     }
 }
 
 /// What is wrong is a line with a remedy, and nothing is thrown.
-bool is_fit_or_told() {
+static bool is_fit_or_told() {
     const std::vector<tg::serve::Check> checks = tg::serve::check_cuda_device(0);
     bool is_told = !checks.empty();
     for (const tg::serve::Check& check : checks) {

@@ -31,7 +31,7 @@ endif()
 
 execute_process(
     COMMAND ${nvcc} -O1 -gencode=arch=compute_80,code=sm_80 -gencode=arch=compute_90a,code=sm_90a
-        "${SOURCE}/tests/cuda/without_device.cu" -o "${SCRATCH}/without_device" -lcublasLt
+        -c "${SOURCE}/tests/cuda/without_device.cu" -o "${SCRATCH}/without_device.o"
     RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
 if(NOT result EQUAL 0)
     message("${text}")
@@ -40,7 +40,7 @@ endif()
 # A kernel has one type for nvcc and for the host's compiler. g++ keeps structs of constants (LK in a symbol) apart from
 # equal structs of numbers, and launches what nvcc never registered.
 find_program(NM nm REQUIRED)
-execute_process(COMMAND "${NM}" "${SCRATCH}/without_device" OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND "${NM}" "${SCRATCH}/without_device.o" OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL "[^\n]*_kernelI[^\n]*" kernels "${symbols}")
 if(kernels STREQUAL "")
     message(FATAL_ERROR "The program has no symbol of a kernel; expected those of its host functions.")
@@ -50,33 +50,50 @@ if(kernels MATCHES "[^;]*LK[a-zN][^;]*")
                         "integers and enumerations in place of structs: ${CMAKE_MATCH_0}")
 endif()
 
+# Linked with a copy of itself, but for main, as a program of several files is: what is not inline is there twice.
+find_program(OBJCOPY objcopy REQUIRED)
+execute_process(
+    COMMAND "${OBJCOPY}" --redefine-sym main=main_of_the_copy "${SCRATCH}/without_device.o" "${SCRATCH}/copy.o"
+    COMMAND_ERROR_IS_FATAL ANY)
+foreach(program "without_device" "several_files;${SCRATCH}/copy.o")
+    list(POP_FRONT program name)
+    execute_process(COMMAND ${nvcc} "${SCRATCH}/without_device.o" ${program} -o "${SCRATCH}/${name}" -lcublasLt
+        RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
+    if(NOT result EQUAL 0)
+        message("${text}")
+        message(FATAL_ERROR "The program ${name} of the CUDA executor does not link: is a function of a header not "
+                            "TOTOGRAPH_CUDA_INLINE?")
+    endif()
+endforeach()
+
 execute_process(COMMAND "${SCRATCH}/without_device" RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
 message("${text}")
 if(NOT result EQUAL 0)
     message(FATAL_ERROR "The program ended with ${result}.")
 endif()
 
-# The same with the library totograph::cuda_compiled, for one architecture. Its file holds what headers only declare
-# then; the program links nothing else of the library.
-set(library ${nvcc} -O1 -arch=sm_90a -DTOTOGRAPH_SEPARATE_CUDA_COMPILATION)
-foreach(file cmake/compiled/cuda_compiled.cu tests/cuda/compiled_library.cu)
+# The same with the libraries totograph::compiled and totograph::cuda_compiled, for one architecture. Their files hold
+# what headers only declare then; the program links nothing else of them.
+set(libraries ${nvcc} -O1 -arch=sm_90a -DTOTOGRAPH_SEPARATE_COMPILATION -DTOTOGRAPH_SEPARATE_CUDA_COMPILATION)
+foreach(file cmake/compiled/compiled.cpp cmake/compiled/cuda_compiled.cu tests/cuda/compiled_library.cu)
     get_filename_component(name "${file}" NAME_WE)
-    execute_process(COMMAND ${library} -c "${SOURCE}/${file}" -o "${SCRATCH}/${name}.o"
+    execute_process(COMMAND ${libraries} -c "${SOURCE}/${file}" -o "${SCRATCH}/${name}.o"
         RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
     if(NOT result EQUAL 0)
         message("${text}")
-        message(FATAL_ERROR "${file} does not compile with ${NVCC} for the library totograph::cuda_compiled.")
+        message(FATAL_ERROR "${file} does not compile with ${NVCC} for the compiled libraries.")
     endif()
 endforeach()
-execute_process(COMMAND ${library} "${SCRATCH}/compiled_library.o" "${SCRATCH}/cuda_compiled.o"
-    -o "${SCRATCH}/compiled_library" -lcublasLt
+execute_process(
+    COMMAND ${libraries} "${SCRATCH}/compiled_library.o" "${SCRATCH}/cuda_compiled.o" "${SCRATCH}/compiled.o"
+        -o "${SCRATCH}/compiled_library" -lcublasLt
     RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
 if(NOT result EQUAL 0)
     message("${text}")
-    message(FATAL_ERROR "The library totograph::cuda_compiled lacks what a forecaster needs.")
+    message(FATAL_ERROR "The compiled libraries lack what a forecaster needs.")
 endif()
 execute_process(COMMAND "${SCRATCH}/compiled_library" RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
 message("${text}")
 if(NOT result EQUAL 0)
-    message(FATAL_ERROR "The program of the library ended with ${result}.")
+    message(FATAL_ERROR "The program of the libraries ended with ${result}.")
 endif()
