@@ -17,6 +17,7 @@
 #include <cuda_profiler_api.h>
 
 #include <totograph/cuda.hpp>
+#include <totograph/exec/cuda/runtime/replay_timer.hpp>
 
 namespace bench {
 

@@ -17,7 +17,8 @@ int main(int argc, char** argv) {
     bench::toto2::Arguments arguments;
     CLI::App app("Times whole forecasts of Toto 2.0 on a CUDA device.");
     app.add_option("--workloads", arguments.workloads,
-                   "small_4m, batch_4m, small_22m, readme_22m, batch_22m, block_decode_22m")
+                   "small_4m, batch_4m, small_22m, readme_22m, batch_22m, block_decode_22m, small_313m, batch_313m, "
+                   "small_2_5b, batch_2_5b")
         ->delimiter(',');
     app.add_option("--precisions", arguments.precisions, "bf16, tf32")->delimiter(',');
     app.add_option("--repeats", arguments.repeats, "timed forecasts of each workload, at least 1")
@@ -31,6 +32,10 @@ int main(int argc, char** argv) {
         bench::toto2::readme_22m(arguments);
         bench::toto2::batch_22m(arguments);
         bench::toto2::block_decode_22m(arguments);
+        bench::toto2::small_313m(arguments);
+        bench::toto2::batch_313m(arguments);
+        bench::toto2::small_2_5b(arguments);
+        bench::toto2::batch_2_5b(arguments);
     } catch (const totograph::Error& error) {
         std::fprintf(stderr, "bench_cuda_toto2: %s\n", error.what());
         return 1;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <totograph/exec/cuda/runtime/replay_timer.hpp>
 #include <totograph/models/toto2/family.hpp>
 
 #include "../library_gemms.hpp"
@@ -189,5 +190,9 @@ void small_22m(const Arguments& arguments);
 void readme_22m(const Arguments& arguments);
 void batch_22m(const Arguments& arguments);
 void block_decode_22m(const Arguments& arguments);
+void small_313m(const Arguments& arguments);
+void batch_313m(const Arguments& arguments);
+void small_2_5b(const Arguments& arguments);
+void batch_2_5b(const Arguments& arguments);
 
 }  // namespace bench::toto2

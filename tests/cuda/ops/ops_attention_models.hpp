@@ -254,6 +254,12 @@ inline constexpr AttentionSize small_cached{
     .series = 2, .samples = 5, .variates = 3, .positions = 45, .heads = 4, .head_dim = 8};
 inline constexpr AttentionSize large_cached{
     .series = 2, .samples = 33, .variates = 2, .positions = 130, .heads = 4, .head_dim = 64};
+/// Warps of a block share the keys: of few samples, and of few blocks.
+inline constexpr AttentionSize few_samples{
+    .series = 2, .samples = 6, .variates = 12, .positions = 300, .heads = 4, .head_dim = 64};
+/// Eight blocks of a cluster share the keys.
+inline constexpr AttentionSize long_prefix{
+    .series = 2, .samples = 1, .variates = 2, .positions = 700, .heads = 3, .head_dim = 64};
 /// Two blocks of samples, the second one of six.
 constexpr AttentionSize suffixes_of(Index head_dim, Index positions = 37) {
     return {.series = 2, .samples = 70, .variates = 2, .positions = positions, .heads = 2, .head_dim = head_dim};

@@ -71,6 +71,28 @@ TEST_CASE("few queries with many keys take a block each") {
     CHECK(chosen(decode(1, 1, 64)) == AttentionKernel::block);
 }
 
+TEST_CASE("blocks share the keys of a query where queries are few and keys are many") {
+    // A block takes 128 keys at a time, and of heads of 256 dimensions 64.
+    CHECK(block_parts_of(decode(1, 1, 64, 123)) == 1);
+    CHECK(block_parts_of(decode(1, 1, 64, 124)) == 2);
+    CHECK(block_parts_of(decode(1, 1, 64, 252)) == 4);
+    CHECK(block_parts_of(decode(1, 1, 64, 4096)) == 8);
+    CHECK(block_parts_of(decode(1, 1, 256, 60)) == 2);
+    // Two blocks for each multiprocessor at most: 12 heads of 7 are 84 queries.
+    CHECK(block_parts_of(decode(1, 7, 64, 4096)) == 2);
+    CHECK(block_parts_of(decode(1, 12, 64, 4096)) == 1);
+}
+
+TEST_CASE("warps share the keys of a long prefix where samples or blocks are few") {
+    CHECK(warps_share_keys(decode(16, 100, 64, 128)));
+    CHECK_FALSE(warps_share_keys(decode(16, 100, 64, 127)));
+    CHECK_FALSE(warps_share_keys(decode(17, 100, 64, 128)));
+    // A block has 64 samples of a head.
+    CHECK(warps_share_keys(decode(64, 11, 64, 128)));
+    CHECK_FALSE(warps_share_keys(decode(65, 11, 64, 128)));
+    CHECK_FALSE(warps_share_keys(prefill(1, 400, 64)));
+}
+
 TEST_CASE("heads too wide for tiles take blocks, however many queries there are") {
     for (const Precision precision : {Precision::f32, Precision::tf32, Precision::bf16}) {
         CHECK(chosen(decode(256, 7, 256), precision) == AttentionKernel::block);
@@ -91,7 +113,7 @@ TEST_CASE("the attentions of a forecast of 256 samples of 7 variates") {
     for (const Kernel& kernel : {prefill(7, 64, 64), decode(256, 7, 64), variates}) {
         CHECK(chosen(kernel, Precision::bf16) == AttentionKernel::tiles);
         CHECK(chosen(kernel, Precision::tf32) == AttentionKernel::tiles);
-        CHECK(chosen(kernel, Precision::f32) == AttentionKernel::warp);
+        CHECK(chosen(kernel, Precision::f32) == AttentionKernel::tiles);
     }
 }
 
@@ -100,6 +122,7 @@ TEST_CASE("what tiles do not know takes a warp a query") {
     CHECK(chosen(prefill(7, 64, 144)) == AttentionKernel::warp);
     CHECK(chosen(prefill(7, 64, 80), Precision::tf32) == AttentionKernel::tiles);
     CHECK(chosen(prefill(7, 64, 96), Precision::tf32) == AttentionKernel::warp);
+    CHECK(chosen(prefill(7, 64, 80), Precision::f32) == AttentionKernel::warp);
     CHECK(chosen(prefill(7, 64, 52)) == AttentionKernel::warp);
     const auto differs = [](auto change) {
         Kernel kernel = decode(256, 7, 64);
@@ -126,7 +149,7 @@ TEST_CASE("the attentions of Toto 2.0, whose masks are of keys") {
     for (const Kernel& kernel : {first, read, later}) {
         CHECK(chosen(kernel, Precision::bf16) == AttentionKernel::tiles);
         CHECK(chosen(kernel, Precision::tf32) == AttentionKernel::tiles);
-        CHECK(chosen(kernel, Precision::f32) == AttentionKernel::warp);
+        CHECK(chosen(kernel, Precision::f32) == AttentionKernel::tiles);
         // A suffix that all queries share takes no memory of its own.
         CHECK(tile_bytes_of(kernel, Precision::bf16) == 2 * 64 * (64 * 2 + 16));
     }

@@ -9,10 +9,13 @@
 #include <totograph/exec/cuda/attention/attention_sizes.hpp>
 #include <totograph/exec/cuda/attention/select.hpp>
 #include <totograph/exec/cuda/attention/suffix_rows.hpp>
+#include <totograph/exec/cuda/attention/tile_memory.hpp>
+#include <totograph/exec/cuda/attention/tile_products.hpp>
 #include <totograph/exec/cuda/gemm/mma.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/packs.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
+#include <totograph/exec/cuda/runtime/precision.hpp>
 
 // The running softmax of a warp's sixteen queries over tiles of keys and values in shared memory, on tensor cores.
 
@@ -20,95 +23,27 @@ namespace totograph::cuda {
 
 inline constexpr int tile_warps = 4;
 inline constexpr int tile_threads = tile_warps * warp_size;
-/// Blocks that share a multiprocessor, as far as registers go.
-inline constexpr int tile_blocks_together = 3;
-/// Queries of one block.
+/// Queries of a block whose warps have queries of their own.
 inline constexpr int tile_queries = tile_warps * queries_of_warp;
-inline constexpr int tile_keys = AttentionLimits::tile_keys;
 static_assert(tile_queries == AttentionLimits::tile_queries);
 
 namespace tile_detail {
 
-// Tensor cores want of a row, from lane q of four, the elements 8 n + 2 q and the one after it; memory wants lanes to
-// read neighbours, 16 bytes each. The order of the dimensions is free as long as queries, keys, values and results
-// agree: a lane has runs of eight (or four) dimensions, and its 2 n + i'th is what tensor cores take for element 8 n +
-// 2 q + i.
-
-/// Neighbouring dimensions of a lane.
-template <int head_dim>
-inline constexpr int run_of_dimensions = head_dim % 32 == 0 ? 8 : 4;
-
-/// Where tensor cores have a dimension.
-template <int head_dim>
-constexpr int place_of_dimension(int dimension) {
-    constexpr int run = run_of_dimensions<head_dim>;
-    const int own = dimension / (4 * run) * run + dimension % run;
-    return own / 2 * 8 + dimension / run % 4 * 2 + own % 2;
-}
-
-/// Stores four neighbouring dimensions of a row, the first a multiple of four.
-template <int head_dim, class T>
-__device__ __forceinline__ void store_dimensions(T* row, int dimension, const Pack<float, 4>& four) {
-    static_assert(head_dim % 16 == 0);
-    T* const to = row + place_of_dimension<head_dim>(dimension);
-    store_pack<1, true>(to, stored_as<T>(Pack<float, 2>{four.lane[0], four.lane[1]}));
-    store_pack<1, true>(to + 8, stored_as<T>(Pack<float, 2>{four.lane[2], four.lane[3]}));
-}
-
-struct KeysAndValues {
-    Pack<float, 4> keys;
-    Pack<float, 4> values;
-};
-
-/// A value that is not a finite number becomes 0, and its key NaN: who attends to it gets NaN, and nobody else. A
-/// weight of 0 alone would not do: 0 times NaN is NaN.
-__device__ __forceinline__ KeysAndValues without_infinite_values(const Pack<float, 4>& keys,
-                                                                 const Pack<float, 4>& values) {
-    KeysAndValues result{keys, values};
-    float zero = 0;
-#pragma unroll
-    for (const float value : values.lane) {
-        zero += value * 0.0F;
-    }
-    if (zero != 0.0F) {
-        result.keys.lane[0] = zero;
-        result.values = {};
-    }
-    return result;
-}
-
-/// Keys and values of one tile in shared memory, as bf16 or f32. Rows are padded so that the reads of a warp meet no
-/// bank twice.
-template <int head_dim, class Element>
-struct Tile {
-    static constexpr int padding = AttentionLimits::tile_row_padding / static_cast<int>(sizeof(Element));
-    alignas(16) Element key[tile_keys][head_dim + padding];
-    alignas(16) Element value[tile_keys][head_dim + padding];
-
-    template <class Key>
-    __device__ __forceinline__ void store(int row, int dimension, const StoredPack<Key, 4>& keys,
-                                          const StoredPack<Key, 4>& values) {
-        const auto pair = without_infinite_values(keys.floats(), values.floats());
-        store_dimensions<head_dim>(key[row], dimension, pair.keys);
-        store_dimensions<head_dim>(value[row], dimension, pair.values);
-    }
-};
-
 /// The queries of a warp, and what they have attended to. A lane holds a quarter of the dimensions of two queries:
 /// `lane / 4` and that plus 8.
 ///
-/// @tparam K        the attention
-/// @tparam Element  what tensor cores multiply: `BFloat16`, or float that is rounded to tf32
-template <class K, class Element>
+/// @tparam K     the attention
+/// @tparam keys  how many of a tile it takes
+template <class K, Precision precision, int keys>
 class TileAttention {
     using S = AttentionSizes<K>;
     static constexpr int head_dim = S::head_dim;
-    static constexpr bool in_bf16 = std::is_same_v<Element, BFloat16>;
+    static constexpr bool in_bf16 = precision == Precision::bf16;
+    using Products = TileProducts<head_dim, precision>;
 
 public:
-    static constexpr int steps = in_bf16 ? head_dim / 16 : head_dim / 8;
-    static constexpr int widths = head_dim / 8;
-    static constexpr int key_groups = tile_keys / 8;
+    static constexpr int widths = Products::widths;
+    static constexpr int key_groups = keys / 8;
     /// Dimensions of a lane: runs of neighbours, of which every fourth is its own.
     static constexpr int own_dimensions = head_dim / 4;
     static constexpr int run = run_of_dimensions<head_dim>;
@@ -135,26 +70,21 @@ public:
                     const auto floats = some.floats();
 #pragma unroll
                     for (int i = 0; i < run; ++i) {
-                        query_[half][first + i] = as_tf32(floats.lane[i]);
+                        query_[half][first + i] =
+                            precision == Precision::tf32 ? as_tf32(floats.lane[i]) : __float_as_uint(floats.lane[i]);
                     }
                 }
             }
         }
     }
 
-    /// Takes a tile of keys; `counts(score)` says whether a query attends to a key, of a score of the lane, unless all
-    /// do.
+    /// Takes keys of a tile from number `first` on; `counts(score)` says whether a query attends to a key, of a score
+    /// of the lane, unless all do.
     template <class Counts>
-    __device__ __forceinline__ void add(const Tile<head_dim, Element>& tile, bool all_count, Counts&& counts) {
-        float scores[key_groups][4];
-#pragma unroll
-        for (int group = 0; group < key_groups; ++group) {
-#pragma unroll
-            for (int i = 0; i < 4; ++i) {
-                scores[group][i] = 0;
-            }
-            score(scores[group], tile, group * 8);
-        }
+    __device__ __forceinline__ void add(const typename Products::Memory& tile, int first, bool all_count,
+                                        Counts&& counts) {
+        float scores[key_groups][4] = {};
+        Products::score(scores, query_, tile, first);
         if (!all_count) {
 #pragma unroll
             for (int group = 0; group < key_groups; ++group) {
@@ -176,15 +106,15 @@ public:
             largest = fmaxf(largest, __shfl_xor_sync(0xffffffffU, largest, 1));
             largest = fmaxf(largest, __shfl_xor_sync(0xffffffffU, largest, 2));
             // Where nothing counts so far, any finite number will do.
-            const float base = largest == -std::numeric_limits<float>::infinity() ? 0.0F : largest * factor();
-            const float shrink = power_of_two(largest_[half] * factor() - base);
+            const float base = largest == -std::numeric_limits<float>::infinity() ? 0.0F : largest;
+            const float shrink = weight_of(largest_[half], base);
             float total = 0;
 #pragma unroll
             for (int group = 0; group < key_groups; ++group) {
 #pragma unroll
                 for (int i = 0; i < 2; ++i) {
                     float& value = scores[group][half * 2 + i];
-                    value = power_of_two(value * factor() - base);
+                    value = weight_of(value, base);
                     total += value;
                 }
             }
@@ -198,7 +128,7 @@ public:
                 accumulators_[width][half * 2 + 1] *= shrink;
             }
         }
-        weigh(scores, tile);
+        Products::weigh(accumulators_, scores, tile, first);
     }
 
     /// Takes a key and a value of each query's own suffix.
@@ -221,8 +151,9 @@ public:
                         multiply_bf16(products, a, pair_of(key, i), pair_of(key, i + 1));
                     }
                 }
-                const float score = row() % 2 == 0 ? products[half * 2] : products[half * 2 + 1];
-                scores[half] = __shfl_sync(0xffffffffU, score, row() * 4 + row() / 2);
+                const int row = row_of_lane();
+                const float score = row % 2 == 0 ? products[half * 2] : products[half * 2 + 1];
+                scores[half] = __shfl_sync(0xffffffffU, score, row * 4 + row / 2);
             } else {
                 float score = 0;
 #pragma unroll
@@ -241,9 +172,8 @@ public:
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             const float largest = fmaxf(largest_[half], scores[half]);
-            const float base = largest * factor();
-            const float shrink = power_of_two(largest_[half] * factor() - base);
-            const float weight = power_of_two(scores[half] * factor() - base);
+            const float shrink = weight_of(largest_[half], largest);
+            const float weight = weight_of(scores[half], largest);
             largest_[half] = largest;
             total_[half] = total_[half] * shrink + weight;
 #pragma unroll
@@ -270,22 +200,93 @@ public:
             using To = std::remove_pointer_t<decltype(out)>;
             const float scale = total_[half] > 0 ? 1.0F / total_[half] : 0.0F;
 #pragma unroll
-            for (int first = 0; first < own_dimensions; first += run) {
+            for (int pack = 0; pack < own_dimensions / run; ++pack) {
                 Pack<float, run> some;
 #pragma unroll
                 for (int i = 0; i < run; ++i) {
-                    some.lane[i] = accumulators_[(first + i) / 2][half * 2 + i % 2] * scale;
+                    some.lane[i] = sum_of(half, pack, i) * scale;
                 }
-                store_pack<1, K::is_aligned>(out + dimension_of(first / run), stored_as<To>(some));
+                store_pack<1, K::is_aligned>(out + dimension_of(pack), stored_as<To>(some));
             }
         }
     }
 
+    /// What the warps of a block found of the same queries, each of keys of its own.
+    struct Parts {
+        float largest[2][tile_warps][warp_size];
+        float total[2][tile_warps][warp_size];
+        float sums[2][own_dimensions / run][tile_warps][run][warp_size];
+    };
+
+    /// The same as `store`, of all warps; all of them call it, and nobody reads what lay in `parts`.
+    template <class Row>
+    __device__ __forceinline__ void store_with_others(Parts& parts, Row&& to) const {
+        const int warp = static_cast<int>(threadIdx.x) / warp_size;
+        const int lane = lane_of_warp();
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            parts.largest[half][warp][lane] = largest_[half];
+            parts.total[half][warp][lane] = total_[half];
+#pragma unroll
+            for (int pack = 0; pack < own_dimensions / run; ++pack) {
+#pragma unroll
+                for (int i = 0; i < run; ++i) {
+                    parts.sums[half][pack][warp][i][lane] = sum_of(half, pack, i);
+                }
+            }
+        }
+        __syncthreads();
+        // Each warp has some of the results.
+        for (int item = warp; item < 2 * (own_dimensions / run); item += tile_warps) {
+            store_item(parts, item % 2, item / 2, to(item % 2));
+        }
+    }
+
 private:
+    [[nodiscard]] __device__ __forceinline__ float sum_of(int half, int pack, int i) const {
+        return accumulators_[(pack * run + i) / 2][half * 2 + i % 2];
+    }
+
+    /// Stores a run of dimensions of a query's result.
+    template <class To>
+    static __device__ __forceinline__ void store_item(const Parts& parts, int half, int pack, To* out) {
+        const int lane = lane_of_warp();
+        float largest = parts.largest[half][0][lane];
+#pragma unroll
+        for (int warp = 1; warp < tile_warps; ++warp) {
+            largest = fmaxf(largest, parts.largest[half][warp][lane]);
+        }
+        const float base = largest == -std::numeric_limits<float>::infinity() ? 0.0F : largest;
+        float total = 0;
+        Pack<float, run> some{};
+#pragma unroll
+        for (int warp = 0; warp < tile_warps; ++warp) {
+            const float weight = weight_of(parts.largest[half][warp][lane], base);
+            total += weight * parts.total[half][warp][lane];
+#pragma unroll
+            for (int i = 0; i < run; ++i) {
+                some.lane[i] += weight * parts.sums[half][pack][warp][i][lane];
+            }
+        }
+        const float scale = total > 0 ? 1.0F / total : 0.0F;
+#pragma unroll
+        for (int i = 0; i < run; ++i) {
+            some.lane[i] *= scale;
+        }
+        if (out != nullptr) {
+            store_pack<1, K::is_aligned>(out + dimension_of(pack), stored_as<To>(some));
+        }
+    }
+
     /// What turns a score into an exponent of two.
     static __device__ __forceinline__ float factor() {
         constexpr float log2_e = 1.4426950408889634F;
         return S::scale * log2_e;
+    }
+    /// The weight of a score beside the largest one. In f32 their difference comes first: it is exact where it counts.
+    static __device__ __forceinline__ float weight_of(float score, float largest) {
+        return power_of_two(precision == Precision::f32 ? (score - largest) * factor()
+                                                        : score * factor() - largest * factor());
     }
     /// One instruction: results below the least normal number become 0, of numbers of which the largest is 1.
     static __device__ __forceinline__ float power_of_two(float exponent) {
@@ -305,83 +306,14 @@ private:
     /// This lane's run of dimensions of a row of a query's suffix.
     template <class Rows>
     static __device__ __forceinline__ auto load_suffix(const Rows& rows, int half, int pack) {
-        return rows.template load<run>(row() + half * 8, dimension_of(pack));
-    }
-    static __device__ __forceinline__ int quarter() {
-        return static_cast<int>(threadIdx.x) % 4;
+        return rows.template load<run>(row_of_lane() + half * 8, dimension_of(pack));
     }
     /// Where a run of this lane's dimensions begins.
     static __device__ __forceinline__ int dimension_of(int pack) {
-        return (pack * 4 + quarter()) * run;
-    }
-    static __device__ __forceinline__ int lane() {
-        return static_cast<int>(threadIdx.x) % warp_size;
-    }
-    static __device__ __forceinline__ int row() {
-        return static_cast<int>(threadIdx.x) % warp_size / 4;
+        return (pack * 4 + quarter_of_lane()) * run;
     }
 
-    /// Scores of the eight keys from `first` on.
-    __device__ __forceinline__ void score(float (&scores)[4], const Tile<head_dim, Element>& tile, int first) const {
-        if constexpr (in_bf16) {
-#pragma unroll
-            for (int step = 0; step < steps; step += 2) {
-                // Blocks side by side: four times eight dimensions. Of a head of 16, the last two are not used.
-                std::uint32_t keys[4];
-                const int dimension = min(step * 16 + lane() / 8 * 8, head_dim - 8);
-                load_blocks(keys, &tile.key[first + lane() % 8][dimension]);
-#pragma unroll
-                for (int i = 0; i < 2 && step + i < steps; ++i) {
-                    const auto& low = (step + i) * 2;
-                    const std::uint32_t a[4] = {query_[0][low], query_[1][low], query_[0][low + 1], query_[1][low + 1]};
-                    multiply_bf16(scores, a, keys[i * 2], keys[i * 2 + 1]);
-                }
-            }
-        } else {
-#pragma unroll
-            for (int step = 0; step < steps; ++step) {
-                // The order of the dimensions inside an instruction is free: a lane takes two neighbours.
-                const std::uint32_t a[4] = {query_[0][step * 2], query_[1][step * 2], query_[0][step * 2 + 1],
-                                            query_[1][step * 2 + 1]};
-                const float* from = &tile.key[first + row()][step * 8 + quarter() * 2];
-                multiply_tf32(scores, a, as_tf32(from[0]), as_tf32(from[1]));
-            }
-        }
-    }
-
-    /// Adds up values by their weights.
-    __device__ __forceinline__ void weigh(const float (&weights)[key_groups][4], const Tile<head_dim, Element>& tile) {
-        if constexpr (in_bf16) {
-#pragma unroll
-            for (int step = 0; step < tile_keys / 16; ++step) {
-                const auto& low = weights[step * 2];
-                const auto& high = weights[step * 2 + 1];
-                const std::uint32_t a[4] = {two_bf16(low[0], low[1]), two_bf16(low[2], low[3]),
-                                            two_bf16(high[0], high[1]), two_bf16(high[2], high[3])};
-#pragma unroll
-                for (int width = 0; width < widths; width += 2) {
-                    std::uint32_t values[4];
-                    load_transposed_blocks(values, &tile.value[step * 16 + lane() % 16][width * 8 + lane() / 16 * 8]);
-                    multiply_bf16(accumulators_[width], a, values[0], values[1]);
-                    multiply_bf16(accumulators_[width + 1], a, values[2], values[3]);
-                }
-            }
-        } else {
-#pragma unroll
-            for (int step = 0; step < tile_keys / 8; ++step) {
-                const auto& own = weights[step];
-                const std::uint32_t a[4] = {as_tf32(own[0]), as_tf32(own[2]), as_tf32(own[1]), as_tf32(own[3])};
-                const int key = step * 8 + quarter() * 2;
-#pragma unroll
-                for (int width = 0; width < widths; ++width) {
-                    multiply_tf32(accumulators_[width], a, as_tf32(tile.value[key][width * 8 + row()]),
-                                  as_tf32(tile.value[key + 1][width * 8 + row()]));
-                }
-            }
-        }
-    }
-
-    std::uint32_t query_[2][in_bf16 ? widths : widths * 2];  ///< Two bf16 each, or one tf32.
+    typename Products::Queries query_;
     float largest_[2] = {-std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()};
     float total_[2] = {};
     float accumulators_[widths][4] = {};

@@ -37,9 +37,12 @@ struct BlockShare {
     static constexpr int lanes = 16 / static_cast<int>(sizeof(Key));
     static constexpr int packs = width / lanes;
     static constexpr int keys_of_block = block_threads / key_lanes;
-    static constexpr int together = 2;
+    static constexpr auto together = static_cast<int>(AttentionLimits::block_keys_together);
     /// Keys that a block takes at a time.
     static constexpr int keys_at_once = together * keys_of_block;
+    static_assert(block_threads == AttentionLimits::block_threads);
+    /// Blocks of a cluster that share the keys of a query. Devices without clusters take one.
+    static constexpr auto parts = static_cast<int>(block_parts_of(K::kernel));
 
     static __device__ __forceinline__ int first_dimension() {
         return static_cast<int>(threadIdx.x) % key_lanes * width;
@@ -89,11 +92,19 @@ class BlockAttention {
 public:
     static constexpr int warps = block_threads / warp_size;
 
-    /// What one warp found.
+    /// What one warp found, or a block.
     struct Partial {
         float largest;
         float total;
         float accumulators[S::head_dim];
+    };
+    /// One dimension of that.
+    struct Dimension {
+        float largest = -std::numeric_limits<float>::infinity();
+        float total = 0;
+        float sum = 0;
+
+        [[nodiscard]] __device__ __forceinline__ float result() const { return total == 0 ? 0.0F : sum / total; }
     };
 
     __device__ __forceinline__ void load_query(const typename K::Query* row) {
@@ -154,22 +165,24 @@ public:
         }
     }
 
-    /// One dimension of the result, of what all warps found; 0 where nothing is attended to.
-    static __device__ __forceinline__ float combine(const Partial (&partial)[warps], int dimension) {
-        float largest = partial[0].largest;
+    /// One dimension of what all parts found; `part(i)` is one of them.
+    template <int count, class Part>
+    static __device__ __forceinline__ Dimension combine(int dimension, const Part& part) {
+        Dimension all;
+        float largest[count];
 #pragma unroll
-        for (int other = 1; other < warps; ++other) {
-            largest = fmaxf(largest, partial[other].largest);
+        for (int i = 0; i < count; ++i) {
+            largest[i] = part(i).largest;
+            all.largest = fmaxf(all.largest, largest[i]);
         }
-        float total = 0;
-        float sum = 0;
 #pragma unroll
-        for (int other = 0; other < warps; ++other) {
-            const float weight = partial[other].total == 0 ? 0.0F : expf(partial[other].largest - largest);
-            total += weight * partial[other].total;
-            sum += weight * partial[other].accumulators[dimension];
+        for (int i = 0; i < count; ++i) {
+            const float total = part(i).total;
+            const float weight = total == 0 ? 0.0F : expf(largest[i] - all.largest);
+            all.total += weight * total;
+            all.sum += weight * part(i).accumulators[dimension];
         }
-        return total == 0 ? 0.0F : sum / total;
+        return all;
     }
 
 private:
@@ -213,41 +226,99 @@ private:
     float accumulators_[width] = {};
 };
 
-/// A block a query. `keys_at(place)` gives the keys of a query.
+/// The blocks of this thread's cluster that share a query.
+template <class K>
+struct QueryParts {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    static constexpr int count = BlockShare<K>::parts;
+#else
+    static constexpr int count = 1;  // without clusters
+#endif
+    static __device__ __forceinline__ int own() {
+        return static_cast<int>(blockIdx.x) % count;
+    }
+
+    /// Waits for the others; what they wrote to shared memory can be read afterwards.
+    static __device__ __forceinline__ void synchronize() {
+        asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+    }
+    /// What lies in the shared memory of block `part` where it lies in this one's.
+    template <class T>
+    static __device__ __forceinline__ const T& of(int part, const T& own) {
+        std::uint64_t address;
+        asm("mapa.u64 %0, %1, %2;" : "=l"(address) : "l"(&own), "r"(part));
+        return *reinterpret_cast<const T*>(address);
+    }
+};
+
+/// Stores the result of a query, of what the warps of all its blocks found.
+template <class K>
+__device__ __forceinline__ void store_query(
+    const typename BlockAttention<K>::Partial (&partial)[BlockAttention<K>::warps], Output<K>* out) {
+    using Attention = BlockAttention<K>;
+    using Parts = QueryParts<K>;
+    const auto dimension = static_cast<int>(threadIdx.x);
+    const bool has_dimension = dimension < AttentionSizes<K>::head_dim;
+    typename Attention::Dimension all;
+    if (has_dimension) {
+        all = Attention::template combine<Attention::warps>(
+            dimension, [&](int i) -> const auto& { return partial[i]; });
+    }
+    if constexpr (Parts::count > 1) {
+        __shared__ typename Attention::Partial of_block;
+        if (has_dimension) {
+            of_block.largest = all.largest;  // each thread the same
+            of_block.total = all.total;
+            of_block.accumulators[dimension] = all.sum;
+        }
+        Parts::synchronize();
+        if (has_dimension && Parts::own() == 0) {
+            all = Attention::template combine<Parts::count>(
+                dimension, [&](int i) -> const auto& { return Parts::of(i, of_block); });
+        }
+        Parts::synchronize();  // shared memory of a block that has ended cannot be read
+    }
+    if (has_dimension && Parts::own() == 0) {
+        out[dimension] = stored_as<Output<K>>(all.result());
+    }
+}
+
+/// A block a query, or several that share its keys. `keys_at(place)` gives the keys of a query.
 template <class K, class KeysAt>
 __device__ __forceinline__ void attend_by_block(const KernelCall& call, KeysAt&& keys_at) {
     using S = AttentionSizes<K>;
     using Attention = BlockAttention<K>;
+    using Parts = QueryParts<K>;
     static_assert(S::head_dim <= block_threads, "A thread a dimension of the result.");
     __shared__ typename Attention::Partial partial[Attention::warps];
     const auto* query = call.operands[0].get<typename K::Query>(positions_of<K>(call));
     auto* out = call.output.get<Output<K>>(positions_of<K>(call));
-    for (auto item = static_cast<Offset<K>>(blockIdx.x); item < static_cast<Offset<K>>(S::queries);
-         item += static_cast<Offset<K>>(gridDim.x)) {
+    const auto first_item = static_cast<Offset<K>>(blockIdx.x / Parts::count);
+    constexpr int step = Parts::count * BlockShare<K>::keys_at_once;
+    const int begin = Parts::own() * BlockShare<K>::keys_at_once;
+    for (auto item = first_item; item < static_cast<Offset<K>>(S::queries);
+         item += static_cast<Offset<K>>(gridDim.x / Parts::count)) {
         const QueryPlace place = query_place<K>(item);
         const auto keys = keys_at(place);
         BlockKeys<K> loaded;
-        loaded.load(keys, 0, 0, keys.early);
-        if (K::prefix_is_early && item == static_cast<Offset<K>>(blockIdx.x)) {
+        loaded.load(keys, begin, 0, keys.early);
+        if (K::prefix_is_early && item == first_item) {
             wait_for_predecessor();
             launch_dependents();
         }
-        loaded.load(keys, 0, keys.early, keys.count);
+        loaded.load(keys, begin, keys.early, keys.count);
         Attention attention;
         attention.load_query(query + row_of<K, 0>(place, place.variate, place.position));
         const float scale = score_scale<K>(call);
-        for (int first = 0; first < keys.count; first += BlockShare<K>::keys_at_once) {
-            if (first > 0) {
+        for (int first = begin; first < keys.count; first += step) {
+            if (first > begin) {
                 loaded.load(keys, first, 0, keys.count);
             }
             attention.add(keys, loaded, first, scale);
         }
         attention.store(partial[threadIdx.x / warp_size]);
         __syncthreads();
-        const auto dimension = static_cast<int>(threadIdx.x);
-        if (dimension < S::head_dim) {
-            out[output_row<K>(place) + dimension] = stored_as<Output<K>>(Attention::combine(partial, dimension));
-        }
+        store_query<K>(partial, out + output_row<K>(place));
         __syncthreads();  // the parts may still be read
     }
 }

@@ -18,7 +18,7 @@ namespace totograph::cuda {
 enum class AttentionKernel : std::uint8_t {
     none,   ///< The step is no attention.
     block,  ///< A block a query, whose warps share its keys: queries are few and keys are many.
-    tiles,  ///< Up to 64 queries that share their keys, on tensor cores.
+    tiles,  ///< Up to 64 queries that share their keys, on tensor cores; in f32 by products of tf32 parts.
     warp,   ///< A warp a query: whatever else there is.
 };
 
@@ -40,7 +40,12 @@ struct AttentionLimits {
     static constexpr Index block_most_queries = 512;
     /// With fewer keys the warps of a block have nothing to share; one more where a tile has several queries to offer.
     static constexpr Index block_fewest_keys = 8;
-    static constexpr Index block_key_lanes = 4;       ///< Lanes that read a key in a block.
+    static constexpr Index block_key_lanes = 4;  ///< Lanes that read a key in a block.
+    static constexpr Index block_threads = 256;
+    static constexpr Index block_keys_together = 2;  ///< Keys of a thread whose loads are on their way together.
+    /// Blocks that share the keys of a query at most, and of a step: two for each multiprocessor of an H100.
+    static constexpr Index block_most_parts = 8;
+    static constexpr Index block_most_of_step = 264;
     static constexpr Index block_wide_key_lanes = 8;  ///< Of wide heads, which tiles cannot hold.
     static constexpr Index block_lane_unit = 8;       ///< Elements of 16 bits that a lane reads at once.
     static constexpr Index most_head_dim = 128;       ///< Registers of a thread hold its part of an output row.
@@ -49,8 +54,13 @@ struct AttentionLimits {
     /// In tf32 a thread holds twice the registers of keys and queries: with 80 it spills 520 bytes, in bf16 336 (nvcc
     /// 13.0, `-Xptxas=-v`, `sm_90a`). Wider heads were not measured.
     static constexpr Index tile_most_head_dim_tf32 = 80;
-    static constexpr Index tile_keys = 64;         ///< Keys and values in shared memory.
-    static constexpr Index tile_queries = 64;      ///< Of a block.
+    /// In f32 parts of keys and weights take registers beside them. Wider heads were not measured.
+    static constexpr Index tile_most_head_dim_f32 = 64;
+    static constexpr Index tile_keys = 64;     ///< Keys and values in shared memory.
+    static constexpr Index tile_queries = 64;  ///< Of a block, 16 a warp.
+    static constexpr Index tile_warp_queries = 16;
+    /// From so many keys on it pays that the warps of a block share them, where queries are few.
+    static constexpr Index tile_fewest_shared_keys = 128;
     static constexpr Index tile_row_padding = 16;  ///< Bytes after each row in shared memory.
 };
 
@@ -65,6 +75,13 @@ constexpr bool fits_block(Index head_dim) {
     using Limits = AttentionLimits;
     return head_dim % (block_key_lanes(head_dim) * Limits::block_lane_unit) == 0 &&
            head_dim <= Limits::most_wide_head_dim;
+}
+
+/// Queries of all heads.
+template <class AnyKernel>
+constexpr Index queries_of(const AnyKernel& kernel) {
+    const Shape& shape = kernel.iteration;
+    return shape[0] * shape[1] * shape[2] * shape[3] * kernel.attention.heads;
 }
 
 /// Keys that one query of an attention may attend to.
@@ -110,6 +127,36 @@ constexpr std::size_t tile_bytes_of(const AnyKernel& kernel, Precision precision
     return static_cast<std::size_t>(tile + (has_suffixes ? 2 * Limits::tile_queries * attention.head_dim * 4 : 0));
 }
 
+/// How many blocks share the keys of a query that takes blocks: where queries are fewer than the multiprocessors of a
+/// device, and keys more than a block takes at a time.
+template <class AnyKernel>
+constexpr Index block_parts_of(const AnyKernel& kernel) {
+    using Limits = AttentionLimits;
+    const Index queries = queries_of(kernel);
+    const Index keys_at_once =
+        Limits::block_keys_together * Limits::block_threads / block_key_lanes(kernel.attention.head_dim);
+    Index parts = 1;
+    while (parts < Limits::block_most_parts && parts * keys_at_once < keys_of(kernel) &&
+           2 * parts * queries <= Limits::block_most_of_step) {
+        parts *= 2;
+    }
+    return parts;
+}
+
+/// Whether the warps of a block of tiles share its keys, each with the same 16 queries, and not its 64 queries: in a
+/// step of decoding with a long prefix, where queries would leave warps or multiprocessors idle.
+template <class AnyKernel>
+constexpr bool warps_share_keys(const AnyKernel& kernel) {
+    using Limits = AttentionLimits;
+    const AttentionDescription& attention = kernel.attention;
+    if (!attention.is_decode(kernel.iteration[3]) || kernel.operands[1].shape[3] < Limits::tile_fewest_shared_keys) {
+        return false;
+    }
+    const Index samples = kernel.iteration[1];
+    const Index blocks = queries_of(kernel) / samples * divide_rounding_up(samples, Limits::tile_queries);
+    return samples <= Limits::tile_warp_queries || 2 * blocks <= Limits::block_most_of_step;
+}
+
 /// The kernel that computes a step. A program is compiled for one answer: it asks for `least_device`, and all known
 /// devices give the same.
 /// @param is_aligned  rows of all that it touches begin at multiples of 16 bytes
@@ -121,8 +168,7 @@ constexpr AttentionKernel select_attention(const AnyKernel& kernel, bool is_alig
         return AttentionKernel::none;
     }
     const AttentionDescription& attention = kernel.attention;
-    const Index queries =
-        kernel.iteration[0] * kernel.iteration[1] * kernel.iteration[2] * kernel.iteration[3] * attention.heads;
+    const Index queries = queries_of(kernel);
     const Index head_dim = attention.head_dim;
     const bool has_one_width = attention.value_dim == attention.head_dim;
     // In a decode step a tile would have one query (`bench_cuda`, `one_patch` in bf16: 0.212 ms, with tiles 0.225).
@@ -132,10 +178,11 @@ constexpr AttentionKernel select_attention(const AnyKernel& kernel, bool is_alig
         fits_block(head_dim) && has_one_width) {
         return AttentionKernel::block;
     }
-    const Index tile_most_head_dim =
-        precision == Precision::bf16 ? Limits::most_head_dim : Limits::tile_most_head_dim_tf32;
-    if (precision != Precision::f32 && head_dim % Limits::tile_head_unit == 0 && head_dim <= tile_most_head_dim &&
-        has_one_width && !attention.scale_is_data && has_tile_pattern(kernel) &&
+    const Index tile_most_head_dim = precision == Precision::bf16   ? Limits::most_head_dim
+                                     : precision == Precision::tf32 ? Limits::tile_most_head_dim_tf32
+                                                                    : Limits::tile_most_head_dim_f32;
+    if (head_dim % Limits::tile_head_unit == 0 && head_dim <= tile_most_head_dim && has_one_width &&
+        !attention.scale_is_data && has_tile_pattern(kernel) &&
         tile_bytes_of(kernel, precision) <= device.shared_bytes_of_block) {
         return AttentionKernel::tiles;
     }

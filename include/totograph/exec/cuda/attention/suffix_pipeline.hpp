@@ -46,37 +46,40 @@ public:
           stages_(stages),
           count_(count) {
         static_assert(most_suffix_stages == 2, "totograph: one position or two are on their way.");
-        for (int position = 0; position < stages; ++position) {
-            copy(position);
+        for (int turn = 0; turn < stages; ++turn) {
+            copy(turn);
         }
     }
 
     /// Lets queries attend to their suffixes.
     template <class Attention>
     __device__ __forceinline__ void add_to(Attention& attention) {
-        for (int position = 0; place_.is_active() && position < count_; ++position) {
+        for (int turn = 0; place_.is_active() && position_of(turn) < count_; ++turn) {
             if (stages_ == 1) {
                 wait_for_copies<0>();
             } else {
                 wait_for_copies<1>();
             }
             __syncwarp();
-            attention.add_suffix(stage_of(position));
+            attention.add_suffix(stage_of(turn));
             __syncwarp();
-            copy(position + stages_);
+            copy(turn + stages_);
         }
     }
 
 private:
-    [[nodiscard]] __device__ __forceinline__ Rows& stage_of(int position) const {
-        return rows_[position & (stages_ - 1)];
+    /// The position that a warp takes in its turn: all of them, or one of as many as there are warps.
+    [[nodiscard]] static __device__ __forceinline__ int position_of(int turn) {
+        return shares_keys<K> ? turn * tile_warps + static_cast<int>(threadIdx.x) / warp_size : turn;
     }
+    [[nodiscard]] __device__ __forceinline__ Rows& stage_of(int turn) const { return rows_[turn & (stages_ - 1)]; }
 
     /// Begins to copy a position of each query, if there is one.
-    __device__ __forceinline__ void copy(int position) {
+    __device__ __forceinline__ void copy(int turn) {
         constexpr int pieces = decltype(Rows::key)::pieces;
+        const int position = position_of(turn);
         if (position < count_) {
-            Rows& to = stage_of(position);
+            Rows& to = stage_of(turn);
 #pragma unroll
             for (int i = 0; i < queries_of_warp * pieces / warp_size; ++i) {
                 const int item = static_cast<int>(threadIdx.x) % warp_size + i * warp_size;

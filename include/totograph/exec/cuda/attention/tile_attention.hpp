@@ -19,10 +19,11 @@
 #include <totograph/exec/cuda/runtime/kernel_launcher.hpp>
 #include <totograph/exec/cuda/runtime/precision.hpp>
 
-// Attention on tensor cores, for precisions that round GEMMs anyway. A block takes up to 64 queries that share their
-// keys: positions of one variate, samples over a shared prefix, variates of one position, or of several where they are
-// few. Keys and values pass through shared memory, 64 at a time; scores and the running softmax stay in registers. Keys
-// that samples have for themselves come after those of the prefix, one position at a time, asked for from the start.
+// Attention on tensor cores. A block takes up to 64 queries that share their keys: positions of one variate, samples
+// over a shared prefix, variates of one position, or of several where they are few; or 16 samples, and then its warps
+// share the keys. Keys and values pass through shared memory, 64 at a time; scores and the running softmax stay in
+// registers. Keys that samples have for themselves come after those of the prefix, one position at a time, asked for
+// from the start.
 
 namespace totograph::cuda {
 
@@ -35,20 +36,27 @@ __device__ __forceinline__ void attend_to_shared(Tile& tile, TileLoader<K>& load
                                                  const TilePlace<K>& place, const TileMask<K>& mask, int end,
                                                  const KeyRows& key_row, const ValueRows& value_row,
                                                  const OnLast& on_last) {
+    // Warps that share keys have registers for those of the next tile.
+    constexpr bool asks_ahead = shares_keys<K>;
     for (int first = 0; first < end; first += tile_keys) {
         if (first > 0) {
-            loader.template load<keys<K>>(first, key_row, value_row);
+            if constexpr (!asks_ahead) {
+                loader.template load<keys<K>>(first, key_row, value_row);
+            }
             __syncthreads();
             loader.store(tile, first, end);
         }
         if (first + tile_keys >= end) {
             on_last();
+        } else if constexpr (asks_ahead) {
+            loader.template load<keys<K>>(first + tile_keys, key_row, value_row);
         }
-        const std::uint32_t unmasked = mask.unmasked(first);
+        const int own = first + first_key_of_warp<K>();
+        const std::uint32_t unmasked = mask.unmasked(own);
         __syncthreads();
         if (place.is_active()) {
-            attention.add(tile, mask.all_count(first),
-                          [&](int score) { return (unmasked >> score & 1U) != 0 && mask.counts(first, score); });
+            attention.add(tile, first_key_of_warp<K>(), mask.all_count(own),
+                          [&](int score) { return (unmasked >> score & 1U) != 0 && mask.counts(own, score); });
         }
     }
 }
@@ -65,11 +73,12 @@ __device__ __forceinline__ void attend_to_suffix(Tile& tile, TileLoader<K>& load
         }
         __syncthreads();
         loader.store(tile, first, count);
-        const std::uint32_t unmasked = mask.unmasked_of_suffix(first);
+        const int own = first + first_key_of_warp<K>();
+        const std::uint32_t unmasked = mask.unmasked_of_suffix(own);
         __syncthreads();
         if (place.is_active()) {
-            attention.add(tile, false, [&](int score) {
-                return (unmasked >> score & 1U) != 0 && mask.counts_of_suffix(first, score);
+            attention.add(tile, first_key_of_warp<K>(), false, [&](int score) {
+                return (unmasked >> score & 1U) != 0 && mask.counts_of_suffix(own, score);
             });
         }
     }
@@ -78,7 +87,7 @@ __device__ __forceinline__ void attend_to_suffix(Tile& tile, TileLoader<K>& load
 }  // namespace tile_detail
 
 template <class K, Precision precision>
-__global__ void __launch_bounds__(tile_threads, tile_blocks_together)
+__global__ void __launch_bounds__(tile_threads, tile_detail::blocks_together<K, precision>)
     tile_attention_kernel(const __grid_constant__ KernelCall call, int stages) {
     using namespace tile_detail;
     using S = AttentionSizes<K>;
@@ -107,7 +116,8 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
         wait_for_predecessor();
         launch_dependents();
     }
-    TileAttention<K, ElementOfTile<precision>> attention([&](int half) -> const typename K::Query* {
+    using Attention = TileAttention<K, precision, keys_of_warp<K>>;
+    Attention attention([&](int half) -> const typename K::Query* {
         const QueryPlace own = place.place_of_query(half);
         return place.exists(half) ? query + row_of<K, 0>(own, own.variate, own.position) : nullptr;
     });
@@ -138,10 +148,16 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks_together)
         store_first();
         attend_to_shared<K>(tile, loader, attention, place, mask, end, key_row, value_row, [] {});
     }
-    if (place.is_active()) {
-        attention.store([&](int half) -> Output<K>* {
-            return place.exists(half) ? out + output_row<K>(place.place_of_query(half)) : nullptr;
-        });
+    const auto out_row = [&](int half) -> Output<K>* {
+        return place.exists(half) ? out + output_row<K>(place.place_of_query(half)) : nullptr;
+    };
+    if constexpr (shares_keys<K>) {
+        using Parts = typename Attention::Parts;
+        static_assert(sizeof(Parts) <= sizeof(tile));
+        __syncthreads();  // the tile may still be read
+        attention.store_with_others(*reinterpret_cast<Parts*>(&tile), out_row);
+    } else if (place.is_active()) {
+        attention.store(out_row);
     }
 }
 

@@ -89,11 +89,13 @@ public:
         }
     }
 
-    /// Whether all queries of the warp attend to all keys of the tile from `first` on.
+    // `first` is the first key of a tile that the warp attends to.
+
+    /// Whether all queries of the warp attend to all its keys of a tile.
     [[nodiscard]] __device__ __forceinline__ bool all_count(int first) const {
-        return first + tile_keys <= shared_limit_;
+        return first + keys_of_warp<K> <= shared_limit_;
     }
-    /// Whether a query attends to a key of that tile which is not masked, of a score of the lane.
+    /// Whether a query attends to a key which is not masked, of a score of the lane.
     [[nodiscard]] __device__ __forceinline__ bool counts(int first, int score) const {
         const int half = query_of_score(score);
         const int number = first + key_of_score(score);
@@ -139,14 +141,15 @@ private:
         if constexpr (S::is_over_variates || mask == KeyMask::none) {
             return 0xffffffffU;
         } else {
-            std::int32_t ids[scores_of_lane / 2];
+            constexpr int scores = scores_of_lane(keys_of_warp<K>);
+            std::int32_t ids[scores / 2];
 #pragma unroll
-            for (int i = 0; i < scores_of_lane / 2; ++i) {
+            for (int i = 0; i < scores / 2; ++i) {
                 ids[i] = id_of(before + min(first + key_of_score(i / 2 * 4 + i % 2), capacity - 1));
             }
             std::uint32_t bits = 0;
 #pragma unroll
-            for (int score = 0; score < scores_of_lane; ++score) {
+            for (int score = 0; score < scores; ++score) {
                 const std::int32_t id = ids[score / 4 * 2 + score % 2];
                 const bool is_seen = mask == KeyMask::by_key ? id != 0 : id == limits_.group[query_of_score(score)];
                 bits |= is_seen ? 1U << score : 0U;

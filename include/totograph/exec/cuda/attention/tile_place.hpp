@@ -21,7 +21,7 @@ class TilePlace {
 public:
     __device__ __forceinline__ TilePlace() {
         int block = static_cast<int>(blockIdx.x);
-        first_query_ = block % query_tiles<K> * tile_queries;
+        first_query_ = block % query_tiles<K> * queries_of_block<K>;
         block /= query_tiles<K>;
         shared_.head = block % S::heads;
         block /= S::heads;
@@ -37,7 +37,7 @@ public:
             block /= others;
         }
         shared_.series = block;
-        warp_query_ = first_query_ + static_cast<int>(threadIdx.x) / warp_size * queries_of_warp;
+        warp_query_ = first_query_ + (shares_keys<K> ? 0 : static_cast<int>(threadIdx.x) / warp_size * queries_of_warp);
     }
 
     /// What all queries of the block have in common; their own axis is 0.

@@ -36,7 +36,23 @@ inline constexpr int slices = [] {
     return AttentionSizes<K>::is_over_variates && variates <= tile_queries ? tile_queries / variates : 1;
 }();
 
-/// What the queries of a block are.
+/// Whether the warps of a block share its keys, and have the same queries.
+template <class K>
+inline constexpr bool shares_keys = warps_share_keys(K::kernel);
+
+/// Queries of a block, and keys of a tile that a warp attends to.
+template <class K>
+inline constexpr int queries_of_block = shares_keys<K> ? queries_of_warp : tile_queries;
+template <class K>
+inline constexpr int keys_of_warp = shares_keys<K> ? tile_keys / tile_warps : tile_keys;
+
+/// Of a tile's keys, the first one that a warp attends to.
+template <class K>
+__device__ __forceinline__ int first_key_of_warp() {
+    return shares_keys<K> ? static_cast<int>(threadIdx.x) / warp_size * keys_of_warp<K> : 0;
+}
+
+/// All queries that share keys.
 template <class K>
 inline constexpr int queries = static_cast<int>(AttentionSizes<K>::queries_are_positions ? K::kernel.iteration[3]
                                                 : AttentionSizes<K>::is_decode           ? K::kernel.iteration[1]
@@ -49,7 +65,7 @@ inline constexpr int keys = AttentionSizes<K>::is_over_variates ? queries<K>
                                                                 : static_cast<int>(K::kernel.operands[1].shape[3]);
 
 template <class K>
-inline constexpr int query_tiles = (queries<K> + tile_queries - 1) / tile_queries;
+inline constexpr int query_tiles = (queries<K> + queries_of_block<K> - 1) / queries_of_block<K>;
 
 /// Whether each query has a suffix of its own, beside the keys that they share.
 template <class K>
@@ -65,6 +81,12 @@ using ElementOfTile = std::conditional_t<precision == Precision::bf16, BFloat16,
 
 template <class K, Precision precision>
 using TileOf = Tile<AttentionSizes<K>::head_dim, ElementOfTile<precision>>;
+
+/// Blocks that share a multiprocessor, as far as registers go.
+template <class K, Precision precision>
+inline constexpr int blocks_together = precision == Precision::f32 ? 2
+                                       : shares_keys<K>            ? 4
+                                                                   : 3;
 
 /// Positions of suffixes that are on their way to shared memory at a time, at most: more were no faster.
 inline constexpr int most_suffix_stages = 2;
@@ -84,7 +106,7 @@ constexpr int suffix_stages(std::size_t shared_bytes) {
     constexpr std::size_t of_system = 1024;  // of each block
     const auto blocks = [&](int stages) {
         const std::size_t bytes = tile_shared_bytes<K, precision>(stages) + of_system;
-        return std::min<std::size_t>(shared_bytes / bytes, tile_blocks_together);
+        return std::min<std::size_t>(shared_bytes / bytes, blocks_together<K, precision>);
     };
     int stages = 1;
     while (stages < most_suffix_stages && blocks(stages + 1) == blocks(1)) {

@@ -97,6 +97,16 @@ constexpr Index blocks_wanted() {
     }
 }
 
+/// Blocks of a cluster that share one of these.
+template <class K>
+constexpr int blocks_of_item() {
+    if constexpr (K::kernel.kind == KernelKind::structural && K::kernel.op == Op::attention) {
+        return query_takes_block<K>() ? BlockShare<K>::parts : 1;
+    } else {
+        return 1;
+    }
+}
+
 template <class K>
 __global__ void __launch_bounds__(block_threads) step_kernel(const __grid_constant__ KernelCall call) {
     if constexpr (!waits_for_itself<K>()) {

@@ -30,6 +30,9 @@ template <class K, Precision precision>
 void launch_step(const KernelLauncher& launcher, const Device& device, const KernelCall& call, cudaStream_t stream) {
     if constexpr (can_tile<K>(precision)) {
         launch_tile_attention<K, precision>(launcher, device, call, stream);
+    } else if constexpr (blocks_of_item<K>() > 1) {
+        const int together = device.has_clusters ? blocks_of_item<K>() : 1;
+        launcher.launch(&step_kernel<K>, {blocks_wanted<K>() * together, block_threads, together}, stream, call);
     } else {
         launcher.launch(&step_kernel<K>, {blocks_for(device, blocks_wanted<K>())}, stream, call);
     }

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toto2_measure.hpp"
+
+void bench::toto2::small_313m(const Arguments& arguments) {
+    measure<Sized<tg::toto2::toto2_313m>, tg::Bucket{.variates = 1, .context = 512, .horizon = 96}>("small_313m",
+                                                                                                    arguments);
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <totograph/exec/cuda/attention/select.hpp>
+#include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/kernels/packs.hpp>
+
+// Keys and values of a tile in shared memory, in the order in which tensor cores take them.
+
+namespace totograph::cuda {
+
+inline constexpr int tile_keys = AttentionLimits::tile_keys;
+
+namespace tile_detail {
+
+// Tensor cores want of a row, from lane q of four, the elements 8 n + 2 q and the one after it; memory wants lanes to
+// read neighbours, 16 bytes each. The order of the dimensions is free as long as queries, keys, values and results
+// agree: a lane has runs of eight (or four) dimensions, and its 2 n + i'th is what tensor cores take for element 8 n +
+// 2 q + i.
+
+/// Neighbouring dimensions of a lane.
+template <int head_dim>
+inline constexpr int run_of_dimensions = head_dim % 32 == 0 ? 8 : 4;
+
+/// Where tensor cores have a dimension.
+template <int head_dim>
+constexpr int place_of_dimension(int dimension) {
+    constexpr int run = run_of_dimensions<head_dim>;
+    const int own = dimension / (4 * run) * run + dimension % run;
+    return own / 2 * 8 + dimension / run % 4 * 2 + own % 2;
+}
+
+/// Stores four neighbouring dimensions of a row, the first a multiple of four.
+template <int head_dim, class T>
+__device__ __forceinline__ void store_dimensions(T* row, int dimension, const Pack<float, 4>& four) {
+    static_assert(head_dim % 16 == 0);
+    T* const to = row + place_of_dimension<head_dim>(dimension);
+    store_pack<1, true>(to, stored_as<T>(Pack<float, 2>{four.lane[0], four.lane[1]}));
+    store_pack<1, true>(to + 8, stored_as<T>(Pack<float, 2>{four.lane[2], four.lane[3]}));
+}
+
+struct KeysAndValues {
+    Pack<float, 4> keys;
+    Pack<float, 4> values;
+};
+
+/// A value that is not a finite number becomes 0, and its key NaN: who attends to it gets NaN, and nobody else. A
+/// weight of 0 alone would not do: 0 times NaN is NaN.
+__device__ __forceinline__ KeysAndValues without_infinite_values(const Pack<float, 4>& keys,
+                                                                 const Pack<float, 4>& values) {
+    KeysAndValues result{keys, values};
+    float zero = 0;
+#pragma unroll
+    for (const float value : values.lane) {
+        zero += value * 0.0F;
+    }
+    if (zero != 0.0F) {
+        result.keys.lane[0] = zero;
+        result.values = {};
+    }
+    return result;
+}
+
+/// Keys and values of one tile in shared memory, as bf16 or f32. Rows are padded so that the reads of a warp meet no
+/// bank twice.
+template <int head_dim, class Element>
+struct Tile {
+    static constexpr int padding = AttentionLimits::tile_row_padding / static_cast<int>(sizeof(Element));
+    alignas(16) Element key[tile_keys][head_dim + padding];
+    alignas(16) Element value[tile_keys][head_dim + padding];
+
+    template <class Key>
+    __device__ __forceinline__ void store(int row, int dimension, const StoredPack<Key, 4>& keys,
+                                          const StoredPack<Key, 4>& values) {
+        const auto pair = without_infinite_values(keys.floats(), values.floats());
+        store_dimensions<head_dim>(key[row], dimension, pair.keys);
+        store_dimensions<head_dim>(value[row], dimension, pair.values);
+    }
+};
+
+}  // namespace tile_detail
+
+}  // namespace totograph::cuda
