@@ -74,13 +74,15 @@ TEST_CASE("few queries with many keys take a block each") {
 TEST_CASE("blocks share the keys of a query where queries are few and keys are many") {
     // A block takes 128 keys at a time, and of heads of 256 dimensions 64.
     CHECK(block_parts_of(decode(1, 1, 64, 123)) == 1);
-    CHECK(block_parts_of(decode(1, 1, 64, 124)) == 2);
+    // Two would not pay.
+    CHECK(block_parts_of(decode(1, 1, 64, 251)) == 1);
     CHECK(block_parts_of(decode(1, 1, 64, 252)) == 4);
     CHECK(block_parts_of(decode(1, 1, 64, 4096)) == 8);
-    CHECK(block_parts_of(decode(1, 1, 256, 60)) == 2);
-    // Two blocks for each multiprocessor at most: 12 heads of 7 are 84 queries.
-    CHECK(block_parts_of(decode(1, 7, 64, 4096)) == 2);
-    CHECK(block_parts_of(decode(1, 12, 64, 4096)) == 1);
+    CHECK(block_parts_of(decode(1, 1, 256, 123)) == 1);
+    CHECK(block_parts_of(decode(1, 1, 256, 124)) == 4);
+    // Two blocks for each multiprocessor at most: 12 heads of 5 are 60 queries.
+    CHECK(block_parts_of(decode(1, 5, 64, 4096)) == 4);
+    CHECK(block_parts_of(decode(1, 6, 64, 4096)) == 1);
 }
 
 TEST_CASE("warps share the keys of a long prefix where samples or blocks are few") {
@@ -91,6 +93,18 @@ TEST_CASE("warps share the keys of a long prefix where samples or blocks are few
     CHECK(warps_share_keys(decode(64, 11, 64, 128)));
     CHECK_FALSE(warps_share_keys(decode(65, 11, 64, 128)));
     CHECK_FALSE(warps_share_keys(prefill(1, 400, 64)));
+}
+
+TEST_CASE("a block has all positions where they are up to 96") {
+    const auto warps = [](Index positions) { return tile_warps_of(prefill(64, positions, 64)); };
+    CHECK(warps(3) == 4);
+    CHECK(warps(64) == 4);
+    CHECK(warps(65) == 5);
+    CHECK(warps(80) == 5);
+    CHECK(warps(81) == 6);
+    CHECK(warps(96) == 6);
+    CHECK(warps(97) == 4);
+    CHECK(tile_warps_of(decode(96, 7, 64)) == 4);
 }
 
 TEST_CASE("heads too wide for tiles take blocks, however many queries there are") {

@@ -21,8 +21,8 @@
 
 namespace totograph::cuda {
 
+/// Warps of most blocks.
 inline constexpr int tile_warps = 4;
-inline constexpr int tile_threads = tile_warps * warp_size;
 /// Queries of a block whose warps have queries of their own.
 inline constexpr int tile_queries = tile_warps * queries_of_warp;
 static_assert(tile_queries == AttentionLimits::tile_queries);
@@ -32,9 +32,8 @@ namespace tile_detail {
 /// The queries of a warp, and what they have attended to. A lane holds a quarter of the dimensions of two queries:
 /// `lane / 4` and that plus 8.
 ///
-/// @tparam K     the attention
-/// @tparam keys  how many of a tile it takes
-template <class K, Precision precision, int keys>
+/// @tparam K  the attention
+template <class K, Precision precision>
 class TileAttention {
     using S = AttentionSizes<K>;
     static constexpr int head_dim = S::head_dim;
@@ -43,7 +42,6 @@ class TileAttention {
 
 public:
     static constexpr int widths = Products::widths;
-    static constexpr int key_groups = keys / 8;
     /// Dimensions of a lane: runs of neighbours, of which every fourth is its own.
     static constexpr int own_dimensions = head_dim / 4;
     static constexpr int run = run_of_dimensions<head_dim>;
@@ -78,11 +76,12 @@ public:
         }
     }
 
-    /// Takes keys of a tile from number `first` on; `counts(score)` says whether a query attends to a key, of a score
-    /// of the lane, unless all do.
-    template <class Counts>
+    /// Takes so many keys of a tile from number `first` on; `counts(score)` says whether a query attends to a key, of a
+    /// score of the lane, unless all do.
+    template <int keys, class Counts>
     __device__ __forceinline__ void add(const typename Products::Memory& tile, int first, bool all_count,
                                         Counts&& counts) {
+        constexpr int key_groups = keys / 8;
         float scores[key_groups][4] = {};
         Products::score(scores, query_, tile, first);
         if (!all_count) {

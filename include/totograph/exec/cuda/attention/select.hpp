@@ -59,6 +59,7 @@ struct AttentionLimits {
     static constexpr Index tile_keys = 64;     ///< Keys and values in shared memory.
     static constexpr Index tile_queries = 64;  ///< Of a block, 16 a warp.
     static constexpr Index tile_warp_queries = 16;
+    static constexpr Index tile_most_warps = 6;
     /// From so many keys on it pays that the warps of a block share them, where queries are few.
     static constexpr Index tile_fewest_shared_keys = 128;
     static constexpr Index tile_row_padding = 16;  ///< Bytes after each row in shared memory.
@@ -128,7 +129,8 @@ constexpr std::size_t tile_bytes_of(const AnyKernel& kernel, Precision precision
 }
 
 /// How many blocks share the keys of a query that takes blocks: where queries are fewer than the multiprocessors of a
-/// device, and keys more than a block takes at a time.
+/// device, and keys more than a block takes at a time. Two are not worth that they wait for each other
+/// (`bench_cuda_nanovlm`, one H100: a step with 192 keys took 576 us by one block a query, 601 by two).
 template <class AnyKernel>
 constexpr Index block_parts_of(const AnyKernel& kernel) {
     using Limits = AttentionLimits;
@@ -140,7 +142,7 @@ constexpr Index block_parts_of(const AnyKernel& kernel) {
            2 * parts * queries <= Limits::block_most_of_step) {
         parts *= 2;
     }
-    return parts;
+    return parts > 2 ? parts : 1;
 }
 
 /// Whether the warps of a block of tiles share its keys, each with the same 16 queries, and not its 64 queries: in a
@@ -155,6 +157,20 @@ constexpr bool warps_share_keys(const AnyKernel& kernel) {
     const Index samples = kernel.iteration[1];
     const Index blocks = queries_of(kernel) / samples * divide_rounding_up(samples, Limits::tile_queries);
     return samples <= Limits::tile_warp_queries || 2 * blocks <= Limits::block_most_of_step;
+}
+
+/// Warps of a block of tiles, 16 queries each: four, or as many as keep up to 96 queries together. Those of two blocks
+/// would read all keys twice, the second one for a few.
+template <class AnyKernel>
+constexpr Index tile_warps_of(const AnyKernel& kernel) {
+    using Limits = AttentionLimits;
+    constexpr Index usual = Limits::tile_queries / Limits::tile_warp_queries;
+    const Index positions = kernel.iteration[3];
+    if (!has_queries_at_positions(kernel.attention, positions) || kernel.attention.axis == AttentionAxis::variates) {
+        return usual;
+    }
+    const Index wanted = divide_rounding_up(positions, Limits::tile_warp_queries);
+    return wanted > usual && wanted <= Limits::tile_most_warps ? wanted : usual;
 }
 
 /// The kernel that computes a step. A program is compiled for one answer: it asks for `least_device`, and all known

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include <cuda_runtime.h>
 
@@ -20,7 +21,8 @@
 #include <totograph/exec/cuda/runtime/precision.hpp>
 
 // Attention on tensor cores. A block takes up to 64 queries that share their keys: positions of one variate, samples
-// over a shared prefix, variates of one position, or of several where they are few; or 16 samples, and then its warps
+// over a shared prefix, variates of one position, or of several where they are few; up to 96 positions
+// where those are all; or 16 samples, and then its warps
 // share the keys. Keys and values pass through shared memory, 64 at a time; scores and the running softmax stay in
 // registers. Keys that samples have for themselves come after those of the prefix, one position at a time, asked for
 // from the start.
@@ -52,12 +54,23 @@ __device__ __forceinline__ void attend_to_shared(Tile& tile, TileLoader<K>& load
             loader.template load<keys<K>>(first + tile_keys, key_row, value_row);
         }
         const int own = first + first_key_of_warp<K>();
-        const std::uint32_t unmasked = mask.unmasked(own);
-        __syncthreads();
-        if (place.is_active()) {
-            attention.add(tile, first_key_of_warp<K>(), mask.all_count(own),
-                          [&](int score) { return (unmasked >> score & 1U) != 0 && mask.counts(own, score); });
+        const auto attend_to_tile = [&](auto keys_of_tile) {
+            constexpr int keys = decltype(keys_of_tile)::value;
+            const std::uint32_t unmasked = mask.template unmasked<keys>(own);
+            __syncthreads();
+            if (place.is_active() && mask.any_counts(own)) {
+                attention.template add<keys>(
+                    tile, first_key_of_warp<K>(), mask.template all_count<keys>(own),
+                    [&](int score) { return (unmasked >> score & 1U) != 0 && mask.counts(own, score); });
+            }
+        };
+        if constexpr (has_tail<K>) {
+            if (end - first <= most_keys_of_tail) {
+                attend_to_tile(std::integral_constant<int, most_keys_of_tail>());
+                continue;
+            }
         }
+        attend_to_tile(std::integral_constant<int, keys_of_warp<K>>());
     }
 }
 
@@ -77,7 +90,7 @@ __device__ __forceinline__ void attend_to_suffix(Tile& tile, TileLoader<K>& load
         const std::uint32_t unmasked = mask.unmasked_of_suffix(own);
         __syncthreads();
         if (place.is_active()) {
-            attention.add(tile, first_key_of_warp<K>(), false, [&](int score) {
+            attention.template add<keys_of_warp<K>>(tile, first_key_of_warp<K>(), false, [&](int score) {
                 return (unmasked >> score & 1U) != 0 && mask.counts_of_suffix(own, score);
             });
         }
@@ -87,7 +100,7 @@ __device__ __forceinline__ void attend_to_suffix(Tile& tile, TileLoader<K>& load
 }  // namespace tile_detail
 
 template <class K, Precision precision>
-__global__ void __launch_bounds__(tile_threads, tile_detail::blocks_together<K, precision>)
+__global__ void __launch_bounds__(tile_detail::threads_of_block<K>, tile_detail::blocks_together<K, precision>)
     tile_attention_kernel(const __grid_constant__ KernelCall call, int stages) {
     using namespace tile_detail;
     using S = AttentionSizes<K>;
@@ -116,7 +129,7 @@ __global__ void __launch_bounds__(tile_threads, tile_detail::blocks_together<K, 
         wait_for_predecessor();
         launch_dependents();
     }
-    using Attention = TileAttention<K, precision, keys_of_warp<K>>;
+    using Attention = TileAttention<K, precision>;
     Attention attention([&](int half) -> const typename K::Query* {
         const QueryPlace own = place.place_of_query(half);
         return place.exists(half) ? query + row_of<K, 0>(own, own.variate, own.position) : nullptr;
@@ -168,9 +181,10 @@ void launch_tile_attention(const KernelLauncher& launcher, const Device& device,
     static_assert(tile_detail::tile_shared_bytes<K, precision>(1) <= tile_bytes_of(K::kernel, precision),
                   "totograph: a block of tiles takes no more shared memory than it was selected by.");
     const int stages = tile_detail::suffix_stages<K, precision>(device.shared_bytes);
-    launcher.launch(&tile_attention_kernel<K, precision>,
-                    {tile_blocks<K>, tile_threads, 1, tile_detail::tile_shared_bytes<K, precision>(stages)}, stream,
-                    call, stages);
+    launcher.launch(
+        &tile_attention_kernel<K, precision>,
+        {tile_blocks<K>, tile_detail::threads_of_block<K>, 1, tile_detail::tile_shared_bytes<K, precision>(stages)},
+        stream, call, stages);
 }
 
 }  // namespace totograph::cuda

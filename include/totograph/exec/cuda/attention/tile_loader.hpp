@@ -3,6 +3,7 @@
 
 #include <totograph/exec/cuda/attention/attention_sizes.hpp>
 #include <totograph/exec/cuda/attention/attention_tile.hpp>
+#include <totograph/exec/cuda/attention/tile_sizes.hpp>
 #include <totograph/exec/cuda/kernels/packs.hpp>
 
 // Keys and values on their way to shared memory, through registers.
@@ -14,7 +15,7 @@ template <class K>
 class TileLoader {
     using Key = typename K::Key;
     static constexpr int packs = AttentionSizes<K>::head_dim / 4;
-    static constexpr int items = (tile_keys * packs + tile_threads - 1) / tile_threads;
+    static constexpr int items = (tile_keys * packs + threads_of_block<K> - 1) / threads_of_block<K>;
 
 public:
     /// Asks for keys and values from number `first` on; `capacity` of them lie in memory.
@@ -22,7 +23,7 @@ public:
     __device__ __forceinline__ void load(int first, const KeyRows& key_row, const ValueRows& value_row) {
 #pragma unroll
         for (int i = 0; i < items; ++i) {
-            const int item = static_cast<int>(threadIdx.x) + i * tile_threads;
+            const int item = static_cast<int>(threadIdx.x) + i * threads_of_block<K>;
             const int row = item / packs;
             if (row < min(tile_keys, capacity) && first + row < capacity) {
                 const int dimension = item % packs * 4;
@@ -37,7 +38,7 @@ public:
     __device__ __forceinline__ void store(Tile& tile, int first, int end) const {
 #pragma unroll
         for (int i = 0; i < items; ++i) {
-            const int item = static_cast<int>(threadIdx.x) + i * tile_threads;
+            const int item = static_cast<int>(threadIdx.x) + i * threads_of_block<K>;
             const int row = item / packs;
             if (row < tile_keys) {
                 const bool counts = first + row < end;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include <totograph/exec/cuda/attention/attention.hpp>
 #include <totograph/exec/cuda/attention/attention_sizes.hpp>
@@ -43,7 +44,7 @@ __device__ __forceinline__ int end_of_keys(const TilePlace<K>& place, int count,
     using S = AttentionSizes<K>;
     const int all = count + suffix_count;
     if constexpr (S::queries_are_positions && S::attention.is_causal) {
-        return max(0, min(all, first_place<K>(count, suffix_count) + place.first_query() + tile_queries));
+        return max(0, min(all, first_place<K>(count, suffix_count) + place.first_query() + queries_of_block<K>));
     } else {
         return all;
     }
@@ -77,6 +78,9 @@ public:
             for (int half = 0; half < 2; ++half) {
                 limit_position(count, suffix_count, half, limits);
             }
+            if constexpr (S::attention.is_causal) {
+                warp_limit_ = first_place<K>(count, suffix_count) + place.warp_query() + queries_of_warp;
+            }
             if constexpr (mask == KeyMask::none) {
                 const int total = count + suffix_count;
                 const int own = first_place<K>(count, suffix_count) + place.warp_query();
@@ -92,9 +96,12 @@ public:
     // `first` is the first key of a tile that the warp attends to.
 
     /// Whether all queries of the warp attend to all its keys of a tile.
+    template <int keys>
     [[nodiscard]] __device__ __forceinline__ bool all_count(int first) const {
-        return first + keys_of_warp<K> <= shared_limit_;
+        return first + keys <= shared_limit_;
     }
+    /// Whether any of them attends to any.
+    [[nodiscard]] __device__ __forceinline__ bool any_counts(int first) const { return first < warp_limit_; }
     /// Whether a query attends to a key which is not masked, of a score of the lane.
     [[nodiscard]] __device__ __forceinline__ bool counts(int first, int score) const {
         const int half = query_of_score(score);
@@ -111,11 +118,12 @@ public:
         return first + key_of_score(score) < limits_.suffix_limit[query_of_score(score)];
     }
     /// A bit for each score: whether the mask lets the query see the key.
+    template <int keys>
     [[nodiscard]] __device__ __forceinline__ std::uint32_t unmasked(int first) const {
-        return unmasked_entries(first, 0, S::is_over_variates ? keys<K> : key_capacity<K, 1>);
+        return unmasked_entries<keys>(first, 0, S::is_over_variates ? tile_detail::keys<K> : key_capacity<K, 1>);
     }
     [[nodiscard]] __device__ __forceinline__ std::uint32_t unmasked_of_suffix(int first) const {
-        return unmasked_entries(first, key_capacity<K, 1>, key_capacity<K, suffix_key>);
+        return unmasked_entries<keys_of_warp<K>>(first, key_capacity<K, 1>, key_capacity<K, suffix_key>);
     }
 
 private:
@@ -137,11 +145,12 @@ private:
     /// score would wait for one after the other.
     /// @param before    entries before the first key
     /// @param capacity  keys that there can be
+    template <int keys>
     [[nodiscard]] __device__ __forceinline__ std::uint32_t unmasked_entries(int first, int before, int capacity) const {
         if constexpr (S::is_over_variates || mask == KeyMask::none) {
             return 0xffffffffU;
         } else {
-            constexpr int scores = scores_of_lane(keys_of_warp<K>);
+            constexpr int scores = scores_of_lane(keys);
             std::int32_t ids[scores / 2];
 #pragma unroll
             for (int i = 0; i < scores / 2; ++i) {
@@ -168,7 +177,8 @@ private:
     const TilePlace<K>& place_;
     const std::int32_t* ids_;
     const LaneLimits& limits_;
-    int shared_limit_;  ///< Up to there all queries of the warp attend to all keys.
+    int warp_limit_ = std::numeric_limits<int>::max();  ///< From there on no query of the warp attends to a key.
+    int shared_limit_;                                  ///< Up to there all queries of the warp attend to all keys.
 };
 
 }  // namespace totograph::cuda::tile_detail

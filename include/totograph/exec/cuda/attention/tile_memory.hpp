@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <type_traits>
+
+#include <totograph/core/dtype.hpp>
 #include <totograph/exec/cuda/attention/select.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/packs.hpp>
@@ -61,6 +65,32 @@ __device__ __forceinline__ KeysAndValues without_infinite_values(const Pack<floa
     return result;
 }
 
+/// The same of bf16, which stay as they are: pairs of numbers.
+struct PairsOfKeysAndValues {
+    StoredPack<BFloat16, 4> keys;
+    StoredPack<BFloat16, 4> values;
+};
+__device__ __forceinline__ PairsOfKeysAndValues without_infinite_values(const StoredPack<BFloat16, 4>& keys,
+                                                                        const StoredPack<BFloat16, 4>& values) {
+    constexpr std::uint32_t nan = 0x7fc0;
+    // Adding one to an exponent of ones alone overflows into the sign, which is cleared before.
+    const auto overflows = [](std::uint32_t pair) { return ((pair & 0x7fff7fffU) + 0x00800080U) & 0x80008000U; };
+    PairsOfKeysAndValues result{keys, values};
+    if ((overflows(values.pair[0]) | overflows(values.pair[1])) != 0) {
+        result.keys.pair[0] = (keys.pair[0] & 0xffff0000U) | nan;
+        result.values = {};
+    }
+    return result;
+}
+
+/// Stores four neighbouring dimensions of a row of bf16.
+template <int head_dim>
+__device__ __forceinline__ void store_dimensions(BFloat16* row, int dimension, const StoredPack<BFloat16, 4>& four) {
+    auto* const to = reinterpret_cast<std::uint32_t*>(row + place_of_dimension<head_dim>(dimension));
+    to[0] = four.pair[0];
+    to[4] = four.pair[1];
+}
+
 /// Keys and values of one tile in shared memory, as bf16 or f32. Rows are padded so that the reads of a warp meet no
 /// bank twice.
 template <int head_dim, class Element>
@@ -72,9 +102,18 @@ struct Tile {
     template <class Key>
     __device__ __forceinline__ void store(int row, int dimension, const StoredPack<Key, 4>& keys,
                                           const StoredPack<Key, 4>& values) {
-        const auto pair = without_infinite_values(keys.floats(), values.floats());
-        store_dimensions<head_dim>(key[row], dimension, pair.keys);
-        store_dimensions<head_dim>(value[row], dimension, pair.values);
+        if constexpr (std::is_same_v<Key, Element> && std::is_same_v<Key, BFloat16>) {
+            store_both(row, dimension, without_infinite_values(keys, values));
+        } else {
+            store_both(row, dimension, without_infinite_values(keys.floats(), values.floats()));
+        }
+    }
+
+private:
+    template <class Both>
+    __device__ __forceinline__ void store_both(int row, int dimension, const Both& both) {
+        store_dimensions<head_dim>(key[row], dimension, both.keys);
+        store_dimensions<head_dim>(value[row], dimension, both.values);
     }
 };
 

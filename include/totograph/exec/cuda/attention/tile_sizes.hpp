@@ -40,9 +40,14 @@ inline constexpr int slices = [] {
 template <class K>
 inline constexpr bool shares_keys = warps_share_keys(K::kernel);
 
+template <class K>
+inline constexpr auto warps_of_block = static_cast<int>(tile_warps_of(K::kernel));
+template <class K>
+inline constexpr int threads_of_block = warps_of_block<K>* warp_size;
+
 /// Queries of a block, and keys of a tile that a warp attends to.
 template <class K>
-inline constexpr int queries_of_block = shares_keys<K> ? queries_of_warp : tile_queries;
+inline constexpr int queries_of_block = shares_keys<K> ? queries_of_warp : warps_of_block<K>* queries_of_warp;
 template <class K>
 inline constexpr int keys_of_warp = shares_keys<K> ? tile_keys / tile_warps : tile_keys;
 
@@ -82,11 +87,21 @@ using ElementOfTile = std::conditional_t<precision == Precision::bf16, BFloat16,
 template <class K, Precision precision>
 using TileOf = Tile<AttentionSizes<K>::head_dim, ElementOfTile<precision>>;
 
+/// A last tile of so few keys is multiplied for those alone.
+inline constexpr int most_keys_of_tail = 16;
+template <class K>
+inline constexpr bool has_tail =
+    !shares_keys<K> && keys<K> > tile_keys&& keys<K> % tile_keys > 0 && keys<K> % tile_keys <= most_keys_of_tail;
+
 /// Blocks that share a multiprocessor, as far as registers go.
 template <class K, Precision precision>
-inline constexpr int blocks_together = precision == Precision::f32 ? 2
-                                       : shares_keys<K>            ? 4
-                                                                   : 3;
+inline constexpr int blocks_together = [] {
+    const int usual = precision == Precision::f32 ? 2 : 3;
+    if (shares_keys<K>) {
+        return precision == Precision::bf16 && AttentionSizes<K>::head_dim <= 64 ? 4 : 2;
+    }
+    return warps_of_block<K> > tile_warps ? usual - 1 : usual;
+}();
 
 /// Positions of suffixes that are on their way to shared memory at a time, at most: more were no faster.
 inline constexpr int most_suffix_stages = 2;
