@@ -27,3 +27,19 @@ foreach(chain IN LISTS chains)
         message(FATAL_ERROR "One of these headers does not compile alone with ${NVCC}: ${chain}.")
     endif()
 endforeach()
+
+# What the benchmarks share, in one file: the names of the library that they use.
+file(GLOB bench_headers "${SOURCE}/bench/cuda/*.hpp" "${SOURCE}/bench/cuda/*/*.hpp")
+if(NOT bench_headers MATCHES "toto2_measure[.]hpp")
+    message(FATAL_ERROR "Found no headers of the benchmarks in ${SOURCE}/bench/cuda.")
+endif()
+list(TRANSFORM bench_headers REPLACE "(.+)" "#include \"\\1\"\n" OUTPUT_VARIABLE text)
+string(REPLACE ";" "" text "${text}")
+file(WRITE "${SCRATCH}/bench.cu" "${text}")
+execute_process(COMMAND ${nvcc} -DTOTOGRAPH_SEPARATE_COMPILATION -DTOTOGRAPH_SEPARATE_CUDA_COMPILATION
+        -arch=compute_90a --ptx "${SCRATCH}/bench.cu" -o "${SCRATCH}/bench.ptx"
+    RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
+if(NOT result EQUAL 0)
+    message("${text}")
+    message(FATAL_ERROR "The headers of the benchmarks in bench/cuda do not compile with ${NVCC}.")
+endif()
