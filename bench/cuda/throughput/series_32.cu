@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "throughput_measure.hpp"
+
+void bench::throughput::series_32(const toto2::Arguments& arguments) {
+    measure<32>(arguments);
+}
