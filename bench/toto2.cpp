@@ -3,6 +3,8 @@
 // Times whole forecasts of Toto 2.0 on the CPU with untrained weights, as a caller sees them.
 //
 //     bench_toto2 [--workloads small_4m,batch_22m] [--weights f32,bf16] [--threads N] [--repeats N]
+//     bench_toto2 --workloads series_1,series_8,series_64,series_512 --repeats 3    # series a second by how many at a
+//     time
 //
 // One JSON object a line, so that `bench/compare_toto2.py` can put it beside the public implementation. `gemm_gflop` is
 // what the GEMMs of a forecast multiply and add: at the rate of `bench_gemm`, they are the floor.
@@ -27,14 +29,15 @@ using tg::Index;
 using Clock = std::chrono::steady_clock;
 
 struct Arguments {
-    std::vector<std::string> workloads;
+    std::vector<std::string> workloads{"small_4m", "small_22m", "small_313m",      "readme_22m",
+                                       "batch_4m", "batch_22m", "block_decode_22m"};
     std::vector<std::string> weights{"f32", "bf16"};
     int threads = 2;
     int repeats = 15;
 
     [[nodiscard]] bool wants(std::string_view workload, tg::DType storage) const {
         const auto has = [](const std::vector<std::string>& list, std::string_view item) {
-            return list.empty() || std::find(list.begin(), list.end(), item) != list.end();
+            return std::find(list.begin(), list.end(), item) != list.end();
         };
         return has(workloads, workload) && has(weights, tg::name(storage));
     }
@@ -130,8 +133,10 @@ void measure_both(const char* name, const Arguments& arguments) {
 int main(int argc, char** argv) {
     Arguments arguments;
     CLI::App app("Times whole forecasts of Toto 2.0 on the CPU with untrained weights.");
-    app.add_option("--workloads", arguments.workloads,
-                   "small_4m, small_22m, small_313m, readme_22m, batch_4m, batch_22m, block_decode_22m")
+    app.add_option(
+           "--workloads", arguments.workloads,
+           "small_4m, small_22m, small_313m, readme_22m, batch_4m, batch_22m, block_decode_22m; series_1, series_8, "
+           "series_64, series_512 (22m, 4,096 steps), which run when they are named")
         ->delimiter(',');
     app.add_option("--weights", arguments.weights, "f32, bf16")->delimiter(',');
     app.add_option("--threads", arguments.threads, "threads of one forecast");
@@ -150,4 +155,8 @@ int main(int argc, char** argv) {
     measure_both<toto2_22m, batch>("batch_22m", arguments);
     measure_both<toto2_22m, {.variates = 7, .context = 4096, .horizon = 336}>("readme_22m", arguments);
     measure_both<toto2_22m, {.context = 1024, .horizon = 2048}, 768>("block_decode_22m", arguments);
+    measure_both<toto2_22m, {.batch = 1, .context = 4096, .horizon = 96}>("series_1", arguments);
+    measure_both<toto2_22m, {.batch = 8, .context = 4096, .horizon = 96}>("series_8", arguments);
+    measure_both<toto2_22m, {.batch = 64, .context = 4096, .horizon = 96}>("series_64", arguments);
+    measure_both<toto2_22m, {.batch = 512, .context = 4096, .horizon = 96}>("series_512", arguments);
 }
