@@ -123,7 +123,7 @@ def time_ours(arguments, medians):
     for line in done.stdout.splitlines():
         if line.startswith("{"):
             row = json.loads(line)
-            medians[row["workload"], row.get("precision", row["weights"])].append(row["median_ms"])
+            medians[row["workload"], row["precision" if arguments.device == "cuda" else "weights"]].append(row["median_ms"])
 
 
 def spread(times):
