@@ -180,7 +180,8 @@ def test_mistakes_are_python_errors_with_a_sentence(model, tmp_path):
         tg.load(CHECKPOINT, PACKAGE, mode="fastest")
 
 
-def test_foreign_and_broken_packages_are_refused_before_they_run(tmp_path):
+def test_foreign_and_broken_packages_are_refused_before_they_run(tmp_path, monkeypatch):
+    monkeypatch.setattr("totograph._native.Library", lambda path: pytest.fail(f"{path} was loaded"))
     whole = PACKAGE.read_bytes()
     file = tmp_path / "broken.so"
     for content, says in [
@@ -189,6 +190,7 @@ def test_foreign_and_broken_packages_are_refused_before_they_run(tmp_path):
         (whole[:50], "was cut"),
         (whole[: len(whole) // 2], "was cut"),
         (whole.replace(b'"abi":1', b'"abi":9'), "version 9 of the C interface"),
+        (whole.replace(b'"abi":1', b'"abi":0'), "version 0 of the C interface"),
         (whole.replace(b'"architecture":"x86-64"', b'"architecture":"risc-v"'), "of the kind risc-v"),
         (whole.replace(b'"popcnt"', b'"popcat"'), "processors with popcat"),
         (whole.replace(b'"compiler"', b'"conpiler"'), "lacks 'compiler'"),
@@ -197,6 +199,14 @@ def test_foreign_and_broken_packages_are_refused_before_they_run(tmp_path):
         file.write_bytes(content)
         with pytest.raises(ValueError, match=says):
             tg.load(CHECKPOINT, file)
+
+
+def test_a_package_of_another_model_is_refused(tmp_path):
+    config = json.loads((CHECKPOINT / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**config, "embed_dim": 768}))
+    (tmp_path / "model.safetensors").symlink_to(CHECKPOINT / "model.safetensors")
+    with pytest.raises(ValueError, match="embed_dim.*768"):
+        tg.load(tmp_path, PACKAGE)
 
 
 def test_a_package_is_found_by_the_checkpoints_configuration(tmp_path, monkeypatch):
@@ -219,6 +229,38 @@ def test_a_package_is_found_by_the_checkpoints_configuration(tmp_path, monkeypat
     (other / PACKAGE.name).symlink_to(PACKAGE)
     with pytest.raises(FileNotFoundError, match="TOTOGRAPH_PACKAGE_PATH"):
         tg.load(other, sizes=None)
+
+
+def test_a_checkpoint_is_named_as_on_the_hub(tmp_path, monkeypatch):
+    asked = []
+
+    def snapshot_download(name, **options):
+        asked.append((name, options))
+        if name == "one/none":
+            raise OSError("no such repository")
+        return str(CHECKPOINT)
+
+    hub = ModuleType("huggingface_hub")
+    hub.snapshot_download = snapshot_download
+    monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
+    monkeypatch.chdir(tmp_path)
+    expected = tg.load(CHECKPOINT, PACKAGE).forecast(waves(48), horizon=8, seed=7).samples()
+    made = tg.load("Some.body/Toto-2.0_22m", PACKAGE).forecast(waves(48), horizon=8, seed=7)
+    np.testing.assert_array_equal(made.samples(), expected)
+    assert asked == [("Some.body/Toto-2.0_22m", {"allow_patterns": ["config.json", "model.safetensors"]})]
+    with pytest.raises(FileNotFoundError, match="one/none.*no such repository"):
+        tg.load("one/none", PACKAGE)
+    # What lies here, or is no name, is no download.
+    (tmp_path / "my").mkdir()
+    (tmp_path / "my" / "checkpoint").symlink_to(CHECKPOINT)
+    tg.load("my/checkpoint", PACKAGE)
+    for other in ("a/b/c", "./my", tmp_path / "none"):
+        with pytest.raises(FileNotFoundError):
+            tg.load(other, PACKAGE)
+    assert len(asked) == 2
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)  # it is not installed
+    with pytest.raises(FileNotFoundError, match="install huggingface_hub"):
+        tg.load("some/model", PACKAGE)
 
 
 def test_a_package_is_found_for_the_device_that_is_asked_for(tmp_path):
