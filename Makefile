@@ -10,7 +10,7 @@ help:
 	@echo "make test       build everything and run the whole test suite (installs what is missing)"
 	@echo "make release    build the examples and benchmarks at full speed"
 	@echo "make package    build Debian packages of the programs, for any x86-64, and of the library"
-	@echo "make wheel      build the Python package, with small models compiled, for an hour (PACKAGES=demo: one)"
+	@echo "make wheel      build the Python package, with models compiled, in a quarter of an hour (PACKAGES=demo: one, sooner)"
 	@echo "make sanitize   run the quick tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make format     format the C++ files as .clang-format says"
 	@echo "make docs       write the API documentation to build/docs/html"
