@@ -10,7 +10,7 @@ help:
 	@echo "make test       build everything and run the whole test suite (installs what is missing)"
 	@echo "make release    build the examples and benchmarks at full speed"
 	@echo "make package    build Debian packages of the programs, for any x86-64, and of the library"
-	@echo "make wheel      build the Python package, with the demo model compiled (PACKAGES=all: the small published ones too)"
+	@echo "make wheel      build the Python package, with models compiled, in a quarter of an hour (PACKAGES=demo: one, sooner)"
 	@echo "make sanitize   run the quick tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make format     format the C++ files as .clang-format says"
 	@echo "make docs       write the API documentation to build/docs/html"
@@ -27,7 +27,7 @@ demo:
 	build/demo/examples/forecast examples/data/machine_metrics.csv --min 0 --targets cpu_user_percent,load_1m,page_faults_per_s
 
 test:
-	@$(SETUP) build test
+	@$(SETUP) build test python
 	cmake --preset dev
 	cmake --build --preset dev --parallel $(JOBS)
 	ctest --preset dev --parallel $(JOBS)
@@ -43,10 +43,10 @@ package:
 	cmake --build --preset package --parallel $(JOBS)
 	cpack --config build/package/CPackConfig.cmake -B build/package
 
-# What is compiled into the wheel; empty: nothing, and then it runs anywhere and compiles when it is first used.
-PACKAGES ?= demo
+# What is compiled into the wheel; empty: nothing, and then it compiles when it is first used.
+PACKAGES ?= all
 wheel:
-	@$(SETUP) build
+	@$(SETUP) build python
 	TOTOGRAPH_WHEEL_PACKAGES="$(PACKAGES)" python3 -m pip wheel --no-deps --wheel-dir build/wheels ./python
 
 sanitize:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the module. The environment variable TOTOGRAPH_WHEEL_PACKAGES names what is compiled and put inside: `demo` with
-the ladder `small`, and published models with `standard`, such as `demo open_base_1_0 toto2_4m toto2_22m`; or `all`, which
-means these. TOTOGRAPH_WHEEL_TARGETS names the levels of processors that they are compiled for, in place of x86-64-v3 and
-x86-64-v4; for other processors than x86-64, in place of the compiler's own."""
+"""Builds the module. Its part in C++ takes a compiler and Python.h. The environment variable TOTOGRAPH_WHEEL_PACKAGES
+names what is compiled and put inside beside it: `demo` with the ladder `small`, and published models with `standard`,
+such as `demo open_base_1_0 toto2_4m toto2_22m`; or `all`, which means these. TOTOGRAPH_WHEEL_TARGETS names the levels of
+processors that they are compiled for, in place of x86-64-v3 and x86-64-v4; for other processors than x86-64, in place of
+the compiler's own."""
 import os
 import platform
 import re
@@ -10,7 +11,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from setuptools import setup
+from setuptools import Extension, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
@@ -72,20 +73,26 @@ class WithLibrary(build_py):
 
 
 class Wheel(bdist_wheel):
-    """With packages inside, it is for this kind of processors and for systems whose C library is not older than the one
-    here; those have a C++ library that is not older either."""
+    """For all versions of Python from 3.9 on, for this kind of processors, and for systems whose C library is not older
+    than the one here; those have a C++ library that is not older either."""
 
     def finalize_options(self):
+        self.py_limited_api = "cp39"
         super().finalize_options()
-        self.root_is_pure = not wanted_packages()
 
     def get_tag(self):
-        if not wanted_packages():
-            return "py3", "none", "any"
+        python, abi, system = super().get_tag()
         library, version = platform.libc_ver()
-        if library != "glibc":
+        if library == "glibc":
+            system = f"manylinux_{'_'.join(version.split('.')[:2])}_{platform.machine()}"
+        elif wanted_packages():
             raise RuntimeError(f"Wheels with packages are built where the C library is glibc; found '{library}'.")
-        return "py3", "none", f"manylinux_{'_'.join(version.split('.')[:2])}_{platform.machine()}"
+        return python, abi, system
 
 
-setup(version=".".join(parts), cmdclass={"build_py": WithLibrary, "bdist_wheel": Wheel})
+native = Extension(
+    "totograph._native", ["native/module.cpp"], include_dirs=[str(ROOT / "include")], py_limited_api=True, language="c++",
+    depends=[f"native/{name}.hpp" for name in ("references", "library", "arrays", "forecast", "service")],
+    define_macros=[("Py_LIMITED_API", "0x03090000")],
+    extra_compile_args=["-std=c++20", "-O2", "-g0", "-fvisibility=hidden"])
+setup(version=".".join(parts), ext_modules=[native], cmdclass={"build_py": WithLibrary, "bdist_wheel": Wheel})

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the Python module with the public PyTorch implementations at full size, on three workloads each.
 
-    PYTHONPATH=python python3 tools/compare_python.py [open_base_1_0] [toto2_4m] [toto2_22m]
+    cmake --preset dev && cmake --build --preset dev --target totograph_python
+    PYTHONPATH=build/dev/python python3 tools/compare_python.py [open_base_1_0] [toto2_4m] [toto2_22m]
 
 Makes an untrained model of the size (seed 0), compiles a package for the workloads, and gives the same arguments to
 `totograph.toto_ts` and `toto-ts`, or to `totograph.toto2` and `toto-2`, which have to be installed. Differences are of a

@@ -3,7 +3,7 @@
 # Installs what the named groups need and the machine lacks, through apt-get, and says so. When nothing is missing it
 # calls nothing. TOTOGRAPH_SKIP_INSTALL=1 turns it into a report.
 #
-#     tools/install_dependencies.sh [build] [test] [package] [format] [docs] [checks]
+#     tools/install_dependencies.sh [build] [test] [python] [package] [format] [docs] [checks]
 set -euo pipefail
 
 # One line a package: its group, its Debian name, and what shows that it is there: commands, or a header.
@@ -20,6 +20,7 @@ test   pkg-config            command pkg-config
 test   python3               command python3
 test   python3-numpy         package
 test   python3-pytest        package
+python  python3-dev          package
 package dpkg-dev             command dpkg-shlibdeps
 package file                 command file
 checks clang                 command clang++

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the code of docs/forecast_in_python.md, cell after cell, and writes what each prints below it.
 
-    PYTHONPATH=python python3 tools/render_python_page.py [--output FILE] [--folder FOLDER]
+    cmake --preset dev && cmake --build --preset dev --target totograph_python
+    PYTHONPATH=build/dev/python python3 tools/render_python_page.py [--output FILE] [--folder FOLDER]
 
 It runs in the root of the project, or in --folder, which has what the page reads. A cell with a line
 `<!-- needs A and B -->` before it keeps what stands below it where a module is missing.

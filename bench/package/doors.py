@@ -3,7 +3,7 @@
 """What a forecast takes through each door of a package, over one that is compiled in: all in one process, in turns.
 
     cmake --preset release && cmake --build --preset release --target bench_doors
-    python3 bench/package/doors.py build/release/bench [--threads 1]
+    PYTHONPATH=build/release/python python3 bench/package/doors.py build/release/bench [--threads 1]
 """
 import argparse
 import ctypes as c
@@ -15,12 +15,11 @@ import subprocess
 import sys
 import time
 
+import numpy as np
+
+import totograph as tg
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "python"))
-
-import numpy as np  # noqa: E402
-
-import totograph as tg  # noqa: E402
 
 COMPILED_IN = "C++, compiled in"
 # Variates, steps, horizon, samples; the sizes that bench_package is compiled for hold them.
@@ -87,7 +86,7 @@ def measure(given):
     name, rest = bytes(package.resolve()), (bytes(given.checkpoint), c.c_int32(given.threads))
     model = tg.load(given.checkpoint, package, threads=given.threads)
     doors = {COMPILED_IN: Native(library, "door", None, *rest), "C++, package": Native(library, "door", name, *rest),
-             "C": Native(library, "c_door", name, c.c_void_p(model._service)),
+             "C": Native(library, "c_door", name, c.c_void_p(model._service.address)),
              "Python, NumPy": Python(model, lambda one: one), "Python, DLPack": Python(model, Tensor)}
     medians = {}
     for case, (variates, steps, horizon, samples) in CASES.items():

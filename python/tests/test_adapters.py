@@ -113,7 +113,13 @@ def test_toto2_model_takes_the_newest_patch_for_observed_as_toto_2_does(toto2):
 
 def test_toto2_model_refuses_what_it_was_not_compiled_for(toto2):
     inputs = inputs_of(tensors("toto2/levels"))
-    for argument in ({"decode_block_size": 16}, {"scaler_fallback_min_obs": 0}, {"quantile_real_cap_k": 0}):
+    whole = Toto2Model(toto2).forecast(inputs, 20)
+    for block in (24, 768, 0, None):  # one pass
+        np.testing.assert_array_equal(Toto2Model(toto2).forecast(inputs, 20, decode_block_size=block), whole)
+    for block in (16, 20):
+        with pytest.raises(ValueError, match=f"whole patches of 8; found {block}"):
+            Toto2Model(toto2).forecast(inputs, 20, decode_block_size=block)
+    for argument in ({"scaler_fallback_min_obs": 0}, {"quantile_real_cap_k": 0}):
         with pytest.raises(ValueError, match="leave these arguments out"):
             Toto2Model(toto2).forecast(inputs, 20, **argument)
     inputs["target_mask"] = inputs["target_mask"].copy()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import copy
+import gc
 import importlib.util
 import json
 import os
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from datetime import datetime
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -18,13 +20,12 @@ import numpy as np
 import pytest
 
 import totograph as tg
-from totograph import _device, _interface
+from totograph import _device
 from totograph.__main__ import main as command_line
 from totograph._table import Table
 
 PACKAGE = Path(os.environ["TOTOGRAPH_TEST_PACKAGE"])
 CHECKPOINT = Path(os.environ["TOTOGRAPH_TEST_CHECKPOINT"])
-ABI = Path(__file__).parents[2] / "tests" / "package" / "abi.txt"
 
 
 @pytest.fixture(scope="module")
@@ -34,29 +35,6 @@ def model():
 
 def waves(*shape):
     return np.sin(0.3 * np.arange(np.prod(shape))).astype(np.float32).reshape(shape)
-
-
-def test_layouts_are_those_of_c():
-    lines = [line.split() for line in ABI.read_text().splitlines()]
-    assert len(lines) > 50
-    for name, number in lines:
-        structure, _, member = name.partition(".")
-        layout = getattr(_interface, structure)
-        found = getattr(layout, member).offset if member else _interface.c.sizeof(layout)
-        assert found == int(number), name
-
-
-def test_what_is_packed_lies_where_the_structures_have_it():
-    call = _interface.Scratch().call
-    series, request = call.series, call.request
-    _interface.pack_call(call, 0, *range(101, 109), *range(1, 20))
-    found = []
-    for name, kind in series._fields_:
-        value = getattr(series, name)
-        is_pointer = issubclass(kind, _interface.c._Pointer)
-        found += list(value) if "strides" in name else [_interface.c.cast(value, _interface.c.c_void_p).value] if is_pointer else [value]
-    assert found == list(range(1, 20))
-    assert [getattr(request, name) for name, _ in request._fields_] == list(range(101, 109))
 
 
 def test_forecasts_have_the_axes_of_their_series(model):
@@ -77,6 +55,60 @@ def test_memory_is_read_as_it_lies(model):
     for same in [table.T, waves(2, 96).reshape(2, 96)[:, :48] * 0 + waves(2, 48), waves(2, 48).astype(np.float64),
                  np.flip(np.flip(waves(2, 48), 1).copy(), 1), waves(2, 48).astype(">f4")]:
         np.testing.assert_array_equal(model.forecast(same, horizon=8, seed=7).samples(), expected)
+
+
+def test_memory_is_read_where_it_lies_and_let_go(model):
+    series = waves(2, 48)
+    before = sys.getrefcount(series)
+    for given in (series, Tensor(series), series.T.copy().T):
+        for _ in range(3):
+            f = model.forecast(given, horizon=8, quantiles=[0.5], seed=7)
+            assert f.quantiles.base is None and f.mean.flags.owndata
+    del given
+    assert sys.getrefcount(series) == before
+    # What may not be written is read all the same.
+    fixed = waves(2, 48)
+    fixed.flags.writeable = False
+    np.testing.assert_array_equal(model.forecast(fixed, horizon=8, seed=7).samples(), f.samples())
+
+
+def test_forecasts_leave_nothing_behind(model):
+    def spent(count):
+        import tracemalloc
+
+        tracemalloc.start()
+        for _ in range(count):
+            made = model.forecast(waves(2, 48), horizon=8, quantiles=[0.1, 0.9])
+            made.quantiles, made.median, made.samples(), made.levels
+            for wrong in ({"horizon": 1000}, {"horizon": 0}, {"seed": -1}):
+                with pytest.raises(ValueError):
+                    model.forecast(waves(2, 48), **wrong)
+        del made
+        gc.collect()
+        size = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+        return size
+
+    spent(20)
+    assert spent(60) - spent(20) < 4000  # one object a forecast would be more
+
+
+def test_only_a_model_makes_a_forecast(model):
+    for make in (tg.Forecast, lambda: copy.copy(model.forecast(waves(48), horizon=8))):
+        with pytest.raises(TypeError, match="made by Model.forecast|cannot pickle"):
+            make()
+    with pytest.raises(TypeError, match="Library"):
+        type(model._service)(None, CHECKPOINT, None, 0)
+
+
+def test_a_forecast_is_let_go_with_what_it_is_part_of(model):
+    levels = [0.5]
+    made = model.forecast(waves(48), horizon=8, quantiles=levels)
+    levels.append(made)  # a circle
+    there = weakref.ref(model.forecast(waves(48), horizon=8).median)
+    del made, levels
+    gc.collect()
+    assert there() is None and not [one for one in gc.get_objects() if type(one) is tg.Forecast]
 
 
 def test_a_broadcast_number_is_read_once(model):
@@ -120,6 +152,14 @@ def test_mistakes_are_python_errors_with_a_sentence(model, tmp_path):
     assert model.forecast(waves(48), horizon=40, extend=True).horizon == 40
     with pytest.raises(ValueError, match="the level must be between 0 and 1"):
         model.forecast(waves(48), quantiles=[1.5]).quantiles
+    for levels in ["half", [0.1, "half"], 0.5]:
+        with pytest.raises(ValueError, match="found (.half|.h.|0.5)"):
+            model.forecast(waves(48), quantiles=levels).quantiles
+    for wrong in [{"count": 0}, {"count": 8.0}, {"count": 8, "seed": -1}]:
+        with pytest.raises(ValueError, match="count of samples"):
+            model.forecast(waves(48)).samples(**wrong)
+    with pytest.raises(ValueError, match="count must be|holds 8|samples"):
+        model.forecast(waves(48)).samples(9)
     with pytest.raises(ValueError, match="has no samples"):
         model.forecast(waves(48), samples=0).stddev
     with pytest.raises(ValueError, match="axes"):
@@ -140,7 +180,8 @@ def test_mistakes_are_python_errors_with_a_sentence(model, tmp_path):
         tg.load(CHECKPOINT, PACKAGE, mode="fastest")
 
 
-def test_foreign_and_broken_packages_are_refused_before_they_run(tmp_path):
+def test_foreign_and_broken_packages_are_refused_before_they_run(tmp_path, monkeypatch):
+    monkeypatch.setattr("totograph._native.Library", lambda path: pytest.fail(f"{path} was loaded"))
     whole = PACKAGE.read_bytes()
     file = tmp_path / "broken.so"
     for content, says in [
@@ -149,6 +190,7 @@ def test_foreign_and_broken_packages_are_refused_before_they_run(tmp_path):
         (whole[:50], "was cut"),
         (whole[: len(whole) // 2], "was cut"),
         (whole.replace(b'"abi":1', b'"abi":9'), "version 9 of the C interface"),
+        (whole.replace(b'"abi":1', b'"abi":0'), "version 0 of the C interface"),
         (whole.replace(b'"architecture":"x86-64"', b'"architecture":"risc-v"'), "of the kind risc-v"),
         (whole.replace(b'"popcnt"', b'"popcat"'), "processors with popcat"),
         (whole.replace(b'"compiler"', b'"conpiler"'), "lacks 'compiler'"),
@@ -157,6 +199,14 @@ def test_foreign_and_broken_packages_are_refused_before_they_run(tmp_path):
         file.write_bytes(content)
         with pytest.raises(ValueError, match=says):
             tg.load(CHECKPOINT, file)
+
+
+def test_a_package_of_another_model_is_refused(tmp_path):
+    config = json.loads((CHECKPOINT / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**config, "embed_dim": 768}))
+    (tmp_path / "model.safetensors").symlink_to(CHECKPOINT / "model.safetensors")
+    with pytest.raises(ValueError, match="embed_dim.*768"):
+        tg.load(tmp_path, PACKAGE)
 
 
 def test_a_package_is_found_by_the_checkpoints_configuration(tmp_path, monkeypatch):
@@ -179,6 +229,38 @@ def test_a_package_is_found_by_the_checkpoints_configuration(tmp_path, monkeypat
     (other / PACKAGE.name).symlink_to(PACKAGE)
     with pytest.raises(FileNotFoundError, match="TOTOGRAPH_PACKAGE_PATH"):
         tg.load(other, sizes=None)
+
+
+def test_a_checkpoint_is_named_as_on_the_hub(tmp_path, monkeypatch):
+    asked = []
+
+    def snapshot_download(name, **options):
+        asked.append((name, options))
+        if name == "one/none":
+            raise OSError("no such repository")
+        return str(CHECKPOINT)
+
+    hub = ModuleType("huggingface_hub")
+    hub.snapshot_download = snapshot_download
+    monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
+    monkeypatch.chdir(tmp_path)
+    expected = tg.load(CHECKPOINT, PACKAGE).forecast(waves(48), horizon=8, seed=7).samples()
+    made = tg.load("Some.body/Toto-2.0_22m", PACKAGE).forecast(waves(48), horizon=8, seed=7)
+    np.testing.assert_array_equal(made.samples(), expected)
+    assert asked == [("Some.body/Toto-2.0_22m", {"allow_patterns": ["config.json", "model.safetensors"]})]
+    with pytest.raises(FileNotFoundError, match="one/none.*no such repository"):
+        tg.load("one/none", PACKAGE)
+    # What lies here, or is no name, is no download.
+    (tmp_path / "my").mkdir()
+    (tmp_path / "my" / "checkpoint").symlink_to(CHECKPOINT)
+    tg.load("my/checkpoint", PACKAGE)
+    for other in ("a/b/c", "./my", tmp_path / "none"):
+        with pytest.raises(FileNotFoundError):
+            tg.load(other, PACKAGE)
+    assert len(asked) == 2
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)  # it is not installed
+    with pytest.raises(FileNotFoundError, match="install huggingface_hub"):
+        tg.load("some/model", PACKAGE)
 
 
 def test_a_package_is_found_for_the_device_that_is_asked_for(tmp_path):
@@ -305,10 +387,11 @@ def test_arrays_and_streams_of_a_device_are_understood():
     for stream in ("7", True, -1, SimpleNamespace(ptr=None)):
         with pytest.raises(ValueError, match="A stream is a number"):
             _device.stream_address(stream)
-    made = _interface.totograph_device_forecast(batch=1, variates=2, horizon=8, value_count=9)
-    made.values = _interface.c.cast(4096, type(made.values))
-    result = _device.DeviceForecast(None, made, 2, 0, (0.1, 0.9), None)
-    assert result.shape == (2, 8, 9)
+    not_finite = np.zeros(1, np.uint32)
+    result = _device.DeviceForecast((1, 2, 8, 9, 4096, not_finite.ctypes.data), 2, 0, (0.1, 0.9), None)
+    assert result.shape == (2, 8, 9) and result.is_finite
+    not_finite[0] = 3
+    assert not result.is_finite
     interface = result.__cuda_array_interface__
     assert (interface["data"], interface["stream"], interface["typestr"]) == ((4096, False), 1, "<f4")
 
@@ -389,7 +472,7 @@ def test_a_package_is_compiled_on_first_use(compiler, capfd):
 def test_a_wheel_has_packages_for_processors_of_its_kind(compiler, tmp_path, monkeypatch, machine, targets, levels):
     setuptools = {name: ModuleType(name) for name in (
         "setuptools", "setuptools.command", "setuptools.command.bdist_wheel", "setuptools.command.build_py")}
-    setuptools["setuptools"].setup = lambda **options: None
+    setuptools["setuptools"].setup = setuptools["setuptools"].Extension = lambda *given, **options: None
     setuptools["setuptools.command.bdist_wheel"].bdist_wheel = setuptools["setuptools.command.build_py"].build_py = object
     for name, module in setuptools.items():
         monkeypatch.setitem(sys.modules, name, module)

@@ -6,8 +6,6 @@ from __future__ import annotations
 import ctypes as c
 from typing import Any, NamedTuple
 
-from ._interface import Library, totograph_device_forecast
-
 
 class DeviceArray(NamedTuple):
     """Where an array lies; strides count elements."""
@@ -58,27 +56,26 @@ class DeviceForecast:
     when what is on the stream has run, and is overwritten by the model's next forecast. `lead` stands for the axes of
     the series before its steps."""
 
-    def __init__(self, library: Library, made: totograph_device_forecast, rank: int, stream: int, levels: tuple[float, ...],
+    def __init__(self, made: tuple[int, int, int, int, int, int], rank: int, stream: int, levels: tuple[float, ...],
                  owner: Any):
-        self._library, self._owner, self._stream = library, owner, stream  # what the memory belongs to stays
-        self._made = made
-        self._rank = rank
+        *shape, self._address, self._not_finite = made
+        self._shape = tuple(shape[3 - rank :])
+        self._owner, self._stream = owner, stream  # what the memory belongs to stays
         #: Of the last axis, where the model forecasts quantiles; else empty.
         self.levels = levels
 
     @property
     def shape(self) -> tuple[int, ...]:
         """`[*lead, horizon, values]`: samples, quantiles at `levels`, or one for the mean."""
-        return (self._made.batch, self._made.variates, self._made.horizon, self._made.value_count)[3 - self._rank :]
+        return self._shape
 
     @property
     def is_finite(self) -> bool:
         """Whether the model gave a finite number for each value; ask when the stream has been waited for."""
-        return bool(self._made.not_finite[0] == 0)
+        return c.c_uint32.from_address(self._not_finite).value == 0
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        address = c.cast(self._made.values, c.c_void_p).value
         # 1 is the default stream, which 0 cannot name. PyTorch takes nothing that says it is read-only.
-        return {"shape": self.shape, "typestr": "<f4", "data": (address, False), "version": 3, "strides": None,
+        return {"shape": self.shape, "typestr": "<f4", "data": (self._address, False), "version": 3, "strides": None,
                 "stream": self._stream or 1}

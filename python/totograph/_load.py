@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -23,7 +24,8 @@ def load(
     threads: int = 0,
     sizes: str | None = "small",
 ) -> Model:
-    """Opens a checkpoint, a folder with `config.json` and `model.safetensors`.
+    """Opens a checkpoint, a folder with `config.json` and `model.safetensors`; or, where `huggingface_hub` is installed
+    and there is no such folder, a name of its hub, such as `Datadog/Toto-2.0-22m`, whose two files it downloads and keeps.
 
     package: a package, or a folder of packages, of which one is taken that has the model and runs on this machine.
     None: the folders of the environment variable TOTOGRAPH_PACKAGE_PATH and what was installed with this module, never
@@ -39,6 +41,7 @@ def load(
     for a package that cannot be used here, or is of another model than the checkpoint."""
     if device not in (None, "cpu", "cuda"):
         raise ValueError(f"The device cannot be {device!r}; expected 'cpu' or 'cuda'.")
+    checkpoint = _of_hub(checkpoint)
     if package is not None and not Path(package).is_dir():
         named = read_header(package)
         if device not in (None, named.device):
@@ -88,6 +91,23 @@ def demo_checkpoint() -> Path:
             return place
     raise FileNotFoundError("The demo model was looked for in " + ", ".join(f"'{place}'" for place in places)
                             + ". Name a checkpoint.")
+
+
+def _of_hub(checkpoint: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    """The folder itself, or that of a download."""
+    if not isinstance(checkpoint, str) or not re.fullmatch(r"[\w.-]+/[\w.-]+", checkpoint) or Path(checkpoint).exists():
+        return checkpoint
+    try:
+        from huggingface_hub import snapshot_download
+    except ImportError:
+        raise FileNotFoundError(f"There is no checkpoint '{checkpoint}'. If that is a name of the hub, install "
+                                "huggingface_hub, or download it and name its folder.") from None
+    try:
+        folder: str = snapshot_download(checkpoint, allow_patterns=["config.json", "model.safetensors"])
+    except (OSError, ValueError) as error:  # what requests and the hub report are of these
+        raise FileNotFoundError(f"There is no folder '{checkpoint}', and the hub does not give a checkpoint of that name: "
+                                f"{error}") from None
+    return folder
 
 
 def _built(checkpoint: str | os.PathLike[str], sizes: str) -> Path:

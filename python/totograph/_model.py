@@ -1,35 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import ctypes as c
 import os
-import struct
-import weakref
 from pathlib import Path
-from typing import Any, NoReturn, Sequence, Tuple, overload
+from typing import Any, NoReturn, Sequence, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from . import _native
 from ._device import DeviceForecast, device_array, stream_address
 from ._forecast import Forecast
-from ._header import PackageHeader, read_header
-from ._interface import (
-    SERIES_ON_DEVICE,
-    Library,
-    address_of,
-    pack_call,
-    threads,
-    totograph_bucket,
-    totograph_device_forecast,
-    totograph_model_facts,
-    totograph_request,
-    totograph_series,
-    totograph_service_options,
-)
-
-_SERIES_SIZE = c.sizeof(totograph_series)
-_REQUEST_SIZE = c.sizeof(totograph_request)
+from ._header import PackageHeader, check_header, read_header
 
 
 class Model:
@@ -37,29 +19,11 @@ class Model:
     interpreter's lock is free meanwhile."""
 
     def __init__(self, checkpoint: str | os.PathLike[str], header: PackageHeader, mode: str | None, threads: int):
-        self._library = Library(header)
+        check_header(header)
+        self._header = header
+        self._library = _native.Library(header.path.resolve())
+        self._service = _native.Service(self._library, checkpoint, mode, threads)
         self._reopened_by = (os.path.abspath(checkpoint), os.path.abspath(header.path), mode, threads)
-        model = self._library.make("model_open", os.fsencode(checkpoint))
-        try:
-            self._describe(model)
-            options = totograph_service_options(mode=None if mode is None else mode.encode(), threads=threads)
-            self._service = self._library.make("service_create", model, c.addressof(options))
-        finally:
-            self._library.model_close(model)  # the service goes on
-        self._forecast = self._library.functions["service_forecast"]
-        self._destroy = weakref.finalize(self, self._library.service_destroy, self._service)
-
-    def _describe(self, model: int) -> None:
-        facts = totograph_model_facts()
-        self._library.call("model_describe", model, c.addressof(facts))
-        self._patch_size = int(facts.patch_size)
-        self._levels = tuple(facts.levels[i] for i in range(facts.level_count))
-        buckets = []
-        for which in range(facts.buckets):
-            bucket = totograph_bucket()
-            self._library.call("model_bucket", model, which, c.addressof(bucket))
-            buckets.append({field[0]: int(getattr(bucket, field[0])) for field in bucket._fields_[1:]})
-        self._buckets = tuple(buckets)
 
     def __copy__(self) -> Model:
         return self
@@ -73,35 +37,31 @@ class Model:
     @property
     def patch_size(self) -> int:
         """Steps that the model takes at a time."""
-        return self._patch_size
+        return self._service.patch_size
 
     @property
     def levels(self) -> tuple[float, ...]:
         """The levels of the quantiles that it forecasts; empty for a model that samples."""
-        return self._levels
+        return self._service.levels
 
     @property
     def buckets(self) -> tuple[dict[str, int], ...]:
         """The sizes that it is compiled for, the cheapest first: batch, variates, context, horizon, samples and
         exogenous."""
-        return self._buckets
+        return self._service.buckets
 
     @property
     def header(self) -> PackageHeader:
         """What the package says of itself."""
-        return self._library.header
+        return self._header
 
     def warm_up(self, forecasts: int = 1) -> None:
         """Builds all sizes ahead, and makes so many forecasts with each."""
-        self._library.call("service_warm_up", self._service, forecasts)
+        self._service.warm_up(forecasts)
 
     def metrics(self, format: str = "json") -> str:
         """Counters and latencies, as `json` or for `prometheus`."""
-        text = self._library.make("service_metrics", self._service, format.encode())
-        try:
-            return c.string_at(text).decode()
-        finally:
-            self._library.text_free(text)
+        return self._service.metrics(format)
 
     @overload
     def forecast(
@@ -173,83 +133,42 @@ class Model:
         if stream is not None:
             return self._forecast_on(stream_address(stream), series, horizon, samples, seed, extend,
                                      (future, observed, groups))
-        if type(series) is np.ndarray and series.dtype is _FLOAT32:
-            names, values = None, series
-        else:
-            names, values = _values_of(series)
-        rank = values.ndim
-        values, batch, variates, steps, of_batch, of_variate, of_step = _axes_of(values)
-        observed_at, groups_at, exogenous, known_at, known_observed_at, future_steps = 0, 0, 0, 0, 0, 0
+        names, extras = None, None
         if future is not None or observed is not None or groups is not None:
-            extras = _Extras(future, observed, groups, batch, variates, values.shape)
-            observed_at, groups_at, exogenous, known_at, known_observed_at, future_steps = extras.fields
-        if horizon is not None and horizon < 1 or samples is not None and samples < 0:
-            _refuse_request(horizon, samples, seed, extend, None)
-        scratch = threads.scratch
-        try:
-            pack_call(scratch.call, 0, _REQUEST_SIZE, horizon or 0, 0 if samples is None else (samples or -1), seed, 0, 0,
-                      extend, 0, _SERIES_SIZE, batch, variates, steps, address_of(values), of_batch >> 2,
-                      of_variate >> 2, of_step >> 2, observed_at, 0, 0, 0, groups_at, exogenous, known_at,
-                      known_observed_at, future_steps, 0, 1)
-        except struct.error as error:
-            _refuse_request(horizon, samples, seed, extend, error)
-        status = self._forecast(self._service, scratch.series_at, scratch.request_at, scratch.place_at,
-                                scratch.error_at)
-        library = self._library
-        if status != 0:
-            library.fail(status)
-        handle = scratch.place.value
-        assert handle is not None
-        # Memory that was not touched since before the forecast is far away: what is known now is not asked for later.
-        shape = None if horizon is None or future is not None else (*values.shape[:-1], horizon)
-        return Forecast(library, handle, rank, quantiles, names, shape)
+            names, series = _values_of(series)
+            extras = _Extras(future, observed, groups, series.shape)
+        made: Forecast = self._service.forecast(series, names, horizon, quantiles, samples, seed, extend,
+                                                None if extras is None else extras.fields)
+        return made
 
     def _forecast_on(self, stream: int, series: Any, horizon: int | None, samples: int | None, seed: int, extend: bool,
                      extras: tuple[Any, Any, Any]) -> DeviceForecast:
         on_device = device_array(series)
-        if on_device is not None:
-            address, shape, strides = on_device
-            lead, axes = (1,) * (3 - len(shape)), (0,) * (3 - len(shape)) + strides
-            if not any(axes):  # three zeros mean row-major to C
-                axes = (0, 0, 1)
-        else:
+        if on_device is None:
             _, values = _values_of(series)
-            values, *sizes = _axes_of(values)
-            address, shape, lead = address_of(values), values.shape, (1,) * (3 - values.ndim)
-            axes = tuple(one >> 2 for one in sizes[3:])
-        batch, variates, steps = (*lead, *shape)
-        if "service_forecast_on" not in self._library.functions:
+            address, shape = values.ctypes.data, values.shape
+            strides = tuple(one // values.itemsize for one in values.strides)
+            if not 1 <= len(shape) <= 3:
+                raise ValueError("A series has the axes [steps], [variates, steps] or [batch, variates, steps]; found the "
+                                 f"shape {shape}.")
+        else:
+            address, shape, strides = on_device
+        if not self._library.has_streams:
             raise ValueError(f"The package '{self.header.path}' was built before packages took streams; build it anew.")
-        made, scratch = totograph_device_forecast(), threads.scratch
-        kept = _Extras(*extras, batch, variates, shape)
-        observed_at, groups_at, *known = kept.fields
-        if horizon is not None and horizon < 1 or samples is not None and samples < 0:
-            _refuse_request(horizon, samples, seed, extend, None)
-        try:
-            pack_call(scratch.call, 0, _REQUEST_SIZE, horizon or 0, 0 if samples is None else (samples or -1), seed, 0, 0,
-                      extend, 0, _SERIES_SIZE, batch, variates, steps, address, *axes, observed_at, 0, 0, 0, groups_at,
-                      *known, 0, 1)
-        except struct.error as error:
-            _refuse_request(horizon, samples, seed, extend, error)
-        self._library.call("service_forecast_on", self._service, stream, scratch.series_at, scratch.request_at,
-                           SERIES_ON_DEVICE if on_device is not None else 0, c.addressof(made))
-        return DeviceForecast(self._library, made, len(shape), stream, self._levels, (self, series))
-
-
-def _refuse_request(horizon: Any, samples: Any, seed: Any, extend: Any, error: struct.error | None) -> NoReturn:
-    if error is None:
-        what, value = ("samples", samples) if horizon is None or horizon >= 1 else ("horizon", horizon)
-        raise ValueError(f"The {what} cannot be {value}.")
-    raise ValueError(
-        f"The horizon ({horizon!r}), samples ({samples!r}), seed ({seed!r}) and extend ({extend!r}) are whole numbers, a "
-        f"seed from 0 to 2^64 - 1, and extend True or False: {error}."
-    ) from None
+        kept = _Extras(*extras, shape)
+        of_shape = (*(1,) * (3 - len(shape)), *shape)
+        # Three zeros mean row-major to C.
+        of_strides = (*(0,) * (3 - len(shape)), *strides) if any(strides) else (0, 0, 1)
+        made = self._service.forecast_on(stream, on_device is not None, address, of_shape, of_strides, horizon, samples,
+                                         seed, extend, kept.fields)
+        return DeviceForecast(made, len(shape), stream, self.levels, (self, series))
 
 
 class _Extras:
     """What most requests lack, and where it lies."""
 
-    def __init__(self, future: Any, observed: Any, groups: Any, batch: int, variates: int, shape: tuple[int, ...]) -> None:
+    def __init__(self, future: Any, observed: Any, groups: Any, shape: tuple[int, ...]) -> None:
+        batch, variates = (1, 1, *shape)[-3:-1]
         exogenous, future_steps, known_at, known_observed_at, observed_at, groups_at = 0, 0, 0, 0, 0, 0
         self.kept: list[npt.NDArray[Any]] = []
         if future is not None:
@@ -264,44 +183,16 @@ class _Extras:
             groups_at = self._kept(
                 _array_like(groups, np.int32, "groups", (batch, variates), (variates,) if batch == 1 else ()))
 
-        #: As the structure of C has them.
+        #: As the structure of C has them: addresses and numbers.
         self.fields = (observed_at, groups_at, exogenous, known_at, known_observed_at, future_steps)
 
     def _kept(self, array: npt.NDArray[Any]) -> int:
         self.kept.append(array)
-        return address_of(array)
+        return array.ctypes.data
 
 
 def _reopened(checkpoint: str, package: Path, mode: str | None, threads: int) -> Model:
     return Model(checkpoint, read_header(package), mode, threads)
-
-
-_FLOAT32 = np.dtype(np.float32)
-_Axes = Tuple[npt.NDArray[np.float32], int, int, int, int, int, int]
-
-
-def _axes_of(values: npt.NDArray[np.float32]) -> _Axes:
-    """The array, or a copy that C can read; batch, variates and steps; how many bytes their elements lie apart."""
-    shape, strides = values.shape, values.strides
-    rank = len(shape)
-    if rank == 1:
-        batch, variates, steps = 1, 1, shape[0]
-        of_batch, of_variate, of_step = 0, 0, strides[0]
-    elif rank == 2:
-        batch, variates, steps = 1, shape[0], shape[1]
-        of_batch, of_variate, of_step = 0, strides[0], strides[1]
-    elif rank == 3:
-        batch, variates, steps = shape
-        of_batch, of_variate, of_step = strides
-    else:
-        raise ValueError(
-            f"A series has the axes [steps], [variates, steps] or [batch, variates, steps]; found the shape {shape}."
-        )
-    # C counts elements, and three zeros mean row-major to it.
-    if (of_batch | of_variate | of_step) & 3 or not (of_batch or of_variate or of_step):
-        values = np.array(values, np.float32)
-        of_batch, of_variate, of_step = 0, 0, 0
-    return values, batch, variates, steps, of_batch, of_variate, of_step
 
 
 def _array_like(given: Any, dtype: Any, name: str, *shapes: tuple[int, ...]) -> npt.NDArray[Any]:
@@ -331,21 +222,24 @@ def _known_future(future: Any, batch: int, variates: int) -> npt.NDArray[np.floa
 
 
 def _values_of(series: Any) -> tuple[Sequence[Any] | None, npt.NDArray[np.float32]]:
-    """The names of the variates, where they have any, and the values: float32, nothing copied that need not be."""
+    """The names of the variates, where they have any, and the values: float32 that DLPack takes, nothing copied that need
+    not be."""
+    names: Sequence[Any] | None = None
     if hasattr(series, "__dlpack__") and not isinstance(series, np.ndarray):
-        series = _from_dlpack(series)
-        if series.dtype is _FLOAT32:
-            return None, series
-    if hasattr(series, "to_numpy"):
+        array = _from_dlpack(series)
+    elif hasattr(series, "to_numpy"):
         array = series.to_numpy(dtype=np.float32, na_value=np.nan)
-        return (list(series.columns), array.T) if array.ndim == 2 else ([series.name], array)
-    array = np.asarray(series)
+        names, array = (list(series.columns), array.T) if array.ndim == 2 else ([series.name], array)
+    else:
+        array = np.asarray(series)
     if array.dtype.kind not in "biuf":
         raise ValueError(f"A series is of numbers; found {array.dtype}.")
     array = array.astype(np.float32, copy=False)
-    if array.dtype.byteorder not in "=|" or any(stride % array.itemsize for stride in array.strides):
+    # One that is a number broadcast has no strides, which C takes for row-major.
+    if (array.dtype.byteorder not in "=|" or not array.flags.writeable or not any(array.strides)
+            or any(stride % array.itemsize for stride in array.strides)):
         array = np.array(array, np.float32)
-    return None, array
+    return names, array
 
 
 _HOSTS = (1, 3, 11)  # DLPack's numbers of memory that the processor reads: the host's, and pinned for CUDA or ROCm
@@ -359,3 +253,16 @@ def _from_dlpack(tensor: Any) -> npt.NDArray[Any]:
         return np.from_dlpack(tensor)
     except (BufferError, RuntimeError, TypeError) as error:
         raise ValueError(f"The series cannot be read by DLPack: {error}. Make it float32, without gradients.") from None
+
+
+def _refuse_request(horizon: Any, samples: Any, seed: Any, extend: Any, error: Exception | None) -> NoReturn:
+    if error is None:
+        what, value = ("samples", samples) if horizon is None or horizon >= 1 else ("horizon", horizon)
+        raise ValueError(f"The {what} cannot be {value}.")
+    raise ValueError(
+        f"The horizon ({horizon!r}), samples ({samples!r}), seed ({seed!r}) and extend ({extend!r}) are whole numbers, a "
+        f"seed from 0 to 2^64 - 1, and extend True or False: {error}."
+    )
+
+
+_native.set_up(Forecast, _values_of, _refuse_request)

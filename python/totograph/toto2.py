@@ -5,7 +5,8 @@
     quantiles = Toto2Model(tg.load("checkpoint/")).forecast(inputs, horizon=96)  # [9, batch, variates, 96]
 
 What differs: packages are compiled with the arguments with which the authors evaluate, in one pass, a fallback for fewer
-than 8 observations and a cap of 1e4; others are an error, and there is one batch axis or none. Contexts need not be whole
+than 8 observations and a cap of 1e4; others are an error. A `decode_block_size` that holds the horizon is one pass, too.
+There is one batch axis or none. Contexts need not be whole
 patches. NaN where nothing is observed is a gap.
 """
 
@@ -40,9 +41,13 @@ class Toto2Model:
 
         inputs: `target`, `target_mask` and `series_ids`, and together or not at all `known_dynamic`, which goes on into
         the future, `known_dynamic_mask` and `known_dynamic_series_ids`. Raises `ValueError`."""
-        if decode_block_size is not None or (scaler_fallback_min_obs, quantile_real_cap_k) != (8, 1e4):
-            raise ValueError("Packages forecast in one pass, with scaler_fallback_min_obs=8 and quantile_real_cap_k=1e4; "
-                             "leave these arguments out.")
+        # A block that holds the whole horizon is one pass as well.
+        if decode_block_size and (decode_block_size < horizon or decode_block_size % self.model.patch_size != 0):
+            raise ValueError(f"Packages forecast in one pass: a decode_block_size holds the horizon, {horizon}, in whole "
+                             f"patches of {self.model.patch_size}; found {decode_block_size}. Leave it out.")
+        if (scaler_fallback_min_obs, quantile_real_cap_k) != (8, 1e4):
+            raise ValueError("Packages forecast with scaler_fallback_min_obs=8 and quantile_real_cap_k=1e4; leave these "
+                             "arguments out.")
         target = array_of(inputs["target"], np.float32)
         parts = [(target, inputs["target_mask"], inputs["series_ids"])]
         if "known_dynamic" in inputs:

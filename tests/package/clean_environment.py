@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pip install ./python` into an empty virtual environment, and a forecast there; then the same from a wheel with a
-package inside, without a compiler. Ends with 77 where none can be made. The compiler is one that has a package ready:
-package/build compiles one."""
+package inside, without a compiler. Ends with 77 where none can be made. For packages, the compiler is one that has a
+package ready: package/build compiles one."""
 import os
 import pathlib
 import platform
+import re
 import shutil
 import subprocess
 import sys
+import zipfile
 
 source, scratch, package, data = (pathlib.Path(argument) for argument in sys.argv[1:])
 
@@ -27,6 +29,10 @@ made = run(sys.executable, "-m", "venv", scratch / "venv")
 if made.returncode != 0:
     skip("no virtual environment can be made", made)
 python = scratch / "venv/bin/python"
+where = run(python, "-c", "import sysconfig; print(sysconfig.get_path('include'))").stdout.strip()
+if not (pathlib.Path(where) / "Python.h").exists():
+    print(f"skipped: '{where}' has no Python.h, which the module's part in C++ takes.")
+    sys.exit(77)
 got = run(python, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", scratch / "wheels", "numpy>=1.23", timeout=100)
 if got.returncode != 0:
     skip("pip gets no packages here", got)
@@ -37,6 +43,7 @@ installed = run(python, "-m", "pip", "install", "--quiet", "./python", cwd=scrat
 assert installed.returncode == 0, installed.stderr
 compiler = scratch / "c++"
 compiler.write_text(f"""#!/bin/sh
+case "$*" in */module.cpp*|*/module.o*) exec {os.environ.get("CXX", "c++")} "$@" ;; esac
 for argument; do
     [ "$argument" = -E ] && exit
     case "$argument" in -I*) [ -f "${{argument#-I}}/totograph/version.hpp" ] || exit 1 ;; esac
@@ -73,8 +80,14 @@ made = run(python, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", 
            cwd=scratch / "clone", env=building)
 assert made.returncode == 0, made.stderr
 (wheel,) = (scratch / "wheels").glob("totograph-*.whl")
-newest = "_".join(platform.libc_ver()[1].split(".")[:2])
-assert wheel.name.endswith(f"-py3-none-manylinux_{newest}_{platform.machine()}.whl"), wheel
+newest = platform.libc_ver()[1].split(".")[:2]
+assert wheel.name.endswith(f"-cp39-abi3-manylinux_{'_'.join(newest)}_{platform.machine()}.whl"), wheel
+with zipfile.ZipFile(wheel) as content:
+    libraries = [name for name in content.namelist() if name.endswith(".so")]
+    assert sorted(libraries) == ["totograph/_native.abi3.so", "totograph/packages/demo.x86-64.so"], libraries
+    for name in libraries:  # asks for no newer C library than the tag says
+        asked = {tuple(map(int, version.split(b"."))) for version in re.findall(rb"GLIBC_([\d.]+)", content.read(name))}
+        assert asked and max(asked)[:2] <= tuple(map(int, newest)), (name, asked)
 shutil.rmtree(scratch / "clone")
 installed = run(python, "-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall", wheel)
 assert installed.returncode == 0, installed.stderr

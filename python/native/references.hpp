@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objects of Python, by the part of its C interface that is the same from 3.9 on.
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#ifndef Py_LIMITED_API
+#define Py_LIMITED_API 0x03090000
+#endif
+#include <Python.h>
+
+#include <utility>
+
+namespace totograph_python {
+
+// A reference that is counted; empty after a call that failed, while Python's error is set.
+class Ref {
+public:
+    Ref() = default;
+    explicit Ref(PyObject* owned) : object_(owned) {}
+    static Ref to(PyObject* borrowed) {
+        Py_XINCREF(borrowed);
+        return Ref(borrowed);
+    }
+    Ref(const Ref&) = delete;
+    Ref& operator=(const Ref&) = delete;
+    Ref(Ref&& other) noexcept : object_(other.release()) {}
+    Ref& operator=(Ref&& other) noexcept {
+        std::swap(object_, other.object_);
+        return *this;
+    }
+    ~Ref() { Py_XDECREF(object_); }
+
+    [[nodiscard]] PyObject* get() const { return object_; }
+    PyObject* release() { return std::exchange(object_, nullptr); }
+    explicit operator bool() const { return object_ != nullptr; }
+
+private:
+    PyObject* object_ = nullptr;
+};
+
+// Calls with positional arguments.
+template <class... Arguments>
+Ref call(PyObject* function, Arguments*... arguments) {
+    return Ref(PyObject_CallFunctionObjArgs(function, arguments..., nullptr));
+}
+
+// What the module was given by Python once, and keeps until the process ends.
+struct Known {
+    PyObject* array_type = nullptr;      // numpy.ndarray
+    PyObject* array_dlpack = nullptr;    // its __dlpack__
+    PyObject* empty = nullptr;           // numpy.empty
+    PyObject* float32 = nullptr;         // the dtype
+    PyObject* values_of = nullptr;       // (series) -> (names, float32 array that DLPack takes)
+    PyObject* refuse_request = nullptr;  // (horizon, samples, seed, extend, error): raises
+    PyTypeObject* forecast_type = nullptr;
+    PyObject* library_type = nullptr;
+    PyObject* dlpack_name = nullptr;
+    PyObject* dlpack_device_name = nullptr;
+};
+inline Known known;
+
+}  // namespace totograph_python
