@@ -21,6 +21,7 @@ macro(totograph_nvcc_command)
     endforeach()
     set(nvcc "${NVCC}" -std=c++20 ${includes} --expt-relaxed-constexpr -Werror=all-warnings
         -Xcudafe=--max_cost_constexpr_call=2000000000
-        -Xcompiler=-fconstexpr-ops-limit=8589934592 -Xcompiler=-fconstexpr-loop-limit=1073741824)
+        -Xcompiler=-fconstexpr-ops-limit=8589934592 -Xcompiler=-fconstexpr-loop-limit=1073741824
+        -Xcompiler=--param=ggc-min-heapsize=262144 -Xcompiler=--param=ggc-min-expand=200)
     file(MAKE_DIRECTORY "${SCRATCH}")
 endmacro()

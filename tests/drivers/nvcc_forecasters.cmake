@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The CUDA part compiles with nvcc, on a machine with or without a device: the snippets of the documents, and a
 # forecaster in each precision, for the oldest architecture and for one with clusters. Then it runs, which without a
-# device must say so in a sentence.
+# device must say so in a sentence. COMPILED is the library totograph::compiled of this build.
 include("${CMAKE_CURRENT_LIST_DIR}/compiler_command.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/nvcc_command.cmake")
 totograph_nvcc_command()
@@ -17,7 +17,9 @@ foreach(document IN LISTS documents)
         math(EXPR count "${count} + 1")
         string(REGEX REPLACE "^<!-- compile with nvcc -->\n```cuda\n" "" snippet "${snippet}")
         file(WRITE "${SCRATCH}/snippet.cu" "${snippet}")
-        execute_process(COMMAND ${nvcc} -arch=sm_90 --ptx "${SCRATCH}/snippet.cu" -o "${SCRATCH}/snippet.ptx"
+        # Definitions that are compiled separately are left out, as `snippets` does.
+        execute_process(COMMAND ${nvcc} -DTOTOGRAPH_SEPARATE_COMPILATION -DTOTOGRAPH_SEPARATE_CUDA_COMPILATION
+                -arch=sm_90 --ptx "${SCRATCH}/snippet.cu" -o "${SCRATCH}/snippet.ptx"
             RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
         if(NOT result EQUAL 0)
             message("${text}")
@@ -72,10 +74,11 @@ if(NOT result EQUAL 0)
     message(FATAL_ERROR "The program ended with ${result}.")
 endif()
 
-# The same with the libraries totograph::compiled and totograph::cuda_compiled, for one architecture. Their files hold
-# what headers only declare then; the program links nothing else of them.
+# The same with the libraries totograph::compiled, compiled as it is for projects with CUDA, too, and
+# totograph::cuda_compiled, for one architecture. They hold what headers only declare then; the program links nothing
+# else of them.
 set(libraries ${nvcc} -O1 -arch=sm_90a -DTOTOGRAPH_SEPARATE_COMPILATION -DTOTOGRAPH_SEPARATE_CUDA_COMPILATION)
-foreach(file cmake/compiled/compiled.cpp cmake/compiled/cuda_compiled.cu tests/cuda/compiled_library.cu)
+foreach(file cmake/compiled/cuda_compiled.cu tests/cuda/compiled_library.cu)
     get_filename_component(name "${file}" NAME_WE)
     execute_process(COMMAND ${libraries} -c "${SOURCE}/${file}" -o "${SCRATCH}/${name}.o"
         RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
@@ -85,7 +88,7 @@ foreach(file cmake/compiled/compiled.cpp cmake/compiled/cuda_compiled.cu tests/c
     endif()
 endforeach()
 execute_process(
-    COMMAND ${libraries} "${SCRATCH}/compiled_library.o" "${SCRATCH}/cuda_compiled.o" "${SCRATCH}/compiled.o"
+    COMMAND ${libraries} "${SCRATCH}/compiled_library.o" "${SCRATCH}/cuda_compiled.o" "${COMPILED}"
         -o "${SCRATCH}/compiled_library" -lcublasLt
     RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
 if(NOT result EQUAL 0)

@@ -19,7 +19,8 @@ foreach(chain IN LISTS chains)
     file(WRITE "${SCRATCH}/alone.cu" "${text}")
     # The device's half of the compiler reads all of the code, the host's too. But for definitions that are compiled
     # separately: they take half the time, and `nvcc/forecasters` compiles all of them.
-    execute_process(COMMAND ${nvcc} -DTOTOGRAPH_SEPARATE_COMPILATION -arch=compute_90a --ptx "${SCRATCH}/alone.cu"
+    execute_process(COMMAND ${nvcc} -DTOTOGRAPH_SEPARATE_COMPILATION -DTOTOGRAPH_SEPARATE_CUDA_COMPILATION
+            -arch=compute_90a --ptx "${SCRATCH}/alone.cu"
             -o "${SCRATCH}/alone.ptx"
         RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
     if(NOT result EQUAL 0)

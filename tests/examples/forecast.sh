@@ -21,6 +21,7 @@ cp "$program" bin/forecast
 TOTOGRAPH_DEMO_MODEL="$demo_model" bin/forecast series.csv --targets wave --horizon 20 --no-chart --output moved.csv
 cmp default.csv moved.csv || fail "the environment names the bundled model"
 mkdir -p share/totograph/models/demo
+cp "$demo_model/config.json" share/totograph/models/demo
 touch share/totograph/models/demo/model.safetensors
 expect 4 "share/totograph/models/demo/model.safetensors" bin/forecast series.csv --targets wave
 expect 4 "'nowhere" env TOTOGRAPH_DEMO_MODEL=nowhere "$program" series.csv --targets wave

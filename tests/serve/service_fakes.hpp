@@ -18,6 +18,7 @@
 #include <totograph/forecast/forecast_plan.hpp>
 #include <totograph/forecast/request_parts.hpp>
 #include <totograph/serve/backends/backend.hpp>
+#include <totograph/serve/backends/backend_registry.hpp>
 #include <totograph/serve/service.hpp>
 
 // Backends that compute nothing and remember what they were asked.
@@ -190,6 +191,28 @@ inline serve::Snapshot::Entry entry_of(const serve::Snapshot& snapshot, std::str
     return {};
 }
 
+inline std::shared_ptr<FakeBackend> fake(std::string name, float number, std::vector<Bucket> buckets) {
+    return std::make_shared<FakeBackend>(std::move(name), number, std::move(buckets));
+}
+
+/// Two backends with the same buckets: `near` says 1, `far` says 2.
+struct TwoBackends {
+    std::shared_ptr<FakeBackend> near = fake("near", 1, {small, large});
+    std::shared_ptr<FakeBackend> far = fake("far", 2, {small, large});
+    serve::BackendRegistry registry;
+
+    TwoBackends() {
+        registry.add(near);
+        registry.add(far);
+    }
+};
+
+/// What a request of so many series, for the mean, is answered with.
+inline float ask(serve::ForecastService& service, Index batch, Index steps = 8) {
+    const Ones request{.batch = batch, .variates = 1, .steps = steps};
+    return service.forecast(request.series(), {.samples = 0}).mean().front();
+}
+
 /// A service of one fake backend, `fake`, in mode `default`.
 struct OneBackend {
     std::shared_ptr<FakeBackend> fake =
@@ -204,11 +227,7 @@ struct OneBackend {
     [[nodiscard]] serve::Snapshot::Entry entry(const Bucket& bucket, Mode mode = Mode::standard) const {
         return entry_of(service.snapshot(), "fake", bucket, mode);
     }
-    /// What a request of so many series, for the mean, is answered with.
-    float ask(Index batch, Index steps = 8) {
-        const Ones request{.batch = batch, .variates = 1, .steps = steps};
-        return service.forecast(request.series(), {.samples = 0}).mean().front();
-    }
+    float ask(Index batch, Index steps = 8) { return service_fakes::ask(service, batch, steps); }
 };
 
 }  // namespace service_fakes

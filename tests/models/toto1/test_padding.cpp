@@ -7,6 +7,7 @@
 #include "models/properties.hpp"
 #include "models/toto1/cases.hpp"
 #include "models/toto1/series.hpp"
+#include "models/toto1/shared_forecasters.hpp"
 
 // A request that is smaller than its bucket is padded: that changes no bit of its forecast. The kernels compute each
 // row the same way wherever it stands and whatever stands around it.
@@ -48,8 +49,11 @@ void check_against_large() {
 
 }  // namespace
 
-TEST_CASE("shorter contexts of whole patches, and fewer series") {
-    check_against_large<tg::Bucket{.batch = 2, .variates = 4, .context = 40, .horizon = 32}>();
+TEST_CASE("shorter contexts and horizons of whole patches, and fewer series") {
+    constexpr tg::Bucket bucket = shared::mean_bucket;
+    static_assert(bucket.batch < largest.batch && bucket.context < largest.context && bucket.horizon < largest.horizon);
+    const auto exact = shared::make_forecaster<bucket>(weights().weights, 1);
+    properties::padding_changes_nothing(*exact, large(), requests(bucket), bucket.horizon);
 }
 
 TEST_CASE("contexts that end inside a patch, and fewer variates") {

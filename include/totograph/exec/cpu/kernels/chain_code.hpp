@@ -29,8 +29,7 @@ enum class ColumnStep : std::uint8_t {
 
 /// How the tensors of a chain lie along a row.
 struct ColumnLayout {
-    int rank = 0;          ///< Column axes: none, one or two.
-    bool is_even = false;  ///< Whether the innermost axis is made of whole packets.
+    int rank = 0;  ///< Column axes: none, one or two.
     ColumnStep output = ColumnStep::none;
     std::array<ColumnStep, max_operands> operands{};
 };
@@ -103,7 +102,6 @@ constexpr Words words_of(const Kernel& kernel, bool prologue) {
     head.put(static_cast<std::uint64_t>(chain.given), value_bits);
     head.put(static_cast<std::uint64_t>(accumulators), value_bits);
     head.put(static_cast<std::uint64_t>(column_rank), 3);
-    head.put(column_rank > 0 && kernel.iteration[-1] % packet_size == 0 ? 1 : 0, 1);
     // What comes of a prologue is reduced, and not stored.
     head.put(prologue ? 0 : static_cast<std::uint64_t>(column_step(kernel, kernel.output_strides)), step_bits);
     const Operand* operand = kernel.operands.data() + (prologue ? 0 : kernel.prologue_operands);
@@ -148,7 +146,6 @@ constexpr Instruction instruction_of(std::uint64_t word) {
 constexpr ColumnLayout layout_of(BitReader& head, int operands) {
     ColumnLayout layout;
     layout.rank = head.take(3);
-    layout.is_even = head.take(1) != 0;
     layout.output = static_cast<ColumnStep>(head.take(step_bits));
     for (int i = 0; i < operands; ++i) {
         layout.operands[static_cast<std::size_t>(i)] = static_cast<ColumnStep>(head.take(step_bits));
