@@ -32,6 +32,9 @@ inline constexpr double most_seconds_of_a_batch = 10;
 inline std::vector<std::shared_ptr<const totograph::serve::Backend>> compared_backends(
     const totograph::serve::BackendRegistry& registry, const Options& options) {
     std::vector<std::shared_ptr<const totograph::serve::Backend>> backends;
+    if (!options.backend.empty()) {
+        (void)registry.get(options.backend);  // which throws where it is none of them
+    }
     for (const auto& backend : registry.all()) {
         const std::string_view its_name = backend->name();
         const bool is_meant = options.backend.empty() ? its_name == "cpu" || its_name == "cuda"

@@ -105,6 +105,7 @@ grep -q '^| caches  *| FAILED.*ignored' said.md || fail "the damaged file is tol
 [[ "$(grep -c '"batch": 2' batches.json)" -eq 2 ]] || fail "the table is in the JSON, too"
 refuses 2 "over one size" --vary-batch --horizons 3,4
 refuses 2 "reads no series" series.csv --vary-batch
+refuses 2 "There is no backend 'tpu'" --vary-batch --backend tpu
 
 refuses 2 "two tasks" series.csv --vary-context --build-latency
 refuses 2 "expected one of: quick, full, production-check" series.csv --mode thorough
