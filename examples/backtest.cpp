@@ -55,8 +55,7 @@ void on_interrupt(int signal_number) {
 }
 
 /// What the results depend on, as one short name.
-std::string key_of(const Options& options, const std::string& input, const std::filesystem::path& checkpoint,
-                   const Plan& plan) {
+std::string key_of(const Options& options, const std::string& input, const CheckpointModel& model, const Plan& plan) {
     Checksum sum;
     const auto add = [&](const std::string& text) { sum.add(std::to_string(text.size())).add(":").add(text); };
     const auto add_file = [&](const std::filesystem::path& path) {
@@ -71,7 +70,7 @@ std::string key_of(const Options& options, const std::string& input, const std::
     };
     add(std::string(totograph::version));
     add(input);
-    const totograph::io::CheckpointFiles files = totograph::io::find_checkpoint(checkpoint);
+    const totograph::io::CheckpointFiles files = totograph::io::find_checkpoint(model.checkpoint);
     if (!files.config.empty()) {
         add_file(files.config);
     }
@@ -90,6 +89,9 @@ std::string key_of(const Options& options, const std::string& input, const std::
              << options.seed << ' ' << options.together << ' ' << options.extend;
     for (const std::int64_t horizon : options.horizons) {
         settings << ' ' << horizon;
+    }
+    if (model.device != nullptr) {
+        settings << ' ' << model.device->name();  // it draws other numbers for series of a batch, and rounds otherwise
     }
     add(settings.str());
     return sum.text();
@@ -115,7 +117,6 @@ void check_outputs(const Options& options) {
 /// knowing.
 Plan plan_of(const totograph::io::Table& table, Options& options, const CheckpointModel& model, Stage& stage) {
     const ModelSizes most = model.most;
-    const auto most_series = static_cast<std::size_t>(options.together ? most.variates : model.variates_at_once);
     stage = Stage::arguments;
     check_sampling(options.sampling, model.title, model.levels);
     if (!model.levels.empty()) {
@@ -125,7 +126,16 @@ Plan plan_of(const totograph::io::Table& table, Options& options, const Checkpoi
     stage = Stage::input;
     const std::int64_t given_context = options.context;
     options.context = std::min(options.context, most.context);
-    Plan plan = make_plan(table, Timeline(table), options, most_series);
+    const totograph::Index in_batch = options.together ? 1
+                                                       : batch_at_once(model, {.variates = 1,
+                                                                               .context = options.context,
+                                                                               .horizon = options.horizons.back(),
+                                                                               .samples = options.samples});
+    const totograph::Index most_series = options.together ? most.variates
+                                         : in_batch > 1   ? in_batch
+                                                          : model.variates_at_once;
+    Plan plan = make_plan(table, Timeline(table), options, static_cast<std::size_t>(most_series));
+    plan.in_batches = in_batch > 1;
     for (const std::string& note : {context_note(given_context, most), extend_note(options.horizons.back(), most)}) {
         plan.notes.push_back(note);
     }
@@ -193,11 +203,16 @@ int run(const Options& given, Stage& stage) {
     }
     stage = Stage::checkpoint;
     const std::filesystem::path checkpoint = checkpoint_or_demo(options.checkpoint);
-    const CheckpointModel found = model_of(checkpoint, options.package);
+    CheckpointModel known = model_of(checkpoint, options.package, options.backend);
+    stage = Stage::arguments;
+    const CheckpointModel found = on_backend(std::move(known), options.backend);
+    if (found.device != nullptr) {
+        options.threads = 1;  // one forecaster fills it, and another would only hold memory
+    }
     const Plan plan = plan_of(table, options, found, stage);
     stage = Stage::checkpoint;
     const std::unique_ptr<AnyModel> model = open_model(found);
-    const std::string key = key_of(options, text, checkpoint, plan);
+    const std::string key = key_of(options, text, found, plan);
 
     stage = Stage::output;
     const bool keeps_journal = !options.journal.empty();

@@ -125,9 +125,10 @@ int run(const Options& given, Stage& stage) {
     }
     stage = Stage::checkpoint;
     const std::filesystem::path checkpoint = checkpoint_or_demo(options.checkpoint);
-    const CheckpointModel model = model_of(checkpoint, options.package);
-    const ModelSizes most = model.most;
+    CheckpointModel known = model_of(checkpoint, options.package, options.backend);
     stage = Stage::arguments;
+    const CheckpointModel model = on_backend(std::move(known), options.backend);
+    const ModelSizes most = model.most;
     resolve_for(options, model.title, model.levels);
     check_horizon(options.horizon, options.extend, most, "--horizon");
     stage = Stage::input;

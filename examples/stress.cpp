@@ -30,6 +30,7 @@
 #include "models/model.hpp"
 #include "stress/command_line.hpp"
 #include "stress/options.hpp"
+#include "stress/run_batches.hpp"
 #include "stress/run_stress.hpp"
 #include "stress/stress_data.hpp"
 
@@ -110,6 +111,12 @@ StressResult run_task(const Options& options, const std::vector<serve::StressDat
     switch (options.task) {
         case Task::list: return run_list(registry, options);
         case Task::build_latency: return run_build_latency(registry, options, build);
+        case Task::batches:
+            return run_batches(registry, options, build, [&](std::size_t done, std::size_t all) {
+                progress.stage(count_text(static_cast<std::int64_t>(done)) + " of " +
+                                   plural(static_cast<std::int64_t>(all), "size"),
+                               static_cast<double>(done) / static_cast<double>(all));
+            });
         case Task::against: stage = Stage::input; return run_against(registry, options, build);
         case Task::save: return save(registry, options, data, build, stage);
         default: break;
@@ -130,7 +137,8 @@ int run(const Options& options, Stage& stage) {
     check_outputs(options);
     stage = Stage::input;
     std::vector<serve::StressData> data;
-    if (options.task != Task::against && options.task != Task::list && options.task != Task::build_latency) {
+    if (options.task != Task::against && options.task != Task::list && options.task != Task::build_latency &&
+        options.task != Task::batches) {
         data = read_data(options, bundled_metrics());
     }
     const StressResult result =

@@ -104,6 +104,11 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
            "--package", options.package,
            "A package to forecast with, or a folder of some, in place\nof the models that the program has compiled in")
         ->type_name("PATH");
+    app.add_option(
+           "--backend", options.backend,
+           "What computes: cpu, or in builds for devices cuda, which\nforecasts series as a batch (default: what "
+           "TOTOGRAPH_BACKEND\nnames, or cpu)")
+        ->type_name("NAME");
     number("--threads", options.threads, "Forecasts to compute at the same time (default: one a core)");
     app.add_option("--journal", options.journal,
                    "Where finished windows are kept (default: a file in the\nworking directory, removed at the end)")

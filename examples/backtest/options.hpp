@@ -31,6 +31,7 @@ struct Options {
     bool together = false;
     std::filesystem::path checkpoint;
     std::filesystem::path package;  ///< Empty: what the program has compiled in.
+    std::string backend;            ///< Empty: what TOTOGRAPH_BACKEND names, or the CPU.
     int threads = 0;                ///< 0: one a core
 
     std::filesystem::path journal;  ///< Empty: a name of its own in the working directory, removed at the end.

@@ -32,6 +32,7 @@ struct Plan {
     std::int64_t season = 1;
     std::int64_t windows = 0;
     std::vector<Task> tasks;
+    bool in_batches = false;         ///< The columns of a task are series of their own, and not variates of one.
     std::vector<std::string> notes;  ///< Sentences that the user should read.
 };
 

@@ -49,7 +49,7 @@ namespace detail {
 class Scorer {
 public:
     Scorer(const totograph::io::Table& table, const Options& options, const Plan& plan)
-        : table_(table), options_(options), season_(plan.season) {
+        : table_(table), options_(options), season_(plan.season), in_batches_(plan.in_batches) {
         for (const Task& task : plan.tasks) {
             most_series_ = std::max(most_series_, task.series);
             most_steps_ = std::max(most_steps_, context_of(task));
@@ -60,20 +60,21 @@ public:
     std::vector<Score> scores(const AnyModel& model, const Task& task) {
         const totograph::Index steps = context_of(task);
         lay_out(task, steps);
-        const totograph::Series series{.variates = static_cast<totograph::Index>(task.series),
-                                       .steps = steps,
-                                       .values = values_,
-                                       .observed = observed_,
-                                       .groups = groups_,
-                                       .first_series = static_cast<std::uint32_t>(task.first_series)};
+        totograph::Series series = of_columns(task.series);
+        series.steps = steps;
+        series.values = values_;
+        series.observed = observed_;
+        series.first_series = static_cast<std::uint32_t>(task.first_series);
+        if (!in_batches_) {
+            series.groups = groups_;
+        }
         const totograph::ForecastOptions request{.seed = options_.seed,
                                                  .horizon = options_.horizons.back(),
                                                  .samples = options_.samples,
                                                  .extend = options_.extend};
         if (forecaster_ == nullptr) {
             // One for all tasks, the largest too.
-            totograph::Series largest = series;
-            largest.variates = static_cast<totograph::Index>(most_series_);
+            totograph::Series largest = of_columns(most_series_);
             largest.steps = most_steps_;
             forecaster_ = model.forecaster(largest, request, 1);
         }
@@ -94,6 +95,11 @@ public:
     }
 
 private:
+    /// The extents of so many columns.
+    [[nodiscard]] totograph::Series of_columns(std::size_t count) const {
+        const auto columns = static_cast<totograph::Index>(count);
+        return {.batch = in_batches_ ? columns : 1, .variates = in_batches_ ? 1 : columns};
+    }
     /// Rows of history that a task's forecasts see.
     [[nodiscard]] totograph::Index context_of(const Task& task) const {
         return std::min<totograph::Index>(options_.context, task.origin);
@@ -151,6 +157,7 @@ private:
     const totograph::io::Table& table_;
     const Options& options_;
     std::int64_t season_;
+    bool in_batches_;
     std::size_t most_series_ = 0;
     totograph::Index most_steps_ = 0;
     std::unique_ptr<AnyForecaster> forecaster_;

@@ -38,6 +38,7 @@ struct Options {
     Bounds bounds;                  ///< What the forecast is clipped to.
     std::filesystem::path checkpoint;
     std::filesystem::path package;  ///< Empty: what the program has compiled in.
+    std::string backend;            ///< Empty: what TOTOGRAPH_BACKEND names, or the CPU.
     int threads = 0;                ///< 0: one for each core
 
     std::filesystem::path score_last;  ///< What `output` was at an earlier time; empty: none.

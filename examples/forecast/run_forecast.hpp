@@ -149,22 +149,37 @@ inline std::string part_words(const ColumnGroup& group, const SeriesInput& input
 
 }  // namespace detail
 
-/// Forecasts the input with a checkpoint's model, group by group where it has more columns than the model takes at
-/// once.
-inline ForecastResult run_forecast(const SeriesInput& input, const Options& options, const CheckpointModel& found,
-                                   const StageReport& report) {
-    report(Stage::checkpoint, "reading the weights", -1);
-    const std::unique_ptr<AnyModel> model = open_model(found);
+/// The sizes of each column by itself.
+inline totograph::Bucket single_column(const SeriesInput& input, const Options& options) {
+    return {.variates = 1, .context = input.steps, .horizon = input.horizon, .samples = options.samples};
+}
+
+/// How many columns are forecast as a batch, each by itself; 1 where they are variates of one series.
+inline totograph::Index columns_in_batch(const SeriesInput& input, const Options& options,
+                                         const CheckpointModel& model) {
+    return options.independent && input.exogenous.empty() ? batch_at_once(model, single_column(input, options)) : 1;
+}
+
+/// Forecasts the input with a model, group by group where it has more columns than the model takes at once.
+/// @param columns  how many of them are a batch, each by itself (`columns_in_batch`)
+inline ForecastResult forecast_groups(const SeriesInput& input, const Options& options, const AnyModel& model,
+                                      totograph::Index columns, const StageReport& report) {
     const totograph::ForecastOptions request = detail::library_options(input, options);
-    const std::vector<ColumnGroup> groups = input_groups(input, model->most());
+    const auto in_batch = static_cast<std::size_t>(columns);
+    const std::vector<ColumnGroup> groups =
+        in_batch > 1 ? divide_columns(input.targets.size(), in_batch) : input_groups(input, model.most());
     std::unique_ptr<AnyForecaster> forecaster;
     ForecastResult result;
     for (const ColumnGroup& group : groups) {
         const SeriesInput part = columns_of(input, group);
         totograph::Series series = detail::series_view(part);
+        if (in_batch > 1) {
+            series.batch = std::exchange(series.variates, 1);
+            series.groups = {};
+        }
         series.first_series = static_cast<std::uint32_t>(group.first);
         if (forecaster == nullptr) {
-            forecaster = model->forecaster(series, request, options.threads);  // the first group is the largest
+            forecaster = model.forecaster(series, request, options.threads);  // the first group is the largest
         }
         report(Stage::forecast,
                "forecasting " + plural(input.horizon, "step") + detail::part_words(group, input, groups.size()),
@@ -174,6 +189,14 @@ inline ForecastResult run_forecast(const SeriesInput& input, const Options& opti
         detail::append(result, detail::summary(forecast, part, options));
     }
     return result;
+}
+
+/// The same with a checkpoint's model.
+inline ForecastResult run_forecast(const SeriesInput& input, const Options& options, const CheckpointModel& found,
+                                   const StageReport& report) {
+    report(Stage::checkpoint, "reading the weights", -1);
+    const std::unique_ptr<AnyModel> model = open_model(found);
+    return forecast_groups(input, options, *model, columns_in_batch(input, options, found), report);
 }
 
 /// Describes what would run for this input and these options.

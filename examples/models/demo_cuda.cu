@@ -13,7 +13,12 @@ using Model = totograph::toto1::demo_1_0;
 constexpr totograph::cuda::ForecasterOptions in_tf32{.precision = totograph::cuda::Precision::tf32};
 
 void demo_cuda(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint) {
+#ifdef TOTOGRAPH_DEVICE_BATCHES
+    add_cuda_backends<Model, in_tf32, demo_short, demo_long, demo_mean, demo_batch_8, demo_batch_32, demo_batch_128>(
+        registry, checkpoint);
+#else
     add_cuda_backends<Model, in_tf32, demo_short, demo_long, demo_mean>(registry, checkpoint);
+#endif
     add_exact_cuda_backend<Model, demo_short>(registry, checkpoint);
 }
 

@@ -138,6 +138,37 @@ CheckpointModel model_of(const fs::path& checkpoint, const fs::path& package, st
             .add_cuda_backends = listed->add_cuda_backends};
 }
 
+CheckpointModel on_backend(CheckpointModel model, std::string_view backend) {
+    if (const char* const named = std::getenv("TOTOGRAPH_BACKEND"); backend.empty() && named != nullptr) {
+        backend = named;
+    }
+    if (model.packaged != nullptr || backend.empty() || backend == "cpu") {
+        return model;
+    }
+    totograph::serve::BackendRegistry registry;
+    if (model.add_cuda_backends != nullptr) {
+        model.add_cuda_backends(registry, model.checkpoint);
+    }
+    const auto& all = registry.all();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one->name() == backend; });
+    if (found == all.end()) {
+        std::string names = "'cpu'";
+        for (const auto& one : all) {
+            names += ", " + totograph::io::in_quotes(one->name());
+        }
+        throw totograph::Error(totograph::ErrorCode::invalid_argument,
+                               "The backend " + totograph::io::in_quotes(backend, 100) + " does not run " +
+                                   model.title + " in this program, which has " + names +
+                                   (all.empty() ? "; those of devices come with -DTOTOGRAPH_CUDA=ON." : ".") +
+                                   " Name another with --backend or TOTOGRAPH_BACKEND.");
+    }
+    if (const std::string reason = (*found)->unavailable({}); !reason.empty()) {
+        throw totograph::Error(totograph::ErrorCode::device_failure, reason);
+    }
+    model.device = *found;
+    return model;
+}
+
 const CompiledModel& compiled_in(const CheckpointModel& model, std::string_view option) {
     if (model.compiled == nullptr) {
         throw totograph::Error(totograph::ErrorCode::invalid_argument,
@@ -225,6 +256,9 @@ private:
 std::unique_ptr<AnyModel> open_model(const CheckpointModel& model) {
     if (model.packaged != nullptr) {
         return std::make_unique<BackendModel>(model.most, model.packaged);
+    }
+    if (model.device != nullptr) {
+        return std::make_unique<BackendModel>(model.most, model.device);
     }
     totograph::serve::BackendRegistry backends;
     std::vector<SessionMaker> sessions;

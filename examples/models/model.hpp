@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -8,6 +9,7 @@
 #include <string_view>
 
 #include <totograph/core/shape.hpp>
+#include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/serve/backends/backend.hpp>
 #include <totograph/serve/backends/backend_registry.hpp>
@@ -61,6 +63,7 @@ struct CheckpointModel {
     void (*add_cuda_backends)(totograph::serve::BackendRegistry& registry,
                               const std::filesystem::path& checkpoint) = nullptr;  ///< Null where there are none.
     std::shared_ptr<const totograph::serve::Backend> packaged{};  ///< Of a model of a package: what runs it.
+    std::shared_ptr<const totograph::serve::Backend> device{};    ///< Where a device is to run it (`on_backend`).
 };
 
 /// Which model a checkpoint is, by its `config.json`; Toto Open Base 1.0 where it has none. Throws
@@ -72,6 +75,29 @@ struct CheckpointModel {
 ///                  the processor.
 CheckpointModel model_of(const std::filesystem::path& checkpoint, const std::filesystem::path& package = {},
                          std::string_view backend = {});
+
+/// The same model, run by a backend of this program: `cpu`, or one of a device, which is opened then. Empty: what
+/// TOTOGRAPH_BACKEND names, or the CPU. A model of a package has its own. Throws `Error`: `invalid_argument` for a
+/// backend that this program does not have, `device_failure` for one that this machine cannot run, and as
+/// `totograph::load` does.
+CheckpointModel on_backend(CheckpointModel model, std::string_view backend);
+
+/// The largest batch of those buckets that are of one variate and hold a series like this one; 1 where none is.
+inline totograph::Index largest_batch(std::span<const totograph::Bucket> buckets, const totograph::Bucket& one) {
+    totograph::Index largest = 1;
+    for (const totograph::Bucket& bucket : buckets) {
+        if (bucket.variates == 1 && bucket.holds(one)) {
+            largest = std::max(largest, bucket.batch);
+        }
+    }
+    return largest;
+}
+
+/// How many series like this one, which do not see each other, are best forecast as a batch, each by itself: as many as
+/// a bucket of a device holds; 1 where they are best put side by side as variates, as on the CPU.
+inline totograph::Index batch_at_once(const CheckpointModel& model, const totograph::Bucket& one) {
+    return model.device == nullptr ? 1 : largest_batch(model.device->buckets(), one);
+}
 
 /// The model that a program has compiled in. Throws `Error(invalid_argument)` for one of a package, which `option`
 /// cannot explain.

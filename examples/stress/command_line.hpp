@@ -157,7 +157,11 @@ inline void add_tasks(CLI::App& app, Options& options, std::vector<std::string>&
             ->group(tasks);
     };
     task("--list", Task::list, "Name backends, modes and compiled sizes");
-    task("--vary-batch", Task::vary, "A table over the series in a request", &Bucket::batch);
+    task("--vary-batch", Task::batches,
+         "A table over the series in a request, 1 to 256, and the\nnumbers of --samples, with each backend, and from "
+         "where on\n"
+         "another than the CPU is the faster one",
+         &Bucket::batch);
     task("--vary-variates", Task::vary, "A table over the variates of a series", &Bucket::variates);
     task("--vary-context", Task::vary, "A table over the rows of history", &Bucket::context);
     task("--vary-horizon", Task::vary, "A table over the steps to forecast", &Bucket::horizon);

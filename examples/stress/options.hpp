@@ -27,6 +27,7 @@ enum class Task {
     stress,
     list,           ///< Names backends, modes and buckets.
     vary,           ///< A table along one of a request's sizes.
+    batches,        ///< A table of what batches cost with each backend.
     build_latency,  ///< A table of builds in each mode.
     ablate,         ///< A table of what each step of the compiler is worth.
     save,           ///< Keeps forecasts.
@@ -139,19 +140,21 @@ inline void check_task(const Options& options) {
     if (!has_report && !options.json.empty()) {
         reject("--json keeps reports and tables; --list and --save have none. Leave it out.");
     }
-    const bool makes_requests =
-        options.task == Task::stress || options.task == Task::vary || options.task == Task::save;
+    const bool makes_requests = options.task == Task::stress || options.task == Task::vary ||
+                                options.task == Task::batches || options.task == Task::save;
     if (!makes_requests && options.names_sizes()) {
         reject(
             "This task makes its own requests; leave out --batches, --variates, --contexts, --horizons and "
             "--samples.");
     }
-    if (!makes_requests && options.task != Task::ablate && !options.inputs.empty()) {
+    if ((!makes_requests || options.task == Task::batches) && options.task != Task::ablate && !options.inputs.empty()) {
         reject("This task reads no series; leave out '" + options.inputs.front().string() + "'.");
     }
-    if (options.task == Task::vary) {
+    if (options.task == Task::vary || options.task == Task::batches) {
         for (const auto& [list, size] : sizes_of(options)) {
-            if (list->size() > 1 && size != options.axis) {
+            const bool may_vary =
+                size == options.axis || (options.task == Task::batches && size == &totograph::Bucket::samples);
+            if (list->size() > 1 && !may_vary) {
                 reject("A table is over one size; name no more than one value of the others.");
             }
         }

@@ -147,6 +147,8 @@
 #include <totograph/serve/metrics/impl/snapshot.hpp>
 #include <totograph/serve/metrics/impl/snapshot_json.hpp>
 #include <totograph/serve/metrics/impl/snapshot_prometheus.hpp>
+#include <totograph/serve/tuning/impl/backend_timer.hpp>
+#include <totograph/serve/tuning/impl/route_crossover.hpp>
 #include <totograph/serve/tuning/impl/tune_threads.hpp>
 #include <totograph/serve/tuning/impl/tuned_threads.hpp>
 

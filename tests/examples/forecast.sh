@@ -26,6 +26,12 @@ touch share/totograph/models/demo/model.safetensors
 expect 4 "share/totograph/models/demo/model.safetensors" bin/forecast series.csv --targets wave
 expect 4 "'nowhere" env TOTOGRAPH_DEMO_MODEL=nowhere "$program" series.csv --targets wave
 
+# What computes: the processor, or a device that this build has.
+"$program" series.csv --targets wave --horizon 20 --no-chart --output cpu.csv --backend cpu
+cmp default.csv cpu.csv || fail "the default is the processor"
+expect 2 "The backend 'tpu' does not run the demo model" "$program" series.csv --targets wave --backend tpu
+expect 2 "The backend 'tpu' does not run" env TOTOGRAPH_BACKEND=tpu "$program" series.csv --targets wave
+
 # Two hidden years of carbon dioxide: far nearer than the same month one year before, in all that is shown.
 "$program" "$data/climate.csv" --targets co2_ppm --holdout --horizon 24 --table --output scores.csv > table.txt
 read -r mae mase baseline_mae baseline_mase < <(awk -F, 'NR == 2 { print $8, $9, $10, $11 }' scores.csv)

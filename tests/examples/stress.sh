@@ -100,6 +100,14 @@ says_no "${once[@]}"
 grep -q '^| caches  *| FAILED.*ignored' said.md || fail "the damaged file is told: $(cat said.md)"
 "$program" "${once[@]}" > printed.md || fail "it was made anew: $(cat printed.md)"
 
+# What batches cost: a row for each batch and number of samples.
+"$program" --vary-batch --batches 1,2 --variates 2 --contexts 40 --horizons 16 --samples 0,2 --threads 1 --json batches.json > batches.md
+[[ "$(grep -c '^| [12]  *| *\(mean\|2\) |' batches.md)" -eq 4 ]] || fail "a row for each batch: $(cat batches.md)"
+[[ "$(grep -c '"batch": 2' batches.json)" -eq 2 ]] || fail "the table is in the JSON, too"
+refuses 2 "over one size" --vary-batch --horizons 3,4
+refuses 2 "reads no series" series.csv --vary-batch
+refuses 2 "There is no backend 'tpu'" --vary-batch --backend tpu
+
 refuses 2 "two tasks" series.csv --vary-context --build-latency
 refuses 2 "expected one of: quick, full, production-check" series.csv --mode thorough
 refuses 2 "--execution-mode is 'fast', expected one of: eager" series.csv --execution-mode fast

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -20,9 +21,11 @@
 #include "../../examples/backtest/journal.hpp"
 #include "../../examples/backtest/plan.hpp"
 #include "../../examples/backtest/report_svg.hpp"
+#include "../../examples/backtest/run_backtest.hpp"
 #include "../../examples/backtest/score_text.hpp"
 #include "../../examples/common/metrics.hpp"
 #include "../../examples/common/seasonal_naive.hpp"
+#include "examples/repeating_model.hpp"
 #include "support/refusal.hpp"
 
 using namespace examples;
@@ -499,4 +502,37 @@ TEST_CASE("backtest's command line") {
     CHECK(has(refusal([&] { parse({"a.csv", "--csv", "./a.csv"}); }), "input file itself"));
     CHECK(has(refusal([&] { parse({"a.csv", "--csv", "b", "--svg", "b"}); }), "same file"));
     CHECK(has(refusal([&] { parse({"a.csv", "--windows", "-1"}); }), "--windows"));
+}
+
+TEST_CASE("columns of a task are variates, or a batch of series, with the same scores") {
+    const totograph::io::Table table = table_of(60, 3);
+    Options options;
+    options.horizons = {4};
+    options.context = 16;
+    options.samples = 5;
+    options.threads = 1;
+    Plan plan;
+    plan.tasks = {{0, 2, 40}, {2, 1, 40}};
+    std::vector<AllScores> scores;
+    std::vector<std::vector<repeating_model::Asked>> asked;
+    for (const bool in_batches : {false, true}) {
+        plan.in_batches = in_batches;
+        const JournalPath path(in_batches ? "batches" : "variates");
+        Journal journal(path.path(), "key");
+        const repeating_model::RepeatingModel model;
+        const std::atomic<bool> stop{false};
+        const auto found = run_backtest(table, options, plan, model, journal, stop, [](std::size_t) {});
+        REQUIRE(found.has_value());
+        scores.push_back(*found);
+        asked.push_back(model.asked);
+        CHECK(model.made_for == std::vector<std::pair<totograph::Index, totograph::Index>>{
+                                    in_batches ? std::pair<totograph::Index, totograph::Index>{2, 1}
+                                               : std::pair<totograph::Index, totograph::Index>{1, 2}});
+    }
+    CHECK(asked[0] == std::vector<repeating_model::Asked>{{1, 2, true, 0}, {1, 1, true, 2}});
+    CHECK(asked[1] == std::vector<repeating_model::Asked>{{2, 1, false, 0}, {1, 1, false, 2}});
+    for (std::size_t series = 0; series < 3; ++series) {
+        CHECK(scores[0][series][0].size() == 1);
+        CHECK(score_text(scores[0][series][0]) == score_text(scores[1][series][0]));
+    }
 }

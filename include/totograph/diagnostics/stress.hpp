@@ -2,6 +2,7 @@
 #pragma once
 
 // Everything that puts a service under load and says whether it holds: for tests and for programs, not for serving.
+#include <totograph/diagnostics/stress/batch_costs.hpp>
 #include <totograph/diagnostics/stress/compare_variants.hpp>
 #include <totograph/diagnostics/stress/measure_builds.hpp>
 #include <totograph/diagnostics/stress/report_json.hpp>

@@ -20,6 +20,8 @@ struct ForecastSizes {
     Index prepended;  ///< Tokens before the patches.
     Index positions;  ///< Tokens and patches of the context.
     bool known_future;
+    Index block;   ///< Patches that the first program forecasts: all, unless the family says otherwise.
+    Index unread;  ///< Tokens behind those of the first program that it forecasts from: 0, unless it says so.
 
     /// @param patch       steps of a patch
     /// @param tokens      put before the patches of each variate
@@ -37,11 +39,17 @@ struct ForecastSizes {
           patch_size(patch),
           prepended(tokens),
           positions(context_patches + prepended),
-          known_future(bucket.exogenous > 0) {}
+          known_future(bucket.exogenous > 0),
+          block(steps),
+          unread(0) {}
 
     [[nodiscard]] constexpr Index context_steps() const { return context_patches * patch_size; }
     /// Steps that the programs forecast: the horizon in whole patches.
     [[nodiscard]] constexpr Index forecast_steps() const { return steps * patch_size; }
+    /// Tokens of the first program, with so many positions of context, that a forecast of so many patches needs.
+    [[nodiscard]] constexpr Index first_tokens(Index context, Index patches) const {
+        return context + (patches < block ? patches : block) - unread;
+    }
     /// Patches of context and forecast together.
     [[nodiscard]] constexpr Index all_patches() const { return context_patches + steps; }
 };

@@ -39,8 +39,11 @@ enum Request : std::int8_t {
     asked_positions,  ///< Patches of context, of the longest series, and the tokens before them.
     asked_patches,    ///< Of the horizon.
     asked_tokens,     ///< Both together.
+    /// Those that the first program reads: positions, and patches of the first block.
+    asked_first_tokens,
+    asked_all_steps,  ///< Steps of `asked_tokens` patches.
 };
-inline constexpr Index request_size = asked_tokens;
+inline constexpr Index request_size = asked_all_steps;
 
 /// The bounds of rows `[batch, samples, variates, positions, width]`.
 /// @param positions  the bound of that axis

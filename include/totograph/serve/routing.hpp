@@ -62,7 +62,8 @@ struct Routing {
     std::vector<ResolvedRoute> routes;  ///< By ascending `max_batch`; the last takes everything.
 
     /// Looks up the backends that options name, or for all of them the one that the environment names. Throws `Error`:
-    /// as `pick_backend`, and `invalid_argument` for routes that do not ascend and for a backend without buckets.
+    /// as `pick_backend`, `invalid_argument` for routes that do not ascend and for a backend without buckets, and what
+    /// measuring a route without `max_batch` meets.
     Routing(const BackendRegistry& registry, const ServiceOptions& options);
 
     /// The routes in a mode, which those take that have none of their own; the environment goes before both. Throws
@@ -78,6 +79,9 @@ struct Routing {
 
 private:
     std::size_t add(std::shared_ptr<const Backend> backend);
+    /// The `max_batch` of a route that names none.
+    [[nodiscard]] Index measured(const ServiceOptions& options, std::size_t route,
+                                 const std::vector<std::size_t>& of_routes) const;
 };
 
 }  // namespace totograph::serve::detail

@@ -48,8 +48,9 @@ namespace totograph::serve {
 /// (`invalid_argument`), and would wait for ever from another thread that the forecast waits for.
 class ForecastService {
 public:
-    /// Builds nothing yet. Throws `Error`: `invalid_argument` for a backend that the registry does not have, one
-    /// without the mode, or routes that do not ascend; `device_failure` for a backend that this machine cannot run.
+    /// Builds nothing that stays. A route without `max_batch` is measured, which may take seconds, once on a machine.
+    /// Throws `Error`: `invalid_argument` for a backend that the registry does not have, one without the mode, or
+    /// routes that do not ascend; `device_failure` for a backend that this machine cannot run.
     explicit ForecastService(const BackendRegistry& registry, const ServiceOptions& options = {});
     ForecastService(const ForecastService&) = delete;
     ForecastService& operator=(const ForecastService&) = delete;

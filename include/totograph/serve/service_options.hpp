@@ -17,7 +17,10 @@ namespace totograph::serve {
 /// Who serves requests of at most so many series: hybrid serving, such as small requests on the CPU and large ones on a
 /// device.
 struct Route {
-    Index max_batch = 0;         ///< Series of the largest request that goes this way.
+    /// Series of the largest request that goes this way. Absent: the largest batch up to which this route's backend is
+    /// faster on this machine than the one behind it, measured when a service is made (`measure_crossover`) and kept in
+    /// `io::cache_folder()` for later ones.
+    std::optional<Index> max_batch{};
     std::string backend{};       ///< Empty: that of `ServiceOptions`.
     std::optional<Mode> mode{};  ///< Absent: that of `ServiceOptions`.
 };

@@ -58,6 +58,14 @@ void check(const LoopBounds& bounds, int axes, const std::int32_t* values) {
             });
         }
         CHECK(walked == expected);
+        for (Index first = 0; first < rows.count(); first += step) {
+            UsedRows::Walk walk(rows, first);
+            Index place = rows.place(first);
+            for (Index number = first + 1; number < rows.count(); ++number) {
+                place += walk.advance();
+                CHECK(place == expected[static_cast<std::size_t>(number)]);
+            }
+        }
     }
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstddef>
 #include <vector>
 
 #include <totograph/totograph.hpp>
@@ -28,7 +30,37 @@ auto& large() {
     return forecaster;
 }
 
+using Programs = tg::SchedulePrograms<Model, largest, tg::ForecasterOptions{}.passes>;
+
+/// Of a program's steps of a kind and an op, the bound of the axis of tokens or steps, where that has `extent` places.
+template <class Program>
+std::vector<int> bounds_along(tg::KernelKind kind, tg::Op op, tg::Index extent) {
+    constexpr int axis = 3;
+    std::vector<int> found;
+    for (const auto& step : tg::tables_of<Program>().steps) {
+        const tg::Kernel& kernel = Program::kernels[static_cast<std::size_t>(step.kernel)];
+        const bool is_meant = kernel.kind == kind && (kind != tg::KernelKind::structural || kernel.op == op);
+        if (is_meant && kernel.bounds.axes.rank > axis && kernel.bounds.axes[axis] == extent) {
+            found.push_back(kernel.bounds.bound[axis]);
+        }
+    }
+    return found;
+}
+
 }  // namespace
+
+TEST_CASE(
+    "the first pass goes through tokens of the first block alone, and statistics through steps that are asked for") {
+    // Patches of 8 steps: 8 of context, blocks of 2, of which the last token is read by nobody; 48 steps of forecast.
+    const auto gemms = bounds_along<Programs::At<0>>(tg::KernelKind::gemm, tg::Op::linear, 8 + 2 - 1);
+    REQUIRE(gemms.size() > 4);
+    CHECK(gemms == std::vector<int>(gemms.size(), tg::states::asked_first_tokens));
+    for (const auto& sums : {bounds_along<Programs::At<0>>(tg::KernelKind::structural, tg::Op::cumsum, 64 + 48),
+                             bounds_along<Programs::At<1>>(tg::KernelKind::structural, tg::Op::cumsum, 64 + 48)}) {
+        // The count of what is observed is read to the end.
+        CHECK(std::count(sums.begin(), sums.end(), tg::states::asked_all_steps) == 2);
+    }
+}
 
 TEST_CASE("a smaller request, of a horizon that ends inside a block, by a bucket of its size") {
     constexpr tg::Bucket bucket{.batch = 2, .variates = 3, .context = 35, .horizon = 22};

@@ -202,7 +202,8 @@ private:
             case Op::slice:
                 how[axis] = node.attributes[1] == 0 && node.attributes[2] == 1 ? own[axis] : all;
                 return how;
-            case Op::concatenate: how[axis] = is_first && own[axis] > 0 ? own[axis] : all; return how;
+            // A part that begins behind others is read up to less than that.
+            case Op::concatenate: how[axis] = own[axis] > 0 ? own[axis] : all; return how;
             case Op::take: how[axis] = below_a_length; return is_first ? how : AxisBounds{};
             case Op::embedding:
                 return is_first ? AxisBounds{below_a_length} : leading(node, which, own, node.shape.rank - 1);

@@ -50,9 +50,9 @@ template <class Model>
 constexpr ForecastSizes forecast_sizes(const Bucket& bucket) {
     ForecastSizes sizes(bucket, Model::config.patch_size, 0, Toto2Config::levels);
     const Index block = inference_of<Model>.decode_block_size / Model::config.patch_size;
-    if (block > 0 && block < sizes.steps) {
-        sizes.steps = round_up(sizes.steps, block);
-    }
+    sizes.block = block > 0 && block < sizes.steps ? block : sizes.steps;
+    sizes.steps = round_up(sizes.steps, sizes.block);
+    sizes.unread = rewrites_of<Model>.read_rows_only ? 1 : 0;
     return sizes;
 }
 
@@ -67,16 +67,16 @@ struct Parts : nn::Taps<rewrites_of<Model>.keep_intermediates> {
     /// Patches of a block as the model wants them; 0 for one pass, however long the horizon is.
     static constexpr Index wanted_block = inference.decode_block_size / config.patch_size;
     /// Patches that one program forecasts.
-    static constexpr Index block = wanted_block > 0 ? std::min(wanted_block, sizes.steps) : sizes.steps;
+    static constexpr Index block = sizes.block;
     static constexpr bool has_blocks = block < sizes.steps;
     /// Whether programs need the context with what comes behind it in one piece.
     static constexpr bool has_frame = has_blocks || sizes.known_future;
     static constexpr Index frame_patches = sizes.context_patches + (has_frame ? sizes.steps : 0);
 
     /// The last token is read by nobody.
-    static constexpr Index dropped = rewrites.read_rows_only ? 1 : 0;
+    static constexpr Index dropped = sizes.unread;
     /// Tokens of the first pass, and of each later one.
-    static constexpr Index first_tokens = sizes.context_patches + block - dropped;
+    static constexpr Index first_tokens = sizes.first_tokens(sizes.context_patches, sizes.steps);
     static constexpr Index later_tokens = 2 * block - dropped;
 
     static constexpr bool is_continued = toto2::is_continued<Model>;

@@ -96,7 +96,7 @@ public:
     }
 
 private:
-    static constexpr std::int8_t of_tokens = states::asked_tokens;
+    static constexpr std::int8_t of_tokens = states::asked_first_tokens;
 
     /// In one pass the centre cancels between queries and keys, and stays what it is for every horizon.
     [[nodiscard]] constexpr Tensor centre() const {
@@ -146,7 +146,7 @@ public:
 
     constexpr explicit LaterPass(const Inputs<Parts>& inputs)
         : inputs_(inputs),
-          context_(inputs.recorder(), states::context, states::row_bounds(states::asked_tokens)),
+          context_(inputs.recorder(), states::context, states::row_bounds(states::asked_first_tokens)),
           blocks_(inputs.recorder(), states::forecast_cache, states::row_bounds()),
           rotary_(position(), Parts::later_tokens, position() + static_cast<double>(Parts::block - 1), centre()) {}
 

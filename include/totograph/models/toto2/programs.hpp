@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
@@ -66,12 +68,13 @@ private:
 
     static constexpr ScaledPatches scale_context(const Inputs<Parts>& inputs) {
         constexpr Index least = Parts::inference.scaler_fallback_min_obs;
+        constexpr auto bound = std::int8_t{Parts::is_continued ? 0 : states::asked_all_steps};
         if constexpr (Parts::has_frame) {
             const Tensor values = inputs.frame();
-            return scale_patches(values, inputs.frame_observed(), least);
+            return scale_patches(values, inputs.frame_observed(), least, bound);
         } else {
             const Tensor values = inputs.values();
-            return scale_patches(values, inputs.observed(), least);
+            return scale_patches(values, inputs.observed(), least, bound);
         }
     }
 
@@ -169,8 +172,8 @@ struct Next {
         const Tensor position = pass.position();
         observe_block(inputs, position);
         const Tensor values = inputs.frame();
-        const ScaledPatches scaled =
-            scale_patches(values, inputs.frame_observed(), Parts::inference.scaler_fallback_min_obs);
+        const ScaledPatches scaled = scale_patches(values, inputs.frame_observed(),
+                                                   Parts::inference.scaler_fallback_min_obs, states::asked_all_steps);
         Parts::tap("tap.later_location", scaled.location);
         Parts::tap("tap.later_scale", scaled.scale);
         // Of the last patch that has values: statistics do not change behind it.

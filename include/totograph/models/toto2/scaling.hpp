@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/recorder.hpp>
@@ -31,25 +33,32 @@ struct PatchStatistics {
 /// The mean and the deviation (with n - 1) of all that was observed up to the end of each patch. Where that is fewer
 /// than `least` values, those of the first `least` of the row, wherever they stand in these patches, unless so many are
 /// `before` them.
+/// @param bound  of the steps, behind which nothing is observed and nobody needs to know more; 0: none
 constexpr PatchStatistics patch_statistics(Tensor values, Tensor observed, Index least,
-                                           const nn::RunningMoments& before) {
+                                           const nn::RunningMoments& before, std::int8_t bound = 0) {
     const Shape& patches = values.shape();
     const Index patch_size = patches[4];
     const Shape rows{patches[0], patches[1], patches[2]};
     const Shape steps = with_last(rows, patches[3] * patch_size);
     const Tensor weight = reshape(observed, steps);
     const auto moments = nn::causal_moments(reshape(values, steps), weight, before);
+    if (bound > 0) {
+        values.recorder().bound(moments.mean, 3, bound);
+        values.recorder().bound(moments.variance, 3, bound);
+    }
     const auto at_ends = [&](Tensor x) { return slice(nn::patchify(x, patch_size), -1, patch_size - 1, 1); };
     const auto scale_of = [](Tensor variance) { return maximum(sqrt(variance), minimum_scale); };
     Tensor location = at_ends(moments.mean);
     Tensor scale = scale_of(at_ends(moments.variance));
     if (least > 0) {
         const auto enough = static_cast<double>(least);
-        // One step of a row is the one that completes the first so many: the sums have one term, and no order.
+        // One step of a row is the one that completes the first so many: the sums have one term, and no order. None
+        // behind a bound does, whatever stands there.
         const Tensor completes =
             cast(weight, DType::f64) * equal(moments.count, minimum(moments.running.count, enough));
         const auto at_completion = [&](Tensor x) {
-            return reshape(sum(completes * x), with_last(with_last(rows, 1), 1));
+            return reshape(sum(where(completes, x, values.recorder().constant(0, DType::f64))),
+                           with_last(with_last(rows, 1), 1));
         };
         const Tensor is_short = less(at_ends(moments.count), enough);
         location = where(is_short, at_completion(moments.mean), location);
@@ -59,9 +68,10 @@ constexpr PatchStatistics patch_statistics(Tensor values, Tensor observed, Index
 }
 
 /// Brings patches to their scales: asinh((x - location) / scale), computed in f64 up to there. `before` are the sums of
-/// the patches before these.
-constexpr ScaledPatches scale_patches(Tensor values, Tensor observed, Index least, const nn::RunningMoments& before) {
-    const PatchStatistics statistics = patch_statistics(values, observed, least, before);
+/// the patches before these, `bound` is that of `patch_statistics`.
+constexpr ScaledPatches scale_patches(Tensor values, Tensor observed, Index least, const nn::RunningMoments& before,
+                                      std::int8_t bound = 0) {
+    const PatchStatistics statistics = patch_statistics(values, observed, least, before, bound);
     const Tensor standard = (cast(values, DType::f64) - statistics.location) / statistics.scale;
     const Tensor zero = values.recorder().constant(0);
     return {.values = where(observed, asinh(cast(standard, DType::f32)), zero),
@@ -72,10 +82,10 @@ constexpr ScaledPatches scale_patches(Tensor values, Tensor observed, Index leas
 }
 
 /// The same of a whole row of patches.
-constexpr ScaledPatches scale_patches(Tensor values, Tensor observed, Index least) {
+constexpr ScaledPatches scale_patches(Tensor values, Tensor observed, Index least, std::int8_t bound) {
     const Shape& patches = values.shape();
     const Shape rows{patches[0], patches[1], patches[2]};
-    return scale_patches(values, observed, least, nn::no_moments(values.recorder(), rows));
+    return scale_patches(values, observed, least, nn::no_moments(values.recorder(), rows), bound);
 }
 
 }  // namespace totograph::toto2

@@ -96,6 +96,9 @@ public:
     [[nodiscard]] virtual std::vector<Bucket> buckets() const = 0;
     /// What it computes or keeps weights in, such as `f32`, `tf32` or `bf16`; empty where it does not tell.
     [[nodiscard]] virtual std::string_view precision() const { return {}; }
+    /// What its forecasts run on, so that what was measured there is not taken for another one, such as a device's name
+    /// and its driver; empty: the processor.
+    [[nodiscard]] virtual std::string runs_on(const BackendResources&) const { return {}; }
     /// What a mode does here, in a line; empty when it cannot be had.
     [[nodiscard]] virtual std::string describe(Mode mode) const = 0;
     /// Why it cannot be used on this machine, as a sentence; empty when it can.

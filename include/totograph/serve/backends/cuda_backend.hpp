@@ -186,6 +186,12 @@ public:
         }
     }
 
+    [[nodiscard]] std::string runs_on(const BackendResources& resources) const override {
+        int driver = 0;
+        cuda::check(cudaDriverGetVersion(&driver), "asking for the driver's version");
+        return cuda::describe_device(resources.device).name + ", driver " + std::to_string(driver);
+    }
+
     [[nodiscard]] std::unique_ptr<BucketForecaster> make(const Bucket& bucket, Mode mode,
                                                          const BackendResources& resources) const override {
         return find(bucket).make(weights_, {.device = resources.device, .execution = execution_of(mode, capture_)});

@@ -22,6 +22,8 @@
 #include <totograph/serve/mode.hpp>
 #include <totograph/serve/served_backend.hpp>
 #include <totograph/serve/service_options.hpp>
+#include <totograph/serve/tuning/backend_timer.hpp>
+#include <totograph/serve/tuning/route_crossover.hpp>
 
 namespace totograph::serve::detail {
 
@@ -85,21 +87,52 @@ TOTOGRAPH_INLINE Routing::Routing(const BackendRegistry& registry, const Service
         options.reads_backend_of_environment ? backend_of_environment() : BackendOfEnvironment();
     const std::size_t common = add(
         pick_backend(registry, forced.decides() ? forced.name : options.backend, options.resources, forced.precision));
-    Index above = 0;
+    std::vector<std::size_t> of_routes;
     for (const Route& route : options.routes) {
-        if (route.max_batch <= above) {
+        of_routes.push_back(route.backend.empty() || forced.decides()
+                                ? common
+                                : add(pick_backend(registry, route.backend, options.resources)));
+    }
+    of_routes.push_back(common);
+    Index above = 0;
+    for (std::size_t i = 0; i < options.routes.size(); ++i) {
+        const Route& route = options.routes[i];
+        if (!route.max_batch && of_routes[i] == of_routes[i + 1] && forced.decides()) {
+            continue;  // the environment names one backend for all: there is nothing to choose
+        }
+        const Index most = route.max_batch ? *route.max_batch : measured(options, i, of_routes);
+        if (!route.max_batch && most <= above) {
+            continue;  // it is never the faster one
+        }
+        if (most <= above) {
             throw Error(ErrorCode::invalid_argument,
-                        "A route for requests of at most " + std::to_string(route.max_batch) + " series follows " +
+                        "A route for requests of at most " + std::to_string(most) + " series follows " +
                             (above == 0 ? "the start" : "one of " + std::to_string(above)) +
                             "; max_batch is at least 1 and ascends. Put the routes in order.");
         }
-        const std::size_t backend = route.backend.empty() || forced.decides()
-                                        ? common
-                                        : add(pick_backend(registry, route.backend, options.resources));
-        routes.push_back({above, route.max_batch, backend, route.mode});
-        above = route.max_batch;
+        routes.push_back({above, most, of_routes[i], route.mode});
+        above = most;
     }
     routes.push_back({above, std::numeric_limits<Index>::max(), common, {}});
+}
+
+TOTOGRAPH_INLINE Index Routing::measured(const ServiceOptions& options, std::size_t route,
+                                         const std::vector<std::size_t>& of_routes) const {
+    const ServedBackend& small = backends[of_routes[route]];
+    const ServedBackend& large = backends[of_routes[route + 1]];
+    if (&small == &large) {
+        throw Error(ErrorCode::invalid_argument,
+                    "A route without max_batch leads to the backend " + io::in_quotes(small.name) +
+                        ", as does what follows it, so that none of the two is the faster one. Name max_batch.");
+    }
+    const bool is_last = route + 1 == options.routes.size();
+    const Mode first = effective_mode(options.routes[route].mode.value_or(options.mode));
+    const Mode second = effective_mode(is_last ? options.mode : options.routes[route + 1].mode.value_or(options.mode));
+    require_mode(*small.backend, first);
+    require_mode(*large.backend, second);
+    BackendTimer of_small(small.backend, first, options.resources);
+    BackendTimer of_large(large.backend, second, options.resources);
+    return known_crossover(of_small, of_large, options.resources, crossover_place());
 }
 
 TOTOGRAPH_INLINE std::vector<ResolvedRoute> Routing::routes_in(Mode wanted) const {

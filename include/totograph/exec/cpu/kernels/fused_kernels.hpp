@@ -82,10 +82,10 @@ struct OperandRows {
         }
     }
 
-    /// On to the next row along the last row axis.
-    void advance() {
+    /// On to the row so many further along the last row axis.
+    void advance(Index by) {
         for (RowOfTensor& row : rows) {
-            row.data += row.row_stride;
+            row.data += by * row.row_stride;
         }
     }
 
@@ -278,14 +278,14 @@ void finish_tile(const Kernel& kernel, const KernelCall& call, const Tile& tile)
                         }
                     });
             });
-        const bool is_beside = rows.advance();
+        const Index beside = rows.advance();
         if (rows.is_done()) {
             break;
         }
         accumulators += Source::accumulators > 0 ? tile.stride : 0;
-        if (is_beside) {
-            operands.advance();
-            out.data += out.row_stride;
+        if (beside > 0) {
+            operands.advance(beside);
+            out.data += beside * out.row_stride;
         } else {
             operands.move_to(kernel, call, kernel.prologue_operands, rows.place());
             out.move_to(call.output, kernel.output_strides, rows.place());
@@ -331,13 +331,13 @@ void reduce_rows(const Kernel& kernel, const KernelCall& call, const Tile& tile)
         }
         const Vector result = run_values<After>(given, of_row);
         store_lanes(static_cast<float*>(call.output) + row.offset(kernel.output_strides), 1, result.lanes, 1);
-        const bool is_beside = rows.advance();
+        const Index beside = rows.advance();
         if (rows.is_done()) {
             break;
         }
-        if (is_beside) {
-            operands.advance();
-            others.advance();
+        if (beside > 0) {
+            operands.advance(beside);
+            others.advance(beside);
         } else {
             operands.move_to(kernel, call, 0, row);
             others.move_to(kernel, call, kernel.prologue_operands, row);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cpu/kernels/kernel_call.hpp>
@@ -27,18 +28,21 @@ public:
         at_[0] = row;
     }
 
-    /// On to the next row. Whether that is one further along the last row axis.
-    bool advance() {
-        int axis = rank_ - 1;
-        for (; axis > 0; --axis) {
+    /// On to the row that is so many further, at least 1. How many of them along the last row axis, if that is all, or
+    /// 0.
+    Index advance(Index step) {
+        for (int axis = rank_ - 1; axis > 0; --axis) {
             Index& place = at_[static_cast<std::size_t>(axis)];
-            if (++place < extents_[axis]) {
-                return axis == rank_ - 1;
+            const Index extent = extents_[axis];
+            place += step;
+            if (place < extent) {
+                return axis == rank_ - 1 ? step : 0;
             }
-            place = 0;
+            step = place < 2 * extent ? 1 : place / extent;  // a division takes longer than all of the rest
+            place -= step * extent;
         }
-        ++at_[0];
-        return rank_ == 1;
+        at_[0] += step;
+        return rank_ == 1 ? step : 0;
     }
 
     /// From the first row of a tensor with these strides, in elements.
@@ -65,30 +69,30 @@ struct Tile {
 class TileRows {
 public:
     TileRows(const Kernel& kernel, const Tile& tile)
-        : kernel_(kernel),
-          used_(tile.used),
-          number_(tile.first_row),
+        : number_(tile.first_row),
           end_(tile.first_row + tile.row_count),
-          place_(kernel, used_ != nullptr ? used_->place(number_) : number_) {}
+          place_(kernel, tile.used != nullptr ? tile.used->place(number_) : number_) {
+        if (tile.used != nullptr) {
+            walk_.emplace(*tile.used, number_);
+        }
+    }
 
     [[nodiscard]] bool is_done() const { return number_ == end_; }
     [[nodiscard]] const RowPlace& place() const { return place_; }
-    /// On to the next row. Whether that is one further along the last row axis, for whoever counts along.
-    bool advance() {
-        ++number_;
-        if (used_ == nullptr) {
-            return place_.advance();
+    /// On to the next row. How far that is along the last row axis, for whoever counts along; 0 where it is not along
+    /// that axis alone.
+    Index advance() {
+        if (++number_ == end_) {
+            return 0;
         }
-        place_ = RowPlace(kernel_, used_->place(number_));
-        return false;
+        return place_.advance(walk_ ? walk_->advance() : 1);
     }
 
 private:
-    const Kernel& kernel_;
-    const UsedRows* used_;
     Index number_;
     Index end_;
     RowPlace place_;
+    std::optional<UsedRows::Walk> walk_;
 };
 
 /// Copies `count` lanes, fewer than a packet, and writes 0 to the others.

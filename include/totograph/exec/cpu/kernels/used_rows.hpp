@@ -64,6 +64,39 @@ public:
         }
     }
 
+    /// Goes through those in use one by one, without divisions.
+    class Walk {
+    public:
+        /// Begins at a number.
+        Walk(const UsedRows& rows, Index number) noexcept : rows_(&rows) {
+            for (std::size_t level = 0; level < rows.levels_; ++level) {
+                at_[level] = number % rows.used_[level];
+                number /= rows.used_[level];
+            }
+        }
+
+        /// On to the next number. By how much its place is higher; there must be one.
+        Index advance() noexcept {
+            if (++at_[0] < rows_->used_[0]) {
+                return 1;
+            }
+            Index step = 1 - rows_->used_[0];
+            at_[0] = 0;
+            for (std::size_t level = 1; level < rows_->levels_; ++level) {
+                if (++at_[level] < rows_->used_[level]) {
+                    return step + rows_->strides_[level];
+                }
+                step -= (rows_->used_[level] - 1) * rows_->strides_[level];
+                at_[level] = 0;
+            }
+            return step;
+        }
+
+    private:
+        const UsedRows* rows_;
+        std::array<Index, max_rank> at_{};  ///< Of each level.
+    };
+
 private:
     // Of neighbouring axes that are walked through as one, the innermost first: what is in use, and the distance.
     std::array<Index, max_rank> used_{1};
