@@ -15,14 +15,17 @@ inline constexpr totograph::Bucket ablation_bucket{.variates = 4, .context = 256
 /// A second one, whose time is that of many rows of a long context: what touches each row shows here.
 inline constexpr totograph::Bucket wide_ablation_bucket{.variates = 64, .context = 1024, .horizon = 16};
 
+/// A third one, of a long context and many steps ahead: what reads the series again at each step shows here.
+inline constexpr totograph::Bucket long_ablation_bucket{.variates = 4, .context = 1024, .horizon = 336, .samples = 32};
+
 /// Variants that make requests of one size.
 struct Ablation {
     totograph::Bucket bucket;
     std::vector<totograph::serve::Variant> variants;
 };
 
-/// For both buckets as it is, with as many of `threads` (0: all) as are measured to be fastest, and without each step
-/// that has work there; with all of the threads, and with one. Throws `Error` as `totograph::load` does.
+/// For each of these buckets as it is, with as many of `threads` (0: all) as are measured to be fastest, and without
+/// each step that has work there; with all of the threads, and with one. Throws `Error` as `totograph::load` does.
 std::vector<Ablation> ablations(const std::filesystem::path& checkpoint, int threads);
 
 /// The bucket of Toto Open Base 1.0 that is compiled again and again for a device: 448 rows of context and 1,792 of

@@ -20,8 +20,8 @@ struct ForecastSizes {
     Index prepended;  ///< Tokens before the patches.
     Index positions;  ///< Tokens and patches of the context.
     bool known_future;
-    Index block;   ///< Patches that the first program forecasts: all, unless the family says otherwise.
-    Index unread;  ///< Tokens behind those of the first program that it forecasts from: 0, unless it says so.
+    Index block;       ///< Patches that the first program forecasts: all, unless the family says otherwise.
+    Index unread = 0;  ///< Tokens behind those of the first program that it forecasts from: 0, unless it says so.
 
     /// @param patch       steps of a patch
     /// @param tokens      put before the patches of each variate
@@ -40,8 +40,7 @@ struct ForecastSizes {
           prepended(tokens),
           positions(context_patches + prepended),
           known_future(bucket.exogenous > 0),
-          block(steps),
-          unread(0) {}
+          block(steps) {}
 
     [[nodiscard]] constexpr Index context_steps() const { return context_patches * patch_size; }
     /// Steps that the programs forecast: the horizon in whole patches.

@@ -129,7 +129,7 @@ TEST_CASE("a route without max_batch takes the crossover of this machine") {
     CHECK(service.backend_of(1) == "far");
     // Nor is there anything to measure between a backend and itself.
     try {
-        serve::ForecastService(others, {.backend = "far", .routes = {{.backend = "far"}}});
+        const serve::ForecastService refused(others, {.backend = "far", .routes = {{.backend = "far"}}});
         FAIL("it should have thrown");
     } catch (const tg::Error& error) {
         CHECK(error.code() == tg::ErrorCode::invalid_argument);
