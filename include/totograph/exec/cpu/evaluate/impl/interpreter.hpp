@@ -9,6 +9,7 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/inline.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/cpu/evaluate/tensor_data.hpp>
 #include <totograph/exec/cpu/kernels/kernel_call.hpp>
 #include <totograph/exec/cpu/kernels/used_elements.hpp>
 #include <totograph/exec/cpu/kernels/used_rows.hpp>
