@@ -14,8 +14,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
         "$<$<COMPILE_LANGUAGE:CXX>:-Wno-uninitialized;-Wno-maybe-uninitialized>")
 endif()
 # GCC collects garbage when its memory has grown by that many percent. By default it does so at every doubling, which
-# takes a tenth of the time where it computes constants.
-target_compile_options(totograph_flags INTERFACE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-expand=200>")
+# takes a tenth of the time where it computes constants. Programs of many tests take another tenth, and 2.5 GB.
+set(late "$<BOOL:$<TARGET_PROPERTY:TOTOGRAPH_COLLECTS_LATE>>")
+target_compile_options(totograph_flags INTERFACE
+    "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-expand=$<IF:${late},500,200>>")
 # Tests are compiled without optimization on purpose.
 target_compile_definitions(totograph_flags INTERFACE TOTOGRAPH_NO_OPTIMIZE_WARNING)
 if(TOTOGRAPH_WERROR)
