@@ -86,8 +86,10 @@ struct Tf32Parts {
     std::uint32_t rest;
 
     static __device__ __forceinline__ Tf32Parts of(float value) {
+        constexpr std::uint32_t infinity = 0x7f800000U;
         const std::uint32_t large = as_tf32(value);
-        return {large, as_tf32(value - __uint_as_float(large))};
+        const bool is_finite = (large & infinity) != infinity;  // else the rest would be NaN
+        return {large, is_finite ? as_tf32(value - __uint_as_float(large)) : 0};
     }
 };
 
