@@ -260,6 +260,14 @@ inline constexpr AttentionSize few_samples{
 /// Eight blocks of a cluster share the keys.
 inline constexpr AttentionSize long_prefix{
     .series = 2, .samples = 1, .variates = 2, .positions = 700, .heads = 3, .head_dim = 64};
+/// Four blocks of a cluster do.
+inline constexpr AttentionSize longer_prefix{
+    .series = 2, .samples = 6, .variates = 1, .positions = 300, .heads = 3, .head_dim = 64};
+inline constexpr AttentionSize wide_heads_of_long{
+    .series = 2, .samples = 3, .variates = 2, .positions = 200, .heads = 2, .head_dim = 256};
+/// A block of six warps.
+inline constexpr AttentionSize ninety_positions{
+    .series = 2, .samples = 1, .variates = 3, .positions = 90, .heads = 2, .head_dim = 64};
 /// Two blocks of samples, the second one of six.
 constexpr AttentionSize suffixes_of(Index head_dim, Index positions = 37) {
     return {.series = 2, .samples = 70, .variates = 2, .positions = positions, .heads = 2, .head_dim = head_dim};

@@ -104,6 +104,7 @@ using AttentionRows = std::tuple<
     Row<"causal attention, heads of 48", Causal<narrow_causal>>,
     Row<"causal attention, heads of 80", Causal<wide_causal>>,
     Row<"causal attention, heads of 128", Causal<widest_causal>>,
+    Row<"causal attention, ninety positions", Causal<ninety_positions>>,
     Row<"attention within groups", Grouped<many_positions, 133, tg::QueryPlaces::first>>,
     Row<"attention within groups, the last positions", Grouped<block_of_positions, 150, tg::QueryPlaces::last>>,
     Row<"attention to masked caches", MaskedCaches<block_of_positions, 90, 140>>>;
@@ -122,6 +123,7 @@ using CachedAttentionRows =
                Row<"cached attention, few samples, no suffix", Cached<few_samples, true, 0, 17>>,
                Row<"cached attention, few queries of a long prefix", Cached<long_prefix, true, 4>>,
                Row<"cached attention, few queries, a series of one key", Cached<long_prefix, true, 0, 1>>,
+               Row<"cached attention, wide heads of a long prefix", Cached<wide_heads_of_long, true, 4>>,
                Row<"cached attention, parts of longer rows", CachedInLongerRows<suffixes_of(32)>>,
                Row<"cached attention, one sample, many queries", Cached<one_sample, true, 5>>,
                Row<"cached attention, wide heads", Cached<wide_heads, true, 4>>,
@@ -139,6 +141,7 @@ using FilledCacheRows =
                Row<"caches filled by GEMMs, heads of 64", FilledCaches<suffixes_of(64, 130), 5>>,
                Row<"caches filled by GEMMs, NaN in one sample", FilledCaches<suffixes_of(64), 4, true>>,
                Row<"caches filled by GEMMs, few samples, NaN in one", FilledCaches<few_samples, 11, true>>,
+               Row<"caches filled by GEMMs, a longer prefix, NaN in one", FilledCaches<longer_prefix, 11, true>>,
                Row<"caches filled by GEMMs, heads of 80", FilledCaches<suffixes_of(80), 2>>,
                Row<"caches filled by GEMMs, heads of 96", FilledCaches<suffixes_of(96), 3>>,
                Row<"caches filled by GEMMs, heads of 112", FilledCaches<suffixes_of(112), 3>>,
