@@ -73,8 +73,8 @@ class WithLibrary(build_py):
 
 
 class Wheel(bdist_wheel):
-    """For all versions of Python from 3.9 on, for this kind of processors, and for systems whose C library is not older
-    than the one here; those have a C++ library that is not older either."""
+    """For all versions of Python from 3.9 on, but for free-threaded builds; for this kind of processors, and for systems
+    whose C library is not older than the one here; those have a C++ library that is not older either."""
 
     def finalize_options(self):
         self.py_limited_api = "cp39"

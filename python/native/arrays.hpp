@@ -106,8 +106,14 @@ inline void raise_unreadable() {
     const Ref of_type(type);
     const Ref of_value(value);
     const Ref of_trace(trace);
-    PyErr_Format(PyExc_ValueError, "The series cannot be read by DLPack: %S. Make it float32, without gradients.",
-                 value);
+    const Ref reason(value != nullptr ? PyObject_Str(value) : nullptr);  // an extension may set an error without one
+    if (!reason || PyUnicode_GetLength(reason.get()) == 0) {
+        PyErr_Clear();  // of a value that has no text
+        PyErr_SetString(PyExc_ValueError, "The series cannot be read by DLPack. Make it float32, without gradients.");
+        return;
+    }
+    PyErr_Format(PyExc_ValueError, "The series cannot be read by DLPack: %U. Make it float32, without gradients.",
+                 reason.get());
 }
 
 inline Read read_tensor(PyObject* given, PyObject* method, Series& series) {
@@ -157,7 +163,13 @@ inline bool read_series(PyObject* given, Series& series, Ref& names) {
     names = Ref(PySequence_GetItem(pair.get(), 0));
     series.owner = Ref(PySequence_GetItem(pair.get(), 1));
     series.capsule = series.owner ? call(known.array_dlpack, series.owner.get()) : Ref();
-    return series.capsule && read_capsule(series) != Read::failed;
+    read = series.capsule ? read_capsule(series) : Read::failed;
+    if (read == Read::other) {
+        PyErr_SetString(PyExc_RuntimeError,
+                        "A series was converted to an array that is not of float32 in rows. This is a mistake in "
+                        "totograph; please report it, with what the series was.");
+    }
+    return read == Read::done;
 }
 
 // A new array of float32, and where it lies; null: Python's error is set.

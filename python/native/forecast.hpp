@@ -47,7 +47,7 @@ inline void forecast_free(PyObject* self) {
     PyObject_GC_UnTrack(self);
     Forecast& forecast = forecast_of(self);
     if (forecast.library != nullptr) {
-        functions_of(forecast.library).forecast_release(forecast.handle);
+        end(functions_of(forecast.library).forecast_release, forecast.handle);
     }
     forecast_clear(self);
     Py_CLEAR(forecast.library);
@@ -59,7 +59,7 @@ inline PyObject* make_forecast(PyObject* library, totograph_forecast* handle, co
                                std::int64_t horizon, PyObject* levels, Ref names) {
     PyObject* const self = PyType_GenericAlloc(known.forecast_type, 0);
     if (self == nullptr) {
-        functions_of(library).forecast_release(handle);
+        end(functions_of(library).forecast_release, handle);
         return nullptr;
     }
     Forecast& forecast = forecast_of(self);
@@ -138,6 +138,9 @@ inline PyObject* forecast_stddev(PyObject* self, void* /*closure*/) {
 
 inline PyObject* quantiles_at(Forecast& forecast, const double* levels, std::size_t count, bool has_axis) {
     Result result = result_of(forecast, has_axis ? static_cast<std::int64_t>(count) : -1);
+    if (count == 0) {  // C takes no empty list
+        return result.array.release();
+    }
     const bool done = result.values != nullptr &&
                       run(functions_of(forecast.library).forecast_quantiles, forecast.handle, levels,
                           static_cast<std::uint64_t>(count), result.values, static_cast<const std::int64_t*>(nullptr));

@@ -82,6 +82,14 @@ bool run_at_once(Function function, Arguments... arguments) {
     return status == TOTOGRAPH_OK;
 }
 
+// Ends what a handle stands for, while other threads of Python run: that may wait for work in the background.
+template <class Handle>
+void end(void (*function)(Handle*), Handle* handle) {
+    PyThreadState* const thread = PyEval_SaveThread();
+    function(handle);
+    PyEval_RestoreThread(thread);
+}
+
 struct Library {
     PyObject_HEAD Functions functions;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The way from Python to the C interface of a package. It is compiled for CPython's limited interface, so one file
-// serves all versions from 3.9 on; what is not done at every forecast is in Python.
+// serves all versions from 3.9 on, but for free-threaded builds, which have no such interface; what is not done at
+// every forecast is in Python.
 #include "service.hpp"
 
 namespace totograph_python {

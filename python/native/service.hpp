@@ -27,7 +27,7 @@ inline Service& service_of(PyObject* self) {
 inline void service_free(PyObject* self) {
     Service& service = service_of(self);
     if (service.handle != nullptr) {
-        functions_of(service.library).service_destroy(service.handle);
+        end(functions_of(service.library).service_destroy, service.handle);
     }
     for (PyObject** one : {&service.library, &service.patch_size, &service.levels, &service.buckets}) {
         Py_CLEAR(*one);
@@ -247,6 +247,11 @@ inline PyObject* service_forecast_on(PyObject* self, PyObject* arguments) {
         !read_request(asked, request) || !read_extras(extras, given)) {
         return nullptr;
     }
+    const auto forecast_on = functions_of(service.library).service_forecast_on;
+    if (forecast_on == nullptr) {
+        PyErr_SetString(PyExc_ValueError, "The package was built before packages took streams; build it anew.");
+        return nullptr;
+    }
     given.batch = shape[0];
     given.variates = shape[1];
     given.steps = shape[2];
@@ -254,8 +259,8 @@ inline PyObject* service_forecast_on(PyObject* self, PyObject* arguments) {
     std::copy(strides.begin(), strides.end(), given.values_strides);
     given.nan_is_gap = 1;
     totograph_device_forecast made = TOTOGRAPH_DEVICE_FORECAST_INIT;
-    if (!run(functions_of(service.library).service_forecast_on, service.handle, reinterpret_cast<void*>(stream),
-             static_cast<const totograph_series*>(&given), static_cast<const totograph_request*>(&request),
+    if (!run(forecast_on, service.handle, reinterpret_cast<void*>(stream), static_cast<const totograph_series*>(&given),
+             static_cast<const totograph_request*>(&request),
              static_cast<std::uint32_t>(on_device != 0 ? TOTOGRAPH_SERIES_ON_DEVICE : 0), &made)) {
         return nullptr;
     }

@@ -23,8 +23,8 @@ class Forecast(_native.Forecast):
         if self.batch != 1:
             raise ValueError(f"A table holds one series, and this forecast is of {self.batch}; take them one by one.")
         quantiles = self.quantiles
-        quantiles = quantiles.reshape(len(quantiles), -1, self.horizon)
-        names = range(quantiles.shape[1]) if self.names is None else self.names
+        levels, variates = len(quantiles), 1 if quantiles.ndim == 2 else quantiles.shape[-2]
+        names = range(variates) if self.names is None else self.names
         columns = pandas.MultiIndex.from_product([names, self.levels], names=["variate", "level"])
-        table = quantiles.transpose(2, 1, 0).reshape(self.horizon, -1)
-        return pandas.DataFrame(table, index=index, columns=columns)
+        table = quantiles.reshape(levels, variates, self.horizon).transpose(2, 1, 0)
+        return pandas.DataFrame(table.reshape(self.horizon, variates * levels), index=index, columns=columns)

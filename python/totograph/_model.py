@@ -136,6 +136,7 @@ class Model:
         names, extras = None, None
         if future is not None or observed is not None or groups is not None:
             names, series = _values_of(series)
+            _check_axes(series.shape)
             extras = _Extras(future, observed, groups, series.shape)
         made: Forecast = self._service.forecast(series, names, horizon, quantiles, samples, seed, extend,
                                                 None if extras is None else extras.fields)
@@ -148,9 +149,7 @@ class Model:
             _, values = _values_of(series)
             address, shape = values.ctypes.data, values.shape
             strides = tuple(one // values.itemsize for one in values.strides)
-            if not 1 <= len(shape) <= 3:
-                raise ValueError("A series has the axes [steps], [variates, steps] or [batch, variates, steps]; found the "
-                                 f"shape {shape}.")
+            _check_axes(shape)
         else:
             address, shape, strides = on_device
         if not self._library.has_streams:
@@ -193,6 +192,12 @@ class _Extras:
 
 def _reopened(checkpoint: str, package: Path, mode: str | None, threads: int) -> Model:
     return Model(checkpoint, read_header(package), mode, threads)
+
+
+def _check_axes(shape: tuple[int, ...]) -> None:
+    if not 1 <= len(shape) <= 3:
+        raise ValueError("A series has the axes [steps], [variates, steps] or [batch, variates, steps]; found the shape "
+                         f"{shape}.")
 
 
 def _array_like(given: Any, dtype: Any, name: str, *shapes: tuple[int, ...]) -> npt.NDArray[Any]:
@@ -252,7 +257,8 @@ def _from_dlpack(tensor: Any) -> npt.NDArray[Any]:
     try:
         return np.from_dlpack(tensor)
     except (BufferError, RuntimeError, TypeError) as error:
-        raise ValueError(f"The series cannot be read by DLPack: {error}. Make it float32, without gradients.") from None
+        reason = f": {error}" if str(error) else ""
+        raise ValueError(f"The series cannot be read by DLPack{reason}. Make it float32, without gradients.") from None
 
 
 def _refuse_request(horizon: Any, samples: Any, seed: Any, extend: Any, error: Exception | None) -> NoReturn:

@@ -26,6 +26,13 @@ touch share/totograph/models/demo/model.safetensors
 expect 4 "share/totograph/models/demo/model.safetensors" bin/forecast series.csv --targets wave
 expect 4 "'nowhere" env TOTOGRAPH_DEMO_MODEL=nowhere "$program" series.csv --targets wave
 
+# A folder without config.json is taken for Toto Open Base 1.0, whether this build has that model or not.
+mkdir bare
+cp "$demo_model/model.safetensors" bare
+"$program" series.csv --targets wave --checkpoint bare --backend tpu 2> message && fail "no model is of 'tpu'"
+grep -Eq "(has no config.json, so it was taken for|The backend 'tpu' does not run) Toto Open Base 1.0" message ||
+    fail "which model has no config.json: $(cat message)"
+
 # What computes: the processor, or a device that this build has.
 "$program" series.csv --targets wave --horizon 20 --no-chart --output cpu.csv --backend cpu
 cmp default.csv cpu.csv || fail "the default is the processor"
