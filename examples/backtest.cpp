@@ -206,6 +206,9 @@ int run(const Options& given, Stage& stage) {
     CheckpointModel known = model_of(checkpoint, options.package, options.backend);
     stage = Stage::arguments;
     const CheckpointModel found = on_backend(std::move(known), options.backend);
+    if (const std::string note = threads_note(found, options.threads); !note.empty() && !options.quiet) {
+        print_notes("backtest", {note});
+    }
     if (found.device != nullptr) {
         options.threads = 1;  // one forecaster fills it, and another would only hold memory
     }

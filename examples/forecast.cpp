@@ -128,6 +128,7 @@ int run(const Options& given, Stage& stage) {
     CheckpointModel known = model_of(checkpoint, options.package, options.backend);
     stage = Stage::arguments;
     const CheckpointModel model = on_backend(std::move(known), options.backend);
+    tell({threads_note(model, options.threads)}, options);
     const ModelSizes most = model.most;
     resolve_for(options, model.title, model.levels);
     check_horizon(options.horizon, options.extend, most, "--horizon");

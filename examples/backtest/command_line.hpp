@@ -106,10 +106,11 @@ inline std::optional<Options> parse_command_line(int argument_count, const char*
         ->type_name("PATH");
     app.add_option(
            "--backend", options.backend,
-           "What computes: cpu, or in builds for devices cuda, which\nforecasts series as a batch (default: what "
-           "TOTOGRAPH_BACKEND\nnames, or cpu)")
+           "What computes: cpu, or in builds for devices cuda, which\nforecasts series as a batch where batches are "
+           "compiled\n(default: what TOTOGRAPH_BACKEND names, or cpu)")
         ->type_name("NAME");
-    number("--threads", options.threads, "Forecasts to compute at the same time (default: one a core)");
+    number("--threads", options.threads,
+           "Forecasts to compute at the same time (default: one a core;\na device has one)");
     app.add_option("--journal", options.journal,
                    "Where finished windows are kept (default: a file in the\nworking directory, removed at the end)")
         ->type_name("FILE");

@@ -121,10 +121,9 @@ inline void add_forecast_options(CLI::App& app, Options& options) {
            "A package to forecast with, or a folder of some, in place\nof the models that the program has compiled in")
         ->type_name("PATH")
         ->group(group);
-    app.add_option(
-           "--backend", options.backend,
-           "What computes: cpu, or in builds for devices cuda; there\n--independent forecasts columns as a batch "
-           "(default: what\nTOTOGRAPH_BACKEND names, or cpu)")
+    app.add_option("--backend", options.backend,
+                   "What computes: cpu, or in builds for devices cuda; where\nbatches are compiled, --independent "
+                   "forecasts columns as one\n(default: what TOTOGRAPH_BACKEND names, or cpu)")
         ->type_name("NAME")
         ->group(group);
     app.add_option("--threads", options.threads, "Threads to compute with (default: one a core)")

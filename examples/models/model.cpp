@@ -67,14 +67,6 @@ const ListedModel* find_listed(std::string_view name) {
 
 namespace {
 
-/// What the largest bucket holds.
-ModelSizes sizes_of(const totograph::Bucket& largest) {
-    return {.context = largest.context,
-            .horizon = largest.horizon,
-            .variates = largest.variates,
-            .known = largest.exogenous};
-}
-
 #if TOTOGRAPH_HAS_PACKAGES
 /// What a package says of itself, in short.
 std::string package_line(const totograph::PackageHeader& header) {
@@ -165,8 +157,7 @@ CheckpointModel on_backend(CheckpointModel model, std::string_view backend) {
     if (const std::string reason = (*found)->unavailable({}); !reason.empty()) {
         throw totograph::Error(totograph::ErrorCode::device_failure, reason);
     }
-    model.device = *found;
-    return model;
+    return with_device(std::move(model), *found);
 }
 
 const CompiledModel& compiled_in(const CheckpointModel& model, std::string_view option) {

@@ -7,6 +7,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
@@ -81,6 +83,35 @@ CheckpointModel model_of(const std::filesystem::path& checkpoint, const std::fil
 /// backend that this program does not have, `device_failure` for one that this machine cannot run, and as
 /// `totograph::load` does.
 CheckpointModel on_backend(CheckpointModel model, std::string_view backend);
+
+/// What a bucket holds, as the most of a model.
+inline ModelSizes sizes_of(const totograph::Bucket& largest) {
+    return {.context = largest.context,
+            .horizon = largest.horizon,
+            .variates = largest.variates,
+            .known = largest.exogenous};
+}
+
+/// The same model, run by a backend of a device, which may be compiled for less: of its buckets that of the most
+/// variates, and of these of the longest context, says how much.
+inline CheckpointModel with_device(CheckpointModel model, std::shared_ptr<const totograph::serve::Backend> device) {
+    const std::vector<totograph::Bucket> buckets = device->buckets();
+    const totograph::Bucket& largest =
+        *std::max_element(buckets.begin(), buckets.end(), [](const auto& a, const auto& b) {
+            return std::pair(a.variates, a.context) < std::pair(b.variates, b.context);
+        });
+    model.most = sizes_of(largest);
+    model.variates_at_once = std::min(model.variates_at_once, largest.variates);
+    model.device = std::move(device);
+    return model;
+}
+
+/// What the user of `--threads` should read where a device forecasts; empty where threads do.
+inline std::string threads_note(const CheckpointModel& model, int threads) {
+    return model.device == nullptr || threads == 0 ? ""
+                                                   : "A device forecasts, one request after the other; --threads " +
+                                                         std::to_string(threads) + " changes nothing.";
+}
 
 /// The largest batch of those buckets that are of one variate and hold a series like this one; 1 where none is.
 inline totograph::Index largest_batch(std::span<const totograph::Bucket> buckets, const totograph::Bucket& one) {

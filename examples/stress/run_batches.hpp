@@ -102,10 +102,10 @@ inline StressResult run_batches(const totograph::serve::BackendRegistry& registr
                                 const totograph::serve::BuildIdentity& build, const StressProgress& progress) {
     using namespace totograph::serve;
     const BackendResources resources{.threads = options.threads};
+    const Mode mode = effective_mode(options.mode);
     std::vector<BackendTimer> timers;
     std::string runs_on;
     for (const auto& backend : detail::compared_backends(registry, options)) {
-        const Mode mode = effective_mode(options.mode);
         timers.emplace_back(backend, mode, resources);
         const std::string where = backend->runs_on(resources);
         runs_on += "- '" + std::string(backend->name()) + "'" + (where.empty() ? "" : " on " + where) + ": " +
@@ -121,7 +121,7 @@ inline StressResult run_batches(const totograph::serve::BackendRegistry& registr
     const totograph::Bucket& one = plan.front();
     return {"# What a batch costs\n\nSeries of " + plural(one.variates, "variate") + ", " +
                 plural(one.context, "step") + " of context, " + plural(one.horizon, "step") + " ahead, in mode " +
-                std::string(name(options.mode)) + ". Built with " + to_string(build) + ".\n" + runs_on + "\n" +
+                std::string(name(mode)) + ". Built with " + to_string(build) + ".\n" + runs_on + "\n" +
                 batches_markdown(costs, timers),
             batches_json(costs, timers), true};
 }

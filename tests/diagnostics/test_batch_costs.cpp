@@ -85,6 +85,19 @@ TEST_CASE("each backend is timed for each batch, up to one that takes too long")
     CHECK(json["batches"][9]["seconds"]["far"].is_null());
 }
 
+TEST_CASE("a series counts once, however many variates it has") {
+    World world;
+    const Bucket request{.batch = 8, .variates = 2, .context = 16, .horizon = 8};
+    std::vector<serve::BackendTimer> timers;
+    timers.emplace_back(
+        std::make_shared<CostlyBackend>(world, "near", Cost{.each = milliseconds(10)}, std::vector{request}),
+        Mode::standard, serve::BackendResources{}, [&] { return world.now; });
+    const auto costs = serve::measure_batches(timers, std::array{request}, 1);
+    const std::string text = serve::batches_markdown(costs, timers);
+    CAPTURE(text);
+    CHECK(text.find("| 8      |    mean | 80.0 ms |             100 | near |") != std::string::npos);
+}
+
 TEST_CASE("of one backend alone there is nothing to overtake") {
     Two two;
     two.timers.pop_back();

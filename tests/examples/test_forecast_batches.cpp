@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -12,6 +14,8 @@
 #include "forecast/options.hpp"
 #include "forecast/run_forecast.hpp"
 #include "forecast/series_input.hpp"
+#include "models/model.hpp"
+#include "serve/tuning/costly_backends.hpp"
 
 // Columns that do not see each other, side by side as variates or as a batch.
 
@@ -58,6 +62,37 @@ TEST_CASE("a batch of columns has the forecasts of the columns, in their order")
     CHECK(found.mean == std::vector<double>{100, 100, 101, 101, 102, 102, 103, 103, 104, 104, 105, 105, 106, 106});
     CHECK(found.mean == expected.mean);
     CHECK(found.median == expected.median);
+}
+
+TEST_CASE("what a device is compiled for is what its requests may hold") {
+    using totograph::Bucket;
+    costly_backends::World world;
+    const auto on = [&](std::vector<Bucket> buckets) {
+        CheckpointModel model;
+        model.most = {.context = 1024, .horizon = 336, .variates = 16, .known = 4};
+        model.variates_at_once = 8;
+        return with_device(std::move(model), std::make_shared<costly_backends::CostlyBackend>(
+                                                 world, "cuda", costly_backends::Cost{}, std::move(buckets)));
+    };
+    const Bucket lone{.variates = 4, .context = 512, .horizon = 96, .exogenous = 1};
+    const CheckpointModel small = on({lone});
+    CHECK(small.most.context == 512);
+    CHECK(small.most.horizon == 96);
+    CHECK(small.most.variates == 4);
+    CHECK(small.most.known == 1);
+    CHECK(small.variates_at_once == 4);
+    CHECK(batch_at_once(small, {.variates = 1, .context = 16, .horizon = 8}) == 1);
+    const CheckpointModel whole = on({lone,
+                                      {.variates = 16, .context = 1024, .horizon = 336, .exogenous = 4},
+                                      {.batch = 8, .variates = 1, .context = 2048, .horizon = 96}});
+    CHECK(whole.most.context == 1024);
+    CHECK(whole.most.variates == 16);
+    CHECK(whole.variates_at_once == 8);
+    CHECK(batch_at_once(whole, {.variates = 1, .context = 16, .horizon = 8}) == 8);
+    // Threads are for the CPU alone.
+    CHECK(threads_note(whole, 3).find("--threads 3 changes nothing.") != std::string::npos);
+    CHECK(threads_note(whole, 0).empty());
+    CHECK(threads_note({}, 3).empty());
 }
 
 TEST_CASE("a batch is as large as a bucket of one variate that holds a series") {

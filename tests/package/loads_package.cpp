@@ -178,6 +178,21 @@ TEST_CASE("a backend of a package says why it cannot be used here") {
     ::unsetenv("TOTOGRAPH_MODE");
 }
 
+TEST_CASE("a backend of a package tells what it runs on where that is known") {
+    const auto runs_on = [](const std::filesystem::path& path) {
+        const tg::Package package(path);
+        tg::serve::BackendRegistry backends;
+        package.add_backend(backends, demo);
+        return backends.all().front()->runs_on({});
+    };
+    // Another build takes another time, so what was measured is true of this one alone.
+    CHECK(runs_on(package_file) == "the processor, by the package " + tg::read_package_header(package_file).hash);
+    const auto path = std::filesystem::temp_directory_path() / ("device_" + std::to_string(::getpid()) + ".so");
+    std::ofstream(path, std::ios::binary) << with_header_of_cuda();
+    CHECK(runs_on(path).empty());  // which device it is, and its driver, only the package could say
+    std::filesystem::remove(path);
+}
+
 TEST_CASE("errors cross the interface with their code and sentence") {
     const tg::Package package(package_file);
     tg::serve::BackendRegistry backends;

@@ -40,7 +40,10 @@ public:
                      std::string name = {}) const {
         name = name.empty() ? header_.device : name;
         auto model = std::make_shared<const package::LoadedModel>(functions_, checkpoint);
-        registry.add(std::make_shared<const package::PackageBackend>(std::move(name), std::move(model)));
+        // Another build of the same model takes another time.
+        std::string runs_on = header_.device == "cpu" ? "the processor, by the package " + header_.hash : "";
+        registry.add(
+            std::make_shared<const package::PackageBackend>(std::move(name), std::move(model), std::move(runs_on)));
     }
 
 private:

@@ -135,11 +135,19 @@ private:
 /// The executors of a package behind a name.
 class PackageBackend final : public serve::Backend {
 public:
-    PackageBackend(std::string name, std::shared_ptr<const LoadedModel> model)
-        : name_(std::move(name)), model_(std::move(model)), buckets_(model_->buckets()), facts_(model_->facts()) {}
+    /// @param runs_on   what `runs_on` tells; empty where that is not known.
+    PackageBackend(std::string name, std::shared_ptr<const LoadedModel> model, std::string runs_on)
+        : name_(std::move(name)),
+          model_(std::move(model)),
+          buckets_(model_->buckets()),
+          facts_(model_->facts()),
+          runs_on_(std::move(runs_on)) {}
 
     [[nodiscard]] std::string_view name() const override { return name_; }
     [[nodiscard]] std::vector<Bucket> buckets() const override { return buckets_; }
+    /// Of a device's package nothing: only its own code could ask the device, and the C interface has no question for
+    /// it.
+    [[nodiscard]] std::string runs_on(const serve::BackendResources&) const override { return runs_on_; }
     [[nodiscard]] std::string describe(serve::Mode mode) const override {
         return "as the package's own executor does in mode " + std::string(serve::name(mode));
     }
@@ -188,6 +196,7 @@ private:
     std::shared_ptr<const LoadedModel> model_;
     std::vector<Bucket> buckets_;
     totograph_model_facts facts_{};
+    std::string runs_on_;
 };
 
 }  // namespace totograph::package

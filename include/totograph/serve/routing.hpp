@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,6 +58,15 @@ inline BackendOfEnvironment backend_of_environment() {
 std::shared_ptr<const Backend> pick_backend(const BackendRegistry& registry, std::string_view name,
                                             const BackendResources& resources, std::string_view precision = {});
 
+/// Up to how many series a route is faster than one behind it, by their places; one beyond the last: what serves all
+/// else.
+using MeasureRoute = std::function<Index(std::size_t route, std::size_t behind)>;
+
+/// The `max_batch` of each route; 0 of one that is never the faster one. Those that name none are measured from the
+/// last to the first, each against the first one behind it that anything goes to, and end below one that names its own.
+/// Throws `Error` (`invalid_argument`) for those that do not ascend, before anything is measured.
+std::vector<Index> route_limits(std::span<const Route> routes, const MeasureRoute& measured);
+
 /// Who serves what.
 struct Routing {
     std::vector<ServedBackend> backends;
@@ -79,8 +90,8 @@ struct Routing {
 
 private:
     std::size_t add(std::shared_ptr<const Backend> backend);
-    /// The `max_batch` of a route that names none.
-    [[nodiscard]] Index measured(const ServiceOptions& options, std::size_t route,
+    /// Up to how many series a route is faster than one behind it.
+    [[nodiscard]] Index measured(const ServiceOptions& options, std::size_t route, std::size_t behind,
                                  const std::vector<std::size_t>& of_routes) const;
 };
 

@@ -18,8 +18,9 @@ namespace totograph::serve {
 /// device.
 struct Route {
     /// Series of the largest request that goes this way. Absent: the largest batch up to which this route's backend is
-    /// faster on this machine than the one behind it, measured when a service is made (`measure_crossover`) and kept in
-    /// `io::cache_folder()` for later ones.
+    /// faster on this machine than that of the next route which serves anything, measured when a service is made
+    /// (`measure_crossover`) and kept in `io::cache_folder()` for later ones; always below the next `max_batch` that is
+    /// named.
     std::optional<Index> max_batch{};
     std::string backend{};       ///< Empty: that of `ServiceOptions`.
     std::optional<Mode> mode{};  ///< Absent: that of `ServiceOptions`.

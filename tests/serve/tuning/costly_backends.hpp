@@ -3,7 +3,9 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -12,6 +14,7 @@
 
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/serve/backends/backend.hpp>
+#include <totograph/serve/tuning/tuned_threads.hpp>
 
 // Backends whose time is made up.
 
@@ -28,22 +31,27 @@ using tg::Index;
 struct World {
     std::chrono::nanoseconds now{0};
     int forecasts = 0;
-    bool sleeps = false;  ///< For whoever looks at another clock.
+    bool sleeps = false;           ///< For whoever looks at another clock.
+    std::function<void()> amid{};  ///< Called in each forecast.
 };
 
-/// Takes `fixed`, and `each` for a series.
+/// Takes `fixed`, and `each` for a series; a forecaster's first forecast takes `cold` more.
 struct Cost {
     milliseconds fixed{0};
     milliseconds each{0};
+    milliseconds cold{0};
 };
 
 class CostlyForecaster final : public serve::BucketForecaster {
 public:
     CostlyForecaster(World& world, Cost cost) : world_(world), cost_(cost) {}
     tg::Forecast forecast(const tg::Series& series, const tg::ForecastOptions& options) override {
-        const milliseconds taken = cost_.fixed + cost_.each * series.batch;
+        const milliseconds taken = cost_.fixed + cost_.each * series.batch + std::exchange(cost_.cold, milliseconds{0});
         world_.now += taken;
         ++world_.forecasts;
+        if (world_.amid) {
+            world_.amid();
+        }
         if (world_.sleeps) {
             std::this_thread::sleep_for(taken);
         }
@@ -68,6 +76,7 @@ public:
     [[nodiscard]] std::string runs_on(const serve::BackendResources&) const override { return device; }
     [[nodiscard]] std::unique_ptr<serve::BucketForecaster> make(const Bucket&, Mode,
                                                                 const serve::BackendResources&) const override {
+        const std::scoped_lock turn(serve::detail::tuning_turn());  // as one does that tunes threads
         return std::make_unique<CostlyForecaster>(world_, cost_);
     }
     [[nodiscard]] serve::Explanation explain(const Bucket&, Mode) const override {

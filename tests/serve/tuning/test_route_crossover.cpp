@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -11,8 +13,10 @@
 
 #include <totograph/core/error.hpp>
 #include <totograph/io/cache/cache_folder.hpp>
+#include <totograph/serve/routing.hpp>
 #include <totograph/serve/service.hpp>
 #include <totograph/serve/tuning/route_crossover.hpp>
+#include <totograph/serve/tuning/tuned_threads.hpp>
 
 #include "io/support.hpp"
 #include "serve/tuning/costly_backends.hpp"
@@ -63,6 +67,33 @@ TEST_CASE("the crossover is the last power of two up to which the first takes no
     CHECK(Pair({.each = milliseconds(1)}, {.each = milliseconds(2)}).crossover({}) == 256);  // always
 }
 
+TEST_CASE("measuring ends where a larger batch would take too long, and keeps what is known") {
+    Pair pair({.each = milliseconds(100)}, {.each = milliseconds(200)});
+    CHECK(pair.crossover({}) == 2);  // three forecasts each: 0.9 s, 1.8 s, and 3.6 s would be more than 5 s in all
+    CHECK(pair.world.now == milliseconds(2700));
+}
+
+TEST_CASE("of both backends the first forecast counts alike") {
+    // The first one of the near one is the longest of all, and 0.6 s every later one.
+    CHECK(Pair({.each = milliseconds(600), .cold = milliseconds(600)}, {.fixed = milliseconds(700)}).crossover({}) ==
+          1);
+}
+
+TEST_CASE("nothing else is tuned while backends are compared") {
+    Pair pair({.each = milliseconds(100)});
+    bool is_free = false;
+    pair.world.amid = [&] {
+        std::thread([&] {
+            if (serve::detail::tuning_turn().try_lock()) {
+                is_free = true;
+                serve::detail::tuning_turn().unlock();
+            }
+        }).join();
+    };
+    CHECK(pair.crossover({}) == 0);
+    CHECK_FALSE(is_free);
+}
+
 TEST_CASE("requests are compared that both backends serve in one piece") {
     Pair pair({.each = milliseconds(10)});
     const BackendTimer small(pair.near, Mode::standard, {});
@@ -105,6 +136,61 @@ TEST_CASE("a crossover is measured once on a machine, kept where its owner alone
     pair.near->flops = 2;
     CHECK(forecasts_of("a processor") > 0);
     CHECK(forecasts_of("a processor") == 0);
+    // Of one that does not tell what it runs on, nothing is kept.
+    pair.far->device.clear();
+    CHECK(forecasts_of("a processor") > 0);
+    CHECK(forecasts_of("a processor") > 0);
+}
+
+TEST_CASE("routes are measured against what is kept behind them") {
+    using serve::Route;
+    using serve::detail::route_limits;
+    using Limits = std::vector<Index>;
+    // Up to how many series the route of the row is faster than the one of the column.
+    using Table = std::vector<Limits>;
+    const auto limits = [](const std::vector<Route>& routes, const Table& table) {
+        return route_limits(routes, [&](std::size_t route, std::size_t behind) { return table[route][behind]; });
+    };
+    constexpr Index no = -1;  // not asked for
+    CHECK(limits({{}, {}}, {{no, 2, no}, {no, no, 8}}) == Limits{2, 8});
+    // The second is never faster than the last, so the first is compared with the last.
+    CHECK(limits({{}, {}}, {{no, 4, 0}, {no, no, 0}}) == Limits{0, 0});
+    CHECK(limits({{}, {}}, {{no, 4, 1}, {no, no, 0}}) == Limits{1, 0});
+    // Nor is it where the first is faster for all that it would get.
+    CHECK(limits({{}, {}}, {{no, 16, 4}, {no, no, 8}}) == Limits{4, 0});
+    // What names max_batch keeps it.
+    CHECK(limits({{}, {.max_batch = 2}}, {{no, 4, no}, {}}) == Limits{1, 2});
+    CHECK(limits({{}, {.max_batch = 1}}, {{no, 4, no}, {}}) == Limits{0, 1});
+    CHECK(limits({{}, {.max_batch = 8}}, {{no, 4, no}, {}}) == Limits{4, 8});
+    CHECK(limits({{.max_batch = 4}, {}}, {{}, {no, no, 2}}) == Limits{4, 0});
+    CHECK(limits({{.max_batch = 4}, {}, {}}, {{}, {no, no, 16, 8}, {no, no, no, 2}}) == Limits{4, 8, 0});
+    // Those that do not ascend are refused before anything is measured.
+    CHECK_THROWS_WITH_AS(limits({{}, {.max_batch = 2}, {.max_batch = 2}}, {}),
+                         doctest::Contains("at most 2 series follows one of 2"), tg::Error);
+}
+
+TEST_CASE("a service resolves measured routes before others") {
+    ::setenv("TOTOGRAPH_CACHE_DIR", "", 1);
+    World world{.sleeps = true};
+    serve::BackendRegistry registry;
+    const auto add = [&](const char* name, Cost cost) {
+        registry.add(std::make_shared<CostlyBackend>(world, name, cost, std::vector{one}));
+    };
+    add("each", {.each = milliseconds(10)});
+    add("slow", {.fixed = milliseconds(25)});
+    add("fast", {.fixed = milliseconds(2)});
+    {
+        const serve::ForecastService service(
+            registry, {.backend = "fast", .routes = {{.backend = "each"}, {.max_batch = 2, .backend = "slow"}}});
+        CHECK(service.backend_of(1) == "each");
+        CHECK(service.backend_of(2) == "slow");
+        CHECK(service.backend_of(3) == "fast");
+    }
+    const serve::ForecastService service(registry,
+                                         {.backend = "fast", .routes = {{.backend = "each"}, {.backend = "slow"}}});
+    for (const Index batch : {1, 2, 4}) {
+        CHECK(service.backend_of(batch) == "fast");
+    }
 }
 
 TEST_CASE("a route without max_batch takes the crossover of this machine") {

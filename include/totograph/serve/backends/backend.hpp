@@ -97,7 +97,7 @@ public:
     /// What it computes or keeps weights in, such as `f32`, `tf32` or `bf16`; empty where it does not tell.
     [[nodiscard]] virtual std::string_view precision() const { return {}; }
     /// What its forecasts run on, so that what was measured there is not taken for another one, such as a device's name
-    /// and its driver; empty: the processor.
+    /// and its driver; empty: it does not tell, and what is measured is not kept for other processes.
     [[nodiscard]] virtual std::string runs_on(const BackendResources&) const { return {}; }
     /// What a mode does here, in a line; empty when it cannot be had.
     [[nodiscard]] virtual std::string describe(Mode mode) const = 0;

@@ -114,6 +114,8 @@ public:
         return compiled_.empty() ? std::string_view() : totograph::name(compiled_.front().weights);
     }
 
+    [[nodiscard]] std::string runs_on(const BackendResources&) const override { return "the processor"; }
+
     [[nodiscard]] std::string describe(Mode mode) const override;
 
     [[nodiscard]] std::unique_ptr<BucketForecaster> make(const Bucket& bucket, Mode mode,

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -82,6 +84,45 @@ TOTOGRAPH_INLINE std::shared_ptr<const Backend> pick_backend(const BackendRegist
                                        : "No backend of the registry can be used on this machine." + reasons);
 }
 
+TOTOGRAPH_INLINE std::vector<Index> route_limits(std::span<const Route> routes, const MeasureRoute& measured) {
+    std::vector<Index> limits(routes.size(), 0);
+    std::vector<Index> above(routes.size(), 0);
+    Index named = 0;
+    for (std::size_t i = 0; i < routes.size(); ++i) {
+        above[i] = named;
+        if (const std::optional<Index> most = routes[i].max_batch) {
+            if (*most <= named) {
+                throw Error(ErrorCode::invalid_argument,
+                            "A route for requests of at most " + std::to_string(*most) + " series follows " +
+                                (named == 0 ? "the start" : "one of " + std::to_string(named)) +
+                                "; max_batch is at least 1 and ascends. Put the routes in order.");
+            }
+            limits[i] = named = *most;
+        }
+    }
+    for (std::size_t i = routes.size(); i-- > 0;) {
+        for (std::size_t behind = i + 1; !routes[i].max_batch && limits[i] == 0 && behind <= routes.size(); ++behind) {
+            const bool is_last = behind == routes.size();
+            if (!is_last && limits[behind] == 0) {
+                continue;  // nothing goes there
+            }
+            Index most = measured(i, behind);
+            if (!is_last && most >= limits[behind]) {
+                if (!routes[behind].max_batch) {
+                    limits[behind] = 0;  // this one is faster for all that would go there
+                    continue;
+                }
+                most = limits[behind] - 1;
+            }
+            if (most <= above[i]) {
+                break;  // it is never the faster one
+            }
+            limits[i] = most;
+        }
+    }
+    return limits;
+}
+
 TOTOGRAPH_INLINE Routing::Routing(const BackendRegistry& registry, const ServiceOptions& options) {
     const BackendOfEnvironment forced =
         options.reads_backend_of_environment ? backend_of_environment() : BackendOfEnvironment();
@@ -94,40 +135,34 @@ TOTOGRAPH_INLINE Routing::Routing(const BackendRegistry& registry, const Service
                                 : add(pick_backend(registry, route.backend, options.resources)));
     }
     of_routes.push_back(common);
+    for (std::size_t i = 0; i < options.routes.size(); ++i) {
+        if (!options.routes[i].max_batch && of_routes[i] == of_routes[i + 1] && !forced.decides()) {
+            throw Error(ErrorCode::invalid_argument,
+                        "A route without max_batch leads to the backend " + io::in_quotes(backends[of_routes[i]].name) +
+                            ", as does what follows it, so that none of the two is the faster one. Name max_batch.");
+        }
+    }
+    const std::vector<Index> limits = route_limits(options.routes, [&](std::size_t route, std::size_t behind) {
+        // Where the environment names one backend for all, there is nothing to choose.
+        return of_routes[route] == of_routes[behind] ? 0 : measured(options, route, behind, of_routes);
+    });
     Index above = 0;
     for (std::size_t i = 0; i < options.routes.size(); ++i) {
-        const Route& route = options.routes[i];
-        if (!route.max_batch && of_routes[i] == of_routes[i + 1] && forced.decides()) {
-            continue;  // the environment names one backend for all: there is nothing to choose
+        if (limits[i] > 0) {
+            routes.push_back({above, limits[i], of_routes[i], options.routes[i].mode});
+            above = limits[i];
         }
-        const Index most = route.max_batch ? *route.max_batch : measured(options, i, of_routes);
-        if (!route.max_batch && most <= above) {
-            continue;  // it is never the faster one
-        }
-        if (most <= above) {
-            throw Error(ErrorCode::invalid_argument,
-                        "A route for requests of at most " + std::to_string(most) + " series follows " +
-                            (above == 0 ? "the start" : "one of " + std::to_string(above)) +
-                            "; max_batch is at least 1 and ascends. Put the routes in order.");
-        }
-        routes.push_back({above, most, of_routes[i], route.mode});
-        above = most;
     }
     routes.push_back({above, std::numeric_limits<Index>::max(), common, {}});
 }
 
-TOTOGRAPH_INLINE Index Routing::measured(const ServiceOptions& options, std::size_t route,
+TOTOGRAPH_INLINE Index Routing::measured(const ServiceOptions& options, std::size_t route, std::size_t behind,
                                          const std::vector<std::size_t>& of_routes) const {
     const ServedBackend& small = backends[of_routes[route]];
-    const ServedBackend& large = backends[of_routes[route + 1]];
-    if (&small == &large) {
-        throw Error(ErrorCode::invalid_argument,
-                    "A route without max_batch leads to the backend " + io::in_quotes(small.name) +
-                        ", as does what follows it, so that none of the two is the faster one. Name max_batch.");
-    }
-    const bool is_last = route + 1 == options.routes.size();
+    const ServedBackend& large = backends[of_routes[behind]];
+    const bool is_last = behind == options.routes.size();
     const Mode first = effective_mode(options.routes[route].mode.value_or(options.mode));
-    const Mode second = effective_mode(is_last ? options.mode : options.routes[route + 1].mode.value_or(options.mode));
+    const Mode second = effective_mode(is_last ? options.mode : options.routes[behind].mode.value_or(options.mode));
     require_mode(*small.backend, first);
     require_mode(*large.backend, second);
     BackendTimer of_small(small.backend, first, options.resources);

@@ -43,6 +43,9 @@ public:
     /// forecasting meets.
     std::optional<double> seconds(const Bucket& request, double too_slow = std::numeric_limits<double>::infinity());
 
+    /// Seconds that all its forecasts took so far.
+    [[nodiscard]] double spent() const noexcept { return spent_; }
+
     /// Frees what it made.
     void release() { made_.clear(); }
 
@@ -52,6 +55,7 @@ private:
     BackendResources resources_;
     TimerClock clock_;
     std::vector<Bucket> buckets_;
+    double spent_ = 0;
     std::map<std::size_t, std::unique_ptr<BucketForecaster>> made_;  ///< By the bucket's place.
 
     [[nodiscard]] std::optional<std::size_t> place_of(const Bucket& request) const;

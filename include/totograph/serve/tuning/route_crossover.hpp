@@ -16,12 +16,17 @@ namespace totograph::serve {
 /// The largest batch that is measured; beyond it, batches run in parts of the same sizes, on either side.
 inline constexpr Index largest_measured_batch = 256;
 
+/// Seconds of forecasts that a comparison may take; a single batch of one series may take more. What a larger batch
+/// would take is foreseen as twice what the last one took.
+inline constexpr double most_crossover_seconds = 5;
+
 /// The sizes of the requests that two backends are compared by: those of the first bucket of `small`, with one series
 /// and without exogenous variates, that `large` serves in one piece, too. Nothing where there is none.
 std::optional<Bucket> common_request(const BackendTimer& small, const BackendTimer& large);
 
 /// The largest batch of 1, 2, 4, ... up to `largest_measured_batch` up to which `small` takes no longer than `large`
-/// for such requests; 0 when it is slower from the first one on. Throws `Error` as forecasting does.
+/// for such requests, of those that `most_crossover_seconds` are enough for; 0 when it is slower from the first one on.
+/// Throws `Error` as forecasting does.
 Index measure_crossover(BackendTimer& small, BackendTimer& large, Bucket request);
 
 namespace detail {
@@ -39,8 +44,9 @@ CrossoverPlace crossover_place();
 std::string crossover_key(const BackendTimer& small, const BackendTimer& large, const Bucket& request,
                           const BackendResources& resources);
 
-/// `measure_crossover`, or what the file says that it was on this machine. One at a time in a process; what is measured
-/// is kept. Throws `Error`: `invalid_argument` where no request is served by both, and what forecasting meets.
+/// `measure_crossover`, or what the file says that it was on this machine. One at a time in a process, and beside no
+/// other tuning; what is measured is kept where both backends tell what they run on. Throws `Error`: `invalid_argument`
+/// where no request is served by both, and what forecasting meets.
 Index known_crossover(BackendTimer& small, BackendTimer& large, const BackendResources& resources,
                       const CrossoverPlace& place);
 

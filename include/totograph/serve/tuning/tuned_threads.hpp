@@ -19,9 +19,10 @@
 // Numbers of threads that were measured to be the fastest, kept for the process and in a file for the next ones.
 namespace totograph::serve::detail {
 
-/// Who measures: one at a time in a process, for two would find each other's load, and keep what they found.
-inline std::mutex& tuning_turn() {
-    static std::mutex turn;
+/// Who measures: one at a time in a process, for two would find each other's load, and keep what they found. Whoever
+/// compares backends makes forecasters meanwhile, which may tune threads on the same thread.
+inline std::recursive_mutex& tuning_turn() {
+    static std::recursive_mutex turn;
     return turn;
 }
 

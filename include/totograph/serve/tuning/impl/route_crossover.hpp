@@ -19,6 +19,7 @@
 #include <totograph/exec/cpu/simd.hpp>
 #include <totograph/exec/tuning_cache.hpp>
 #include <totograph/forecast/bucket.hpp>
+#include <totograph/io/cache/cache_folder.hpp>
 #include <totograph/io/text.hpp>
 #include <totograph/serve/backends/backend.hpp>
 #include <totograph/serve/explain/explanation.hpp>
@@ -45,8 +46,9 @@ TOTOGRAPH_INLINE Index measure_crossover(BackendTimer& small, BackendTimer& larg
     Index crossover = 0;
     for (Index batch = 1; batch <= largest_measured_batch; batch *= 2) {
         request.batch = batch;
-        const auto of_large = large.seconds(request);
-        const auto of_small = of_large ? small.seconds(request, *of_large) : std::nullopt;
+        const double before = small.spent() + large.spent();
+        const auto of_large = large.seconds(request, most_crossover_seconds);
+        const auto of_small = of_large ? small.seconds(request, most_crossover_seconds) : std::nullopt;
         if (!of_small) {
             break;
         }
@@ -59,6 +61,11 @@ TOTOGRAPH_INLINE Index measure_crossover(BackendTimer& small, BackendTimer& larg
             break;
         }
         crossover = batch;
+        const double spent = small.spent() + large.spent();
+        if (spent + 2 * (spent - before) > most_crossover_seconds) {
+            log(LogTopic::tuning, [&] { return "larger batches would take too long to measure"; });
+            break;
+        }
     }
     return crossover;
 }
@@ -105,9 +112,9 @@ TOTOGRAPH_INLINE Index known_crossover(BackendTimer& small, BackendTimer& large,
                     "of request is served in one piece by both " +
                         names + ". Compile one, or name max_batch.");
     }
-    static std::mutex turn;  // two would find each other's load
-    const std::scoped_lock lock(turn);
-    TuningCache file(place.folder, "routes", place.identity);
+    const std::scoped_lock lock(tuning_turn());
+    const bool is_kept = !small.backend().runs_on(resources).empty() && !large.backend().runs_on(resources).empty();
+    TuningCache file(is_kept ? place.folder : io::CacheFolder{}, "routes", place.identity);
     const std::string key = crossover_key(small, large, *request, resources);
     if (const auto kept = file.find(key, [](std::string_view text) { return crossover_of(text).has_value(); })) {
         log(LogTopic::tuning,
