@@ -89,7 +89,7 @@ TOTOGRAPH_INLINE std::optional<Index> overtaken_from(std::span<const BatchCost> 
 TOTOGRAPH_INLINE std::string batches_markdown(std::span<const BatchCost> costs, std::span<const BackendTimer> timers) {
     std::vector<std::string> titles{"series", "samples"};
     for (const BackendTimer& timer : timers) {
-        titles.push_back(std::string(timer.backend().name()));
+        titles.emplace_back(timer.backend().name());
         titles.emplace_back("series a second");
     }
     titles.emplace_back("take");
