@@ -6,8 +6,8 @@
 // The buckets that the source files of this folder compile, for the CPU and for CUDA devices. A request is served by
 // the cheapest bucket that holds it. More buckets mean less padding and a longer compile.
 //
-// Batches of series by themselves are for devices alone: there many cost little more than one. On a CPU a series of a
-// batch costs what a variate among others costs (docs/performance.md, "Batches").
+// Batches of series by themselves are for devices alone: there many cost little more than one. On a CPU series are put
+// side by side as variates (docs/performance.md, "Batches").
 namespace examples {
 
 inline constexpr totograph::Index most_variates = 16;
