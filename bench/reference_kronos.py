@@ -12,13 +12,13 @@ autocast to bf16.)
 """
 import argparse
 import json
-import statistics
 import sys
-import time
 import warnings
 
 warnings.filterwarnings("ignore")
 import torch
+
+from timing import timed
 
 # Layers, width, heads, feed-forward width, longest window: as published.
 SIZES = {"mini": (4, 256, 4, 512, 2048), "small": (8, 512, 8, 1024, 512), "base": (12, 832, 16, 2048, 512)}
@@ -52,17 +52,12 @@ def main():
         future = torch.ones(series, AHEAD, 5, device=device)
         for precision in arguments.precisions.split(","):
             torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
-            times = []
-            for _ in range(arguments.repeats + 1):
-                start = time.perf_counter()
-                # It copies what it found to the host.
-                auto_regressive_inference(tokenizer, model, candles, stamps, future, window, AHEAD, T=1.0, top_k=0,
-                                          top_p=0.9, sample_count=paths)
-                times.append((time.perf_counter() - start) * 1e3)
-            kept = times[1:]
+            # It copies what it found to the host.
+            row = timed(lambda: auto_regressive_inference(tokenizer, model, candles, stamps, future, window, AHEAD, T=1.0,
+                                                          top_k=0, top_p=0.9, sample_count=paths),
+                        arguments.repeats, device)
             print(json.dumps({"implementation": "Kronos", "workload": name, "mode": "eager", "weights": precision,
-                              "threads": arguments.threads, "median_ms": round(statistics.median(kept), 1),
-                              "min_ms": round(min(kept), 1), "max_ms": round(max(kept), 1)}), flush=True)
+                              "threads": arguments.threads} | row), flush=True)
 
 
 if __name__ == "__main__":

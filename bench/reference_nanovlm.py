@@ -13,13 +13,13 @@ a line, as bench_cuda_nanovlm does; what fails has an `error` in place of times.
 import argparse
 import contextlib
 import json
-import statistics
 import sys
-import time
 import warnings
 
 warnings.filterwarnings("ignore")
 import torch
+
+from timing import timed
 
 # Prompts, ids of each.
 WORKLOADS = {"short": (1, 128), "long": (1, 1024), "batch": (8, 256)}
@@ -56,18 +56,9 @@ def main():
                 rounding = (torch.autocast(device, dtype=torch.bfloat16) if precision == "bf16"
                             else contextlib.nullcontext())
                 row = {"implementation": "nanoVLM", "workload": name, "mode": mode, "weights": precision}
-                times = []
                 try:
-                    for _ in range(arguments.repeats + 1):
-                        start = time.perf_counter()
-                        with torch.no_grad(), rounding:
-                            model.generate(ids, max_new_tokens=NEW_TOKENS)
-                        if device == "cuda":
-                            torch.cuda.synchronize()
-                        times.append((time.perf_counter() - start) * 1e3)
-                    kept = times[1:]
-                    row |= {"median_ms": round(statistics.median(kept), 1), "min_ms": round(min(kept), 1),
-                            "max_ms": round(max(kept), 1), "first_ms": round(times[0], 1)}
+                    with torch.no_grad(), rounding:
+                        row |= timed(lambda: model.generate(ids, max_new_tokens=NEW_TOKENS), arguments.repeats, device)
                 except RuntimeError as error:
                     row["error"] = str(error).splitlines()[0]
                 print(json.dumps(row), flush=True)

@@ -12,8 +12,6 @@ an `error` in place of times.
 import argparse
 import contextlib
 import json
-import statistics
-import time
 import warnings
 
 warnings.filterwarnings("ignore")
@@ -21,6 +19,7 @@ import torch
 from toto2.configuration import Toto2ModelConfig
 from toto2.model import Toto2Model
 
+from timing import timed
 from workloads import TOTO2_WORKLOADS
 
 # Width, feed-forward width, heads, layers: as published.
@@ -80,18 +79,11 @@ def main():
                             else contextlib.nullcontext())
                 row = {"implementation": "toto-2", "workload": name, "mode": mode, "weights": precision,
                        "threads": arguments.threads}
-                times = []
                 try:
-                    for _ in range(arguments.repeats + 2):
-                        start = time.perf_counter()
-                        with torch.no_grad(), rounding:
-                            model.forecast(inputs, horizon, decode_block_size=block, has_missing_values=False)
-                        if device == "cuda":
-                            torch.cuda.synchronize()
-                        times.append((time.perf_counter() - start) * 1e3)
-                    kept = times[2:]
-                    row |= {"median_ms": round(statistics.median(kept), 3), "min_ms": round(min(kept), 3),
-                            "max_ms": round(max(kept), 3), "first_ms": round(times[0], 3)}
+                    with torch.no_grad(), rounding:
+                        row |= timed(lambda: model.forecast(inputs, horizon, decode_block_size=block,
+                                                            has_missing_values=False),
+                                     arguments.repeats, device, warm_up=2)
                 except RuntimeError as error:  # block decoding under autocast, for one
                     row["error"] = str(error).splitlines()[0]
                 print(json.dumps(row), flush=True)

@@ -99,14 +99,8 @@ inline bool is_on_host(PyObject* tensor) {
 
 // What a tensor's library says of memory that it does not hand out becomes a sentence.
 inline void raise_unreadable() {
-    PyObject* type = nullptr;
-    PyObject* value = nullptr;
-    PyObject* trace = nullptr;
-    PyErr_Fetch(&type, &value, &trace);
-    const Ref of_type(type);
-    const Ref of_value(value);
-    const Ref of_trace(trace);
-    const Ref reason(value != nullptr ? PyObject_Str(value) : nullptr);  // an extension may set an error without one
+    const Ref error = taken_error();
+    const Ref reason(error ? PyObject_Str(error.get()) : nullptr);
     if (!reason || PyUnicode_GetLength(reason.get()) == 0) {
         PyErr_Clear();  // of a value that has no text
         PyErr_SetString(PyExc_ValueError, "The series cannot be read by DLPack. Make it float32, without gradients.");

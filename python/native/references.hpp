@@ -44,6 +44,17 @@ Ref call(PyObject* function, Arguments*... arguments) {
     return Ref(PyObject_CallFunctionObjArgs(function, arguments..., nullptr));
 }
 
+// Takes the error that is set away: its value, empty where an extension set it without one.
+inline Ref taken_error() {
+    PyObject* type = nullptr;
+    PyObject* value = nullptr;
+    PyObject* trace = nullptr;
+    PyErr_Fetch(&type, &value, &trace);
+    Py_XDECREF(type);
+    Py_XDECREF(trace);
+    return Ref(value);
+}
+
 // What the module was given by Python once, and keeps until the process ends.
 struct Known {
     PyObject* array_type = nullptr;      // numpy.ndarray

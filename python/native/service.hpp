@@ -144,15 +144,8 @@ struct Asked {
 
 // Has Python say what is wrong.
 inline bool refuse(const Asked& asked) {
-    PyObject* type = nullptr;
-    PyObject* value = nullptr;
-    PyObject* trace = nullptr;
-    PyErr_Fetch(&type, &value, &trace);
-    const Ref of_type(type);
-    const Ref of_value(value);
-    const Ref of_trace(trace);
-    call(known.refuse_request, asked.horizon, asked.samples, asked.seed, asked.extend,
-         value == nullptr ? Py_None : value);
+    const Ref error = taken_error();
+    call(known.refuse_request, asked.horizon, asked.samples, asked.seed, asked.extend, error ? error.get() : Py_None);
     return false;
 }
 

@@ -26,6 +26,7 @@ inline constexpr int tile_warps = 4;
 /// Queries of a block whose warps have queries of their own.
 inline constexpr int tile_queries = tile_warps * queries_of_warp;
 static_assert(tile_queries == AttentionLimits::tile_queries);
+static_assert(queries_of_warp == AttentionLimits::tile_warp_queries);
 
 namespace tile_detail {
 

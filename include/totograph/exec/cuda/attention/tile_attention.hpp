@@ -21,11 +21,10 @@
 #include <totograph/exec/cuda/runtime/precision.hpp>
 
 // Attention on tensor cores. A block takes up to 64 queries that share their keys: positions of one variate, samples
-// over a shared prefix, variates of one position, or of several where they are few; up to 96 positions
-// where those are all; or 16 samples, and then its warps
-// share the keys. Keys and values pass through shared memory, 64 at a time; scores and the running softmax stay in
-// registers. Keys that samples have for themselves come after those of the prefix, one position at a time, asked for
-// from the start.
+// over a shared prefix, variates of one position, or of several where they are few; up to 96 positions where those are
+// all; or 16 samples, and then its warps share the keys. Keys and values pass through shared memory, 64 at a time;
+// scores and the running softmax stay in registers. Keys that samples have for themselves come after those of the
+// prefix, one position at a time, asked for from the start.
 
 namespace totograph::cuda {
 
