@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests share."""
+import ctypes
 import os
 from pathlib import Path
 
@@ -13,6 +14,10 @@ def waves(*shape):
     return np.sin(0.3 * np.arange(np.prod(shape))).astype(np.float32).reshape(shape)
 
 
+_pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer_of.restype, _pointer_of.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+
+
 class Tensor:
     """What other libraries hand over: DLPack, and nothing else."""
 
@@ -20,7 +25,11 @@ class Tensor:
         self.array, self.device = array, device
 
     def __dlpack__(self, **options):
-        return self.array.__dlpack__(**options)
+        capsule = self.array.__dlpack__(**options)
+        if self.device != 1:
+            address = _pointer_of(capsule, b"dltensor")
+            ctypes.c_int32.from_address(address + ctypes.sizeof(ctypes.c_void_p)).value = self.device  # behind the data
+        return capsule
 
     def __dlpack_device__(self):
         return (self.device, 0)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Series in memory of all kinds, and results in that of a device."""
+import pickle
 import sys
 from types import SimpleNamespace
 
@@ -13,7 +14,10 @@ from totograph import _device
 def test_memory_is_read_as_it_lies(model):
     table = np.ascontiguousarray(waves(2, 48).T)  # rows of steps, as files have them
     expected = model.forecast(waves(2, 48), horizon=8, seed=7).samples()
-    for same in [table.T, waves(2, 96).reshape(2, 96)[:, :48] * 0 + waves(2, 48), waves(2, 48).astype(np.float64),
+    unaligned = np.empty(4 * 96 + 1, np.uint8)[1:].view(np.float32).reshape(2, 48)
+    unaligned[:] = waves(2, 48)
+    assert not unaligned.flags.aligned
+    for same in [table.T, unaligned, pickle.loads(pickle.dumps(waves(2, 48))), waves(2, 96).reshape(2, 96)[:, :48] * 0 + waves(2, 48), waves(2, 48).astype(np.float64),
                  np.flip(np.flip(waves(2, 48), 1).copy(), 1), waves(2, 48).astype(">f4")]:
         np.testing.assert_array_equal(model.forecast(same, horizon=8, seed=7).samples(), expected)
 
@@ -48,6 +52,8 @@ def test_tensors_with_dlpack_are_read(model):
     np.testing.assert_array_equal(np.from_dlpack(expected.median), expected.median)  # and out
     with pytest.raises(ValueError, match="memory of a device"):
         model.forecast(Tensor(series, device=2), horizon=8)
+    pinned = model.forecast(Tensor(series, device=3), horizon=8, seed=7)
+    np.testing.assert_array_equal(pinned.samples(), expected.samples())
 
 
 class OnDevice:

@@ -227,8 +227,7 @@ def _known_future(future: Any, batch: int, variates: int) -> npt.NDArray[np.floa
 
 
 def _values_of(series: Any) -> tuple[Sequence[Any] | None, npt.NDArray[np.float32]]:
-    """The names of the variates, where they have any, and the values: float32 that DLPack takes, nothing copied that need
-    not be."""
+    """The names of the variates, where they have any, and the values: aligned float32, nothing copied that need not be."""
     names: Sequence[Any] | None = None
     if hasattr(series, "__dlpack__") and not isinstance(series, np.ndarray):
         array = _from_dlpack(series)
@@ -241,9 +240,10 @@ def _values_of(series: Any) -> tuple[Sequence[Any] | None, npt.NDArray[np.float3
         raise ValueError(f"A series is of numbers; found {array.dtype}.")
     array = array.astype(np.float32, copy=False)
     # One that is a number broadcast has no strides, which C takes for row-major.
-    if (array.dtype.byteorder not in "=|" or not array.flags.writeable or not any(array.strides)
+    if (not array.flags.aligned or array.dtype.byteorder not in "=|" or not any(array.strides)
             or any(stride % array.itemsize for stride in array.strides)):
         array = np.array(array, np.float32)
+    array = array.view(np.float32)  # a type that was pickled is equal to NumPy's own one, and another object
     return names, array
 
 
