@@ -23,10 +23,14 @@ struct DlTensor {
     std::uint64_t byte_offset;
 };
 constexpr std::uint8_t dl_float = 2;
+constexpr std::int32_t dl_host = 1;
+constexpr std::int32_t dl_cuda = 2;
+constexpr std::int32_t dl_cuda_host = 3;
+constexpr std::int32_t dl_rocm_host = 11;
 
 // Whether it lies in the memory of the host, or in such that is pinned for CUDA or ROCm.
 inline bool is_on_host(const DlTensor& tensor) {
-    return tensor.device_kind == 1 || tensor.device_kind == 3 || tensor.device_kind == 11;
+    return tensor.device_kind == dl_host || tensor.device_kind == dl_cuda_host || tensor.device_kind == dl_rocm_host;
 }
 
 inline const DlTensor* tensor_of(const Ref& capsule) {
@@ -92,8 +96,8 @@ inline Read read_capsule(Series& series) {
     }
     if (!is_on_host(*tensor)) {
         PyErr_SetString(PyExc_ValueError,
-                        "The series lies in the memory of a device, and this package runs on the processor. Copy it to "
-                        "the host, as PyTorch's .cpu() does.");
+                        "The series lies in the memory of a device. Copy it to the host, as PyTorch's .cpu() does, or "
+                        "name its stream to a package for CUDA (stream=).");
         return Read::failed;
     }
     if (tensor->type_code != dl_float || tensor->type_bits != 32 || tensor->type_lanes != 1) {

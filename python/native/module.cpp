@@ -2,6 +2,7 @@
 // The way from Python to the C interface of a package. It is compiled for CPython's limited interface, so one file
 // serves all versions from 3.9 on, but for free-threaded builds, which have no such interface; what is not done at
 // every forecast is in Python.
+#include "device_tensors.hpp"
 #include "service.hpp"
 
 namespace totograph_python {
@@ -23,6 +24,8 @@ PyObject* set_up(PyObject* /*module*/, PyObject* arguments) {
 PyObject* make_module() {
     static PyMethodDef methods[] = {
         {"set_up", set_up, METH_VARARGS, "set_up(forecast_type, values_of, refuse_request)"},
+        {"device_tensor", device_tensor, METH_VARARGS, "device_tensor(address, shape, device, owner)"},
+        {"layout_of", layout_of, METH_O, "layout_of(capsule)"},
         {nullptr, nullptr, 0, nullptr}};
     static PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                                      "_native",

@@ -14,8 +14,8 @@ def waves(*shape):
     return np.sin(0.3 * np.arange(np.prod(shape))).astype(np.float32).reshape(shape)
 
 
-_pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
-_pointer_of.restype, _pointer_of.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
 
 
 class Tensor:
@@ -24,10 +24,11 @@ class Tensor:
     def __init__(self, array, device=1):
         self.array, self.device = array, device
 
-    def __dlpack__(self, **options):
+    def __dlpack__(self, *, stream=None, **options):
+        self.stream = stream
         capsule = self.array.__dlpack__(**options)
         if self.device != 1:
-            address = _pointer_of(capsule, b"dltensor")
+            address = pointer_of(capsule, b"dltensor")
             ctypes.c_int32.from_address(address + ctypes.sizeof(ctypes.c_void_p)).value = self.device  # behind the data
         return capsule
 

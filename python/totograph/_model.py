@@ -18,12 +18,13 @@ class Model:
     """A checkpoint behind a package. Any number of threads may use it: they are served one after the other, and the
     interpreter's lock is free meanwhile."""
 
-    def __init__(self, checkpoint: str | os.PathLike[str], header: PackageHeader, mode: str | None, threads: int):
+    def __init__(self, checkpoint: str | os.PathLike[str], header: PackageHeader, mode: str | None, threads: int,
+                 device: int = 0):
         check_header(header)
-        self._header = header
+        self._header, self._device = header, device
         self._library = _native.Library(header.path.resolve())
-        self._service = _native.Service(self._library, checkpoint, mode, threads)
-        self._reopened_by = (os.path.abspath(checkpoint), os.path.abspath(header.path), mode, threads)
+        self._service = _native.Service(self._library, checkpoint, mode, threads, device)
+        self._reopened_by = (os.path.abspath(checkpoint), os.path.abspath(header.path), mode, threads, device)
 
     def __copy__(self) -> Model:
         return self
@@ -144,7 +145,7 @@ class Model:
 
     def _forecast_on(self, stream: int, series: Any, horizon: int | None, samples: int | None, seed: int, extend: bool,
                      extras: tuple[Any, Any, Any]) -> DeviceForecast:
-        on_device = device_array(series)
+        on_device = device_array(series, stream)
         if on_device is None:
             _, values = _values_of(series)
             address, shape = values.ctypes.data, values.shape
@@ -160,7 +161,7 @@ class Model:
         of_strides = (*(0,) * (3 - len(shape)), *strides) if any(strides) else (0, 0, 1)
         made = self._service.forecast_on(stream, on_device is not None, address, of_shape, of_strides, horizon, samples,
                                          seed, extend, kept.fields)
-        return DeviceForecast(made, len(shape), stream, self.levels, (self, series))
+        return DeviceForecast(made, len(shape), stream, self._device, self.levels, (self, series))
 
 
 class _Extras:
@@ -190,8 +191,8 @@ class _Extras:
         return array.ctypes.data
 
 
-def _reopened(checkpoint: str, package: Path, mode: str | None, threads: int) -> Model:
-    return Model(checkpoint, read_header(package), mode, threads)
+def _reopened(checkpoint: str, package: str, mode: str | None, threads: int, device: int) -> Model:
+    return Model(checkpoint, read_header(package), mode, threads, device)
 
 
 def _check_axes(shape: tuple[int, ...]) -> None:
@@ -252,8 +253,8 @@ _HOSTS = (1, 3, 11)  # DLPack's numbers of memory that the processor reads: the 
 
 def _from_dlpack(tensor: Any) -> npt.NDArray[Any]:
     if int(tensor.__dlpack_device__()[0]) not in _HOSTS:
-        raise ValueError("The series lies in the memory of a device, and this package runs on the processor. Copy it "
-                         "to the host, as PyTorch's .cpu() does.")
+        raise ValueError("The series lies in the memory of a device. Copy it to the host, as PyTorch's .cpu() does, or "
+                         "name its stream to a package for CUDA (stream=).")
     try:
         return np.from_dlpack(tensor)
     except (BufferError, RuntimeError, TypeError) as error:
