@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Forecasts on a CUDA device. They need one, PyTorch, and the package of the test cuda/package."""
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -75,10 +76,21 @@ def test_a_tensor_on_the_device_needs_a_stream(on_device):
         on_device.forecast(torch.from_numpy(SERIES).cuda(), horizon=HORIZON)
 
 
+def test_the_documents_lines_run(tmp_path, monkeypatch):
+    text = (Path(__file__).parents[2] / "docs" / "packages.md").read_text()
+    lines = next(one for one in text.split("```python\n") if one.startswith("import torch\n")).split("```")[0]
+    (tmp_path / "demo.cuda.so").symlink_to(os.environ["TOTOGRAPH_TEST_DEVICE_PACKAGE"])
+    (tmp_path / "checkpoint").symlink_to(CHECKPOINT)
+    monkeypatch.setenv("TOTOGRAPH_PACKAGE_PATH", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    names = {"tg": tg, "series_on_the_device": torch.from_numpy(SERIES).cuda()}
+    exec(lines, names)
+    assert names["samples"].is_cuda and tuple(names["samples"].shape[:2]) == (3, 24)
+
+
 def test_a_device_that_is_not_there_is_an_error():
-    with pytest.raises(ValueError, match="999|device"):
-        model = tg.load(CHECKPOINT, os.environ["TOTOGRAPH_TEST_DEVICE_PACKAGE"], device="cuda:999")
-        model.forecast(SERIES, horizon=HORIZON, samples=0)
+    with pytest.raises(RuntimeError, match="device 999 was asked for, and there"):
+        tg.load(CHECKPOINT, os.environ["TOTOGRAPH_TEST_DEVICE_PACKAGE"], device="cuda:999")
 
 
 class OnlyDlpack:

@@ -39,8 +39,9 @@ def load(
     sizes: the ladder of buckets that is compiled where no package is there: `small`, `standard`, `large`; None:
     compile nothing.
 
-    A package runs with all rights of this process: load what you trust. Raises `FileNotFoundError`, and `ValueError`
-    for a package that cannot be used here, or is of another model than the checkpoint."""
+    A package runs with all rights of this process: load what you trust. Raises `FileNotFoundError`,
+    `ValueError` for a package that cannot be used here, or is of another model than the checkpoint, and `RuntimeError`
+    where the device is not there."""
     asked = re.fullmatch(r"(cpu|cuda)(?::([0-9]{1,4}))?", device or "")
     if device is not None and (asked is None or asked[1] == "cpu" and asked[2]):
         raise ValueError(f"The device cannot be {device!r}; expected 'cpu', 'cuda', or 'cuda:' and a number.")
