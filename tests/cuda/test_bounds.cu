@@ -26,6 +26,7 @@ namespace {
 namespace tg = totograph;
 using tg::Index;
 using tg::Shape;
+using tg::Tensor;
 using tg::cuda::Precision;
 using Used = std::array<std::int32_t, 4>;
 
@@ -182,6 +183,45 @@ const std::vector<Used> used_of_small{{1, 2, 2, 3}, {2, 3, 2, 5}, {2, 1, 4, 2}, 
 const std::vector<Used> used_of_large{{1, 8, 6, 16}, {4, 1, 6, 16}, {4, 8, 2, 16}, {4, 8, 6, 4},
                                       {2, 3, 4, 8},  {3, 7, 5, 12}, {0, 8, -1, 16}};
 
+/// Gated layers of a residual stream, of so many rows that warpgroups compute them, in clusters that have whole rows.
+template <Index batch, Index samples, Index variates, Index positions>
+struct Layers {
+    static constexpr Index width = 768;
+
+    static constexpr Tensor norm(Tensor x, const char* scale) {
+        return x * rsqrt(mean(x * x) + 1e-5) * x.recorder().weight(scale, {width});
+    }
+    static constexpr void record(tg::Recorder& r) {
+        (void)r.state("used", {4}, tg::DType::i32, {}, tg::StateUse::bounds);
+        const auto linear_of = [&](Tensor x, const char* weight, const char* bias, Index columns) {
+            return linear(x, r.weight(weight, {columns, x.extent(-1)}), r.weight(bias, {columns}));
+        };
+        const Tensor x = r.state("x", {batch, samples, variates, positions, width});
+        const Tensor first = norm(x, "first");
+        const Tensor hidden =
+            silu(linear_of(first, "gate", "gate_bias", 3072)) * linear_of(first, "value", "value_bias", 3072);
+        const Tensor stream = x + linear_of(hidden, "down", "down_bias", width);
+        const Tensor second = norm(stream, "second");
+        const Tensor next = silu(linear_of(second, "next_gate", "next_gate_bias", 3072)) *
+                            linear_of(second, "next_value", "next_value_bias", 3072);
+        tg::test::keep_bounded(r, "out.next", linear_of(next, "last", "last_bias", 64));
+        tg::test::keep_bounded(r, "out.stream", stream);
+    }
+};
+using Context = Layers<2, 8, 7, 16>;
+using Decode = Layers<1, 256, 7, 1>;
+const Results of_layers{{"out.next", "out.stream"}, {}};
+
+/// How the GEMMs of a model's launch are computed on an H100 or H200.
+template <class Model, std::size_t launch>
+inline constexpr tg::cuda::GemmKernel kernel_of =
+    tg::cuda::select_gemm(tg::cuda::LaunchAt<tg::Program<Model>, true, launch>::launch.gemm, {},
+                          tg::cuda::traits_of(90))
+        .kernel;
+static_assert(kernel_of<Context, 0> == tg::cuda::GemmKernel::sm90);
+static_assert(kernel_of<Context, 1> == tg::cuda::GemmKernel::sm90_cluster);
+static_assert(kernel_of<Context, 2> == tg::cuda::GemmKernel::sm90);
+
 }  // namespace
 
 TEST_CASE("rows beyond the bounds have no part in the others, of small steps") {
@@ -192,4 +232,14 @@ TEST_CASE("rows beyond the bounds have no part in the others, of small steps") {
 TEST_CASE("rows beyond the bounds are not computed, and the others have the same bits") {
     check<Large, Precision::f32>(of_bounded, used_of_large, true);
     check<Large, Precision::bf16>(of_bounded, used_of_large, true);
+}
+
+TEST_CASE("tiles of GEMMs take the rows in use, in groups of eight") {
+    check<Context, Precision::bf16>(
+        of_layers,
+        {{1, 8, 7, 16}, {2, 1, 7, 16}, {2, 8, 3, 16}, {2, 8, 7, 8}, {1, 3, 5, 8}, {2, 7, 7, 16}, {1, 1, 1, 8}}, true);
+    // Groups that hold some rows in use are computed.
+    check<Context, Precision::bf16>(of_layers, {{2, 8, 7, 3}, {2, 5, 6, 13}, {1, 1, 1, 1}}, false);
+    check<Decode, Precision::bf16>(
+        of_layers, {{1, 32, 7, 1}, {1, 128, 7, 1}, {1, 1, 7, 1}, {1, 256, 3, 1}, {1, 255, 7, 1}, {1, 73, 5, 1}}, false);
 }

@@ -14,10 +14,10 @@ constexpr void keep_bounded(Recorder& r, const char* name, Tensor value) {
     r.store(r.state(name, value.shape(), value.dtype(), {}, StateUse::any, AxisBounds{1, 2, 3, 4}), value);
 }
 
-/// A kernel of each kind, all rows of which are bounded: series, samples, variates and positions of so many columns.
-template <Index series, Index samples, Index variates, Index positions, Index width>
+/// A kernel of each kind, all rows of which are bounded: batch, samples, variates and positions of so many columns.
+template <Index batch, Index samples, Index variates, Index positions, Index width>
 struct Bounded {
-    static constexpr Shape rows{series, samples, variates, positions, width};
+    static constexpr Shape rows{batch, samples, variates, positions, width};
 
     static constexpr void record(Recorder& r) {
         constexpr Index half = width / 2;
@@ -30,7 +30,7 @@ struct Bounded {
             r, "out.gated",
             silu(linear(x, r.weight("gate", {2 * width, width}))) * linear(x, r.weight("value", {2 * width, width})));
         keep_bounded(r, "out.pointwise", exp(x) + 1.0);
-        const Tensor halves = reshape(x, {series, samples, variates, positions, 2, half});
+        const Tensor halves = reshape(x, {batch, samples, variates, positions, 2, half});
         keep_bounded(r, "out.permuted", reshape(permute(halves, {0, 1, 2, 3, 5, 4}), rows) * 2.0);
         keep_bounded(r, "out.f64", cast(x, DType::f64) * 3.0);
         keep_bounded(r, "out.sum", sum(cast(x, DType::f64)));
@@ -38,13 +38,13 @@ struct Bounded {
         keep_bounded(r, "out.softmax", softmax(x));
         keep_bounded(r, "out.sorted", sort(x));
         keep_bounded(r, "out.joined", concatenate(x, exp(x), 4));
-        const Tensor length = r.state("at.length", {series}, DType::i32);
+        const Tensor length = r.state("at.length", {batch}, DType::i32);
         keep_bounded(r, "out.causal", nn::attention(x, {exp(x), x, length}, {.heads = 2}));
         keep_bounded(r, "out.last",
                      nn::attention(slice(x, 3, positions - 1, 1), {exp(x), x, length},
                                    {.heads = 2, .queries = QueryPlaces::last}));
         keep_bounded(r, "out.masked", nn::attention(x, {exp(x), x, length}, {.heads = 2, .is_causal = false}));
-        const Tensor groups = r.state("groups", {series, variates, positions}, DType::i32);
+        const Tensor groups = r.state("groups", {batch, variates, positions}, DType::i32);
         keep_bounded(r, "out.variates", nn::variate_attention(x, exp(x), x, groups, {.heads = 2}));
     }
 };

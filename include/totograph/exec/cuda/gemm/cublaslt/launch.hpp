@@ -10,9 +10,9 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/convert.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/gemm.hpp>
 #include <totograph/exec/cuda/kernels/blocks.hpp>
-#include <totograph/exec/cuda/kernels/convert.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
