@@ -14,11 +14,9 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
-#include <totograph/graph/bounds.hpp>
 #include <totograph/graph/program.hpp>
-#include <totograph/graph/recorder.hpp>
-#include <totograph/nn/attention.hpp>
 
+#include "exec/bounded_model.hpp"
 #include "support/executors.hpp"
 
 using namespace totograph;
@@ -26,41 +24,7 @@ using namespace totograph::test;
 
 namespace {
 
-constexpr Shape rows{2, 3, 4, 5, 8};
-constexpr AxisBounds bounds{1, 2, 3, 4};
-
-constexpr void keep(Recorder& r, const char* name, Tensor value) {
-    const Tensor state = r.state(name, value.shape(), value.dtype(), {}, StateUse::any, bounds);
-    r.store(state, value);
-}
-
-/// A kernel of each kind, all rows of which are bounded.
-struct Bounded {
-    static constexpr void record(Recorder& r) {
-        (void)r.state("used", {4}, DType::i32, {}, StateUse::bounds);
-        const Tensor x = r.state("x", rows);
-        const Tensor hidden = linear(x / (mean(x * x) + 1.0), r.weight("up", {16, 8}), r.weight("bias", {16}));
-        keep(r, "out.gemm", silu(hidden));
-        keep(r, "out.gated", silu(linear(x, r.weight("gate", {16, 8}))) * linear(x, r.weight("value", {16, 8})));
-        keep(r, "out.pointwise", exp(x) + 1.0);
-        keep(r, "out.permuted", reshape(permute(reshape(x, {2, 3, 4, 5, 2, 4}), {0, 1, 2, 3, 5, 4}), rows) * 2.0);
-        keep(r, "out.f64", cast(x, DType::f64) * 3.0);
-        keep(r, "out.sum", sum(cast(x, DType::f64)));
-        keep(r, "out.cumsum", cumsum(exp(x)));
-        keep(r, "out.softmax", softmax(x));
-        keep(r, "out.sorted", sort(x));
-        keep(r, "out.joined", concatenate(x, exp(x), 4));
-        const Tensor length = r.state("at.length", {2}, DType::i32);
-        keep(r, "out.causal", nn::attention(x, {exp(x), x, length}, {.heads = 2}));
-        keep(r, "out.last",
-             nn::attention(slice(x, 3, 4, 1), {exp(x), x, length}, {.heads = 2, .queries = QueryPlaces::last}));
-        keep(r, "out.masked", nn::attention(x, {exp(x), x, length}, {.heads = 2, .is_causal = false}));
-        const Tensor groups = r.state("groups", {2, 4, 5}, DType::i32);
-        keep(r, "out.variates", nn::variate_attention(x, exp(x), x, groups, {.heads = 2}));
-    }
-};
-
-using Executor = Fused<Program<Bounded>>;
+using Executor = Fused<Program<Bounded<2, 3, 4, 5, 8>>>;
 
 /// Positions of an attention's keys have to be below the bound, and groups different beyond it.
 void fill(Executor& executor, const std::array<std::int32_t, 4>& used) {

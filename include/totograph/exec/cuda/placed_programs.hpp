@@ -144,6 +144,7 @@ public:
         };
         KernelCall call;
         call.report = faults_.template report_of<which>(Program::loops.at(&Loop::steps, step, turn));
+        call.bounds = bounds();
         call.output = place(called.output, kernel.dtype);
         if (kernel.kind == KernelKind::gemm) {
             call.input = place(called.input, DType::f32);
@@ -156,6 +157,20 @@ public:
     }
 
 private:
+    /// The state of bounds; null where no program has one.
+    [[nodiscard]] const std::int32_t* bounds() const noexcept {
+        constexpr const auto* entry = Layout::bounds();
+        if constexpr (entry == nullptr) {
+            return nullptr;
+        } else {
+            static_assert(!States::writes_bounds,
+                          "totograph: a program writes the state of bounds, which kernels of the CUDA executor read "
+                          "while those before them run.");
+            return reinterpret_cast<const std::int32_t*>(
+                data() + States::offset(static_cast<std::size_t>(entry - &Layout::entries[0])));
+        }
+    }
+
     template <std::size_t which>
     [[nodiscard]] const std::byte* prepared(int weight, LoopTurn turn) const {
         const int index = ProgramAt<which>::loops.at(&Loop::weights, weight, turn);

@@ -20,6 +20,7 @@
 #include <totograph/forecast/cuda/result.hpp>
 #include <totograph/forecast/forecast_plan.hpp>
 #include <totograph/forecast/schedule_programs.hpp>
+#include <totograph/forecast/states.hpp>
 #include <totograph/graph/facts.hpp>
 #include <totograph/graph/unroll.hpp>
 
@@ -61,7 +62,8 @@ public:
         report.arena = aligned_size(Executor::Layout::arena_bytes);
         report.workspace = Executor::memory_bytes() - Executor::States::bytes - report.arena;
         report.result = plan.result_size() * sizeof(float);
-        report.pinned = Executor::States::input_bytes + ForecastResult::pinned_bytes(plan) + Executor::pinned_bytes();
+        report.pinned = Executor::States::input_bytes + end_request_bytes + ForecastResult::pinned_bytes(plan) +
+                        Executor::pinned_bytes();
         return report;
     }
     /// Bytes on the device beside the shared weights: states, intermediates, workspace, result. Known when compiled.
@@ -120,6 +122,11 @@ protected:
     static constexpr ForecastPlan plan = forecast_plan<Model, bucket>();
     static_assert(forecast_detail::check_states<typename Executor::Layout, plan.sizes>());
     static constexpr bool runs_apart = totograph::runs_apart<Model, bucket>;
+    /// Of programs that run apart: the request with which a forecast ends, beside the inputs of what may still run.
+    static constexpr std::size_t end_request_bytes = [] {
+        const auto* const entry = Executor::Layout::find(states::request);
+        return runs_apart && entry != nullptr ? entry->bytes() : 0;
+    }();
 
     /// How often each program runs for a horizon.
     static constexpr Runs runs_for(Index horizon) {

@@ -199,8 +199,10 @@ protected:
     /// apart. The device is current.
     Forecast collect(const Bucket& request) {
         result_.reset();
-        // A program that still runs was given the same request, or does not copy it.
-        const auto state = staged_states();
+        // Not where the inputs are: a program that still runs may not have copied them, and its request bounds more.
+        const auto state = [this](std::string_view name) -> void* {
+            return name == states::request ? staged_.data() + Executor::States::input_bytes : nullptr;
+        };
         InputStates(plan.sizes, state).fill_request(request);
         launches_.launch_end(stream_.get(), Recording{this});
         result_.copy_to_host(plan, request, stream_.get());
@@ -232,7 +234,11 @@ private:
             constexpr const auto* entry = Executor::Layout::find(states::request);
             constexpr std::size_t offset =
                 Executor::States::offset(static_cast<std::size_t>(entry - &Executor::Layout::entries[0]));
-            runner->copy_inputs(stream, offset, entry->bytes());
+            static_assert(entry->bytes() == Base::end_request_bytes);
+            check(cudaMemcpyAsync(runner->executor_.inputs() + offset,
+                                  runner->staged_.data() + Executor::States::input_bytes, entry->bytes(),
+                                  cudaMemcpyHostToDevice, stream),
+                  "copying the request");
             runner->collect_on(stream);
         }
     };
@@ -242,7 +248,7 @@ private:
         : device_(describe_device(resources.device)),
           executor_(weights, device_, resources.execution, programs_that_run(), &choosing),
           stream_(resources.execution.capture == Capture::none ? StreamUse::kernels : StreamUse::graphs),
-          staged_(Executor::States::input_bytes),
+          staged_(Executor::States::input_bytes + Base::end_request_bytes),
           result_(plan) {
         poison();
         copy_noise();
@@ -276,7 +282,8 @@ private:
     /// Inputs for what is tried when it is made. Not zeros: GEMMs of those need less power, and run faster.
     void copy_noise() {
         if constexpr (runs_apart) {
-            std::fill_n(staged_.data(), Executor::States::input_bytes, std::byte{0});  // not all are a request's
+            // Not all are a request's.
+            std::fill_n(staged_.data(), Executor::States::input_bytes + Base::end_request_bytes, std::byte{0});
         }
         std::vector<float> noise(static_cast<std::size_t>(bucket.batch * bucket.variates * bucket.context));
         std::uint32_t word = 0;

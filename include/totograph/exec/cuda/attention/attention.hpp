@@ -18,12 +18,12 @@
 namespace totograph::cuda {
 
 template <class K, class KeysAt>
-__device__ __forceinline__ void attend(const KernelCall& call, KeysAt&& keys_at) {
+__device__ __forceinline__ void attend(const KernelCall& call, const UsedExtents<K>& used, KeysAt&& keys_at) {
     static_assert(AttentionSizes<K>::head_dim % 2 == 0, "totograph: the CUDA executor needs heads of even width.");
     if constexpr (query_takes_block<K>()) {
-        attend_by_block<K>(call, keys_at);
+        attend_by_block<K>(call, used, keys_at);
     } else {
-        attend_by_warp<K>(call, keys_at);
+        attend_by_warp<K>(call, used, keys_at);
     }
 }
 
@@ -72,11 +72,11 @@ __device__ __forceinline__ const std::int32_t* mask_ids(const KernelCall& call) 
 
 /// Over the positions up to each query's own that are valid.
 template <class K>
-__device__ __forceinline__ void run_prefill(const KernelCall& call) {
+__device__ __forceinline__ void run_prefill(const KernelCall& call, const UsedExtents<K>& used) {
     const auto* key = call.operands[1].get<typename K::Key>(positions_of<K>(call));
     const auto* value = call.operands[2].get<typename K::Key>(positions_of<K>(call));
     const auto* valid = call.operands[3].get<std::int32_t>(positions_of<K>(call));
-    attend<K>(call, [&](const QueryPlace& place) {
+    attend<K>(call, used, [&](const QueryPlace& place) {
         // Positions from `valid` on attend to nothing: their result is 0, as on the CPU.
         return QueryKeys{place.position < integer_of<K, 3>(valid, place.series) ? place.position + 1 : 0, 0,
                          [&](int i) { return key + row_of<K, 1>(place, place.variate, i); },
@@ -146,12 +146,12 @@ private:
 
 /// Over the keys of a cache, and those of a suffix where there is one.
 template <class K>
-__device__ __forceinline__ void run_against_cache(const KernelCall& call) {
+__device__ __forceinline__ void run_against_cache(const KernelCall& call, const UsedExtents<K>& used) {
     using S = AttentionSizes<K>;
     constexpr KeyMask mask = S::attention.mask;
     const CacheRows<K> rows(call);
     const std::int32_t* ids = mask_ids<K>(call);
-    attend<K>(call, [&](const QueryPlace& place) {
+    attend<K>(call, used, [&](const QueryPlace& place) {
         const int prefix = rows.prefix(call.report, place);
         const int total = prefix + rows.suffix(call.report, place);
         // The key at which the query stands.
@@ -183,18 +183,20 @@ __device__ __forceinline__ void run_against_cache(const KernelCall& call) {
 
 /// Over the variates of one position that count for the query.
 template <class K>
-__device__ __forceinline__ void run_across_variates(const KernelCall& call) {
+__device__ __forceinline__ void run_across_variates(const KernelCall& call, const UsedExtents<K>& used) {
     using S = AttentionSizes<K>;
     constexpr KeyMask mask = S::attention.mask;
     const auto* key = call.operands[1].get<typename K::Key>(positions_of<K>(call));
     const auto* value = call.operands[2].get<typename K::Key>(positions_of<K>(call));
     const std::int32_t* ids = mask_ids<K>(call);
-    attend<K>(call, [&](const QueryPlace& place) {
+    attend<K>(call, used, [&](const QueryPlace& place) {
         std::int32_t own = 0;
         if constexpr (mask == KeyMask::by_group) {
             own = mask_entry<K>(ids, place, place.variate, place.position);
         }
-        return QueryKeys{S::variates, 0, [&](int i) { return key + row_of<K, 1>(place, i, place.position); },
+        // Without a mask, a query sees what is beyond the bound.
+        const int variates = mask == KeyMask::none ? S::variates : used.template along<2>();
+        return QueryKeys{variates, 0, [&](int i) { return key + row_of<K, 1>(place, i, place.position); },
                          [&](int i) { return value + row_of<K, 2>(place, i, place.position); },
                          [&, own](int i) {
                              if constexpr (mask == KeyMask::none) {
@@ -208,15 +210,15 @@ __device__ __forceinline__ void run_across_variates(const KernelCall& call) {
 }
 
 template <class K>
-__device__ void run_attention(const KernelCall& call) {
+__device__ void run_attention(const KernelCall& call, const UsedExtents<K>& used) {
     static_assert(widths_are_contiguous<K>(), "totograph: attention needs heads that are contiguous in memory.");
     using S = AttentionSizes<K>;
     if constexpr (S::is_prefill) {
-        run_prefill<K>(call);
+        run_prefill<K>(call, used);
     } else if constexpr (S::is_over_variates) {
-        run_across_variates<K>(call);
+        run_across_variates<K>(call, used);
     } else {
-        run_against_cache<K>(call);
+        run_against_cache<K>(call, used);
     }
 }
 

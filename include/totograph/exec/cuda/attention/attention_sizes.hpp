@@ -8,6 +8,7 @@
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
+#include <totograph/exec/cuda/kernels/used_extents.hpp>
 #include <totograph/graph/attention.hpp>
 #include <totograph/graph/kernel.hpp>
 
@@ -109,6 +110,13 @@ __device__ __forceinline__ Offset<K> output_row(const QueryPlace& place) {
     return place.series * static_cast<Offset<K>>(strides[0]) + place.sample * static_cast<Offset<K>>(strides[1]) +
            place.variate * static_cast<Offset<K>>(strides[2]) + place.position * static_cast<Offset<K>>(strides[3]) +
            place.head * AttentionSizes<K>::value_dim;
+}
+
+/// Whether a query is in use.
+template <class K>
+__device__ __forceinline__ bool is_used(const UsedExtents<K>& used, const QueryPlace& place) {
+    return place.series < used.template along<0>() && place.sample < used.template along<1>() &&
+           place.variate < used.template along<2>() && place.position < used.template along<3>();
 }
 
 template <class K>

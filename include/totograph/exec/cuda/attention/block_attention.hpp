@@ -285,7 +285,7 @@ __device__ __forceinline__ void store_query(
 
 /// A block a query, or several that share its keys. `keys_at(place)` gives the keys of a query.
 template <class K, class KeysAt>
-__device__ __forceinline__ void attend_by_block(const KernelCall& call, KeysAt&& keys_at) {
+__device__ __forceinline__ void attend_by_block(const KernelCall& call, const UsedExtents<K>& used, KeysAt&& keys_at) {
     using S = AttentionSizes<K>;
     using Attention = BlockAttention<K>;
     using Parts = QueryParts<K>;
@@ -299,12 +299,18 @@ __device__ __forceinline__ void attend_by_block(const KernelCall& call, KeysAt&&
     for (auto item = first_item; item < static_cast<Offset<K>>(S::queries);
          item += static_cast<Offset<K>>(gridDim.x / Parts::count)) {
         const QueryPlace place = query_place<K>(item);
+        const bool query_is_used = is_used<K>(used, place);  // alike in all blocks of the cluster
         const auto keys = keys_at(place);
         BlockKeys<K> loaded;
-        loaded.load(keys, begin, 0, keys.early);
+        if (query_is_used) {
+            loaded.load(keys, begin, 0, keys.early);
+        }
         if (K::prefix_is_early && item == first_item) {
             wait_for_predecessor();
             launch_dependents();
+        }
+        if (!query_is_used) {
+            continue;
         }
         loaded.load(keys, begin, keys.early, keys.count);
         Attention attention;

@@ -87,7 +87,7 @@ private:
                 const int piece = item % pieces;
                 QueryPlace own = place_.shared();
                 own.sample = place_.warp_query() + row;
-                if (own.sample < queries<K>) {
+                if (own.sample < place_.used_queries()) {
                     const int first = piece * decltype(Rows::key)::piece_elements;
                     to.key.template copy_piece<K::is_aligned>(
                         row, piece, key_ + row_of<K, suffix_key>(own, own.variate, position) + first);

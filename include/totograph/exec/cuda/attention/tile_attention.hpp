@@ -15,6 +15,7 @@
 #include <totograph/exec/cuda/attention/tile_place.hpp>
 #include <totograph/exec/cuda/attention/tile_sizes.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/kernels/used_extents.hpp>
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
 #include <totograph/exec/cuda/runtime/device.hpp>
 #include <totograph/exec/cuda/runtime/kernel_launcher.hpp>
@@ -45,7 +46,7 @@ __device__ __forceinline__ void attend_to_shared(Tile& tile, TileLoader<K>& load
                 loader.template load<keys<K>>(first, key_row, value_row);
             }
             __syncthreads();
-            loader.store(tile, first, end);
+            loader.store(tile, first, end, place);
         }
         if (first + tile_keys >= end) {
             on_last();
@@ -84,7 +85,7 @@ __device__ __forceinline__ void attend_to_suffix(Tile& tile, TileLoader<K>& load
             loader.template load<key_capacity<K, suffix_key>>(first, key_row, value_row);
         }
         __syncthreads();
-        loader.store(tile, first, count);
+        loader.store(tile, first, count, place);
         const int own = first + first_key_of_warp<K>();
         const std::uint32_t unmasked = mask.unmasked_of_suffix(own);
         __syncthreads();
@@ -107,10 +108,13 @@ __global__ void __launch_bounds__(tile_detail::threads_of_block<K>, tile_detail:
     constexpr bool prefix_is_early = S::is_decode && K::prefix_is_early;
     extern __shared__ uint4 tile_memory[];
     auto& tile = *reinterpret_cast<TileOf<K, precision>*>(tile_memory);
-    const TilePlace<K> place;
-    if constexpr (!prefix_is_early) {
+    const TilePlace<K> place(UsedExtents<K>{call});
+    if (!prefix_is_early || !place.is_used()) {
         wait_for_predecessor();
         launch_dependents();
+    }
+    if (!place.is_used()) {
+        return;  // all of the block
     }
     const auto* query = call.operands[0].get<typename K::Query>(positions_of<K>(call));
     const auto key_row = shared_rows<K, 1>(call, place);
@@ -124,7 +128,7 @@ __global__ void __launch_bounds__(tile_detail::threads_of_block<K>, tile_detail:
     const int count = count_of_keys<K>(call, integers, place.shared().series);
     const int suffix_count = count_of_suffix<K>(call, place.shared().series);
     if constexpr (prefix_is_early) {
-        loader.store(tile, 0, count);
+        loader.store(tile, 0, count, place);
         wait_for_predecessor();
         launch_dependents();
     }
@@ -139,7 +143,7 @@ __global__ void __launch_bounds__(tile_detail::threads_of_block<K>, tile_detail:
     const int end = min(end_of_all, count);
     const auto store_first = [&] {
         if constexpr (!prefix_is_early) {
-            loader.store(tile, 0, end);
+            loader.store(tile, 0, end, place);
         }
     };
     if constexpr (has_suffix_per_query<K>) {

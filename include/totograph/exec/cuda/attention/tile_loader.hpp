@@ -3,6 +3,7 @@
 
 #include <totograph/exec/cuda/attention/attention_sizes.hpp>
 #include <totograph/exec/cuda/attention/attention_tile.hpp>
+#include <totograph/exec/cuda/attention/tile_place.hpp>
 #include <totograph/exec/cuda/attention/tile_sizes.hpp>
 #include <totograph/exec/cuda/kernels/packs.hpp>
 
@@ -33,15 +34,15 @@ public:
         }
     }
 
-    /// Puts those before number `end` into shared memory; the others may hold anything, NaN too.
+    /// Puts those before number `end` into shared memory that are in use; the others may hold anything, NaN too.
     template <class Tile>
-    __device__ __forceinline__ void store(Tile& tile, int first, int end) const {
+    __device__ __forceinline__ void store(Tile& tile, int first, int end, const TilePlace<K>& place) const {
 #pragma unroll
         for (int i = 0; i < items; ++i) {
             const int item = static_cast<int>(threadIdx.x) + i * threads_of_block<K>;
             const int row = item / packs;
             if (row < tile_keys) {
-                const bool counts = first + row < end;
+                const bool counts = first + row < end && place.has_key(first + row);
                 tile.store(row, item % packs * 4, counts ? keys_[i] : StoredPack<Key, 4>{},
                            counts ? values_[i] : StoredPack<Key, 4>{});
             }

@@ -118,7 +118,7 @@ private:
 
 /// A warp a query, a key a lane. `keys_at(place)` gives the keys of a query.
 template <class K, class KeysAt>
-__device__ __forceinline__ void attend_by_warp(const KernelCall& call, KeysAt&& keys_at) {
+__device__ __forceinline__ void attend_by_warp(const KernelCall& call, const UsedExtents<K>& used, KeysAt&& keys_at) {
     using S = AttentionSizes<K>;
     constexpr int warps = block_threads / warp_size;
     __shared__ alignas(16) float queries[warps][(S::head_dim + 3) / 4 * 4];
@@ -129,6 +129,9 @@ __device__ __forceinline__ void attend_by_warp(const KernelCall& call, KeysAt&& 
     for (auto item = static_cast<Offset<K>>(blockIdx.x * warps + static_cast<unsigned>(warp));
          item < static_cast<Offset<K>>(S::queries); item += static_cast<Offset<K>>(gridDim.x * warps)) {
         const QueryPlace place = query_place<K>(item);
+        if (!is_used<K>(used, place)) {
+            continue;  // all of the warp
+        }
         const auto* row = query + row_of<K, 0>(place, place.variate, place.position);
         __syncwarp();
         for (int dimension = lane; dimension < S::head_dim; dimension += warp_size) {

@@ -12,6 +12,7 @@
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/kernel_facts.hpp>
 #include <totograph/exec/cuda/kernels/packs.hpp>
+#include <totograph/exec/cuda/kernels/used_extents.hpp>
 #include <totograph/graph/kernel.hpp>
 
 // What follows a GEMM: its chain, on accumulators that cuBLASLt left in memory, or that threads hold.
@@ -164,8 +165,8 @@ private:
 /// The chain of a GEMM whose accumulators cuBLASLt left in memory, `row_stride` apart; those of a pair follow each
 /// other. Done by `blocks` blocks, of which this is number `block`.
 template <class K, class Accumulator>
-__device__ void run_epilogue(const KernelCall& call, const Accumulator* accumulators, int row_stride, int block,
-                             int blocks) {
+__device__ void run_epilogue(const KernelCall& call, const UsedExtents<K>& used, const Accumulator* accumulators,
+                             int row_stride, int block, int blocks) {
     constexpr auto columns = static_cast<Offset<K>>(K::kernel.columns());
     constexpr auto rows = static_cast<Offset<K>>(K::kernel.rows());
     constexpr int lanes = epilogue_lanes<K, Accumulator>();
@@ -179,6 +180,14 @@ __device__ void run_epilogue(const KernelCall& call, const Accumulator* accumula
         const Offset<K> first = item / (columns / lanes) * each;
         // Rows beyond the last one read what that one reads, and store nothing.
         const auto row_at = [&](int i) { return rows % each == 0 ? first + i : min(first + i, rows - 1); };
+        bool any_is_used = false;
+#pragma unroll
+        for (int i = 0; i < each; ++i) {
+            any_is_used = any_is_used || used.template has<UsedExtents<K>::rows>(row_at(i));
+        }
+        if (!any_is_used) {
+            continue;
+        }
         typename Epilogues::Operands operands[each];
         const auto chosen = epilogue.choose_rows(row_at);
         epilogue.load(static_cast<int>(column), chosen, operands);

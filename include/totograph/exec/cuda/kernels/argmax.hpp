@@ -9,6 +9,7 @@
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
+#include <totograph/exec/cuda/kernels/used_extents.hpp>
 #include <totograph/graph/kernel.hpp>
 
 namespace totograph::cuda {
@@ -96,18 +97,27 @@ private:
 };
 
 /// The place of the largest number of each row.
-template <class K, class Threads = Blocks<>>
-__device__ void run_argmax(const KernelCall& call) {
+template <class K, class Threads = Blocks<>, class Used = UsedExtents<K>>
+__device__ void run_argmax(const KernelCall& call, const Used& used) {
     using Rows = Argmax<K>;
+    const auto is_used = [&](Offset<K> row) { return used.template has<UsedExtents<K>::rows>(row); };
     if constexpr (Rows::takes_warp) {
         if (Threads::template group_has_item<warp_size, Rows::rows>()) {
             const Rows rows(call);
-            Threads::template for_each_of_groups<warp_size, Rows::rows>([&](Offset<K> row) { rows.run_warp(row); });
+            Threads::template for_each_of_groups<warp_size, Rows::rows>([&](Offset<K> row) {
+                if (is_used(row)) {
+                    rows.run_warp(row);
+                }
+            });
         }
     } else {
         __shared__ std::uint64_t best[block_threads / warp_size];
         const Rows rows(call);
-        Threads::template for_each_of_blocks<Rows::rows>([&](Offset<K> row) { rows.run_block(row, best); });
+        Threads::template for_each_of_blocks<Rows::rows>([&](Offset<K> row) {
+            if (is_used(row)) {
+                rows.run_block(row, best);
+            }
+        });
     }
 }
 

@@ -13,15 +13,24 @@ namespace totograph::cuda {
 /// Threads of every block. One number for all kernels, so that sums have one order wherever a kernel runs.
 inline constexpr int block_threads = 256;
 
-/// The items `first`, `first + step` and so on before `end`, `turns` of them at most: `write(item, read(item))`. Some
-/// are read before the first of them is written, so that their reads overlap, as many as registers hold with ease;
-/// `write` may change the value.
-template <int turns, class Item, class Read, class Write>
-__device__ __forceinline__ void for_each_overlapped(Item first, Item step, Item end, Read&& read, Write&& write) {
+/// Takes every item.
+struct EachItem {
+    template <class Item>
+    __device__ __forceinline__ bool operator()(Item) const {
+        return true;
+    }
+};
+
+/// The items `first`, `first + step` and so on before `end`, `turns` of them at most: `write(item, read(item))`, where
+/// `takes(item)`. Some are read before the first of them is written, so that their reads overlap, as many as registers
+/// hold with ease; `write` may change the value.
+template <int turns, class Item, class Read, class Write, class Takes = EachItem>
+__device__ __forceinline__ void for_each_overlapped(Item first, Item step, Item end, Read&& read, Write&& write,
+                                                    const Takes& takes = {}) {
     using Value = decltype(read(first));
     constexpr int together = std::min(turns, sizeof(Value) <= 8 ? 8 : 4);
     if constexpr (together <= 1) {
-        if (first < end) {
+        if (first < end && takes(first)) {
             Value value = read(first);
             write(first, value);
         }
@@ -32,12 +41,12 @@ __device__ __forceinline__ void for_each_overlapped(Item first, Item step, Item 
 #pragma unroll
             for (int i = 0; i < together; ++i) {
                 const Item item = begin + static_cast<Item>(i) * step;
-                values[i] = read(item < end ? item : begin);  // without a branch
+                values[i] = read(item < end && takes(item) ? item : begin);  // without a branch
             }
 #pragma unroll
             for (int i = 0; i < together; ++i) {
                 const Item item = begin + static_cast<Item>(i) * step;
-                if (item < end) {
+                if (item < end && takes(item)) {
                     write(item, values[i]);
                 }
             }
@@ -72,18 +81,20 @@ struct Blocks {
         return !is_known || first_of_groups<size, std::remove_const_t<decltype(items)>>() < items;
     }
 
-    /// Calls `write(item, read(item))` for the items of a thread.
-    template <auto items, class Read, class Write>
-    static __device__ __forceinline__ void for_each(Read&& read, Write&& write) {
+    /// Calls `write(item, read(item))` for the items of a thread, where `takes(item)`.
+    template <auto items, class Read, class Write, class Takes = EachItem>
+    static __device__ __forceinline__ void for_each(Read&& read, Write&& write, const Takes& takes = {}) {
         using Item = std::remove_const_t<decltype(items)>;
         if constexpr (is_known) {
             constexpr Item step = Item{count} * block_threads;
             for_each_overlapped<static_cast<int>((items + step - 1) / step)>(first_of<Item>(), step, Item{items}, read,
-                                                                             write);
+                                                                             write, takes);
         } else {
             for (Item item = first_of<Item>(); item < items; item += static_cast<Item>(gridDim.x * block_threads)) {
-                auto value = read(item);
-                write(item, value);
+                if (takes(item)) {
+                    auto value = read(item);
+                    write(item, value);
+                }
             }
         }
     }
@@ -158,14 +169,14 @@ struct BlocksOfRows {
         return true;
     }
 
-    /// Calls `write(item, read(item))` for the items of a thread.
-    template <auto items, class Read, class Write>
-    static __device__ __forceinline__ void for_each(Read&& read, Write&& write) {
+    /// Calls `write(item, read(item))` for the items of a thread, where `takes(item)`.
+    template <auto items, class Read, class Write, class Takes = EachItem>
+    static __device__ __forceinline__ void for_each(Read&& read, Write&& write, const Takes& takes = {}) {
         using Item = std::remove_const_t<decltype(items)>;
         constexpr Item step = block_threads;
         constexpr int turns = static_cast<int>((most<items> + step - 1) / step);
         const Item begin = static_cast<Item>(blockIdx.x - first_block) * most<items>;
-        for_each_overlapped<turns>(begin + static_cast<Item>(threadIdx.x), step, end<items>(begin), read, write);
+        for_each_overlapped<turns>(begin + static_cast<Item>(threadIdx.x), step, end<items>(begin), read, write, takes);
     }
 
     /// For groups of `size` neighbouring threads, each of which takes whole items.

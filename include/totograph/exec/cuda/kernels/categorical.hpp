@@ -13,6 +13,7 @@
 #include <totograph/exec/cuda/kernels/element_places.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
+#include <totograph/exec/cuda/kernels/used_extents.hpp>
 
 // Draws of ids, a block each. Weights are whole numbers, so the order of sums does not change an id. It is the CPU's
 // but where `exp` of the device, which rounds otherwise, moves a weight by one (`core/categorical.hpp`).
@@ -244,7 +245,7 @@ __device__ float temperature_of(const KernelCall& call) {
 
 /// Ids of `[batch, samples, variates, positions]`, with the keys of the CPU.
 template <class K>
-__device__ void run_sample_categorical(const KernelCall& call) {
+__device__ void run_sample_categorical(const KernelCall& call, const UsedExtents<K>& used) {
     constexpr Operand operand = K::kernel.operands[0];
     constexpr auto step = static_cast<Offset<K>>(operand.strides[4]);
     constexpr auto vocabulary = static_cast<int>(operand.shape.extents[4]);
@@ -262,6 +263,9 @@ __device__ void run_sample_categorical(const KernelCall& call) {
     auto* out = call.output.get<std::int32_t>(positions_of<K>(call));
     Blocks<>::for_each_of_blocks<draws>([&](Offset<K> draw) {
         const auto place = place_of<K, IterationOf<K>>(draw);
+        if (!used.template has_place<IterationOf<K>>(place)) {
+            return;  // all of the block
+        }
         auto parameters = place;
         if constexpr (is_shared) {
             parameters.at[1] = 0;

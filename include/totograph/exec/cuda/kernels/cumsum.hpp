@@ -8,6 +8,7 @@
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
+#include <totograph/exec/cuda/kernels/used_extents.hpp>
 #include <totograph/graph/kernel.hpp>
 
 namespace totograph::cuda {
@@ -137,18 +138,27 @@ private:
     int lane_ = static_cast<int>(threadIdx.x) % warp_size;
 };
 
-template <class K, class Threads = Blocks<>>
-__device__ void run_cumsum(const KernelCall& call) {
+template <class K, class Threads = Blocks<>, class Used = UsedExtents<K>>
+__device__ void run_cumsum(const KernelCall& call, const Used& used) {
     using Sums = Cumsum<K>;
+    const auto is_used = [&](Offset<K> row) { return used.template has<UsedExtents<K>::rows>(row); };
     if constexpr (Sums::takes_warp) {
         if (Threads::template group_has_item<warp_size, Sums::rows>()) {
             const Sums sums(call);
-            Threads::template for_each_of_groups<warp_size, Sums::rows>([&](Offset<K> row) { sums.run_warp(row); });
+            Threads::template for_each_of_groups<warp_size, Sums::rows>([&](Offset<K> row) {
+                if (is_used(row)) {
+                    sums.run_warp(row);
+                }
+            });
         }
     } else {
         const Sums sums(call);
         double* const before = sums_of_stretches();
-        Threads::template for_each_of_blocks<Sums::rows>([&](Offset<K> row) { sums.run_block(row, before); });
+        Threads::template for_each_of_blocks<Sums::rows>([&](Offset<K> row) {
+            if (is_used(row)) {
+                sums.run_block(row, before);
+            }
+        });
     }
 }
 

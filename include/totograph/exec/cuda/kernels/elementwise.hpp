@@ -11,6 +11,7 @@
 #include <totograph/exec/cuda/kernels/element_places.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/packs.hpp>
+#include <totograph/exec/cuda/kernels/used_extents.hpp>
 #include <totograph/graph/kernel.hpp>
 
 // Pointwise kernels and what reductions and GEMMs share with them: chains, and loading their operands.
@@ -138,8 +139,8 @@ __device__ __forceinline__ void touch_operands(const OperandPointers<Source, kno
 }
 
 /// A pointwise kernel, on all threads of the grid.
-template <class K, class Threads = Blocks<>>
-__device__ void run_pointwise(const KernelCall& call) {
+template <class K, class Threads = Blocks<>, class Used = UsedExtents<K>>
+__device__ void run_pointwise(const KernelCall& call, const Used& used) {
     using Source = Epilogue<K>;
     constexpr Index size = K::kernel.iteration.size();
     constexpr int lanes = lanes_of<K>(Threads::template has_singles<size>(), Threads::most_lanes);
@@ -160,7 +161,8 @@ __device__ void run_pointwise(const KernelCall& call) {
         store_pack<inner_stride<K>(K::kernel.output_strides), K::is_aligned>(
             out + offset_of<K, StridesOfOutput<K>>(place), stored_as<Output<K>>(run_chain<Source, lanes>(values)));
     };
-    Threads::template for_each<items>(read, write);
+    Threads::template for_each<items>(read, write,
+                                      [&](Offset<K> item) { return used.template has_any_of<lanes>(item * lanes); });
 }
 
 }  // namespace totograph::cuda

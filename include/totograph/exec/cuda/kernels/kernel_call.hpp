@@ -12,6 +12,7 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/graph/bounds.hpp>
 #include <totograph/graph/kernel.hpp>
 
 namespace totograph::cuda {
@@ -49,6 +50,15 @@ struct DeviceTables {
             const bool is_structural = kernel.kind == KernelKind::structural;
             result[i] = {is_structural ? max_operands : std::max(1, kernel.operand_count),
                          std::max(1, kernel.prologue.count), std::max(1, kernel.chain.count)};
+        }
+        return result;
+    }();
+
+    /// The bounds of each kernel.
+    static constexpr auto bounds = [] {
+        std::array<LoopBounds, kernels> result{};
+        for (std::size_t i = 0; i < kernels; ++i) {
+            result[i] = ProgramType::kernels[i].bounds;
         }
         return result;
     }();
@@ -100,6 +110,7 @@ struct KernelOf {
     static constexpr typename Tables::Size size = Tables::sizes[index];
     static constexpr auto kernel = Tables::template kernels_from<index - index % Tables::chunk>[index % Tables::chunk]
                                        .template with_room<size.operands, size.prologue, size.chain>();
+    static constexpr LoopBounds bounds = Tables::bounds[index];
     static constexpr bool stores_bf16 = has_flag(storage, KernelStorage::bf16_output);
     static constexpr bool is_aligned = has_flag(storage, KernelStorage::aligned_rows);
     static constexpr bool prefix_is_early = has_flag(storage, KernelStorage::early_prefix);
@@ -181,8 +192,9 @@ private:
 struct KernelCall {
     PositionReport report;
     Address output;
-    Address input;                 ///< Of a GEMM.
-    const void* weight = nullptr;  ///< Of a GEMM.
+    Address input;                         ///< Of a GEMM.
+    const void* weight = nullptr;          ///< Of a GEMM.
+    const std::int32_t* bounds = nullptr;  ///< The state of bounds, if the programs have one (`UsedExtents`).
     Address operands[max_operands];
 };
 

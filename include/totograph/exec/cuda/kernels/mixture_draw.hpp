@@ -15,6 +15,7 @@
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/packs.hpp>
 #include <totograph/exec/cuda/kernels/sample.hpp>
+#include <totograph/exec/cuda/kernels/used_extents.hpp>
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
 #include <totograph/graph/kernel.hpp>
 
@@ -74,8 +75,9 @@ struct MixtureDraw<Accumulator, Draw, std::integer_sequence<int, parameters...>,
         KernelCall draw;
         KernelCall gemms[sizeof...(K)];
     };
+    using Used = UsedExtents<Draw>;
 
-    static __device__ void run(const Calls& calls, const Accumulator* accumulators) {
+    static __device__ void run(const Calls& calls, const Accumulator* accumulators, const Used& used) {
         const auto parameter = [&]<int which>(std::integral_constant<int, which>) {
             constexpr int all[] = {parameters...};
             constexpr auto gemm = static_cast<std::size_t>(all[which]);
@@ -86,7 +88,7 @@ struct MixtureDraw<Accumulator, Draw, std::integer_sequence<int, parameters...>,
         const auto loc = parameter(std::integral_constant<int, 1>{});
         const auto scale = parameter(std::integral_constant<int, 2>{});
         const auto logits = parameter(std::integral_constant<int, 3>{});
-        for_each_draw<Draw>(calls.draw, [&](const auto& place, const SampleKey& key) {
+        for_each_draw<Draw>(calls.draw, used, [&](const auto& place, const SampleKey& key) {
             // The parameters all lie in one order.
             const auto first = offset_of<Draw, StridesOfOperand<Draw, 0>>(place);
             float probabilities[components_of<Draw>];
@@ -146,9 +148,10 @@ private:
 template <class Draws, class Accumulator>
 __global__ void __launch_bounds__(block_threads)
     mixture_draw_kernel(const __grid_constant__ typename Draws::Calls calls, const Accumulator* accumulators) {
+    const typename Draws::Used used(calls.draw);
     wait_for_predecessor();
     launch_dependents();
-    Draws::run(calls, accumulators);
+    Draws::run(calls, accumulators, used);
 }
 
 }  // namespace totograph::cuda

@@ -9,6 +9,7 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/kernels/used_extents.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/passes/location.hpp>
 
@@ -27,12 +28,13 @@ __device__ __forceinline__ std::int32_t integer_of(const std::int32_t* values, O
     }
 }
 
-/// Calls `write(place, read(place))` for the elements of a shape, shared among threads.
-template <class K, class Of, class Threads, class Read, class Write>
-__device__ __forceinline__ void for_each_place(Read&& read, Write&& write) {
+/// Calls `write(place, read(place))` for the elements of a shape that are in use, shared among threads.
+template <class K, class Of, class Threads, class Used, class Read, class Write>
+__device__ __forceinline__ void for_each_place(const Used& used, Read&& read, Write&& write) {
     Threads::template for_each<static_cast<Offset<K>>(Of::shape.size())>(
         [&](Offset<K> item) { return read(place_of<K, Of>(item)); },
-        [&](Offset<K> item, const auto& value) { write(place_of<K, Of>(item), value); });
+        [&](Offset<K> item, const auto& value) { write(place_of<K, Of>(item), value); },
+        [&](Offset<K> item) { return used.template has_place<Of>(place_of<K, Of>(item)); });
 }
 
 /// Whether a thread may have an element of a shape.
@@ -51,8 +53,8 @@ struct StridesOfTaken {
     }();
 };
 
-template <class K, class Threads = Blocks<>>
-__device__ void run_take(const KernelCall& call) {
+template <class K, class Threads = Blocks<>, class Used = UsedExtents<K>>
+__device__ void run_take(const KernelCall& call, const Used& used) {
     if (!has_place<K, IterationOf<K>, Threads>()) {
         return;
     }
@@ -65,6 +67,7 @@ __device__ void run_take(const KernelCall& call) {
     const auto* positions = call.operands[1].get<std::int32_t>(positions_of<K>(call));
     auto* out = call.output.get<T>(positions_of<K>(call));
     for_each_place<K, IterationOf<K>, Threads>(
+        used,
         [&](const auto& place) {
             const std::int32_t position = call.report.bounded(integer_of<K, 1>(positions, place.at[0]), last);
             return in[offset_of<K, StridesOfTaken<K>>(place) + step * position];
@@ -91,8 +94,8 @@ struct StridesOfColumns {
 };
 
 /// Rows of a table by ids; NaN for an id that names none.
-template <class K, class Threads = Blocks<>>
-__device__ void run_embedding(const KernelCall& call) {
+template <class K, class Threads = Blocks<>, class Used = UsedExtents<K>>
+__device__ void run_embedding(const KernelCall& call, const Used& used) {
     if (!has_place<K, IterationOf<K>, Threads>()) {
         return;
     }
@@ -102,6 +105,7 @@ __device__ void run_embedding(const KernelCall& call) {
     const auto* ids = call.operands[1].get<std::int32_t>(positions_of<K>(call));
     auto* out = call.output.get<float>(positions_of<K>(call));
     for_each_place<K, IterationOf<K>, Threads>(
+        used,
         [&](const auto& place) {
             const std::int32_t id = ids[offset_of<K, StridesOfIds<K>>(place)];
             const bool is_row = id >= 0 && id < rows;
@@ -117,8 +121,8 @@ struct OperandShapeOf {
 };
 
 /// One operand of a concatenation, to its place.
-template <class K, std::size_t which, class Threads>
-__device__ void copy_part(const KernelCall& call) {
+template <class K, std::size_t which, class Threads, class Used>
+__device__ void copy_part(const KernelCall& call, const Used& used) {
     if (!has_place<K, OperandShapeOf<K, which>, Threads>()) {
         return;
     }
@@ -134,16 +138,16 @@ __device__ void copy_part(const KernelCall& call) {
     const auto* in = call.operands[which].template get<T>(positions_of<K>(call));
     auto* out = call.output.get<Output<K>>(positions_of<K>(call)) + begin;
     for_each_place<K, OperandShapeOf<K, which>, Threads>(
-        [&](const auto& place) { return in[offset_of<K, StridesOfOperand<K, static_cast<int>(which)>>(place)]; },
+        used, [&](const auto& place) { return in[offset_of<K, StridesOfOperand<K, static_cast<int>(which)>>(place)]; },
         [&](const auto& place, const T& value) {
             out[offset_of<K, StridesOfOutput<K>>(place)] = stored_as<Output<K>>(value);
         });
 }
 
-template <class K, class Threads = Blocks<>>
-__device__ void run_concatenate(const KernelCall& call) {
+template <class K, class Threads = Blocks<>, class Used = UsedExtents<K>>
+__device__ void run_concatenate(const KernelCall& call, const Used& used) {
     [&]<std::size_t... i>(std::index_sequence<i...>) {
-        (copy_part<K, i, Threads>(call), ...);
+        (copy_part<K, i, Threads>(call, used), ...);
     }
     (std::make_index_sequence<static_cast<std::size_t>(K::kernel.operand_count)>());
 }
@@ -156,8 +160,8 @@ struct StridesOfStored {
 };
 
 /// The first operand goes into the state; a second one is the position.
-template <class K, class Threads = Blocks<>>
-__device__ void run_store(const KernelCall& call) {
+template <class K, class Threads = Blocks<>, class Used = UsedExtents<K>>
+__device__ void run_store(const KernelCall& call, const Used& used) {
     if (!has_place<K, IterationOf<K>, Threads>()) {
         return;
     }
@@ -172,7 +176,7 @@ __device__ void run_store(const KernelCall& call) {
         positions = call.operands[1].get<std::int32_t>(positions_of<K>(call));
     }
     for_each_place<K, IterationOf<K>, Threads>(
-        [&](const auto& place) { return in[offset_of<K, StridesOfStored<K>>(place)]; },
+        used, [&](const auto& place) { return in[offset_of<K, StridesOfStored<K>>(place)]; },
         [&](const auto& place, const T& value) {
             Offset<K> position = static_cast<Offset<K>>(K::kernel.attributes[1]);
             if constexpr (K::kernel.operand_count == 2) {

@@ -9,6 +9,7 @@
 #include <totograph/exec/cuda/kernels/chain.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/kernels/used_extents.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
 
@@ -157,8 +158,8 @@ constexpr int row_threads() {
     return threads;
 }
 
-template <class K, class Threads = Blocks<>>
-__device__ void run_reduction(const KernelCall& call) {
+template <class K, class Threads = Blocks<>, class Used = UsedExtents<K>>
+__device__ void run_reduction(const KernelCall& call, const Used& used) {
     constexpr auto rows = static_cast<Offset<K>>(K::kernel.rows());
     if constexpr (!takes_block<K>()) {
         if (!Threads::template group_has_item<row_threads<K>(), rows>()) {
@@ -170,6 +171,9 @@ __device__ void run_reduction(const KernelCall& call) {
     auto* out = call.output.get<Element<K::kernel.dtype>>(positions_of<K>(call));
     if constexpr (takes_block<K>()) {
         Threads::template for_each_of_blocks<rows>([&](Offset<K> row) {
+            if (!used.template has<UsedExtents<K>::rows>(row)) {
+                return;  // all of the block
+            }
             const auto place = place_of<K, RowsOf<K>>(row);
             const auto total = block_sum(part_of_row<K, block_threads>(before, place, static_cast<int>(threadIdx.x)));
             if (threadIdx.x == 0) {
@@ -180,6 +184,9 @@ __device__ void run_reduction(const KernelCall& call) {
         constexpr int threads = row_threads<K>();
         const int lane = static_cast<int>(threadIdx.x) % threads;
         Threads::template for_each_of_groups<threads, rows>([&](Offset<K> row) {
+            if (!used.template has<UsedExtents<K>::rows>(row)) {
+                return;  // all of the group
+            }
             const auto place = place_of<K, RowsOf<K>>(row);
             const auto total = sum_of_group<threads>(part_of_row<K, threads>(before, place, lane));
             if (lane == 0) {

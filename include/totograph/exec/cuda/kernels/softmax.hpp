@@ -7,6 +7,7 @@
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
+#include <totograph/exec/cuda/kernels/used_extents.hpp>
 #include <totograph/graph/kernel.hpp>
 
 namespace totograph::cuda {
@@ -21,8 +22,8 @@ constexpr int softmax_threads(Index columns) {
 }
 
 /// Softmax over the last axis.
-template <class K, class Threads = Blocks<>>
-__device__ void run_softmax(const KernelCall& call) {
+template <class K, class Threads = Blocks<>, class Used = UsedExtents<K>>
+__device__ void run_softmax(const KernelCall& call, const Used& used) {
     constexpr auto columns = static_cast<Offset<K>>(K::kernel.iteration[-1]);
     constexpr auto rows = static_cast<Offset<K>>(K::kernel.iteration.size() / K::kernel.iteration[-1]);
     constexpr auto step = static_cast<Offset<K>>(inner_stride<K>(K::kernel.operands[0].strides));
@@ -37,6 +38,9 @@ __device__ void run_softmax(const KernelCall& call) {
     auto* out = call.output.get<float>(positions_of<K>(call));
     const int lane = static_cast<int>(threadIdx.x) % threads;
     Threads::template for_each_of_groups<threads, rows>([&](Offset<K> row) {
+        if (!used.template has<UsedExtents<K>::rows>(row)) {
+            return;  // all of the group
+        }
         const auto place = place_of<K, LeadingOf<K>>(row);
         const float* const from = in + offset_of<K, StridesOfOperand<K, 0>>(place);
         float* const to = out + offset_of<K, StridesOfOutput<K>>(place);

@@ -4,14 +4,15 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/kernels/elementwise.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/kernels/used_extents.hpp>
 #include <totograph/graph/kernel.hpp>
 
 namespace totograph::cuda {
 
 /// Puts the numbers of each row in ascending order, NaN last. A thread takes one number and counts those that come
 /// before it: rows are short.
-template <class K, class Threads = Blocks<>>
-__device__ void run_sort(const KernelCall& call) {
+template <class K, class Threads = Blocks<>, class Used = UsedExtents<K>>
+__device__ void run_sort(const KernelCall& call, const Used& used) {
     constexpr auto columns = static_cast<Offset<K>>(K::kernel.iteration[-1]);
     constexpr auto items = static_cast<Offset<K>>(K::kernel.iteration.size());
     constexpr auto step = static_cast<Offset<K>>(inner_stride<K>(K::kernel.operands[0].strides));
@@ -23,6 +24,9 @@ __device__ void run_sort(const KernelCall& call) {
     auto* out = call.output.get<float>(positions_of<K>(call));
     Threads::template for_each_of_groups<1, items>([&](Offset<K> item) {
         const Offset<K> column = item % columns;
+        if (!used.template has<UsedExtents<K>::rows>(item / columns)) {
+            return;
+        }
         const auto place = place_of<K, LeadingOf<K>>(item / columns);
         const float* const row = in + offset_of<K, StridesOfOperand<K, 0>>(place);
         const float value = row[column * step];

@@ -21,6 +21,7 @@
 #include <totograph/exec/cuda/kernels/sample.hpp>
 #include <totograph/exec/cuda/kernels/softmax.hpp>
 #include <totograph/exec/cuda/kernels/sort.hpp>
+#include <totograph/exec/cuda/kernels/used_extents.hpp>
 #include <totograph/exec/cuda/lowering/row_local.hpp>
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
 #include <totograph/graph/kernel.hpp>
@@ -33,38 +34,39 @@
 namespace totograph::cuda {
 
 /// Runs a step on threads that share it.
-template <class K, class Threads = Blocks<>>
-__device__ void run_step(const KernelCall& call) {
+/// @param used  what of it is in use
+template <class K, class Threads = Blocks<>, class Used = UsedExtents<K>>
+__device__ void run_step(const KernelCall& call, const Used& used) {
     static_assert(K::kernel.kind != KernelKind::structural || op_row(K::kernel.op).executors.cuda,
                   "totograph: the CUDA executor has no kernel for an op that this model records.");
     if constexpr (K::kernel.kind == KernelKind::pointwise) {
-        run_pointwise<K, Threads>(call);
+        run_pointwise<K, Threads>(call, used);
     } else if constexpr (K::kernel.kind == KernelKind::reduction) {
-        run_reduction<K, Threads>(call);
+        run_reduction<K, Threads>(call, used);
     } else if constexpr (K::kernel.op == Op::take) {
-        run_take<K, Threads>(call);
+        run_take<K, Threads>(call, used);
     } else if constexpr (K::kernel.op == Op::embedding) {
-        run_embedding<K, Threads>(call);
+        run_embedding<K, Threads>(call, used);
     } else if constexpr (K::kernel.op == Op::concatenate) {
-        run_concatenate<K, Threads>(call);
+        run_concatenate<K, Threads>(call, used);
     } else if constexpr (K::kernel.op == Op::store) {
-        run_store<K, Threads>(call);
+        run_store<K, Threads>(call, used);
     } else if constexpr (K::kernel.op == Op::cumsum) {
-        run_cumsum<K, Threads>(call);
+        run_cumsum<K, Threads>(call, used);
     } else if constexpr (K::kernel.op == Op::softmax) {
-        run_softmax<K, Threads>(call);
+        run_softmax<K, Threads>(call, used);
     } else if constexpr (K::kernel.op == Op::argmax) {
-        run_argmax<K, Threads>(call);
+        run_argmax<K, Threads>(call, used);
     } else if constexpr (K::kernel.op == Op::sort) {
-        run_sort<K, Threads>(call);
+        run_sort<K, Threads>(call, used);
     } else if constexpr (K::kernel.op == Op::sample_categorical) {
-        run_sample_categorical<K>(call);
+        run_sample_categorical<K>(call, used);
     } else if constexpr (K::kernel.op == Op::attention) {
-        run_attention<K>(call);
+        run_attention<K>(call, used);
     } else {
         static_assert(K::kernel.op == Op::sample_student_t_mixture,
                       "totograph: an op has no kernel here; add one, or say so in `op_table`.");
-        run_sample<K>(call);
+        run_sample<K>(call, used);
     }
 }
 
@@ -109,11 +111,12 @@ constexpr int blocks_of_item() {
 
 template <class K>
 __global__ void __launch_bounds__(block_threads) step_kernel(const __grid_constant__ KernelCall call) {
+    const UsedExtents<K> used(call);
     if constexpr (!waits_for_itself<K>()) {
         wait_for_predecessor();
         launch_dependents();
     }
-    run_step<K>(call);
+    run_step<K>(call, used);
 }
 
 /// Waits for all blocks of a segment; what they wrote can be read afterwards.
@@ -154,7 +157,8 @@ constexpr std::array<int, steps> first_threads(const std::array<Index, steps>& s
     return result;
 }
 
-/// Steps one after the other. `barriers` has a bit for each step that must wait for those before it.
+/// Steps one after the other. `barriers` has a bit for each step that must wait for those before it. They are small: to
+/// ask what of them is in use would take as long as what it spares.
 template <int blocks, std::uint64_t barriers, class... K>
 struct Segment {
     using Calls = StepCalls<sizeof...(K)>;
@@ -168,7 +172,7 @@ struct Segment {
 #endif
         [&]<std::size_t... i>(std::index_sequence<i...>) {
             ((barriers >> i & 1U ? synchronize_segment<blocks>() : void(),
-              run_step<K, Blocks<count, begins[i]>>(calls.call[i])),
+              run_step<K, Blocks<count, begins[i]>>(calls.call[i], AllExtents<K>())),
              ...);
         }
         (std::make_index_sequence<sizeof...(K)>());
@@ -226,7 +230,11 @@ private:
         if constexpr (((aside >> i & 1U) != 0) == is_aside) {
             using Threads =
                 std::conditional_t<is_aside, Blocks<1, begins[i]>, BlocksOfRows<rows, rows_each, first_block>>;
-            run_step<Kernel, Threads>(call);
+            if constexpr (is_aside) {
+                run_step<Kernel, Threads>(call, AllExtents<Kernel>());
+            } else {
+                run_step<Kernel, Threads>(call, UsedExtents<Kernel>(call));
+            }
         }
     }
 };
@@ -298,7 +306,10 @@ struct EpilogueGroup {
         int index = 0;
         const auto member = [&]<class Kernel>(Kernel*) {
             if (index == own) {
-                run_epilogue<Kernel>(calls.call[index], accumulators, row_stride, block, count);
+                const UsedExtents<Kernel> used(calls.call[index]);
+                wait_for_predecessor();
+                launch_dependents();
+                run_epilogue<Kernel>(calls.call[index], used, accumulators, row_stride, block, count);
             }
             accumulators += Kernel::kernel.columns() * Kernel::kernel.accumulators;
             ++index;
@@ -310,71 +321,7 @@ struct EpilogueGroup {
 template <class Group, class Accumulator>
 __global__ void __launch_bounds__(block_threads)
     epilogue_kernel(const __grid_constant__ typename Group::Calls calls, const Accumulator* accumulators) {
-    wait_for_predecessor();
-    launch_dependents();
     Group::run(calls, accumulators);
-}
-
-/// Rows of a GEMM's input as bf16, next to each other.
-template <int k, bool aligned>
-__global__ void __launch_bounds__(block_threads)
-    convert_kernel(const __grid_constant__ Address input, const __grid_constant__ PositionReport report,
-                   Index input_stride, Index rows, BFloat16* out) {
-    wait_for_predecessor();
-    launch_dependents();
-    const auto* in = input.get<float>(report);
-    constexpr int lanes = k % 4 == 0 ? 4 : k % 2 == 0 ? 2 : 1;
-    for (Index item = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x; item < rows * (k / lanes);
-         item += static_cast<Index>(gridDim.x) * blockDim.x) {
-        const Index row = item / (k / lanes);
-        const Index column = item % (k / lanes) * lanes;
-        store_pack<1, aligned>(out + row * k + column,
-                               stored_as<BFloat16>(load_pack<1, lanes, aligned>(in + row * input_stride + column)));
-    }
-}
-
-/// The same, with a norm of the rows; a warp a row.
-template <class K>
-__global__ void __launch_bounds__(block_threads)
-    norm_and_convert_kernel(const __grid_constant__ KernelCall call, BFloat16* out) {
-    wait_for_predecessor();
-    launch_dependents();
-    constexpr int warps = block_threads / warp_size;
-    constexpr auto k = static_cast<Offset<K>>(K::kernel.columns());
-    constexpr int lanes = k % 4 == 0 ? 4 : k % 2 == 0 ? 2 : 1;
-    const OperandPointers<Epilogue<K>> after(call);
-    const auto* in = call.operands[0].get<float>(positions_of<K>(call));
-    auto* norms = call.output.get<float>(positions_of<K>(call));
-    const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    for (Offset<K> row = static_cast<Offset<K>>(blockIdx.x * warps + threadIdx.x / warp_size);
-         row < static_cast<Offset<K>>(K::kernel.rows()); row += static_cast<Offset<K>>(gridDim.x * warps)) {
-        const auto place = place_of<K, RowsOf<K>>(row);
-        const float* from = in + offset_of<K, StridesOfOperand<K, 0>>(place);
-        // All loads before the first store, so that they overlap.
-        constexpr int packs = static_cast<int>((k + warp_size * lanes - 1) / (warp_size * lanes));
-        Pack<float, lanes> values[packs];
-#pragma unroll
-        for (int i = 0; i < packs; ++i) {
-            const Offset<K> column = (i * warp_size + lane) * lanes;
-            values[i] = column < k ? load_pack<1, lanes, K::is_aligned>(from + column) : Pack<float, lanes>{};
-        }
-        float total = 0;
-#pragma unroll
-        for (int i = 0; i < packs; ++i) {
-            const Offset<K> column = (i * warp_size + lane) * lanes;
-#pragma unroll
-            for (int j = 0; j < lanes; ++j) {
-                total += values[i].lane[j] * values[i].lane[j];
-            }
-            if (column < k) {
-                store_pack<1, K::is_aligned>(out + row * k + column, stored_as<BFloat16>(values[i]));
-            }
-        }
-        total = warp_sum(total);
-        if (lane == 0) {
-            norms[offset_of<K, StridesOfOutput<K>>(place)] = finish_row<K>(after, place, total);
-        }
-    }
 }
 
 }  // namespace totograph::cuda

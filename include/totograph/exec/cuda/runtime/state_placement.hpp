@@ -7,6 +7,7 @@
 
 #include <totograph/exec/cuda/lowering/bf16_states.hpp>
 #include <totograph/exec/state_layout.hpp>
+#include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/loops.hpp>
 #include <totograph/graph/op.hpp>
@@ -29,6 +30,7 @@ private:
         std::size_t input_bytes = 0;
         std::size_t bytes = 0;
         bool writes_inputs = false;
+        bool writes_bounds = false;
     };
 
     template <class Program>
@@ -73,6 +75,8 @@ private:
         Table result{};
         for (std::size_t i = 0; i < Layout::count; ++i) {
             result.writes_inputs = result.writes_inputs || (written[i] && read[i]);
+            result.writes_bounds =
+                result.writes_bounds || (written[i] && Layout::entries[i].slot.use == StateUse::bounds);
         }
         for (const bool is_input : {true, false}) {
             for (std::size_t i = 0; i < Layout::count; ++i) {
@@ -92,6 +96,8 @@ public:
     static constexpr std::size_t bytes = table.bytes;
     /// Whether a program writes what is an input as well: a copy of the inputs overwrites it.
     static constexpr bool writes_inputs = table.writes_inputs;
+    /// Whether a program writes the state of bounds.
+    static constexpr bool writes_bounds = table.writes_bounds;
 
     /// Bytes from the first to the last of the inputs that a program has.
     struct Range {

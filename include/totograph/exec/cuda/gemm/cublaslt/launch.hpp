@@ -3,16 +3,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <cuda_runtime.h>
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/convert.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/gemm.hpp>
 #include <totograph/exec/cuda/kernels/blocks.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
-#include <totograph/exec/cuda/kernels/step_kernels.hpp>
+#include <totograph/exec/cuda/kernels/reduction.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/launch_at.hpp>
 #include <totograph/exec/cuda/lowering/step_relations.hpp>
@@ -109,16 +111,19 @@ void launch_conversion(const KernelLauncher& launcher, const Device& device, con
                        cudaStream_t stream) {
     using First = typename At::template KernelAt<At::launch.norms()>;
     constexpr Index rows = First::kernel.rows();
-    if constexpr (At::launch.norms() == 1) {
-        constexpr Index warps = block_threads / warp_size;
-        launcher.launch(&norm_and_convert_kernel<typename At::template KernelAt<0>>,
-                        {blocks_for(device, divide_rounding_up(rows, warps))}, stream, call, stored);
-    } else {
-        constexpr auto k = static_cast<int>(First::kernel.k);
-        launcher.launch(&convert_kernel<k, First::is_aligned>,
-                        {blocks_for(device, divide_rounding_up(rows * k, Index{4} * block_threads))}, stream,
-                        call.input, call.report, First::kernel.input_stride, rows, stored);
+    [&]<int... i>(std::integer_sequence<int, i...>) {
+        if constexpr (At::launch.norms() == 1) {
+            constexpr Index warps = block_threads / warp_size;
+            launcher.launch(
+                &norm_and_convert_kernel<typename At::template KernelAt<0>, typename At::template KernelAt<1 + i>...>,
+                {blocks_for(device, divide_rounding_up(rows, warps))}, stream, call, stored);
+        } else {
+            launcher.launch(&convert_kernel<typename At::template KernelAt<i>...>,
+                            {blocks_for(device, divide_rounding_up(rows * First::kernel.k, Index{4} * block_threads))},
+                            stream, call, stored);
+        }
     }
+    (std::make_integer_sequence<int, At::launch.gemms()>());
 }
 
 }  // namespace totograph::cuda

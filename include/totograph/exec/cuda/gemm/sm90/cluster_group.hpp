@@ -12,6 +12,7 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/gemm/sm90/ptx.hpp>
+#include <totograph/exec/cuda/gemm/sm90/used_rows.hpp>
 #include <totograph/exec/cuda/gemm/tiles.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
@@ -62,8 +63,11 @@ struct ClusterGroup {
     using Norm = N;
     using Tile = ClusterBlockTile<Sm90ClusterTile::n_of(K::kernel.columns())>;
 
+    using Groups = RowGroups<K>;
+
     struct Parameters {
         CUtensorMap input;
+        CUtensorMap input_groups;  ///< The same in tiles of a group of rows, where some may be left out.
         CUtensorMap weight;
         KernelCall gemm;
         KernelCall norm;

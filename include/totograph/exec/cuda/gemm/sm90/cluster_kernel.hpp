@@ -35,6 +35,10 @@ struct ClusterRunner {
     using Norm = typename Group::Norm;
     using Tile = typename Group::Tile;
     using Parameters = typename Group::Parameters;
+    using Groups = typename Group::Groups;
+    using Rows = UsedTileRows<Groups>;
+    static_assert(!Groups::is_bounded || Tile::rows_copied % Groups::rows == 0,
+                  "totograph: a block copies whole groups of rows.");
 
 #if defined(TOTOGRAPH_HAS_WGMMA)
     struct Shared {
@@ -47,17 +51,28 @@ struct ClusterRunner {
     static constexpr int chunks = Tile::n / 8;  ///< Of eight columns.
 
     /// Copies tiles: one thread does.
-    static __device__ void run_producer(const Parameters& parameters, std::byte* tiles, Shared& shared) {
+    static __device__ void run_producer(const Parameters& parameters, const Rows& rows, std::byte* tiles,
+                                        Shared& shared) {
         const int block = cluster_rank();
         const auto copy_weights = [&](int step, int stage) {
             mbarrier_arrive_expect_tx(&shared.full[stage], Tile::stage_bytes);
             tma_load(parameters.weight, tiles + stage * Tile::stage_bytes + Tile::row_bytes, &shared.full[stage],
                      step * Tile::k, block * Tile::n);
         };
+        const int first = first_row() + block * Tile::rows_copied;
         const auto copy_rows = [&](int step, int stage) {
-            tma_load_multicast((1U << Tile::cluster) - 1U, parameters.input,
-                               tiles + stage * Tile::stage_bytes + block * (Tile::row_bytes / Tile::cluster),
-                               &shared.full[stage], step * Tile::k, first_row() + block * Tile::rows_copied);
+            std::byte* const to = tiles + stage * Tile::stage_bytes + block * (Tile::row_bytes / Tile::cluster);
+            constexpr std::uint16_t all_blocks = (1U << Tile::cluster) - 1U;
+            if (rows.is_all()) {
+                tma_load_multicast(all_blocks, parameters.input, to, &shared.full[stage], step * Tile::k, first);
+                return;
+            }
+            constexpr int group_bytes = Groups::rows * static_cast<int>(Tile::row_bytes) / Tile::m;
+#pragma unroll
+            for (int row = 0; row < Tile::rows_copied; row += Groups::rows) {
+                tma_load_multicast(all_blocks, parameters.input_groups, to + row / Groups::rows * group_bytes,
+                                   &shared.full[stage], step * Tile::k, rows.group_begin(first + row));
+            }
         };
         // Weights do not depend on the kernel before this one. Only those of the first stage are asked for early:
         // behind the weights of more stages, the first rows arrive later.
@@ -96,23 +111,23 @@ struct ClusterRunner {
     };
     static constexpr int sixteens = chunks / 2;  ///< Of sixteen columns.
 
-    /// The rows and columns of a thread's quads: number `2 j + h` is of row `row + 8 h`, from column `column + 16 j`
-    /// on.
+    /// The rows and columns of a thread's quads: number `2 j + h` is of the tile's row `lane / 4 + 8 h` of its warp's,
+    /// from column `column + 16 j` on.
     struct QuadPlace {
-        int row;
+        int row[2];  ///< One that exists; what comes of it in place of one beyond the last row is not stored.
+        bool exists[2];
         int column;
 
-        __device__ __forceinline__ QuadPlace() {
+        __device__ __forceinline__ explicit QuadPlace(const Rows& rows) {
             const int lane = static_cast<int>(threadIdx.x) % 32;
-            row = first_row() + static_cast<int>(threadIdx.x) / 32 * Tile::rows_of_warp + lane / 4;
+            const int first = first_row() + static_cast<int>(threadIdx.x) / 32 * Tile::rows_of_warp + lane / 4;
+#pragma unroll
+            for (int half = 0; half < 2; ++half) {
+                const bool is_whole = Group::tiles_are_whole && rows.is_all();
+                row[half] = is_whole ? first + 8 * half : rows.row_to_read(first + 8 * half);
+                exists[half] = is_whole || rows.exists(first + 8 * half);
+            }
             column = cluster_rank() * Tile::n + lane % 2 * 8 + lane % 4 / 2 * 4;
-        }
-        /// A row that exists; what comes of it in place of one beyond the last row is not stored.
-        [[nodiscard]] __device__ __forceinline__ int row_to_read(int half) const {
-            return Group::tiles_are_whole ? row + 8 * half : min(row + 8 * half, Group::m - 1);
-        }
-        [[nodiscard]] __device__ __forceinline__ bool exists(int half) const {
-            return Group::tiles_are_whole || row + 8 * half < Group::m;
         }
     };
 
@@ -163,17 +178,18 @@ struct ClusterRunner {
                                          two_bf16(second.x, second.y), two_bf16(second.z, second.w));
                 exchange_between_threads(words.x, words.z, 2);
                 exchange_between_threads(words.y, words.w, 2);
-                if (place.exists(half)) {
+                if (place.exists[half]) {
                     const int column = cluster_rank() * Tile::n + (group + quarter / 2) * 16 + quarter % 2 * 8;
-                    *reinterpret_cast<uint4*>(out + (place.row + 8 * half) * Tile::row_n + column) = words;
+                    *reinterpret_cast<uint4*>(out + place.row[half] * Tile::row_n + column) = words;
                 }
             }
         }
     }
 
     /// Adds bias and residual to the accumulators, and stores them.
-    static __device__ __forceinline__ void compute(const Parameters& parameters, std::byte* tiles, Shared& shared) {
-        const QuadPlace place;
+    static __device__ __forceinline__ void compute(const Parameters& parameters, const Rows& rows, std::byte* tiles,
+                                                   Shared& shared) {
+        const QuadPlace place(rows);
         float4 biases[sixteens];
         float4 residuals[2 * sixteens];
 #pragma unroll
@@ -187,9 +203,9 @@ struct ClusterRunner {
 #pragma unroll
             for (int i = 0; i < 2 * sixteens; ++i) {
                 // From the L2 cache, which all multiprocessors share: another one may have stored it a moment ago.
-                residuals[i] = __ldcg(reinterpret_cast<const float4*>(
-                    parameters.residual_base() + place.row_to_read(i % 2) * Group::stride_of_residual + place.column +
-                    16 * (i / 2)));
+                residuals[i] = __ldcg(reinterpret_cast<const float4*>(parameters.residual_base() +
+                                                                      place.row[i % 2] * Group::stride_of_residual +
+                                                                      place.column + 16 * (i / 2)));
             }
         }
         if constexpr (Group::residual_is_early) {
@@ -213,9 +229,9 @@ struct ClusterRunner {
         auto* const out = static_cast<float*>(parameters.gemm.output.base);
 #pragma unroll
         for (int i = 0; i < 2 * sixteens; ++i) {
-            if (place.exists(i % 2)) {
-                *reinterpret_cast<float4*>(out + (place.row + 8 * (i % 2)) * Tile::row_n + place.column +
-                                           16 * (i / 2)) = quads[i].values;
+            if (place.exists[i % 2]) {
+                *reinterpret_cast<float4*>(out + place.row[i % 2] * Tile::row_n + place.column + 16 * (i / 2)) =
+                    quads[i].values;
             }
         }
         store_bf16(quads, place, parameters.stored);
@@ -223,23 +239,24 @@ struct ClusterRunner {
 
     /// Finishes the norm of the rows whose squares this block gets: a warp does, which so keeps the block alive until
     /// all have sent theirs.
-    static __device__ __forceinline__ void finish_norm(const KernelCall& call, Shared& shared) {
+    static __device__ __forceinline__ void finish_norm(const KernelCall& call, const Rows& rows, Shared& shared) {
         const int own = static_cast<int>(threadIdx.x) % 32;
-        const int row = first_row() + cluster_rank() * Tile::rows_of_warp + own;
+        const int number = first_row() + cluster_rank() * Tile::rows_of_warp + own;
         const OperandPointers<Epilogue<Norm>> after(call);
         mbarrier_wait_cluster(&shared.squared, 0);
-        if (own < Tile::rows_of_warp && row < Group::m) {
+        if (own < Tile::rows_of_warp && rows.exists(number)) {
             float total = 0;
 #pragma unroll
             for (int block = 0; block < Tile::cluster; ++block) {
                 total += shared.squares[block][own];
             }
-            const auto place = place_of<Norm, RowsOf<Norm>>(static_cast<Offset<Norm>>(row));
+            const auto place = place_of<Norm, RowsOf<Norm>>(static_cast<Offset<Norm>>(rows.row_to_read(number)));
             call.output.get<float>(positions_of<Norm>(call))[offset_of<Norm, StridesOfOutput<Norm>>(place)] =
                 finish_row<Norm>(after, place, total);
         }
     }
 
+    /// The number of the first row of the cluster among those in use.
     static __device__ __forceinline__ int first_row() {
         return static_cast<int>(blockIdx.x) / Tile::cluster * Tile::m;
     }
@@ -247,6 +264,8 @@ struct ClusterRunner {
     static __device__ void run(const Parameters& parameters) {
         extern __shared__ std::byte memory[];
         __shared__ Shared shared;
+        __shared__ typename Groups::List list;
+        const UsedExtents<typename Groups::First> used(parameters.gemm);
         std::byte* const tiles = memory + (1024 - shared_address(memory) % 1024) % 1024;
         if (threadIdx.x == 0) {
             prefetch_tma_descriptor(parameters.input);
@@ -261,21 +280,27 @@ struct ClusterRunner {
                 mbarrier_arrive_expect_tx(&shared.squared, sizeof shared.squares);
             }
         }
+        const Rows rows(used, list);
+        if (static_cast<int>(blockIdx.x) / Tile::cluster >= rows.template tiles<Tile::m>()) {  // all of the cluster
+            wait_for_predecessor();
+            launch_dependents();
+            return;
+        }
         cluster_sync();
         const int warp = static_cast<int>(threadIdx.x) / 32;
         constexpr int producer = Tile::threads / 32 - 1;
         if (warp == producer) {
             if (threadIdx.x % 32 == 0) {
-                run_producer(parameters, tiles, shared);
+                run_producer(parameters, rows, tiles, shared);
             }
         } else if (warp < Tile::mma_warps) {
-            compute(parameters, tiles, shared);
+            compute(parameters, rows, tiles, shared);
         } else {
             wait_for_predecessor();
             launch_dependents();
             if constexpr (Group::has_norm) {
                 if (warp == Tile::mma_warps) {
-                    finish_norm(parameters.norm, shared);
+                    finish_norm(parameters.norm, rows, shared);
                 }
             }
         }

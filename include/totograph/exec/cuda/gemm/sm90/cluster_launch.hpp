@@ -50,7 +50,10 @@ void launch_sm90_cluster(const KernelLauncher& launcher, const void* input, cons
                          const KernelCall& gemm, const KernelCall& norm, BFloat16* stored, cudaStream_t stream) {
     using Tile = typename Group::Tile;
     const typename Group::Parameters parameters{make_tma_descriptor(input, Group::m, Group::k, Tile::rows_copied),
-                                                make_tma_descriptor(weight, Tile::row_n, Group::k, Tile::n), gemm, norm,
+                                                make_tma_descriptor(input, Group::m, Group::k, Group::Groups::rows),
+                                                make_tma_descriptor(weight, Tile::row_n, Group::k, Tile::n),
+                                                gemm,
+                                                norm,
                                                 stored};
     launcher.launch(&sm90_cluster_kernel<Group>,
                     {Group::clusters * Tile::cluster, Tile::threads, Tile::cluster, Tile::shared_bytes}, stream,

@@ -13,6 +13,7 @@
 #include <totograph/exec/cuda/gemm/select.hpp>
 #include <totograph/exec/cuda/gemm/sm90/ptx.hpp>
 #include <totograph/exec/cuda/gemm/sm90/tile_epilogue.hpp>
+#include <totograph/exec/cuda/gemm/sm90/used_rows.hpp>
 #include <totograph/exec/cuda/gemm/tiles.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 
@@ -48,8 +49,11 @@ template <class... K>
 struct Sm90Group {
     static constexpr int count = sizeof...(K);
 
+    using Groups = RowGroups<K...>;
+
     struct Parameters {
         CUtensorMap input;
+        CUtensorMap input_groups;  ///< The same in tiles of a group of rows, where some may be left out.
         CUtensorMap weights[count];
         KernelCall calls[count];
     };

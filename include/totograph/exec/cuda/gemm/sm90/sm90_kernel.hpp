@@ -52,6 +52,7 @@ struct Sm90Runner<Sm90Group<K...>> {
     using Group = Sm90Group<K...>;
     using Tile = typename Group::Tile;
     using Accumulators = TileAccumulators<Tile::n>;
+    using Groups = typename Group::Groups;
 
 #if defined(TOTOGRAPH_HAS_WGMMA)
     struct Barriers {
@@ -62,17 +63,35 @@ struct Sm90Runner<Sm90Group<K...>> {
     };
 
     template <class Kernel>
-    using TileEpilogueOf = TileEpilogue<Kernel, Accumulators, Group::tiles_are_whole>;
+    using TileEpilogueOf = TileEpilogue<Kernel, Accumulators, UsedTileRows<Groups>, Group::tiles_are_whole>;
 
-    /// The GEMM that an item's tile belongs to, the tile within it, and its first row.
+    /// What there is to compute.
+    class Work {
+    public:
+        __device__ __forceinline__ Work(const UsedExtents<typename Groups::First>& used, typename Groups::List& list)
+            : rows_(used, list) {}
+
+        /// The rows of tiles.
+        [[nodiscard]] __device__ __forceinline__ const UsedTileRows<Groups>& rows() const { return rows_; }
+        /// Pairs of row tiles.
+        [[nodiscard]] __device__ __forceinline__ int row_pairs() const {
+            return rows_.template tiles<Tile::cluster * Tile::m>();
+        }
+        [[nodiscard]] __device__ __forceinline__ int items() const { return row_pairs() * Group::all_column_tiles; }
+
+    private:
+        UsedTileRows<Groups> rows_;
+    };
+
+    /// The GEMM that an item's tile belongs to, the tile within it, and the number of its first row.
     struct TilePlace {
         int member = 0;
         int within = 0;
         int row = 0;
 
-        __device__ __forceinline__ TilePlace(int item, int block)
-            : row((item % Group::row_pairs * Tile::cluster + block) * Tile::m) {
-            sm90_detail::find_tile(static_cast<Group*>(nullptr), item / Group::row_pairs, member, within);
+        __device__ __forceinline__ TilePlace(const Work& work, int item, int block)
+            : row((item % work.row_pairs() * Tile::cluster + block) * Tile::m) {
+            sm90_detail::find_tile(static_cast<Group*>(nullptr), item / work.row_pairs(), member, within);
         }
 
         /// The first column, of a pair of each of the two, where `Kernel` is the GEMM.
@@ -82,47 +101,70 @@ struct Sm90Runner<Sm90Group<K...>> {
         }
     };
 
+    /// Begins to copy this block's half of the weights of a tile to both blocks, and announces all that a stage takes.
+    static __device__ __forceinline__ void copy_weights(const typename Group::Parameters& parameters,
+                                                        const TilePlace& tile, int element, std::byte* stage,
+                                                        std::uint64_t* full) {
+        const int block = cluster_rank();
+        int column = 0;
+        with_gemm(parameters, tile.member, [&]<class Kernel>(Kernel*, const KernelCall&) {
+            // Of a pair, the first block brings the first GEMM's columns and the second the other's.
+            constexpr int half = Tile::n / 2;
+            constexpr bool is_pair = Kernel::kernel.accumulators == 2;
+            column =
+                tile.template column<Kernel>() + block * (is_pair ? static_cast<int>(Kernel::kernel.columns()) : half);
+        });
+        mbarrier_arrive_expect_tx(full, Tile::stage_bytes);
+        tma_load_multicast((1U << Tile::cluster) - 1U, parameters.weights[tile.member],
+                           stage + Tile::row_bytes + block * (Tile::column_bytes / 2), full, element, column);
+    }
+
+    /// Begins to copy the rows of a tile: at once, or group by group.
+    static __device__ __forceinline__ void copy_rows(const typename Group::Parameters& parameters, const Work& work,
+                                                     const TilePlace& tile, int element, std::byte* stage,
+                                                     std::uint64_t* full) {
+        const auto& rows = work.rows();
+        if (rows.template are_neighbours<Tile::m>(tile.row)) {
+            tma_load(parameters.input, stage, full, element, rows.is_all() ? tile.row : rows.group_begin(tile.row));
+            return;
+        }
+        constexpr int group_bytes = Groups::rows * Tile::row_bytes / Tile::m;
+        for (int row = 0; row < Tile::m; row += Groups::rows) {
+            tma_load(parameters.input_groups, stage + row / Groups::rows * group_bytes, full, element,
+                     rows.group_begin(tile.row + row));
+        }
+    }
+
     /// Copies tiles as long as there is work: one thread does.
-    static __device__ void run_producer(const typename Group::Parameters& parameters, std::byte* tiles,
-                                        Barriers& barriers) {
+    static __device__ void run_producer(const typename Group::Parameters& parameters, const Work& work,
+                                        std::byte* tiles, Barriers& barriers) {
         const int block = cluster_rank();
         const int first = first_item();
         constexpr int steps = (Group::k + Tile::k - 1) / Tile::k;  // what lies behind k arrives as zeros
         static_assert(steps >= Tile::stages);
-        const auto copy_weights = [&](int item, int step, int stage) {
-            const TilePlace tile(item, block);
-            int column = 0;
-            with_gemm(parameters, tile.member, [&]<class Kernel>(Kernel*, const KernelCall&) {
-                // Of a pair, the first block brings the first GEMM's columns and the second the other's.
-                constexpr int half = Tile::n / 2;
-                constexpr bool is_pair = Kernel::kernel.accumulators == 2;
-                column = tile.template column<Kernel>() +
-                         block * (is_pair ? static_cast<int>(Kernel::kernel.columns()) : half);
-            });
-            mbarrier_arrive_expect_tx(&barriers.full[stage], Tile::stage_bytes);
-            tma_load_multicast((1U << Tile::cluster) - 1U, parameters.weights[tile.member],
-                               tiles + stage * Tile::stage_bytes + Tile::row_bytes + block * (Tile::column_bytes / 2),
-                               &barriers.full[stage], step * Tile::k, column);
+        TilePlace tile(work, first, block);
+        const auto copy_weights_of = [&](int step, int stage) {
+            copy_weights(parameters, tile, step * Tile::k, tiles + stage * Tile::stage_bytes, &barriers.full[stage]);
         };
-        const auto copy_rows = [&](int item, int step, int stage) {
-            tma_load(parameters.input, tiles + stage * Tile::stage_bytes, &barriers.full[stage], step * Tile::k,
-                     TilePlace(item, block).row);
+        const auto copy_rows_of = [&](int step, int stage) {
+            copy_rows(parameters, work, tile, step * Tile::k, tiles + stage * Tile::stage_bytes, &barriers.full[stage]);
         };
         // Weights do not depend on the kernel before this one. Only those of the first stage are asked for early:
         // behind the weights of three stages, the first rows arrive later.
-        copy_weights(first, 0, 0);
+        copy_weights_of(0, 0);
         wait_for_predecessor();
-        copy_rows(first, 0, 0);
+        copy_rows_of(0, 0);
         for (int step = 1; step < Tile::stages; ++step) {
-            copy_weights(first, step, step);
-            copy_rows(first, step, step);
+            copy_weights_of(step, step);
+            copy_rows_of(step, step);
         }
         PipelineState<Tile::stages> state;
-        for (int item = first; item < Group::items; item += clusters()) {
+        for (int item = first; item < work.items(); item += clusters()) {
+            tile = TilePlace(work, item, block);
             for (int step = item == first ? Tile::stages : 0; step < steps; ++step) {
                 mbarrier_wait(&barriers.empty[state.stage], state.parity);
-                copy_weights(item, step, state.stage);
-                copy_rows(item, step, state.stage);
+                copy_weights_of(step, state.stage);
+                copy_rows_of(step, state.stage);
                 state.advance();
             }
         }
@@ -135,8 +177,9 @@ struct Sm90Runner<Sm90Group<K...>> {
     }
 
     /// Multiplies 64 of the rows of each tile and leaves the accumulators to those who finish them. Returns the item of
-    /// the last tile; there is one, for no more clusters are launched than there are items.
-    static __device__ __forceinline__ int multiply(std::byte* tiles, const Accumulators& acc, Barriers& barriers) {
+    /// the last tile; there is one.
+    static __device__ __forceinline__ int multiply(const Work& work, std::byte* tiles, const Accumulators& acc,
+                                                   Barriers& barriers) {
         const int which = static_cast<int>(threadIdx.x) / warpgroup_size;
         PipelineState<Tile::stages> state;
         std::uint32_t parity = 1;
@@ -148,7 +191,7 @@ struct Sm90Runner<Sm90Group<K...>> {
             parity ^= 1U;
             acc.store(own, which * (Tile::m / Tile::consumers));
             mbarrier_arrive(&barriers.acc_full);
-            if (item + clusters() >= Group::items) {
+            if (item + clusters() >= work.items()) {
                 return item;
             }
         }
@@ -170,11 +213,12 @@ struct Sm90Runner<Sm90Group<K...>> {
 
     /// Asks the nearest cache for what the chain on an item's tile reads, where there is one.
     /// @param warp  of those that only finish
-    static __device__ __forceinline__ void touch(const typename Group::Parameters& parameters, int item, int warp) {
-        if (item < Group::items) {
-            const TilePlace tile(item, cluster_rank());
+    static __device__ __forceinline__ void touch(const typename Group::Parameters& parameters, const Work& work,
+                                                 int item, int warp) {
+        if (item < work.items()) {
+            const TilePlace tile(work, item, cluster_rank());
             with_gemm(parameters, tile.member, [&]<class Kernel>(Kernel*, const KernelCall& call) {
-                TileEpilogueOf<Kernel>::touch(call, tile.row, tile.template column<Kernel>(), warp,
+                TileEpilogueOf<Kernel>::touch(call, work.rows(), tile.row, tile.template column<Kernel>(), warp,
                                               Tile::epilogue_warps);
             });
         }
@@ -184,8 +228,8 @@ struct Sm90Runner<Sm90Group<K...>> {
     /// stored but the last `turn_rows`; the warps that only finish share these.
     /// @param item  the first to finish
     /// @param warp  a number of those that only finish; a negative one of those that multiplied, for the last tile
-    static __device__ __forceinline__ void finish(const typename Group::Parameters& parameters, const Accumulators& acc,
-                                                  Barriers& barriers, int item, int warp) {
+    static __device__ __forceinline__ void finish(const typename Group::Parameters& parameters, const Work& work,
+                                                  const Accumulators& acc, Barriers& barriers, int item, int warp) {
         constexpr int warp_rows = Accumulators::rows_of_warp;
         static_assert(warp_rows * Tile::mma_warps == Tile::m && warp_rows % turn_rows == 0);
         const bool multiplied = warp < 0;
@@ -194,14 +238,14 @@ struct Sm90Runner<Sm90Group<K...>> {
         if (!multiplied) {
             item -= clusters();  // before the first: to ask for what that one needs, with nothing to finish
         }
-        for (; item < Group::items; item += clusters()) {
+        for (; item < work.items(); item += clusters()) {
             if (!multiplied) {
-                touch(parameters, item + clusters(), warp);
+                touch(parameters, work, item + clusters(), warp);
             }
             if (item < 0) {
                 continue;
             }
-            const bool is_last = item + clusters() >= Group::items;
+            const bool is_last = item + clusters() >= work.items();
             TileRows rows{warp * turn_rows, Tile::m, Tile::epilogue_warps * turn_rows};
             if (multiplied) {
                 const int first = (warp + Tile::mma_warps) * warp_rows;
@@ -209,9 +253,9 @@ struct Sm90Runner<Sm90Group<K...>> {
             } else if (is_last) {
                 rows = {(warp + 1) * warp_rows - turn_rows, Tile::m, Tile::epilogue_warps * warp_rows};
             }
-            const TilePlace tile(item, block);
+            const TilePlace tile(work, item, block);
             with_gemm(parameters, tile.member, [&]<class Kernel>(Kernel*, const KernelCall& call) {
-                TileEpilogueOf<Kernel> epilogue(call, tile.row, tile.template column<Kernel>(), rows);
+                TileEpilogueOf<Kernel> epilogue(call, work.rows(), tile.row, tile.template column<Kernel>(), rows);
                 // A warp that multiplied reads only what it stored itself.
                 if (!multiplied) {
                     mbarrier_wait(&barriers.acc_full, parity);
@@ -236,6 +280,8 @@ struct Sm90Runner<Sm90Group<K...>> {
     static __device__ void run(const typename Group::Parameters& parameters) {
         extern __shared__ std::byte memory[];
         __shared__ Barriers barriers;
+        __shared__ typename Groups::List list;
+        const UsedExtents<typename Groups::First> used(parameters.calls[0]);
         std::byte* const tiles = memory + (1024 - shared_address(memory) % 1024) % 1024;
         if (threadIdx.x == 0) {
             prefetch_tma_descriptor(parameters.input);
@@ -250,23 +296,29 @@ struct Sm90Runner<Sm90Group<K...>> {
             mbarrier_init(&barriers.acc_empty, Tile::epilogue_warps);
             fence_mbarrier_init();
         }
+        const Work work(used, list);
+        if (first_item() >= work.items()) {  // both blocks of the cluster: no more are launched than there can be items
+            wait_for_predecessor();
+            launch_dependents();
+            return;
+        }
         cluster_sync();
         const Accumulators acc(tiles + Tile::stages * Tile::stage_bytes);
         const int warp = static_cast<int>(threadIdx.x) / 32;
         constexpr int producer = Tile::threads / 32 - 1;
         if (warp == producer) {
             if (threadIdx.x % 32 == 0) {
-                run_producer(parameters, tiles, barriers);
+                run_producer(parameters, work, tiles, barriers);
             }
         } else {
             wait_for_predecessor();
             launch_dependents();
             int item = first_item();
             if (warp < Tile::mma_warps) {
-                item = multiply(tiles, acc, barriers);
+                item = multiply(work, tiles, acc, barriers);
                 __syncwarp();  // what a warp stored, its lanes read
             }
-            finish(parameters, acc, barriers, item, warp - Tile::mma_warps);
+            finish(parameters, work, acc, barriers, item, warp - Tile::mma_warps);
         }
     }
 #else

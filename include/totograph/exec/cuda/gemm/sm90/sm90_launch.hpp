@@ -42,6 +42,7 @@ void launch_sm90(const KernelLauncher& launcher, const Device& device, const voi
     const auto parameters = [&]<int... i>(std::integer_sequence<int, i...>) {
         return typename Group::Parameters{
             make_tma_descriptor(input, Group::m, Group::k, Tile::m),
+            make_tma_descriptor(input, Group::m, Group::k, Group::Groups::rows),
             {make_tma_descriptor(weights[i], Group::template weight_rows<i>, Group::k, Tile::n / Tile::cluster)...},
             {calls[i]...}};
     }

@@ -79,10 +79,10 @@ struct TileRows {
 /// The part of a warp in the chain of a GEMM on a tile: each lane has the same eight columns of several rows.
 ///
 /// @tparam Accumulators             of a tile; of a pair of GEMMs, half of its columns are of each
-/// @tparam tiles_are_whole  none reaches beyond the last row
-template <class K, class Accumulators, bool tiles_are_whole>
+/// @tparam Rows             of tiles (`UsedTileRows`)
+/// @tparam tiles_are_whole  none reaches beyond the last row, where all are in use
+template <class K, class Accumulators, class Rows, bool tiles_are_whole>
 class TileEpilogue {
-    static constexpr auto all_rows = static_cast<int>(K::kernel.rows());
     static constexpr auto all_columns = static_cast<int>(K::kernel.columns());
     static constexpr int chunks = Accumulators::chunks / K::kernel.accumulators;
     /// Lanes that a row takes; those beyond its chunks do as the last one does, and store nothing.
@@ -102,9 +102,10 @@ public:
     /// there.
     /// @param first_row, first_column  where the tile begins
     /// @param own                      the rows of the tile that this warp finishes
-    __device__ __forceinline__ TileEpilogue(const KernelCall& call, int first_row, int first_column,
+    __device__ __forceinline__ TileEpilogue(const KernelCall& call, const Rows& rows, int first_row, int first_column,
                                             const TileRows& own)
         : epilogue_(call),
+          rows_(rows),
           first_row_(first_row),
           chunk_(chunk_of(static_cast<int>(threadIdx.x))),
           row_(own.first + static_cast<int>(threadIdx.x) % 32 / lanes_of_row),
@@ -127,18 +128,19 @@ public:
                 column_, chosen_, operands_,
                 [&](int i, auto factor) { return acc.load(row + i * rows_at_once, chunk_ + factor * chunks); },
                 [&](int i) {
-                    return is_stored_ && (tiles_are_whole || first_row_ + row + i * rows_at_once < all_rows);
+                    return is_stored_ &&
+                           ((tiles_are_whole && rows_.is_all()) || rows_.exists(first_row_ + row + i * rows_at_once));
                 });
             chosen_ = next;
         }
     }
 
     /// Asks the nearest cache for what the chain on a tile reads: warp `warp` of `warps` for its part.
-    __device__ __forceinline__ static void touch(const KernelCall& call, int first_row, int first_column, int warp,
-                                                 int warps) {
+    __device__ __forceinline__ static void touch(const KernelCall& call, const Rows& rows, int first_row,
+                                                 int first_column, int warp, int warps) {
         const int lane = static_cast<int>(threadIdx.x) % 32;
-        for (int rows = warp * 32; rows < Accumulators::rows; rows += warps * 32) {
-            Epilogues::touch_row(call, row_to_read(first_row + rows + lane));
+        for (int first = warp * 32; first < Accumulators::rows; first += warps * 32) {
+            Epilogues::touch_row(call, row_to_read(rows, first_row + first + lane));
         }
         if (warp == warps - 1) {
             Epilogues::touch_columns(call, column_to_read(first_column + chunk_of(lane) * 8));
@@ -150,17 +152,18 @@ private:
         return min(thread % lanes_of_row, chunks - 1);
     }
     /// A row that exists; what comes of it in place of one beyond the last row is not stored.
-    static __device__ __forceinline__ int row_to_read(int row) {
-        return tiles_are_whole ? row : min(row, all_rows - 1);
+    static __device__ __forceinline__ int row_to_read(const Rows& rows, int row) {
+        return tiles_are_whole && rows.is_all() ? row : rows.row_to_read(row);
     }
     static __device__ __forceinline__ int column_to_read(int column) {
         return columns_are_whole ? column : min(column, all_columns - 8);
     }
     __device__ __forceinline__ typename Epilogues::Rows choose(int row) const {
-        return epilogue_.choose_rows([&](int i) { return row_to_read(first_row_ + row + i * rows_at_once); });
+        return epilogue_.choose_rows([&](int i) { return row_to_read(rows_, first_row_ + row + i * rows_at_once); });
     }
 
     Epilogues epilogue_;
+    const Rows& rows_;
     int first_row_;
     int chunk_;
     int row_;

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <totograph/core/dtype.hpp>
+#include <totograph/core/shape.hpp>
+#include <totograph/exec/cuda/kernels/element_places.hpp>
+#include <totograph/exec/cuda/kernels/elementwise.hpp>
+#include <totograph/exec/cuda/kernels/kernel_call.hpp>
+#include <totograph/exec/cuda/kernels/packs.hpp>
+#include <totograph/exec/cuda/kernels/reduction.hpp>
+#include <totograph/exec/cuda/kernels/used_extents.hpp>
+#include <totograph/exec/cuda/runtime/dependent_launch.hpp>
+
+// The input of GEMMs as bf16, before a library computes them.
+
+namespace totograph::cuda {
+
+/// The rows of kernels that are in use, where all of them bound the same rows: those of `K`, of which there are as many
+/// as of the others. Where they do not, all are.
+template <class K, class... Others>
+class UsedRowsOfAll {
+    static constexpr bool agree = (bounds_same_rows(K::bounds, Others::bounds) && ...);
+
+public:
+    __device__ __forceinline__ explicit UsedRowsOfAll(const KernelCall& call) : used_(call) {}
+
+    [[nodiscard]] __device__ __forceinline__ bool has(Index row) const {
+        if constexpr (agree) {
+            return used_.template has<UsedExtents<K>::rows>(static_cast<Offset<K>>(row));
+        } else {
+            return true;
+        }
+    }
+
+private:
+    UsedExtents<K> used_;
+};
+
+/// Rows of the input of GEMMs, of which `K` is the first, as bf16, next to each other.
+template <class K, class... Others>
+__global__ void __launch_bounds__(block_threads)
+    convert_kernel(const __grid_constant__ KernelCall call, BFloat16* out) {
+    const UsedRowsOfAll<K, Others...> used(call);
+    wait_for_predecessor();
+    launch_dependents();
+    constexpr auto k = static_cast<int>(K::kernel.k);
+    const auto* in = call.input.get<float>(call.report);
+    constexpr int lanes = k % 4 == 0 ? 4 : k % 2 == 0 ? 2 : 1;
+    for (Index item = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x; item < K::kernel.rows() * (k / lanes);
+         item += static_cast<Index>(gridDim.x) * blockDim.x) {
+        const Index row = item / (k / lanes);
+        const Index column = item % (k / lanes) * lanes;
+        if (used.has(row)) {
+            store_pack<1, K::is_aligned>(
+                out + row * k + column,
+                stored_as<BFloat16>(load_pack<1, lanes, K::is_aligned>(in + row * K::kernel.input_stride + column)));
+        }
+    }
+}
+
+/// The same, with a norm `K` of the rows; a warp a row.
+template <class K, class... Gemms>
+__global__ void __launch_bounds__(block_threads)
+    norm_and_convert_kernel(const __grid_constant__ KernelCall call, BFloat16* out) {
+    const UsedRowsOfAll<K, Gemms...> used(call);
+    wait_for_predecessor();
+    launch_dependents();
+    constexpr int warps = block_threads / warp_size;
+    constexpr auto k = static_cast<Offset<K>>(K::kernel.columns());
+    constexpr int lanes = k % 4 == 0 ? 4 : k % 2 == 0 ? 2 : 1;
+    const OperandPointers<Epilogue<K>> after(call);
+    const auto* in = call.operands[0].get<float>(positions_of<K>(call));
+    auto* norms = call.output.get<float>(positions_of<K>(call));
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    for (Offset<K> row = static_cast<Offset<K>>(blockIdx.x * warps + threadIdx.x / warp_size);
+         row < static_cast<Offset<K>>(K::kernel.rows()); row += static_cast<Offset<K>>(gridDim.x * warps)) {
+        if (!used.has(row)) {
+            continue;  // all of the warp
+        }
+        const auto place = place_of<K, RowsOf<K>>(row);
+        const float* from = in + offset_of<K, StridesOfOperand<K, 0>>(place);
+        // All loads before the first store, so that they overlap.
+        constexpr int packs = static_cast<int>((k + warp_size * lanes - 1) / (warp_size * lanes));
+        Pack<float, lanes> values[packs];
+#pragma unroll
+        for (int i = 0; i < packs; ++i) {
+            const Offset<K> column = (i * warp_size + lane) * lanes;
+            values[i] = column < k ? load_pack<1, lanes, K::is_aligned>(from + column) : Pack<float, lanes>{};
+        }
+        float total = 0;
+#pragma unroll
+        for (int i = 0; i < packs; ++i) {
+            const Offset<K> column = (i * warp_size + lane) * lanes;
+#pragma unroll
+            for (int j = 0; j < lanes; ++j) {
+                total += values[i].lane[j] * values[i].lane[j];
+            }
+            if (column < k) {
+                store_pack<1, K::is_aligned>(out + row * k + column, stored_as<BFloat16>(values[i]));
+            }
+        }
+        total = warp_sum(total);
+        if (lane == 0) {
+            norms[offset_of<K, StridesOfOutput<K>>(place)] = finish_row<K>(after, place, total);
+        }
+    }
+}
+
+}  // namespace totograph::cuda

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+
+#include <totograph/exec/cuda/kernels/used_extents.hpp>
+
+// Which rows of a GEMM its tiles have: those in use. Rows are taken in groups of neighbours, those of which any is in
+// use, one group behind the other: wherever a tile has a row, its numbers are the same.
+
+namespace totograph::cuda {
+
+/// Groups of neighbouring rows of GEMMs of one input.
+template <class... K>
+struct RowGroups {
+    using First = std::tuple_element_t<0, std::tuple<K...>>;
+    static constexpr auto m = static_cast<int>(First::kernel.rows());
+    static constexpr int most = 4096;  ///< Groups: as many as there is shared memory for their list.
+    /// Rows of a group: the fewest that lie in shared memory in a pattern of their own, or more where groups would be
+    /// many; never more than a tile has.
+    static constexpr int rows = [] {
+        int rows = 8;
+        while (rows < 128 && rows * most < m) {
+            rows *= 2;
+        }
+        return rows;
+    }();
+    /// Whether all of the GEMMs bound the same rows, and some.
+    static constexpr bool is_bounded = UsedExtents<First>::template bounds_any<UsedExtents<First>::rows> &&
+                                       (bounds_same_rows(First::bounds, K::bounds) && ...) && rows * most >= m;
+    static constexpr int count = (m + rows - 1) / rows;
+
+    /// Those in use, in shared memory.
+    struct List {
+        std::uint16_t groups[is_bounded ? count : 1];
+        int of_warps[32];  ///< How many of them each warp found.
+    };
+};
+
+/// The rows of tiles: number `n` of all that are in use.
+template <class Groups>
+class UsedTileRows {
+    using First = typename Groups::First;
+    static constexpr int rows_of_group = Groups::rows;
+
+public:
+    /// All threads of the block make one, with one list.
+    __device__ __forceinline__ UsedTileRows(const UsedExtents<First>& used, typename Groups::List& list) : list_(list) {
+        if constexpr (Groups::is_bounded) {
+            is_all_ = used.is_all();
+            if (!is_all_) {
+                find(used);
+            }
+        }
+    }
+
+    /// Whether no row is left out.
+    [[nodiscard]] __device__ __forceinline__ bool is_all() const { return !Groups::is_bounded || is_all_; }
+    /// Tiles of so many rows that have any.
+    template <int tile_rows>
+    [[nodiscard]] __device__ __forceinline__ int tiles() const {
+        constexpr int all = (Groups::m + tile_rows - 1) / tile_rows;
+        return is_all() ? all : (count_ * rows_of_group + tile_rows - 1) / tile_rows;
+    }
+    /// Where the group of a row begins; beyond the last row where there is none.
+    [[nodiscard]] __device__ __forceinline__ int group_begin(int number) const {
+        const int group = number / rows_of_group;
+        return group < count_ ? list_.groups[group] * rows_of_group : Groups::count * rows_of_group;
+    }
+    /// Whether the groups of so many rows are neighbours.
+    template <int tile_rows>
+    [[nodiscard]] __device__ __forceinline__ bool are_neighbours(int number) const {
+        const int last = number + tile_rows - rows_of_group;
+        return is_all() || (last < count_ * rows_of_group &&
+                            group_begin(last) == group_begin(number) + (tile_rows - rows_of_group));
+    }
+
+    /// A row that exists: the one of a number, or another one that stands in for it.
+    [[nodiscard]] __device__ __forceinline__ int row_to_read(int number) const {
+        const int row = is_all() ? number : row_of(min(number, count_ * rows_of_group - 1));
+        return min(row, Groups::m - 1);
+    }
+    /// Whether there is a row of a number.
+    [[nodiscard]] __device__ __forceinline__ bool exists(int number) const {
+        return is_all() ? number < Groups::m : number < count_ * rows_of_group && row_of(number) < Groups::m;
+    }
+
+private:
+    [[nodiscard]] __device__ __forceinline__ int row_of(int number) const {
+        return list_.groups[number / rows_of_group] * rows_of_group + number % rows_of_group;
+    }
+
+    static __device__ __forceinline__ bool has_group(const UsedExtents<First>& used, int group) {
+        bool result = false;
+        for (int i = 0; i < rows_of_group; ++i) {
+            const int row = group * rows_of_group + i;
+            result = result || (row < Groups::m && used.template has<UsedExtents<First>::rows>(row));
+        }
+        return result;
+    }
+
+    /// Lists the groups in use, in order: each warp those of a part.
+    __device__ __forceinline__ void find(const UsedExtents<First>& used) {
+        const int warps = static_cast<int>(blockDim.x) / 32;
+        const int warp = static_cast<int>(threadIdx.x) / 32;
+        const int lane = static_cast<int>(threadIdx.x) % 32;
+        const int each = ((Groups::count + warps - 1) / warps + 31) / 32 * 32;
+        const int begin = warp * each;
+        const int end = min(begin + each, Groups::count);
+        int own = 0;
+        for (int first = begin; first < end; first += 32) {
+            const bool is_used = first + lane < end && has_group(used, first + lane);
+            own += __popc(__ballot_sync(0xffffffffU, is_used));
+        }
+        if (lane == 0) {
+            list_.of_warps[warp] = own;
+        }
+        __syncthreads();
+        int place = 0;
+        count_ = 0;
+        for (int other = 0; other < warps; ++other) {
+            place += other < warp ? list_.of_warps[other] : 0;
+            count_ += list_.of_warps[other];
+        }
+        for (int first = begin; first < end; first += 32) {
+            const bool is_used = first + lane < end && has_group(used, first + lane);
+            const unsigned all = __ballot_sync(0xffffffffU, is_used);
+            if (is_used) {
+                list_.groups[place + __popc(all & ((1U << lane) - 1U))] = static_cast<std::uint16_t>(first + lane);
+            }
+            place += __popc(all);
+        }
+        __syncthreads();
+    }
+
+    typename Groups::List& list_;
+    int count_ = Groups::count;
+    bool is_all_ = true;
+};
+
+}  // namespace totograph::cuda

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA executor leaves out what lies beyond bounds that are data, and computes the rest with the same bits,
+// whatever the memory of the rest holds.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <cuda_runtime.h>
+#include <doctest/doctest.h>
+
+#include <totograph/exec/cuda/executor.hpp>
+#include <totograph/graph/program.hpp>
+#include <totograph/graph/recorder.hpp>
+
+#include "exec/bounded_model.hpp"
+#include "support/tensor_sources.hpp"
+
+namespace {
+
+namespace tg = totograph;
+using tg::Index;
+using tg::Shape;
+using tg::Tensor;
+using tg::cuda::Precision;
+using Used = std::array<std::int32_t, 4>;
+
+// A bound that no number of the state is below, and one that bounds the same rows in another loop.
+static_assert(tg::cuda::bounds_same_rows({}, {}));
+static_assert(tg::cuda::bounds_same_rows({{2, 3, 8}, 2, {1, 2}}, {{2, 1, 3, 4, 4}, 3, {1, 0, 2}}));
+static_assert(!tg::cuda::bounds_same_rows({{2, 3, 8}, 2, {1, 2}}, {{2, 3, 8}, 2, {1, 0}}));
+static_assert(!tg::cuda::bounds_same_rows({{2, 3, 8}, 2, {1, 2}}, {{2, 3, 8}, 2, {1, 1}}));
+static_assert(!tg::cuda::bounds_same_rows({{2, 3, 8}, 2, {1, 0}}, {{3, 2, 8}, 2, {1, 0}}));
+static_assert(tg::cuda::bounds_same_rows({{2, 3, 8}, 2, {1, 0, 3}}, {{2, 3, 4}, 2, {1, 0, 0}}), "columns are no rows");
+
+/// A model's states on the device.
+template <class Model, Precision precision>
+class Bounds {
+    using Executor = tg::cuda::Executor<precision, tg::Program<Model>>;
+    using Layout = typename Executor::Layout;
+
+public:
+    Bounds() : executor_(tg::test::made_up_weights(), tg::cuda::describe_device(0), {.tunes = false}) {}
+
+    /// Runs the model on inputs of its own, with what is in use, and all memory before that NaN, or as it was.
+    void run(const Used& used, bool poisons) {
+        const tg::cuda::Stream stream;
+        if (poisons) {
+            executor_.poison(stream.get());
+            stream.synchronize();
+        }
+        for (const auto& entry : Layout::entries) {
+            if (!entry.slot.name.empty()) {
+                fill(entry.slot, used);
+            }
+        }
+        REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+        executor_.template launch<0>(stream.get());
+        stream.synchronize();
+        executor_.check_positions();
+    }
+
+    template <class T>
+    [[nodiscard]] std::vector<T> read(std::string_view name) const {
+        std::vector<T> values(static_cast<std::size_t>(Layout::find(name)->slot.shape.size()));
+        REQUIRE(cudaMemcpy(values.data(), executor_.state(name), values.size() * sizeof(T), cudaMemcpyDeviceToHost) ==
+                cudaSuccess);
+        return values;
+    }
+    static Shape shape_of(std::string_view name) { return Layout::find(name)->slot.shape; }
+
+private:
+    /// Results begin as NaN. Positions of an attention's keys are below the bound, and groups differ beyond it.
+    void fill(const tg::StateSlot& slot, const Used& used) const {
+        const auto size = static_cast<std::size_t>(slot.shape.size());
+        std::vector<std::byte> bytes(size * tg::size_in_bytes(slot.dtype), std::byte{0xff});
+        if (slot.name == "used") {
+            std::memcpy(bytes.data(), used.data(), bytes.size());
+        } else if (slot.dtype == tg::DType::i32) {
+            std::vector<std::int32_t> values(size, 2);
+            for (std::size_t i = 0; slot.name == "groups" && i < size; ++i) {
+                const auto variate = static_cast<std::int32_t>(static_cast<Index>(i) / slot.shape[2] % slot.shape[1]);
+                values[i] = variate < 2 ? 0 : variate;
+            }
+            std::memcpy(bytes.data(), values.data(), bytes.size());
+        } else if (slot.name.substr(0, 3) != "out") {
+            std::vector<float> values(size);
+            for (std::size_t i = 0; i < size; ++i) {
+                values[i] = static_cast<float>(2 * tg::test::uniform(i));
+            }
+            std::memcpy(bytes.data(), values.data(), bytes.size());
+        }
+        REQUIRE(cudaMemcpy(executor_.state(slot.name, slot.layer), bytes.data(), bytes.size(),
+                           cudaMemcpyHostToDevice) == cudaSuccess);
+    }
+
+    Executor executor_;
+};
+
+/// Compares rows below the bounds with those of a run without bounds, bit by bit. Returns the rows beyond them that
+/// were written.
+template <class T>
+Index compare(const std::vector<T>& ours, const std::vector<T>& all, const Shape& shape, const Used& used) {
+    const auto width = static_cast<std::size_t>(shape[-1]);
+    Index different = 0;
+    Index written = 0;
+    for (std::size_t row = 0; row < ours.size() / width; ++row) {
+        auto left = static_cast<Index>(row);
+        bool is_used = true;
+        for (int axis = 3; axis >= 0; --axis) {
+            const Index bound = used[static_cast<std::size_t>(axis)];
+            is_used = is_used && (bound < 1 || left % shape[axis] < bound);
+            left /= shape[axis];
+        }
+        const T* const own = &ours[row * width];
+        different += is_used && std::memcmp(own, &all[row * width], width * sizeof(T)) != 0 ? 1 : 0;
+        written += !is_used && std::any_of(own, own + width, [](T value) { return !std::isnan(value); }) ? 1 : 0;
+    }
+    CHECK(different == 0);
+    CHECK(std::none_of(all.begin(), all.end(), [](T value) { return std::isnan(value); }));
+    return written;
+}
+
+/// The results of a model.
+struct Results {
+    std::vector<const char*> f32;
+    std::vector<const char*> f64;
+};
+
+/// Checks a model with several bounds.
+/// @param leaves_out  no row beyond them is written, where steps are large
+template <class Model, Precision precision>
+void check(const Results& results, const std::vector<Used>& all_used, bool leaves_out) {
+    CAPTURE(tg::cuda::name(precision));
+    Bounds<Model, precision> bounds;
+    bounds.run({}, true);
+    std::vector<std::vector<float>> whole;
+    std::vector<std::vector<double>> whole_f64;
+    for (const char* name : results.f32) {
+        whole.push_back(bounds.template read<float>(name));
+    }
+    for (const char* name : results.f64) {
+        whole_f64.push_back(bounds.template read<double>(name));
+    }
+    for (const Used& used : all_used) {
+        CAPTURE(used[0]);
+        CAPTURE(used[1]);
+        CAPTURE(used[2]);
+        CAPTURE(used[3]);
+        for (const bool poisons : {true, false}) {
+            CAPTURE(poisons);
+            bounds.run(used, poisons);
+            const auto check_one = [&](const char* name, const auto& ours, const auto& all) {
+                CAPTURE(name);
+                const Shape shape = bounds.shape_of(name);
+                const Index written = compare(ours, all, shape, used);
+                CHECK((!leaves_out || shape.size() <= tg::cuda::segment_elements || written == 0));
+            };
+            for (std::size_t i = 0; i < results.f32.size(); ++i) {
+                check_one(results.f32[i], bounds.template read<float>(results.f32[i]), whole[i]);
+            }
+            for (std::size_t i = 0; i < results.f64.size(); ++i) {
+                check_one(results.f64[i], bounds.template read<double>(results.f64[i]), whole_f64[i]);
+            }
+        }
+    }
+}
+
+// Steps that are so small that they run together compute all, and the others leave out what is not in use.
+using Small = tg::test::Bounded<2, 3, 4, 5, 8>;
+using Large = tg::test::Bounded<4, 8, 6, 16, 64>;
+
+const Results of_bounded{{"out.gemm", "out.gated", "out.pointwise", "out.permuted", "out.cumsum", "out.softmax",
+                          "out.sorted", "out.joined", "out.causal", "out.last", "out.masked", "out.variates"},
+                         {"out.f64", "out.sum"}};
+const std::vector<Used> used_of_small{{1, 2, 2, 3}, {2, 3, 2, 5}, {2, 1, 4, 2}, {1, 3, 4, 5}, {100, 100, 100, 100}};
+// A thread takes the chain behind a GEMM of four rows.
+const std::vector<Used> used_of_large{{1, 8, 6, 16}, {4, 1, 6, 16}, {4, 8, 2, 16}, {4, 8, 6, 4},
+                                      {2, 3, 4, 8},  {3, 7, 5, 12}, {0, 8, -1, 16}};
+
+/// Gated layers of a residual stream, of so many rows that warpgroups compute them, in clusters that have whole rows.
+template <Index batch, Index samples, Index variates, Index positions>
+struct Layers {
+    static constexpr Index width = 768;
+
+    static constexpr Tensor norm(Tensor x, const char* scale) {
+        return x * rsqrt(mean(x * x) + 1e-5) * x.recorder().weight(scale, {width});
+    }
+    static constexpr void record(tg::Recorder& r) {
+        (void)r.state("used", {4}, tg::DType::i32, {}, tg::StateUse::bounds);
+        const auto linear_of = [&](Tensor x, const char* weight, const char* bias, Index columns) {
+            return linear(x, r.weight(weight, {columns, x.extent(-1)}), r.weight(bias, {columns}));
+        };
+        const Tensor x = r.state("x", {batch, samples, variates, positions, width});
+        const Tensor first = norm(x, "first");
+        const Tensor hidden =
+            silu(linear_of(first, "gate", "gate_bias", 3072)) * linear_of(first, "value", "value_bias", 3072);
+        const Tensor stream = x + linear_of(hidden, "down", "down_bias", width);
+        const Tensor second = norm(stream, "second");
+        const Tensor next = silu(linear_of(second, "next_gate", "next_gate_bias", 3072)) *
+                            linear_of(second, "next_value", "next_value_bias", 3072);
+        tg::test::keep_bounded(r, "out.next", linear_of(next, "last", "last_bias", 64));
+        tg::test::keep_bounded(r, "out.stream", stream);
+    }
+};
+using Context = Layers<2, 8, 7, 16>;
+using Decode = Layers<1, 256, 7, 1>;
+const Results of_layers{{"out.next", "out.stream"}, {}};
+
+/// How the GEMMs of a model's launch are computed on an H100 or H200.
+template <class Model, std::size_t launch>
+inline constexpr tg::cuda::GemmKernel kernel_of =
+    tg::cuda::select_gemm(tg::cuda::LaunchAt<tg::Program<Model>, true, launch>::launch.gemm, {},
+                          tg::cuda::traits_of(90))
+        .kernel;
+static_assert(kernel_of<Context, 0> == tg::cuda::GemmKernel::sm90);
+static_assert(kernel_of<Context, 1> == tg::cuda::GemmKernel::sm90_cluster);
+static_assert(kernel_of<Context, 2> == tg::cuda::GemmKernel::sm90);
+
+}  // namespace
+
+TEST_CASE("rows beyond the bounds have no part in the others, of small steps") {
+    check<Small, Precision::f32>(of_bounded, used_of_small, false);
+    check<Small, Precision::bf16>(of_bounded, used_of_small, false);
+}
+
+TEST_CASE("rows beyond the bounds are not computed, and the others have the same bits") {
+    check<Large, Precision::f32>(of_bounded, used_of_large, true);
+    check<Large, Precision::bf16>(of_bounded, used_of_large, true);
+}
+
+TEST_CASE("tiles of GEMMs take the rows in use, in groups of eight") {
+    check<Context, Precision::bf16>(
+        of_layers,
+        {{1, 8, 7, 16}, {2, 1, 7, 16}, {2, 8, 3, 16}, {2, 8, 7, 8}, {1, 3, 5, 8}, {2, 7, 7, 16}, {1, 1, 1, 8}}, true);
+    // Groups that hold some rows in use are computed.
+    check<Context, Precision::bf16>(of_layers, {{2, 8, 7, 3}, {2, 5, 6, 13}, {1, 1, 1, 1}}, false);
+    check<Decode, Precision::bf16>(
+        of_layers, {{1, 32, 7, 1}, {1, 128, 7, 1}, {1, 1, 7, 1}, {1, 256, 3, 1}, {1, 255, 7, 1}, {1, 73, 5, 1}}, false);
+}
