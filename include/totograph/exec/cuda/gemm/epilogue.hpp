@@ -163,7 +163,8 @@ private:
 };
 
 /// The chain of a GEMM whose accumulators cuBLASLt left in memory, `row_stride` apart; those of a pair follow each
-/// other. Done by `blocks` blocks, of which this is number `block`.
+/// other. Done by `blocks` blocks, of which this is number `block`. Rows in no use are read and not stored: behind a
+/// kernel of a library nothing is known early, and loads would wait for the bounds.
 template <class K, class Accumulator>
 __device__ void run_epilogue(const KernelCall& call, const UsedExtents<K>& used, const Accumulator* accumulators,
                              int row_stride, int block, int blocks) {
@@ -180,14 +181,6 @@ __device__ void run_epilogue(const KernelCall& call, const UsedExtents<K>& used,
         const Offset<K> first = item / (columns / lanes) * each;
         // Rows beyond the last one read what that one reads, and store nothing.
         const auto row_at = [&](int i) { return rows % each == 0 ? first + i : min(first + i, rows - 1); };
-        bool any_is_used = false;
-#pragma unroll
-        for (int i = 0; i < each; ++i) {
-            any_is_used = any_is_used || used.template has<UsedExtents<K>::rows>(row_at(i));
-        }
-        if (!any_is_used) {
-            continue;
-        }
         typename Epilogues::Operands operands[each];
         const auto chosen = epilogue.choose_rows(row_at);
         epilogue.load(static_cast<int>(column), chosen, operands);
@@ -202,7 +195,9 @@ __device__ void run_epilogue(const KernelCall& call, const UsedExtents<K>& used,
         }
         epilogue.finish(
             static_cast<int>(column), chosen, operands, [&](int i, auto factor) { return loaded[i][factor]; },
-            [&](int i) { return rows % each == 0 || first + i < rows; });
+            [&](int i) {
+                return (rows % each == 0 || first + i < rows) && used.template has<UsedExtents<K>::rows>(row_at(i));
+            });
     }
 }
 

@@ -11,7 +11,8 @@
 #include <totograph/exec/cuda/kernels/used_extents.hpp>
 #include <totograph/exec/cuda/runtime/dependent_launch.hpp>
 
-// The input of GEMMs as bf16, before a library computes them.
+// The input of GEMMs as bf16, before a library computes them. Rows in no use are read and not stored: behind a kernel
+// of a library nothing is known early, and loads would wait for the bounds.
 
 namespace totograph::cuda {
 
@@ -50,10 +51,10 @@ __global__ void __launch_bounds__(block_threads)
          item += static_cast<Index>(gridDim.x) * blockDim.x) {
         const Index row = item / (k / lanes);
         const Index column = item % (k / lanes) * lanes;
+        auto values = load_pack<1, lanes, K::is_aligned>(in + row * K::kernel.input_stride + column);
+        compute_now(values);
         if (used.has(row)) {
-            store_pack<1, K::is_aligned>(
-                out + row * k + column,
-                stored_as<BFloat16>(load_pack<1, lanes, K::is_aligned>(in + row * K::kernel.input_stride + column)));
+            store_pack<1, K::is_aligned>(out + row * k + column, stored_as<BFloat16>(values));
         }
     }
 }
@@ -74,9 +75,6 @@ __global__ void __launch_bounds__(block_threads)
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     for (Offset<K> row = static_cast<Offset<K>>(blockIdx.x * warps + threadIdx.x / warp_size);
          row < static_cast<Offset<K>>(K::kernel.rows()); row += static_cast<Offset<K>>(gridDim.x * warps)) {
-        if (!used.has(row)) {
-            continue;  // all of the warp
-        }
         const auto place = place_of<K, RowsOf<K>>(row);
         const float* from = in + offset_of<K, StridesOfOperand<K, 0>>(place);
         // All loads before the first store, so that they overlap.
@@ -87,6 +85,7 @@ __global__ void __launch_bounds__(block_threads)
             const Offset<K> column = (i * warp_size + lane) * lanes;
             values[i] = column < k ? load_pack<1, lanes, K::is_aligned>(from + column) : Pack<float, lanes>{};
         }
+        const bool is_used = used.has(row);
         float total = 0;
 #pragma unroll
         for (int i = 0; i < packs; ++i) {
@@ -95,12 +94,12 @@ __global__ void __launch_bounds__(block_threads)
             for (int j = 0; j < lanes; ++j) {
                 total += values[i].lane[j] * values[i].lane[j];
             }
-            if (column < k) {
+            if (column < k && is_used) {
                 store_pack<1, K::is_aligned>(out + row * k + column, stored_as<BFloat16>(values[i]));
             }
         }
         total = warp_sum(total);
-        if (lane == 0) {
+        if (lane == 0 && is_used) {
             norms[offset_of<K, StridesOfOutput<K>>(place)] = finish_row<K>(after, place, total);
         }
     }

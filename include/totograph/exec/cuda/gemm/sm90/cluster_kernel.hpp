@@ -36,7 +36,6 @@ struct ClusterRunner {
     using Tile = typename Group::Tile;
     using Parameters = typename Group::Parameters;
     using Groups = typename Group::Groups;
-    using Rows = UsedTileRows<Groups>;
     static_assert(!Groups::is_bounded || Tile::rows_copied % Groups::rows == 0,
                   "totograph: a block copies whole groups of rows.");
 
@@ -51,6 +50,7 @@ struct ClusterRunner {
     static constexpr int chunks = Tile::n / 8;  ///< Of eight columns.
 
     /// Copies tiles: one thread does.
+    template <class Rows>
     static __device__ void run_producer(const Parameters& parameters, const Rows& rows, std::byte* tiles,
                                         Shared& shared) {
         const int block = cluster_rank();
@@ -63,15 +63,15 @@ struct ClusterRunner {
         const auto copy_rows = [&](int step, int stage) {
             std::byte* const to = tiles + stage * Tile::stage_bytes + block * (Tile::row_bytes / Tile::cluster);
             constexpr std::uint16_t all_blocks = (1U << Tile::cluster) - 1U;
-            if (rows.is_all()) {
+            if constexpr (Rows::are_all) {
                 tma_load_multicast(all_blocks, parameters.input, to, &shared.full[stage], step * Tile::k, first);
-                return;
-            }
-            constexpr int group_bytes = Groups::rows * static_cast<int>(Tile::row_bytes) / Tile::m;
+            } else {
+                constexpr int group_bytes = Groups::rows * static_cast<int>(Tile::row_bytes) / Tile::m;
 #pragma unroll
-            for (int row = 0; row < Tile::rows_copied; row += Groups::rows) {
-                tma_load_multicast(all_blocks, parameters.input_groups, to + row / Groups::rows * group_bytes,
-                                   &shared.full[stage], step * Tile::k, rows.group_begin(first + row));
+                for (int row = 0; row < Tile::rows_copied; row += Groups::rows) {
+                    tma_load_multicast(all_blocks, parameters.input_groups, to + row / Groups::rows * group_bytes,
+                                       &shared.full[stage], step * Tile::k, rows.group_begin(first + row));
+                }
             }
         };
         // Weights do not depend on the kernel before this one. Only those of the first stage are asked for early:
@@ -111,23 +111,30 @@ struct ClusterRunner {
     };
     static constexpr int sixteens = chunks / 2;  ///< Of sixteen columns.
 
-    /// The rows and columns of a thread's quads: number `2 j + h` is of the tile's row `lane / 4 + 8 h` of its warp's,
-    /// from column `column + 16 j` on.
+    /// The rows and columns of a thread's quads: number `2 j + h` is of row `row + 8 h` of those in use, from column
+    /// `column + 16 j` on.
+    template <class Rows>
     struct QuadPlace {
-        int row[2];  ///< One that exists; what comes of it in place of one beyond the last row is not stored.
-        bool exists[2];
+        const Rows& rows;
+        int row;
         int column;
+        static constexpr bool are_whole = Rows::are_all && Group::tiles_are_whole;
 
-        __device__ __forceinline__ explicit QuadPlace(const Rows& rows) {
+        __device__ __forceinline__ explicit QuadPlace(const Rows& all) : rows(all) {
             const int lane = static_cast<int>(threadIdx.x) % 32;
-            const int first = first_row() + static_cast<int>(threadIdx.x) / 32 * Tile::rows_of_warp + lane / 4;
-#pragma unroll
-            for (int half = 0; half < 2; ++half) {
-                const bool is_whole = Group::tiles_are_whole && rows.is_all();
-                row[half] = is_whole ? first + 8 * half : rows.row_to_read(first + 8 * half);
-                exists[half] = is_whole || rows.exists(first + 8 * half);
-            }
+            row = first_row() + static_cast<int>(threadIdx.x) / 32 * Tile::rows_of_warp + lane / 4;
             column = cluster_rank() * Tile::n + lane % 2 * 8 + lane % 4 / 2 * 4;
+        }
+        /// A row that exists; what comes of it in place of one beyond the last row is not stored.
+        [[nodiscard]] __device__ __forceinline__ int row_to_read(int half) const {
+            return are_whole ? row + 8 * half : rows.row_to_read(row + 8 * half);
+        }
+        [[nodiscard]] __device__ __forceinline__ bool exists(int half) const {
+            return are_whole || rows.exists(row + 8 * half);
+        }
+        /// Where a row that exists is stored.
+        [[nodiscard]] __device__ __forceinline__ int row_to_write(int half) const {
+            return Rows::are_all ? row + 8 * half : rows.row_to_read(row + 8 * half);
         }
     };
 
@@ -164,7 +171,8 @@ struct ClusterRunner {
 
     /// Stores quads as bf16. Of thirty-two columns, a thread has four of the first half and four of the second one; two
     /// threads have eight neighbours of each, and each gets the eight of one half.
-    static __device__ __forceinline__ void store_bf16(const Quad (&quads)[2 * sixteens], const QuadPlace& place,
+    template <class Rows>
+    static __device__ __forceinline__ void store_bf16(const Quad (&quads)[2 * sixteens], const QuadPlace<Rows>& place,
                                                       BFloat16* out) {
         static_assert(sixteens % 2 == 0);
         const int quarter = static_cast<int>(threadIdx.x) % 4;
@@ -178,18 +186,19 @@ struct ClusterRunner {
                                          two_bf16(second.x, second.y), two_bf16(second.z, second.w));
                 exchange_between_threads(words.x, words.z, 2);
                 exchange_between_threads(words.y, words.w, 2);
-                if (place.exists[half]) {
+                if (place.exists(half)) {
                     const int column = cluster_rank() * Tile::n + (group + quarter / 2) * 16 + quarter % 2 * 8;
-                    *reinterpret_cast<uint4*>(out + place.row[half] * Tile::row_n + column) = words;
+                    *reinterpret_cast<uint4*>(out + place.row_to_write(half) * Tile::row_n + column) = words;
                 }
             }
         }
     }
 
     /// Adds bias and residual to the accumulators, and stores them.
+    template <class Rows>
     static __device__ __forceinline__ void compute(const Parameters& parameters, const Rows& rows, std::byte* tiles,
                                                    Shared& shared) {
-        const QuadPlace place(rows);
+        const QuadPlace<Rows> place(rows);
         float4 biases[sixteens];
         float4 residuals[2 * sixteens];
 #pragma unroll
@@ -203,9 +212,9 @@ struct ClusterRunner {
 #pragma unroll
             for (int i = 0; i < 2 * sixteens; ++i) {
                 // From the L2 cache, which all multiprocessors share: another one may have stored it a moment ago.
-                residuals[i] = __ldcg(reinterpret_cast<const float4*>(parameters.residual_base() +
-                                                                      place.row[i % 2] * Group::stride_of_residual +
-                                                                      place.column + 16 * (i / 2)));
+                residuals[i] = __ldcg(reinterpret_cast<const float4*>(
+                    parameters.residual_base() + place.row_to_read(i % 2) * Group::stride_of_residual + place.column +
+                    16 * (i / 2)));
             }
         }
         if constexpr (Group::residual_is_early) {
@@ -229,9 +238,9 @@ struct ClusterRunner {
         auto* const out = static_cast<float*>(parameters.gemm.output.base);
 #pragma unroll
         for (int i = 0; i < 2 * sixteens; ++i) {
-            if (place.exists[i % 2]) {
-                *reinterpret_cast<float4*>(out + place.row[i % 2] * Tile::row_n + place.column + 16 * (i / 2)) =
-                    quads[i].values;
+            if (place.exists(i % 2)) {
+                *reinterpret_cast<float4*>(out + place.row_to_write(i % 2) * Tile::row_n + place.column +
+                                           16 * (i / 2)) = quads[i].values;
             }
         }
         store_bf16(quads, place, parameters.stored);
@@ -239,6 +248,7 @@ struct ClusterRunner {
 
     /// Finishes the norm of the rows whose squares this block gets: a warp does, which so keeps the block alive until
     /// all have sent theirs.
+    template <class Rows>
     static __device__ __forceinline__ void finish_norm(const KernelCall& call, const Rows& rows, Shared& shared) {
         const int own = static_cast<int>(threadIdx.x) % 32;
         const int number = first_row() + cluster_rank() * Tile::rows_of_warp + own;
@@ -280,13 +290,25 @@ struct ClusterRunner {
                 mbarrier_arrive_expect_tx(&shared.squared, sizeof shared.squares);
             }
         }
-        const Rows rows(used, list);
-        if (static_cast<int>(blockIdx.x) / Tile::cluster >= rows.template tiles<Tile::m>()) {  // all of the cluster
+        cluster_sync();
+        if constexpr (Groups::is_bounded) {
+            if (!used.is_all()) {
+                return run_roles(parameters, UsedTileRows<Groups>(used, list), tiles, shared);
+            }
+        }
+        run_roles(parameters, AllTileRows<Groups>(), tiles, shared);
+    }
+
+    /// What each warp does, once all blocks of the cluster are there.
+    template <class Rows>
+    static __device__ __forceinline__ void run_roles(const Parameters& parameters, const Rows& rows, std::byte* tiles,
+                                                     Shared& shared) {
+        // All of the cluster.
+        if (!Rows::are_all && static_cast<int>(blockIdx.x) / Tile::cluster >= rows.template tiles<Tile::m>()) {
             wait_for_predecessor();
             launch_dependents();
             return;
         }
-        cluster_sync();
         const int warp = static_cast<int>(threadIdx.x) / 32;
         constexpr int producer = Tile::threads / 32 - 1;
         if (warp == producer) {

@@ -62,26 +62,19 @@ struct Sm90Runner<Sm90Group<K...>> {
         std::uint64_t acc_empty;  ///< They have been read.
     };
 
-    template <class Kernel>
-    using TileEpilogueOf = TileEpilogue<Kernel, Accumulators, UsedTileRows<Groups>, Group::tiles_are_whole>;
+    template <class Kernel, class Rows>
+    using TileEpilogueOf = TileEpilogue<Kernel, Accumulators, Rows, Rows::are_all && Group::tiles_are_whole>;
 
-    /// What there is to compute.
-    class Work {
-    public:
-        __device__ __forceinline__ Work(const UsedExtents<typename Groups::First>& used, typename Groups::List& list)
-            : rows_(used, list) {}
-
-        /// The rows of tiles.
-        [[nodiscard]] __device__ __forceinline__ const UsedTileRows<Groups>& rows() const { return rows_; }
-        /// Pairs of row tiles.
-        [[nodiscard]] __device__ __forceinline__ int row_pairs() const {
-            return rows_.template tiles<Tile::cluster * Tile::m>();
-        }
-        [[nodiscard]] __device__ __forceinline__ int items() const { return row_pairs() * Group::all_column_tiles; }
-
-    private:
-        UsedTileRows<Groups> rows_;
-    };
+    /// Pairs of row tiles.
+    template <class Rows>
+    [[nodiscard]] static __device__ __forceinline__ int row_pairs(const Rows& rows) {
+        return rows.template tiles<Tile::cluster * Tile::m>();
+    }
+    /// Two tiles, what a cluster computes at a time.
+    template <class Rows>
+    [[nodiscard]] static __device__ __forceinline__ int items(const Rows& rows) {
+        return row_pairs(rows) * Group::all_column_tiles;
+    }
 
     /// The GEMM that an item's tile belongs to, the tile within it, and the number of its first row.
     struct TilePlace {
@@ -89,9 +82,10 @@ struct Sm90Runner<Sm90Group<K...>> {
         int within = 0;
         int row = 0;
 
-        __device__ __forceinline__ TilePlace(const Work& work, int item, int block)
-            : row((item % work.row_pairs() * Tile::cluster + block) * Tile::m) {
-            sm90_detail::find_tile(static_cast<Group*>(nullptr), item / work.row_pairs(), member, within);
+        template <class Rows>
+        __device__ __forceinline__ TilePlace(const Rows& rows, int item, int block)
+            : row((item % row_pairs(rows) * Tile::cluster + block) * Tile::m) {
+            sm90_detail::find_tile(static_cast<Group*>(nullptr), item / row_pairs(rows), member, within);
         }
 
         /// The first column, of a pair of each of the two, where `Kernel` is the GEMM.
@@ -120,34 +114,37 @@ struct Sm90Runner<Sm90Group<K...>> {
     }
 
     /// Begins to copy the rows of a tile: at once, or group by group.
-    static __device__ __forceinline__ void copy_rows(const typename Group::Parameters& parameters, const Work& work,
+    template <class Rows>
+    static __device__ __forceinline__ void copy_rows(const typename Group::Parameters& parameters, const Rows& rows,
                                                      const TilePlace& tile, int element, std::byte* stage,
                                                      std::uint64_t* full) {
-        const auto& rows = work.rows();
-        if (rows.template are_neighbours<Tile::m>(tile.row)) {
-            tma_load(parameters.input, stage, full, element, rows.is_all() ? tile.row : rows.group_begin(tile.row));
-            return;
-        }
-        constexpr int group_bytes = Groups::rows * Tile::row_bytes / Tile::m;
-        for (int row = 0; row < Tile::m; row += Groups::rows) {
-            tma_load(parameters.input_groups, stage + row / Groups::rows * group_bytes, full, element,
-                     rows.group_begin(tile.row + row));
+        if constexpr (Rows::are_all) {
+            tma_load(parameters.input, stage, full, element, tile.row);
+        } else if (rows.template are_neighbours<Tile::m>(tile.row)) {
+            tma_load(parameters.input, stage, full, element, rows.group_begin(tile.row));
+        } else {
+            constexpr int group_bytes = Groups::rows * Tile::row_bytes / Tile::m;
+            for (int row = 0; row < Tile::m; row += Groups::rows) {
+                tma_load(parameters.input_groups, stage + row / Groups::rows * group_bytes, full, element,
+                         rows.group_begin(tile.row + row));
+            }
         }
     }
 
     /// Copies tiles as long as there is work: one thread does.
-    static __device__ void run_producer(const typename Group::Parameters& parameters, const Work& work,
+    template <class Rows>
+    static __device__ void run_producer(const typename Group::Parameters& parameters, const Rows& rows,
                                         std::byte* tiles, Barriers& barriers) {
         const int block = cluster_rank();
         const int first = first_item();
         constexpr int steps = (Group::k + Tile::k - 1) / Tile::k;  // what lies behind k arrives as zeros
         static_assert(steps >= Tile::stages);
-        TilePlace tile(work, first, block);
+        TilePlace tile(rows, first, block);
         const auto copy_weights_of = [&](int step, int stage) {
             copy_weights(parameters, tile, step * Tile::k, tiles + stage * Tile::stage_bytes, &barriers.full[stage]);
         };
         const auto copy_rows_of = [&](int step, int stage) {
-            copy_rows(parameters, work, tile, step * Tile::k, tiles + stage * Tile::stage_bytes, &barriers.full[stage]);
+            copy_rows(parameters, rows, tile, step * Tile::k, tiles + stage * Tile::stage_bytes, &barriers.full[stage]);
         };
         // Weights do not depend on the kernel before this one. Only those of the first stage are asked for early:
         // behind the weights of three stages, the first rows arrive later.
@@ -159,8 +156,8 @@ struct Sm90Runner<Sm90Group<K...>> {
             copy_rows_of(step, step);
         }
         PipelineState<Tile::stages> state;
-        for (int item = first; item < work.items(); item += clusters()) {
-            tile = TilePlace(work, item, block);
+        for (int item = first; item < items(rows); item += clusters()) {
+            tile = TilePlace(rows, item, block);
             for (int step = item == first ? Tile::stages : 0; step < steps; ++step) {
                 mbarrier_wait(&barriers.empty[state.stage], state.parity);
                 copy_weights_of(step, state.stage);
@@ -178,7 +175,8 @@ struct Sm90Runner<Sm90Group<K...>> {
 
     /// Multiplies 64 of the rows of each tile and leaves the accumulators to those who finish them. Returns the item of
     /// the last tile; there is one.
-    static __device__ __forceinline__ int multiply(const Work& work, std::byte* tiles, const Accumulators& acc,
+    template <class Rows>
+    static __device__ __forceinline__ int multiply(const Rows& rows, std::byte* tiles, const Accumulators& acc,
                                                    Barriers& barriers) {
         const int which = static_cast<int>(threadIdx.x) / warpgroup_size;
         PipelineState<Tile::stages> state;
@@ -191,7 +189,7 @@ struct Sm90Runner<Sm90Group<K...>> {
             parity ^= 1U;
             acc.store(own, which * (Tile::m / Tile::consumers));
             mbarrier_arrive(&barriers.acc_full);
-            if (item + clusters() >= work.items()) {
+            if (item + clusters() >= items(rows)) {
                 return item;
             }
         }
@@ -213,13 +211,14 @@ struct Sm90Runner<Sm90Group<K...>> {
 
     /// Asks the nearest cache for what the chain on an item's tile reads, where there is one.
     /// @param warp  of those that only finish
-    static __device__ __forceinline__ void touch(const typename Group::Parameters& parameters, const Work& work,
+    template <class Rows>
+    static __device__ __forceinline__ void touch(const typename Group::Parameters& parameters, const Rows& rows,
                                                  int item, int warp) {
-        if (item < work.items()) {
-            const TilePlace tile(work, item, cluster_rank());
+        if (item < items(rows)) {
+            const TilePlace tile(rows, item, cluster_rank());
             with_gemm(parameters, tile.member, [&]<class Kernel>(Kernel*, const KernelCall& call) {
-                TileEpilogueOf<Kernel>::touch(call, work.rows(), tile.row, tile.template column<Kernel>(), warp,
-                                              Tile::epilogue_warps);
+                TileEpilogueOf<Kernel, Rows>::touch(call, rows, tile.row, tile.template column<Kernel>(), warp,
+                                                    Tile::epilogue_warps);
             });
         }
     }
@@ -228,7 +227,8 @@ struct Sm90Runner<Sm90Group<K...>> {
     /// stored but the last `turn_rows`; the warps that only finish share these.
     /// @param item  the first to finish
     /// @param warp  a number of those that only finish; a negative one of those that multiplied, for the last tile
-    static __device__ __forceinline__ void finish(const typename Group::Parameters& parameters, const Work& work,
+    template <class Rows>
+    static __device__ __forceinline__ void finish(const typename Group::Parameters& parameters, const Rows& rows,
                                                   const Accumulators& acc, Barriers& barriers, int item, int warp) {
         constexpr int warp_rows = Accumulators::rows_of_warp;
         static_assert(warp_rows * Tile::mma_warps == Tile::m && warp_rows % turn_rows == 0);
@@ -238,24 +238,24 @@ struct Sm90Runner<Sm90Group<K...>> {
         if (!multiplied) {
             item -= clusters();  // before the first: to ask for what that one needs, with nothing to finish
         }
-        for (; item < work.items(); item += clusters()) {
+        for (; item < items(rows); item += clusters()) {
             if (!multiplied) {
-                touch(parameters, work, item + clusters(), warp);
+                touch(parameters, rows, item + clusters(), warp);
             }
             if (item < 0) {
                 continue;
             }
-            const bool is_last = item + clusters() >= work.items();
-            TileRows rows{warp * turn_rows, Tile::m, Tile::epilogue_warps * turn_rows};
+            const bool is_last = item + clusters() >= items(rows);
+            TileRows own{warp * turn_rows, Tile::m, Tile::epilogue_warps * turn_rows};
             if (multiplied) {
                 const int first = (warp + Tile::mma_warps) * warp_rows;
-                rows = {first, first + warp_rows - turn_rows, turn_rows};
+                own = {first, first + warp_rows - turn_rows, turn_rows};
             } else if (is_last) {
-                rows = {(warp + 1) * warp_rows - turn_rows, Tile::m, Tile::epilogue_warps * warp_rows};
+                own = {(warp + 1) * warp_rows - turn_rows, Tile::m, Tile::epilogue_warps * warp_rows};
             }
-            const TilePlace tile(work, item, block);
+            const TilePlace tile(rows, item, block);
             with_gemm(parameters, tile.member, [&]<class Kernel>(Kernel*, const KernelCall& call) {
-                TileEpilogueOf<Kernel> epilogue(call, work.rows(), tile.row, tile.template column<Kernel>(), rows);
+                TileEpilogueOf<Kernel, Rows> epilogue(call, rows, tile.row, tile.template column<Kernel>(), own);
                 // A warp that multiplied reads only what it stored itself.
                 if (!multiplied) {
                     mbarrier_wait(&barriers.acc_full, parity);
@@ -296,29 +296,40 @@ struct Sm90Runner<Sm90Group<K...>> {
             mbarrier_init(&barriers.acc_empty, Tile::epilogue_warps);
             fence_mbarrier_init();
         }
-        const Work work(used, list);
-        if (first_item() >= work.items()) {  // both blocks of the cluster: no more are launched than there can be items
+        cluster_sync();
+        if constexpr (Groups::is_bounded) {
+            if (!used.is_all()) {
+                return run_roles(parameters, UsedTileRows<Groups>(used, list), tiles, barriers);
+            }
+        }
+        run_roles(parameters, AllTileRows<Groups>(), tiles, barriers);
+    }
+
+    /// What each warp does, once all blocks of the cluster are there.
+    template <class Rows>
+    static __device__ __forceinline__ void run_roles(const typename Group::Parameters& parameters, const Rows& rows,
+                                                     std::byte* tiles, Barriers& barriers) {
+        if (!Rows::are_all && first_item() >= items(rows)) {  // both blocks of the cluster
             wait_for_predecessor();
             launch_dependents();
             return;
         }
-        cluster_sync();
         const Accumulators acc(tiles + Tile::stages * Tile::stage_bytes);
         const int warp = static_cast<int>(threadIdx.x) / 32;
         constexpr int producer = Tile::threads / 32 - 1;
         if (warp == producer) {
             if (threadIdx.x % 32 == 0) {
-                run_producer(parameters, work, tiles, barriers);
+                run_producer(parameters, rows, tiles, barriers);
             }
         } else {
             wait_for_predecessor();
             launch_dependents();
             int item = first_item();
             if (warp < Tile::mma_warps) {
-                item = multiply(work, tiles, acc, barriers);
+                item = multiply(rows, tiles, acc, barriers);
                 __syncwarp();  // what a warp stored, its lanes read
             }
-            finish(parameters, work, acc, barriers, item, warp - Tile::mma_warps);
+            finish(parameters, rows, acc, barriers, item, warp - Tile::mma_warps);
         }
     }
 #else

@@ -79,8 +79,8 @@ struct TileRows {
 /// The part of a warp in the chain of a GEMM on a tile: each lane has the same eight columns of several rows.
 ///
 /// @tparam Accumulators             of a tile; of a pair of GEMMs, half of its columns are of each
-/// @tparam Rows             of tiles (`UsedTileRows`)
-/// @tparam tiles_are_whole  none reaches beyond the last row, where all are in use
+/// @tparam Rows             of tiles (`AllTileRows`, `UsedTileRows`)
+/// @tparam tiles_are_whole  none reaches beyond the last row
 template <class K, class Accumulators, class Rows, bool tiles_are_whole>
 class TileEpilogue {
     static constexpr auto all_columns = static_cast<int>(K::kernel.columns());
@@ -128,8 +128,7 @@ public:
                 column_, chosen_, operands_,
                 [&](int i, auto factor) { return acc.load(row + i * rows_at_once, chunk_ + factor * chunks); },
                 [&](int i) {
-                    return is_stored_ &&
-                           ((tiles_are_whole && rows_.is_all()) || rows_.exists(first_row_ + row + i * rows_at_once));
+                    return is_stored_ && (tiles_are_whole || rows_.exists(first_row_ + row + i * rows_at_once));
                 });
             chosen_ = next;
         }
@@ -153,7 +152,7 @@ private:
     }
     /// A row that exists; what comes of it in place of one beyond the last row is not stored.
     static __device__ __forceinline__ int row_to_read(const Rows& rows, int row) {
-        return tiles_are_whole && rows.is_all() ? row : rows.row_to_read(row);
+        return tiles_are_whole ? row : rows.row_to_read(row);
     }
     static __device__ __forceinline__ int column_to_read(int column) {
         return columns_are_whole ? column : min(column, all_columns - 8);
