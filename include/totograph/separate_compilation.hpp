@@ -23,6 +23,7 @@
 #include <totograph/diagnostics/impl/levels_text.hpp>
 #include <totograph/diagnostics/impl/verify.hpp>
 #include <totograph/diagnostics/stress/impl/batch_costs.hpp>
+#include <totograph/diagnostics/stress/impl/report_json.hpp>
 #include <totograph/diagnostics/verify/impl/backends.hpp>
 #include <totograph/diagnostics/verify/impl/caches.hpp>
 #include <totograph/diagnostics/verify/impl/check.hpp>
