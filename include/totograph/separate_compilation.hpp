@@ -34,6 +34,7 @@
 #include <totograph/exec/cpu/attention/impl/masked_attention.hpp>
 #include <totograph/exec/cpu/evaluate/impl/check_positions.hpp>
 #include <totograph/exec/cpu/evaluate/impl/evaluate.hpp>
+#include <totograph/exec/cpu/evaluate/impl/evaluate_with_eigen.hpp>
 #include <totograph/exec/cpu/evaluate/impl/interpreter.hpp>
 #include <totograph/exec/cpu/gemm/impl/gemm.hpp>
 #include <totograph/exec/cpu/gemm/impl/matmul_in_double.hpp>
@@ -156,6 +157,8 @@
 
 namespace totograph::cpu {
 inline namespace TOTOGRAPH_SIMD_NAMESPACE {
+
+template void linear_with_eigen<float>(const TensorData&, const TensorData&, const TensorData&);
 
 template class PreparedWeights<float>;
 template class PreparedWeights<BFloat16>;
