@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What forecasts of Toto 1.0 keep to on a device: tests/models/toto1/test_padding.cpp says so of the CPU.
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <limits>
-#include <vector>
-
 #include <doctest/doctest.h>
 
 #include <totograph/cuda.hpp>
@@ -76,18 +70,4 @@ TEST_CASE("series, samples, horizons and earlier requests change no bit, f32") {
 
 TEST_CASE("series, samples, horizons and earlier requests change no bit, bf16") {
     check<tg::cuda::Precision::bf16>();
-}
-
-TEST_CASE("what is padding alone is not computed") {
-    constexpr Index patch = Model::config.patch_size;
-    constexpr Index width = Model::config.embed_dim;
-    Forecaster<tg::cuda::Precision::f32> large(weights());
-    const auto all = static_cast<std::size_t>(largest.batch * largest.variates * largest.context / patch * width);
-    large.write_state("prefix.keys", std::vector<float>(all, std::numeric_limits<float>::quiet_NaN()), 0);
-    const Request small = waves(2, 3, 2 * patch);
-    (void)large.forecast(small.series(), {.horizon = patch});
-    const auto found = large.read_state<float>("prefix.keys", 0);
-    const auto written = std::count_if(found.begin(), found.end(), [](float x) { return !std::isnan(x); });
-    // Rows of the request: of each series and variate its patches of context.
-    CHECK(static_cast<Index>(written) == 2 * 3 * 2 * width);
 }

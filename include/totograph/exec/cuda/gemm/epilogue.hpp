@@ -12,7 +12,6 @@
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/kernel_facts.hpp>
 #include <totograph/exec/cuda/kernels/packs.hpp>
-#include <totograph/exec/cuda/kernels/used_extents.hpp>
 #include <totograph/graph/kernel.hpp>
 
 // What follows a GEMM: its chain, on accumulators that cuBLASLt left in memory, or that threads hold.
@@ -163,11 +162,11 @@ private:
 };
 
 /// The chain of a GEMM whose accumulators cuBLASLt left in memory, `row_stride` apart; those of a pair follow each
-/// other. Done by `blocks` blocks, of which this is number `block`. Rows in no use are read and not stored: behind a
-/// kernel of a library nothing is known early, and loads would wait for the bounds.
+/// other. Done by `blocks` blocks, of which this is number `block`. Rows in no use are computed as well: a test of each
+/// takes registers of which there are none to spare (62 to 64 became 75 to 80), and leaves out stores alone.
 template <class K, class Accumulator>
-__device__ void run_epilogue(const KernelCall& call, const UsedExtents<K>& used, const Accumulator* accumulators,
-                             int row_stride, int block, int blocks) {
+__device__ void run_epilogue(const KernelCall& call, const Accumulator* accumulators, int row_stride, int block,
+                             int blocks) {
     constexpr auto columns = static_cast<Offset<K>>(K::kernel.columns());
     constexpr auto rows = static_cast<Offset<K>>(K::kernel.rows());
     constexpr int lanes = epilogue_lanes<K, Accumulator>();
@@ -195,9 +194,7 @@ __device__ void run_epilogue(const KernelCall& call, const UsedExtents<K>& used,
         }
         epilogue.finish(
             static_cast<int>(column), chosen, operands, [&](int i, auto factor) { return loaded[i][factor]; },
-            [&](int i) {
-                return (rows % each == 0 || first + i < rows) && used.template has<UsedExtents<K>::rows>(row_at(i));
-            });
+            [&](int i) { return rows % each == 0 || first + i < rows; });
     }
 }
 

@@ -306,10 +306,7 @@ struct EpilogueGroup {
         int index = 0;
         const auto member = [&]<class Kernel>(Kernel*) {
             if (index == own) {
-                const UsedExtents<Kernel> used(calls.call[index]);
-                wait_for_predecessor();
-                launch_dependents();
-                run_epilogue<Kernel>(calls.call[index], used, accumulators, row_stride, block, count);
+                run_epilogue<Kernel>(calls.call[index], accumulators, row_stride, block, count);
             }
             accumulators += Kernel::kernel.columns() * Kernel::kernel.accumulators;
             ++index;
@@ -321,6 +318,8 @@ struct EpilogueGroup {
 template <class Group, class Accumulator>
 __global__ void __launch_bounds__(block_threads)
     epilogue_kernel(const __grid_constant__ typename Group::Calls calls, const Accumulator* accumulators) {
+    wait_for_predecessor();
+    launch_dependents();
     Group::run(calls, accumulators);
 }
 

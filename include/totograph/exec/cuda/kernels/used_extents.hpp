@@ -205,4 +205,21 @@ private:
     bool is_all_ = true;
 };
 
+/// Which rows of a kernel are in use, asked when all else is computed: until then one flag is kept, and where it says
+/// that all are, nothing more is read.
+template <class K>
+class LateUsedRows {
+public:
+    __device__ __forceinline__ explicit LateUsedRows(const KernelCall& call)
+        : call_(call), is_all_(UsedExtents<K>(call).is_all()) {}
+
+    [[nodiscard]] __device__ __forceinline__ bool has(Offset<K> row) const {
+        return is_all_ || UsedExtents<K>(call_).template has<UsedExtents<K>::rows>(row);
+    }
+
+private:
+    const KernelCall& call_;
+    bool is_all_;
+};
+
 }  // namespace totograph::cuda

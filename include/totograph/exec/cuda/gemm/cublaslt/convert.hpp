@@ -16,32 +16,27 @@
 
 namespace totograph::cuda {
 
-/// The rows of kernels that are in use, where all of them bound the same rows: those of `K`, of which there are as many
-/// as of the others. Where they do not, all are.
-template <class K, class... Others>
+/// The rows of a kernel in use; all of them where those that read what it makes bound others.
+/// @tparam agree  they bound the same rows as `K`
+template <class K, bool agree>
 class UsedRowsOfAll {
-    static constexpr bool agree = (bounds_same_rows(K::bounds, Others::bounds) && ...);
-
 public:
-    __device__ __forceinline__ explicit UsedRowsOfAll(const KernelCall& call) : used_(call) {}
+    __device__ __forceinline__ explicit UsedRowsOfAll(const KernelCall& call) : rows_(call) {}
 
     [[nodiscard]] __device__ __forceinline__ bool has(Index row) const {
-        if constexpr (agree) {
-            return used_.template has<UsedExtents<K>::rows>(static_cast<Offset<K>>(row));
-        } else {
-            return true;
-        }
+        return !agree || rows_.has(static_cast<Offset<K>>(row));
     }
 
 private:
-    UsedExtents<K> used_;
+    LateUsedRows<K> rows_;
 };
 
 /// Rows of the input of GEMMs, of which `K` is the first, as bf16, next to each other.
-template <class K, class... Others>
+/// @tparam agree  all of them bound the same rows
+template <class K, bool agree>
 __global__ void __launch_bounds__(block_threads)
     convert_kernel(const __grid_constant__ KernelCall call, BFloat16* out) {
-    const UsedRowsOfAll<K, Others...> used(call);
+    const UsedRowsOfAll<K, agree> used(call);
     wait_for_predecessor();
     launch_dependents();
     constexpr auto k = static_cast<int>(K::kernel.k);
@@ -60,10 +55,10 @@ __global__ void __launch_bounds__(block_threads)
 }
 
 /// The same, with a norm `K` of the rows; a warp a row.
-template <class K, class... Gemms>
+template <class K, bool agree>
 __global__ void __launch_bounds__(block_threads)
     norm_and_convert_kernel(const __grid_constant__ KernelCall call, BFloat16* out) {
-    const UsedRowsOfAll<K, Gemms...> used(call);
+    const UsedRowsOfAll<K, agree> used(call);
     wait_for_predecessor();
     launch_dependents();
     constexpr int warps = block_threads / warp_size;

@@ -15,6 +15,7 @@
 #include <totograph/exec/cuda/kernels/blocks.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
+#include <totograph/exec/cuda/kernels/used_extents.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/launch_at.hpp>
 #include <totograph/exec/cuda/lowering/step_relations.hpp>
@@ -111,19 +112,21 @@ void launch_conversion(const KernelLauncher& launcher, const Device& device, con
                        cudaStream_t stream) {
     using First = typename At::template KernelAt<At::launch.norms()>;
     constexpr Index rows = First::kernel.rows();
-    [&]<int... i>(std::integer_sequence<int, i...>) {
-        if constexpr (At::launch.norms() == 1) {
-            constexpr Index warps = block_threads / warp_size;
-            launcher.launch(
-                &norm_and_convert_kernel<typename At::template KernelAt<0>, typename At::template KernelAt<1 + i>...>,
-                {blocks_for(device, divide_rounding_up(rows, warps))}, stream, call, stored);
-        } else {
-            launcher.launch(&convert_kernel<typename At::template KernelAt<i>...>,
-                            {blocks_for(device, divide_rounding_up(rows * First::kernel.k, Index{4} * block_threads))},
-                            stream, call, stored);
-        }
+    constexpr bool agree = []<int... i>(std::integer_sequence<int, i...>) {
+        return (
+            bounds_same_rows(At::template KernelAt<0>::bounds, At::template KernelAt<At::launch.norms() + i>::bounds) &&
+            ...);
     }
     (std::make_integer_sequence<int, At::launch.gemms()>());
+    if constexpr (At::launch.norms() == 1) {
+        constexpr Index warps = block_threads / warp_size;
+        launcher.launch(&norm_and_convert_kernel<typename At::template KernelAt<0>, agree>,
+                        {blocks_for(device, divide_rounding_up(rows, warps))}, stream, call, stored);
+    } else {
+        launcher.launch(&convert_kernel<First, agree>,
+                        {blocks_for(device, divide_rounding_up(rows * First::kernel.k, Index{4} * block_threads))},
+                        stream, call, stored);
+    }
 }
 
 }  // namespace totograph::cuda
