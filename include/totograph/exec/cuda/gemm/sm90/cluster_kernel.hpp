@@ -60,18 +60,28 @@ struct ClusterRunner {
                      step * Tile::k, block * Tile::n);
         };
         const int first = first_row() + block * Tile::rows_copied;
+        constexpr int groups = Rows::are_all ? 1 : Tile::rows_copied / Groups::rows;
+        int begins[groups] = {first};
+        bool are_neighbours = true;
+        if constexpr (!Rows::are_all) {
+            are_neighbours = rows.template are_neighbours<Tile::rows_copied>(first);
+#pragma unroll
+            for (int i = 0; i < groups; ++i) {
+                begins[i] = rows.group_begin(first + i * Groups::rows);
+            }
+        }
         const auto copy_rows = [&](int step, int stage) {
             std::byte* const to = tiles + stage * Tile::stage_bytes + block * (Tile::row_bytes / Tile::cluster);
             constexpr std::uint16_t all_blocks = (1U << Tile::cluster) - 1U;
-            if constexpr (Rows::are_all) {
-                tma_load_multicast(all_blocks, parameters.input, to, &shared.full[stage], step * Tile::k, first);
-            } else {
-                constexpr int group_bytes = Groups::rows * static_cast<int>(Tile::row_bytes) / Tile::m;
+            if (are_neighbours) {
+                tma_load_multicast(all_blocks, parameters.input, to, &shared.full[stage], step * Tile::k, begins[0]);
+                return;
+            }
+            constexpr int group_bytes = Groups::rows * static_cast<int>(Tile::row_bytes) / Tile::m;
 #pragma unroll
-                for (int row = 0; row < Tile::rows_copied; row += Groups::rows) {
-                    tma_load_multicast(all_blocks, parameters.input_groups, to + row / Groups::rows * group_bytes,
-                                       &shared.full[stage], step * Tile::k, rows.group_begin(first + row));
-                }
+            for (int i = 0; i < groups; ++i) {
+                tma_load_multicast(all_blocks, parameters.input_groups, to + i * group_bytes, &shared.full[stage],
+                                   step * Tile::k, begins[i]);
             }
         };
         // Weights do not depend on the kernel before this one. Only those of the first stage are asked for early:
@@ -293,7 +303,8 @@ struct ClusterRunner {
         cluster_sync();
         if constexpr (Groups::is_bounded) {
             if (!used.is_all()) {
-                return run_roles(parameters, UsedTileRows<Groups>(used, list), tiles, shared);
+                UsedTileRows<Groups>::find(used, list);
+                return run_roles(parameters, UsedTileRows<Groups>(list), tiles, shared);
             }
         }
         run_roles(parameters, AllTileRows<Groups>(), tiles, shared);

@@ -113,23 +113,39 @@ struct Sm90Runner<Sm90Group<K...>> {
                            stage + Tile::row_bytes + block * (Tile::column_bytes / 2), full, element, column);
     }
 
-    /// Begins to copy the rows of a tile: at once, or group by group.
+    /// Where the rows of a tile begin: all of them, or each group.
     template <class Rows>
-    static __device__ __forceinline__ void copy_rows(const typename Group::Parameters& parameters, const Rows& rows,
-                                                     const TilePlace& tile, int element, std::byte* stage,
-                                                     std::uint64_t* full) {
-        if constexpr (Rows::are_all) {
-            tma_load(parameters.input, stage, full, element, tile.row);
-        } else if (rows.template are_neighbours<Tile::m>(tile.row)) {
-            tma_load(parameters.input, stage, full, element, rows.group_begin(tile.row));
-        } else {
-            constexpr int group_bytes = Groups::rows * Tile::row_bytes / Tile::m;
-            for (int row = 0; row < Tile::m; row += Groups::rows) {
-                tma_load(parameters.input_groups, stage + row / Groups::rows * group_bytes, full, element,
-                         rows.group_begin(tile.row + row));
+    struct RowPlaces {
+        static constexpr int groups = Rows::are_all ? 1 : Tile::m / Groups::rows;
+        bool are_neighbours = true;
+        int rows[groups];
+
+        __device__ __forceinline__ RowPlaces(const Rows& all, int row) {
+            if constexpr (Rows::are_all) {
+                rows[0] = row;
+            } else {
+                are_neighbours = all.template are_neighbours<Tile::m>(row);
+#pragma unroll
+                for (int i = 0; i < groups; ++i) {
+                    rows[i] = all.group_begin(row + i * Groups::rows);
+                }
             }
         }
-    }
+
+        /// Begins to copy them.
+        __device__ __forceinline__ void copy(const typename Group::Parameters& parameters, int element,
+                                             std::byte* stage, std::uint64_t* full) const {
+            if (are_neighbours) {
+                tma_load(parameters.input, stage, full, element, rows[0]);
+                return;
+            }
+            constexpr int group_bytes = Groups::rows * Tile::row_bytes / Tile::m;
+#pragma unroll
+            for (int i = 0; i < groups; ++i) {
+                tma_load(parameters.input_groups, stage + i * group_bytes, full, element, rows[i]);
+            }
+        }
+    };
 
     /// Copies tiles as long as there is work: one thread does.
     template <class Rows>
@@ -143,8 +159,9 @@ struct Sm90Runner<Sm90Group<K...>> {
         const auto copy_weights_of = [&](int step, int stage) {
             copy_weights(parameters, tile, step * Tile::k, tiles + stage * Tile::stage_bytes, &barriers.full[stage]);
         };
+        RowPlaces<Rows> places(rows, tile.row);
         const auto copy_rows_of = [&](int step, int stage) {
-            copy_rows(parameters, rows, tile, step * Tile::k, tiles + stage * Tile::stage_bytes, &barriers.full[stage]);
+            places.copy(parameters, step * Tile::k, tiles + stage * Tile::stage_bytes, &barriers.full[stage]);
         };
         // Weights do not depend on the kernel before this one. Only those of the first stage are asked for early:
         // behind the weights of three stages, the first rows arrive later.
@@ -158,6 +175,7 @@ struct Sm90Runner<Sm90Group<K...>> {
         PipelineState<Tile::stages> state;
         for (int item = first; item < items(rows); item += clusters()) {
             tile = TilePlace(rows, item, block);
+            places = RowPlaces<Rows>(rows, tile.row);
             for (int step = item == first ? Tile::stages : 0; step < steps; ++step) {
                 mbarrier_wait(&barriers.empty[state.stage], state.parity);
                 copy_weights_of(step, state.stage);
@@ -175,8 +193,8 @@ struct Sm90Runner<Sm90Group<K...>> {
 
     /// Multiplies 64 of the rows of each tile and leaves the accumulators to those who finish them. Returns the item of
     /// the last tile; there is one.
-    template <class Rows>
-    static __device__ __forceinline__ int multiply(const Rows& rows, std::byte* tiles, const Accumulators& acc,
+    /// @param items  of all clusters
+    static __device__ __forceinline__ int multiply(int items, std::byte* tiles, const Accumulators& acc,
                                                    Barriers& barriers) {
         const int which = static_cast<int>(threadIdx.x) / warpgroup_size;
         PipelineState<Tile::stages> state;
@@ -189,7 +207,7 @@ struct Sm90Runner<Sm90Group<K...>> {
             parity ^= 1U;
             acc.store(own, which * (Tile::m / Tile::consumers));
             mbarrier_arrive(&barriers.acc_full);
-            if (item + clusters() >= items(rows)) {
+            if (item + clusters() >= items) {
                 return item;
             }
         }
@@ -297,39 +315,42 @@ struct Sm90Runner<Sm90Group<K...>> {
             fence_mbarrier_init();
         }
         cluster_sync();
+        int count = items(AllTileRows<Groups>());
+        const bool are_all = !Groups::is_bounded || used.is_all();
         if constexpr (Groups::is_bounded) {
-            if (!used.is_all()) {
-                return run_roles(parameters, UsedTileRows<Groups>(used, list), tiles, barriers);
+            if (!are_all) {
+                UsedTileRows<Groups>::find(used, list);
+                count = items(UsedTileRows<Groups>(list));
+                if (first_item() >= count) {  // both blocks of the cluster
+                    wait_for_predecessor();
+                    launch_dependents();
+                    return;
+                }
             }
         }
-        run_roles(parameters, AllTileRows<Groups>(), tiles, barriers);
-    }
-
-    /// What each warp does, once all blocks of the cluster are there.
-    template <class Rows>
-    static __device__ __forceinline__ void run_roles(const typename Group::Parameters& parameters, const Rows& rows,
-                                                     std::byte* tiles, Barriers& barriers) {
-        if (!Rows::are_all && first_item() >= items(rows)) {  // both blocks of the cluster
-            wait_for_predecessor();
-            launch_dependents();
-            return;
-        }
+        const auto with_rows = [&](const auto& use) {
+            if (are_all) {
+                use(AllTileRows<Groups>());
+            } else if constexpr (Groups::is_bounded) {
+                use(UsedTileRows<Groups>(list));
+            }
+        };
         const Accumulators acc(tiles + Tile::stages * Tile::stage_bytes);
         const int warp = static_cast<int>(threadIdx.x) / 32;
         constexpr int producer = Tile::threads / 32 - 1;
         if (warp == producer) {
             if (threadIdx.x % 32 == 0) {
-                run_producer(parameters, rows, tiles, barriers);
+                with_rows([&](const auto& rows) { run_producer(parameters, rows, tiles, barriers); });
             }
         } else {
             wait_for_predecessor();
             launch_dependents();
             int item = first_item();
             if (warp < Tile::mma_warps) {
-                item = multiply(rows, tiles, acc, barriers);
+                item = multiply(count, tiles, acc, barriers);
                 __syncwarp();  // what a warp stored, its lanes read
             }
-            finish(parameters, rows, acc, barriers, item, warp - Tile::mma_warps);
+            with_rows([&](const auto& rows) { finish(parameters, rows, acc, barriers, item, warp - Tile::mma_warps); });
         }
     }
 #else

@@ -36,6 +36,7 @@ struct RowGroups {
     struct List {
         std::uint16_t groups[is_bounded ? count : 1];
         int of_warps[32];  ///< How many of them each warp found.
+        int found;         ///< How many there are.
     };
 };
 
@@ -65,10 +66,47 @@ class UsedTileRows {
 public:
     static constexpr bool are_all = false;
 
-    /// All threads of the block make one, with one list.
-    __device__ __forceinline__ UsedTileRows(const UsedExtents<First>& used, typename Groups::List& list) : list_(list) {
-        find(used);
+    /// Lists the groups in use, in order. All threads of the block call it.
+    static __device__ __forceinline__ void find(const UsedExtents<First>& used, typename Groups::List& list) {
+        const int warps = static_cast<int>(blockDim.x) / 32;
+        const int warp = static_cast<int>(threadIdx.x) / 32;
+        const int lane = static_cast<int>(threadIdx.x) % 32;
+        // Each warp has those of a part.
+        const int each = ((Groups::count + warps - 1) / warps + 31) / 32 * 32;
+        const int begin = warp * each;
+        const int end = min(begin + each, Groups::count);
+        int own = 0;
+        for (int first = begin; first < end; first += 32) {
+            const bool is_used = first + lane < end && has_group(used, first + lane);
+            own += __popc(__ballot_sync(0xffffffffU, is_used));
+        }
+        if (lane == 0) {
+            list.of_warps[warp] = own;
+        }
+        __syncthreads();
+        int place = 0;
+        int count = 0;
+        for (int other = 0; other < warps; ++other) {
+            place += other < warp ? list.of_warps[other] : 0;
+            count += list.of_warps[other];
+        }
+        for (int first = begin; first < end; first += 32) {
+            const bool is_used = first + lane < end && has_group(used, first + lane);
+            const unsigned all = __ballot_sync(0xffffffffU, is_used);
+            if (is_used) {
+                list.groups[place + __popc(all & ((1U << lane) - 1U))] = static_cast<std::uint16_t>(first + lane);
+            }
+            place += __popc(all);
+        }
+        if (threadIdx.x == 0) {
+            list.found = count;
+        }
+        __syncthreads();
     }
+
+    /// @param list  that was made
+    __device__ __forceinline__ explicit UsedTileRows(const typename Groups::List& list)
+        : list_(list), count_(list.found) {}
 
     /// Tiles of so many rows that have any.
     template <int tile_rows>
@@ -80,11 +118,12 @@ public:
         const int group = number / rows_of_group;
         return group < count_ ? list_.groups[group] * rows_of_group : Groups::count * rows_of_group;
     }
-    /// Whether the groups of so many rows are neighbours.
+    /// Whether the groups of so many rows are neighbours, as far as there are any.
     template <int tile_rows>
     [[nodiscard]] __device__ __forceinline__ bool are_neighbours(int number) const {
-        const int last = number + tile_rows - rows_of_group;
-        return last < count_ * rows_of_group && group_begin(last) == group_begin(number) + (tile_rows - rows_of_group);
+        const int first = number / rows_of_group;
+        const int last = min(first + tile_rows / rows_of_group, count_) - 1;
+        return last <= first || list_.groups[last] - list_.groups[first] == last - first;
     }
 
     /// As of `AllTileRows`.
@@ -109,42 +148,8 @@ private:
         return result;
     }
 
-    /// Lists the groups in use, in order: each warp those of a part.
-    __device__ __forceinline__ void find(const UsedExtents<First>& used) {
-        const int warps = static_cast<int>(blockDim.x) / 32;
-        const int warp = static_cast<int>(threadIdx.x) / 32;
-        const int lane = static_cast<int>(threadIdx.x) % 32;
-        const int each = ((Groups::count + warps - 1) / warps + 31) / 32 * 32;
-        const int begin = warp * each;
-        const int end = min(begin + each, Groups::count);
-        int own = 0;
-        for (int first = begin; first < end; first += 32) {
-            const bool is_used = first + lane < end && has_group(used, first + lane);
-            own += __popc(__ballot_sync(0xffffffffU, is_used));
-        }
-        if (lane == 0) {
-            list_.of_warps[warp] = own;
-        }
-        __syncthreads();
-        int place = 0;
-        count_ = 0;
-        for (int other = 0; other < warps; ++other) {
-            place += other < warp ? list_.of_warps[other] : 0;
-            count_ += list_.of_warps[other];
-        }
-        for (int first = begin; first < end; first += 32) {
-            const bool is_used = first + lane < end && has_group(used, first + lane);
-            const unsigned all = __ballot_sync(0xffffffffU, is_used);
-            if (is_used) {
-                list_.groups[place + __popc(all & ((1U << lane) - 1U))] = static_cast<std::uint16_t>(first + lane);
-            }
-            place += __popc(all);
-        }
-        __syncthreads();
-    }
-
-    typename Groups::List& list_;
-    int count_ = 0;
+    const typename Groups::List& list_;
+    int count_;
 };
 
 }  // namespace totograph::cuda
