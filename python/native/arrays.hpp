@@ -145,11 +145,17 @@ inline bool read_series(PyObject* given, Series& series, Ref& names) {
     if (Py_TYPE(given) == numpy.array_type) {
         read = read_array(given, series);
     } else if (const Ref method(PyObject_GetAttr(given, known.dlpack_name)); method) {
-        if (PyObject_IsInstance(given, reinterpret_cast<PyObject*>(numpy.array_type)) == 0) {
+        const int is_array = PyObject_IsInstance(given, reinterpret_cast<PyObject*>(numpy.array_type));
+        if (is_array < 0) {
+            return false;
+        }
+        if (is_array == 0) {
             read = read_tensor(method.get(), series);
         }
-    } else {
+    } else if (PyErr_ExceptionMatches(PyExc_AttributeError) != 0) {
         PyErr_Clear();
+    } else {
+        return false;
     }
     if (read != Read::other) {
         series.owner = Ref::to(given);

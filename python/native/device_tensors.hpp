@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
@@ -24,10 +25,19 @@ struct DeviceTensor {
     std::array<std::int64_t, 4> shape;
 };
 
+// Whether Python ends: a thread that asks for the interpreter's lock then would not come back.
+inline std::atomic<bool> python_ends{false};
+
+// keep_what_is_lent(): at the end of Python.
+inline PyObject* keep_what_is_lent(PyObject* /*module*/, PyObject* /*arguments*/) {
+    python_ends = true;
+    return Ref::to(Py_None).release();
+}
+
 // A library that took the tensor calls this on any thread, with or without the interpreter's lock.
 inline void free_device_tensor(DlManagedTensor* managed) {
     const std::unique_ptr<DeviceTensor> whole(reinterpret_cast<DeviceTensor*>(managed));
-    if (Py_IsInitialized() != 0) {
+    if (!python_ends) {
         const PyGILState_STATE state = PyGILState_Ensure();
         Py_DECREF(static_cast<PyObject*>(managed->owner));
         PyGILState_Release(state);

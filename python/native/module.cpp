@@ -25,6 +25,7 @@ PyObject* make_module() {
     static PyMethodDef methods[] = {
         {"set_up", set_up, METH_VARARGS, "set_up(forecast_type, values_of, refuse_request)"},
         {"device_tensor", device_tensor, METH_VARARGS, "device_tensor(address, shape, device, owner)"},
+        {"keep_what_is_lent", keep_what_is_lent, METH_NOARGS, "keep_what_is_lent(): at the end of Python."},
         {"layout_of", layout_of, METH_O, "layout_of(capsule)"},
         {nullptr, nullptr, 0, nullptr}};
     static PyModuleDef definition = {PyModuleDef_HEAD_INIT,

@@ -10,7 +10,7 @@
 
 namespace totograph_python {
 
-/// What each array of NumPy begins with.
+// What each array of NumPy begins with.
 struct ArrayHead {
     PyObject_HEAD char* data;
     int rank;
@@ -60,6 +60,7 @@ inline bool is_as_expected() {
 
 // Finds the table; false with Python's error set.
 inline bool find_numpy() {
+    constexpr int version_at = 0;
     constexpr int array_type_at = 2;
     constexpr int dtype_of_number_at = 45;
     constexpr int new_from_dtype_at = 94;
@@ -74,15 +75,26 @@ inline bool find_numpy() {
     if (table == nullptr) {
         return false;
     }
+    // Asked first: what other entries are depends on it.
+    const unsigned version = reinterpret_cast<unsigned (*)()>(table[version_at])();
+    if (version >> 24U != 1 && version >> 24U != 2) {
+        PyErr_Format(
+            PyExc_ImportError,
+            "This NumPy has version %u of its binary interface, and this module knows 1 and 2. Install NumPy 1.23 "
+            "to 2.x, or a later totograph.",
+            version >> 24U);
+        return false;
+    }
     const auto dtype_of_number = reinterpret_cast<PyObject* (*)(int)>(table[dtype_of_number_at]);
     numpy.array_type = static_cast<PyTypeObject*>(table[array_type_at]);
     numpy.new_from_dtype = reinterpret_cast<decltype(numpy.new_from_dtype)>(table[new_from_dtype_at]);
     numpy.float32 = dtype_of_number(number_of_float32);
     if (numpy.float32 == nullptr || !is_as_expected()) {
         if (PyErr_Occurred() == nullptr) {
-            PyErr_SetString(PyExc_ImportError,
-                            "The arrays of this NumPy are laid out otherwise than those of NumPy 1.7 to 2.x. Install a "
-                            "NumPy of these versions, or a later totograph.");
+            PyErr_SetString(
+                PyExc_ImportError,
+                "The arrays of this NumPy are laid out otherwise than those of NumPy 1.23 to 2.x. Install a "
+                "NumPy of these versions, or a later totograph.");
         }
         return false;
     }

@@ -18,7 +18,8 @@ def test_memory_is_read_as_it_lies(model):
     unaligned = np.empty(4 * 96 + 1, np.uint8)[1:].view(np.float32).reshape(2, 48)
     unaligned[:] = waves(2, 48)
     assert not unaligned.flags.aligned
-    for same in [table.T, unaligned, pickle.loads(pickle.dumps(waves(2, 48))), waves(2, 96).reshape(2, 96)[:, :48] * 0 + waves(2, 48), waves(2, 48).astype(np.float64),
+    pickled = pickle.loads(pickle.dumps(waves(2, 48)))
+    for same in [table.T, unaligned, pickled, waves(2, 96).reshape(2, 96)[:, :48] * 0 + waves(2, 48), waves(2, 48).astype(np.float64),
                  np.flip(np.flip(waves(2, 48), 1).copy(), 1), waves(2, 48).astype(">f4")]:
         np.testing.assert_array_equal(model.forecast(same, horizon=8, seed=7).samples(), expected)
 
@@ -36,6 +37,33 @@ def test_memory_is_read_where_it_lies_and_let_go(model):
     fixed = waves(2, 48)
     fixed.flags.writeable = False
     np.testing.assert_array_equal(model.forecast(fixed, horizon=8, seed=7).samples(), f.samples())
+
+
+def test_what_is_masked_is_a_gap(model):
+    gaps = waves(2, 48)
+    gaps[0, 3:7] = np.nan
+    expected = model.forecast(gaps, horizon=8, seed=7).samples()
+    masked = np.ma.masked_array(waves(2, 48), mask=np.isnan(gaps))
+    np.testing.assert_array_equal(model.forecast(masked, horizon=8, seed=7).samples(), expected)
+    whole = np.ma.masked_array(np.arange(48), mask=np.arange(48) == 3)
+    holed = np.where(np.arange(48) == 3, np.nan, np.arange(48))
+    np.testing.assert_array_equal(
+        model.forecast(whole, horizon=8, seed=7).samples(), model.forecast(holed, horizon=8, seed=7).samples())
+    with pytest.raises(ValueError, match="of numbers"):
+        model.forecast(np.ma.masked_array(["a", "b"]), horizon=8)
+
+
+class Hiding:
+    def __init__(self, error):
+        self.error = error
+
+    def __getattr__(self, name):
+        raise self.error(f"no {name}")
+
+
+def test_errors_of_what_is_given_are_its_own(model):
+    with pytest.raises(KeyboardInterrupt):
+        model.forecast(Hiding(KeyboardInterrupt), horizon=8)
 
 
 def test_a_broadcast_number_is_read_once(model):
@@ -60,22 +88,43 @@ def test_tensors_with_dlpack_are_read(model):
 class OnDevice:
     """An array of PyTorch or CuPy, as far as it says where it lies."""
 
-    def __init__(self, shape, typestr="<f4", strides=None, address=4096):
-        self.__cuda_array_interface__ = {"shape": shape, "typestr": typestr, "strides": strides, "data": (address, False)}
+    def __init__(self, shape, typestr="<f4", strides=None, address=4096, **more):
+        self.__cuda_array_interface__ = {"shape": shape, "typestr": typestr, "strides": strides, "data": (address, False),
+                                         **more}
+
+
+class WithGradients:
+    """A tensor of PyTorch on a device."""
+
+    @property
+    def __cuda_array_interface__(self):
+        raise RuntimeError("Can't get it on Variable that requires grad")
 
 
 def test_arrays_and_streams_of_a_device_are_understood():
-    assert _device.device_array(OnDevice((2, 48)), 0) == (4096, (2, 48), (48, 1))
-    assert _device.device_array(OnDevice((2, 48), strides=(4, 8)), 0) == (4096, (2, 48), (1, 2))
+    assert _device.device_array(OnDevice((2, 48)), 0) == (4096, (2, 48), (48, 1), None)
+    assert _device.device_array(OnDevice((2, 48), strides=(4, 8)), 0) == (4096, (2, 48), (1, 2), None)
+    for stream, made_on in ((0, 1), (7, 7), (7, None)):
+        assert _device.device_array(OnDevice((48,), stream=made_on), stream).address == 4096
+    assert _device.device_array(OnDevice((1,), strides=(0,)), 0).strides == (0,)
+    assert _device.device_array(OnDevice((2, 48), strides=(0, 4)), 0).strides == (0, 1)
     assert _device.device_array(waves(48), 0) is None
     assert _device.device_array(Tensor(waves(48)), 0) is None
     series = waves(2, 48)
     lent = Tensor(series[:, ::2], device=2)  # as JAX has it
     for stream, asked in ((7, 7), (0, 1)):  # which is the default one
-        assert _device.device_array(lent, stream) == (series.ctypes.data, (2, 24), (48, 2))
+        before = sys.getrefcount(lent.array)
+        found = _device.device_array(lent, stream)
+        kept, place = sys.getrefcount(lent.array), found[:3]
+        del found
+        let_go = sys.getrefcount(lent.array)
+        assert (kept, let_go) == (before + 1, before)  # the memory stays until it has been read
+        assert place == (series.ctypes.data, (2, 24), (48, 2))
         assert lent.stream == asked
     for wrong, says in [(OnDevice((48,), "<f8"), "found <f8"), (OnDevice((1, 1, 1, 4)), "of the shape"),
-                        (OnDevice((48,), strides=(-4,)), "ascend"), (OnDevice((48,), strides=(2,)), "whole elements")]:
+                        (OnDevice((48,), strides=(-4,)), "ascend"), (OnDevice((48,), strides=(2,)), "whole elements"),
+                        (OnDevice((48,), strides=(0,)), "Make it contiguous"), (WithGradients(), "without gradients"),
+                        (OnDevice((48,), stream=7), "made on the stream 7, and would be read on 1")]:
         with pytest.raises(ValueError, match=says):
             _device.device_array(wrong, 0)
     for wrong, says in [(waves(48).astype(np.float64), "found another type"), (waves(1, 1, 1, 48), "of the shape"),

@@ -16,6 +16,7 @@ class DeviceArray(NamedTuple):
     address: int
     shape: tuple[int, ...]
     strides: tuple[int, ...]
+    owner: Any = None  #: Of the memory, beside the array that was given.
 
 
 _CUDA = 2  # DLPack's number of that memory
@@ -23,23 +24,34 @@ _CUDA = 2  # DLPack's number of that memory
 
 def device_array(given: Any, stream: int) -> DeviceArray | None:
     """An array of float32 in a device's memory, that may be read on the stream; None for what lies elsewhere. Raises
-    `ValueError` for another type."""
-    interface = getattr(given, "__cuda_array_interface__", None)
-    if interface is not None:
-        found = _of_interface(interface)
-    elif hasattr(given, "__dlpack_device__") and int(given.__dlpack_device__()[0]) == _CUDA:
-        found = _of_capsule(given.__dlpack__(stream=stream or 1))  # 1 is the default stream
-    else:
+    `ValueError` for what is of another type, or not handed out."""
+    try:
+        interface = getattr(given, "__cuda_array_interface__", None)
+        is_on_device = interface is not None or (
+            hasattr(given, "__dlpack_device__") and int(given.__dlpack_device__()[0]) == _CUDA)
+        capsule = None
+        if is_on_device and interface is None:
+            capsule = given.__dlpack__(stream=stream or 1)  # 1 is the default stream
+    except (BufferError, RuntimeError, TypeError) as error:  # of a tensor with gradients, say
+        raise ValueError(f"The series cannot be read where it lies: {error}. Make it float32, without gradients.") from None
+    if not is_on_device:
         return None
+    found = _of_capsule(capsule) if interface is None else _of_interface(interface, stream)
     if any(one < 0 for one in found.strides):
         raise ValueError(f"A series on a device has rows that ascend in memory; found strides of {found.strides}.")
+    if not any(found.strides) and _product(found.shape) > 1:  # which C takes for row-major
+        raise ValueError("A series on a device that repeats one number has no memory for each step. Make it contiguous.")
     return found
 
 
-def _of_interface(interface: dict[str, Any]) -> DeviceArray:
+def _of_interface(interface: dict[str, Any], stream: int) -> DeviceArray:
     shape = tuple(int(one) for one in interface["shape"])
     if interface["typestr"] != "<f4" or interface.get("mask") is not None or not 1 <= len(shape) <= 3:
         raise _refused(interface["typestr"], shape)
+    made_on = interface.get("stream")
+    if made_on is not None and int(made_on) != (stream or 1):  # 1 is the default stream
+        raise ValueError(f"The series is made on the stream {made_on}, and would be read on {stream or 1}. Forecast on its "
+                         "own stream, or make the other one current before you hand it over.")
     strides = interface.get("strides")
     if strides is None:
         strides = tuple(4 * _product(shape[axis + 1 :]) for axis in range(len(shape)))
@@ -52,19 +64,12 @@ def _of_capsule(capsule: Any) -> DeviceArray:
     is_float32, address, shape, strides = _native.layout_of(capsule)
     if not is_float32 or not 1 <= len(shape) <= 3:
         raise _refused("float32" if is_float32 else "another type", shape)
-    return DeviceArray(address, shape, strides)
+    return DeviceArray(address, shape, strides, capsule)
 
 
 def _refused(kind: str, shape: tuple[int, ...]) -> ValueError:
     return ValueError("A series on a device is of float32 without a mask, [steps], [variates, steps] or [batch, variates, "
                       f"steps]; found {kind} of the shape {shape}.")
-
-
-def _product(numbers: tuple[int, ...]) -> int:
-    result = 1
-    for one in numbers:
-        result *= one
-    return result
 
 
 def stream_address(stream: Any) -> int:
@@ -86,9 +91,10 @@ def _product(numbers: tuple[int, ...]) -> int:
 
 
 class DeviceForecast:
-    """A result in the memory of the device: `torch.as_tensor`, `torch.from_dlpack`, `cupy.asarray` and all that takes
-    DLPack read it without a copy. It is there when what is on the stream has run, and is overwritten by the model's next
-    forecast. `lead` stands for the axes of the series before its steps."""
+    """A result in the memory of the device, which PyTorch and CuPy read without a copy: `torch.as_tensor`,
+    `cupy.asarray`, and by DLPack who reads on the stream of the forecast, as `torch.from_dlpack` does where that is the
+    current one. It is there when what is on the stream has run, and is overwritten by the model's next forecast. `lead`
+    stands for the axes of the series before its steps."""
 
     def __init__(self, made: tuple[int, int, int, int, int, int], rank: int, stream: int, device: int,
                  levels: tuple[float, ...], owner: Any):

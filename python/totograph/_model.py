@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import atexit
 import os
 from pathlib import Path
 from typing import Any, NoReturn, Sequence, overload
@@ -152,7 +153,7 @@ class Model:
             strides = tuple(one // values.itemsize for one in values.strides)
             _check_axes(shape)
         else:
-            address, shape, strides = on_device
+            address, shape, strides, _ = on_device
         if not self._library.has_streams:
             raise ValueError(f"The package '{self.header.path}' was built before packages took streams; build it anew.")
         kept = _Extras(*extras, shape)
@@ -235,6 +236,8 @@ def _values_of(series: Any) -> tuple[Sequence[Any] | None, npt.NDArray[np.float3
     elif hasattr(series, "to_numpy"):
         array = series.to_numpy(dtype=np.float32, na_value=np.nan)
         names, array = (list(series.columns), array.T) if array.ndim == 2 else ([series.name], array)
+    elif isinstance(series, np.ma.MaskedArray) and series.dtype.kind in "biuf":
+        array = series.astype(np.float32).filled(np.nan)
     else:
         array = np.asarray(series)
     if array.dtype.kind not in "biuf":
@@ -273,3 +276,4 @@ def _refuse_request(horizon: Any, samples: Any, seed: Any, extend: Any, error: E
 
 
 _native.set_up(Forecast, _values_of, _refuse_request)
+atexit.register(_native.keep_what_is_lent)

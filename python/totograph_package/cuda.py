@@ -35,7 +35,8 @@ class CudaCompiler:
         run_compiler(self.command, [*self.flags, *apart, "-c", str(source), "-o", str(target)], f"compile {source.name}")
 
     def link_flags(self) -> list[str]:
-        return [f"-L{self.libraries}", "-lcudart", "-lcublasLt"]
+        # Found again where they lie, also in a toolkit that the system's loader does not know.
+        return [f"-L{self.libraries}", f"-Wl,-rpath,{self.libraries}", "-lcudart", "-lcublasLt"]
 
 
 def find_cuda_compiler(host: Compiler, architectures: Sequence[str], precision: str) -> CudaCompiler:
@@ -59,8 +60,9 @@ def find_cuda_compiler(host: Compiler, architectures: Sequence[str], precision: 
         raise CompilerError(f"The compiler '{command[0]}' is of CUDA {release[1]}.{release[2]}, and 12.4 or later is needed. "
                             "Name a later one with CUDACXX.")
     flags = ["-std=c++20", next(one for one in host.flags if one.startswith("-O")), "-DNDEBUG", "--expt-relaxed-constexpr",
-             "-Xcudafe=--max_cost_constexpr_call=2000000000", f"-ccbin={host.command[-1]}",
+             "-Xcudafe=--max_cost_constexpr_call=2000000000", f"-ccbin={_program(host.command)}",
              "-DTOTOGRAPH_SEPARATE_CUDA_COMPILATION"]
+    flags += [f"-Xcompiler={one}" for one in host.command[1:] if one.startswith("-")]
     flags += [one for one in host.flags if one.startswith("-D") and one != "-DNDEBUG"]
     flags += [f"-Xcompiler={one}" for one in host.flags if not one.startswith(("-std=", "-O", "-D"))]
     for one in architectures or architectures_here():
@@ -68,8 +70,13 @@ def find_cuda_compiler(host: Compiler, architectures: Sequence[str], precision: 
         if not re.fullmatch(r"[0-9]{2,3}[a-z]?", number):
             raise CompilerError(f"'{one}' is no architecture of devices; expected a compute capability such as 90a or 80.")
         flags.append(f"-gencode=arch=compute_{number},code=sm_{number}")
-    return CudaCompiler(tuple(command), said, tuple(flags), _library_folder(Path(shutil.which(command[-1]) or command[-1])),
-                        precision)
+    nvcc = _program(command)
+    return CudaCompiler(tuple(command), said, tuple(flags), _library_folder(Path(shutil.which(nvcc) or nvcc)), precision)
+
+
+def _program(command: Sequence[str]) -> str:
+    """Of a command that may begin with another one, like ccache, and have options."""
+    return [one for one in command if not one.startswith("-")][-1]
 
 
 def architectures_here() -> list[str]:
