@@ -215,6 +215,11 @@ TEST_CASE("bounds that name nothing, or differ, are refused") {
     CHECK(kind(1, 1, 3) == bound_is_unknown);
     CHECK(kind(1, 1, 0) == bound_is_unknown);
     CHECK(mistake_of([](Recorder& r) { r.bound(r.state("x", {4}), 0, -2); }).kind == bound_is_unknown);
+    const auto declared_late = [](Recorder& r) {
+        r.bound(r.state("x", {4}), 0, 3);
+        r.state("request", {2}, DType::i32, {}, StateUse::bounds);
+    };
+    CHECK(mistake_of(declared_late).kind == bound_is_unknown);
 }
 
 TEST_CASE("attentions and draws whose inputs do not go together are refused") {

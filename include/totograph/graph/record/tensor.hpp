@@ -87,9 +87,7 @@ public:
         node.use = use;
         node.bounds = bounds;
         if (bounds != AxisBounds{}) {
-            for (const std::int8_t number : bounds) {
-                check_bound(number, 0);
-            }
+            check_bounds(bounds, most_bounds());
         }
         for (const int id : states_) {
             Node& known = this->node(id);
@@ -109,6 +107,9 @@ public:
                 return {this, id};
             }
         }
+        for (int id = 0; use == StateUse::bounds && id < graph().size(); ++id) {
+            check_bounds(this->node(id).bounds, shape.size());  // those that were declared before
+        }
         states_.push_back(graph().size());
         return add(node);
     }
@@ -118,7 +119,7 @@ public:
     /// readers do not tell.
     /// @param number  of the bound: n for number n - 1 of the state that is declared with `StateUse::bounds`
     constexpr Tensor bound(Tensor tensor, int axis, std::int8_t number) {
-        check_bound(number, 1);
+        check_bound(number, 1, most_bounds());
         node(tensor.id()).bounds[static_cast<std::size_t>(axis_of(tensor, axis))] = number;
         return tensor;
     }
@@ -268,12 +269,23 @@ public:
     }
 
 private:
-    /// What a bound is named by, where the state of bounds was declared before; 0 stands for none.
-    constexpr void check_bound(std::int8_t number, int least) {
-        Index most = std::numeric_limits<std::int8_t>::max();
-        for (const int id : states_) {
-            most = node(id).use == StateUse::bounds ? node(id).shape.size() : most;
+    constexpr void check_bounds(const AxisBounds& bounds, Index most) {
+        for (const std::int8_t number : bounds) {
+            check_bound(number, 0, most);
         }
+    }
+
+    /// How many bounds there are, as far as is known.
+    [[nodiscard]] constexpr Index most_bounds() {
+        for (const int id : states_) {
+            if (node(id).use == StateUse::bounds) {
+                return node(id).shape.size();
+            }
+        }
+        return std::numeric_limits<std::int8_t>::max();
+    }
+
+    constexpr void check_bound(std::int8_t number, int least, Index most) {
         if (number < least || number > most) {
             fail(ModelErrorKind::bound_is_unknown)
                 << "bound " << Index{number} << ": expected " << Index{least} << " to " << most;
