@@ -92,7 +92,7 @@ class Wheel(bdist_wheel):
 
 native = Extension(
     "totograph._native", ["native/module.cpp"], include_dirs=[str(ROOT / "include")], py_limited_api=True, language="c++",
-    depends=[f"native/{name}.hpp" for name in ("references", "library", "arrays", "forecast", "service")],
+    depends=[str(one.relative_to(PYTHON)) for one in (PYTHON / "native").glob("*.hpp")],
     define_macros=[("Py_LIMITED_API", "0x03090000")],
     extra_compile_args=["-std=c++20", "-O2", "-g0", "-fvisibility=hidden"])
 setup(version=".".join(parts), ext_modules=[native], cmdclass={"build_py": WithLibrary, "bdist_wheel": Wheel})

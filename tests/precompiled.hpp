@@ -18,6 +18,5 @@
 
 #include <doctest/doctest.h>
 #include <Eigen/Core>
-#include <nlohmann/json.hpp>
 
 #include "support/printers.hpp"

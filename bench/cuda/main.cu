@@ -44,7 +44,10 @@ int main(int argc, char** argv) {
     bool launches = false;
     app.add_flag("--launches", launches, "print what launching a kernel costs, and nothing else");
     app.add_flag("--memory", arguments.memory, "print the memory that is taken, and no times");
+    bool no_tuning = false;
+    app.add_flag("--no-tuning", no_tuning, "take cuBLASLt's first choice for GEMMs, and measure none");
     CLI11_PARSE(app, argc, argv);
+    arguments.tunes = !no_tuning;
     arguments.load = [&checkpoint] {
         return checkpoint.empty() ? totograph::untrained<bench::Model>() : totograph::load<bench::Model>(checkpoint);
     };

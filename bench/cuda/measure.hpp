@@ -32,6 +32,7 @@ struct Arguments {
     std::vector<std::string> precisions{"bf16", "tf32", "f32"};
     int repeats = 20;
     bool memory = false;  ///< In place of times.
+    bool tunes = true;    ///< GEMMs by measurement, in place of cuBLASLt's first choice.
     std::function<tg::ModelWeights<Model>()> load;
     std::optional<tg::ModelWeights<Model>> weights;  ///< Shared by all workloads.
 
@@ -192,7 +193,7 @@ void measure_precision(const char* name, const Arguments& arguments) {
     }
     const tg::TuningCacheReport tuned_before = tg::cuda::tuning_cache_report();
     const auto construction = Clock::now();
-    Forecaster forecaster(*arguments.weights);
+    Forecaster forecaster(*arguments.weights, {.execution = {.tunes = arguments.tunes}});
     const double construction_ms = milliseconds_since(construction);
     const tg::TuningCacheReport tuned = tg::cuda::tuning_cache_report();
     const std::size_t from_file = tuned.hits - tuned_before.hits;

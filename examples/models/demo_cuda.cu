@@ -14,8 +14,8 @@ constexpr totograph::cuda::ForecasterOptions in_tf32{.precision = totograph::cud
 
 void demo_cuda(totograph::serve::BackendRegistry& registry, const std::filesystem::path& checkpoint) {
 #ifdef TOTOGRAPH_DEVICE_BATCHES
-    add_cuda_backends<Model, in_tf32, demo_short, demo_long, demo_mean, demo_batch_8, demo_batch_32, demo_batch_128>(
-        registry, checkpoint);
+    add_cuda_backends<Model, in_tf32, demo_short, demo_long, demo_mean, demo_batch_8, demo_batch_32, demo_batch_128,
+                      demo_mean_batch>(registry, checkpoint);
 #else
     add_cuda_backends<Model, in_tf32, demo_short, demo_long, demo_mean>(registry, checkpoint);
 #endif

@@ -9,7 +9,8 @@ void open_base_cuda(totograph::serve::BackendRegistry& registry, const std::file
     constexpr totograph::cuda::ForecasterOptions in_bf16{};
 #ifdef TOTOGRAPH_DEVICE_BATCHES
     add_cuda_backends<totograph::toto1::open_base_1_0, in_bf16, open_base_short, open_base_long, open_base_mean,
-                      open_base_batch_8, open_base_batch_32, open_base_batch_128>(registry, checkpoint);
+                      open_base_batch_8, open_base_batch_32, open_base_batch_128, open_base_mean_batch>(registry,
+                                                                                                        checkpoint);
 #else
     add_cuda_backends<totograph::toto1::open_base_1_0, in_bf16, open_base_short, open_base_long, open_base_mean>(
         registry, checkpoint);

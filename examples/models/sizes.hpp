@@ -28,6 +28,8 @@ inline constexpr totograph::Bucket demo_batch_32{
     .batch = 32, .variates = 1, .context = demo_context, .horizon = 336, .samples = 128};
 inline constexpr totograph::Bucket demo_batch_128{
     .batch = 128, .variates = 1, .context = demo_context, .horizon = 336, .samples = 128};
+inline constexpr totograph::Bucket demo_mean_batch{
+    .batch = 32, .variates = 1, .context = demo_context, .horizon = 336, .samples = 0};
 inline constexpr totograph::Bucket open_base_short{
     .variates = most_variates, .context = 512, .horizon = 64, .samples = 128, .exogenous = 4};
 inline constexpr totograph::Bucket open_base_long{
@@ -42,6 +44,8 @@ inline constexpr totograph::Bucket open_base_batch_32{
     .batch = 32, .variates = 1, .context = toto_context, .horizon = 336, .samples = 128};
 inline constexpr totograph::Bucket open_base_batch_128{
     .batch = 128, .variates = 1, .context = toto_context, .horizon = 336, .samples = 128};
+inline constexpr totograph::Bucket open_base_mean_batch{
+    .batch = 32, .variates = 1, .context = toto_context, .horizon = 336, .samples = 0};
 
 // Of Toto 2.0, whose work is rows of variates and patches alone: one series by itself, a dashboard, and the most. The
 // first has half the rows of the second and a sixteenth of those of the third. The horizon is the block in which its

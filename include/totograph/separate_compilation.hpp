@@ -23,6 +23,7 @@
 #include <totograph/diagnostics/impl/levels_text.hpp>
 #include <totograph/diagnostics/impl/verify.hpp>
 #include <totograph/diagnostics/stress/impl/batch_costs.hpp>
+#include <totograph/diagnostics/stress/impl/report_json.hpp>
 #include <totograph/diagnostics/verify/impl/backends.hpp>
 #include <totograph/diagnostics/verify/impl/caches.hpp>
 #include <totograph/diagnostics/verify/impl/check.hpp>
@@ -33,6 +34,7 @@
 #include <totograph/exec/cpu/attention/impl/masked_attention.hpp>
 #include <totograph/exec/cpu/evaluate/impl/check_positions.hpp>
 #include <totograph/exec/cpu/evaluate/impl/evaluate.hpp>
+#include <totograph/exec/cpu/evaluate/impl/evaluate_with_eigen.hpp>
 #include <totograph/exec/cpu/evaluate/impl/interpreter.hpp>
 #include <totograph/exec/cpu/gemm/impl/gemm.hpp>
 #include <totograph/exec/cpu/gemm/impl/matmul_in_double.hpp>
@@ -155,6 +157,8 @@
 
 namespace totograph::cpu {
 inline namespace TOTOGRAPH_SIMD_NAMESPACE {
+
+template void linear_with_eigen<float>(const TensorData&, const TensorData&, const TensorData&);
 
 template class PreparedWeights<float>;
 template class PreparedWeights<BFloat16>;

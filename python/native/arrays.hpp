@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays in and out, by DLPack: NumPy has it for its own ones, too, and no version of NumPy has to be compiled for.
+// Series in, from NumPy or by DLPack, and arrays of NumPy out.
 #pragma once
 
 #include <array>
 #include <cstdint>
 
-#include "references.hpp"
+#include "numpy_arrays.hpp"
 
 namespace totograph_python {
 
@@ -23,12 +23,21 @@ struct DlTensor {
     std::uint64_t byte_offset;
 };
 constexpr std::uint8_t dl_float = 2;
+constexpr std::int32_t dl_host = 1;
+constexpr std::int32_t dl_cuda = 2;
+constexpr std::int32_t dl_cuda_host = 3;
+constexpr std::int32_t dl_rocm_host = 11;
+
+// Whether it lies in the memory of the host, or in such that is pinned for CUDA or ROCm.
+inline bool is_on_host(const DlTensor& tensor) {
+    return tensor.device_kind == dl_host || tensor.device_kind == dl_cuda_host || tensor.device_kind == dl_rocm_host;
+}
 
 inline const DlTensor* tensor_of(const Ref& capsule) {
     return static_cast<const DlTensor*>(PyCapsule_GetPointer(capsule.get(), "dltensor"));
 }
 
-// A series as C reads it, [batch, variates, steps], and what keeps its memory. A capsule that nobody consumed frees
+// A series as C reads it, [batch, variates, steps], and what keeps its memory: a capsule that nobody consumed frees
 // what it holds with itself.
 struct Series {
     Ref owner;
@@ -41,10 +50,11 @@ struct Series {
 
 enum class Read { done, other, failed };  // `other`: of another type or layout, which Python converts
 
-inline void raise_axes(const DlTensor& tensor) {
-    const Ref shape(PyTuple_New(tensor.rank));
-    for (std::int32_t i = 0; shape && i < tensor.rank; ++i) {
-        PyTuple_SetItem(shape.get(), i, PyLong_FromLongLong(tensor.shape[i]));
+template <class Extent>
+void raise_axes(int rank, const Extent* extents) {
+    const Ref shape(PyTuple_New(rank));
+    for (int i = 0; shape && i < rank; ++i) {
+        PyTuple_SetItem(shape.get(), i, PyLong_FromLongLong(extents[i]));
     }
     if (shape) {
         PyErr_Format(
@@ -54,47 +64,47 @@ inline void raise_axes(const DlTensor& tensor) {
     }
 }
 
+// Of float32. `strides` count units of so many bytes; null: row-major.
+template <class Extent>
+Read read_layout(Series& series, const char* data, int rank, const Extent* shape, const Extent* strides, int unit) {
+    if (rank < 1 || rank > 3) {
+        raise_axes(rank, shape);
+        return Read::failed;
+    }
+    series.rank = rank;
+    std::int64_t row_major = 1;
+    bool any = false;
+    for (int axis = 2, from = rank - 1; from >= 0; --axis, --from) {
+        const auto to = static_cast<std::size_t>(axis);
+        const std::int64_t bytes = strides != nullptr ? strides[from] * unit : row_major * 4;
+        if (bytes % 4 != 0) {
+            return Read::other;
+        }
+        series.shape[to] = shape[from];
+        series.strides[to] = bytes / 4;
+        row_major *= shape[from];
+        any = any || bytes != 0;
+    }
+    series.values = reinterpret_cast<const float*>(data);
+    return any ? Read::done : Read::other;  // three zeros mean row-major to C
+}
+
 inline Read read_capsule(Series& series) {
     const DlTensor* const tensor = tensor_of(series.capsule);
     if (tensor == nullptr) {
         return Read::failed;
     }
+    if (!is_on_host(*tensor)) {
+        PyErr_SetString(PyExc_ValueError,
+                        "The series lies in the memory of a device. Copy it to the host, as PyTorch's .cpu() does, or "
+                        "name its stream to a package for CUDA (stream=).");
+        return Read::failed;
+    }
     if (tensor->type_code != dl_float || tensor->type_bits != 32 || tensor->type_lanes != 1) {
         return Read::other;
     }
-    if (tensor->rank < 1 || tensor->rank > 3) {
-        raise_axes(*tensor);
-        return Read::failed;
-    }
-    series.rank = tensor->rank;
-    std::int64_t row_major = 1;
-    bool any = false;
-    for (int axis = 2, from = tensor->rank - 1; from >= 0; --axis, --from) {
-        const auto to = static_cast<std::size_t>(axis);
-        series.shape[to] = tensor->shape[from];
-        series.strides[to] = tensor->strides != nullptr ? tensor->strides[from] : row_major;
-        row_major *= tensor->shape[from];
-        any = any || series.strides[to] != 0;
-    }
-    series.values = reinterpret_cast<const float*>(static_cast<const char*>(tensor->data) + tensor->byte_offset);
-    return any ? Read::done : Read::other;  // three zeros mean row-major to C
-}
-
-inline bool is_on_host(PyObject* tensor) {
-    const Ref method(PyObject_GetAttr(tensor, known.dlpack_device_name));
-    const Ref device = method ? call(method.get()) : Ref();
-    const Ref kind(device ? PySequence_GetItem(device.get(), 0) : nullptr);
-    const long number = kind ? PyLong_AsLong(kind.get()) : -1;
-    if (PyErr_Occurred() != nullptr) {
-        return false;
-    }
-    if (number == 1 || number == 3 || number == 11) {  // the host's memory, and what is pinned for CUDA or ROCm
-        return true;
-    }
-    PyErr_SetString(PyExc_ValueError,
-                    "The series lies in the memory of a device, and this package runs on the processor. Copy it to the "
-                    "host, as PyTorch's .cpu() does.");
-    return false;
+    return read_layout(series, static_cast<const char*>(tensor->data) + tensor->byte_offset, tensor->rank,
+                       tensor->shape, tensor->strides, 4);
 }
 
 // What a tensor's library says of memory that it does not hand out becomes a sentence.
@@ -110,41 +120,42 @@ inline void raise_unreadable() {
                  reason.get());
 }
 
-inline Read read_tensor(PyObject* given, PyObject* method, Series& series) {
-    if (!is_on_host(given)) {
-        return Read::failed;
-    }
+inline Read read_tensor(PyObject* method, Series& series) {
     series.capsule = call(method);
-    if (!series.capsule) {
-        if (PyErr_ExceptionMatches(PyExc_BufferError) != 0 || PyErr_ExceptionMatches(PyExc_RuntimeError) != 0 ||
-            PyErr_ExceptionMatches(PyExc_TypeError) != 0) {
-            raise_unreadable();
-        }
-        return Read::failed;
+    if (series.capsule) {
+        return read_capsule(series);
     }
-    return read_capsule(series);
+    if (PyErr_ExceptionMatches(PyExc_BufferError) != 0 || PyErr_ExceptionMatches(PyExc_RuntimeError) != 0 ||
+        PyErr_ExceptionMatches(PyExc_TypeError) != 0) {
+        raise_unreadable();
+    }
+    return Read::failed;
 }
 
 inline Read read_array(PyObject* given, Series& series) {
-    series.capsule = call(known.array_dlpack, given);
-    if (!series.capsule) {  // it is read-only, say, or in another order of bytes
-        PyErr_Clear();
-        return Read::other;
-    }
-    return read_capsule(series);
+    const ArrayHead& array = head_of(given);
+    return array.dtype == numpy.float32 && (array.flags & NumPy::is_aligned) != 0
+               ? read_layout(series, array.data, array.rank, array.shape, array.strides, 1)
+               : Read::other;
 }
 
 // Reads float32 where it lies, and has Python convert all else. `names`: of the variates, where they have any.
 inline bool read_series(PyObject* given, Series& series, Ref& names) {
     Read read = Read::other;
-    if (reinterpret_cast<PyObject*>(Py_TYPE(given)) == known.array_type) {
+    if (Py_TYPE(given) == numpy.array_type) {
         read = read_array(given, series);
     } else if (const Ref method(PyObject_GetAttr(given, known.dlpack_name)); method) {
-        if (PyObject_IsInstance(given, known.array_type) == 0) {
-            read = read_tensor(given, method.get(), series);
+        const int is_array = PyObject_IsInstance(given, reinterpret_cast<PyObject*>(numpy.array_type));
+        if (is_array < 0) {
+            return false;
         }
-    } else {
+        if (is_array == 0) {
+            read = read_tensor(method.get(), series);
+        }
+    } else if (PyErr_ExceptionMatches(PyExc_AttributeError) != 0) {
         PyErr_Clear();
+    } else {
+        return false;
     }
     if (read != Read::other) {
         series.owner = Ref::to(given);
@@ -156,8 +167,10 @@ inline bool read_series(PyObject* given, Series& series, Ref& names) {
     }
     names = Ref(PySequence_GetItem(pair.get(), 0));
     series.owner = Ref(PySequence_GetItem(pair.get(), 1));
-    series.capsule = series.owner ? call(known.array_dlpack, series.owner.get()) : Ref();
-    read = series.capsule ? read_capsule(series) : Read::failed;
+    if (!series.owner) {
+        return false;
+    }
+    read = Py_TYPE(series.owner.get()) == numpy.array_type ? read_array(series.owner.get(), series) : Read::other;
     if (read == Read::other) {
         PyErr_SetString(PyExc_RuntimeError,
                         "A series was converted to an array that is not of float32 in rows. This is a mistake in "
@@ -172,13 +185,11 @@ struct Result {
     float* values = nullptr;
 };
 
-inline Result make_result(PyObject* shape) {
+inline Result make_result(int rank, const Py_ssize_t* shape) {
     Result result;
-    result.array = call(known.empty, shape, known.float32);
-    const Ref capsule = result.array ? call(known.array_dlpack, result.array.get()) : Ref();
-    const DlTensor* const tensor = capsule ? tensor_of(capsule) : nullptr;
-    if (tensor != nullptr) {
-        result.values = static_cast<float*>(tensor->data);
+    result.array = new_array(rank, shape);
+    if (result.array) {
+        result.values = reinterpret_cast<float*>(head_of(result.array.get()).data);
     }
     return result;
 }

@@ -90,18 +90,15 @@ inline bool find_shape(Forecast& forecast) {
     return true;
 }
 
-// [before, *lead, horizon, after], without the axes that are negative. Empty: Python's error is set.
-inline Ref shape_of(Forecast& forecast, std::int64_t before, std::int64_t after) {
+// A new array [before, *lead, horizon, after], without the axes that are negative. Empty: Python's error is set.
+inline Result result_of(Forecast& forecast, std::int64_t before = -1, std::int64_t after = -1) {
     if (!find_shape(forecast)) {
         return {};
     }
-    const int extra = (before >= 0 ? 1 : 0) + (after >= 0 ? 1 : 0);
-    Ref shape(PyTuple_New(forecast.rank + extra));
-    Py_ssize_t at = 0;
-    const auto add = [&shape, &at](std::int64_t size) {
-        if (shape && PyTuple_SetItem(shape.get(), at++, PyLong_FromLongLong(size)) != 0) {
-            shape = Ref();
-        }
+    std::array<Py_ssize_t, NumPy::most_axes> shape{};
+    int rank = 0;
+    const auto add = [&shape, &rank](std::int64_t extent) {
+        shape[static_cast<std::size_t>(rank++)] = static_cast<Py_ssize_t>(extent);
     };
     if (before >= 0) {
         add(before);
@@ -112,12 +109,7 @@ inline Ref shape_of(Forecast& forecast, std::int64_t before, std::int64_t after)
     if (after >= 0) {
         add(after);
     }
-    return shape;
-}
-
-inline Result result_of(Forecast& forecast, std::int64_t before = -1, std::int64_t after = -1) {
-    const Ref shape = shape_of(forecast, before, after);
-    return shape ? make_result(shape.get()) : Result();
+    return make_result(rank, shape.data());
 }
 
 inline PyObject* forecast_mean(PyObject* self, void* /*closure*/) {

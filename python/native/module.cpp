@@ -2,6 +2,7 @@
 // The way from Python to the C interface of a package. It is compiled for CPython's limited interface, so one file
 // serves all versions from 3.9 on, but for free-threaded builds, which have no such interface; what is not done at
 // every forecast is in Python.
+#include "device_tensors.hpp"
 #include "service.hpp"
 
 namespace totograph_python {
@@ -20,25 +21,12 @@ PyObject* set_up(PyObject* /*module*/, PyObject* arguments) {
     return Ref::to(Py_None).release();
 }
 
-bool know_numpy() {
-    const Ref numpy(PyImport_ImportModule("numpy"));
-    if (!numpy) {
-        return false;
-    }
-    const Ref dtype(PyObject_GetAttrString(numpy.get(), "dtype"));
-    const Ref name(PyUnicode_FromString("float32"));
-    known.array_type = PyObject_GetAttrString(numpy.get(), "ndarray");
-    known.array_dlpack = known.array_type == nullptr ? nullptr : PyObject_GetAttrString(known.array_type, "__dlpack__");
-    known.empty = PyObject_GetAttrString(numpy.get(), "empty");
-    known.float32 = dtype && name ? call(dtype.get(), name.get()).release() : nullptr;
-    known.dlpack_name = PyUnicode_InternFromString("__dlpack__");
-    known.dlpack_device_name = PyUnicode_InternFromString("__dlpack_device__");
-    return PyErr_Occurred() == nullptr;
-}
-
 PyObject* make_module() {
     static PyMethodDef methods[] = {
         {"set_up", set_up, METH_VARARGS, "set_up(forecast_type, values_of, refuse_request)"},
+        {"device_tensor", device_tensor, METH_VARARGS, "device_tensor(address, shape, device, owner)"},
+        {"keep_what_is_lent", keep_what_is_lent, METH_NOARGS, "keep_what_is_lent(): at the end of Python."},
+        {"layout_of", layout_of, METH_O, "layout_of(capsule)"},
         {nullptr, nullptr, 0, nullptr}};
     static PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                                      "_native",
@@ -50,7 +38,8 @@ PyObject* make_module() {
                                      nullptr,
                                      nullptr};
     Ref module(PyModule_Create(&definition));
-    if (!module || !know_numpy()) {
+    known.dlpack_name = PyUnicode_InternFromString("__dlpack__");
+    if (!module || PyErr_Occurred() != nullptr || !find_numpy()) {
         return nullptr;
     }
     const struct {

@@ -57,16 +57,11 @@ inline Ref taken_error() {
 
 // What the module was given by Python once, and keeps until the process ends.
 struct Known {
-    PyObject* array_type = nullptr;      // numpy.ndarray
-    PyObject* array_dlpack = nullptr;    // its __dlpack__
-    PyObject* empty = nullptr;           // numpy.empty
-    PyObject* float32 = nullptr;         // the dtype
-    PyObject* values_of = nullptr;       // (series) -> (names, float32 array that DLPack takes)
+    PyObject* values_of = nullptr;       // (series) -> (names, aligned float32 array)
     PyObject* refuse_request = nullptr;  // (horizon, samples, seed, extend, error): raises
     PyTypeObject* forecast_type = nullptr;
     PyObject* library_type = nullptr;
     PyObject* dlpack_name = nullptr;
-    PyObject* dlpack_device_name = nullptr;
 };
 inline Known known;
 

@@ -69,13 +69,13 @@ inline bool describe(Service& service, const totograph_model* model) {
     return PyErr_Occurred() == nullptr;
 }
 
-// Service(library, checkpoint, mode, threads)
+// Service(library, checkpoint, mode, threads, device)
 inline PyObject* service_new(PyTypeObject* type, PyObject* arguments, PyObject* /*keywords*/) {
     PyObject* library = nullptr;
     PyObject* path = nullptr;
     totograph_service_options options = TOTOGRAPH_SERVICE_OPTIONS_INIT;
-    if (PyArg_ParseTuple(arguments, "O!O&zi", known.library_type, &library, PyUnicode_FSConverter, &path, &options.mode,
-                         &options.threads) == 0) {
+    if (PyArg_ParseTuple(arguments, "O!O&zii", known.library_type, &library, PyUnicode_FSConverter, &path,
+                         &options.mode, &options.threads, &options.device) == 0) {
         return nullptr;
     }
     const Ref checkpoint(path);

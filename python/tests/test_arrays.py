@@ -1,19 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Series in memory of all kinds, and results in that of a device."""
+import ctypes
+import pickle
 import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support import Tensor, waves
+from support import Tensor, pointer_of, waves
 
-from totograph import _device
+from totograph import _device, _native
 
 
 def test_memory_is_read_as_it_lies(model):
     table = np.ascontiguousarray(waves(2, 48).T)  # rows of steps, as files have them
     expected = model.forecast(waves(2, 48), horizon=8, seed=7).samples()
-    for same in [table.T, waves(2, 96).reshape(2, 96)[:, :48] * 0 + waves(2, 48), waves(2, 48).astype(np.float64),
+    unaligned = np.empty(4 * 96 + 1, np.uint8)[1:].view(np.float32).reshape(2, 48)
+    unaligned[:] = waves(2, 48)
+    assert not unaligned.flags.aligned
+    pickled = pickle.loads(pickle.dumps(waves(2, 48)))
+    for same in [table.T, unaligned, pickled, waves(2, 96).reshape(2, 96)[:, :48] * 0 + waves(2, 48), waves(2, 48).astype(np.float64),
                  np.flip(np.flip(waves(2, 48), 1).copy(), 1), waves(2, 48).astype(">f4")]:
         np.testing.assert_array_equal(model.forecast(same, horizon=8, seed=7).samples(), expected)
 
@@ -33,6 +39,33 @@ def test_memory_is_read_where_it_lies_and_let_go(model):
     np.testing.assert_array_equal(model.forecast(fixed, horizon=8, seed=7).samples(), f.samples())
 
 
+def test_what_is_masked_is_a_gap(model):
+    gaps = waves(2, 48)
+    gaps[0, 3:7] = np.nan
+    expected = model.forecast(gaps, horizon=8, seed=7).samples()
+    masked = np.ma.masked_array(waves(2, 48), mask=np.isnan(gaps))
+    np.testing.assert_array_equal(model.forecast(masked, horizon=8, seed=7).samples(), expected)
+    whole = np.ma.masked_array(np.arange(48), mask=np.arange(48) == 3)
+    holed = np.where(np.arange(48) == 3, np.nan, np.arange(48))
+    np.testing.assert_array_equal(
+        model.forecast(whole, horizon=8, seed=7).samples(), model.forecast(holed, horizon=8, seed=7).samples())
+    with pytest.raises(ValueError, match="of numbers"):
+        model.forecast(np.ma.masked_array(["a", "b"]), horizon=8)
+
+
+class Hiding:
+    def __init__(self, error):
+        self.error = error
+
+    def __getattr__(self, name):
+        raise self.error(f"no {name}")
+
+
+def test_errors_of_what_is_given_are_its_own(model):
+    with pytest.raises(KeyboardInterrupt):
+        model.forecast(Hiding(KeyboardInterrupt), horizon=8)
+
+
 def test_a_broadcast_number_is_read_once(model):
     ones = np.broadcast_to(np.float32(1), (48,))
     expected = model.forecast(np.ones(48, np.float32), horizon=8, seed=7).samples()
@@ -48,35 +81,110 @@ def test_tensors_with_dlpack_are_read(model):
     np.testing.assert_array_equal(np.from_dlpack(expected.median), expected.median)  # and out
     with pytest.raises(ValueError, match="memory of a device"):
         model.forecast(Tensor(series, device=2), horizon=8)
+    pinned = model.forecast(Tensor(series, device=3), horizon=8, seed=7)
+    np.testing.assert_array_equal(pinned.samples(), expected.samples())
 
 
 class OnDevice:
     """An array of PyTorch or CuPy, as far as it says where it lies."""
 
-    def __init__(self, shape, typestr="<f4", strides=None, address=4096):
-        self.__cuda_array_interface__ = {"shape": shape, "typestr": typestr, "strides": strides, "data": (address, False)}
+    def __init__(self, shape, typestr="<f4", strides=None, address=4096, **more):
+        self.__cuda_array_interface__ = {"shape": shape, "typestr": typestr, "strides": strides, "data": (address, False),
+                                         **more}
+
+
+class WithGradients:
+    """A tensor of PyTorch on a device."""
+
+    @property
+    def __cuda_array_interface__(self):
+        raise RuntimeError("Can't get it on Variable that requires grad")
 
 
 def test_arrays_and_streams_of_a_device_are_understood():
-    assert _device.device_array(OnDevice((2, 48))) == (4096, (2, 48), (48, 1))
-    assert _device.device_array(OnDevice((2, 48), strides=(4, 8))) == (4096, (2, 48), (1, 2))
-    assert _device.device_array(waves(48)) is None
+    assert _device.device_array(OnDevice((2, 48)), 0) == (4096, (2, 48), (48, 1), None)
+    assert _device.device_array(OnDevice((2, 48), strides=(4, 8)), 0) == (4096, (2, 48), (1, 2), None)
+    for stream, made_on in ((0, 1), (7, 7), (7, None)):
+        assert _device.device_array(OnDevice((48,), stream=made_on), stream).address == 4096
+    assert _device.device_array(OnDevice((1,), strides=(0,)), 0).strides == (0,)
+    assert _device.device_array(OnDevice((2, 48), strides=(0, 4)), 0).strides == (0, 1)
+    assert _device.device_array(waves(48), 0) is None
+    assert _device.device_array(Tensor(waves(48)), 0) is None
+    series = waves(2, 48)
+    lent = Tensor(series[:, ::2], device=2)  # as JAX has it
+    for stream, asked in ((7, 7), (0, 1)):  # which is the default one
+        before = sys.getrefcount(lent.array)
+        found = _device.device_array(lent, stream)
+        kept, place = sys.getrefcount(lent.array), found[:3]
+        del found
+        let_go = sys.getrefcount(lent.array)
+        assert (kept, let_go) == (before + 1, before)  # the memory stays until it has been read
+        assert place == (series.ctypes.data, (2, 24), (48, 2))
+        assert lent.stream == asked
     for wrong, says in [(OnDevice((48,), "<f8"), "found <f8"), (OnDevice((1, 1, 1, 4)), "of the shape"),
-                        (OnDevice((48,), strides=(-4,)), "ascend"), (OnDevice((48,), strides=(2,)), "whole elements")]:
+                        (OnDevice((48,), strides=(-4,)), "ascend"), (OnDevice((48,), strides=(2,)), "whole elements"),
+                        (OnDevice((48,), strides=(0,)), "Make it contiguous"), (WithGradients(), "without gradients"),
+                        (OnDevice((48,), stream=7), "made on the stream 7, and would be read on 1")]:
         with pytest.raises(ValueError, match=says):
-            _device.device_array(wrong)
+            _device.device_array(wrong, 0)
+    for wrong, says in [(waves(48).astype(np.float64), "found another type"), (waves(1, 1, 1, 48), "of the shape"),
+                        (waves(48)[::-1], "ascend")]:
+        with pytest.raises(ValueError, match=says):
+            _device.device_array(Tensor(wrong, device=2), 0)
     for stream in (7, SimpleNamespace(cuda_stream=7), SimpleNamespace(ptr=7), SimpleNamespace(handle=SimpleNamespace(value=7))):
         assert _device.stream_address(stream) == 7
     for stream in ("7", True, -1, SimpleNamespace(ptr=None)):
         with pytest.raises(ValueError, match="A stream is a number"):
             _device.stream_address(stream)
     not_finite = np.zeros(1, np.uint32)
-    result = _device.DeviceForecast((1, 2, 8, 9, 4096, not_finite.ctypes.data), 2, 0, (0.1, 0.9), None)
+    result = _device.DeviceForecast((1, 2, 8, 9, 4096, not_finite.ctypes.data), 2, 0, 3, (0.1, 0.9), None)
     assert result.shape == (2, 8, 9) and result.is_finite
     not_finite[0] = 3
     assert not result.is_finite
     interface = result.__cuda_array_interface__
     assert (interface["data"], interface["stream"], interface["typestr"]) == ((4096, False), 1, "<f4")
+
+
+class SaysItIsOnTheHost:
+    def __init__(self, result):
+        self.result = result
+
+    def __dlpack__(self, **options):
+        capsule = self.result.__dlpack__(stream=-1)
+        address = pointer_of(capsule, b"dltensor") + ctypes.sizeof(ctypes.c_void_p)
+        ctypes.c_int32.from_address(address).value = 1
+        return capsule
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+
+def test_a_result_on_a_device_is_handed_out_on_its_stream_and_kept_while_it_is_used():
+    values = waves(1, 2, 8, 9)
+    result = _device.DeviceForecast((*values.shape, values.ctypes.data, 0), 3, 7, 3, (), None)
+    assert result.__dlpack_device__() == (2, 3)
+    before = sys.getrefcount(result)
+    for stream in (7, -1):
+        capsule = result.__dlpack__(stream=stream, max_version=(1, 0))
+        assert _native.layout_of(capsule) == (True, values.ctypes.data, values.shape, (144, 72, 9, 1))
+        assert sys.getrefcount(result) == before + 1
+        del capsule
+        assert sys.getrefcount(result) == before
+    taken = np.from_dlpack(SaysItIsOnTheHost(result))
+    np.testing.assert_array_equal(taken, values)
+    assert sys.getrefcount(result) == before + 1
+    del taken
+    assert sys.getrefcount(result) == before
+    on_default = _device.DeviceForecast((*values.shape, values.ctypes.data, 0), 3, 0, 0, (), None)
+    for right, streams in [(result, (8, 0, 1, None)), (on_default, (7, 2))]:
+        for stream in streams:
+            with pytest.raises(BufferError, match="Read it on its own"):
+                right.__dlpack__(stream=stream)
+    for stream in (0, 1, None):
+        on_default.__dlpack__(stream=stream)
+    for options in ({"dl_device": (1, 0)}, {"copy": True}):
+        with pytest.raises(BufferError, match="not copied"):
+            result.__dlpack__(stream=7, **options)
 
 
 def test_a_package_for_the_processor_has_no_streams(model):

@@ -52,7 +52,7 @@ def test_only_a_model_makes_a_forecast(model):
         with pytest.raises(TypeError, match="made by Model.forecast|cannot pickle"):
             make()
     with pytest.raises(TypeError, match="Library"):
-        type(model._service)(None, CHECKPOINT, None, 0)
+        type(model._service)(None, CHECKPOINT, None, 0, 0)
 
 
 def test_a_forecast_is_let_go_with_what_it_is_part_of(model):

@@ -35,7 +35,7 @@ def waiting():
 
 
 def test_other_threads_run_while_a_service_or_a_forecast_ends(waiting):
-    service = _native.Service(_native.Library(WAITING), CHECKPOINT, None, 0)
+    service = _native.Service(_native.Library(WAITING), CHECKPOINT, None, 0, 0)
     made = service.forecast(waves(48), None, 8, [0.5], None, 0, False, None)
     del made
     assert waiting.was_let_go()
@@ -44,7 +44,7 @@ def test_other_threads_run_while_a_service_or_a_forecast_ends(waiting):
 
 
 def test_a_package_without_streams_is_not_asked_for_one(waiting):
-    service = _native.Service(_native.Library(WAITING), CHECKPOINT, None, 0)
+    service = _native.Service(_native.Library(WAITING), CHECKPOINT, None, 0, 0)
     series = waves(48)
     with pytest.raises(ValueError, match="before packages took streams"):
         service.forecast_on(0, False, series.ctypes.data, (1, 1, 48), (48, 48, 1), 8, None, 0, False, None)

@@ -98,7 +98,7 @@ def test_a_checkpoint_is_named_as_on_the_hub(tmp_path, monkeypatch):
         tg.load("some/model", PACKAGE)
 
 
-def test_a_package_is_found_for_the_device_that_is_asked_for(tmp_path):
+def test_a_package_is_found_for_the_device_that_is_asked_for(tmp_path, monkeypatch):
     (tmp_path / "a.so").symlink_to(PACKAGE)
     with pytest.raises(FileNotFoundError, match="a.so. is for cpu"):
         tg.load(CHECKPOINT, tmp_path, device="cuda")
@@ -110,11 +110,19 @@ def test_a_package_is_found_for_the_device_that_is_asked_for(tmp_path):
     (tmp_path / "b.so").write_bytes(whole[:begin] + named + whole[end:])
     with pytest.raises(ValueError, match="fastest"):  # of the package that was found
         tg.load(CHECKPOINT, tmp_path, device="cuda", mode="fastest")
+    monkeypatch.setenv("CUDACXX", str(tmp_path / "none"))
+    monkeypatch.delenv("TOTOGRAPH_PACKAGE_PATH", raising=False)
+    with pytest.raises(FileNotFoundError, match="on cuda was found.*None could be compiled: No CUDA compiler is there"):
+        tg.load(CHECKPOINT, device="cuda")
+    with pytest.raises(FileNotFoundError) as refused:
+        tg.load(CHECKPOINT, device="cuda", sizes=None)
+    assert "compiled" not in str(refused.value)
     assert tg.load(CHECKPOINT, tmp_path).header.path.name == "a.so"  # by name, the other goes before
     with pytest.raises(ValueError, match="b.so' is a package for cuda, and one for cpu was asked for"):
         tg.load(CHECKPOINT, tmp_path / "b.so", device="cpu")
-    with pytest.raises(ValueError, match="expected 'cpu' or 'cuda'"):
-        tg.load(CHECKPOINT, tmp_path, device="tpu")
+    for wrong in ("tpu", "cpu:1", "cuda:", "cuda:-1", "cuda:x", ""):
+        with pytest.raises(ValueError, match="expected 'cpu', 'cuda', or 'cuda:' and a number"):
+            tg.load(CHECKPOINT, tmp_path, device=wrong)
 
 
 def test_a_model_is_shared_by_copies_and_opened_again_by_other_processes(model):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from totograph_package import Recipe, build, ladder, read_model
 from totograph_package.compiler import CompilerError, find_compiler
+from totograph_package.cuda import find_cuda_compiler
 from totograph_package.library import find_library
 
 from ._header import check_header, read_header
@@ -31,22 +32,26 @@ def load(
     None: the folders of the environment variable TOTOGRAPH_PACKAGE_PATH and what was installed with this module, never
     the checkpoint's own folder, which may be a download; where they have none, it is compiled, and kept for the next
     time (`totograph-package`).
-    device: that the package was compiled for, `cpu` or `cuda`; None: that of a file that is named, else `cpu`.
+    device: that the package was compiled for, `cpu` or `cuda`, of several of which `cuda:1` is the second; None: that of
+    a file that is named, else `cpu`.
     mode: how forecasts are run, as TOTOGRAPH_MODE spells it; that variable goes before.
     threads: that a forecast may use; 0: all processors that the process may use.
     sizes: the ladder of buckets that is compiled where no package is there: `small`, `standard`, `large`; None:
     compile nothing.
 
-    A package runs with all rights of this process: load what you trust. Raises `FileNotFoundError`, and `ValueError`
-    for a package that cannot be used here, or is of another model than the checkpoint."""
-    if device not in (None, "cpu", "cuda"):
-        raise ValueError(f"The device cannot be {device!r}; expected 'cpu' or 'cuda'.")
+    A package runs with all rights of this process: load what you trust. Raises `FileNotFoundError`,
+    `ValueError` for a package that cannot be used here, or is of another model than the checkpoint, and `RuntimeError`
+    where the device is not there."""
+    asked = re.fullmatch(r"(cpu|cuda)(?::([0-9]{1,4}))?", device or "")
+    if device is not None and (asked is None or asked[1] == "cpu" and asked[2]):
+        raise ValueError(f"The device cannot be {device!r}; expected 'cpu', 'cuda', or 'cuda:' and a number.")
+    device, ordinal = (asked[1], int(asked[2] or 0)) if asked else (None, 0)
     checkpoint = _of_hub(checkpoint)
     if package is not None and not Path(package).is_dir():
         named = read_header(package)
         if device not in (None, named.device):
             raise ValueError(f"The file '{package}' is a package for {named.device}, and one for {device} was asked for.")
-        return Model(checkpoint, named, mode, threads)
+        return Model(checkpoint, named, mode, threads, ordinal)
     device = device or "cpu"
     folders = [Path(package)] if package is not None else _package_folders()
     try:
@@ -67,10 +72,10 @@ def load(
         except (OSError, ValueError) as error:
             reasons.append(str(error))
             continue
-        return Model(checkpoint, header, mode, threads)
-    if package is None and device == "cpu" and sizes is not None:
+        return Model(checkpoint, header, mode, threads, ordinal)
+    if package is None and sizes is not None:
         try:
-            return Model(checkpoint, read_header(_built(checkpoint, sizes)), mode, threads)
+            return Model(checkpoint, read_header(_built(checkpoint, sizes, device)), mode, threads, ordinal)
         except (CompilerError, FileNotFoundError, PermissionError) as error:
             reasons.append(f"None could be compiled: {error}")
     where = ", ".join(f"'{folder}'" for folder in folders) or "the folders of TOTOGRAPH_PACKAGE_PATH, which names none"
@@ -110,9 +115,10 @@ def _of_hub(checkpoint: str | os.PathLike[str]) -> str | os.PathLike[str]:
     return folder
 
 
-def _built(checkpoint: str | os.PathLike[str], sizes: str) -> Path:
-    model = read_model(checkpoint)
-    recipe = Recipe("toto", model, tuple(ladder(sizes, model)), find_compiler(None, None), find_library())
+def _built(checkpoint: str | os.PathLike[str], sizes: str, device: str) -> Path:
+    model, compiler = read_model(checkpoint), find_compiler(None, None)
+    cuda = find_cuda_compiler(compiler, [], "bf16") if device == "cuda" else None
+    recipe = Recipe("toto", model, tuple(ladder(sizes, model)), compiler, find_library(), cuda)
 
     def say(text: str) -> None:
         if not text.startswith("Found"):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import atexit
 import os
 from pathlib import Path
 from typing import Any, NoReturn, Sequence, overload
@@ -18,12 +19,13 @@ class Model:
     """A checkpoint behind a package. Any number of threads may use it: they are served one after the other, and the
     interpreter's lock is free meanwhile."""
 
-    def __init__(self, checkpoint: str | os.PathLike[str], header: PackageHeader, mode: str | None, threads: int):
+    def __init__(self, checkpoint: str | os.PathLike[str], header: PackageHeader, mode: str | None, threads: int,
+                 device: int = 0):
         check_header(header)
-        self._header = header
+        self._header, self._device = header, device
         self._library = _native.Library(header.path.resolve())
-        self._service = _native.Service(self._library, checkpoint, mode, threads)
-        self._reopened_by = (os.path.abspath(checkpoint), os.path.abspath(header.path), mode, threads)
+        self._service = _native.Service(self._library, checkpoint, mode, threads, device)
+        self._reopened_by = (os.path.abspath(checkpoint), os.path.abspath(header.path), mode, threads, device)
 
     def __copy__(self) -> Model:
         return self
@@ -144,14 +146,14 @@ class Model:
 
     def _forecast_on(self, stream: int, series: Any, horizon: int | None, samples: int | None, seed: int, extend: bool,
                      extras: tuple[Any, Any, Any]) -> DeviceForecast:
-        on_device = device_array(series)
+        on_device = device_array(series, stream)
         if on_device is None:
             _, values = _values_of(series)
             address, shape = values.ctypes.data, values.shape
             strides = tuple(one // values.itemsize for one in values.strides)
             _check_axes(shape)
         else:
-            address, shape, strides = on_device
+            address, shape, strides, _ = on_device
         if not self._library.has_streams:
             raise ValueError(f"The package '{self.header.path}' was built before packages took streams; build it anew.")
         kept = _Extras(*extras, shape)
@@ -160,7 +162,7 @@ class Model:
         of_strides = (*(0,) * (3 - len(shape)), *strides) if any(strides) else (0, 0, 1)
         made = self._service.forecast_on(stream, on_device is not None, address, of_shape, of_strides, horizon, samples,
                                          seed, extend, kept.fields)
-        return DeviceForecast(made, len(shape), stream, self.levels, (self, series))
+        return DeviceForecast(made, len(shape), stream, self._device, self.levels, (self, series))
 
 
 class _Extras:
@@ -190,8 +192,8 @@ class _Extras:
         return array.ctypes.data
 
 
-def _reopened(checkpoint: str, package: Path, mode: str | None, threads: int) -> Model:
-    return Model(checkpoint, read_header(package), mode, threads)
+def _reopened(checkpoint: str, package: str, mode: str | None, threads: int, device: int) -> Model:
+    return Model(checkpoint, read_header(package), mode, threads, device)
 
 
 def _check_axes(shape: tuple[int, ...]) -> None:
@@ -227,23 +229,25 @@ def _known_future(future: Any, batch: int, variates: int) -> npt.NDArray[np.floa
 
 
 def _values_of(series: Any) -> tuple[Sequence[Any] | None, npt.NDArray[np.float32]]:
-    """The names of the variates, where they have any, and the values: float32 that DLPack takes, nothing copied that need
-    not be."""
+    """The names of the variates, where they have any, and the values: aligned float32, nothing copied that need not be."""
     names: Sequence[Any] | None = None
     if hasattr(series, "__dlpack__") and not isinstance(series, np.ndarray):
         array = _from_dlpack(series)
     elif hasattr(series, "to_numpy"):
         array = series.to_numpy(dtype=np.float32, na_value=np.nan)
         names, array = (list(series.columns), array.T) if array.ndim == 2 else ([series.name], array)
+    elif isinstance(series, np.ma.MaskedArray) and series.dtype.kind in "biuf":
+        array = series.astype(np.float32).filled(np.nan)
     else:
         array = np.asarray(series)
     if array.dtype.kind not in "biuf":
         raise ValueError(f"A series is of numbers; found {array.dtype}.")
     array = array.astype(np.float32, copy=False)
     # One that is a number broadcast has no strides, which C takes for row-major.
-    if (array.dtype.byteorder not in "=|" or not array.flags.writeable or not any(array.strides)
+    if (not array.flags.aligned or array.dtype.byteorder not in "=|" or not any(array.strides)
             or any(stride % array.itemsize for stride in array.strides)):
         array = np.array(array, np.float32)
+    array = array.view(np.float32)  # a type that was pickled is equal to NumPy's own one, and another object
     return names, array
 
 
@@ -252,8 +256,8 @@ _HOSTS = (1, 3, 11)  # DLPack's numbers of memory that the processor reads: the 
 
 def _from_dlpack(tensor: Any) -> npt.NDArray[Any]:
     if int(tensor.__dlpack_device__()[0]) not in _HOSTS:
-        raise ValueError("The series lies in the memory of a device, and this package runs on the processor. Copy it "
-                         "to the host, as PyTorch's .cpu() does.")
+        raise ValueError("The series lies in the memory of a device. Copy it to the host, as PyTorch's .cpu() does, or "
+                         "name its stream to a package for CUDA (stream=).")
     try:
         return np.from_dlpack(tensor)
     except (BufferError, RuntimeError, TypeError) as error:
@@ -272,3 +276,4 @@ def _refuse_request(horizon: Any, samples: Any, seed: Any, extend: Any, error: E
 
 
 _native.set_up(Forecast, _values_of, _refuse_request)
+atexit.register(_native.keep_what_is_lent)

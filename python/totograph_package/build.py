@@ -9,14 +9,15 @@ import os
 import resource
 import shutil
 import tempfile
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Callable
+from typing import Callable
 
 from .buckets import Bucket
 from .cache import cache_folder, cached
 from .compiler import Compiler, dependency_includes
+from .cuda import CudaCompiler
 from .library import LibraryFiles
 from .models import Model
 from .plan import files
@@ -32,14 +33,22 @@ class Recipe:
     buckets: tuple[Bucket, ...]
     compiler: Compiler
     library: LibraryFiles
+    cuda: CudaCompiler | None = None  #: Of a package for CUDA devices.
 
     def key(self, *more: object) -> str:
         """A hash of what goes into it."""
-        return _hash(self._of_library(), self.name, self.model.title, self.model.declaration,
+        return _hash(self._of_library(), self._of_cuda(), self.name, self.model.title, self.model.declaration,
                      [str(one) for one in self.buckets], *more)
 
     def library_key(self) -> str:
         return _hash(self._of_library())
+
+    def cuda_library_key(self) -> str:
+        return _hash(self._of_library(), self._of_cuda()[:-1])
+
+    def _of_cuda(self) -> list[object]:
+        cuda = self.cuda
+        return [] if cuda is None else [cuda.command, cuda.version, cuda.flags, cuda.precision]
 
     def _of_library(self) -> list[object]:
         compiler = self.compiler
@@ -75,7 +84,8 @@ def build(recipe: Recipe, *, jobs: int = 0, output: Path | None = None,
         packages = (folder or Path(scratch)).absolute() / "packages"
 
         def make(path: Path) -> None:
-            say(f"Compiling {len(recipe.buckets)} sizes of {recipe.model.title} with {recipe.compiler.name}.")
+            with_what = recipe.compiler.name if recipe.cuda is None else recipe.cuda.name
+            say(f"Compiling {len(recipe.buckets)} sizes of {recipe.model.title} with {with_what}.")
             _compile(recipe, path, packages, jobs or processors())
 
         before = _spent()
@@ -94,35 +104,37 @@ def build(recipe: Recipe, *, jobs: int = 0, output: Path | None = None,
 
 
 def _compile(recipe: Recipe, path: Path, packages: Path, jobs: int) -> None:
-    compiler, library = recipe.compiler, recipe.library
+    compiler, library, cuda = recipe.compiler, recipe.library, recipe.cuda
     includes = [f"-I{library.include}", *dependency_includes()]
     with tempfile.TemporaryDirectory(prefix="totograph-") as scratch_name:
         scratch = Path(scratch_name)
-        texts = package_sources(recipe.name, recipe.model, recipe.buckets, library, files(len(recipe.buckets), jobs))
-        for name, text in texts.items():
+        parts = files(len(recipe.buckets), jobs, "cpu" if cuda is None else "cuda")
+        for name, text in package_sources(recipe.name, recipe.model, recipe.buckets, library, parts, cuda).items():
             (scratch / name).write_text(text, encoding="utf-8")
+        own = sorted(one for one in scratch.iterdir() if one.suffix != ".hpp")
         # What takes longest begins first.
-        names = sorted((name for name in texts if name.endswith(".cpp")), key=lambda name: name == "package.cpp")
-        own = [(scratch / name, (scratch / name).with_suffix(".o")) for name in names]
+        own.sort(key=lambda one: (one.suffix != ".cu", one.name == "package.cpp", one.name == "model.cpp" and cuda is not None))
         # What no model changes is compiled once, for all packages.
         shared = [(source, f"{source.stem}-{recipe.library_key()}.o")
                   for source in (library.compiled, library.package / "exports.cpp")]
+        if cuda is not None:
+            shared.insert(0, (library.compiled_for_cuda, f"cuda_compiled-{recipe.cuda_library_key()}.o"))
+
+        def compile_one(source: Path, target: Path) -> Path:
+            (cuda if cuda is not None and source.suffix == ".cu" else compiler).compile(source, target, includes)
+            return target
 
         def compile_shared(source: Path, name: str) -> Path:
-            return cached(packages, name, lambda target: compiler.compile(source, target, includes))[0]
+            return cached(packages, name, lambda target: compile_one(source, target))[0]
 
         with ThreadPoolExecutor(max_workers=jobs) as pool:
-            base = [pool.submit(compile_shared, *one) for one in shared]
-            rest = [pool.submit(compiler.compile, *one, includes) for one in own]
+            every = [pool.submit(compile_shared, *one) for one in shared]
+            every += [pool.submit(compile_one, source, source.with_suffix(".o")) for source in own]
             try:
-                every: list[Future[Any]] = [*base, *rest]
                 wait(every, return_when=FIRST_EXCEPTION)
-                objects = [str(one.result()) for one in base]
-                for one in rest:
-                    one.result()
+                objects = [str(one.result()) for one in every]
             finally:
                 pool.shutdown(cancel_futures=True)  # after an error, what has not begun
-        objects += [str(target) for _, target in own]
         link = ["-shared", "-pthread", "-Xlinker", f"--version-script={library.package / 'exports.map'}",
-                "-Wl,--build-id=sha1", "-Wl,--no-undefined", *objects, "-o", str(path)]
+                "-Wl,--build-id=sha1", "-Wl,--no-undefined", *objects, *(cuda.link_flags() if cuda else []), "-o", str(path)]
         compiler.run(link, f"link {path.name}")

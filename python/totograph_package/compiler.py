@@ -32,10 +32,7 @@ class Compiler:
 
     def run(self, arguments: Sequence[str], what: str) -> None:
         """Raises `CompilerError`."""
-        done = subprocess.run([*self.command, *arguments], capture_output=True, text=True, errors="replace",
-                              env={**os.environ, "LC_ALL": "C"})
-        if done.returncode != 0:
-            raise CompilerError(f"{self.name} cannot {what}: {first_error(done.stderr, done.returncode)}")
+        run_compiler(self.command, arguments, what)
 
     def digest(self, headers: Sequence[str], includes: Sequence[str]) -> str:
         """A hash of the text of headers, wherever this compiler finds them, with their macros and all that they
@@ -45,6 +42,14 @@ class Compiler:
     def compile(self, source: Path, target: Path, includes: Sequence[str]) -> None:
         """Raises `CompilerError`."""
         self.run([*self.flags, *includes, "-c", str(source), "-o", str(target)], f"compile {source.name}")
+
+
+def run_compiler(command: Sequence[str], arguments: Sequence[str], what: str) -> None:
+    """Raises `CompilerError`."""
+    done = subprocess.run([*command, *arguments], capture_output=True, text=True, errors="replace",
+                          env={**os.environ, "LC_ALL": "C"})
+    if done.returncode != 0:
+        raise CompilerError(f"{Path(command[0]).name} cannot {what}: {first_error(done.stderr, done.returncode)}")
 
 
 _PATHS = ("CPATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX")  # with which compilers find headers

@@ -21,6 +21,11 @@ class LibraryFiles:
     package: Path  #: With `exports.cpp`, `exports.map` and the templates.
     compiled: Path  #: The source of what no model changes.
 
+    @property
+    def compiled_for_cuda(self) -> Path:
+        """The same of what runs on devices."""
+        return self.compiled.with_name("cuda_compiled.cu")
+
     def digest(self) -> str:
         """A hash of all of it."""
         return _digest(self.include, self.package, self.compiled)
@@ -43,7 +48,7 @@ def _foreign_headers(include: Path) -> tuple[str, ...]:
 @functools.lru_cache(maxsize=None)
 def _digest(include: Path, package: Path, compiled: Path) -> str:
     total = hashlib.sha256()
-    files = [*_headers(include), *package.glob("*"), compiled]
+    files = [*_headers(include), *package.glob("*"), *compiled.parent.glob("*")]
     for file in sorted(file for file in files if file.is_file()):
         content = file.read_bytes()
         total.update(f"{file.name} {len(content)}\n".encode())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// expect: totograph: one state name is declared with two shapes or dtypes
+// expect: totograph: one state name is declared with two shapes, dtypes or bounds
 #include <totograph/graph/program.hpp>
 #include <totograph/graph/recorder.hpp>
 

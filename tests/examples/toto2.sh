@@ -81,8 +81,9 @@ configured broken 's/}//'
 refuses 4 "The configuration 'broken/config.json'" series.csv --checkpoint broken
 configured biased 's/"mlp_bias": false/"mlp_bias": true/'
 expect 4 "'mlp_bias': expected false, found true" "$program" series.csv --checkpoint biased
-configured small 's/"d_model": 256/"d_model": 512/; s/"num_layers": 4/"num_layers": 6/; s/688/1368/; s/"num_heads": 4/"num_heads": 8/; s/"layer_group_size": 4/"layer_group_size": 6/'
-refuses 4 "tensor 'patch_proj.linear1.weight' should have shape [2048, 64], found [1024, 64]" series.csv --checkpoint small
+"$untrained" write wide 22m
+cp model/config.json wide
+refuses 4 "tensor 'patch_proj.linear1.weight' should have shape [1024, 64], found [2048, 64]" series.csv --checkpoint wide
 
 # backtest: scores of quantiles; what the model does not tell stays blank.
 program="$programs/backtest"

@@ -196,6 +196,27 @@ TEST_CASE("stores that do not fit are refused, also of scalars") {
           axis_out_of_range);
 }
 
+TEST_CASE("bounds that name nothing, or differ, are refused") {
+    const auto kind = [](std::int8_t of_state, std::int8_t again, std::int8_t of_tensor) {
+        return mistake_of([=](Recorder& r) {
+                   r.state("request", {2}, DType::i32, {}, StateUse::bounds);
+                   r.state("x", {4, 3}, DType::f32, {}, StateUse::any, {0, of_state});
+                   r.bound(r.state("x", {4, 3}, DType::f32, {}, StateUse::any, {0, again}), 0, of_tensor);
+               })
+            .kind;
+    };
+    using enum ModelErrorKind;
+    CHECK(kind(2, 2, 1) == none);
+    CHECK(kind(2, 0, 2) == none);
+    CHECK(kind(0, 2, 2) == none);
+    CHECK(kind(1, 2, 1) == state_declared_twice);
+    CHECK(kind(3, 0, 1) == bound_is_unknown);
+    CHECK(kind(-1, 0, 1) == bound_is_unknown);
+    CHECK(kind(1, 1, 3) == bound_is_unknown);
+    CHECK(kind(1, 1, 0) == bound_is_unknown);
+    CHECK(mistake_of([](Recorder& r) { r.bound(r.state("x", {4}), 0, -2); }).kind == bound_is_unknown);
+}
+
 TEST_CASE("attentions and draws whose inputs do not go together are refused") {
     const auto kind = [](auto&& record) { return mistake_of(record).kind; };
     using enum ModelErrorKind;

@@ -17,7 +17,7 @@ from unittest import mock
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 
-from totograph_package import LADDERS, Bucket, cache, compiler, ladder, plan, read_model  # noqa: E402
+from totograph_package import LADDERS, Bucket, cache, compiler, cuda, ladder, plan, read_model  # noqa: E402
 from totograph_package.buckets import by_cost, parse, serving  # noqa: E402
 from totograph_package.library import find_library  # noqa: E402
 from totograph_package.published import PUBLISHED  # noqa: E402
@@ -30,7 +30,7 @@ FAKE_COMPILER = """#!/bin/sh
 if [ "$1" = --version ]; then echo "fake 1.0 ${FAKE_VERSION:-}"; exit; fi
 for argument; do
     [ "$argument" = -E ] && echo "${FAKE_HEADERS:-}" && exit
-    case "$argument" in *.cpp) source=${argument##*/} ;; esac
+    case "$argument" in *.cpp | *.cu) source=${argument##*/} ;; esac
     [ "${last:-}" = -o ] && target=$argument
     last=$argument
 done
@@ -83,6 +83,7 @@ class Ladders(unittest.TestCase):
     def test_a_file_holds_no_more_buckets_than_memory_has_room_for(self):
         for buckets, jobs, expected in ((40, 2, 2), (40, 1, 2), (105, 2, 5), (3, 8, 3), (1, 1, 1)):
             self.assertEqual(plan.files(buckets, jobs), expected)
+        self.assertEqual(plan.files(12, 2, "cuda"), 3)
 
     def test_a_bucket_that_cannot_be_is_refused(self):
         model = read_model(DEMO_2)
@@ -147,10 +148,27 @@ class Models(unittest.TestCase):
         buckets = by_cost(ladder("standard", model), model)
         texts = package_sources("p", model, buckets, find_library(), 3)
         self.assertEqual(sorted(texts), ["buckets_1.cpp", "buckets_2.cpp", "model.cpp", "model.hpp", "package.cpp"])
+        self.check_instances(buckets, texts, "CompiledBucket compiled_bucket", "model.cpp")
+
+    def test_each_bucket_is_compiled_once_for_a_device(self):
+        model = read_model(DEMO_2)
+        buckets = by_cost(ladder("standard", model), model)
+        nvcc = cuda.CudaCompiler(("nvcc",), "", (), pathlib.Path(), "tf32")
+        texts = package_sources("p", model, buckets, find_library(), 3, nvcc)
+        self.assertEqual(sorted(texts), ["buckets_1.cu", "buckets_2.cu", "device.cu", "model.cpp", "model.hpp", "package.cpp"])
+        self.check_instances(buckets, texts, "CompiledDeviceBucket compiled_device_bucket", "device.cu")
+        options = "cuda::ForecasterOptions{.precision = cuda::Precision::tf32}"
+        self.assertEqual(sum(text.count(options) for text in texts.values()), 1 + 2 * (len(buckets) - -(-len(buckets) // 3)))
+        self.assertIn('package_device[] = "cuda"', texts["package.cpp"])
+        # The model itself, which the processor's compiler compiles, computes nothing.
+        self.assertIn("describe_model<", texts["model.cpp"])
+        self.assertNotIn("template", texts["model.cpp"])
+
+    def check_instances(self, buckets, texts, function, of_model):
         self.assertNotIn("@", "".join(texts.values()))
-        instance = r"^template CompiledBucket compiled_bucket<.*?(totograph::Bucket\{[^}]*\})"
+        instance = rf"^template {function}<.*?(totograph::Bucket\{{[^}}]*\}})"
         apart = [one for name in texts for one in re.findall(instance, texts[name], re.M)]
-        left_out = re.findall(instance.replace("^", "^extern ", 1), texts["model.cpp"], re.M)
+        left_out = re.findall(instance.replace("^", "^extern ", 1), texts[of_model], re.M)
         self.assertEqual(sorted(apart), sorted(left_out))
         self.assertEqual(len(set(apart)), len(buckets) - -(-len(buckets) // 3))
 
@@ -217,6 +235,53 @@ class Building(unittest.TestCase):
                   self.build(FAKE_HEADERS="#define NLOHMANN_JSON_VERSION_MINOR 12")[1]}
         self.assertEqual(len(others), 7)
         self.assertTrue(all(pathlib.Path(one).exists() for one in others))
+
+    def test_a_package_for_devices_is_compiled_by_nvcc(self):
+        toolkit = self.folder / "toolkit"
+        (toolkit / "bin").mkdir(parents=True)
+        nvcc = toolkit / "bin" / "nvcc"
+        nvcc.write_text("#!/bin/sh\necho nvcc \"$@\" >>\"$FAKE_ASKED\"\n" + FAKE_COMPILER.split("\n", 1)[1].replace(
+            "fake 1.0", "Cuda compilation tools, release ${FAKE_RELEASE:-13.0}, V1"))
+        nvcc.chmod(0o755)
+        asked = self.folder / "asked"
+        given = {"CUDACXX": str(nvcc), "FAKE_ASKED": str(asked)}
+        device = ("--device", "cuda", "--architecture", "90a", "--architecture", "sm_80")
+        self.assertIn("cublasLt was looked for in", self.build(*device, **given)[2])
+        (toolkit / "lib64").mkdir()
+        (toolkit / "lib64" / "libcublasLt.so").touch()
+        status, first, said = self.build(*device, **given)
+        self.assertEqual(status, 0, said)
+        self.assertEqual(sorted(self.compiled()), ["compiled.cpp", "cuda_compiled.cu", "device.cu", "exports.cpp", "link",
+                                                   "model.cpp", "package.cpp"])
+        compiled = [line for line in asked.read_text().splitlines() if " -c " in line]
+        self.assertEqual(len(compiled), 2)
+        for line in compiled:
+            for part in ("-gencode=arch=compute_90a,code=sm_90a", "-gencode=arch=compute_80,code=sm_80", "-O3",
+                         f"-ccbin={self.fake}", "-Xcompiler=-march=x86-64-v3", "-Xcompiler=-fPIC",
+                         "-DTOTOGRAPH_SEPARATE_COMPILATION", "-DTOTOGRAPH_SEPARATE_CUDA_COMPILATION"):
+                self.assertIn(part, line.split())
+        others = {first, self.build(*device, "--precision", "tf32", **given)[1], self.build(**given)[1],
+                  self.build(*device[:4], **given)[1], self.build(*device, FAKE_RELEASE="12.4", **given)[1]}
+        self.assertEqual(len(others), 5)
+        # For all packages with these compilers and for these devices.
+        self.assertEqual((self.compiled().count("cuda_compiled.cu"), self.compiled().count("compiled.cpp")), (3, 1))
+        for arguments, environment, says in [
+            (device, {"FAKE_FAILS": "device.cu"}, "nvcc cannot compile device.cu: b.hpp:3:5: error: no such bucket"),
+            (device, {"CUDACXX": "no-such-nvcc"}, "No CUDA compiler is there: looked for no-such-nvcc."),
+            (device, {"FAKE_RELEASE": "12.3"}, "is of CUDA 12.3, and 12.4 or later is needed"),
+            (device[:2], {"PATH": str(toolkit)}, "No CUDA device is there, whose architecture"),
+            (("--device", "cuda", "--architecture", "hopper"), {}, "'hopper' is no architecture"),
+            (device[2:], {}, "name --device cuda as well"), (("--precision", "f32"), {}, "name --device cuda as well")]:
+            status, _, said = self.build("--name", "fails", *arguments, **{**given, **environment})
+            self.assertEqual(status, 1)
+            self.assertIn(says, said)
+
+    def test_architectures_are_those_of_this_machine(self):
+        asks = self.folder / "nvidia-smi"
+        asks.write_text("#!/bin/sh\nprintf '8.9\\n9.0\\n9.0\\n12.0\\n'\n")
+        asks.chmod(0o755)
+        with mock.patch.dict(os.environ, {"PATH": f"{self.folder}:{os.environ['PATH']}"}):
+            self.assertEqual(cuda.architectures_here(), ["120", "89", "90a"])
 
     def test_an_output_is_written_where_it_is_wanted(self):
         target = self.folder / "mine.so"

@@ -107,7 +107,11 @@ consteval bool check_recording() {
     static_assert(kind != cache_overflows,
                   "totograph: a store writes beyond the capacity of its state; give the cache a larger capacity.");
     static_assert(kind != state_declared_twice,
-                  "totograph: one state name is declared with two shapes or dtypes; use one declaration or two names.");
+                  "totograph: one state name is declared with two shapes, dtypes or bounds; use one declaration or two "
+                  "names.");
+    static_assert(kind != bound_is_unknown,
+                  "totograph: a bound is a number from 1 to the extent of the state that is declared with "
+                  "StateUse::bounds.");
     static_assert(kind != position_is_not_an_integer_state,
                   "totograph: a position must be an i32 tensor with one element, or one for each series.");
     static_assert(kind != too_many_inputs, "totograph: an operation has more inputs than a node can hold.");

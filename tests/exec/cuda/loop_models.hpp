@@ -65,9 +65,9 @@ template <bool has_product>
 struct TwoStacks {
     static constexpr void record(Recorder& r) {
         const auto record = [&](Tensor input, LayerIndex layer) { return record_layer<1792>(r, input, layer); };
-        Tensor x = repeat(12, r.state("x", {1792, 512}), record);
+        Tensor x = repeat(9, r.state("x", {1792, 512}), record);
         x = has_product ? tanh(linear(x, r.weight("between", {512, 512}))) : x;
-        x = repeat(12, x, [&](Tensor input, LayerIndex layer) { return record(input, layer + 20); });
+        x = repeat(9, x, [&](Tensor input, LayerIndex layer) { return record(input, layer + 20); });
         r.store(r.state("y", {1792, 512}), x);
     }
 };

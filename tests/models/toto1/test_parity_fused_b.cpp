@@ -10,7 +10,7 @@ constexpr fixture::tg::Bucket shared_bucket{.batch = 2, .variates = 5, .context 
 }  // namespace
 
 TEST_CASE("causal_scaler: the fused executor agrees with the reference") {
-    fixture::check_fused(fixture::causal_scaler);
+    fixture::check_mean<fixture::tg::toto1::Rewrites{}>(fixture::causal_scaler);
 }
 
 TEST_CASE("wide_heads: the fused executor agrees with the reference") {

@@ -25,7 +25,7 @@ namespace tg = fixture::tg;
 
 /// The mean of a model with its rewrites, in each way.
 template <tg::toto1::Rewrites rewrites, class CaseType>
-void check_mean(const CaseType& test) {
+void check_mean_both_ways(const CaseType& test) {
     using Model = tg::toto1::WithRewrites<typename CaseType::Model, rewrites>;
     const fixture::Tensors tensors(test.name);
     const fixture::Inputs inputs(tensors, CaseType::bucket);
@@ -76,10 +76,10 @@ void check(const CaseType& test) {
         }
     }
     SUBCASE("mean") {
-        check_mean<tg::toto1::Rewrites{}>(test);
+        check_mean_both_ways<tg::toto1::Rewrites{}>(test);
     }
     SUBCASE("mean without a cache") {
-        check_mean<tg::toto1::Rewrites{.kv_cache = false}>(test);
+        check_mean_both_ways<tg::toto1::Rewrites{.kv_cache = false}>(test);
     }
 }
 

@@ -34,6 +34,7 @@ enum class ModelErrorKind {
     store_does_not_fit,
     cache_overflows,
     state_declared_twice,
+    bound_is_unknown,
     position_is_not_an_integer_state,
     too_many_inputs,
     input_count_differs,

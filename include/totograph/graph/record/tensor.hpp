@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <string_view>
 
 #include <totograph/core/dtype.hpp>
@@ -85,6 +86,11 @@ public:
         set_layer(node, layer);
         node.use = use;
         node.bounds = bounds;
+        if (bounds != AxisBounds{}) {
+            for (const std::int8_t number : bounds) {
+                check_bound(number, 0);
+            }
+        }
         for (const int id : states_) {
             Node& known = this->node(id);
             if (known.layer == node.layer && known.layer_step == node.layer_step && known.loop == node.loop &&
@@ -93,6 +99,10 @@ public:
                     fail(ModelErrorKind::state_declared_twice)
                         << "state '" << name << "': declared as " << totograph::name(known.dtype) << " " << known.shape
                         << ", then as " << totograph::name(dtype) << " " << shape;
+                }
+                if (known.bounds != bounds && known.bounds != AxisBounds{} && bounds != AxisBounds{}) {
+                    fail(ModelErrorKind::state_declared_twice)
+                        << "state '" << name << "': declared with bounds of its axes, then with others";
                 }
                 known.use = use == StateUse::any ? known.use : use;
                 known.bounds = bounds == AxisBounds{} ? known.bounds : bounds;
@@ -108,6 +118,7 @@ public:
     /// readers do not tell.
     /// @param number  of the bound: n for number n - 1 of the state that is declared with `StateUse::bounds`
     constexpr Tensor bound(Tensor tensor, int axis, std::int8_t number) {
+        check_bound(number, 1);
         node(tensor.id()).bounds[static_cast<std::size_t>(axis_of(tensor, axis))] = number;
         return tensor;
     }
@@ -257,6 +268,18 @@ public:
     }
 
 private:
+    /// What a bound is named by, where the state of bounds was declared before; 0 stands for none.
+    constexpr void check_bound(std::int8_t number, int least) {
+        Index most = std::numeric_limits<std::int8_t>::max();
+        for (const int id : states_) {
+            most = node(id).use == StateUse::bounds ? node(id).shape.size() : most;
+        }
+        if (number < least || number > most) {
+            fail(ModelErrorKind::bound_is_unknown)
+                << "bound " << Index{number} << ": expected " << Index{least} << " to " << most;
+        }
+    }
+
     constexpr void set_layer(Node& node, LayerIndex layer) {
         node.layer = layer.number_;
         node.layer_step = layer.step_;

@@ -3,22 +3,9 @@
 
 #include <string>
 
-#include <totograph/serve/metrics/json_parts.hpp>
-#include <totograph/serve/metrics/latency_histogram.hpp>
-#include <totograph/serve/metrics/online_accuracy.hpp>
 #include <totograph/serve/metrics/snapshot.hpp>
 
 namespace totograph::serve {
-
-namespace detail {
-
-Json json_of(const LatencySummary& latency);
-
-Json json_of(const Snapshot::Entry& entry);
-
-Json json_of(const AccuracyEntry& entry);
-
-}  // namespace detail
 
 /// A snapshot as a JSON object, UTF-8, its keys always in this order (bytes of names that are no UTF-8 are replaced):
 ///

@@ -19,7 +19,7 @@
 namespace totograph::serve {
 namespace detail {
 
-TOTOGRAPH_INLINE Json json_of(const LatencySummary& latency) {
+inline Json json_of(const LatencySummary& latency) {
     const auto known = [&](double seconds) { return latency.count > 0 ? Json(seconds) : Json(nullptr); };
     return {{"count", latency.count},
             {"sum_seconds", latency.sum_seconds},
@@ -30,7 +30,7 @@ TOTOGRAPH_INLINE Json json_of(const LatencySummary& latency) {
             {"max_seconds", known(latency.max)}};
 }
 
-TOTOGRAPH_INLINE Json json_of(const Snapshot::Entry& entry) {
+inline Json json_of(const Snapshot::Entry& entry) {
     Json recaptures;
     for (const RecaptureReason reason : all_recapture_reasons) {
         recaptures[std::string(name(reason))] = entry.recaptures[static_cast<std::size_t>(reason)];
@@ -52,7 +52,7 @@ TOTOGRAPH_INLINE Json json_of(const Snapshot::Entry& entry) {
             {"latency", json_of(entry.latency())}};
 }
 
-TOTOGRAPH_INLINE Json json_of(const AccuracyEntry& entry) {
+inline Json json_of(const AccuracyEntry& entry) {
     const auto known = [](double value) { return std::isnan(value) ? Json(nullptr) : Json(value); };
     return {{"group", entry.group},      {"scored", entry.scored},    {"missed", entry.missed},
             {"window", entry.window},    {"banded", entry.banded},    {"mae", known(entry.mae)},
