@@ -36,7 +36,7 @@ wrapper.chmod(0o755)
 environment = {**os.environ, "TOTOGRAPH_CACHE_DIR": str(SCRATCH / "cache")}
 environment.pop("TOTOGRAPH_ROOT", None)
 package = SCRATCH / "built.so"
-tool = [sys.executable, TOOLS / "totograph-package", DEMO, "--compiler", wrapper, "--target", target, "--optimize", "1",
+tool = [sys.executable, TOOLS / "totograph-package", DEMO, "--compiler", wrapper, "--target", target, "--optimize", "0",
         "--name", "tiny_package"]
 sizes = ["--bucket", "variates=3 context=80 horizon=32 samples=8 exogenous=1", "--bucket",
          "variates=3 context=80 horizon=32"]

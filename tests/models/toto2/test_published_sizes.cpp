@@ -24,7 +24,7 @@ Index check_tables(ModelList<Model>) {
     // The room of graph/program.hpp: beyond it a program does not compile.
     CHECK(tables.kernels.size() <= 128);
     CHECK(tables.states.size() <= 192);
-    return plan.loops().unrolled(&Loop::steps, static_cast<int>(tables.steps.size()));
+    return plan.loops().unrolled(&Loop::steps, tables.steps.size());
 }
 
 template <class Model>
