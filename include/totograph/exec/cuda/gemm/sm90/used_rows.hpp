@@ -19,10 +19,10 @@ template <int most_rows, class... K>
 struct RowGroups {
     using First = std::tuple_element_t<0, std::tuple<K...>>;
     static constexpr auto m = static_cast<int>(First::kernel.rows());
+    static constexpr bool bounds_any = UsedExtents<First>::template bounds_any<UsedExtents<First>::rows>;
+    static constexpr bool agree = (bounds_same_rows(First::bounds, K::bounds) && ...);
     /// Whether all of the GEMMs bound the same rows, and some, which are few enough to be listed.
-    static constexpr bool is_bounded = (UsedExtents<First>::template bounds_any<UsedExtents<First>::rows>)&&(
-                                           bounds_same_rows(First::bounds, K::bounds) && ...) &&
-                                       RowGroup::rows_of(m, most_rows) > 0;
+    static constexpr bool is_bounded = bounds_any && agree && RowGroup::rows_of(m, most_rows) > 0;
     static constexpr int rows = is_bounded ? RowGroup::rows_of(m, most_rows) : RowGroup::least;
     static constexpr int count = (m + rows - 1) / rows;
 
