@@ -14,7 +14,9 @@ constexpr void keep_bounded(Recorder& r, const char* name, Tensor value) {
     r.store(r.state(name, value.shape(), value.dtype(), {}, StateUse::any, AxisBounds{1, 2, 3, 4}), value);
 }
 
-/// A kernel of each kind, all rows of which are bounded: batch, samples, variates and positions of so many columns.
+/// Kernels of most kinds, all rows of which are bounded: batch, samples, variates and positions of so many columns; and
+/// a GEMM of the same input that is not. Not here: ids and draws, which forecasts of Kronos have, and caches with
+/// suffixes, which those of Toto have.
 template <Index batch, Index samples, Index variates, Index positions, Index width>
 struct Bounded {
     static constexpr Shape rows{batch, samples, variates, positions, width};
@@ -29,6 +31,8 @@ struct Bounded {
         keep_bounded(
             r, "out.gated",
             silu(linear(x, r.weight("gate", {2 * width, width}))) * linear(x, r.weight("value", {2 * width, width})));
+        const Tensor all = silu(linear(x, r.weight("all", {2 * width, width})));
+        r.store(r.state("out.all", all.shape()), all);
         keep_bounded(r, "out.pointwise", exp(x) + 1.0);
         const Tensor halves = reshape(x, {batch, samples, variates, positions, 2, half});
         keep_bounded(r, "out.permuted", reshape(permute(halves, {0, 1, 2, 3, 5, 4}), rows) * 2.0);
@@ -38,7 +42,9 @@ struct Bounded {
         keep_bounded(r, "out.softmax", softmax(x));
         keep_bounded(r, "out.sorted", sort(x));
         keep_bounded(r, "out.joined", concatenate(x, exp(x), 4));
+        keep_bounded(r, "out.largest", cast(argmax(x), DType::f32));
         const Tensor length = r.state("at.length", {batch}, DType::i32);
+        keep_bounded(r, "out.taken", take(exp(x), 3, length - 1.0));
         keep_bounded(r, "out.causal", nn::attention(x, {exp(x), x, length}, {.heads = 2}));
         keep_bounded(r, "out.last",
                      nn::attention(slice(x, 3, positions - 1, 1), {exp(x), x, length},

@@ -73,10 +73,12 @@ void check(const std::array<std::int32_t, 4>& used, int threads) {
     fill(whole, {});
     bounded.run<0>();
     whole.run<0>();
-    for (const char* name : {"out.gemm", "out.gated", "out.pointwise", "out.permuted", "out.cumsum", "out.softmax",
-                             "out.sorted", "out.joined", "out.causal", "out.last", "out.masked", "out.variates"}) {
+    for (const char* name :
+         {"out.gemm", "out.gated", "out.pointwise", "out.permuted", "out.cumsum", "out.softmax", "out.sorted",
+          "out.joined", "out.causal", "out.last", "out.masked", "out.variates", "out.largest", "out.taken"}) {
         compare<float>(bounded, whole, name, used);
     }
+    compare<float>(bounded, whole, "out.all", {2, 3, 4, 5});
     compare<double>(bounded, whole, "out.f64", used);
     compare<double>(bounded, whole, "out.sum", used);
 }

@@ -11,6 +11,7 @@
 #include <totograph/exec/cuda/gemm/gemm_group.hpp>
 #include <totograph/exec/cuda/gemm/select.hpp>
 #include <totograph/exec/cuda/gemm/thresholds.hpp>
+#include <totograph/exec/cuda/gemm/tiles.hpp>
 #include <totograph/exec/cuda/lowering/bf16_states.hpp>
 #include <totograph/exec/cuda/lowering/direct_epilogue.hpp>
 #include <totograph/exec/cuda/lowering/gemm_choices.hpp>
@@ -396,4 +397,20 @@ TEST_CASE("no size of Toto 2.0 falls to a slow path") {
         in_f32.is_bf16 = false;
         CHECK(kernel_for(in_f32) == GemmKernel::cublaslt);
     }
+}
+
+TEST_CASE("rows that are left out are listed in groups that a list and a copy hold") {
+    constexpr int of_tile = Sm90Tile::m;
+    constexpr int of_cluster = Sm90ClusterTile::m / Sm90ClusterTile::cluster;
+    CHECK(RowGroup::rows_of(1792, of_tile) == 8);
+    CHECK(RowGroup::rows_of(32768, of_tile) == 8);
+    CHECK(RowGroup::rows_of(40000, of_tile) == 16);
+    CHECK(RowGroup::rows_of(114688, of_tile) == 32);
+    CHECK(RowGroup::rows_of(524288, of_tile) == 128);
+    CHECK(RowGroup::rows_of(524289, of_tile) == 0);
+    CHECK(RowGroup::rows_of(40000, of_cluster) == 16);
+    CHECK(RowGroup::rows_of(65536, of_cluster) == 16);
+    // More rows are not left out there: a block of a cluster copies sixteen at a time.
+    CHECK(RowGroup::rows_of(65537, of_cluster) == 0);
+    CHECK(RowGroup::rows_of(114688, of_cluster) == 0);
 }

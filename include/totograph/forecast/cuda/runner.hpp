@@ -235,10 +235,7 @@ private:
             constexpr std::size_t offset =
                 Executor::States::offset(static_cast<std::size_t>(entry - &Executor::Layout::entries[0]));
             static_assert(entry->bytes() == Base::end_request_bytes);
-            check(cudaMemcpyAsync(runner->executor_.inputs() + offset,
-                                  runner->staged_.data() + Executor::States::input_bytes, entry->bytes(),
-                                  cudaMemcpyHostToDevice, stream),
-                  "copying the request");
+            runner->copy_inputs(stream, offset, entry->bytes(), Executor::States::input_bytes - offset);
             runner->collect_on(stream);
         }
     };
@@ -282,7 +279,6 @@ private:
     /// Inputs for what is tried when it is made. Not zeros: GEMMs of those need less power, and run faster.
     void copy_noise() {
         if constexpr (runs_apart) {
-            // Not all are a request's.
             std::fill_n(staged_.data(), Executor::States::input_bytes + Base::end_request_bytes, std::byte{0});
         }
         std::vector<float> noise(static_cast<std::size_t>(bucket.batch * bucket.variates * bucket.context));
@@ -324,11 +320,12 @@ private:
         };
     }
 
-    void copy_inputs(cudaStream_t stream, std::size_t begin = 0,
-                     std::size_t bytes = Executor::States::input_bytes) const {
-        check(
-            cudaMemcpyAsync(executor_.inputs() + begin, staged_.data() + begin, bytes, cudaMemcpyHostToDevice, stream),
-            "copying the inputs");
+    /// @param further  by so much the bytes lie further behind in the staging memory than among the inputs
+    void copy_inputs(cudaStream_t stream, std::size_t begin = 0, std::size_t bytes = Executor::States::input_bytes,
+                     std::size_t further = 0) const {
+        check(cudaMemcpyAsync(executor_.inputs() + begin, staged_.data() + begin + further, bytes,
+                              cudaMemcpyHostToDevice, stream),
+              "copying the inputs");
     }
 
     void collect_on(cudaStream_t stream) const {

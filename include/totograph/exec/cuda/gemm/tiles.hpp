@@ -26,6 +26,24 @@ struct SkinnyTile {
     }
 };
 
+/// Where some rows are left out, tiles are made of groups of neighbouring rows, which a block lists.
+struct RowGroup {
+    static constexpr int least = 8;  ///< Rows that lie in shared memory in a pattern of their own.
+    static constexpr int most_groups = 4096;
+    /// Of a list: a number of 16 bits for each group, and a few more.
+    static constexpr std::size_t list_bytes = most_groups * 2 + 160;
+
+    /// Rows of a group, of `m` rows in all: as few as keep groups to a list, and no more than `most`. 0 where they do
+    /// not: then no row is left out.
+    static constexpr int rows_of(Index m, int most) {
+        int rows = least;
+        while (rows < most && Index{rows} * most_groups < m) {
+            rows *= 2;
+        }
+        return Index{rows} * most_groups < m ? 0 : rows;
+    }
+};
+
 /// Of the `sm90` kernel, but for its columns: two blocks of a cluster have rows that follow each other.
 struct Sm90Tile {
     static constexpr int m = 128;
@@ -59,8 +77,8 @@ struct Sm90ClusterTile {
     /// Stages of shared memory. More than six were slower.
     static constexpr int stages(int block_n) {
         constexpr int most = 6;
-        // 1,024 bytes to align the tiles, and as much for barriers and sums of squares.
-        const auto fit = (compiled_for.shared_bytes_of_block - 2048) / stage_bytes(block_n);
+        // 1,024 bytes to align the tiles, as much for barriers and sums of squares, and a list of rows.
+        const auto fit = (compiled_for.shared_bytes_of_block - 2048 - RowGroup::list_bytes) / stage_bytes(block_n);
         return std::min(most, static_cast<int>(fit));
     }
 };

@@ -78,7 +78,7 @@ class UsedExtents {
         return result;
     }
     template <int axis>
-    static constexpr bool is_bounded = axis<rank && bounds.bound[static_cast<std::size_t>(axis)]> 0;
+    static constexpr bool is_bounded = (axis < rank) && (bounds.bound[static_cast<std::size_t>(axis)] > 0);
     template <int axis>
     static constexpr auto extent = static_cast<std::int32_t>(bounds.axes.extents[static_cast<std::size_t>(axis)]);
 

@@ -49,7 +49,7 @@ template <class... K>
 struct Sm90Group {
     static constexpr int count = sizeof...(K);
 
-    using Groups = RowGroups<K...>;
+    using Groups = RowGroups<Sm90Tile::m, K...>;
 
     struct Parameters {
         CUtensorMap input;
@@ -72,6 +72,8 @@ struct Sm90Group {
     static constexpr int row_pairs = cut.row_pairs;
     static constexpr int tile_n = cut.tile_n;
     using Tile = Sm90BlockTile<tile_n>;
+    // 1,024 bytes for barriers.
+    static_assert(Tile::shared_bytes + RowGroup::list_bytes + 1024 <= compiled_for.shared_bytes_of_block);
     /// Tiles of columns that a GEMM takes; the last one may reach beyond the last column.
     template <class Kernel>
     static constexpr int column_tiles = Sm90Cut::column_tiles_of(member_of(Kernel::kernel, false), tile_n);

@@ -78,7 +78,7 @@ struct TileRows {
 
 /// The part of a warp in the chain of a GEMM on a tile: each lane has the same eight columns of several rows.
 ///
-/// @tparam Accumulators             of a tile; of a pair of GEMMs, half of its columns are of each
+/// @tparam Accumulators     of a tile; of a pair of GEMMs, half of its columns are of each
 /// @tparam Rows             of tiles (`AllTileRows`, `UsedTileRows`)
 /// @tparam tiles_are_whole  none reaches beyond the last row
 template <class K, class Accumulators, class Rows, bool tiles_are_whole>

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <tuple>
 
+#include <totograph/exec/cuda/gemm/tiles.hpp>
 #include <totograph/exec/cuda/kernels/used_extents.hpp>
 
 // Which rows of a GEMM its tiles have: those in use. Rows are taken in groups of neighbours, those of which any is in
@@ -13,23 +14,16 @@
 namespace totograph::cuda {
 
 /// Groups of neighbouring rows of GEMMs of one input.
-template <class... K>
+/// @tparam most_rows  of a group: those that are copied at once
+template <int most_rows, class... K>
 struct RowGroups {
     using First = std::tuple_element_t<0, std::tuple<K...>>;
     static constexpr auto m = static_cast<int>(First::kernel.rows());
-    static constexpr int most = 4096;  ///< Groups: as many as there is shared memory for their list.
-    /// Rows of a group: the fewest that lie in shared memory in a pattern of their own, or more where groups would be
-    /// many; never more than a tile has.
-    static constexpr int rows = [] {
-        int rows = 8;
-        while (rows < 128 && rows * most < m) {
-            rows *= 2;
-        }
-        return rows;
-    }();
-    /// Whether all of the GEMMs bound the same rows, and some.
-    static constexpr bool is_bounded = UsedExtents<First>::template bounds_any<UsedExtents<First>::rows> &&
-                                       (bounds_same_rows(First::bounds, K::bounds) && ...) && rows * most >= m;
+    static constexpr bool bounds_any = UsedExtents<First>::template bounds_any<UsedExtents<First>::rows>;
+    static constexpr bool agree = (bounds_same_rows(First::bounds, K::bounds) && ...);
+    /// Whether all of the GEMMs bound the same rows, and some, which are few enough to be listed.
+    static constexpr bool is_bounded = bounds_any && agree && RowGroup::rows_of(m, most_rows) > 0;
+    static constexpr int rows = is_bounded ? RowGroup::rows_of(m, most_rows) : RowGroup::least;
     static constexpr int count = (m + rows - 1) / rows;
 
     /// Those in use, in shared memory.
@@ -38,6 +32,7 @@ struct RowGroups {
         int of_warps[32];  ///< How many of them each warp found.
         int found;         ///< How many there are.
     };
+    static_assert(sizeof(List) <= RowGroup::list_bytes);
 };
 
 /// The rows of tiles where all are in use. Code of its own, the same as without bounds: a test of each row is worth 6%
