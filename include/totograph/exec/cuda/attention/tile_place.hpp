@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <type_traits>
+
 #include <totograph/exec/cuda/attention/attention_sizes.hpp>
 #include <totograph/exec/cuda/attention/attention_tile.hpp>
 #include <totograph/exec/cuda/attention/suffix_rows.hpp>
@@ -20,7 +22,9 @@ class TilePlace {
     static constexpr int all_slices = S::samples * S::positions;
 
 public:
-    __device__ __forceinline__ explicit TilePlace(const UsedExtents<K>& used) {
+    /// @param used  what of the attention is in use
+    template <class Used>
+    __device__ __forceinline__ explicit TilePlace(const Used& used) {
         int block = static_cast<int>(blockIdx.x);
         first_query_ = block % query_tiles<K> * queries_of_block<K>;
         block /= query_tiles<K>;
@@ -39,7 +43,9 @@ public:
         }
         shared_.series = block;
         warp_query_ = first_query_ + (shares_keys<K> ? 0 : static_cast<int>(threadIdx.x) / warp_size * queries_of_warp);
-        is_used_ = has_used(used);
+        if constexpr (!std::is_same_v<Used, AllExtents<K>>) {
+            is_used_ = has_used(used);
+        }
         if constexpr (S::is_over_variates) {
             used_samples_ = used.template along<1>();
             used_variates_ = used.template along<2>();
@@ -102,7 +108,8 @@ public:
     }
 
 private:
-    [[nodiscard]] __device__ __forceinline__ bool has_used(const UsedExtents<K>& used) const {
+    template <class Used>
+    [[nodiscard]] __device__ __forceinline__ bool has_used(const Used& used) const {
         if (shared_.series >= used.template along<0>()) {
             return false;
         }

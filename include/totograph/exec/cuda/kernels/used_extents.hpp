@@ -59,6 +59,10 @@ struct AllExtents {
     [[nodiscard]] __device__ __forceinline__ bool has_place(const Place<K, rank>&) const {
         return true;
     }
+    template <int axis>
+    [[nodiscard]] __device__ __forceinline__ constexpr std::int32_t along() const {
+        return static_cast<std::int32_t>(K::kernel.iteration.extents[static_cast<std::size_t>(axis)]);
+    }
 };
 
 /// How much of each axis of a kernel's loop is in use. The axes are those of `Kernel::bounds`, before neighbours were
