@@ -351,7 +351,7 @@ class ForeignHeaders(unittest.TestCase):
         self.compiler = compiler.find_compiler("g++", "x86-64")
 
     def prefix(self, name, version):
-        for file in ("include/eigen3/Eigen/Core", "include/nlohmann/json.hpp"):
+        for file in ("include/eigen3/Eigen/Core", "include/nlohmann/json.hpp", "include/nlohmann/json_fwd.hpp"):
             path = self.folder / name / file
             path.parent.mkdir(parents=True)
             path.write_text(f"#pragma once\n#define LIBRARY_VERSION {version}\n")
@@ -363,7 +363,7 @@ class ForeignHeaders(unittest.TestCase):
             return self.compiler.digest(find_library().foreign_headers(), compiler.dependency_includes())
 
     def test_are_those_that_the_compiler_finds(self):
-        self.assertEqual(find_library().foreign_headers(), ("Eigen/Core", "nlohmann/json.hpp"))
+        self.assertEqual(find_library().foreign_headers(), ("Eigen/Core", "nlohmann/json.hpp", "nlohmann/json_fwd.hpp"))
         one, same, two = (self.prefix(*given) for given in (("one", 1), ("same", 1), ("two", 2)))
         by_prefix = {name: self.digest(CMAKE_PREFIX_PATH=name) for name in (one, same, two)}
         self.assertEqual(by_prefix[one], by_prefix[same])  # where they lie says nothing
