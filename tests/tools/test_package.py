@@ -353,7 +353,7 @@ class ForeignHeaders(unittest.TestCase):
     def prefix(self, name, version):
         for file in ("include/eigen3/Eigen/Core", "include/nlohmann/json.hpp", "include/nlohmann/json_fwd.hpp"):
             path = self.folder / name / file
-            path.parent.mkdir(parents=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(f"#pragma once\n#define LIBRARY_VERSION {version}\n")
         return self.folder / name
 
