@@ -5,6 +5,7 @@ by DLPack, which JAX and TensorFlow have."""
 from __future__ import annotations
 
 import ctypes as c
+import math
 from typing import Any, NamedTuple
 
 from . import _native
@@ -39,7 +40,7 @@ def device_array(given: Any, stream: int) -> DeviceArray | None:
     found = _of_capsule(capsule) if interface is None else _of_interface(interface, stream)
     if any(one < 0 for one in found.strides):
         raise ValueError(f"A series on a device has rows that ascend in memory; found strides of {found.strides}.")
-    if not any(found.strides) and _product(found.shape) > 1:  # which C takes for row-major
+    if not any(found.strides) and math.prod(found.shape) > 1:  # which C takes for row-major
         raise ValueError("A series on a device that repeats one number has no memory for each step. Make it contiguous.")
     return found
 
@@ -54,7 +55,7 @@ def _of_interface(interface: dict[str, Any], stream: int) -> DeviceArray:
                          "own stream, or make the other one current before you hand it over.")
     strides = interface.get("strides")
     if strides is None:
-        strides = tuple(4 * _product(shape[axis + 1 :]) for axis in range(len(shape)))
+        strides = tuple(4 * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
     if any(one % 4 for one in strides):
         raise ValueError(f"A series on a device has rows of whole elements; found strides of {tuple(strides)} bytes.")
     return DeviceArray(int(interface["data"][0]), shape, tuple(int(one) // 4 for one in strides))
@@ -81,13 +82,6 @@ def stream_address(stream: Any) -> int:
     if not isinstance(stream, int) or isinstance(stream, bool) or stream < 0:
         raise ValueError(f"A stream is a number, or an object of PyTorch, CuPy or Numba; found {stream!r}.")
     return stream
-
-
-def _product(numbers: tuple[int, ...]) -> int:
-    result = 1
-    for one in numbers:
-        result *= one
-    return result
 
 
 class DeviceForecast:

@@ -39,7 +39,7 @@ def _arguments() -> argparse.ArgumentParser:
     parser.add_argument("--compiler", help="the C++ compiler (default: CXX, else the first of g++, clang++, c++)")
     parser.add_argument("--optimize", type=int, default=3, choices=range(4), help="how much (default: 3)")
     parser.add_argument("--jobs", type=int, default=0, metavar="N",
-                        help="compilers at the same time, each of which takes up to 1.7 GB, and nvcc 3 (default: one a "
+                        help="compilers at the same time, each of which takes up to 1.7 GB, and nvcc 4 (default: one a "
                         "processor)")
     parser.add_argument("--plan", action="store_true", help="print what would be compiled and what it costs, and end")
     return parser

@@ -80,6 +80,14 @@ def first_error(messages: str, status: int) -> str:
     return found[:600]
 
 
+def version_of(command: Sequence[str]) -> str:
+    """What a compiler says of itself. Raises `CompilerError`."""
+    try:
+        return subprocess.run([*command, "--version"], capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise CompilerError(f"The compiler '{command[0]}' does not tell its version: {error}.") from None
+
+
 def find_compiler(named: str | None, target: str | None, optimize: str = "-O3") -> Compiler:
     """The compiler that is named, that of the environment variable CXX, or the first of g++, clang++ and c++.
 
@@ -90,10 +98,7 @@ def find_compiler(named: str | None, target: str | None, optimize: str = "-O3") 
     if command is None:
         raise CompilerError(f"No C++ compiler is there: looked for {', '.join(candidates)}. Install one, such as "
                             "Debian's g++, or name it with CXX.")
-    try:
-        said = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True).stdout
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise CompilerError(f"The compiler '{command[0]}' does not tell its version: {error}.") from None
+    said = version_of(command)
     target = target or processor_level()
     flags = ["-std=c++20", optimize, "-DNDEBUG", "-pthread", "-fPIC", "-fvisibility=hidden",
              "-fvisibility-inlines-hidden", "-DTOTOGRAPH_SEPARATE_COMPILATION", "-DTOTOGRAPH_NO_OPTIMIZE_WARNING"]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Sequence
 
-from .compiler import Compiler, CompilerError, run_compiler
+from .compiler import Compiler, CompilerError, run_compiler, version_of
 
 PRECISIONS = ("bf16", "tf32", "f32")
 
@@ -51,10 +51,7 @@ def find_cuda_compiler(host: Compiler, architectures: Sequence[str], precision: 
     if command is None:
         raise CompilerError(f"No CUDA compiler is there: looked for {', '.join(one[0] for one in candidates if one)}. "
                             "Install the CUDA toolkit, 12.4 or later, or name its nvcc with CUDACXX.")
-    try:
-        said = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True).stdout
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise CompilerError(f"The compiler '{command[0]}' does not tell its version: {error}.") from None
+    said = version_of(command)
     release = re.search(r"release (\d+)\.(\d+)", said)
     if release and (int(release[1]), int(release[2])) < (12, 4):
         raise CompilerError(f"The compiler '{command[0]}' is of CUDA {release[1]}.{release[2]}, and 12.4 or later is needed. "

@@ -83,7 +83,7 @@ class Ladders(unittest.TestCase):
     def test_a_file_holds_no_more_buckets_than_memory_has_room_for(self):
         for buckets, jobs, expected in ((40, 2, 2), (40, 1, 2), (105, 2, 5), (3, 8, 3), (1, 1, 1)):
             self.assertEqual(plan.files(buckets, jobs), expected)
-        self.assertEqual(plan.files(12, 2, "cuda"), 3)
+        self.assertEqual(plan.files(12, 2, "cuda"), 6)
 
     def test_a_bucket_that_cannot_be_is_refused(self):
         model = read_model(DEMO_2)

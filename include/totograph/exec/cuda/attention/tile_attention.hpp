@@ -109,8 +109,9 @@ __global__ void __launch_bounds__(tile_detail::threads_of_block<K>, tile_detail:
     extern __shared__ uint4 tile_memory[];
     auto& tile = *reinterpret_cast<TileOf<K, precision>*>(tile_memory);
     // In f32, where registers are few, the numbers cost short attentions of a series more than they spare.
-    constexpr bool asks = precision != Precision::f32 || S::is_over_variates || !S::queries_are_positions ||
-                          queries < K >> queries_of_warp / 2;
+    constexpr int few = queries_of_warp / 2;
+    constexpr bool asks =
+        precision != Precision::f32 || S::is_over_variates || !S::queries_are_positions || few < queries<K>;
     const TilePlace<K> place([&] {
         if constexpr (asks) {
             return UsedExtents<K>(call);
