@@ -186,14 +186,14 @@ totograph_status totograph_service_forecast_on(totograph_service* service, void*
     return guarded(error, [&] {
         require(result, "The place for the forecast");
         totograph_service& serving = *require(service, "The service");
-        totograph_series described = read_structure(series, "totograph_series");
+        const totograph_series described = read_structure(series, "totograph_series");
         const auto asked = request == nullptr ? totograph_request{} : read_structure(request, "totograph_request");
-        const tg::package::CopyOfDevice copy(described, flags, [&](const float* from, std::span<float> to) {
-            serving.backend->copy_to_host(stream, from, to);
-        });
-        const tg::package::SeriesOfCaller view(described);
+        const bool is_on_device = tg::package::is_on_device(flags);
+        const tg::package::SeriesOfCaller view(described, is_on_device ? tg::ValuesOn::device : tg::ValuesOn::host);
+        const tg::ForecastOptions options = tg::package::options_of(asked);
         const tg::cuda::DeviceForecast made =
-            serving.service.forecast_on(stream, view.series(), tg::package::options_of(asked));
+            is_on_device ? serving.service.forecast_on(stream, tg::package::device_series(described, view), options)
+                         : serving.service.forecast_on(stream, view.series(), options);
         const totograph_device_forecast all{.size = sizeof all,
                                             .batch = made.request.batch,
                                             .variates = made.request.variates,
@@ -202,6 +202,14 @@ totograph_status totograph_service_forecast_on(totograph_service* service, void*
                                             .values = made.data,
                                             .not_finite = made.not_finite};
         write_structure(result, all, "totograph_device_forecast");
+    });
+}
+
+totograph_status totograph_service_wait_stream(totograph_service* service, void* stream, void* other,
+                                               totograph_error* error) noexcept {
+    return guarded(error, [&] {
+        const totograph_service& serving = *require(service, "The service");
+        serving.backend->wait_stream(serving.device, stream, other);
     });
 }
 

@@ -29,6 +29,7 @@
 #include <totograph/exec/cuda/runtime/impl/stream.hpp>
 #include <totograph/exec/cuda/runtime/impl/uploader.hpp>
 #include <totograph/exec/cuda/runtime/impl/weights.hpp>
+#include <totograph/forecast/cuda/impl/gather_series.hpp>
 
 namespace totograph::cuda {
 

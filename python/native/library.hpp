@@ -12,17 +12,17 @@
 
 namespace totograph_python {
 
-#define TOTOGRAPH_PYTHON_FUNCTIONS(each)                                                                         \
-    each(model_open) each(model_close) each(model_describe) each(model_bucket) each(service_create)              \
-        each(service_destroy) each(service_warm_up) each(service_metrics) each(service_forecast) each(text_free) \
-            each(forecast_release) each(forecast_describe) each(forecast_quantiles) each(forecast_mean)          \
-                each(forecast_stddev) each(forecast_samples)
+#define TOTOGRAPH_PYTHON_FUNCTIONS(each)                                                                   \
+    each(model_open) each(model_close) each(model_describe) each(model_bucket) each(service_create)        \
+        each(service_destroy) each(service_warm_up) each(service_metrics) each(service_forecast)           \
+            each(service_forecast_on) each(service_wait_stream) each(text_free) each(forecast_release)     \
+                each(forecast_describe) each(forecast_quantiles) each(forecast_mean) each(forecast_stddev) \
+                    each(forecast_samples)
 
 struct Functions {
 #define TOTOGRAPH_PYTHON_MEMBER(name) decltype(&totograph_##name) name = nullptr;
     TOTOGRAPH_PYTHON_FUNCTIONS(TOTOGRAPH_PYTHON_MEMBER)
 #undef TOTOGRAPH_PYTHON_MEMBER
-    decltype(&totograph_service_forecast_on) service_forecast_on = nullptr;  // packages of before have none
 };
 
 // The error that a call of the package writes to. Its sentence is not cleared ahead, for that takes longer than the
@@ -120,7 +120,6 @@ inline PyObject* library_new(PyTypeObject* type, PyObject* arguments, PyObject* 
     }
     TOTOGRAPH_PYTHON_FUNCTIONS(TOTOGRAPH_PYTHON_FIND)
 #undef TOTOGRAPH_PYTHON_FIND
-    find(loaded, "totograph_service_forecast_on", functions.service_forecast_on);
     if (lacks != nullptr) {
         PyErr_Format(PyExc_ValueError, "The file '%s' is no whole package: it lacks the function %s. Build it anew.",
                      PyBytes_AsString(path), lacks);
@@ -140,17 +139,9 @@ inline void free_object(PyObject* self) {
     Py_DECREF(type);
 }
 
-inline PyObject* library_has_streams(PyObject* self, void* /*closure*/) {
-    return PyBool_FromLong(reinterpret_cast<Library*>(self)->functions.service_forecast_on != nullptr ? 1 : 0);
-}
-
 inline PyObject* make_library_type() {
-    static PyGetSetDef properties[] = {
-        {"has_streams", library_has_streams, nullptr, "Whether it was built when packages took streams.", nullptr},
-        {nullptr, nullptr, nullptr, nullptr, nullptr}};
     static PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(library_new)},
                                   {Py_tp_dealloc, reinterpret_cast<void*>(free_object)},
-                                  {Py_tp_getset, properties},
                                   {0, nullptr}};
     static PyType_Spec spec = {"totograph._native.Library", sizeof(Library), 0, Py_TPFLAGS_DEFAULT, slots};
     return PyType_FromSpec(&spec);

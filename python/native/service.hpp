@@ -240,11 +240,6 @@ inline PyObject* service_forecast_on(PyObject* self, PyObject* arguments) {
         !read_request(asked, request) || !read_extras(extras, given)) {
         return nullptr;
     }
-    const auto forecast_on = functions_of(service.library).service_forecast_on;
-    if (forecast_on == nullptr) {
-        PyErr_SetString(PyExc_ValueError, "The package was built before packages took streams; build it anew.");
-        return nullptr;
-    }
     given.batch = shape[0];
     given.variates = shape[1];
     given.steps = shape[2];
@@ -252,8 +247,8 @@ inline PyObject* service_forecast_on(PyObject* self, PyObject* arguments) {
     std::copy(strides.begin(), strides.end(), given.values_strides);
     given.nan_is_gap = 1;
     totograph_device_forecast made = TOTOGRAPH_DEVICE_FORECAST_INIT;
-    if (!run(forecast_on, service.handle, reinterpret_cast<void*>(stream), static_cast<const totograph_series*>(&given),
-             static_cast<const totograph_request*>(&request),
+    if (!run(functions_of(service.library).service_forecast_on, service.handle, reinterpret_cast<void*>(stream),
+             static_cast<const totograph_series*>(&given), static_cast<const totograph_request*>(&request),
              static_cast<std::uint32_t>(on_device != 0 ? TOTOGRAPH_SERIES_ON_DEVICE : 0), &made)) {
         return nullptr;
     }
@@ -261,6 +256,19 @@ inline PyObject* service_forecast_on(PyObject* self, PyObject* arguments) {
                          static_cast<long long>(made.horizon), static_cast<long long>(made.value_count),
                          reinterpret_cast<unsigned long long>(made.values),
                          reinterpret_cast<unsigned long long>(made.not_finite));
+}
+
+// wait_stream(stream, other)
+inline PyObject* service_wait_stream(PyObject* self, PyObject* arguments) {
+    const Service& service = service_of(self);
+    unsigned long long stream = 0;
+    unsigned long long other = 0;
+    if (PyArg_ParseTuple(arguments, "KK", &stream, &other) == 0 ||
+        !run(functions_of(service.library).service_wait_stream, service.handle, reinterpret_cast<void*>(stream),
+             reinterpret_cast<void*>(other))) {
+        return nullptr;
+    }
+    return Ref::to(Py_None).release();
 }
 
 template <PyObject* Service::*member>
@@ -286,6 +294,7 @@ inline PyObject* make_service_type() {
          "forecast(series, names, horizon, quantiles, samples, seed, extend, extras)"},
         {"forecast_on", service_forecast_on, METH_VARARGS,
          "forecast_on(stream, on_device, address, shape, strides, horizon, samples, seed, extend, extras)"},
+        {"wait_stream", service_wait_stream, METH_VARARGS, "wait_stream(stream, other)"},
         {nullptr, nullptr, 0, nullptr}};
     static PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(service_new)},
                                   {Py_tp_dealloc, reinterpret_cast<void*>(service_free)},

@@ -21,8 +21,8 @@ pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, (ctypes.py_object, ct
 class Tensor:
     """What other libraries hand over: DLPack, and nothing else."""
 
-    def __init__(self, array, device=1):
-        self.array, self.device = array, device
+    def __init__(self, array, device=1, number=0):
+        self.array, self.device, self.number = array, device, number
 
     def __dlpack__(self, *, stream=None, **options):
         self.stream = stream
@@ -33,4 +33,4 @@ class Tensor:
         return capsule
 
     def __dlpack_device__(self):
-        return (self.device, 0)
+        return (self.device, self.number)

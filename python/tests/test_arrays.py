@@ -96,48 +96,66 @@ class OnDevice:
 class WithGradients:
     """A tensor of PyTorch on a device."""
 
-    @property
-    def __cuda_array_interface__(self):
-        raise RuntimeError("Can't get it on Variable that requires grad")
+    def __dlpack_device__(self):
+        return (2, 3)
+
+    def __dlpack__(self, **options):
+        raise BufferError("Can't export tensors that require gradient")
 
 
-def test_arrays_and_streams_of_a_device_are_understood():
-    assert _device.device_array(OnDevice((2, 48)), 0) == (4096, (2, 48), (48, 1), None)
-    assert _device.device_array(OnDevice((2, 48), strides=(4, 8)), 0) == (4096, (2, 48), (1, 2), None)
+def no_wait(stream, other):
+    raise AssertionError(f"{stream} was made to wait for {other}")
+
+
+def test_arrays_of_a_device_are_understood():
+    waits = []
+
+    def found(given, stream=0):
+        return _device.device_array(given, stream, 3, lambda *streams: waits.append(streams))
+
+    assert found(OnDevice((2, 48))) == (4096, (2, 48), (48, 1), None)
+    assert found(OnDevice((2, 48), strides=(4, 8))) == (4096, (2, 48), (1, 2), None)
+    assert found(OnDevice((1,), strides=(0,))).strides == (0,)
+    assert found(OnDevice((2, 48), strides=(0, -4))).strides == (0, -1)
+    assert found(waves(48)) is None
+    assert found(Tensor(waves(48))) is None
     for stream, made_on in ((0, 1), (7, 7), (7, None)):
-        assert _device.device_array(OnDevice((48,), stream=made_on), stream).address == 4096
-    assert _device.device_array(OnDevice((1,), strides=(0,)), 0).strides == (0,)
-    assert _device.device_array(OnDevice((2, 48), strides=(0, 4)), 0).strides == (0, 1)
-    assert _device.device_array(waves(48), 0) is None
-    assert _device.device_array(Tensor(waves(48)), 0) is None
+        assert found(OnDevice((48,), stream=made_on), stream).address == 4096
+    assert waits == []
+    for stream, made_on in ((0, 7), (7, 1), (7, 8)):
+        found(OnDevice((48,), stream=made_on), stream)
+    assert waits == [(0, 7), (7, 1), (7, 8)]
     series = waves(2, 48)
-    lent = Tensor(series[:, ::2], device=2)  # as JAX has it
+    lent = Tensor(series[:, ::2], device=2, number=3)  # as PyTorch, CuPy and JAX have it
     for stream, asked in ((7, 7), (0, 1)):  # which is the default one
         before = sys.getrefcount(lent.array)
-        found = _device.device_array(lent, stream)
-        kept, place = sys.getrefcount(lent.array), found[:3]
-        del found
+        one = found(lent, stream)
+        kept, place = sys.getrefcount(lent.array), one[:3]
+        del one
         let_go = sys.getrefcount(lent.array)
         assert (kept, let_go) == (before + 1, before)  # the memory stays until it has been read
         assert place == (series.ctypes.data, (2, 24), (48, 2))
         assert lent.stream == asked
+    backwards = Tensor(waves(48)[::-1], device=2, number=3)
+    assert found(backwards)[:3] == (backwards.array.ctypes.data, (48,), (-1,))
     for wrong, says in [(OnDevice((48,), "<f8"), "found <f8"), (OnDevice((1, 1, 1, 4)), "of the shape"),
-                        (OnDevice((48,), strides=(-4,)), "ascend"), (OnDevice((48,), strides=(2,)), "whole elements"),
+                        (OnDevice((48,), strides=(2,)), "whole elements"),
                         (OnDevice((48,), strides=(0,)), "Make it contiguous"), (WithGradients(), "without gradients"),
-                        (OnDevice((48,), stream=7), "made on the stream 7, and would be read on 1")]:
+                        (Tensor(waves(48), device=2, number=1), "on the device 1, and the model forecasts on 3"),
+                        (Tensor(waves(48).astype(np.float64), device=2, number=3), "found another type"),
+                        (Tensor(waves(1, 1, 1, 48), device=2, number=3), "of the shape")]:
         with pytest.raises(ValueError, match=says):
-            _device.device_array(wrong, 0)
-    for wrong, says in [(waves(48).astype(np.float64), "found another type"), (waves(1, 1, 1, 48), "of the shape"),
-                        (waves(48)[::-1], "ascend")]:
-        with pytest.raises(ValueError, match=says):
-            _device.device_array(Tensor(wrong, device=2), 0)
+            found(wrong)
+
+
+def test_streams_and_results_of_a_device_are_understood():
     for stream in (7, SimpleNamespace(cuda_stream=7), SimpleNamespace(ptr=7), SimpleNamespace(handle=SimpleNamespace(value=7))):
         assert _device.stream_address(stream) == 7
     for stream in ("7", True, -1, SimpleNamespace(ptr=None)):
         with pytest.raises(ValueError, match="A stream is a number"):
             _device.stream_address(stream)
     not_finite = np.zeros(1, np.uint32)
-    result = _device.DeviceForecast((1, 2, 8, 9, 4096, not_finite.ctypes.data), 2, 0, 3, (0.1, 0.9), None)
+    result = _device.DeviceForecast((1, 2, 8, 9, 4096, not_finite.ctypes.data), 2, 0, 3, (0.1, 0.9), no_wait, None)
     assert result.shape == (2, 8, 9) and result.is_finite
     not_finite[0] = 3
     assert not result.is_finite
@@ -159,9 +177,15 @@ class SaysItIsOnTheHost:
         return (1, 0)
 
 
-def test_a_result_on_a_device_is_handed_out_on_its_stream_and_kept_while_it_is_used():
+def test_a_result_on_a_device_is_handed_out_and_kept_while_it_is_used():
     values = waves(1, 2, 8, 9)
-    result = _device.DeviceForecast((*values.shape, values.ctypes.data, 0), 3, 7, 3, (), None)
+    waits = []
+
+    def made_on(stream):
+        return _device.DeviceForecast((*values.shape, values.ctypes.data, 0), 3, stream, 3, (),
+                                      lambda *streams: waits.append(streams), None)
+
+    result = made_on(7)
     assert result.__dlpack_device__() == (2, 3)
     before = sys.getrefcount(result)
     for stream in (7, -1):
@@ -175,20 +199,20 @@ def test_a_result_on_a_device_is_handed_out_on_its_stream_and_kept_while_it_is_u
     assert sys.getrefcount(result) == before + 1
     del taken
     assert sys.getrefcount(result) == before
-    on_default = _device.DeviceForecast((*values.shape, values.ctypes.data, 0), 3, 0, 0, (), None)
-    for right, streams in [(result, (8, 0, 1, None)), (on_default, (7, 2))]:
-        for stream in streams:
-            with pytest.raises(BufferError, match="Read it on its own"):
-                right.__dlpack__(stream=stream)
-    for stream in (0, 1, None):
+    assert waits == []
+    for stream in (8, 0, 1, None):  # each of which waits for that of the forecast
+        result.__dlpack__(stream=stream)
+    on_default = made_on(0)
+    for stream in (7, 2, 0, 1, None):
         on_default.__dlpack__(stream=stream)
+    assert waits == [(8, 7), (1, 7), (1, 7), (1, 7), (7, 1), (2, 1)]
     for options in ({"dl_device": (1, 0)}, {"copy": True}):
         with pytest.raises(BufferError, match="not copied"):
             result.__dlpack__(stream=7, **options)
 
 
 def test_a_package_for_the_processor_has_no_streams(model):
-    for series in (waves(48), waves(2, 48), OnDevice((2, 48))):
+    for series in (waves(48), waves(2, 48), OnDevice((2, 48)), OnDevice((2, 48), stream=7)):
         with pytest.raises(ValueError, match="has no streams"):
             model.forecast(series, horizon=8, stream=0)
     with pytest.raises(ValueError, match="horizon cannot be 0"):

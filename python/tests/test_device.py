@@ -35,26 +35,73 @@ def test_it_forecasts_what_the_processor_does(mean):
     assert np.abs(mean - expected).max() < 0.03 * np.abs(expected).max()
 
 
-@pytest.mark.parametrize("place", ["host", "device", "device, transposed", "only DLPack"])
+def a_while():
+    """Keeps the current stream busy for longer than a forecast takes."""
+    torch.cuda._sleep(200_000_000)
+
+
+@pytest.mark.parametrize("place", ["host", "device", "device, transposed", "only DLPack", "only an interface"])
 def test_a_forecast_is_put_onto_a_stream_of_pytorch(on_device, mean, place):
     stream = torch.cuda.Stream()
     expected = torch.from_numpy(mean)
     with torch.cuda.stream(stream):
-        torch.cuda._sleep(100_000_000)  # what fills the series has not run when the forecast is asked for
-        given = torch.from_numpy(SERIES).pin_memory().to("cuda", non_blocking=True)
+        pinned = torch.from_numpy(SERIES).pin_memory()
+        pinned.cuda().T.contiguous()  # loads the kernel, which waits for the device
+        a_while()  # what fills the series has not run when the forecast is asked for
+        given = pinned.to("cuda", non_blocking=True)
         if place == "device, transposed":
             given = given.T.contiguous().T
         if place == "only DLPack":
             given = OnlyDlpack(given)
+        if place == "only an interface":
+            given = OnlyInterface(given, stream)
         made = on_device.forecast(SERIES if place == "host" else given, horizon=HORIZON, samples=0, stream=stream)
         assert made.shape == (3, HORIZON, 1)
         shared = [torch.as_tensor(made, device="cuda"), torch.from_dlpack(made)]
         copies = [one[..., 0].clone() for one in shared]
+    assert not stream.query()  # nobody has waited
     stream.synchronize()
     assert made.is_finite
     for one, copy in zip(shared, copies):
         assert one.data_ptr() == made.__cuda_array_interface__["data"][0] and tuple(one.shape) == made.shape
         assert torch.equal(copy.cpu(), expected)  # the same kernels on the same inputs
+
+
+@pytest.mark.parametrize("place", ["device", "only an interface"])
+def test_a_series_and_a_reader_may_be_on_other_streams(on_device, mean, place):
+    makes, forecasts, reads = torch.cuda.Stream(), torch.cuda.Stream(), torch.cuda.Stream()
+    with torch.cuda.stream(makes):
+        pinned = torch.from_numpy(SERIES).pin_memory()
+        a_while()
+        series = pinned.to("cuda", non_blocking=True)
+        given = OnlyInterface(series, makes) if place == "only an interface" else series
+        made = on_device.forecast(given, horizon=HORIZON, samples=0, stream=forecasts)
+    with torch.cuda.stream(reads):
+        copy = torch.from_dlpack(made)[..., 0].clone()
+    assert not reads.query() and not forecasts.query()
+    reads.synchronize()
+    assert torch.equal(copy.cpu(), torch.from_numpy(mean))
+
+
+def test_gaps_and_what_cannot_be_used_of_a_series_on_the_device(on_device):
+    series = SERIES.copy()
+    series[1, 20:31] = np.nan
+    expected = on_device.forecast(series, horizon=HORIZON, samples=0).mean
+    made = on_device.forecast(torch.from_numpy(series).cuda(), horizon=HORIZON, samples=0, stream=0)
+    torch.cuda.synchronize()
+    assert made.is_finite
+    assert torch.equal(torch.as_tensor(made, device="cuda")[..., 0].cpu(), torch.from_numpy(expected))
+    seen = np.isfinite(series)
+    series[1, 20:31] = 5
+    marked = on_device.forecast(torch.from_numpy(series).cuda(), horizon=HORIZON, samples=0, stream=0, observed=seen)
+    torch.cuda.synchronize()
+    assert marked.is_finite
+    assert np.isfinite(torch.as_tensor(marked, device="cuda").cpu().numpy()).all()
+    for wrong in (np.inf, np.nan):
+        series[2] = wrong
+        made = on_device.forecast(torch.from_numpy(series).cuda(), horizon=HORIZON, samples=0, stream=0)
+        torch.cuda.synchronize()
+        assert not made.is_finite
 
 
 def test_a_result_outlives_its_model(mean):
@@ -102,3 +149,9 @@ class OnlyDlpack:
 
     def __dlpack_device__(self):
         return self.tensor.__dlpack_device__()
+
+
+class OnlyInterface:
+    def __init__(self, tensor, stream):
+        self.__cuda_array_interface__ = {**tensor.__cuda_array_interface__, "version": 3, "stream": stream.cuda_stream}
+        self.tensor = tensor

@@ -43,13 +43,6 @@ def test_other_threads_run_while_a_service_or_a_forecast_ends(waiting):
     assert waiting.was_let_go()
 
 
-def test_a_package_without_streams_is_not_asked_for_one(waiting):
-    service = _native.Service(_native.Library(WAITING), CHECKPOINT, None, 0, 0)
-    series = waves(48)
-    with pytest.raises(ValueError, match="before packages took streams"):
-        service.forecast_on(0, False, series.ctypes.data, (1, 1, 48), (48, 48, 1), 8, None, 0, False, None)
-
-
 def test_what_is_converted_to_no_float32_is_a_mistake_of_ours(model):
     try:
         _native.set_up(tg.Forecast, lambda series: (None, np.zeros(48)), _model._refuse_request)

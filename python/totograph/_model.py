@@ -23,8 +23,8 @@ class Model:
                  device: int = 0):
         check_header(header)
         self._header, self._device = header, device
-        self._library = _native.Library(header.path.resolve())
-        self._service = _native.Service(self._library, checkpoint, mode, threads, device)
+        self._being_read: Any = None
+        self._service = _native.Service(_native.Library(header.path.resolve()), checkpoint, mode, threads, device)
         self._reopened_by = (os.path.abspath(checkpoint), os.path.abspath(header.path), mode, threads, device)
 
     def __copy__(self) -> Model:
@@ -128,8 +128,10 @@ class Model:
         do.
         stream: of a package for CUDA, a stream of the caller's: what PyTorch, CuPy or Numba have, or the number of a
         `cudaStream_t`, 0 for the default one. The forecast is put onto it, and its result stays on the device. Then the
-        series may lie there as well (`__cuda_array_interface__`); it is copied to the host when the stream has come to
-        here. The request has to fit a size of the package in one piece.
+        series may lie there as well (DLPack or `__cuda_array_interface__`), float32 with any strides: it is read there
+        when the stream has come to here, which waits for the stream that made it, and stays as it is until then. What of
+        it is no finite number makes a result whose `is_finite` is false. The request has to fit a size of the package in
+        one piece.
 
         Raises `ValueError` with a sentence for what cannot be forecast."""
         if stream is not None:
@@ -146,23 +148,23 @@ class Model:
 
     def _forecast_on(self, stream: int, series: Any, horizon: int | None, samples: int | None, seed: int, extend: bool,
                      extras: tuple[Any, Any, Any]) -> DeviceForecast:
-        on_device = device_array(series, stream)
+        on_device = device_array(series, stream, self._device, self._service.wait_stream)
         if on_device is None:
             _, values = _values_of(series)
             address, shape = values.ctypes.data, values.shape
             strides = tuple(one // values.itemsize for one in values.strides)
             _check_axes(shape)
         else:
-            address, shape, strides, _ = on_device
-        if not self._library.has_streams:
-            raise ValueError(f"The package '{self.header.path}' was built before packages took streams; build it anew.")
+            address, shape, strides, series = on_device.address, on_device.shape, on_device.strides, (on_device, series)
         kept = _Extras(*extras, shape)
         of_shape = (*(1,) * (3 - len(shape)), *shape)
         # Three zeros mean row-major to C.
         of_strides = (*(0,) * (3 - len(shape)), *strides) if any(strides) else (0, 0, 1)
         made = self._service.forecast_on(stream, on_device is not None, address, of_shape, of_strides, horizon, samples,
                                          seed, extend, kept.fields)
-        return DeviceForecast(made, len(shape), stream, self._device, self.levels, (self, series))
+        self._being_read = series  # until the next forecast, which waits for this one
+        return DeviceForecast(made, len(shape), stream, self._device, self.levels, self._service.wait_stream,
+                              (self, series))
 
 
 class _Extras:

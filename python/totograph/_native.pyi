@@ -22,8 +22,6 @@ def layout_of(capsule: Any, /) -> tuple[bool, int, tuple[int, ...], tuple[int, .
 @final
 class Library:
     def __new__(cls, path: str | os.PathLike[str]) -> Library: ...
-    @property
-    def has_streams(self) -> bool: ...
 
 @final
 class Service:
@@ -48,6 +46,7 @@ class Service:
         self, stream: int, on_device: bool, address: int, shape: tuple[int, ...], strides: tuple[int, ...],
         horizon: Any, samples: Any, seed: Any, extend: Any, extras: _Extras, /
     ) -> tuple[int, int, int, int, int, int]: ...
+    def wait_stream(self, stream: int, other: int, /) -> None: ...
 
 class Forecast:
     @property

@@ -96,6 +96,8 @@ TOTOGRAPH_COUNT(cudaGraphInstantiateWithFlags, (cudaGraphExec_t * made, cudaGrap
                 (made, graph, flags))
 TOTOGRAPH_COUNT(cudaGraphUpload, (cudaGraphExec_t graph, cudaStream_t stream), (graph, stream))
 TOTOGRAPH_COUNT(cudaGraphLaunch, (cudaGraphExec_t graph, cudaStream_t stream), (graph, stream))
+TOTOGRAPH_COUNT(cudaGraphNodeSetEnabled, (cudaGraphExec_t graph, cudaGraphNode_t node, unsigned enabled),
+                (graph, node, enabled))
 
 // Waits of the host.
 TOTOGRAPH_COUNT(cudaStreamSynchronize, (cudaStream_t stream), (stream))

@@ -81,6 +81,25 @@ void check_promises() {
         check_calls(calls_of([&] { (void)forecaster.forecast_on(stream, whole, {.seed = 1}); }), one_replay);
         REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
     }
+    // Of values on the device: what the host has of the request is copied, and a kernel brings them.
+    const tg::cuda::DeviceMemory values(whole.values.size_bytes());
+    REQUIRE(cudaMemcpy(values.data(), whole.values.data(), values.size(), cudaMemcpyHostToDevice) == cudaSuccess);
+    tg::cuda::DeviceSeries on_device{.series = whole, .values = reinterpret_cast<const float*>(values.data())};
+    on_device.series.values = {};
+    for (int call = 0; call < 3; ++call) {
+        CAPTURE(call);
+        Counts found = calls_of([&] { (void)forecaster.forecast_on(stream, on_device, {.seed = 1}); });
+        found.erase("cudaLaunchKernel");  // versions of nvcc launch by functions of other names
+        Counts expected{{"cudaGraphLaunch", 1}, {"cudaMemcpyAsync", 1}};
+        if (call == 0) {
+            expected["cudaGraphNodeSetEnabled"] = 1;
+        }
+        check_calls(found, expected);
+        REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
+    }
+    check_calls(calls_of([&] { (void)forecaster.forecast_on(stream, whole, {.seed = 1}); }),
+                {{"cudaGraphLaunch", 1}, {"cudaGraphNodeSetEnabled", 1}});
+    REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
     // A forecast that finds one before it unfinished waits for it, once.
     const auto sleep = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(50)); };
     REQUIRE(cudaLaunchHostFunc(stream, sleep, nullptr) == cudaSuccess);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -256,6 +257,22 @@ TEST_CASE("marks of observed steps that are on the device already are right for 
                             stream.stream) == cudaSuccess);
     stream.wait();
     CHECK(is_same(found, expected(fewer)));
+    // With values on the device, where the call copies the inputs but for those.
+    for (const Request* const request : std::initializer_list<const Request*>{&full, &gaps, &full}) {
+        tg::cuda::DeviceMemory values(request->values.size() * sizeof(float));
+        REQUIRE(cudaMemcpyAsync(values.data(), request->values.data(), values.size(), cudaMemcpyHostToDevice,
+                                stream.stream) == cudaSuccess);
+        tg::Series series = request->series();
+        series.values = {};
+        const auto made = keeps.forecast_on(
+            stream.stream,
+            tg::cuda::DeviceSeries{.series = series, .values = reinterpret_cast<const float*>(values.data())});
+        found.resize(made.size());
+        REQUIRE(cudaMemcpyAsync(found.data(), made.data, found.size() * sizeof(float), cudaMemcpyDeviceToHost,
+                                stream.stream) == cudaSuccess);
+        stream.wait();
+        CHECK(is_same(found, expected(*request)));
+    }
     // What the caller wrote to the state is gone with the next request.
     check("nothing is missing", full);
     keeps.write_state("observed", std::vector<float>(64 * 1024, 0.0F));

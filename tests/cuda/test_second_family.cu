@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -85,4 +86,21 @@ TEST_CASE("a second family in tf32") {
 }
 TEST_CASE("a second family in bf16") {
     check<tg::cuda::Precision::bf16>(0x1p-8);
+}
+
+TEST_CASE("a family that says nothing of its gaps takes no values on the device") {
+    using Forecaster = tg::cuda::Forecaster<Small, second_family::larger,
+                                            tg::cuda::ForecasterOptions{.precision = tg::cuda::Precision::f32}>;
+    const second_family::Request request;
+    Forecaster forecaster(tg::untrained<Small>(second_family::weights_seed));
+    tg::cuda::DeviceSeries series{.series = request.series()};
+    series.values = series.series.values.data();  // never read
+    series.series.values = {};
+    try {
+        (void)forecaster.forecast_on(nullptr, series);
+        FAIL("it should throw");
+    } catch (const tg::Error& error) {
+        CHECK(error.code() == tg::ErrorCode::invalid_argument);
+        CHECK(std::string(error.what()).find("reads its series on the host") != std::string::npos);
+    }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -96,6 +97,34 @@ TEST_CASE("nothing to start from") {
            [](Request& request, auto&) { request.observed.assign(request.observed.size(), 0); });
     refuse(ErrorCode::invalid_argument, {"batch 0"}, [](Request& request, auto&) { request.batch = 0; });
     refuse(ErrorCode::invalid_argument, {"-1 variates"}, [](Request& request, auto&) { request.variates = -1; });
+}
+
+TEST_CASE("of values on a device, all else is checked") {
+    constexpr auto plan = tg::forecast_plan<Model, bucket>();
+    Request request = good();
+    request.observed[3] = 0;
+    const auto check_with = [&](const tg::ForecastPlan& of) {
+        tg::Series series = request.series();
+        series.values = {};
+        (void)tg::check_for(series, good_options, of, tg::ValuesOn::device);
+    };
+    const auto check = [&] { check_with(plan); };
+    check();
+    std::fill_n(request.observed.begin() + 20, 20, std::uint8_t{0});
+    tg::test::check_error(ErrorCode::invalid_series, {"series 0, variate 1 has no observed value at all"}, check);
+    request.observed = {1, 1};
+    tg::test::check_error(ErrorCode::invalid_argument, {"observed should hold"}, check);
+    request.observed.clear();
+    check();
+    request.groups[0] = -1;
+    tg::test::check_error(ErrorCode::invalid_argument, {"group ids should not be negative"}, check);
+    request = good();
+    request.future[0] = infinity;
+    tg::test::check_error(ErrorCode::invalid_series, {"future_exogenous holds NaN or infinity"}, check);
+    request = good();
+    tg::ForecastPlan of_host = plan;
+    of_host.imputation.reset();
+    tg::test::check_error(ErrorCode::invalid_argument, {"reads its series on the host"}, [&] { check_with(of_host); });
 }
 
 TEST_CASE("sizes that do not match") {

@@ -5,10 +5,12 @@
 
 #include <dlfcn.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <cuda_runtime.h>
@@ -111,6 +113,22 @@ TEST_CASE("a forecast on a stream of the caller's reads the device's memory, and
         CHECK(*made.not_finite == 0);
         CHECK(found == expected);  // the same kernels on the same inputs
     }
+
+    // Another stream waits for that of the forecast.
+    cudaStream_t reader = nullptr;
+    REQUIRE(cudaStreamCreateWithFlags(&reader, cudaStreamNonBlocking) == cudaSuccess);
+    totograph_device_forecast read = TOTOGRAPH_DEVICE_FORECAST_INIT;
+    const auto sleep = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(50)); };
+    REQUIRE(cudaLaunchHostFunc(stream, sleep, nullptr) == cudaSuccess);
+    REQUIRE(CALL(service_forecast_on)(service, stream, &series, &request, 0, &read, &error) == TOTOGRAPH_OK);
+    REQUIRE_MESSAGE(CALL(service_wait_stream)(service, reader, stream, &error) == TOTOGRAPH_OK, error.sentence);
+    std::vector<float> found(expected.size());
+    REQUIRE(cudaMemcpyAsync(found.data(), read.values, found.size() * sizeof(float), cudaMemcpyDeviceToHost, reader) ==
+            cudaSuccess);
+    REQUIRE(cudaStreamSynchronize(reader) == cudaSuccess);
+    CHECK(cudaStreamQuery(stream) == cudaSuccess);
+    CHECK(found == expected);
+    cudaStreamDestroy(reader);
 
     request.horizon = 2 * horizon;
     request.extend = 1;

@@ -69,6 +69,15 @@ totograph_status totograph_service_metrics(const totograph_service* service, con
                                            totograph_error* error) {
     return TOTOGRAPH_UNFORESEEN;
 }
+totograph_status totograph_service_forecast_on(totograph_service* service, void* stream, const totograph_series* series,
+                                               const totograph_request* request, uint32_t flags,
+                                               totograph_device_forecast* result, totograph_error* error) {
+    return TOTOGRAPH_UNFORESEEN;
+}
+totograph_status totograph_service_wait_stream(totograph_service* service, void* stream, void* other,
+                                               totograph_error* error) {
+    return TOTOGRAPH_UNFORESEEN;
+}
 void totograph_text_free(char* text) {}
 totograph_status totograph_forecast_describe(const totograph_forecast* forecast, totograph_forecast_facts* facts,
                                              totograph_error* error) {

@@ -227,6 +227,20 @@ TEST_CASE("a service that was not warmed up builds what requests need, once") {
     CHECK(one.fake->pools[0] == one.fake->pools[1]);
 }
 
+TEST_CASE("a backend without a device has no streams, and the host reads its series") {
+    const TwoBackends two;
+    serve::ForecastService service(two.registry);
+    const std::vector<float> values(8, 1.0F);
+    const tg::Series series{.steps = 8, .values = values};
+    check_error(ErrorCode::invalid_argument, {"has no streams"},
+                [&] { (void)service.forecast_on(nullptr, series, {.horizon = 1}); });
+    check_error(ErrorCode::invalid_argument, {"has no streams"}, [&] {
+        (void)service.forecast_on(nullptr, tg::cuda::DeviceSeries{.series = {.steps = 8}, .values = values.data()},
+                                  {.horizon = 1});
+    });
+    check_error(ErrorCode::invalid_argument, {"has no streams"}, [&] { two.near->wait_stream(0, nullptr, nullptr); });
+}
+
 TEST_CASE("a warm-up builds and runs all that requests can reach") {
     const TwoBackends two;
     serve::ForecastService service(

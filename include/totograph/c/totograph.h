@@ -226,14 +226,21 @@ typedef struct totograph_device_forecast {
 
 /*
  * Of a package for CUDA: puts a forecast onto a stream of the caller's, a `cudaStream_t` (NULL: the default one) of the
- * service's device, and returns. The series has been read then; values on the device are copied when the stream has
- * come to here, which the host waits for. The request has to fit a bucket in one piece. Who reads the result on the
- * same stream comes before the next call; readers on other streams must have finished before it.
+ * service's device, and returns. The series has been read then, but for values on the device: those are read when the
+ * stream has come to here, with any strides, and never by the host. What of them cannot be used, infinities and
+ * variates without any observation, counts as values of the result that are no finite numbers. The request has to fit a
+ * bucket in one piece. Who reads the result on the same stream comes before the next call; readers on other streams
+ * must have finished before it.
  */
 TOTOGRAPH_API totograph_status totograph_service_forecast_on(totograph_service* service, void* stream,
                                                              const totograph_series* series,
                                                              const totograph_request* request, uint32_t flags,
                                                              totograph_device_forecast* result,
+                                                             totograph_error* error) TOTOGRAPH_NOEXCEPT;
+/* Of a package for CUDA: lets what is put onto a stream from now on wait for what is on another one by now, both of the
+   service's device. The host does not wait. So a series may be made on another stream than the forecast's, and its
+   result read on one. */
+TOTOGRAPH_API totograph_status totograph_service_wait_stream(totograph_service* service, void* stream, void* other,
                                                              totograph_error* error) TOTOGRAPH_NOEXCEPT;
 
 /* Frees a result, or does nothing for NULL. */

@@ -127,6 +127,8 @@ concept HasSchedule = requires(std::size_t program, Index horizon) {
 /// | `check_config(file)` | compares `config.json` with `config`; throws an `Error` that lists what differs |
 /// | `checkpoint` | the `CheckpointRules` |
 /// | `takes_future_gaps` | optional: whether a known future may have gaps (`states::future_observed`); else not |
+/// | `imputation` | optional: the `Imputation` of gaps, of a family whose `fill` writes `states::series` and |
+/// |   | `states::observed` as `InputStates::fill` does, and nothing else of the values: they may lie on a device |
 /// | `takes_groups_by_step` | optional: whether a variate may change its group from patch to patch; else it may |
 template <class Model>
 concept ForecastFamily = forecast_detail::HasFamily<Model> && forecast_detail::HasSizes<FamilyOf<Model>> &&

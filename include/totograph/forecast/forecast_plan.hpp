@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -11,6 +12,7 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/family.hpp>
+#include <totograph/forecast/imputation.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/forecast/sizes.hpp>
 #include <totograph/forecast/state_memory.hpp>
@@ -25,6 +27,8 @@ struct ForecastPlan {
     NotFinite not_finite = NotFinite::by_value;  ///< How values tell that they are no finite numbers.
     bool takes_future_gaps = false;              ///< Whether a known future may have gaps.
     bool takes_groups_by_step = true;            ///< Whether a variate may change its group on the way.
+    /// How gaps are given values, of a family that takes values in the memory of a device.
+    std::optional<Imputation> imputation{};
     std::span<const std::string_view> names{};   ///< Of the programs, in the order in which they run.
     std::span<const std::string_view> titles{};  ///< What each of them does, in a few words.
     /// How often a program runs for a horizon of so many steps.
@@ -125,6 +129,13 @@ constexpr ForecastPlan forecast_plan() {
                     return true;
                 }
             }(),
+        .imputation = []() -> std::optional<Imputation> {
+            if constexpr (requires { Family::imputation; }) {
+                return Family::imputation;
+            } else {
+                return std::nullopt;
+            }
+        }(),
         .names = Schedule::names,
         .titles = Schedule::titles,
         .runs = [](std::size_t program, Index horizon) { return static_cast<Index>(Schedule::runs(program, horizon)); },

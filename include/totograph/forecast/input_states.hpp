@@ -24,6 +24,9 @@ public:
     void fill(const Series& series, const Bucket& request, std::uint64_t seed,
               std::uint32_t first_sample = 0) const noexcept;
 
+    /// Of `fill`, the marks of observed steps alone.
+    void fill_observed(const Series& series) const noexcept;
+
     /// After `fill`, of models with patches of one step: takes steps before the first observed one for no history. The
     /// others move to the front, and `states::length` counts them. A series without any observation stays.
     void drop_leading_gaps(const Series& series) const noexcept;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 
@@ -15,6 +16,9 @@ namespace totograph {
 
 /// The sizes of a request, with the bucket's where the options leave them open.
 Bucket request_sizes(const Series& series, const ForecastOptions& options, const Bucket& bucket);
+
+/// Where the values of a series lie. Those on a device are not looked at when a request is checked.
+enum class ValuesOn : std::uint8_t { host, device };
 
 namespace forecast_detail {
 
@@ -38,6 +42,10 @@ inline std::string place(Index series, Index variate, Index step) {
 /// @param used  how many of the newest steps count
 void check_values(const Series& series, Index row, Index used);
 
+/// Checks one variate of one series: that any of its steps is observed.
+/// @param used  how many of the newest steps count
+void check_any_observed(const Series& series, Index row, Index used);
+
 /// Checks the sizes that a series and a request say they have, apart from any data.
 void check_sizes(const Series& series, const Bucket& request);
 
@@ -48,7 +56,7 @@ void check_future(const Series& series, const Bucket& request);
 
 /// Checks everything about a request but whether a bucket can serve it, once, before anything runs. Of the series the
 /// newest `request.context` steps count. Throws `Error`.
-void check_request(const Series& series, const Bucket& request);
+void check_request(const Series& series, const Bucket& request, ValuesOn values = ValuesOn::host);
 
 /// Checks group ids against patches, those of the newest `used` steps. Throws `Error`.
 void check_groups(const Series& series, Index patch_size, Index used);

@@ -75,11 +75,13 @@ void make_room(Room& room, const Bucket& request, Index values) {
 
 /// Checks a request that a bucket is to forecast, in one piece or in several: everything, before anything runs. Gives
 /// its `used_sizes`. Throws `Error`.
-Bucket check_for(const Series& series, const ForecastOptions& options, const Bucket& bucket, Index patch_size);
+Bucket check_for(const Series& series, const ForecastOptions& options, const Bucket& bucket, Index patch_size,
+                 ValuesOn values = ValuesOn::host);
 
 /// The same with the bucket of a plan, and that the machine has memory for what is larger than the bucket: all that
 /// `forecast_in_parts` checks before anything runs.
-Bucket check_for(const Series& series, const ForecastOptions& options, const ForecastPlan& plan);
+Bucket check_for(const Series& series, const ForecastOptions& options, const ForecastPlan& plan,
+                 ValuesOn values = ValuesOn::host);
 
 namespace forecast_detail {
 

@@ -36,6 +36,7 @@ public:
         find(service_warm_up, "totograph_service_warm_up");
         find(service_memory, "totograph_service_memory");
         find(service_forecast, "totograph_service_forecast");
+        find(service_forecast_on, "totograph_service_forecast_on");
         find(forecast_release, "totograph_forecast_release");
         find(forecast_describe, "totograph_forecast_describe");
         find(text_free, "totograph_text_free");
@@ -65,6 +66,7 @@ public:
     decltype(&totograph_service_warm_up) service_warm_up = nullptr;
     decltype(&totograph_service_memory) service_memory = nullptr;
     decltype(&totograph_service_forecast) service_forecast = nullptr;
+    decltype(&totograph_service_forecast_on) service_forecast_on = nullptr;
     decltype(&totograph_forecast_release) forecast_release = nullptr;
     decltype(&totograph_forecast_describe) forecast_describe = nullptr;
     decltype(&totograph_text_free) text_free = nullptr;

@@ -15,8 +15,12 @@
 #include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/cuda/device_forecast.hpp>
+#include <totograph/forecast/cuda/device_series.hpp>
 #include <totograph/forecast/forecast.hpp>
 #include <totograph/forecast/forecast_plan.hpp>
+#include <totograph/forecast/imputation.hpp>
+#include <totograph/forecast/request.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/package/interface/explanation_json.hpp>
 #include <totograph/package/interface/structures.hpp>
@@ -99,16 +103,7 @@ public:
         const LoadedFunctions& functions = model_->functions();
         functions.forecast_release(std::exchange(forecast_, nullptr));  // its memory serves the next one
         const totograph_series given = c_series(series, options, bucket_);
-        const totograph_request request{.size = sizeof request,
-                                        .horizon = options.horizon.value_or(0),
-                                        .samples = !options.samples        ? 0
-                                                   : *options.samples == 0 ? TOTOGRAPH_MEAN
-                                                                           : *options.samples,
-                                        .seed = options.seed,
-                                        .first_sample = options.first_sample,
-                                        .refuse_long_context = options.context == ContextPolicy::error ? 1 : 0,
-                                        .extend = options.extend ? 1 : 0,
-                                        .reserved = 0};
+        const totograph_request request = c_request(options);
         totograph_error error = TOTOGRAPH_ERROR_INIT;
         LoadedFunctions::check(functions.service_forecast(service_, &given, &request, &forecast_, &error), error);
         auto facts = sized<totograph_forecast_facts>();
@@ -121,11 +116,31 @@ public:
             .with_context(facts.context);
     }
 
+    cuda::DeviceForecast forecast_on(void* stream, const Series& series, const ForecastOptions& options) override {
+        return put_on(stream, c_series(series, options, bucket_), 0, used_sizes(series, options, bucket_), options);
+    }
+    cuda::DeviceForecast forecast_on(void* stream, const cuda::DeviceSeries& series,
+                                     const ForecastOptions& options) override {
+        return put_on(stream, c_series(series, options, bucket_), TOTOGRAPH_SERIES_ON_DEVICE,
+                      used_sizes(series.series, options, bucket_), options);
+    }
+
     [[nodiscard]] std::size_t memory_bytes() const override {
         return static_cast<std::size_t>(model_->functions().service_memory(service_));
     }
 
 private:
+    cuda::DeviceForecast put_on(void* stream, const totograph_series& given, std::uint32_t flags, const Bucket& used,
+                                const ForecastOptions& options) {
+        const LoadedFunctions& functions = model_->functions();
+        const totograph_request request = c_request(options);
+        totograph_error error = TOTOGRAPH_ERROR_INIT;
+        totograph_device_forecast made = TOTOGRAPH_DEVICE_FORECAST_INIT;
+        LoadedFunctions::check(functions.service_forecast_on(service_, stream, &given, &request, flags, &made, &error),
+                               error);
+        return {.data = made.values, .request = used, .values = made.value_count, .not_finite = made.not_finite};
+    }
+
     std::shared_ptr<const LoadedModel> model_;
     Bucket bucket_;
     totograph_service* service_ = nullptr;
@@ -173,6 +188,7 @@ public:
         ForecastPlan plan = ForecastPlan::of(bucket, facts_.patch_size, {facts_.levels, facts_.level_count});
         plan.takes_future_gaps = facts_.takes_future_gaps != 0;
         plan.takes_groups_by_step = facts_.takes_groups_by_step != 0;
+        plan.imputation = Imputation::as_given;  // the package itself refuses a series on a device
         return plan;
     }
     [[nodiscard]] serve::Explanation explain(const Bucket& bucket, serve::Mode mode) const override {

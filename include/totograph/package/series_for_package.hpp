@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
+#include <algorithm>
 
 #include <totograph/c/totograph.h>
 #include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
+#include <totograph/forecast/cuda/device_series.hpp>
 #include <totograph/forecast/request.hpp>
 #include <totograph/forecast/series.hpp>
 
@@ -15,10 +16,13 @@ namespace totograph::package {
 /// A series as the C interface describes it: the same memory, nothing is copied. Checks that the spans hold what the
 /// sizes say, for pointers do not tell; all else the package checks. Throws `Error(invalid_argument)`, also for what
 /// the C interface cannot say: groups by step.
-inline totograph_series c_series(const Series& series, const ForecastOptions& options, const Bucket& bucket) {
+inline totograph_series c_series(const Series& series, const ForecastOptions& options, const Bucket& bucket,
+                                 ValuesOn values = ValuesOn::host) {
     const Bucket request = request_sizes(series, options, bucket);
     forecast_detail::check_sizes(series, request);
-    forecast_detail::check_rows("values", series.values.size(), series);
+    if (values == ValuesOn::host) {
+        forecast_detail::check_rows("values", series.values.size(), series);
+    }
     if (!series.observed.empty()) {
         forecast_detail::check_rows("observed", series.observed.size(), series);
     }
@@ -55,6 +59,31 @@ inline totograph_series c_series(const Series& series, const ForecastOptions& op
             .future_steps = series.future_exogenous.empty() ? 0 : known,
             .first_series = series.first_series,
             .nan_is_gap = 0};
+}
+
+/// The same of a series in the memory of a device.
+inline totograph_series c_series(const cuda::DeviceSeries& series, const ForecastOptions& options,
+                                 const Bucket& bucket) {
+    totograph_series result = c_series(series.series, options, bucket, ValuesOn::device);
+    result.values = series.values;
+    const auto strides = series.element_strides();
+    std::copy(strides.begin(), strides.end(), result.values_strides);
+    result.nan_is_gap = series.nan_is_gap ? 1 : 0;
+    return result;
+}
+
+/// What a caller asks for, as the C interface has it.
+inline totograph_request c_request(const ForecastOptions& options) {
+    return {.size = sizeof(totograph_request),
+            .horizon = options.horizon.value_or(0),
+            .samples = !options.samples        ? 0
+                       : *options.samples == 0 ? TOTOGRAPH_MEAN
+                                               : *options.samples,
+            .seed = options.seed,
+            .first_sample = options.first_sample,
+            .refuse_long_context = options.context == ContextPolicy::error ? 1 : 0,
+            .extend = options.extend ? 1 : 0,
+            .reserved = 0};
 }
 
 }  // namespace totograph::package

@@ -16,7 +16,9 @@
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/bucket_choice.hpp>
 #include <totograph/forecast/cuda/device_forecast.hpp>
+#include <totograph/forecast/cuda/device_series.hpp>
 #include <totograph/forecast/forecast.hpp>
+#include <totograph/forecast/request.hpp>
 #include <totograph/forecast/request_parts.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/serve/backends/backend.hpp>
@@ -85,6 +87,9 @@ public:
     /// it is overwritten by the next forecast of the bucket. Metrics count it with the time that the host took, and as
     /// finite. Throws `Error` as `forecast` does, and `invalid_argument` where the backend runs on no device.
     cuda::DeviceForecast forecast_on(void* stream, const Series& series, const ForecastOptions& options = {});
+    /// The same of a series in the device's memory, which the host never reads.
+    cuda::DeviceForecast forecast_on(void* stream, const cuda::DeviceSeries& series,
+                                     const ForecastOptions& options = {});
 
     /// Keeps a forecast of one series and variate, so that `observe` can score it: its first step is `first_step`, a
     /// number of your choice that grows by 1 a step. With samples or levels the median and the band from 0.1 to 0.9 are
@@ -174,11 +179,13 @@ private:
     void capture_in_background(std::size_t backend, std::size_t which, Mode mode);
 
     /// What serves a request: what is there, or what is built for it. While it is this thread's turn.
-    detail::Slot& slot_for(const Series& series, const ForecastOptions& options);
+    detail::Slot& slot_for(const Series& series, const ForecastOptions& options, ValuesOn values = ValuesOn::host);
 
     /// What serves a request by this thread's stance, when that is not what serves it as a rule, or is not there.
     detail::Slot& find_or_build(std::size_t backend, std::size_t which, Mode mode, const Series& series,
-                                const ForecastOptions& options);
+                                const ForecastOptions& options, ValuesOn values);
+    template <class Given>
+    cuda::DeviceForecast put_on(detail::Slot& slot, void* stream, const Given& series, const ForecastOptions& options);
 
     /// Counts a recapture. Throws when the stance forbids it.
     static void recapture(const detail::ServedBackend& served, std::size_t which, Mode mode, Stance stance,

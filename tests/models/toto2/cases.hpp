@@ -10,7 +10,7 @@ namespace toto2_cases {
 
 namespace tg = totograph;
 using tg::Bucket;
-using tg::toto2::Imputation;
+using tg::Imputation;
 using tg::toto2::Inference;
 using tg::toto2::Toto2Config;
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include <totograph/forecast/cpu/eager_forecaster.hpp>
+#include <totograph/forecast/imputation.hpp>
 #include <totograph/forecast/weights/model_weights.hpp>
-#include <totograph/models/toto2/imputation.hpp>
 
 #include "io/support.hpp"
 #include "models/toto2/cases.hpp"
@@ -20,7 +20,7 @@
 namespace {
 
 using namespace toto2_fixture;
-using tg::toto2::Imputation;
+using tg::Imputation;
 using tg::toto2::Inference;
 using Checkpoint = toto2_cases::leading_gaps_blocks;
 
@@ -142,7 +142,7 @@ TEST_CASE("values are imputed from those before, or between two") {
     const std::array<float, 8> observed{0, 1, 0, 0, 0, 1, 0, 0};
     const auto imputed = [&](Imputation how) {
         std::vector<float> values{9, 2, 9, 9, 9, 10, 9, 9};
-        tg::toto2::impute(values.data(), observed.data(), 8, how);
+        tg::impute(values.data(), observed.data(), 8, how);
         return values;
     };
     CHECK(imputed(Imputation::as_given) == std::vector<float>{9, 2, 9, 9, 9, 10, 9, 9});

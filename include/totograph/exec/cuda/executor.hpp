@@ -127,7 +127,7 @@ public:
     /// The input states (`StatePlacement`), which lie together: `States::input_bytes` bytes.
     [[nodiscard]] std::byte* inputs() const noexcept { return memory_.data(); }
     /// The offset of an input state among the inputs; -1 when no input has this name.
-    static std::ptrdiff_t input_offset(std::string_view name) noexcept {
+    static constexpr std::ptrdiff_t input_offset(std::string_view name) noexcept {
         const auto* entry = Layout::find(name);
         if (entry == nullptr) {
             return -1;

@@ -21,7 +21,9 @@ namespace totograph::cuda {
 ///
 /// A forecast is the inputs' copy, its programs in order, each so many times as `Runs` says for its horizon, and the
 /// end. `recording` is a pair of what records the first and the last of these onto a stream.
-template <class Executor, std::size_t programs>
+///
+/// @tparam copy_is_optional  whether a forecast may leave out the copy, which is one node
+template <class Executor, std::size_t programs, bool copy_is_optional>
 class ForecastLaunches {
 public:
     /// How often each program runs.
@@ -40,8 +42,9 @@ public:
         switch (capture) {
             case Capture::none: break;
             case Capture::whole:
-                whole_ = ReplayableGraph(stream,
-                                         [&](cudaStream_t to) { launch_programs(to, longest, executor, recording); });
+                whole_ = ReplayableGraph(
+                    stream, [&](cudaStream_t to) { launch_programs(to, longest, executor, recording); }, true,
+                    copy_is_optional);
                 if (longest != shortest) {
                     capture_each(stream, executor, recording);
                 }
@@ -53,16 +56,21 @@ public:
 
     /// Puts a forecast onto a stream. The host does not wait. The memory that `Capture::device_loop` reads its numbers
     /// of rounds from is in use until the forecast has ended.
+    /// @param copies  whether graphs copy the inputs, where that is optional; without graphs, what is recorded says so
     template <class Recording>
-    void launch(cudaStream_t stream, const Runs& runs, const Executor& executor, const Recording& recording) const {
+    void launch(cudaStream_t stream, const Runs& runs, const Executor& executor, const Recording& recording,
+                bool copies) const {
         if (capture_ == Capture::none) {
             launch_programs(stream, runs, executor, recording);
         } else if (capture_ == Capture::device_loop) {
             set_rounds(runs);
+            run_copy(whole_, copies);
             whole_.launch(stream);
         } else if (whole_ && runs == longest_) {
+            run_copy(whole_, copies);
             whole_.launch(stream);
         } else {
+            run_copy(begin_.front(), copies);
             for (std::size_t program = 0; program < programs; ++program) {
                 for (Index left = runs[program]; left > 0; --left) {
                     replay(program == 0 && left == runs[0] ? begin_ : each_[program], stream);
@@ -116,6 +124,12 @@ public:
     }
 
 private:
+    static void run_copy(const ReplayableGraph& graph, bool copies) {
+        if constexpr (copy_is_optional) {
+            graph.run_first(copies);
+        }
+    }
+
     template <class Visit>
     void for_each_part(const Visit& visit) const {
         visit(begin_);
@@ -142,10 +156,11 @@ private:
 
     template <class Recording>
     void capture_each(const Stream& stream, const Executor& executor, const Recording& recording) {
-        begin_.emplace_back(stream, [&](cudaStream_t to) {
+        const auto record = [&](cudaStream_t to) {
             recording.first(to);
             executor.template launch<0>(to);
-        });
+        };
+        begin_.emplace_back(stream, record, true, copy_is_optional);
         for_each_program<programs>([&]<std::size_t which>() {
             if (longest_[which] > 0 && (which > 0 || repeats_first())) {
                 each_[which].emplace_back(stream, [&](cudaStream_t to) { executor.template launch<which>(to); });
@@ -156,7 +171,7 @@ private:
 
     template <class Recording>
     void capture_each_region(const Stream& stream, const Executor& executor, const Recording& recording) {
-        capture_regions<Executor, 0>(begin_, stream, executor, recording.first);
+        capture_regions<Executor, 0>(begin_, stream, executor, recording.first, copy_is_optional);
         for_each_program<programs>([&]<std::size_t which>() {
             if (longest_[which] > 0 && (which > 0 || repeats_first())) {
                 capture_regions<Executor, which>(each_[which], stream, executor, [](cudaStream_t) {});
@@ -172,7 +187,7 @@ private:
         rounds_ = PinnedMemory(programs * sizeof(std::int32_t));
         left_ = DeviceMemory(programs * sizeof(std::int32_t));
         const Stream body;
-        whole_ = ReplayableGraph(stream, [&](cudaStream_t to) {
+        const auto record = [&](cudaStream_t to) {
             recording.first(to);
             for_each_program<programs>([&]<std::size_t which>() {
                 if (longest_[which] == 1 && shortest[which] == 1) {
@@ -184,7 +199,8 @@ private:
                 }
             });
             recording.second(to);
-        });
+        };
+        whole_ = ReplayableGraph(stream, record, true, copy_is_optional);
     }
 
     void set_rounds(const Runs& runs) const {

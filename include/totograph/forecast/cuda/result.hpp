@@ -72,14 +72,15 @@ public:
                 plan.levels};
     }
 
-private:
+    /// The count of values that are no finite numbers, which kernels add to.
     [[nodiscard]] std::uint32_t* not_finite() const noexcept {
         return reinterpret_cast<std::uint32_t*>(not_finite_.data());
     }
 
+private:
     DeviceMemory on_device_;
     PinnedMemory on_host_;
-    PinnedMemory not_finite_;  ///< A number that kernels add to.
+    PinnedMemory not_finite_;  ///< A number.
 };
 
 }  // namespace totograph::cuda

@@ -26,7 +26,9 @@
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/cuda/bucket_programs.hpp>
 #include <totograph/forecast/cuda/device_forecast.hpp>
+#include <totograph/forecast/cuda/device_series.hpp>
 #include <totograph/forecast/cuda/forecaster_options.hpp>
+#include <totograph/forecast/cuda/gather_series.hpp>
 #include <totograph/forecast/cuda/launches.hpp>
 #include <totograph/forecast/cuda/observed_input.hpp>
 #include <totograph/forecast/cuda/program_launches.hpp>
@@ -34,6 +36,7 @@
 #include <totograph/forecast/forecast.hpp>
 #include <totograph/forecast/forecast_plan.hpp>
 #include <totograph/forecast/input_states.hpp>
+#include <totograph/forecast/request.hpp>
 #include <totograph/forecast/request_parts.hpp>
 #include <totograph/forecast/schedule_programs.hpp>
 #include <totograph/forecast/series.hpp>
@@ -77,13 +80,30 @@ public:
         static_assert(!runs_apart,
                       "totograph: forecast_on is for forecasters; a session runs its programs one by one.");
         const CurrentDevice current(device_.index);
-        const Bucket request = check_for(series, request_options, plan);
-        if (!bucket.holds(request)) {
-            throw Error(ErrorCode::no_bucket, "forecast_on: a request of " + to_string(request) +
-                                                  " does not fit the compiled size " + to_string(bucket) +
-                                                  " in one piece; give its parts one by one, or call forecast.");
+        const Bucket request = require_piece(check_for(series, request_options, plan));
+        enqueue(series.newest(request.context), request, request_options, stream);
+        pending_.record(stream);
+        return result_.on_device(plan, request);
+    }
+
+    /// The same of a series whose values lie on this device, which are read when the stream has come to here: until
+    /// then they stay as they are. The host never reads them. An observed value that is no finite number, and a variate
+    /// without any, count as values of the result that are none. Throws `Error` (`invalid_argument`) for a model that
+    /// reads its series on the host, one whose family says no `imputation`.
+    DeviceForecast forecast_on(cudaStream_t stream, const DeviceSeries& given,
+                               const ForecastOptions& request_options = {}) {
+        static_assert(!runs_apart,
+                      "totograph: forecast_on is for forecasters; a session runs its programs one by one.");
+        const CurrentDevice current(device_.index);
+        if (given.values == nullptr || !given.series.values.empty()) {
+            throw Error(ErrorCode::invalid_argument,
+                        "forecast_on: a series on a device has its values there, and none on the host; set "
+                        "DeviceSeries::values alone.");
         }
-        enqueue(series.newest(request.context), request, request_options.seed, request_options.first_sample, stream);
+        const Bucket request = require_piece(check_for(given.series, request_options, plan, ValuesOn::device));
+        if constexpr (takes_device_series) {
+            enqueue(given.series.newest(request.context), request, request_options, stream, &given);
+        }
         pending_.record(stream);
         return result_.on_device(plan, request);
     }
@@ -170,7 +190,7 @@ protected:
 
     /// Forecasts a request that was checked and fits the bucket, and waits for it. The device is current.
     Forecast run(const Series& series, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample) {
-        enqueue(series, request, seed, first_sample, stream_.get());
+        enqueue(series, request, {.seed = seed, .first_sample = first_sample}, stream_.get());
         last_replays_ += replays(request.horizon);
         result_.copy_to_host(plan, request, stream_.get());
         stream_.synchronize();
@@ -214,8 +234,17 @@ protected:
     [[nodiscard]] static constexpr std::size_t runner_bytes() { return device_bytes(); }
 
 private:
+    /// Whether the graph of a forecast copies its inputs; else its call does.
+    static constexpr bool graph_copies = !ObservedInput<Executor>::is_kept;
+    static constexpr bool takes_device_series = !runs_apart && plan.imputation.has_value();
+
     using Launches = std::conditional_t<runs_apart, ProgramLaunches<Executor, program_count>,
-                                        ForecastLaunches<Executor, program_count>>;
+                                        ForecastLaunches<Executor, program_count, graph_copies && takes_device_series>>;
+
+    struct ByteRange {
+        std::size_t begin = 0;
+        std::size_t end = 0;
+    };
 
     /// What programs that run apart need beside themselves.
     struct Recording {
@@ -334,49 +363,120 @@ private:
     }
 
     /// What a forecast does before and after the programs, in the same graph.
-    [[nodiscard]] auto recording() const {
-        const auto begin = [this](cudaStream_t stream) {
-            if constexpr (!ObservedInput<Executor>::is_kept) {
+    [[nodiscard]] auto recording(bool copies = graph_copies) const {
+        const auto begin = [this, copies](cudaStream_t stream) {
+            if (copies) {
                 copy_inputs(stream);
             }
         };
         return std::pair(begin, [this](cudaStream_t stream) { collect_on(stream); });
     }
 
+    /// Where an input lies; nowhere, if there is none of this name.
+    static constexpr ByteRange input_range(std::string_view name) {
+        const auto* const entry = Executor::Layout::find(name);
+        const std::ptrdiff_t offset = Executor::input_offset(name);
+        return offset < 0
+                   ? ByteRange{}
+                   : ByteRange{static_cast<std::size_t>(offset), static_cast<std::size_t>(offset) + entry->bytes()};
+    }
+
+    /// Copies the inputs but for two parts of them, the second of which begins behind the first or is empty.
+    void copy_inputs_around(cudaStream_t stream, const std::array<ByteRange, 2>& left_out) const {
+        std::size_t from = 0;
+        for (const ByteRange& part : left_out) {
+            if (from < part.begin) {
+                copy_inputs(stream, from, part.begin - from);
+            }
+            from = std::max(from, part.end);
+        }
+        if (from < Executor::States::input_bytes) {
+            copy_inputs(stream, from, Executor::States::input_bytes - from);
+        }
+    }
+
+    /// `fill` of all states but two.
+    void fill_without(std::string_view one, std::string_view another, const Series& series, const Bucket& request,
+                      const ForecastOptions& asked) {
+        const auto others = [&, all = staged_states()](std::string_view name) -> void* {
+            return name == one || name == another ? nullptr : all(name);
+        };
+        plan.fill(others, plan.sizes, series, request, asked.seed, asked.first_sample);
+    }
+
+    static Bucket require_piece(const Bucket& request) {
+        if (!bucket.holds(request)) {
+            throw Error(ErrorCode::no_bucket, "forecast_on: a request of " + to_string(request) +
+                                                  " does not fit the compiled size " + to_string(bucket) +
+                                                  " in one piece; give its parts one by one, or call forecast.");
+        }
+        return request;
+    }
+
     /// Writes a request to the staging memory, all of it or all but the marks of observed steps that are there; and
     /// where the graph copies no inputs, copies as much.
-    void bring(const Series& series, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample,
-               cudaStream_t stream) {
+    void bring(const Series& series, const Bucket& request, const ForecastOptions& asked, cudaStream_t stream) {
         using Observed = ObservedInput<Executor>;
         if (!observed_.has(series)) {
-            fill(series, request, seed, first_sample);
+            fill(series, request, asked.seed, asked.first_sample);
             if constexpr (Observed::is_kept) {
                 copy_inputs(stream);
                 observed_.hold(series);
             }
             return;
         }
-        const auto others = [all = staged_states()](std::string_view name) -> void* {
-            return name == states::observed ? nullptr : all(name);
-        };
-        plan.fill(others, plan.sizes, series, request, seed, first_sample);
-        for (const auto& [begin, end] :
-             {std::pair(std::size_t{0}, Observed::begin), std::pair(Observed::end, Executor::States::input_bytes)}) {
-            if (begin < end) {
-                copy_inputs(stream, begin, end - begin);
-            }
+        fill_without(states::observed, {}, series, request, asked);
+        copy_inputs_around(stream, {ByteRange{Observed::begin, Observed::end}});
+    }
+
+    /// The same of a series on this device: what the host has of it is copied, and a kernel brings the rest.
+    void bring(const DeviceSeries& given, const Series& used, const Bucket& request, const ForecastOptions& asked,
+               cudaStream_t stream) {
+        constexpr ByteRange series = input_range(states::series);
+        constexpr ByteRange observed = input_range(states::observed);
+        static_assert(series.begin < series.end, "totograph: a family with an imputation has the input `series`.");
+        SeriesGather gather(given, request.context, plan.sizes, *plan.imputation);
+        observed_.forget();
+        Series bare = used;
+        bare.observed = {};  // for a family that imputes
+        fill_without(states::series, states::observed, bare, request, asked);
+        const bool has_marks = !used.observed.empty() && observed.begin < observed.end;
+        if (has_marks) {
+            const auto state = staged_states();
+            InputStates(plan.sizes, state).fill_observed(used);
         }
+        if constexpr (graph_copies) {
+            copy_inputs(stream);  // fewer calls, and few bytes
+        } else {
+            constexpr ByteRange none{};
+            const ByteRange unneeded = has_marks ? none : observed;
+            copy_inputs_around(
+                stream, series.begin < observed.begin ? std::array{series, unneeded} : std::array{unneeded, series});
+        }
+        gather.has_marks = has_marks;
+        gather.series = reinterpret_cast<float*>(executor_.inputs() + series.begin);
+        if constexpr (observed.begin < observed.end) {
+            gather.observed = reinterpret_cast<float*>(executor_.inputs() + observed.begin);
+        }
+        gather.not_finite = result_.not_finite();
+        gather.launch(stream);
     }
 
     /// Puts the replay of a request, which was checked and fits, onto a stream. The device is current.
-    void enqueue(const Series& series, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample,
-                 cudaStream_t stream) {
+    /// @param on_device  the series, where its values lie there
+    void enqueue(const Series& series, const Bucket& request, const ForecastOptions& asked, cudaStream_t stream,
+                 const DeviceSeries* on_device = nullptr) {
         pending_.wait();  // until then the staging memory, the states and the result are in use
         executor_.check_positions();
         result_.reset();
         try {
-            bring(series, request, seed, first_sample, stream);
-            launches_.launch(stream, runs_for(request.horizon), executor_, recording());
+            if (on_device == nullptr) {
+                bring(series, request, asked, stream);
+            } else if constexpr (takes_device_series) {
+                bring(*on_device, series, request, asked, stream);
+            }
+            launches_.launch(stream, runs_for(request.horizon), executor_,
+                             recording(graph_copies && on_device == nullptr), on_device == nullptr);
         } catch (...) {
             observed_.forget();
             cudaStreamSynchronize(stream);  // what was launched before it failed reads the staging memory

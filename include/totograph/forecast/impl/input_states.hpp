@@ -41,6 +41,10 @@ TOTOGRAPH_INLINE void InputStates::fill_series(const Series& series) const noexc
         }
     }
     fill_rows(series, floats(states::series), [&](Index from, float* to) { copy_values(series, from, to); });
+    fill_observed(series);
+}
+
+TOTOGRAPH_INLINE void InputStates::fill_observed(const Series& series) const noexcept {
     fill_rows(series, floats(states::observed), [&](Index from, float* to) { copy_observed(series, from, to); });
 }
 

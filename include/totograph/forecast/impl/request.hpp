@@ -67,6 +67,15 @@ TOTOGRAPH_INLINE void check_rows(const char* what, std::size_t found, const Seri
     }
 }
 
+[[noreturn]] inline void reject_unseen(const Series& series, Index row, Index used) {
+    reject(ErrorCode::invalid_series,
+           "series " + std::to_string(row / series.variates) + ", variate " + std::to_string(row % series.variates) +
+               " has no observed value " +
+               (used == series.steps ? std::string("at all")
+                                     : "in its newest " + std::to_string(used) + " steps, as many as are used") +
+               "; leave it out.");
+}
+
 TOTOGRAPH_INLINE void check_values(const Series& series, Index row, Index used) {
     const Index dropped = series.steps - used;
     const auto first = static_cast<std::size_t>(series.row_begin(row) + dropped);
@@ -92,21 +101,22 @@ TOTOGRAPH_INLINE void check_values(const Series& series, Index row, Index used) 
             any |= is_observed(at) ? carried(at) : 0U;
         }
     }
-    const Index batch = row / series.variates;
-    const Index variate = row % series.variates;
     for (std::size_t at = first; (any & sign) != 0 && at < first + steps; ++at) {
         if (is_observed(at) && !std::isfinite(series.values[at])) {
             reject(ErrorCode::invalid_series,
-                   place(batch, variate, dropped + static_cast<Index>(at - first)) +
+                   place(row / series.variates, row % series.variates, dropped + static_cast<Index>(at - first)) +
                        " holds NaN or infinity; mark gaps as not observed instead (Series::observed).");
         }
     }
     if (!seen) {
-        reject(ErrorCode::invalid_series,
-               "series " + std::to_string(batch) + ", variate " + std::to_string(variate) + " has no observed value " +
-                   (dropped == 0 ? std::string("at all")
-                                 : "in its newest " + std::to_string(used) + " steps, as many as are used") +
-                   "; leave it out.");
+        reject_unseen(series, row, used);
+    }
+}
+
+TOTOGRAPH_INLINE void check_any_observed(const Series& series, Index row, Index used) {
+    const auto* const end = series.observed.data() + series.row_begin(row) + series.steps;
+    if (std::none_of(end - used, end, [](std::uint8_t mark) { return mark != 0; })) {
+        reject_unseen(series, row, used);
     }
 }
 
@@ -164,10 +174,12 @@ TOTOGRAPH_INLINE void check_future(const Series& series, const Bucket& request) 
 
 }  // namespace forecast_detail
 
-TOTOGRAPH_INLINE void check_request(const Series& series, const Bucket& request) {
+TOTOGRAPH_INLINE void check_request(const Series& series, const Bucket& request, ValuesOn values) {
     using forecast_detail::reject;
     forecast_detail::check_sizes(series, request);
-    forecast_detail::check_rows("values", series.values.size(), series);
+    if (values == ValuesOn::host) {
+        forecast_detail::check_rows("values", series.values.size(), series);
+    }
     if (!series.observed.empty()) {
         forecast_detail::check_rows("observed", series.observed.size(), series);
     }
@@ -184,8 +196,11 @@ TOTOGRAPH_INLINE void check_request(const Series& series, const Bucket& request)
                                                 std::to_string(series.future_exogenous.size()) + ", found " +
                                                 std::to_string(series.future_observed.size()) + ".");
     }
-    for (Index row = 0; row < series.rows(); ++row) {
+    for (Index row = 0; row < series.rows() && values == ValuesOn::host; ++row) {
         forecast_detail::check_values(series, row, request.context);
+    }
+    for (Index row = 0; row < series.rows() && values == ValuesOn::device && !series.observed.empty(); ++row) {
+        forecast_detail::check_any_observed(series, row, request.context);
     }
 }
 

@@ -27,9 +27,9 @@
 namespace totograph {
 
 TOTOGRAPH_INLINE Bucket check_for(const Series& series, const ForecastOptions& options, const Bucket& bucket,
-                                  Index patch_size) {
+                                  Index patch_size, ValuesOn values) {
     const Bucket request = used_sizes(series, options, bucket);
-    check_request(series, request);
+    check_request(series, request, values);
     check_groups(series, patch_size, request.context);
     check_fit(request, options, bucket);
     const Index last_sample = std::numeric_limits<std::uint32_t>::max();
@@ -48,12 +48,17 @@ TOTOGRAPH_INLINE Bucket check_for(const Series& series, const ForecastOptions& o
     return request;
 }
 
-TOTOGRAPH_INLINE Bucket check_for(const Series& series, const ForecastOptions& options, const ForecastPlan& plan) {
+TOTOGRAPH_INLINE Bucket check_for(const Series& series, const ForecastOptions& options, const ForecastPlan& plan,
+                                  ValuesOn values) {
+    if (values == ValuesOn::device && !plan.imputation) {
+        forecast_detail::reject(ErrorCode::invalid_argument,
+                                "this model reads its series on the host; copy the values there.");
+    }
     if (!series.future_observed.empty() && !plan.takes_future_gaps) {
         forecast_detail::reject(ErrorCode::invalid_argument,
                                 "this model takes a known future without gaps; leave Series::future_observed empty.");
     }
-    const Bucket request = check_for(series, options, plan.bucket, plan.sizes.patch_size);
+    const Bucket request = check_for(series, options, plan.bucket, plan.sizes.patch_size, values);
     if (series.has_groups_by_step() && !plan.takes_groups_by_step) {
         forecast_detail::reject(ErrorCode::invalid_argument,
                                 "this model takes one group id for each variate, found one for each step; give "
@@ -66,9 +71,9 @@ TOTOGRAPH_INLINE Bucket check_for(const Series& series, const ForecastOptions& o
                                     ", and the chunks behind would take gaps of the known future for zeros; leave "
                                     "Series::future_observed empty, or use a larger horizon.");
     }
-    const Index values = plan.values(request.samples);
-    if (!plan.bucket.holds(request) && forecast_detail::result_bytes(request, values) > machine_memory()) {
-        forecast_detail::reject_size(request, values);
+    const Index each = plan.values(request.samples);
+    if (!plan.bucket.holds(request) && forecast_detail::result_bytes(request, each) > machine_memory()) {
+        forecast_detail::reject_size(request, each);
     }
     return request;
 }

@@ -11,6 +11,7 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/family.hpp>
+#include <totograph/forecast/imputation.hpp>
 #include <totograph/forecast/input_states.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/forecast/sizes.hpp>
@@ -47,6 +48,7 @@ struct WithRewrites {
 template <class Model>
 struct Family {
     static constexpr ResultKind results{.samples = true, .mean = true, .not_finite = NotFinite::by_mark};
+    static constexpr Imputation imputation = Imputation::as_given;
     static constexpr CheckpointRules checkpoint = checkpoint_rules;
     /// Two variates, or the GEMMs of space-wise attention would be left out.
     static constexpr Bucket smallest_bucket{.batch = 1, .variates = 2, .context = 1, .horizon = 1, .samples = 0};

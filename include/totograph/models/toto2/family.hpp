@@ -11,6 +11,7 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/family.hpp>
+#include <totograph/forecast/imputation.hpp>
 #include <totograph/forecast/input_states.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/forecast/sizes.hpp>
@@ -20,7 +21,6 @@
 #include <totograph/io/checkpoint/model_config.hpp>
 #include <totograph/models/toto2/checkpoint_rules.hpp>
 #include <totograph/models/toto2/config.hpp>
-#include <totograph/models/toto2/imputation.hpp>
 #include <totograph/models/toto2/inference.hpp>
 #include <totograph/models/toto2/parts.hpp>
 #include <totograph/models/toto2/programs.hpp>
@@ -47,6 +47,7 @@ struct Family {
     static constexpr bool takes_future_gaps = true;
     /// Layers over time hide other groups by the mask of missing values alone.
     static constexpr bool takes_groups_by_step = inference_of<Model>.has_missing_values;
+    static constexpr Imputation imputation = inference_of<Model>.imputation;
     static constexpr CheckpointRules checkpoint = checkpoint_rules;
     /// Two variates, or queries and keys of variate layers would be left out.
     static constexpr Bucket smallest_bucket{.variates = 2, .context = 1, .horizon = 1};
@@ -81,7 +82,7 @@ struct Family {
         const Index steps = round_up(series.steps, sizes.patch_size);
         for (Index row = 0; row < sizes.batch * sizes.variates && !series.observed.empty(); ++row) {
             const Index first = row * sizes.context_steps();
-            impute(values + first, observed + first, steps, inference_of<Model>.imputation);
+            impute(values + first, observed + first, steps, imputation);
         }
     }
 

@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-
 #include <totograph/core/shape.hpp>
+#include <totograph/forecast/imputation.hpp>
 
 namespace totograph::toto2 {
-
-/// What becomes of values that are not observed. Only those of the newest patch are ever read: the reference takes the
-/// whole of that patch for observed, whatever the caller says.
-enum class Imputation : std::uint8_t {
-    forward_fill,  ///< The newest observed value before it; 0 where there is none.
-    linear,        ///< Between the observed values around it; as `forward_fill` behind the last one.
-    as_given,      ///< What the caller left there, 0 for NaN and infinities.
-};
 
 /// What the reference takes as arguments of each forecast. Defaults are those of its GluonTS predictor, with which its
 /// authors evaluate it. A model has its own as a member: `static constexpr Inference inference{...};`.
@@ -28,6 +19,8 @@ struct Inference {
     Index scaler_fallback_min_obs = 8;
     /// Quantiles stay within so many scales of the extremes of the context; 0: they may be anywhere.
     double quantile_real_cap_k = 1e4;
+    /// Of values that are not observed, only those of the newest patch are ever read: the reference takes the whole of
+    /// that patch for observed, whatever the caller says.
     Imputation imputation = Imputation::forward_fill;
     /// From the second block on, the reference takes the groups of variates from the first patches of the context,
     /// where patches without observations are in a group of their own: separate groups then join, and members of one

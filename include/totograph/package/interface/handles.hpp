@@ -38,6 +38,7 @@ struct totograph_model {
 struct totograph_service {
     totograph::serve::ForecastService service;
     std::shared_ptr<const totograph::serve::Backend> backend{};  ///< The one that serves.
+    std::int32_t device = 0;
 };
 
 struct totograph_forecast {
@@ -98,8 +99,8 @@ public:
         return backend_->make(bucket, mode, resources);
     }
     [[nodiscard]] ForecastPlan plan(const Bucket& bucket) const override { return backend_->plan(bucket); }
-    void copy_to_host(void* stream, const float* from, std::span<float> to) const override {
-        backend_->copy_to_host(stream, from, to);
+    void wait_stream(int device, void* stream, void* other) const override {
+        backend_->wait_stream(device, stream, other);
     }
     [[nodiscard]] serve::Explanation explain(const Bucket& bucket, serve::Mode mode) const override {
         return backend_->explain(bucket, mode);
@@ -125,7 +126,9 @@ inline std::unique_ptr<totograph_service> make_service(const totograph_model& mo
     }
     // NOLINTNEXTLINE(modernize-make-unique): clang 14 makes no aggregate in it
     return std::unique_ptr<totograph_service>(
-        new totograph_service{.service = serve::ForecastService(backends, options), .backend = backends.all().front()});
+        new totograph_service{.service = serve::ForecastService(backends, options),
+                              .backend = backends.all().front(),
+                              .device = given.device});
 }
 
 /// Samples of any forecast that has or can draw them, row-major.

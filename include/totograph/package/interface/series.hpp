@@ -12,6 +12,7 @@
 #include <totograph/c/totograph.h>
 #include <totograph/core/error.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/forecast/request.hpp>
 #include <totograph/forecast/series.hpp>
 
 // Requests of C callers as the library has them.
@@ -24,7 +25,8 @@ using Strides = std::array<Index, 3>;
 class SeriesOfCaller {
 public:
     /// Throws `Error`: `invalid_argument` for sizes that no memory has.
-    explicit SeriesOfCaller(const totograph_series& given) {
+    /// @param values  those on a device are not read, and the series has none
+    explicit SeriesOfCaller(const totograph_series& given, ValuesOn values = ValuesOn::host) {
         series_.batch = given.batch;
         series_.variates = given.variates;
         series_.steps = given.steps;
@@ -38,7 +40,11 @@ public:
         if (given.values == nullptr) {
             throw Error(ErrorCode::invalid_argument, "The values of a series are NULL; pass its observations.");
         }
-        take_values(given);
+        if (values == ValuesOn::host) {
+            take_values(given);
+        } else if (given.observed != nullptr) {
+            take_observed(given);
+        }
         const auto rows = static_cast<std::size_t>(given.batch * given.variates);
         if (given.groups != nullptr) {
             series_.groups = {given.groups, rows};
@@ -106,6 +112,12 @@ private:
             }
         }
         return result;
+    }
+
+    /// Of a series whose values are elsewhere.
+    void take_observed(const totograph_series& given) {
+        copied_observed_ = copied(given.observed, strides_of(given.observed_strides, series_), series_);
+        series_.observed = copied_observed_;
     }
 
     void take_values(const totograph_series& given) {

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +10,7 @@
 #include <totograph/core/error.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/cuda/device_forecast.hpp>
+#include <totograph/forecast/cuda/device_series.hpp>
 #include <totograph/forecast/forecast.hpp>
 #include <totograph/forecast/forecast_plan.hpp>
 #include <totograph/forecast/series.hpp>
@@ -70,6 +70,11 @@ public:
                                              const ForecastOptions& /*options*/) {
         detail::refuse_stream();
     }
+    /// The same of a series in the device's memory.
+    virtual cuda::DeviceForecast forecast_on(void* /*stream*/, const cuda::DeviceSeries& /*series*/,
+                                             const ForecastOptions& /*options*/) {
+        detail::refuse_stream();
+    }
 
     /// Bytes that it holds beside the weights.
     [[nodiscard]] virtual std::size_t memory_bytes() const = 0;
@@ -112,11 +117,9 @@ public:
     /// nothing. A service checks with it before it builds, and has room for results. A backend of patches or quantiles
     /// tells so here. Throws `Error` (`no_bucket`) for another bucket.
     [[nodiscard]] virtual ForecastPlan plan(const Bucket& bucket) const { return ForecastPlan::of(bucket); }
-    /// Copies numbers from a device's memory, after all that is on a stream of the caller's, a `cudaStream_t`: the host
-    /// waits. Throws `Error`: `invalid_argument` where nothing runs on a device, `device_failure`.
-    virtual void copy_to_host(void* /*stream*/, const float* /*from*/, std::span<float> /*to*/) const {
-        detail::refuse_stream();
-    }
+    /// Lets what is put onto a stream from now on wait for what is on another one, both `cudaStream_t` of a device. The
+    /// host does not wait. Throws `Error`: `invalid_argument` where nothing runs on a device, `device_failure`.
+    virtual void wait_stream(int /*device*/, void* /*stream*/, void* /*other*/) const { detail::refuse_stream(); }
     /// What such a forecaster would run. Makes nothing. Throws `Error` as `make` does.
     [[nodiscard]] virtual Explanation explain(const Bucket& bucket, Mode mode) const = 0;
 };

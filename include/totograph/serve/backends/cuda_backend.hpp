@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,10 +18,12 @@
 #include <totograph/exec/cuda/runtime/execution.hpp>
 #include <totograph/exec/cuda/runtime/memory_report.hpp>
 #include <totograph/exec/cuda/runtime/nvtx.hpp>
+#include <totograph/exec/cuda/runtime/stream.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/bucket_choice.hpp>
 #include <totograph/forecast/cuda/device_forecast.hpp>
+#include <totograph/forecast/cuda/device_series.hpp>
 #include <totograph/forecast/cuda/forecaster.hpp>
 #include <totograph/forecast/forecast.hpp>
 #include <totograph/forecast/forecast_plan.hpp>
@@ -66,6 +67,11 @@ public:
         return forecaster_.forecast(series, options);
     }
     cuda::DeviceForecast forecast_on(void* stream, const Series& series, const ForecastOptions& options) override {
+        const cuda::NvtxRange range("totograph forecast");
+        return forecaster_.forecast_on(static_cast<cudaStream_t>(stream), series, options);
+    }
+    cuda::DeviceForecast forecast_on(void* stream, const cuda::DeviceSeries& series,
+                                     const ForecastOptions& options) override {
         const cuda::NvtxRange range("totograph forecast");
         return forecaster_.forecast_on(static_cast<cudaStream_t>(stream), series, options);
     }
@@ -199,11 +205,12 @@ public:
 
     [[nodiscard]] ForecastPlan plan(const Bucket& bucket) const override { return find(bucket).plan; }
 
-    void copy_to_host(void* stream, const float* from, std::span<float> to) const override {
-        auto* const work = static_cast<cudaStream_t>(stream);
-        cuda::check(cudaMemcpyAsync(to.data(), from, to.size_bytes(), cudaMemcpyDeviceToHost, work),
-                    "copying a series from the device");
-        cuda::check(cudaStreamSynchronize(work), "waiting for the caller's stream");
+    void wait_stream(int device, void* stream, void* other) const override {
+        const cuda::CurrentDevice current(device);
+        const cuda::Event reached(false);
+        reached.record(static_cast<cudaStream_t>(other));
+        cuda::check(cudaStreamWaitEvent(static_cast<cudaStream_t>(stream), reached.get(), 0),
+                    "letting a stream wait for another one");
     }
 
     [[nodiscard]] Explanation explain(const Bucket& bucket, Mode mode) const override {

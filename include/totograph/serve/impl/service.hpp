@@ -22,8 +22,10 @@
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/bucket_choice.hpp>
 #include <totograph/forecast/cuda/device_forecast.hpp>
+#include <totograph/forecast/cuda/device_series.hpp>
 #include <totograph/forecast/forecast.hpp>
 #include <totograph/forecast/out_of_memory.hpp>
+#include <totograph/forecast/request.hpp>
 #include <totograph/forecast/request_parts.hpp>
 #include <totograph/forecast/series.hpp>
 #include <totograph/serve/backends/backend.hpp>
@@ -120,7 +122,8 @@ TOTOGRAPH_INLINE WarmUpReport ForecastService::warm_up(const WarmUpOptions& opti
     return report;
 }
 
-TOTOGRAPH_INLINE detail::Slot& ForecastService::slot_for(const Series& series, const ForecastOptions& options) {
+TOTOGRAPH_INLINE detail::Slot& ForecastService::slot_for(const Series& series, const ForecastOptions& options,
+                                                         ValuesOn values) {
     const detail::ResolvedRoute& route = routing_.of(series.batch);
     detail::ServedBackend& served = routing_.backends[route.backend];
     const std::size_t which = bucket_for(served, series, options);
@@ -130,7 +133,7 @@ TOTOGRAPH_INLINE detail::Slot& ForecastService::slot_for(const Series& series, c
     });
     detail::Slot* slot = &served.places[which].at(route.mode);
     if (slot->forecaster == nullptr || current_stance() == Stance::force_eager) [[unlikely]] {
-        slot = &find_or_build(route.backend, which, route.mode, series, options);
+        slot = &find_or_build(route.backend, which, route.mode, series, options, values);
     }
     return *slot;
 }
@@ -152,10 +155,9 @@ TOTOGRAPH_INLINE Forecast ForecastService::forecast(const Series& series, const 
     }
 }
 
-TOTOGRAPH_INLINE cuda::DeviceForecast ForecastService::forecast_on(void* stream, const Series& series,
-                                                                   const ForecastOptions& options) {
-    const std::scoped_lock turn(turn_);
-    detail::Slot& slot = slot_for(series, options);
+template <class Given>
+cuda::DeviceForecast ForecastService::put_on(detail::Slot& slot, void* stream, const Given& series,
+                                             const ForecastOptions& options) {
     const auto start = Clock::now();
     try {
         const cuda::DeviceForecast result = slot.forecaster->forecast_on(stream, series, options);
@@ -165,6 +167,18 @@ TOTOGRAPH_INLINE cuda::DeviceForecast ForecastService::forecast_on(void* stream,
         slot.counters->add_failure();
         throw;
     }
+}
+
+TOTOGRAPH_INLINE cuda::DeviceForecast ForecastService::forecast_on(void* stream, const Series& series,
+                                                                   const ForecastOptions& options) {
+    const std::scoped_lock turn(turn_);
+    return put_on(slot_for(series, options), stream, series, options);
+}
+
+TOTOGRAPH_INLINE cuda::DeviceForecast ForecastService::forecast_on(void* stream, const cuda::DeviceSeries& series,
+                                                                   const ForecastOptions& options) {
+    const std::scoped_lock turn(turn_);
+    return put_on(slot_for(series.series, options, ValuesOn::device), stream, series, options);
 }
 
 TOTOGRAPH_INLINE void ForecastService::release(const Bucket& bucket) {
@@ -334,12 +348,13 @@ TOTOGRAPH_INLINE void ForecastService::capture_in_background(std::size_t backend
 }
 
 TOTOGRAPH_INLINE detail::Slot& ForecastService::find_or_build(std::size_t backend, std::size_t which, Mode mode,
-                                                              const Series& series, const ForecastOptions& options) {
+                                                              const Series& series, const ForecastOptions& options,
+                                                              ValuesOn values) {
     detail::ServedBackend& served = routing_.backends[backend];
     ForecastCounters& counters = builder_.counters_of(served, which, mode);
     try {
         // Nothing is built for a request that would be refused.
-        (void)check_for(series, options, served.backend->plan(served.buckets[which]));
+        (void)check_for(series, options, served.backend->plan(served.buckets[which]), values);
         const Stance stance = current_stance();
         Mode used = stance == Stance::force_eager ? Mode::eager : mode;
         take_what_was_built(false);

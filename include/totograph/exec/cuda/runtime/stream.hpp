@@ -81,17 +81,25 @@ public:
     ReplayableGraph() = default;
 
     /// Captures what `record(stream)` launches. Nothing runs.
-    /// @param is_logged  whether the log tells of it
+    /// @param is_logged   whether the log tells of it
+    /// @param keeps_first  for `run_first`
     template <class Record>
-    ReplayableGraph(const Stream& stream, const Record& record, bool is_logged = true) {
+    ReplayableGraph(const Stream& stream, const Record& record, bool is_logged = true, bool keeps_first = false) {
         // What is the same for all that is recorded is compiled once.
         const auto call = [](const void* recorded, cudaStream_t to) { (*static_cast<const Record*>(recorded))(to); };
-        capture(stream, &record, call, is_logged);
+        capture(stream, &record, call, is_logged, keeps_first);
     }
     ReplayableGraph(ReplayableGraph&& other) noexcept
-        : graph_(std::exchange(other.graph_, nullptr)), nodes_(other.nodes_) {}
+        : graph_(std::exchange(other.graph_, nullptr)),
+          captured_(std::exchange(other.captured_, nullptr)),
+          first_(other.first_),
+          runs_first_(other.runs_first_),
+          nodes_(other.nodes_) {}
     ReplayableGraph& operator=(ReplayableGraph&& other) noexcept {
         std::swap(graph_, other.graph_);
+        std::swap(captured_, other.captured_);
+        std::swap(first_, other.first_);
+        std::swap(runs_first_, other.runs_first_);
         std::swap(nodes_, other.nodes_);
         return *this;
     }
@@ -100,6 +108,9 @@ public:
     /// Puts one replay onto a stream. The host does not wait.
     void launch(cudaStream_t stream) const { check(cudaGraphLaunch(graph_, stream), "replaying a graph"); }
 
+    /// Whether the next replays run what was captured first, a copy; of a graph that `keeps_first`.
+    void run_first(bool runs) const;
+
     [[nodiscard]] explicit operator bool() const noexcept { return graph_ != nullptr; }
     /// Copies and kernels in the graph.
     [[nodiscard]] std::size_t node_count() const noexcept { return nodes_; }
@@ -107,9 +118,13 @@ public:
 private:
     using RecordFunction = void (*)(const void* record, cudaStream_t stream);
 
-    void capture(const Stream& stream, const void* record, RecordFunction call, bool is_logged);
+    void capture(const Stream& stream, const void* record, RecordFunction call, bool is_logged, bool keeps_first);
+    void keep_first(cudaGraph_t captured);
 
     cudaGraphExec_t graph_ = nullptr;
+    cudaGraph_t captured_ = nullptr;  ///< What `first_` belongs to.
+    cudaGraphNode_t first_ = nullptr;
+    mutable bool runs_first_ = true;
     std::size_t nodes_ = 0;
 };
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <totograph/core/shape.hpp>
+#include <totograph/forecast/imputation.hpp>
 #include <totograph/forecast/series.hpp>
-#include <totograph/models/toto2/imputation.hpp>
 #include <totograph/models/toto2/inference.hpp>
 
 namespace totograph::toto2 {

@@ -4,6 +4,7 @@
 #include <totograph/exec/cuda/runtime/stream.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 
 #include <cuda_runtime.h>
@@ -64,7 +65,7 @@ TOTOGRAPH_CUDA_INLINE void PendingWork::wait() {
 }
 
 TOTOGRAPH_CUDA_INLINE void ReplayableGraph::capture(const Stream& stream, const void* record, RecordFunction call,
-                                                    bool is_logged) {
+                                                    bool is_logged, bool keeps_first) {
     const auto begin = std::chrono::steady_clock::now();
     check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), "beginning a capture");
     try {
@@ -81,7 +82,11 @@ TOTOGRAPH_CUDA_INLINE void ReplayableGraph::capture(const Stream& stream, const 
     check(cudaStreamEndCapture(stream.get(), &graph), "ending a capture");
     const cudaError_t counted = cudaGraphGetNodes(graph, nullptr, &nodes_);
     const cudaError_t made = counted == cudaSuccess ? cudaGraphInstantiate(&graph_, graph, 0) : counted;
-    cudaGraphDestroy(graph);
+    if (made == cudaSuccess && keeps_first) {
+        keep_first(graph);
+    } else {
+        cudaGraphDestroy(graph);
+    }
     check(made, "instantiating a graph");
     if (is_logged) {
         log(LogTopic::capture, [&] {
@@ -92,9 +97,25 @@ TOTOGRAPH_CUDA_INLINE void ReplayableGraph::capture(const Stream& stream, const 
     }
 }
 
+TOTOGRAPH_CUDA_INLINE void ReplayableGraph::keep_first(cudaGraph_t captured) {
+    captured_ = captured;
+    std::size_t roots = 1;
+    check(cudaGraphGetRootNodes(captured, &first_, &roots), "asking for the first node of a graph");
+}
+
+TOTOGRAPH_CUDA_INLINE void ReplayableGraph::run_first(bool runs) const {
+    if (runs != runs_first_) {
+        check(cudaGraphNodeSetEnabled(graph_, first_, runs ? 1U : 0U), "changing a graph");
+        runs_first_ = runs;
+    }
+}
+
 TOTOGRAPH_CUDA_INLINE ReplayableGraph::~ReplayableGraph() {
     if (graph_ != nullptr) {
         cudaGraphExecDestroy(graph_);
+    }
+    if (captured_ != nullptr) {
+        cudaGraphDestroy(captured_);
     }
 }
 
