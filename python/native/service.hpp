@@ -221,6 +221,20 @@ inline PyObject* service_forecast(PyObject* self, PyObject* arguments) {
     return make_forecast(service.library, handle, series, horizon, quantiles, std::move(names));
 }
 
+// The numbers of a tuple of up to three, as the last of them.
+inline bool read_axes(PyObject* tuple, std::int64_t missing, std::array<std::int64_t, 3>& to) {
+    const Py_ssize_t count = PyTuple_Size(tuple);
+    if (count < 1 || count > 3) {
+        PyErr_SetString(PyExc_ValueError, "A series has one to three axes.");
+        return false;
+    }
+    to.fill(missing);
+    for (Py_ssize_t axis = 0; axis < count; ++axis) {
+        to[static_cast<std::size_t>(3 - count + axis)] = PyLong_AsLongLong(PyTuple_GetItem(tuple, axis));
+    }
+    return PyErr_Occurred() == nullptr;
+}
+
 // forecast_on(stream, on_device, address, shape, strides, horizon, samples, seed, extend, extras):
 // (batch, variates, horizon, values, address, address of the count of what is not finite)
 inline PyObject* service_forecast_on(PyObject* self, PyObject* arguments) {
@@ -228,16 +242,19 @@ inline PyObject* service_forecast_on(PyObject* self, PyObject* arguments) {
     unsigned long long stream = 0;
     unsigned long long address = 0;
     int on_device = 0;
-    std::array<long long, 3> shape{};
-    std::array<long long, 3> strides{};
+    PyObject* of_shape = nullptr;
+    PyObject* of_strides = nullptr;
+    std::array<std::int64_t, 3> shape{};
+    std::array<std::int64_t, 3> strides{};
     Asked asked{};
     PyObject* extras = nullptr;
     totograph_series given = TOTOGRAPH_SERIES_INIT;
     totograph_request request;
-    if (PyArg_ParseTuple(arguments, "KpK(LLL)(LLL)OOOOO", &stream, &on_device, &address, &shape[0], &shape[1],
-                         &shape[2], &strides[0], &strides[1], &strides[2], &asked.horizon, &asked.samples, &asked.seed,
-                         &asked.extend, &extras) == 0 ||
-        !read_request(asked, request) || !read_extras(extras, given)) {
+    if (PyArg_ParseTuple(arguments, "KpKO!O!OOOOO", &stream, &on_device, &address, &PyTuple_Type, &of_shape,
+                         &PyTuple_Type, &of_strides, &asked.horizon, &asked.samples, &asked.seed, &asked.extend,
+                         &extras) == 0 ||
+        !read_axes(of_shape, 1, shape) || !read_axes(of_strides, 0, strides) || !read_request(asked, request) ||
+        !read_extras(extras, given)) {
         return nullptr;
     }
     given.batch = shape[0];
@@ -245,6 +262,9 @@ inline PyObject* service_forecast_on(PyObject* self, PyObject* arguments) {
     given.steps = shape[2];
     given.values = reinterpret_cast<const float*>(address);
     std::copy(strides.begin(), strides.end(), given.values_strides);
+    if (given.values_strides[0] == 0 && given.values_strides[1] == 0 && given.values_strides[2] == 0) {
+        given.values_strides[2] = 1;  // of one number; three zeros mean row-major
+    }
     given.nan_is_gap = 1;
     totograph_device_forecast made = TOTOGRAPH_DEVICE_FORECAST_INIT;
     if (!run(functions_of(service.library).service_forecast_on, service.handle, reinterpret_cast<void*>(stream),

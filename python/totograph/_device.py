@@ -6,19 +6,12 @@ from __future__ import annotations
 
 import ctypes as c
 import math
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable, Tuple
 
 from . import _native
 
-
-class DeviceArray(NamedTuple):
-    """Where an array lies; strides count elements."""
-
-    address: int
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    owner: Any = None  #: Of the memory, beside the array that was given.
-
+#: Where an array lies, its shape, its strides in elements, and who owns the memory beside the array that was given.
+DeviceArray = Tuple[int, Tuple[int, ...], Tuple[int, ...], Any]
 
 _CUDA = 2  # DLPack's number of that memory
 _DEFAULT_STREAM = 1  # as DLPack and `__cuda_array_interface__` name it; 0 is no name there
@@ -28,32 +21,36 @@ def device_array(given: Any, stream: int, device: int, wait_stream: Callable[[in
     """An array of float32 in a device's memory, that may be read on the stream; None for what lies elsewhere.
     `wait_stream(stream, other)` lets a stream wait for another one. Raises `ValueError` for what is of another type, of
     another device, or not handed out."""
-    interface, capsule = None, None
+    ask = getattr(given, "__dlpack_device__", None)
     try:
-        if hasattr(given, "__dlpack_device__"):
-            kind, number = (int(one) for one in given.__dlpack_device__())
+        if ask is not None:
+            kind, number = ask()
             if kind != _CUDA:
                 return None
             if number != device:
                 raise ValueError(f"The series lies on the device {number}, and the model forecasts on {device}. Copy it "
                                  "there, or load the model for its device.")
             capsule = given.__dlpack__(stream=stream or _DEFAULT_STREAM)  # which waits for the stream that made it
+            is_float32, address, shape, strides = _native.layout_of(capsule)
         else:
             interface = getattr(given, "__cuda_array_interface__", None)
             if interface is None:
                 return None
+            is_float32, address, shape, strides = _of_interface(interface, stream, wait_stream)
+            capsule = None
     except (BufferError, RuntimeError, TypeError) as error:  # of a tensor with gradients, say
         raise ValueError(f"The series cannot be read where it lies: {error}. Make it float32, without gradients.") from None
-    found = _of_capsule(capsule) if interface is None else _of_interface(interface, stream, wait_stream)
-    if not any(found.strides) and math.prod(found.shape) > 1:  # which C takes for row-major
+    if not is_float32 or not 1 <= len(shape) <= 3:
+        raise ValueError("A series on a device is of float32 without a mask, [steps], [variates, steps] or [batch, variates, "
+                         f"steps]; found {'float32' if is_float32 else 'another type'} of the shape {shape}.")
+    if not any(strides) and math.prod(shape) > 1:  # which C takes for row-major
         raise ValueError("A series on a device that repeats one number has no memory for each step. Make it contiguous.")
-    return found
+    return address, shape, strides, capsule
 
 
-def _of_interface(interface: dict[str, Any], stream: int, wait_stream: Callable[[int, int], None]) -> DeviceArray:
+def _of_interface(interface: dict[str, Any], stream: int,
+                  wait_stream: Callable[[int, int], None]) -> tuple[bool, int, tuple[int, ...], tuple[int, ...]]:
     shape = tuple(int(one) for one in interface["shape"])
-    if interface["typestr"] != "<f4" or interface.get("mask") is not None or not 1 <= len(shape) <= 3:
-        raise _refused(interface["typestr"], shape)
     strides = interface.get("strides")
     if strides is None:
         strides = tuple(4 * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
@@ -62,23 +59,14 @@ def _of_interface(interface: dict[str, Any], stream: int, wait_stream: Callable[
     made_on = interface.get("stream")
     if made_on is not None and int(made_on) != (stream or _DEFAULT_STREAM):
         wait_stream(stream, int(made_on))
-    return DeviceArray(int(interface["data"][0]), shape, tuple(int(one) // 4 for one in strides))
-
-
-def _of_capsule(capsule: Any) -> DeviceArray:
-    is_float32, address, shape, strides = _native.layout_of(capsule)
-    if not is_float32 or not 1 <= len(shape) <= 3:
-        raise _refused("float32" if is_float32 else "another type", shape)
-    return DeviceArray(address, shape, strides, capsule)
-
-
-def _refused(kind: str, shape: tuple[int, ...]) -> ValueError:
-    return ValueError("A series on a device is of float32 without a mask, [steps], [variates, steps] or [batch, variates, "
-                      f"steps]; found {kind} of the shape {shape}.")
+    is_float32 = interface["typestr"] == "<f4" and interface.get("mask") is None
+    return is_float32, int(interface["data"][0]), shape, tuple(int(one) // 4 for one in strides)
 
 
 def stream_address(stream: Any) -> int:
     """The `cudaStream_t` of a stream: a number, or an object of PyTorch (`cuda_stream`), CuPy or Numba (`ptr`, `handle`)."""
+    if type(stream) is int and stream >= 0:
+        return stream
     for name in ("cuda_stream", "ptr", "handle"):
         if hasattr(stream, name):
             stream = getattr(stream, name)
@@ -96,28 +84,26 @@ class DeviceForecast:
 
     def __init__(self, made: tuple[int, int, int, int, int, int], rank: int, stream: int, device: int,
                  levels: tuple[float, ...], wait_stream: Callable[[int, int], None], owner: Any):
-        *shape, self._address, self._not_finite = made
-        self._shape = tuple(shape[3 - rank :])
-        self._owner, self._stream, self._device = owner, stream, device  # what the memory belongs to stays
-        self._wait_stream = wait_stream
+        self._made, self._rank, self._stream, self._device = made, rank, stream, device
+        self._wait_stream, self._owner = wait_stream, owner  # what the memory belongs to stays
         #: Of the last axis, where the model forecasts quantiles; else empty.
         self.levels = levels
 
     @property
     def shape(self) -> tuple[int, ...]:
         """`[*lead, horizon, values]`: samples, quantiles at `levels`, or one for the mean."""
-        return self._shape
+        return self._made[3 - self._rank : 4]
 
     @property
     def is_finite(self) -> bool:
         """Whether each value is a finite number, and each observed one of the series was; ask when the stream has been
         waited for."""
-        return c.c_uint32.from_address(self._not_finite).value == 0
+        return c.c_uint32.from_address(self._made[5]).value == 0
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         # PyTorch takes nothing that says it is read-only.
-        return {"shape": self.shape, "typestr": "<f4", "data": (self._address, False), "version": 3, "strides": None,
+        return {"shape": self.shape, "typestr": "<f4", "data": (self._made[4], False), "version": 3, "strides": None,
                 "stream": self._stream or _DEFAULT_STREAM}
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -130,4 +116,4 @@ class DeviceForecast:
         reader, own = stream or _DEFAULT_STREAM, self._stream or _DEFAULT_STREAM
         if reader not in (-1, own):
             self._wait_stream(reader, own)
-        return _native.device_tensor(self._address, self._shape, self._device, self)
+        return _native.device_tensor(self._made[4], self.shape, self._device, self)

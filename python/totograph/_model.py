@@ -148,23 +148,21 @@ class Model:
 
     def _forecast_on(self, stream: int, series: Any, horizon: int | None, samples: int | None, seed: int, extend: bool,
                      extras: tuple[Any, Any, Any]) -> DeviceForecast:
-        on_device = device_array(series, stream, self._device, self._service.wait_stream)
+        service = self._service
+        on_device = device_array(series, stream, self._device, service.wait_stream)
         if on_device is None:
             _, values = _values_of(series)
             address, shape = values.ctypes.data, values.shape
             strides = tuple(one // values.itemsize for one in values.strides)
             _check_axes(shape)
         else:
-            address, shape, strides, series = on_device.address, on_device.shape, on_device.strides, (on_device, series)
-        kept = _Extras(*extras, shape)
-        of_shape = (*(1,) * (3 - len(shape)), *shape)
-        # Three zeros mean row-major to C.
-        of_strides = (*(0,) * (3 - len(shape)), *strides) if any(strides) else (0, 0, 1)
-        made = self._service.forecast_on(stream, on_device is not None, address, of_shape, of_strides, horizon, samples,
-                                         seed, extend, kept.fields)
+            address, shape, strides, kept = on_device
+            series = series, kept
+        more = None if extras == (None, None, None) else _Extras(*extras, shape)
+        made = service.forecast_on(stream, on_device is not None, address, shape, strides, horizon, samples, seed, extend,
+                                   None if more is None else more.fields)
         self._being_read = series  # until the next forecast, which waits for this one
-        return DeviceForecast(made, len(shape), stream, self._device, self.levels, self._service.wait_stream,
-                              (self, series))
+        return DeviceForecast(made, len(shape), stream, self._device, self.levels, service.wait_stream, (self, series))
 
 
 class _Extras:
