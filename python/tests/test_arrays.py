@@ -136,6 +136,8 @@ def test_arrays_of_a_device_are_understood():
         assert (kept, let_go) == (before + 1, before)  # the memory stays until it has been read
         assert place == (series.ctypes.data, (2, 24), (48, 2))
         assert lent.stream == asked
+    managed = Tensor(waves(48), device=13)
+    assert found(managed)[:2] == (managed.array.ctypes.data, (48,))
     backwards = Tensor(waves(48)[::-1], device=2, number=3)
     assert found(backwards)[:3] == (backwards.array.ctypes.data, (48,), (-1,))
     for wrong, says in [(OnDevice((48,), "<f8"), "found another type"), (OnDevice((48,), mask=1), "without a mask"), (OnDevice((1, 1, 1, 4)), "of the shape"),
@@ -211,9 +213,21 @@ def test_a_result_on_a_device_is_handed_out_and_kept_while_it_is_used():
             result.__dlpack__(stream=7, **options)
 
 
+class NoArray:
+    """A tensor on a device, as far as NumPy asks."""
+
+    def __array__(self, *arguments, **options):
+        raise TypeError("no arrays here")
+
+
 def test_a_package_for_the_processor_has_no_streams(model):
     for series in (waves(48), waves(2, 48), OnDevice((2, 48)), OnDevice((2, 48), stream=7)):
         with pytest.raises(ValueError, match="has no streams"):
             model.forecast(series, horizon=8, stream=0)
+    for extras in ({"observed": np.ones((2, 48), bool)}, {"groups": np.array([0, 1])}, {"future": waves(1, 8)}):
+        with pytest.raises(ValueError, match="has no streams"):
+            model.forecast(waves(2, 48), horizon=8, stream=0, **extras)
     with pytest.raises(ValueError, match="horizon cannot be 0"):
         model.forecast(waves(48), horizon=0, stream=0)
+    with pytest.raises(ValueError, match="groups are read on the host: no arrays here"):
+        model.forecast(waves(2, 48), horizon=8, groups=NoArray())

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Forecasts on a CUDA device. They need one, PyTorch, and the package of the test cuda/package."""
+import gc
 import os
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -93,10 +95,13 @@ def test_gaps_and_what_cannot_be_used_of_a_series_on_the_device(on_device):
     assert torch.equal(torch.as_tensor(made, device="cuda")[..., 0].cpu(), torch.from_numpy(expected))
     seen = np.isfinite(series)
     series[1, 20:31] = 5
+    expected = on_device.forecast(series, horizon=HORIZON, samples=0, observed=seen).mean
     marked = on_device.forecast(torch.from_numpy(series).cuda(), horizon=HORIZON, samples=0, stream=0, observed=seen)
     torch.cuda.synchronize()
     assert marked.is_finite
-    assert np.isfinite(torch.as_tensor(marked, device="cuda").cpu().numpy()).all()
+    assert torch.equal(torch.as_tensor(marked, device="cuda")[..., 0].cpu(), torch.from_numpy(expected))
+    with pytest.raises(ValueError, match="observed are read on the host"):
+        on_device.forecast(series, horizon=HORIZON, stream=0, observed=torch.from_numpy(seen).cuda())
     for wrong in (np.inf, np.nan):
         series[2] = wrong
         made = on_device.forecast(torch.from_numpy(series).cuda(), horizon=HORIZON, samples=0, stream=0)
@@ -110,6 +115,20 @@ def test_a_result_outlives_its_model(mean):
     del model
     torch.cuda.synchronize()
     assert torch.equal(made[..., 0].cpu(), torch.from_numpy(mean))
+
+
+def test_a_series_and_its_stream_stay_until_they_have_been_used(on_device):
+    series, stream = torch.from_numpy(SERIES).cuda(), torch.cuda.Stream()
+    of_series, of_stream = weakref.ref(series), weakref.ref(stream)
+    made = on_device.forecast(series, horizon=HORIZON, samples=0, stream=stream)
+    del series, stream
+    assert of_series() is not None and of_stream() is not None
+    torch.from_dlpack(made)  # lets its reader wait for the stream
+    del made
+    assert of_series() is not None  # the stream may not have read it
+    on_device.forecast(SERIES, horizon=HORIZON, samples=0, stream=torch.cuda.current_stream())
+    gc.collect()
+    assert of_series() is None
 
 
 def test_a_batch_on_the_default_stream(on_device, mean):

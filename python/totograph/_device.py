@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Series and results in the memory of a CUDA device, by `__cuda_array_interface__`, as PyTorch, CuPy and Numba have it, or
-by DLPack, which JAX and TensorFlow have."""
+"""Series and results in the memory of a CUDA device, by DLPack, as PyTorch, CuPy and JAX have it, or by
+`__cuda_array_interface__`, which Numba has."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from . import _native
 #: Where an array lies, its shape, its strides in elements, and who owns the memory beside the array that was given.
 DeviceArray = Tuple[int, Tuple[int, ...], Tuple[int, ...], Any]
 
-_CUDA = 2  # DLPack's number of that memory
+_CUDA, _CUDA_MANAGED = 2, 13  # DLPack's numbers of that memory
 _DEFAULT_STREAM = 1  # as DLPack and `__cuda_array_interface__` name it; 0 is no name there
 
 
@@ -22,24 +22,26 @@ def device_array(given: Any, stream: int, device: int, wait_stream: Callable[[in
     `wait_stream(stream, other)` lets a stream wait for another one. Raises `ValueError` for what is of another type, of
     another device, or not handed out."""
     ask = getattr(given, "__dlpack_device__", None)
+    made_on, capsule = None, None
     try:
         if ask is not None:
             kind, number = ask()
-            if kind != _CUDA:
+            if kind not in (_CUDA, _CUDA_MANAGED):
                 return None
-            if number != device:
+            if kind == _CUDA and number != device:
                 raise ValueError(f"The series lies on the device {number}, and the model forecasts on {device}. Copy it "
                                  "there, or load the model for its device.")
-            capsule = given.__dlpack__(stream=stream or _DEFAULT_STREAM)  # which waits for the stream that made it
+            capsule = given.__dlpack__(stream=stream or _DEFAULT_STREAM)  # which waits for its library's current one
             is_float32, address, shape, strides = _native.layout_of(capsule)
         else:
             interface = getattr(given, "__cuda_array_interface__", None)
             if interface is None:
                 return None
-            is_float32, address, shape, strides = _of_interface(interface, stream, wait_stream)
-            capsule = None
+            is_float32, address, shape, strides, made_on = _of_interface(interface)
     except (BufferError, RuntimeError, TypeError) as error:  # of a tensor with gradients, say
         raise ValueError(f"The series cannot be read where it lies: {error}. Make it float32, without gradients.") from None
+    if made_on not in (None, stream or _DEFAULT_STREAM):
+        wait_stream(stream, made_on)
     if not is_float32 or not 1 <= len(shape) <= 3:
         raise ValueError("A series on a device is of float32 without a mask, [steps], [variates, steps] or [batch, variates, "
                          f"steps]; found {'float32' if is_float32 else 'another type'} of the shape {shape}.")
@@ -48,19 +50,17 @@ def device_array(given: Any, stream: int, device: int, wait_stream: Callable[[in
     return address, shape, strides, capsule
 
 
-def _of_interface(interface: dict[str, Any], stream: int,
-                  wait_stream: Callable[[int, int], None]) -> tuple[bool, int, tuple[int, ...], tuple[int, ...]]:
+def _of_interface(interface: dict[str, Any]) -> tuple[bool, int, tuple[int, ...], tuple[int, ...], int | None]:
     shape = tuple(int(one) for one in interface["shape"])
     strides = interface.get("strides")
     if strides is None:
         strides = tuple(4 * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
     if any(one % 4 for one in strides):
         raise ValueError(f"A series on a device has rows of whole elements; found strides of {tuple(strides)} bytes.")
-    made_on = interface.get("stream")
-    if made_on is not None and int(made_on) != (stream or _DEFAULT_STREAM):
-        wait_stream(stream, int(made_on))
     is_float32 = interface["typestr"] == "<f4" and interface.get("mask") is None
-    return is_float32, int(interface["data"][0]), shape, tuple(int(one) // 4 for one in strides)
+    made_on = interface.get("stream")
+    return (is_float32, int(interface["data"][0]), shape, tuple(int(one) // 4 for one in strides),
+            None if made_on is None else int(made_on))
 
 
 def stream_address(stream: Any) -> int:
@@ -77,10 +77,10 @@ def stream_address(stream: Any) -> int:
 
 
 class DeviceForecast:
-    """A result in the memory of the device, which other libraries read without a copy: `torch.as_tensor`,
-    `torch.from_dlpack`, `cupy.asarray`, `jax.dlpack.from_dlpack`. It is there when what is on its stream has run, which
-    DLPack's readers on other streams wait for, and is overwritten by the model's next forecast: readers on other streams
-    must have ended before that. `lead` stands for the axes of the series before its steps."""
+    """A result in the memory of the device, which other libraries read without a copy: by DLPack (`torch.from_dlpack`,
+    `cupy.from_dlpack`, `jax.dlpack.from_dlpack`), whose readers' stream is made to wait for the forecast's, or by
+    `__cuda_array_interface__`, which names that stream. It is overwritten by the model's next forecast of the same size:
+    readers on other streams must have ended before that. `lead` stands for the axes of the series before its steps."""
 
     def __init__(self, made: tuple[int, int, int, int, int, int], rank: int, stream: int, device: int,
                  levels: tuple[float, ...], wait_stream: Callable[[int, int], None], owner: Any):

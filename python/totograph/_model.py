@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import threading
 from pathlib import Path
 from typing import Any, NoReturn, Sequence, overload
 
@@ -23,8 +24,11 @@ class Model:
                  device: int = 0):
         check_header(header)
         self._header, self._device = header, device
-        self._being_read: Any = None
         self._service = _native.Service(_native.Library(header.path.resolve()), checkpoint, mode, threads, device)
+        # By the address of the result, for what wrote there has been waited for when it is written again. They go after
+        # the service, which waits as well.
+        self._being_read: dict[int, Any] = {}
+        self._puts = threading.Lock()
         self._reopened_by = (os.path.abspath(checkpoint), os.path.abspath(header.path), mode, threads, device)
 
     def __copy__(self) -> Model:
@@ -128,15 +132,14 @@ class Model:
         do.
         stream: of a package for CUDA, a stream of the caller's: what PyTorch, CuPy or Numba have, or the number of a
         `cudaStream_t`, 0 for the default one. The forecast is put onto it, and its result stays on the device. Then the
-        series may lie there as well (DLPack or `__cuda_array_interface__`), float32 with any strides: it is read there
-        when the stream has come to here, which waits for the stream that made it, and stays as it is until then. What of
-        it is no finite number makes a result whose `is_finite` is false. The request has to fit a size of the package in
-        one piece.
+        series may lie there as well (DLPack or `__cuda_array_interface__`), float32 with any strides; the others stay on
+        the host. It is read when the stream has come to here, which waits for the stream that is current for the series'
+        library, and stays as it is until then. What of it is no finite number makes a result whose `is_finite` is false.
+        The request has to fit a size of the package in one piece.
 
         Raises `ValueError` with a sentence for what cannot be forecast."""
         if stream is not None:
-            return self._forecast_on(stream_address(stream), series, horizon, samples, seed, extend,
-                                     (future, observed, groups))
+            return self._forecast_on(stream, series, horizon, samples, seed, extend, (future, observed, groups))
         names, extras = None, None
         if future is not None or observed is not None or groups is not None:
             names, series = _values_of(series)
@@ -146,23 +149,28 @@ class Model:
                                                 None if extras is None else extras.fields)
         return made
 
-    def _forecast_on(self, stream: int, series: Any, horizon: int | None, samples: int | None, seed: int, extend: bool,
+    def _forecast_on(self, stream: Any, series: Any, horizon: int | None, samples: int | None, seed: int, extend: bool,
                      extras: tuple[Any, Any, Any]) -> DeviceForecast:
-        service = self._service
-        on_device = device_array(series, stream, self._device, service.wait_stream)
+        service, on = self._service, stream_address(stream)
+        on_device = device_array(series, on, self._device, service.wait_stream)
         if on_device is None:
             _, values = _values_of(series)
             address, shape = values.ctypes.data, values.shape
             strides = tuple(one // values.itemsize for one in values.strides)
             _check_axes(shape)
+            read = None  # when the call returns
         else:
             address, shape, strides, kept = on_device
-            series = series, kept
-        more = None if extras == (None, None, None) else _Extras(*extras, shape)
-        made = service.forecast_on(stream, on_device is not None, address, shape, strides, horizon, samples, seed, extend,
-                                   None if more is None else more.fields)
-        self._being_read = series  # until the next forecast, which waits for this one
-        return DeviceForecast(made, len(shape), stream, self._device, self.levels, service.wait_stream, (self, series))
+            read = series, kept
+        future, observed, groups = extras
+        more = None
+        if future is not None or observed is not None or groups is not None:
+            more = _Extras(future, observed, groups, shape)
+        with self._puts:
+            made = service.forecast_on(on, on_device is not None, address, shape, strides, horizon, samples, seed, extend,
+                                       None if more is None else more.fields)
+            self._being_read[made[4]] = read
+        return DeviceForecast(made, len(shape), on, self._device, self.levels, service.wait_stream, (read, stream, self))
 
 
 class _Extras:
@@ -205,7 +213,10 @@ def _check_axes(shape: tuple[int, ...]) -> None:
 def _array_like(given: Any, dtype: Any, name: str, *shapes: tuple[int, ...]) -> npt.NDArray[Any]:
     if hasattr(given, "to_numpy") and getattr(given, "ndim", 0) == 2:
         given = given.to_numpy().T  # a frame has a column for each variate
-    found = np.asarray(given)
+    try:
+        found = np.asarray(given)
+    except TypeError as error:  # of a tensor on a device
+        raise ValueError(f"The {name} are read on the host: {error}") from None
     if dtype is np.int32 and found.size and (
         found.dtype.kind not in "biuf" or not (found == np.trunc(found)).all()
         or found.max() > 2**31 - 1 or found.min() < -(2**31)

@@ -140,6 +140,15 @@ void check_on_device(Forecaster<sizes>& forecaster, const tg::Bucket& part) {
         CHECK(is_same(forecast_of(forecaster, series, options, stream), expected));
     }
     {
+        // Page-locked memory of the host is read by the device as well.
+        const tg::cuda::PinnedMemory values(request.values.size() * sizeof(float));
+        std::copy(request.values.begin(), request.values.end(), reinterpret_cast<float*>(values.data()));
+        delay(stream);
+        const tg::cuda::DeviceSeries series{.series = without_values(request),
+                                            .values = reinterpret_cast<const float*>(values.data())};
+        CHECK(is_same(forecast_of(forecaster, series, options, stream), expected));
+    }
+    {
         const OnDevice values(steps_first(request, request.values), stream);
         const tg::cuda::DeviceSeries series{.series = without_values(request),
                                             .values = values.data(),
@@ -290,11 +299,13 @@ TEST_CASE("values on the device that cannot be used make a forecast that is not 
     std::vector<float> values = request.values;
     values[7] = std::nanf("");
     CHECK(told_of(values, true) == 0);
-    CHECK(told_of(values, false) == 1);
+    // One value, and those of the forecast that it makes NaN.
+    CHECK(told_of(values, false) > 1);
     values[7] = INFINITY;
+    CHECK(told_of(values, true) > 1);
+    values = request.values;
+    std::fill_n(values.begin() + mean.context, mean.context, std::nanf(""));  // the second variate, taken for zeros
     CHECK(told_of(values, true) == 1);
-    std::fill_n(values.begin() + mean.context, mean.context, std::nanf(""));  // the second variate
-    CHECK(told_of(values, true) == 2);
     CHECK(told_of(request.values, true) == 0);
 }
 
@@ -309,7 +320,20 @@ TEST_CASE("a series on the device whose values are elsewhere, or whose marks sho
     check_has(error_for({.series = request.series(), .values = values.data()}), "set DeviceSeries::values alone");
     check_has(error_for({.series = without_values(request)}), "set DeviceSeries::values alone");
     check_has(error_for({.series = without_values(request), .values = request.values.data()}),
-              "memory that no device reads");
+              "memory that it does not read");
+    const auto* const between = reinterpret_cast<const float*>(reinterpret_cast<const char*>(values.data()) + 2);
+    check_has(error_for({.series = without_values(request), .values = between}), "begin between two floats");
+    // It leaves the result before alone, and waits for nothing.
+    stream.wait();
+    std::vector<float> broken = request.values;
+    broken[7] = INFINITY;
+    const OnDevice unusable(broken, stream);
+    const auto before =
+        forecaster.forecast_on(stream.stream, {.series = without_values(request), .values = unusable.data()});
+    CHECK_FALSE(error_for({.series = without_values(request), .values = between}).empty());
+    CHECK(cudaStreamQuery(stream.stream) == cudaErrorNotReady);
+    stream.wait();
+    CHECK(*before.not_finite > 0);
     request.observed.pop_back();
     check_has(error_for({.series = without_values(request), .values = values.data()}), "observed should hold");
     request = request_for(mean);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Stands in for a package whose services and results wait at their end, as real ones do for work in the background:
- * until `let_go` is called, for five seconds at most. It has no streams, as packages of before. */
+ * until `let_go` is called, for five seconds at most. */
 #define _POSIX_C_SOURCE 199309L
 #include <stdatomic.h>
 #include <time.h>

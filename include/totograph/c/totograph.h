@@ -227,10 +227,10 @@ typedef struct totograph_device_forecast {
 /*
  * Of a package for CUDA: puts a forecast onto a stream of the caller's, a `cudaStream_t` (NULL: the default one) of the
  * service's device, and returns. The series has been read then, but for values on the device: those are read when the
- * stream has come to here, with any strides, and never by the host. What of them cannot be used, infinities and
- * variates without any observation, counts as values of the result that are no finite numbers. The request has to fit a
- * bucket in one piece. Who reads the result on the same stream comes before the next call; readers on other streams
- * must have finished before it.
+ * stream has come to here, with any strides, and never by the host; until then they stay as they are. An observed one
+ * that is no finite number makes values of the result NaN, a variate without any is taken for one of zeros, and both
+ * count in `not_finite`. The request has to fit a bucket in one piece. Who reads the result on the same stream comes
+ * before the next call; readers on other streams must have finished before it.
  */
 TOTOGRAPH_API totograph_status totograph_service_forecast_on(totograph_service* service, void* stream,
                                                              const totograph_series* series,

@@ -42,8 +42,8 @@ public:
         auto model = std::make_shared<const package::LoadedModel>(functions_, checkpoint);
         // Another build of the same model takes another time.
         std::string runs_on = header_.device == "cpu" ? "the processor, by the package " + header_.hash : "";
-        registry.add(
-            std::make_shared<const package::PackageBackend>(std::move(name), std::move(model), std::move(runs_on)));
+        registry.add(std::make_shared<const package::PackageBackend>(std::move(name), header_.device == "cuda",
+                                                                     std::move(model), std::move(runs_on)));
     }
 
 private:

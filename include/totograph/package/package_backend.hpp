@@ -150,9 +150,11 @@ private:
 /// The executors of a package behind a name.
 class PackageBackend final : public serve::Backend {
 public:
+    /// @param is_on_device  of a package for CUDA
     /// @param runs_on   what `runs_on` tells; empty where that is not known.
-    PackageBackend(std::string name, std::shared_ptr<const LoadedModel> model, std::string runs_on)
+    PackageBackend(std::string name, bool is_on_device, std::shared_ptr<const LoadedModel> model, std::string runs_on)
         : name_(std::move(name)),
+          is_on_device_(is_on_device),
           model_(std::move(model)),
           buckets_(model_->buckets()),
           facts_(model_->facts()),
@@ -188,8 +190,15 @@ public:
         ForecastPlan plan = ForecastPlan::of(bucket, facts_.patch_size, {facts_.levels, facts_.level_count});
         plan.takes_future_gaps = facts_.takes_future_gaps != 0;
         plan.takes_groups_by_step = facts_.takes_groups_by_step != 0;
-        plan.imputation = Imputation::as_given;  // the package itself refuses a series on a device
+        if (is_on_device_) {
+            plan.imputation = Imputation::as_given;  // the package has its own, or refuses the series
+        }
         return plan;
+    }
+    /// Refuses: that call of a package is for who has no other way.
+    void wait_stream(int /*device*/, void* /*stream*/, void* /*other*/) const override {
+        throw Error(ErrorCode::invalid_argument,
+                    "A program that loads a package lets its streams wait by itself: cudaStreamWaitEvent.");
     }
     [[nodiscard]] serve::Explanation explain(const Bucket& bucket, serve::Mode mode) const override {
         const totograph_bucket sizes = c_bucket(bucket);
@@ -209,6 +218,7 @@ public:
 
 private:
     std::string name_;
+    bool is_on_device_;
     std::shared_ptr<const LoadedModel> model_;
     std::vector<Bucket> buckets_;
     totograph_model_facts facts_{};

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <vector>
+
+#include <cuda_runtime.h>
 
 #include "cuda/toto2/cuda_cases.hpp"
 #include "models/properties.hpp"
@@ -52,4 +58,28 @@ TEST_CASE("a smaller request, by a bucket of its size") {
         fixture::check_close("quantiles", {found.values().begin(), found.values().end()},
                              {expected.values().begin(), expected.values().end()}, 1e-5);
     }
+}
+
+TEST_CASE("values on the device are imputed as those on the host are") {
+    static_assert(tg::FamilyOf<Model>::imputation != tg::Imputation::as_given);
+    Forecaster<largest, tg::cuda::Precision::f32> forecaster(weights());
+    Request request = waves(2, 3, 35);
+    make_gaps(request);
+    std::fill_n(request.observed.end() - 4, 4, std::uint8_t{0});  // the newest steps, which are read all the same
+    const auto expected = forecaster.forecast(request.series(), {.horizon = 22}).keep();
+    std::vector<float> values = request.values;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        values[i] = request.observed[i] == 0 ? std::nanf("") : values[i];
+    }
+    const tg::cuda::DeviceMemory memory(values.size() * sizeof(float));
+    REQUIRE(cudaMemcpy(memory.data(), values.data(), memory.size(), cudaMemcpyHostToDevice) == cudaSuccess);
+    tg::cuda::DeviceSeries series{
+        .series = request.series(), .values = reinterpret_cast<const float*>(memory.data()), .nan_is_gap = true};
+    series.series.values = {};
+    series.series.observed = {};
+    const auto made = forecaster.forecast_on(nullptr, series, {.horizon = 22});
+    std::vector<float> found(made.size());
+    REQUIRE(cudaMemcpy(found.data(), made.data, found.size() * sizeof(float), cudaMemcpyDeviceToHost) == cudaSuccess);
+    CHECK(*made.not_finite == 0);
+    CHECK(std::equal(found.begin(), found.end(), expected.values().begin(), expected.values().end()));
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +7,6 @@
 #include <vector>
 
 #include <totograph/forecast/cpu/eager_forecaster.hpp>
-#include <totograph/forecast/imputation.hpp>
 #include <totograph/forecast/weights/model_weights.hpp>
 
 #include "io/support.hpp"
@@ -136,18 +134,6 @@ TEST_CASE("what overflows is the largest finite value of its patch, and no forec
         CHECK(std::isfinite(value));
     }
     CHECK(result.not_finite() > 0);  // beyond half of the range of f32, which is where marks begin
-}
-
-TEST_CASE("values are imputed from those before, or between two") {
-    const std::array<float, 8> observed{0, 1, 0, 0, 0, 1, 0, 0};
-    const auto imputed = [&](Imputation how) {
-        std::vector<float> values{9, 2, 9, 9, 9, 10, 9, 9};
-        tg::impute(values.data(), observed.data(), 8, how);
-        return values;
-    };
-    CHECK(imputed(Imputation::as_given) == std::vector<float>{9, 2, 9, 9, 9, 10, 9, 9});
-    CHECK(imputed(Imputation::forward_fill) == std::vector<float>{0, 2, 2, 2, 2, 10, 10, 10});
-    CHECK(imputed(Imputation::linear) == std::vector<float>{0, 2, 4, 6, 8, 10, 10, 10});
 }
 
 TEST_CASE("gaps in a known future are for models that take them, and as many as there are values") {

@@ -16,7 +16,9 @@ struct DeviceForecast {
     Bucket request;    ///< The sizes of the other axes.
     Index values = 1;  ///< Of each step.
     /// How many values are no finite numbers (`Forecast::not_finite`): one number, in page-locked memory that the host
-    /// and the device can read. It is there with the values. Of a `DeviceSeries` what could not be used counts as well.
+    /// and the device can read. It is there with the values. Of a `DeviceSeries`, each observed value that is no finite
+    /// number, which makes values of the result NaN, and each variate without any, which is taken for one of zeros,
+    /// count as well: with any of them, nothing here is worth using.
     const std::uint32_t* not_finite = nullptr;
 
     /// Elements of the result.

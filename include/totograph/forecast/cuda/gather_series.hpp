@@ -36,8 +36,8 @@ struct SeriesGather {
     Index capacity = 0;
     Index padding = 0;  ///< Steps of the first patch before the oldest one.
 
-    /// Of a series that was checked and fits. Throws `Error` (`invalid_argument`) for values where the device that is
-    /// current cannot read them.
+    /// Of a series that was checked and fits. Throws `Error` (`invalid_argument`) for values that lie where the device
+    /// that is current does not read them.
     SeriesGather(const DeviceSeries& given, Index used_steps, const ForecastSizes& sizes, Imputation how);
 
     /// Puts it onto a stream. Throws `Error` when the launch is refused.

@@ -30,9 +30,9 @@
 #include <totograph/forecast/cuda/forecaster_options.hpp>
 #include <totograph/forecast/cuda/gather_series.hpp>
 #include <totograph/forecast/cuda/launches.hpp>
-#include <totograph/forecast/cuda/observed_input.hpp>
 #include <totograph/forecast/cuda/program_launches.hpp>
 #include <totograph/forecast/cuda/result.hpp>
+#include <totograph/forecast/cuda/staged_inputs.hpp>
 #include <totograph/forecast/forecast.hpp>
 #include <totograph/forecast/forecast_plan.hpp>
 #include <totograph/forecast/input_states.hpp>
@@ -87,22 +87,19 @@ public:
     }
 
     /// The same of a series whose values lie on this device, which are read when the stream has come to here: until
-    /// then they stay as they are. The host never reads them. An observed value that is no finite number, and a variate
-    /// without any, count as values of the result that are none. Throws `Error` (`invalid_argument`) for a model that
-    /// reads its series on the host, one whose family says no `imputation`.
+    /// then they stay as they are. The host never reads them. What of them cannot be used is told with the result
+    /// (`DeviceForecast::not_finite`). Throws `Error` (`invalid_argument`) for values that lie where this device does
+    /// not read them, and for a model that reads its series on the host, one whose family says no `imputation`.
     DeviceForecast forecast_on(cudaStream_t stream, const DeviceSeries& given,
                                const ForecastOptions& request_options = {}) {
         static_assert(!runs_apart,
                       "totograph: forecast_on is for forecasters; a session runs its programs one by one.");
         const CurrentDevice current(device_.index);
-        if (given.values == nullptr || !given.series.values.empty()) {
-            throw Error(ErrorCode::invalid_argument,
-                        "forecast_on: a series on a device has its values there, and none on the host; set "
-                        "DeviceSeries::values alone.");
-        }
         const Bucket request = require_piece(check_for(given.series, request_options, plan, ValuesOn::device));
         if constexpr (takes_device_series) {
-            enqueue(given.series.newest(request.context), request, request_options, stream, &given);
+            SeriesGather gather(given, request.context, plan.sizes, *plan.imputation);
+            gather.not_finite = result_.not_finite();
+            enqueue(given.series.newest(request.context), request, request_options, stream, &gather);
         }
         pending_.record(stream);
         return result_.on_device(plan, request);
@@ -111,9 +108,7 @@ public:
     /// Writes a request to the staging memory. `forecast` does this, after it has checked the request and waited for
     /// what `forecast_on` has left on streams: here nothing is checked, and nothing waits. Observed values are finite.
     void fill(const Series& series, const Bucket& request, std::uint64_t seed, std::uint32_t first_sample = 0) {
-        observed_.forget();
-        const auto state = staged_states();
-        plan.fill(state, plan.sizes, series, request, seed, first_sample);
+        inputs_.fill(plan, series, request, seed, first_sample);
     }
 
     /// Runs one program alone and waits, for those who look inside: the first after the inputs have been copied.
@@ -123,7 +118,7 @@ public:
         pending_.wait();
         const Stream work;
         if constexpr (which == 0) {
-            copy_inputs(work.get());
+            inputs_.copy(executor_, work.get());
         }
         executor_.template launch<which>(work.get());
         work.synchronize();
@@ -153,8 +148,8 @@ public:
         const CurrentDevice current(device_.index);
         pending_.wait();
         if (const std::ptrdiff_t offset = layer < 0 ? Executor::input_offset(name) : -1; offset >= 0) {
-            std::memcpy(staged_.data() + offset, values.data(), values.size() * sizeof(T));
-            observed_.forget();
+            std::memcpy(inputs_.data() + offset, values.data(), values.size() * sizeof(T));
+            inputs_.forget();
         }
         check(cudaMemcpyAsync(executor_.state(name, layer), values.data(), values.size() * sizeof(T),
                               cudaMemcpyHostToDevice, stream_.get()),
@@ -166,7 +161,7 @@ public:
     [[nodiscard]] std::size_t graph_nodes() const noexcept { return launches_.node_count(); }
     /// Whether a request without gaps, of the last one's sizes, leaves marks of observed steps where they are: one of
     /// 256 KiB of inputs or more.
-    static constexpr bool keeps_observed() { return ObservedInput<Executor>::is_kept; }
+    static constexpr bool keeps_observed() { return !graph_copies; }
     /// Graphs that were captured when it was made; a forecast captures none.
     [[nodiscard]] std::size_t captures() const noexcept { return launches_.graph_count(); }
     /// Graphs that a forecast of so many steps replays.
@@ -204,7 +199,7 @@ protected:
     void run_on(const Fill& fill) {
         pending_.wait();  // until then the staging memory is in use
         executor_.check_positions();
-        const auto state = staged_states();
+        const auto state = inputs_.states();
         fill(StateMemory(state));
         try {
             launches_.template launch<which>(stream_.get(), executor_, Recording{this});
@@ -221,7 +216,7 @@ protected:
         result_.reset();
         // Not where the inputs are: a program that still runs may not have copied them, and its request bounds more.
         const auto state = [this](std::string_view name) -> void* {
-            return name == states::request ? staged_.data() + Executor::States::input_bytes : nullptr;
+            return name == states::request ? inputs_.data() + Executor::States::input_bytes : nullptr;
         };
         InputStates(plan.sizes, state).fill_request(request);
         launches_.launch_end(stream_.get(), Recording{this});
@@ -234,17 +229,12 @@ protected:
     [[nodiscard]] static constexpr std::size_t runner_bytes() { return device_bytes(); }
 
 private:
-    /// Whether the graph of a forecast copies its inputs; else its call does.
-    static constexpr bool graph_copies = !ObservedInput<Executor>::is_kept;
+    using Inputs = StagedInputs<Executor>;
+    static constexpr bool graph_copies = Inputs::graph_copies;
     static constexpr bool takes_device_series = !runs_apart && plan.imputation.has_value();
 
     using Launches = std::conditional_t<runs_apart, ProgramLaunches<Executor, program_count>,
                                         ForecastLaunches<Executor, program_count, graph_copies && takes_device_series>>;
-
-    struct ByteRange {
-        std::size_t begin = 0;
-        std::size_t end = 0;
-    };
 
     /// What programs that run apart need beside themselves.
     struct Recording {
@@ -255,7 +245,7 @@ private:
         void before(cudaStream_t stream) const {
             constexpr auto range = Executor::States::template inputs_of<typename Executor::template ProgramAt<which>>;
             if constexpr (range.begin < range.end) {
-                runner->copy_inputs(stream, range.begin, range.end - range.begin);
+                runner->inputs_.copy(runner->executor_, stream, range.begin, range.end - range.begin);
             }
         }
         /// The copy of the request, and its result.
@@ -264,7 +254,8 @@ private:
             constexpr std::size_t offset =
                 Executor::States::offset(static_cast<std::size_t>(entry - &Executor::Layout::entries[0]));
             static_assert(entry->bytes() == Base::end_request_bytes);
-            runner->copy_inputs(stream, offset, entry->bytes(), Executor::States::input_bytes - offset);
+            runner->inputs_.copy(runner->executor_, stream, offset, entry->bytes(),
+                                 Executor::States::input_bytes - offset);
             runner->collect_on(stream);
         }
     };
@@ -274,7 +265,7 @@ private:
         : device_(describe_device(resources.device)),
           executor_(weights, device_, resources.execution, programs_that_run(), &choosing),
           stream_(resources.execution.capture == Capture::none ? StreamUse::kernels : StreamUse::graphs),
-          staged_(Executor::States::input_bytes + Base::end_request_bytes),
+          inputs_(Base::end_request_bytes),
           result_(plan) {
         poison();
         copy_noise();
@@ -308,7 +299,7 @@ private:
     /// Inputs for what is tried when it is made. Not zeros: GEMMs of those need less power, and run faster.
     void copy_noise() {
         if constexpr (runs_apart) {
-            std::fill_n(staged_.data(), Executor::States::input_bytes + Base::end_request_bytes, std::byte{0});
+            std::fill_n(inputs_.data(), inputs_.bytes(), std::byte{0});
         }
         std::vector<float> noise(static_cast<std::size_t>(bucket.batch * bucket.variates * bucket.context));
         std::uint32_t word = 0;
@@ -316,7 +307,7 @@ private:
             value = static_cast<float>((word += 0x9e3779b9U) >> 8U) * 0x1p-24F;
         }
         fill({.batch = bucket.batch, .variates = bucket.variates, .steps = bucket.context, .values = noise}, bucket, 0);
-        copy_inputs(stream_.get());
+        inputs_.copy(executor_, stream_.get());
     }
 
     /// A program after those before it, each of which runs once: twice, if a forecast runs it as often.
@@ -341,22 +332,6 @@ private:
                                      count);
     }
 
-    /// Finds input states in the staging memory.
-    [[nodiscard]] auto staged_states() const {
-        return [this](std::string_view name) -> void* {
-            const std::ptrdiff_t offset = Executor::input_offset(name);
-            return offset < 0 ? nullptr : staged_.data() + offset;
-        };
-    }
-
-    /// @param further  by so much the bytes lie further behind in the staging memory than among the inputs
-    void copy_inputs(cudaStream_t stream, std::size_t begin = 0, std::size_t bytes = Executor::States::input_bytes,
-                     std::size_t further = 0) const {
-        check(cudaMemcpyAsync(executor_.inputs() + begin, staged_.data() + begin + further, bytes,
-                              cudaMemcpyHostToDevice, stream),
-              "copying the inputs");
-    }
-
     void collect_on(cudaStream_t stream) const {
         result_.template collect<plan.sizes.values, bucket.variates, plan.sizes.forecast_steps(), plan.not_finite>(
             plan, executor_.state(states::forecast), executor_.state(states::request), stream);
@@ -366,42 +341,10 @@ private:
     [[nodiscard]] auto recording(bool copies = graph_copies) const {
         const auto begin = [this, copies](cudaStream_t stream) {
             if (copies) {
-                copy_inputs(stream);
+                inputs_.copy(executor_, stream);
             }
         };
         return std::pair(begin, [this](cudaStream_t stream) { collect_on(stream); });
-    }
-
-    /// Where an input lies; nowhere, if there is none of this name.
-    static constexpr ByteRange input_range(std::string_view name) {
-        const auto* const entry = Executor::Layout::find(name);
-        const std::ptrdiff_t offset = Executor::input_offset(name);
-        return offset < 0
-                   ? ByteRange{}
-                   : ByteRange{static_cast<std::size_t>(offset), static_cast<std::size_t>(offset) + entry->bytes()};
-    }
-
-    /// Copies the inputs but for two parts of them, the second of which begins behind the first or is empty.
-    void copy_inputs_around(cudaStream_t stream, const std::array<ByteRange, 2>& left_out) const {
-        std::size_t from = 0;
-        for (const ByteRange& part : left_out) {
-            if (from < part.begin) {
-                copy_inputs(stream, from, part.begin - from);
-            }
-            from = std::max(from, part.end);
-        }
-        if (from < Executor::States::input_bytes) {
-            copy_inputs(stream, from, Executor::States::input_bytes - from);
-        }
-    }
-
-    /// `fill` of all states but two.
-    void fill_without(std::string_view one, std::string_view another, const Series& series, const Bucket& request,
-                      const ForecastOptions& asked) {
-        const auto others = [&, all = staged_states()](std::string_view name) -> void* {
-            return name == one || name == another ? nullptr : all(name);
-        };
-        plan.fill(others, plan.sizes, series, request, asked.seed, asked.first_sample);
     }
 
     static Bucket require_piece(const Bucket& request) {
@@ -413,72 +356,23 @@ private:
         return request;
     }
 
-    /// Writes a request to the staging memory, all of it or all but the marks of observed steps that are there; and
-    /// where the graph copies no inputs, copies as much.
-    void bring(const Series& series, const Bucket& request, const ForecastOptions& asked, cudaStream_t stream) {
-        using Observed = ObservedInput<Executor>;
-        if (!observed_.has(series)) {
-            fill(series, request, asked.seed, asked.first_sample);
-            if constexpr (Observed::is_kept) {
-                copy_inputs(stream);
-                observed_.hold(series);
-            }
-            return;
-        }
-        fill_without(states::observed, {}, series, request, asked);
-        copy_inputs_around(stream, {ByteRange{Observed::begin, Observed::end}});
-    }
-
-    /// The same of a series on this device: what the host has of it is copied, and a kernel brings the rest.
-    void bring(const DeviceSeries& given, const Series& used, const Bucket& request, const ForecastOptions& asked,
-               cudaStream_t stream) {
-        constexpr ByteRange series = input_range(states::series);
-        constexpr ByteRange observed = input_range(states::observed);
-        static_assert(series.begin < series.end, "totograph: a family with an imputation has the input `series`.");
-        SeriesGather gather(given, request.context, plan.sizes, *plan.imputation);
-        observed_.forget();
-        Series bare = used;
-        bare.observed = {};  // for a family that imputes
-        fill_without(states::series, states::observed, bare, request, asked);
-        const bool has_marks = !used.observed.empty() && observed.begin < observed.end;
-        if (has_marks) {
-            const auto state = staged_states();
-            InputStates(plan.sizes, state).fill_observed(used);
-        }
-        if constexpr (graph_copies) {
-            copy_inputs(stream);  // fewer calls, and few bytes
-        } else {
-            constexpr ByteRange none{};
-            const ByteRange unneeded = has_marks ? none : observed;
-            copy_inputs_around(
-                stream, series.begin < observed.begin ? std::array{series, unneeded} : std::array{unneeded, series});
-        }
-        gather.has_marks = has_marks;
-        gather.series = reinterpret_cast<float*>(executor_.inputs() + series.begin);
-        if constexpr (observed.begin < observed.end) {
-            gather.observed = reinterpret_cast<float*>(executor_.inputs() + observed.begin);
-        }
-        gather.not_finite = result_.not_finite();
-        gather.launch(stream);
-    }
-
     /// Puts the replay of a request, which was checked and fits, onto a stream. The device is current.
-    /// @param on_device  the series, where its values lie there
+    /// @param on_device  what brings a series whose values lie there
     void enqueue(const Series& series, const Bucket& request, const ForecastOptions& asked, cudaStream_t stream,
-                 const DeviceSeries* on_device = nullptr) {
+                 const SeriesGather* on_device = nullptr) {
         pending_.wait();  // until then the staging memory, the states and the result are in use
         executor_.check_positions();
         result_.reset();
         try {
             if (on_device == nullptr) {
-                bring(series, request, asked, stream);
+                inputs_.bring(plan, executor_, series, request, asked, stream);
             } else if constexpr (takes_device_series) {
-                bring(*on_device, series, request, asked, stream);
+                inputs_.bring(plan, executor_, *on_device, series, request, asked, stream);
             }
             launches_.launch(stream, runs_for(request.horizon), executor_,
                              recording(graph_copies && on_device == nullptr), on_device == nullptr);
         } catch (...) {
-            observed_.forget();
+            inputs_.forget();
             cudaStreamSynchronize(stream);  // what was launched before it failed reads the staging memory
             throw;
         }
@@ -487,8 +381,7 @@ private:
     Device device_;
     Executor executor_;
     Stream stream_;
-    PinnedMemory staged_;
-    ObservedInput<Executor> observed_;
+    Inputs inputs_;
     ForecastResult result_;
     Index last_replays_ = 0;
     Launches launches_;

@@ -42,8 +42,7 @@ namespace detail {
 [[noreturn]] inline void refuse_stream() {
     throw Error(
         ErrorCode::invalid_argument,
-        "This backend has no streams and reads no memory of a device. Use one for CUDA that is compiled into this "
-        "program or package, or forecast without a stream.");
+        "This backend has no streams and reads no memory of a device. Use one for CUDA, or forecast without a stream.");
 }
 
 }  // namespace detail
@@ -70,7 +69,7 @@ public:
                                              const ForecastOptions& /*options*/) {
         detail::refuse_stream();
     }
-    /// The same of a series in the device's memory.
+    /// The same of a series in the device's memory, of a backend whose plan has an imputation (`ForecastPlan`).
     virtual cuda::DeviceForecast forecast_on(void* /*stream*/, const cuda::DeviceSeries& /*series*/,
                                              const ForecastOptions& /*options*/) {
         detail::refuse_stream();

@@ -84,7 +84,8 @@ public:
     /// @param is_logged   whether the log tells of it
     /// @param keeps_first  for `run_first`
     template <class Record>
-    ReplayableGraph(const Stream& stream, const Record& record, bool is_logged = true, bool keeps_first = false) {
+    ReplayableGraph(const Stream& stream, const Record& record, bool is_logged = true, bool keeps_first = false)
+        : ReplayableGraph() {  // whose destructor runs when what follows throws
         // What is the same for all that is recorded is compiled once.
         const auto call = [](const void* recorded, cudaStream_t to) { (*static_cast<const Record*>(recorded))(to); };
         capture(stream, &record, call, is_logged, keeps_first);

@@ -12,6 +12,7 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/inline.hpp>
 #include <totograph/exec/cuda/kernels/blocks.hpp>
+#include <totograph/exec/cuda/kernels/reduction.hpp>
 #include <totograph/exec/cuda/runtime/check.hpp>
 #include <totograph/forecast/cuda/device_series.hpp>
 #include <totograph/forecast/imputation.hpp>
@@ -88,12 +89,9 @@ __global__ void __launch_bounds__(block_threads) gather_series_kernel(const __gr
         bool is_observed = false;
         if (is_given && step >= 0 && step < call.steps) {
             value = from[step * call.strides[2]];
-            is_observed = !call.has_marks || marks[place] != 0;
-            if (marks != nullptr && call.nan_is_gap) {
-                is_observed = is_observed && !isnan(value);
-            }
+            is_observed = (!call.has_marks || marks[place] != 0) && !(call.nan_is_gap && isnan(value));
             unusable += is_observed && !isfinite(value) ? 1U : 0U;
-            value = isfinite(value) ? value : 0.0F;
+            value = is_observed || isfinite(value) ? value : 0.0F;  // an observed NaN makes a forecast of NaN
             any = any || is_observed;
             has_gaps = has_gaps || !is_observed;
         }
@@ -105,32 +103,43 @@ __global__ void __launch_bounds__(block_threads) gather_series_kernel(const __gr
     if (is_given && !__syncthreads_or(any) && threadIdx.x == 0) {
         ++unusable;
     }
-    if (unusable > 0) {
+    unusable = __reduce_add_sync(0xffffffffU, unusable);
+    if (unusable > 0 && threadIdx.x % warp_size == 0) {
         atomicAdd(call.not_finite, unusable);
     }
-    if (__syncthreads_or(has_gaps) && call.imputation != Imputation::as_given) {
+    if (__syncthreads_or(has_gaps) && marks != nullptr && call.imputation != Imputation::as_given) {
         impute_row(values, marks, call.padding + call.steps, call.imputation);
     }
 }
 
-/// A kernel that read elsewhere would leave the process without the device.
-inline void require_on_current_device(const float* values) {
+/// Where the device that is current finds values. A kernel that read elsewhere would leave the process without it.
+inline const float* address_on_current_device(const DeviceSeries& given) {
+    constexpr const char* what = "forecast_on: the values of a series on a device ";
+    if (given.values == nullptr || !given.series.values.empty()) {
+        throw Error(ErrorCode::invalid_argument,
+                    std::string(what) + "lie there, and none on the host; set DeviceSeries::values alone.");
+    }
+    if (reinterpret_cast<std::uintptr_t>(given.values) % alignof(float) != 0) {
+        throw Error(ErrorCode::invalid_argument, std::string(what) + "begin between two floats; copy them.");
+    }
     int device = 0;
     cudaPointerAttributes found{};
     check(cudaGetDevice(&device), "asking for the device in use");
-    check(cudaPointerGetAttributes(&found, values), "asking where a series lies");
-    if (found.type == cudaMemoryTypeUnregistered) {
-        throw Error(
-            ErrorCode::invalid_argument,
-            "forecast_on: the values of a series on a device lie in memory that no device reads; pass the address "
-            "that cudaMalloc or cudaMallocHost gave, or give them as a series of the host's.");
-    }
+    check(cudaPointerGetAttributes(&found, given.values), "asking where a series lies");
     if (found.type == cudaMemoryTypeDevice && found.device != device) {
-        throw Error(ErrorCode::invalid_argument, "forecast_on: the values of a series lie on the device " +
+        throw Error(ErrorCode::invalid_argument, std::string(what) + "lie on the device " +
                                                      std::to_string(found.device) + ", and the forecast runs on " +
                                                      std::to_string(device) +
                                                      "; copy them there, or make a forecaster on theirs.");
     }
+    if (found.devicePointer == nullptr) {
+        throw Error(ErrorCode::invalid_argument,
+                    std::string(what) +
+                        "lie in memory that it does not read; pass the address that cudaMalloc, "
+                        "cudaMallocManaged or cudaMallocHost gave, or give them as a series of the "
+                        "host's.");
+    }
+    return static_cast<const float*>(found.devicePointer);
 }
 
 TOTOGRAPH_CUDA_INLINE SeriesGather::SeriesGather(const DeviceSeries& given, Index used_steps,
@@ -146,8 +155,7 @@ TOTOGRAPH_CUDA_INLINE SeriesGather::SeriesGather(const DeviceSeries& given, Inde
       bucket_variates(sizes.variates),
       capacity(sizes.context_steps()),
       padding(round_up(used_steps, sizes.patch_size) - used_steps) {
-    require_on_current_device(given.values);
-    values = given.values + (given.series.steps - used_steps) * strides[2];
+    values = address_on_current_device(given) + (given.series.steps - used_steps) * strides[2];
 }
 
 TOTOGRAPH_CUDA_INLINE void SeriesGather::launch(cudaStream_t stream) const {

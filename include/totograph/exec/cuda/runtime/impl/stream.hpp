@@ -98,9 +98,12 @@ TOTOGRAPH_CUDA_INLINE void ReplayableGraph::capture(const Stream& stream, const 
 }
 
 TOTOGRAPH_CUDA_INLINE void ReplayableGraph::keep_first(cudaGraph_t captured) {
+    constexpr const char* what = "asking for the first node of a graph";
     captured_ = captured;
-    std::size_t roots = 1;
-    check(cudaGraphGetRootNodes(captured, &first_, &roots), "asking for the first node of a graph");
+    std::size_t roots = 0;
+    check(cudaGraphGetRootNodes(captured, nullptr, &roots), what);
+    check(roots == 1 ? cudaSuccess : cudaErrorInvalidValue, what);
+    check(cudaGraphGetRootNodes(captured, &first_, &roots), what);
 }
 
 TOTOGRAPH_CUDA_INLINE void ReplayableGraph::run_first(bool runs) const {
