@@ -65,6 +65,7 @@
 #include <totograph/forecast/results/impl/quantile_samples.hpp>
 #include <totograph/forecast/results/impl/result_memory.hpp>
 #include <totograph/forecast/weights/impl/checkpoint_source.hpp>
+#include <totograph/forecast/weights/impl/open_checkpoint.hpp>
 #include <totograph/forecast/weights/impl/untrained_source.hpp>
 #include <totograph/graph/explain/impl/attention.hpp>
 #include <totograph/graph/explain/impl/chain.hpp>
