@@ -75,6 +75,7 @@
 #include <totograph/graph/explain/impl/steps.hpp>
 #include <totograph/graph/explain/impl/text.hpp>
 #include <totograph/graph/impl/explain.hpp>
+#include <totograph/graph/impl/facts.hpp>
 #include <totograph/graph/impl/unroll.hpp>
 #include <totograph/io/cache/impl/block_checksum.hpp>
 #include <totograph/io/cache/impl/cache_file.hpp>
