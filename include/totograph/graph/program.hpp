@@ -259,7 +259,8 @@ struct ChosenTables {
     using Tables = PlannedModel<Model, passes, planned, choices, room>;
     static constexpr ModelError error = Tables::totals.error;
     static_assert(check_tensors<error>() && check_blocks<error>() && check_recording<error>());
-    using type = typename std::conditional_t<Tables::totals.to_record == choices && Tables::totals.room_needed <= room,
+    using type = typename std::conditional_t<Tables::totals.is_too_large || (Tables::totals.to_record == choices &&
+                                                                             Tables::totals.room_needed <= room),
                                              std::type_identity<Tables>,
                                              ChosenTables<Model, passes, planned, Tables::totals.to_record,
                                                           std::max(room, Tables::totals.room_needed)>>::type;
