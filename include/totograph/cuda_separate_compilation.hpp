@@ -16,6 +16,7 @@
 #include <totograph/exec/cuda/explain/impl/explain_dot.hpp>
 #include <totograph/exec/cuda/explain/impl/explain_words.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/impl/algorithm_timer.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/impl/check.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/impl/choosing_algorithms.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/impl/gemm.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/impl/gemms.hpp>

@@ -65,6 +65,7 @@
 #include <totograph/forecast/results/impl/quantile_samples.hpp>
 #include <totograph/forecast/results/impl/result_memory.hpp>
 #include <totograph/forecast/weights/impl/checkpoint_source.hpp>
+#include <totograph/forecast/weights/impl/open_checkpoint.hpp>
 #include <totograph/forecast/weights/impl/untrained_source.hpp>
 #include <totograph/graph/explain/impl/attention.hpp>
 #include <totograph/graph/explain/impl/chain.hpp>
@@ -74,6 +75,7 @@
 #include <totograph/graph/explain/impl/steps.hpp>
 #include <totograph/graph/explain/impl/text.hpp>
 #include <totograph/graph/impl/explain.hpp>
+#include <totograph/graph/impl/facts.hpp>
 #include <totograph/graph/impl/unroll.hpp>
 #include <totograph/io/cache/impl/block_checksum.hpp>
 #include <totograph/io/cache/impl/cache_file.hpp>

@@ -77,14 +77,9 @@ struct CountedKeys {
     std::size_t length;
     std::size_t keys;
 };
-inline constexpr CountedKeys counted_keys[] = {
-    {AttentionDescription::length_input, 1},
-    {AttentionDescription::suffix_length_input, AttentionDescription::suffix_key_input}};
 
 /// Those of one attention whose lengths are checked.
-inline std::span<const CountedKeys> keys_counted_by(const AttentionDescription& attention) {
-    return std::span(counted_keys).first(!attention.checks_lengths() ? 0 : attention.has_suffix ? 2 : 1);
-}
+std::span<const CountedKeys> keys_counted_by(const AttentionDescription& attention);
 
 /// The error for what a step of a planned program, counted with all iterations written out, used a position for.
 Error position_error(const ProgramTables& tables, const PositionFault& fault);

@@ -3,12 +3,9 @@
 
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
-#include <typeindex>
-#include <unordered_map>
-#include <utility>
+#include <typeinfo>
 
 #include <totograph/core/shape.hpp>
 #include <totograph/graph/graph.hpp>
@@ -60,29 +57,22 @@ std::string full_name(const Node& node);
 /// of the same weights finds it ready.
 class Weights {
 public:
-    explicit Weights(std::shared_ptr<const TensorSource> source) : shared_(std::make_shared<Shared>()) {
-        shared_->source = std::move(source);
-    }
+    explicit Weights(std::shared_ptr<const TensorSource> source);
 
-    [[nodiscard]] const TensorSource& source() const { return *shared_->source; }
+    [[nodiscard]] const TensorSource& source() const;
 
     /// The store of prepared tensors of type `Store`, made on first use.
     template <class Store>
     [[nodiscard]] std::shared_ptr<Store> prepared() const {
-        const std::scoped_lock lock(shared_->mutex);
-        auto& slot = shared_->prepared[std::type_index(typeid(Store))];
-        if (!slot) {
-            slot = std::make_shared<Store>();
-        }
-        return std::static_pointer_cast<Store>(slot);
+        return std::static_pointer_cast<Store>(
+            prepared(typeid(Store), []() -> std::shared_ptr<void> { return std::make_shared<Store>(); }));
     }
 
 private:
-    struct Shared {
-        std::shared_ptr<const TensorSource> source;
-        std::mutex mutex;
-        std::unordered_map<std::type_index, std::shared_ptr<void>> prepared;
-    };
+    struct Shared;
+
+    [[nodiscard]] std::shared_ptr<void> prepared(const std::type_info& store, std::shared_ptr<void> (*make)()) const;
+
     std::shared_ptr<Shared> shared_;
 };
 

@@ -84,9 +84,7 @@ public:
     /// value is that of `quantile`. Throws `Error` as `quantile` does, and when `result` has another size.
     void quantiles(std::span<const double> levels, std::span<float> result) const;
     /// The same for levels in braces.
-    void quantiles(std::initializer_list<double> levels, std::span<float> result) const {
-        quantiles(std::span(levels.begin(), levels.size()), result);
-    }
+    void quantiles(std::initializer_list<double> levels, std::span<float> result) const;
 
     /// The same forecast with values of its own.
     [[nodiscard]] class OwnedForecast keep() const;
@@ -100,10 +98,7 @@ private:
 
     [[nodiscard]] std::size_t points() const { return static_cast<std::size_t>(batch_ * variates_ * horizon_); }
 
-    [[nodiscard]] std::span<const float> at(std::size_t point) const {
-        const auto count = static_cast<std::size_t>(samples_);
-        return values_.subspan(point * count, count);
-    }
+    [[nodiscard]] std::span<const float> at(std::size_t point) const;
 
     [[nodiscard]] double mean_of(std::size_t point) const;
 
@@ -153,7 +148,7 @@ public:
     [[nodiscard]] Index sample_count() const { return facts_.sample_count(); }
     [[nodiscard]] std::span<const double> levels() const { return facts_.levels(); }
     [[nodiscard]] Index context() const { return facts_.context(); }
-    [[nodiscard]] std::span<const float> values() const& { return values_; }
+    [[nodiscard]] std::span<const float> values() const&;
     std::span<const float> values() const&& = delete;  ///< They would go with this object.
     [[nodiscard]] bool is_finite() const { return facts_.is_finite(); }
     [[nodiscard]] Index not_finite() const { return facts_.not_finite(); }

@@ -70,10 +70,7 @@ constexpr ProgramTables short_tables_of() {
 }
 
 /// The tables of a plan made at run time from a rewritten graph. Both must outlive the result.
-inline ProgramTables tables_of(const Graph& rewritten, const Plan& plan) {
-    return {
-        rewritten.nodes, plan.kernels, plan.steps, plan.weights, plan.states, plan.buffers, plan.arena_bytes, 0, {}};
-}
+ProgramTables tables_of(const Graph& rewritten, const Plan& plan);
 
 namespace detail {
 
@@ -253,3 +250,7 @@ struct Facts {
 };
 
 }  // namespace totograph
+
+#if !defined(TOTOGRAPH_SEPARATE_COMPILATION) && !defined(__CUDA_ARCH__)
+#include <totograph/graph/impl/facts.hpp>
+#endif

@@ -130,19 +130,19 @@ consteval bool check_recording() {
     return true;
 }
 
-// A function, for nvcc warns of comparing a constant that is 0.
-constexpr bool fits(std::size_t count, std::size_t room) {
-    return count <= room;
-}
+/// The most distinct kernels and states of a program.
+inline constexpr std::size_t most_kernels = 128;
+inline constexpr std::size_t most_states = 192;
 
 /// A model recorded, rewritten and planned, as tables.
 /// @tparam choices  how much of its loops is recorded
 /// @tparam room     for nodes
 template <class Model, Passes passes, bool planned, LoopChoices choices, std::size_t room>
 struct PlannedModel {
-    static constexpr std::size_t fused_room = room / 2 + 64;
-    static constexpr std::size_t kernel_room = 128;
-    static constexpr std::size_t state_room = 192;
+    // What models need of nodes, with some to spare: nvcc copies a table as often as a part of it is read.
+    static constexpr std::size_t fused_room = room / 4 + 64;
+    static constexpr std::size_t kernel_room = room / 12;
+    static constexpr std::size_t state_room = room / 8;
     static constexpr std::size_t step_room = !planned ? 1 : passes.fuse_elementwise ? fused_room : room;
     /// What the tables tell but for their rows.
     struct Totals {
@@ -158,7 +158,8 @@ struct PlannedModel {
         int recorded_nodes = 0;  ///< Before rewriting, all iterations counted.
         /// What is to be recorded of loops: as it was, where the tables stand for all iterations.
         LoopChoices to_record = 0;
-        std::size_t room_needed = 0;  ///< For nodes.
+        std::size_t room_needed = 0;  ///< For nodes, and for all else in proportion.
+        bool is_too_large = false;
     };
     struct Tables : Totals {
         std::array<Node, room> nodes{};
@@ -176,6 +177,14 @@ struct PlannedModel {
             to[i] = from[i];
         }
         return from.size();
+    }
+
+    /// The room with which the tables hold a plan.
+    static constexpr std::size_t room_for(const Plan& plan) {
+        const auto for_fused = [](std::size_t count) { return count > 64 ? (count - 64) * 4 : 0; };
+        const std::size_t steps = std::max(plan.steps.size(), plan.buffers.size());
+        const std::size_t for_steps = !planned ? 0 : passes.fuse_elementwise ? for_fused(steps) : steps;
+        return std::max({for_steps, for_fused(plan.weights.size()), plan.kernels.size() * 12, plan.states.size() * 8});
     }
 
     static constexpr int count_recorded(const Graph& graph) {
@@ -206,7 +215,9 @@ struct PlannedModel {
         const FoundLoops found = find_loops(graph, plan, choices);
         result.loops = found.loops;
         result.to_record = found.choices;
-        if (result.to_record != choices) {
+        result.is_too_large = plan.kernels.size() > most_kernels || plan.states.size() > most_states;
+        result.room_needed = std::max({result.room_needed, graph.nodes.size(), room_for(plan)});
+        if (result.to_record != choices || result.room_needed > room) {
             return result;
         }
         result.node_count = copy(graph.nodes, result.nodes);
@@ -220,9 +231,7 @@ struct PlannedModel {
     }();
     /// Apart, for nvcc reads all of a constant where a part of it is asked for.
     static constexpr Totals totals = tables;
-    static_assert(fits(totals.node_count, room) && fits(totals.kernel_count, kernel_room) &&
-                      fits(totals.step_count, step_room) && fits(totals.weight_count, fused_room) &&
-                      fits(totals.state_count, state_room) && fits(totals.buffer_count, step_room),
+    static_assert(!totals.is_too_large,
                   "totograph: a model is too large for the planner's tables; raise the sizes in graph/program.hpp.");
 
     // What is in use of the tables. Only this becomes part of a program that runs.
@@ -250,7 +259,8 @@ struct ChosenTables {
     using Tables = PlannedModel<Model, passes, planned, choices, room>;
     static constexpr ModelError error = Tables::totals.error;
     static_assert(check_tensors<error>() && check_blocks<error>() && check_recording<error>());
-    using type = typename std::conditional_t<Tables::totals.to_record == choices && Tables::totals.room_needed <= room,
+    using type = typename std::conditional_t<Tables::totals.is_too_large || (Tables::totals.to_record == choices &&
+                                                                             Tables::totals.room_needed <= room),
                                              std::type_identity<Tables>,
                                              ChosenTables<Model, passes, planned, Tables::totals.to_record,
                                                           std::max(room, Tables::totals.room_needed)>>::type;

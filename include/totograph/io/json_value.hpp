@@ -54,7 +54,7 @@ public:
     [[nodiscard]] const std::string* string() const noexcept { return kind_ == Kind::string ? &text_ : nullptr; }
 
     /// The elements of an array, or the members of an object in the order of their names; of other values nothing.
-    [[nodiscard]] std::span<const JsonValue> items() const noexcept { return items_; }
+    [[nodiscard]] std::span<const JsonValue> items() const noexcept;
     /// The name of a member of an object.
     [[nodiscard]] const std::string& name() const noexcept { return name_; }
     /// The member of an object; null where there is none.

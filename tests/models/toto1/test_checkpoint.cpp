@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include <totograph/forecast/weights/checkpoint_source.hpp>
 #include <totograph/io/checkpoint/safetensors_writer.hpp>
 
 #include "io/support.hpp"

@@ -12,7 +12,7 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/choosing_algorithms.hpp>
-#include <totograph/exec/cuda/gemm/cublaslt/gemm.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/gemm_shape.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/gemms.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/launch.hpp>
 #include <totograph/exec/cuda/gemm/select.hpp>
@@ -301,8 +301,7 @@ private:
     template <std::size_t which>
     void launch_cublaslt(const Launch& launch, const Turn& turn) const {
         for_each_gemm<which>(launch, turn.loops, [&](const GemmShape& shape, const GemmPointers& pointers) {
-            gemms_.find(shape)->launch(pointers.input, pointers.weight, pointers.output, pointers.residual,
-                                       pointers.bias, memory_.cublaslt_workspace(), turn.stream);
+            gemms_.launch(shape, pointers, memory_.cublaslt_workspace(), turn.stream);
         });
     }
 

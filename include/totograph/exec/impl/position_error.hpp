@@ -4,12 +4,14 @@
 #include <totograph/exec/position_error.hpp>
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include <totograph/core/error.hpp>
 #include <totograph/core/inline.hpp>
 #include <totograph/core/shape.hpp>
+#include <totograph/graph/attention.hpp>
 #include <totograph/graph/facts.hpp>
 #include <totograph/graph/kernel.hpp>
 #include <totograph/graph/op.hpp>
@@ -27,6 +29,14 @@ TOTOGRAPH_INLINE Error position_error(std::string_view name, int layer, Index po
 }
 
 namespace detail {
+
+inline constexpr CountedKeys counted_keys[] = {
+    {AttentionDescription::length_input, 1},
+    {AttentionDescription::suffix_length_input, AttentionDescription::suffix_key_input}};
+
+TOTOGRAPH_INLINE std::span<const CountedKeys> keys_counted_by(const AttentionDescription& attention) {
+    return std::span(counted_keys).first(!attention.checks_lengths() ? 0 : attention.has_suffix ? 2 : 1);
+}
 
 TOTOGRAPH_INLINE Error position_error(const ProgramTables& tables, const PositionFault& fault) {
     const Index position = fault.position;

@@ -3,7 +3,13 @@
 
 #include <totograph/exec/weights.hpp>
 
+#include <memory>
+#include <mutex>
 #include <string>
+#include <typeindex>
+#include <typeinfo>
+#include <unordered_map>
+#include <utility>
 
 #include <totograph/core/inline.hpp>
 #include <totograph/core/shape.hpp>
@@ -17,6 +23,30 @@ TOTOGRAPH_INLINE std::string full_name(const Node& node) {
         name.replace(brace, 2, std::to_string(node.layer));
     }
     return name;
+}
+
+struct Weights::Shared {
+    std::shared_ptr<const TensorSource> source;
+    std::mutex mutex;
+    std::unordered_map<std::type_index, std::shared_ptr<void>> prepared;
+};
+
+TOTOGRAPH_INLINE Weights::Weights(std::shared_ptr<const TensorSource> source) : shared_(std::make_shared<Shared>()) {
+    shared_->source = std::move(source);
+}
+
+TOTOGRAPH_INLINE const TensorSource& Weights::source() const {
+    return *shared_->source;
+}
+
+TOTOGRAPH_INLINE std::shared_ptr<void> Weights::prepared(const std::type_info& store,
+                                                         std::shared_ptr<void> (*make)()) const {
+    const std::scoped_lock lock(shared_->mutex);
+    std::shared_ptr<void>& slot = shared_->prepared[std::type_index(store)];
+    if (!slot) {
+        slot = make();
+    }
+    return slot;
 }
 
 }  // namespace totograph

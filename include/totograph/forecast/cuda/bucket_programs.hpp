@@ -14,6 +14,7 @@
 #include <totograph/exec/cuda/runtime/device_traits.hpp>
 #include <totograph/exec/cuda/runtime/execution.hpp>
 #include <totograph/exec/cuda/runtime/memory_report.hpp>
+#include <totograph/exec/cuda/runtime/precision.hpp>
 #include <totograph/forecast/bucket.hpp>
 #include <totograph/forecast/check_states.hpp>
 #include <totograph/forecast/cuda/forecaster_options.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <totograph/exec/cuda/gemm/cublaslt/gemm.hpp>
 #include <totograph/exec/cuda/runtime/execution.hpp>
+#include <totograph/exec/cuda/runtime/precision.hpp>
 #include <totograph/graph/passes/rewrite.hpp>
 
 namespace totograph::cuda {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <utility>
@@ -23,6 +24,11 @@ TOTOGRAPH_INLINE Forecast Forecast::with_context(Index steps) const {
     Forecast result = *this;
     result.context_ = steps;
     return result;
+}
+
+TOTOGRAPH_INLINE std::span<const float> Forecast::at(std::size_t point) const {
+    const auto count = static_cast<std::size_t>(samples_);
+    return values_.subspan(point * count, count);
 }
 
 TOTOGRAPH_INLINE std::vector<float> Forecast::mean() const {
@@ -179,6 +185,14 @@ TOTOGRAPH_INLINE void Forecast::require_level(const char* what, double level) {
         throw Error(ErrorCode::invalid_argument,
                     std::string(what) + ": the level must be between 0 and 1, found " + std::to_string(level) + ".");
     }
+}
+
+TOTOGRAPH_INLINE void Forecast::quantiles(std::initializer_list<double> levels, std::span<float> result) const {
+    quantiles(std::span(levels.begin(), levels.size()), result);
+}
+
+TOTOGRAPH_INLINE std::span<const float> OwnedForecast::values() const& {
+    return values_;
 }
 
 TOTOGRAPH_INLINE Forecast OwnedForecast::view() const {

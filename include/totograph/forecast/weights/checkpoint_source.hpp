@@ -14,18 +14,13 @@
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/forecast/weights/checkpoint_rules.hpp>
+#include <totograph/forecast/weights/named_shape.hpp>
 #include <totograph/io/checkpoint/checkpoint_files.hpp>
 #include <totograph/io/checkpoint/safetensors.hpp>
 #include <totograph/io/file_identity.hpp>
 #include <totograph/io/text.hpp>
 
 namespace totograph {
-
-/// A tensor that the model reads from its checkpoint.
-struct NamedShape {
-    std::string name;
-    Shape shape;
-};
 
 /// A checkpoint in one or several safetensors files.
 class CheckpointSource final : public TensorSource {

@@ -11,7 +11,8 @@
 #include <totograph/exec/finite_weights.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/forecast/family.hpp>
-#include <totograph/forecast/weights/checkpoint_source.hpp>
+#include <totograph/forecast/weights/named_shape.hpp>
+#include <totograph/forecast/weights/open_checkpoint.hpp>
 #include <totograph/forecast/weights/untrained_source.hpp>
 #include <totograph/graph/program.hpp>
 #include <totograph/io/checkpoint/checkpoint_files.hpp>
@@ -62,8 +63,7 @@ ModelWeights<Model> load(const std::filesystem::path& checkpoint) {
     if (!files.config.empty()) {
         FamilyOf<Model>::check_config(io::ModelConfig(files.config));
     }
-    return {
-        Weights(std::make_shared<CheckpointSource>(files, checkpoint_tensors<Model>(), FamilyOf<Model>::checkpoint))};
+    return {Weights(open_checkpoint(files, checkpoint_tensors<Model>(), FamilyOf<Model>::checkpoint))};
 }
 
 /// Reads every tensor of a model. Throws `Error` (`tensor_mismatch`), which names the tensor and the first bad index,

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -18,6 +19,10 @@ namespace totograph::io {
 TOTOGRAPH_INLINE JsonValue JsonValue::object(std::vector<JsonValue> members) {
     std::sort(members.begin(), members.end(), [](const JsonValue& a, const JsonValue& b) { return a.name_ < b.name_; });
     return {Kind::object, std::move(members)};
+}
+
+TOTOGRAPH_INLINE std::span<const JsonValue> JsonValue::items() const noexcept {
+    return items_;
 }
 
 TOTOGRAPH_INLINE std::optional<std::int64_t> JsonValue::integer() const {

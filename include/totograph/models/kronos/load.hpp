@@ -2,13 +2,12 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <string_view>
 
 #include <totograph/core/error.hpp>
-#include <totograph/forecast/weights/checkpoint_source.hpp>
 #include <totograph/forecast/weights/model_weights.hpp>
+#include <totograph/forecast/weights/open_checkpoint.hpp>
 #include <totograph/io/checkpoint/checkpoint_files.hpp>
 #include <totograph/io/checkpoint/model_config.hpp>
 #include <totograph/io/text.hpp>
@@ -50,8 +49,7 @@ ModelWeights<Model> load(const std::filesystem::path& tokenizer, const std::file
     files.weights.insert(files.weights.end(), others.weights.begin(), others.weights.end());
     files.index.clear();  // that of one of them would not know the files of the other
     files.shards.clear();
-    return {
-        Weights(std::make_shared<CheckpointSource>(files, checkpoint_tensors<Model>(), FamilyOf<Model>::checkpoint))};
+    return {Weights(open_checkpoint(files, checkpoint_tensors<Model>(), FamilyOf<Model>::checkpoint))};
 }
 
 }  // namespace totograph::kronos

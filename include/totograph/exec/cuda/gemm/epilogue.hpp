@@ -21,10 +21,11 @@ namespace totograph::cuda {
 /// Copies the operands whose bit is set in `which`.
 template <class Source, unsigned which, class Values>
 __device__ __forceinline__ void copy_operands(const Values& from, Values& to) {
-    for_operands<Source, which>([&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
-        constexpr std::size_t slot = static_cast<std::size_t>(Source::accumulators) + i;
-        chain_detail::at<slot>(to) = chain_detail::at<slot>(from);
-    });
+    constexpr auto first = static_cast<std::size_t>(Source::accumulators);
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+        ((chain_detail::at<first + i>(to) = chain_detail::at<first + i>(from)), ...);
+    }
+    (OperandsIn<Source, which>());
 }
 
 /// Elements that one thread of an epilogue computes: so many that it loads 16 bytes of accumulators.

@@ -3,8 +3,6 @@
 
 #include <cstdint>
 
-#include <cuda_bf16.h>
-
 // Tensor core instructions of compute capability 8.0 and later. In the layouts below a lane is `4 row + quarter`.
 
 namespace totograph::cuda {
@@ -44,10 +42,11 @@ __device__ __forceinline__ void load_transposed_blocks(std::uint32_t (&blocks)[4
                  : "memory");
 }
 
-/// Two numbers as bf16, the first in the lower half.
+/// Two numbers as bf16, rounded to the nearest, the first in the lower half.
 __device__ __forceinline__ std::uint32_t two_bf16(float low, float high) {
-    const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
-    return *reinterpret_cast<const std::uint32_t*>(&pair);
+    std::uint32_t pair;
+    asm("cvt.rn.bf16x2.f32 %0, %2, %1;" : "=r"(pair) : "f"(low), "f"(high));
+    return pair;
 }
 
 /// Two threads `distance` apart have two words each, what belongs to the first and what belongs to the second: each

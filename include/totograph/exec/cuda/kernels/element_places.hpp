@@ -77,15 +77,18 @@ struct StridesOfOutput {
     static constexpr Strides strides = K::kernel.output_strides;
 };
 
+/// The stride along an axis, a constant of its own: device code cannot read the strides at run time.
+template <class K, class With, std::size_t axis>
+inline constexpr auto stride_along = static_cast<Offset<K>>(With::strides[axis]);
+
 /// The offset of a place, for strides that start at `first_axis`.
 template <class K, class With, int first_axis = 0, int rank>
 __device__ __forceinline__ Offset<K> offset_of(const Place<K, rank>& place) {
-    const auto along = [&]<std::size_t axis>(std::integral_constant<std::size_t, axis>) -> Offset<K> {
-        constexpr auto stride = static_cast<Offset<K>>(With::strides[static_cast<std::size_t>(first_axis) + axis]);
-        return stride == 0 ? 0 : place.at[axis] * stride;
-    };
+    constexpr auto first = static_cast<std::size_t>(first_axis);
     return [&]<std::size_t... axis>(std::index_sequence<axis...>)->Offset<K> {
-        return (along(std::integral_constant<std::size_t, axis>{}) + ... + 0);
+        return (
+            (stride_along<K, With, first + axis> == 0 ? 0 : place.at[axis] * stride_along<K, With, first + axis>)+... +
+            0);
     }
     (std::make_index_sequence<static_cast<std::size_t>(rank)>());
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <utility>
 
@@ -58,19 +59,28 @@ constexpr Operand operand_of(std::size_t which) {
     return Source::operands[static_cast<std::size_t>(Source::first_operand) + which];
 }
 
-/// Calls `use` with the number of each operand that a chain reads and whose bit is set in `which`, as a constant.
-template <class Source, unsigned which, class Use>
-__device__ __forceinline__ void for_operands(const Use& use) {
-    const auto consider = [&]<std::size_t i>(std::integral_constant<std::size_t, i> operand) {
-        if constexpr ((which >> i & 1U) != 0) {
-            use(operand);
-        }
-    };
-    [&]<std::size_t... i>(std::index_sequence<i...>) {
-        (consider(std::integral_constant<std::size_t, i>{}), ...);
+namespace operands_detail {
+
+/// The number of the `n`th bit that is set.
+constexpr std::size_t bit_number(unsigned bits, std::size_t n) {
+    for (; n > 0; --n) {
+        bits &= bits - 1;
     }
-    (std::make_index_sequence<operand_count<Source>>());
+    return static_cast<std::size_t>(std::countr_zero(bits));
 }
+
+template <unsigned bits, class Counts = std::make_index_sequence<static_cast<std::size_t>(std::popcount(bits))>>
+struct BitNumbers;
+template <unsigned bits, std::size_t... n>
+struct BitNumbers<bits, std::index_sequence<n...>> {
+    using type = std::index_sequence<bit_number(bits, n)...>;
+};
+
+}  // namespace operands_detail
+
+/// The numbers of the operands that a chain reads and whose bit is set in `which`.
+template <class Source, unsigned which>
+using OperandsIn = typename operands_detail::BitNumbers<which&((1U << operand_count<Source>)-1U)>::type;
 
 /// The stride from one element of the innermost axis to the next.
 template <class K>
@@ -96,21 +106,23 @@ constexpr int lanes_of(bool is_small, int most = 4) {
 /// Where a chain's operands lie, with positions applied: those whose bit is set in `which`.
 template <class Source, unsigned which = ~0U>
 struct OperandPointers {
-    const void* base[operand_count<Source> == 0 ? 1 : operand_count<Source>];
+    const void* base[operand_count<Source> == 0 ? 1 : operand_count<Source>] = {};
 
-    __device__ __forceinline__ explicit OperandPointers(const KernelCall& call)
-        : OperandPointers(call, positions_of<Source>(call)) {}
-
+    __device__ __forceinline__ explicit OperandPointers(const KernelCall& call) {
+        set(call, positions_of<Source>(call), OperandsIn<Source, which>());
+    }
     /// `positions` is what the addresses are asked with: `positions_of<Source>(call)`, or what stands for it.
     template <class Positions>
     __device__ __forceinline__ OperandPointers(const KernelCall& call, const Positions& positions) {
-        [&]<std::size_t... i>(std::index_sequence<i...>) {
-            ((base[i] = (which >> i & 1U) == 0 ? nullptr
-                                               : call.operands[static_cast<std::size_t>(Source::first_operand) + i]
-                                                     .template get<Element<operand_of<Source>(i).dtype>>(positions)),
-             ...);
-        }
-        (std::make_index_sequence<operand_count<Source>>());
+        set(call, positions, OperandsIn<Source, which>());
+    }
+
+private:
+    template <class Positions, std::size_t... i>
+    __device__ __forceinline__ void set(const KernelCall& call, const Positions& positions, std::index_sequence<i...>) {
+        ((base[i] = call.operands[static_cast<std::size_t>(Source::first_operand) + i]
+                        .template get<Element<operand_of<Source>(i).dtype>>(positions)),
+         ...);
     }
 };
 
@@ -118,24 +130,27 @@ struct OperandPointers {
 template <class K, class Source, int lanes, unsigned which = ~0U, unsigned known, int rank, class Values>
 __device__ __forceinline__ void load_operands(const OperandPointers<Source, known>& pointers,
                                               const Place<K, rank>& place, Values& values) {
-    for_operands<Source, which>([&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
-        chain_detail::at<static_cast<std::size_t>(Source::accumulators) + i>(values) =
-            load_pack<inner_stride<K>(operand_of<Source>(i).strides), lanes, K::is_aligned>(
-                static_cast<const Element<operand_of<Source>(i).dtype>*>(pointers.base[i]) +
-                offset_of<K, StridesOfOperand<K, Source::first_operand + static_cast<int>(i)>>(place));
-    });
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+        ((chain_detail::at<static_cast<std::size_t>(Source::accumulators) + i>(values) =
+              load_pack<inner_stride<K>(operand_of<Source>(i).strides), lanes, K::is_aligned>(
+                  static_cast<const Element<operand_of<Source>(i).dtype>*>(pointers.base[i]) +
+                  offset_of<K, StridesOfOperand<K, Source::first_operand + static_cast<int>(i)>>(place))),
+         ...);
+    }
+    (OperandsIn<Source, which>());
 }
 
 /// Asks the nearest cache for the operands of a chain at a place of its iteration: those whose bit is set in `which`.
 template <class K, class Source, unsigned which, unsigned known, int rank>
 __device__ __forceinline__ void touch_operands(const OperandPointers<Source, known>& pointers,
                                                const Place<K, rank>& place) {
-    for_operands<Source, which>([&]<std::size_t i>(std::integral_constant<std::size_t, i>) {
-        const auto* const element =
-            static_cast<const Element<operand_of<Source>(i).dtype>*>(pointers.base[i]) +
-            offset_of<K, StridesOfOperand<K, Source::first_operand + static_cast<int>(i)>>(place);
-        asm volatile("prefetch.global.L1 [%0];" ::"l"(element));
-    });
+    const auto touch = [](const void* element) { asm volatile("prefetch.global.L1 [%0];" ::"l"(element)); };
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+        (touch(static_cast<const Element<operand_of<Source>(i).dtype>*>(pointers.base[i]) +
+               offset_of<K, StridesOfOperand<K, Source::first_operand + static_cast<int>(i)>>(place)),
+         ...);
+    }
+    (OperandsIn<Source, which>());
 }
 
 /// A pointwise kernel, on all threads of the grid.

@@ -10,7 +10,6 @@
 
 #include <totograph/core/dtype.hpp>
 #include <totograph/exec/cuda/attention/tile_attention.hpp>
-#include <totograph/exec/cuda/gemm/cublaslt/gemm.hpp>
 #include <totograph/exec/cuda/gemm/skinny/launch.hpp>
 #include <totograph/exec/cuda/gemm/skinny/skinny_block.hpp>
 #include <totograph/exec/cuda/kernels/blocks.hpp>
@@ -20,6 +19,7 @@
 #include <totograph/exec/cuda/lowering/launch_at.hpp>
 #include <totograph/exec/cuda/runtime/device.hpp>
 #include <totograph/exec/cuda/runtime/kernel_launcher.hpp>
+#include <totograph/exec/cuda/runtime/precision.hpp>
 
 // Launches that ask nothing of a library: a step, several in one kernel, skinny GEMMs.
 

@@ -65,6 +65,13 @@ struct AllExtents {
     }
 };
 
+/// How many of `extent` indices are in use, as one of the values of the state of bounds says. No template: there would
+/// be one for each axis of each kernel.
+__device__ __forceinline__ std::int32_t used_of(const std::int32_t* values, int number, std::int32_t extent) {
+    const std::int32_t value = values == nullptr ? 0 : values[number];
+    return value < 1 || value > extent ? extent : value;
+}
+
 /// How much of each axis of a kernel's loop is in use. The axes are those of `Kernel::bounds`, before neighbours were
 /// joined; numbers of rows and of elements are the same.
 template <class K>
@@ -81,8 +88,11 @@ class UsedExtents {
         }
         return result;
     }
+    /// The number of the value that bounds an axis, from 1 on; 0 where none does.
     template <int axis>
-    static constexpr bool is_bounded = (axis < rank) && (bounds.bound[static_cast<std::size_t>(axis)] > 0);
+    static constexpr int bound_of = axis < rank ? bounds.bound[static_cast<std::size_t>(axis)] : 0;
+    template <int axis>
+    static constexpr bool is_bounded = bound_of<axis> > 0;
     template <int axis>
     static constexpr auto extent = static_cast<std::int32_t>(bounds.axes.extents[static_cast<std::size_t>(axis)]);
 
@@ -101,10 +111,12 @@ public:
     static constexpr int elements = rank;
 
     __device__ __forceinline__ explicit UsedExtents(const KernelCall& call) {
-        if constexpr (rank > 0) {
+        if constexpr (bounds_any<rank>) {
             const std::int32_t* const values = call.bounds;
             [&]<int... axis>(std::integer_sequence<int, axis...>) {
-                (read<axis>(values), ...);
+                ((is_bounded<axis> ? keep(used_[axis], used_of(values, bound_of<axis> - 1, extent<axis>), extent<axis>)
+                                   : void()),
+                 ...);
             }
             (std::make_integer_sequence<int, rank>());
         }
@@ -175,14 +187,9 @@ private:
         return result;
     }
 
-    template <int axis>
-    __device__ __forceinline__ void read(const std::int32_t* values) {
-        if constexpr (is_bounded<axis>) {
-            constexpr int number = bounds.bound[static_cast<std::size_t>(axis)] - 1;
-            const std::int32_t value = values == nullptr ? 0 : values[number];
-            used_[axis] = value < 1 || value > extent<axis> ? extent<axis> : value;
-            is_all_ = is_all_ && used_[axis] == extent<axis>;
-        }
+    __device__ __forceinline__ void keep(std::int32_t& used, std::int32_t value, std::int32_t extent_of_axis) {
+        used = value;
+        is_all_ = is_all_ && value == extent_of_axis;
     }
 
     template <int axes, int axis>

@@ -6,11 +6,12 @@
 
 #include <totograph/core/arena.hpp>
 #include <totograph/core/dtype.hpp>
-#include <totograph/exec/cuda/gemm/cublaslt/gemm.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/gemm_shape.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/launch.hpp>
 #include <totograph/exec/cuda/lowering/launch.hpp>
 #include <totograph/exec/cuda/lowering/lowering.hpp>
 #include <totograph/exec/cuda/lowering/step_relations.hpp>
+#include <totograph/exec/cuda/runtime/precision.hpp>
 #include <totograph/graph/kernel.hpp>
 
 namespace totograph::cuda {

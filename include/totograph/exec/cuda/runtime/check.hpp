@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cublasLt.h>
 #include <cuda_runtime.h>
 
 namespace totograph::cuda {
@@ -10,20 +9,12 @@ namespace check_detail {
 
 /// Throws the `Error` that tells of a call that failed.
 [[noreturn]] void report_failure(cudaError_t status, const char* what);
-[[noreturn]] void report_failure(cublasStatus_t status, const char* what);
 
 }  // namespace check_detail
 
 /// Throws `Error` unless a call of the CUDA runtime succeeded. `what` is the call in words, such as "copying weights".
 inline void check(cudaError_t status, const char* what) {
     if (status != cudaSuccess) [[unlikely]] {
-        check_detail::report_failure(status, what);
-    }
-}
-
-/// The same for cuBLASLt.
-inline void check(cublasStatus_t status, const char* what) {
-    if (status != CUBLAS_STATUS_SUCCESS) [[unlikely]] {
         check_detail::report_failure(status, what);
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -9,13 +8,9 @@
 
 #include <cuda_runtime.h>
 
-namespace totograph::cuda {
+#include <totograph/exec/cuda/runtime/stream_use.hpp>
 
-/// What a stream is used for.
-enum class StreamUse : std::uint8_t {
-    kernels,  ///< Anything.
-    graphs,   ///< Graphs, and copies between host and device, alone.
-};
+namespace totograph::cuda {
 
 /// Streams of this process that nobody uses now.
 ///

@@ -7,7 +7,7 @@
 #include <cuda_runtime.h>
 
 #include <totograph/exec/cuda/runtime/check.hpp>
-#include <totograph/exec/cuda/runtime/idle_streams.hpp>
+#include <totograph/exec/cuda/runtime/stream_use.hpp>
 
 namespace totograph::cuda {
 

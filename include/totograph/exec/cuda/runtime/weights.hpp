@@ -3,16 +3,12 @@
 
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <span>
-#include <string>
-#include <unordered_map>
 #include <vector>
 
 #include <totograph/exec/cpu/evaluate/evaluate.hpp>
 #include <totograph/exec/cuda/runtime/memory.hpp>
 #include <totograph/exec/prepared_cache_report.hpp>
-#include <totograph/exec/weight_expression.hpp>
 #include <totograph/exec/weights.hpp>
 #include <totograph/graph/graph.hpp>
 #include <totograph/graph/kernel.hpp>
@@ -30,33 +26,30 @@ struct DeviceTensor {
 template <class Storage>
 class DeviceWeights {
 public:
+    DeviceWeights();
+    DeviceWeights(const DeviceWeights&) = delete;
+    DeviceWeights& operator=(const DeviceWeights&) = delete;
+    ~DeviceWeights();
+
     /// Where each of `wanted` is, in order; prepares what is not there yet. `evaluate` has the ops that they are made
     /// of.
     std::vector<DeviceTensor> get(GraphView graph, std::span<const PreparedWeight> wanted, const TensorSource& source,
                                   cpu::Evaluate evaluate);
 
     /// Bytes of everything on the device so far.
-    [[nodiscard]] std::size_t bytes() const {
-        const std::scoped_lock lock(mutex_);
-        return bytes_;
-    }
+    [[nodiscard]] std::size_t bytes() const;
 
     /// What became of the weights on disk so far.
-    [[nodiscard]] PreparedCacheReport cache_report() const {
-        const std::scoped_lock lock(mutex_);
-        return cache_report_;
-    }
+    [[nodiscard]] PreparedCacheReport cache_report() const;
 
 private:
-    void prepare(GraphView graph, std::span<const PreparedWeight> wanted, const TensorSource& source,
-                 cpu::Evaluate evaluate, const std::vector<WeightExpression>& expressions,
-                 const std::vector<std::string>& keys, const std::vector<std::size_t>& missing,
-                 const std::unordered_map<std::string, std::size_t>& offsets, std::size_t bytes);
+    struct Entries;
+    struct Missing;
 
-    mutable std::mutex mutex_;
-    std::unordered_map<std::string, DeviceTensor> entries_;
-    std::size_t bytes_ = 0;
-    PreparedCacheReport cache_report_;
+    void prepare(GraphView graph, std::span<const PreparedWeight> wanted, const TensorSource& source,
+                 cpu::Evaluate evaluate, const Missing& missing);
+
+    std::unique_ptr<Entries> entries_;
 };
 
 }  // namespace totograph::cuda

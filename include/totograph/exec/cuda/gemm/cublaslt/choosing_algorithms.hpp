@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <mutex>
+#include <memory>
 
 #include <totograph/exec/cuda/runtime/device.hpp>
 #include <totograph/exec/tuning_cache_report.hpp>
@@ -11,12 +11,18 @@ namespace totograph::cuda {
 /// From `begin` to its end it keeps others from choosing algorithms for a device: they wait, and find what was chosen.
 class ChoosingAlgorithms {
 public:
+    ChoosingAlgorithms();
+    ChoosingAlgorithms(const ChoosingAlgorithms&) = delete;
+    ChoosingAlgorithms& operator=(const ChoosingAlgorithms&) = delete;
+    ~ChoosingAlgorithms();
+
     void begin(const Device& device);
     /// Lets others choose, and saves what was kept. Without it, that is saved with what somebody else chooses.
     void end();
 
 private:
-    std::unique_lock<std::mutex> lock_;
+    struct Lock;
+    std::unique_ptr<Lock> lock_;
 };
 
 /// Where the algorithms of a device's GEMMs have come from, in this process.

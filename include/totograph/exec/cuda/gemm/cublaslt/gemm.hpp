@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,31 +8,10 @@
 #include <cublasLt.h>
 #include <cuda_runtime.h>
 
-#include <totograph/core/shape.hpp>
-#include <totograph/exec/cuda/runtime/check.hpp>
-#include <totograph/exec/cuda/runtime/precision.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/check.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/gemm_shape.hpp>
 
 namespace totograph::cuda {
-
-/// The sizes of a GEMM as cuBLASLt computes it: out = x W^T [+ residual] [+ bias], all row-major. `x` and `W` are
-/// bf16 or f32 by the precision, everything else f32, but for accumulators that another kernel goes on with.
-struct GemmShape {
-    Index m = 0;
-    Index n = 0;
-    Index k = 0;
-    Index input_stride = 0;   ///< Elements from one row of x to the next.
-    Index output_stride = 0;  ///< Likewise of the result.
-    Precision precision = Precision::f32;
-    bool has_bias = false;
-    Index residual_stride = 0;              ///< 0: no residual.
-    std::uint32_t alignment = 16;           ///< Bytes to which every pointer is aligned.
-    bool stores_bf16_accumulators = false;  ///< The result is bf16; without bias and residual only.
-
-    friend constexpr bool operator==(const GemmShape&, const GemmShape&) = default;
-};
-
-/// Bytes of workspace that a GEMM may use.
-inline constexpr std::size_t gemm_workspace_bytes = std::size_t{32} << 20;
 
 /// Names a GEMM among all GEMMs, the same in each process.
 std::string gemm_key(const GemmShape& shape);

@@ -2,14 +2,20 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <vector>
 
-#include <totograph/exec/cuda/gemm/cublaslt/gemm.hpp>
+#include <cuda_runtime.h>
+
+#include <totograph/exec/cuda/gemm/cublaslt/gemm_shape.hpp>
 #include <totograph/exec/cuda/runtime/device.hpp>
 #include <totograph/exec/cuda/runtime/stream.hpp>
 
 namespace totograph::cuda {
+
+class CublasLtGemm;
+struct GemmAlgorithm;
 
 /// The place of the least of several times; 0 unless another one is clearly less than the first. Medians of some
 /// interleaved replays differ by 0.1 to 0.2% from one time to the next.
@@ -38,6 +44,8 @@ public:
 
     /// The GEMM of this shape; null when there is none.
     [[nodiscard]] const CublasLtGemm* find(const GemmShape& shape) const;
+    /// Launches the GEMM of this shape, which is there.
+    void launch(const GemmShape& shape, const GemmPointers& pointers, void* workspace, cudaStream_t stream) const;
 
     /// Keeps for each open GEMM the algorithm that is the fastest alone.
     void keep_fastest(const Device& device);
@@ -62,12 +70,9 @@ private:
 
         ReplayableGraph operator()(int program) const { return call(recorder, program); }
     };
-    struct Entry {
-        CublasLtGemm gemm;
-        int program = 0;
-        std::vector<GemmAlgorithm> algorithms;
-        bool is_open = false;  ///< One of them is still to be chosen, and kept.
-    };
+    struct Entry;
+    /// cuBLASLt, and GEMMs. Whoever launches programs needs no header of that library.
+    struct Library;
 
     void choose(const Device& device, const Stream& stream, const Recorded& record);
 
@@ -79,8 +84,7 @@ private:
 
     static void keep(Entry& entry, const Device& device, std::size_t place);
 
-    CublasLtHandle library_;
-    std::vector<Entry> entries_;
+    std::unique_ptr<Library> library_;
 };
 
 }  // namespace totograph::cuda

@@ -11,7 +11,7 @@
 #include <totograph/core/dtype.hpp>
 #include <totograph/core/shape.hpp>
 #include <totograph/exec/cuda/gemm/cublaslt/convert.hpp>
-#include <totograph/exec/cuda/gemm/cublaslt/gemm.hpp>
+#include <totograph/exec/cuda/gemm/cublaslt/gemm_shape.hpp>
 #include <totograph/exec/cuda/kernels/blocks.hpp>
 #include <totograph/exec/cuda/kernels/kernel_call.hpp>
 #include <totograph/exec/cuda/kernels/reduction.hpp>
@@ -21,20 +21,12 @@
 #include <totograph/exec/cuda/lowering/step_relations.hpp>
 #include <totograph/exec/cuda/runtime/device.hpp>
 #include <totograph/exec/cuda/runtime/kernel_launcher.hpp>
+#include <totograph/exec/cuda/runtime/precision.hpp>
 #include <totograph/graph/kernel.hpp>
 
 // What a launch asks of cuBLASLt.
 
 namespace totograph::cuda {
-
-/// What a GEMM of cuBLASLt reads and writes.
-struct GemmPointers {
-    const void* input = nullptr;
-    const void* weight = nullptr;
-    void* output = nullptr;
-    const float* residual = nullptr;
-    const float* bias = nullptr;
-};
 
 /// Columns of all GEMMs of a launch.
 template <class Program>

@@ -3,8 +3,6 @@
 
 #include <cstdint>
 
-#include <cuda_bf16.h>
-
 #include <totograph/core/dtype.hpp>
 #include <totograph/exec/cuda/gemm/mma.hpp>
 #include <totograph/exec/cuda/gemm/tiles.hpp>
@@ -31,7 +29,7 @@ __device__ __forceinline__ std::uint32_t pair_of(const Pack<BFloat16, 8>& pack, 
 
 template <>
 struct Arithmetic<Precision::bf16> {
-    using Weight = __nv_bfloat16;
+    using Weight = BFloat16;
     static constexpr int lane_k = SkinnyTile::k_unit(true);
 
     /// The rows of a step as instructions take them: `low` of one eight of rows, `high` of another.

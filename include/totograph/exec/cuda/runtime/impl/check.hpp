@@ -5,7 +5,6 @@
 
 #include <string>
 
-#include <cublasLt.h>
 #include <cuda_runtime.h>
 
 #include <totograph/core/error.hpp>
@@ -42,13 +41,6 @@ TOTOGRAPH_CUDA_INLINE void report_failure(cudaError_t status, const char* what) 
     }
     throw Error(code, std::string("cuda: ") + what + " failed: " + cudaGetErrorString(status) + " (" +
                           cudaGetErrorName(status) + ")" + advice + ".");
-}
-
-TOTOGRAPH_CUDA_INLINE void report_failure(cublasStatus_t status, const char* what) {
-    const bool is_full = status == CUBLAS_STATUS_ALLOC_FAILED;
-    throw Error(is_full ? ErrorCode::out_of_memory : ErrorCode::device_failure,
-                std::string("cuda: ") + what + " failed: " + cublasLtGetStatusString(status) +
-                    (is_full ? "; use smaller sizes, or free memory of the device." : "."));
 }
 
 }  // namespace check_detail

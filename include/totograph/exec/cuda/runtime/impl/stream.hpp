@@ -13,6 +13,7 @@
 #include <totograph/exec/cuda/inline.hpp>
 #include <totograph/exec/cuda/runtime/check.hpp>
 #include <totograph/exec/cuda/runtime/idle_streams.hpp>
+#include <totograph/exec/cuda/runtime/stream_use.hpp>
 #include <totograph/graph/explain/text.hpp>
 
 namespace totograph::cuda {

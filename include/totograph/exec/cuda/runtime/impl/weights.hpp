@@ -26,6 +26,7 @@
 #include <totograph/exec/cuda/runtime/memory.hpp>
 #include <totograph/exec/cuda/runtime/uploader.hpp>
 #include <totograph/exec/prepared_cache.hpp>
+#include <totograph/exec/prepared_cache_report.hpp>
 #include <totograph/exec/row_major_weights.hpp>
 #include <totograph/exec/team.hpp>
 #include <totograph/exec/weight_evaluator.hpp>
@@ -139,72 +140,102 @@ inline std::size_t padded(std::size_t bytes) {
 }  // namespace weights_detail
 
 template <class Storage>
+struct DeviceWeights<Storage>::Entries {
+    std::mutex mutex;
+    std::unordered_map<std::string, DeviceTensor> tensors;
+    std::size_t bytes = 0;
+    PreparedCacheReport cache_report;
+};
+
+/// Of weights that are wanted, those that are not there yet.
+template <class Storage>
+struct DeviceWeights<Storage>::Missing {
+    std::vector<std::string> keys;              ///< Of all that are wanted.
+    std::vector<WeightExpression> expressions;  ///< Likewise.
+    std::vector<std::size_t> places;            ///< Among these.
+    std::unordered_map<std::string, std::size_t> offsets;
+    std::size_t bytes = 0;
+};
+
+template <class Storage>
+DeviceWeights<Storage>::DeviceWeights() : entries_(std::make_unique<Entries>()) {}
+template <class Storage>
+DeviceWeights<Storage>::~DeviceWeights() = default;
+
+template <class Storage>
+std::size_t DeviceWeights<Storage>::bytes() const {
+    const std::scoped_lock lock(entries_->mutex);
+    return entries_->bytes;
+}
+
+template <class Storage>
+PreparedCacheReport DeviceWeights<Storage>::cache_report() const {
+    const std::scoped_lock lock(entries_->mutex);
+    return entries_->cache_report;
+}
+
+template <class Storage>
 std::vector<DeviceTensor> DeviceWeights<Storage>::get(GraphView graph, std::span<const PreparedWeight> wanted,
                                                       const TensorSource& source, cpu::Evaluate evaluate) {
-    const std::scoped_lock lock(mutex_);
+    const std::scoped_lock lock(entries_->mutex);
     int index = 0;
     check(cudaGetDevice(&index), "asking for the device in use");
     const std::string device = "device " + std::to_string(index) + "\n";
-    std::vector<std::string> keys;
-    std::vector<WeightExpression> expressions;
-    std::vector<std::size_t> missing;
-    std::unordered_map<std::string, std::size_t> offsets;
-    std::size_t bytes = 0;
+    Missing missing;
     for (const PreparedWeight& weight : wanted) {
-        expressions.emplace_back(graph, weight);
-        keys.push_back(device + expressions.back().text());
+        missing.expressions.emplace_back(graph, weight);
+        missing.keys.push_back(device + missing.expressions.back().text());
     }
     // Weights of GEMMs first, next to each other: those that share an input can then be multiplied as one.
     for (const bool packed : {true, false}) {
         for (std::size_t i = 0; i < wanted.size(); ++i) {
-            if (wanted[i].packed == packed && !entries_.contains(keys[i]) && !offsets.contains(keys[i])) {
-                offsets[keys[i]] = bytes;
-                missing.push_back(i);
-                bytes += weights_detail::padded(row_major_bytes<Storage>(graph, wanted[i]));
+            const std::string& key = missing.keys[i];
+            if (wanted[i].packed == packed && !entries_->tensors.contains(key) && !missing.offsets.contains(key)) {
+                missing.offsets[key] = missing.bytes;
+                missing.places.push_back(i);
+                missing.bytes += weights_detail::padded(row_major_bytes<Storage>(graph, wanted[i]));
             }
         }
     }
-    if (!missing.empty()) {
-        prepare(graph, wanted, source, evaluate, expressions, keys, missing, offsets, bytes);
+    if (!missing.places.empty()) {
+        prepare(graph, wanted, source, evaluate, missing);
     }
     std::vector<DeviceTensor> tensors;
-    for (const std::string& key : keys) {
-        tensors.push_back(entries_.at(key));
+    for (const std::string& key : missing.keys) {
+        tensors.push_back(entries_->tensors.at(key));
     }
     return tensors;
 }
 
 template <class Storage>
 void DeviceWeights<Storage>::prepare(GraphView graph, std::span<const PreparedWeight> wanted,
-                                     const TensorSource& source, cpu::Evaluate evaluate,
-                                     const std::vector<WeightExpression>& expressions,
-                                     const std::vector<std::string>& keys, const std::vector<std::size_t>& missing,
-                                     const std::unordered_map<std::string, std::size_t>& offsets, std::size_t bytes) {
+                                     const TensorSource& source, cpu::Evaluate evaluate, const Missing& missing) {
     const auto begin = std::chrono::steady_clock::now();
-    auto memory = std::make_shared<DeviceMemory>(bytes);
-    Uploader uploader(bytes);
-    Team team(Team::threads_for(bytes));
+    auto memory = std::make_shared<DeviceMemory>(missing.bytes);
+    Uploader uploader(missing.bytes);
+    Team team(Team::threads_for(missing.bytes));
     WeightEvaluator evaluator(graph, source, &team, DeviceMatmul(uploader, evaluate));
     PreparedCache cache(io::large_cache_folder(), source,
                         "rows, composed on a device, " + std::string(name(dtype_of<Storage>)));
     int last_layer = -1;
-    for (const std::size_t i : missing) {
+    for (const std::size_t i : missing.places) {
         // Layers share nothing but small constants; keeping one layer at a time bounds the memory.
         const int layer = layer_of(graph, wanted[i].node);
         if (layer != last_layer) {
             evaluator.forget();
             last_layer = layer;
         }
-        write_row_major<Storage>(graph, wanted[i], evaluator, expressions[i], cache,
-                                 weights_detail::UploaderSink{uploader, memory->data() + offsets.at(keys[i])});
+        const std::size_t offset = missing.offsets.at(missing.keys[i]);
+        write_row_major<Storage>(graph, wanted[i], evaluator, missing.expressions[i], cache,
+                                 weights_detail::UploaderSink{uploader, memory->data() + offset});
     }
     uploader.finish();
-    for (const auto& [key, offset] : offsets) {
-        entries_[key] = {memory, memory->data() + offset};
+    for (const auto& [key, offset] : missing.offsets) {
+        entries_->tensors[key] = {memory, memory->data() + offset};
     }
-    bytes_ += bytes;
-    cache_report_.add(cache.report());
-    log(LogTopic::capture, [&] { return describe_preparation(bytes, begin, cache.report()); });
+    entries_->bytes += missing.bytes;
+    entries_->cache_report.add(cache.report());
+    log(LogTopic::capture, [&] { return describe_preparation(missing.bytes, begin, cache.report()); });
 }
 
 }  // namespace totograph::cuda

@@ -3,6 +3,7 @@
 
 #include <totograph/exec/cuda/gemm/cublaslt/choosing_algorithms.hpp>
 
+#include <memory>
 #include <mutex>
 
 #include <totograph/exec/cuda/gemm/cublaslt/tuning.hpp>
@@ -10,16 +11,25 @@
 
 namespace totograph::cuda {
 
+struct ChoosingAlgorithms::Lock {
+    explicit Lock(std::mutex& mutex) : held(mutex) {}
+
+    std::scoped_lock<std::mutex> held;
+};
+
+TOTOGRAPH_CUDA_INLINE ChoosingAlgorithms::ChoosingAlgorithms() = default;
+TOTOGRAPH_CUDA_INLINE ChoosingAlgorithms::~ChoosingAlgorithms() = default;
+
 TOTOGRAPH_CUDA_INLINE void ChoosingAlgorithms::begin(const Device& device) {
-    if (!lock_) {
-        lock_ = std::unique_lock(TunedAlgorithms::instance().choosing(device));
+    if (lock_ == nullptr) {
+        lock_ = std::make_unique<Lock>(TunedAlgorithms::instance().choosing(device));
     }
 }
 
 TOTOGRAPH_CUDA_INLINE void ChoosingAlgorithms::end() {
-    if (lock_) {
+    if (lock_ != nullptr) {
         TunedAlgorithms::instance().save();
-        lock_.unlock();
+        lock_.reset();
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -59,12 +60,24 @@ TOTOGRAPH_CUDA_INLINE std::optional<std::size_t> fastest_graph(const std::vector
     return clearly_least(medians);
 }
 
+struct CublasLtGemms::Entry {
+    CublasLtGemm gemm;
+    int program = 0;
+    std::vector<GemmAlgorithm> algorithms;
+    bool is_open = false;  ///< One of them is still to be chosen, and kept.
+};
+
+struct CublasLtGemms::Library {
+    CublasLtHandle handle;
+    std::vector<Entry> entries;
+};
+
 TOTOGRAPH_CUDA_INLINE void CublasLtGemms::add_tuned(const GemmShape& shape, int program, const Device& device) {
-    if (const std::size_t known = place_of(shape); known < entries_.size()) {
-        entries_[known].program = program;  // a later one may run many times
+    if (const std::size_t known = place_of(shape); known < library_->entries.size()) {
+        library_->entries[known].program = program;  // a later one may run many times
         return;
     }
-    CublasLtGemm gemm(library_.get(), shape);
+    CublasLtGemm gemm(library_->handle.get(), shape);
     if (const auto chosen = TunedAlgorithms::instance().find(gemm, device)) {
         add(std::move(gemm), program, {*chosen}, false);
     } else {
@@ -75,7 +88,7 @@ TOTOGRAPH_CUDA_INLINE void CublasLtGemms::add_tuned(const GemmShape& shape, int 
 
 TOTOGRAPH_CUDA_INLINE void CublasLtGemms::add_untuned(const GemmShape& shape) {
     if (find(shape) == nullptr) {
-        CublasLtGemm gemm(library_.get(), shape);
+        CublasLtGemm gemm(library_->handle.get(), shape);
         auto first = gemm.candidates(1);
         add(std::move(gemm), 0, std::move(first), false);
     }
@@ -84,16 +97,22 @@ TOTOGRAPH_CUDA_INLINE void CublasLtGemms::add_untuned(const GemmShape& shape) {
 TOTOGRAPH_CUDA_INLINE void CublasLtGemms::add(CublasLtGemm gemm, int program, std::vector<GemmAlgorithm> algorithms,
                                               bool is_open) {
     gemm.choose(algorithms.front());
-    entries_.push_back({std::move(gemm), program, std::move(algorithms), is_open});
+    library_->entries.push_back({std::move(gemm), program, std::move(algorithms), is_open});
 }
 
 TOTOGRAPH_CUDA_INLINE const CublasLtGemm* CublasLtGemms::find(const GemmShape& shape) const {
     const std::size_t place = place_of(shape);
-    return place < entries_.size() ? &entries_[place].gemm : nullptr;
+    return place < library_->entries.size() ? &library_->entries[place].gemm : nullptr;
+}
+
+TOTOGRAPH_CUDA_INLINE void CublasLtGemms::launch(const GemmShape& shape, const GemmPointers& pointers, void* workspace,
+                                                 cudaStream_t stream) const {
+    find(shape)->launch(pointers.input, pointers.weight, pointers.output, pointers.residual, pointers.bias, workspace,
+                        stream);
 }
 
 TOTOGRAPH_CUDA_INLINE void CublasLtGemms::keep_fastest(const Device& device) {
-    for (Entry& entry : entries_) {
+    for (Entry& entry : library_->entries) {
         if (entry.is_open) {
             keep(entry, device, 0);
         }
@@ -101,9 +120,9 @@ TOTOGRAPH_CUDA_INLINE void CublasLtGemms::keep_fastest(const Device& device) {
 }
 
 TOTOGRAPH_CUDA_INLINE std::size_t CublasLtGemms::place_of(const GemmShape& shape) const {
-    const auto found =
-        std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.gemm.shape() == shape; });
-    return static_cast<std::size_t>(found - entries_.begin());
+    const auto found = std::find_if(library_->entries.begin(), library_->entries.end(),
+                                    [&](const Entry& entry) { return entry.gemm.shape() == shape; });
+    return static_cast<std::size_t>(found - library_->entries.begin());
 }
 
 TOTOGRAPH_CUDA_INLINE void CublasLtGemms::keep(Entry& entry, const Device& device, std::size_t place) {
@@ -113,7 +132,7 @@ TOTOGRAPH_CUDA_INLINE void CublasLtGemms::keep(Entry& entry, const Device& devic
 }
 
 TOTOGRAPH_CUDA_INLINE void CublasLtGemms::choose(const Device& device, const Stream& stream, const Recorded& record) {
-    for (Entry& entry : entries_) {
+    for (Entry& entry : library_->entries) {
         if (!entry.is_open) {
             continue;
         }
@@ -154,7 +173,7 @@ TOTOGRAPH_CUDA_INLINE std::size_t CublasLtGemms::try_each(Entry& entry, const St
     return best;
 }
 
-TOTOGRAPH_CUDA_INLINE CublasLtGemms::CublasLtGemms() = default;
+TOTOGRAPH_CUDA_INLINE CublasLtGemms::CublasLtGemms() : library_(std::make_unique<Library>()) {}
 TOTOGRAPH_CUDA_INLINE CublasLtGemms::CublasLtGemms(CublasLtGemms&& other) noexcept = default;
 TOTOGRAPH_CUDA_INLINE CublasLtGemms::~CublasLtGemms() = default;
 
