@@ -28,6 +28,7 @@ format clang-format          command clang-format
 docs   doxygen               command doxygen
 docs   graphviz              command dot
 checks clang-tidy            command clang-tidy
+checks lld                   command ld.lld
 checks libclang-rt-14-dev    package
 checks valgrind              command valgrind
 checks git                   command git

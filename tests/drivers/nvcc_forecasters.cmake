@@ -6,6 +6,14 @@ include("${CMAKE_CURRENT_LIST_DIR}/compiler_command.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/nvcc_command.cmake")
 totograph_nvcc_command()
 
+# Nobody runs the kernels of snippets: where nvcc can, it generates them with few optimizations. Of a program, whose code
+# is assembled, too, the assembler would take longer by as much.
+set(fast "")
+execute_process(COMMAND "${NVCC}" --help OUTPUT_VARIABLE text ERROR_QUIET)
+if(text MATCHES "--Ofast-compile")
+    set(fast --Ofast-compile=max)
+endif()
+
 # The CUDA snippets of the documents: fences ```cuda.
 file(GLOB documents "${SOURCE}/README.md" "${SOURCE}/docs/*.md")
 set(count 0)
@@ -18,8 +26,9 @@ foreach(document IN LISTS documents)
         string(REGEX REPLACE "^<!-- compile with nvcc -->\n```cuda\n" "" snippet "${snippet}")
         file(WRITE "${SCRATCH}/snippet.cu" "${snippet}")
         # Definitions that are compiled separately are left out, as `snippets` does.
-        execute_process(COMMAND ${nvcc} -DTOTOGRAPH_SEPARATE_COMPILATION -DTOTOGRAPH_SEPARATE_CUDA_COMPILATION
-                -arch=sm_90 --ptx "${SCRATCH}/snippet.cu" -o "${SCRATCH}/snippet.ptx"
+        execute_process(COMMAND ${nvcc} ${fast} -DTOTOGRAPH_SEPARATE_COMPILATION
+                -DTOTOGRAPH_SEPARATE_CUDA_COMPILATION -arch=sm_90 --ptx "${SCRATCH}/snippet.cu"
+                -o "${SCRATCH}/snippet.ptx"
             RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
         if(NOT result EQUAL 0)
             message("${text}")
@@ -31,8 +40,9 @@ if(count LESS 2)
     message(FATAL_ERROR "Found ${count} CUDA snippets in the documents, expected 2 or more.")
 endif()
 
+# The host's code is not optimized: it is there to be compiled, linked and run once.
 execute_process(
-    COMMAND ${nvcc} -O1 -gencode=arch=compute_80,code=sm_80 -gencode=arch=compute_90a,code=sm_90a
+    COMMAND ${nvcc} -O0 -gencode=arch=compute_80,code=sm_80 -gencode=arch=compute_90a,code=sm_90a
         -c "${SOURCE}/tests/cuda/without_device.cu" -o "${SCRATCH}/without_device.o"
     RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
 if(NOT result EQUAL 0)
@@ -75,9 +85,10 @@ if(NOT result EQUAL 0)
 endif()
 
 # The same with the libraries totograph::compiled, compiled as it is for projects with CUDA, too, and
-# totograph::cuda_compiled, for one architecture. They hold what headers only declare then; the program links nothing
-# else of them.
-set(libraries ${nvcc} -O1 -arch=sm_90a -DTOTOGRAPH_SEPARATE_COMPILATION -DTOTOGRAPH_SEPARATE_CUDA_COMPILATION)
+# totograph::cuda_compiled, for one architecture (-arch=sm_90a compiles for compute_90, too). They hold what headers only
+# declare then; the program links nothing else of them.
+set(libraries ${nvcc} -O0 -gencode=arch=compute_90a,code=sm_90a
+    -DTOTOGRAPH_SEPARATE_COMPILATION -DTOTOGRAPH_SEPARATE_CUDA_COMPILATION)
 foreach(file cmake/compiled/cuda_compiled.cu tests/cuda/compiled_library.cu)
     get_filename_component(name "${file}" NAME_WE)
     execute_process(COMMAND ${libraries} -c "${SOURCE}/${file}" -o "${SCRATCH}/${name}.o"

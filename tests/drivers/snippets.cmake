@@ -3,7 +3,9 @@
 #   <!-- compile -->           the snippet is a whole file
 #   <!-- compile in main -->   its lines after the #include lines are statements inside main
 #   <!-- compile on -->        the file of the snippet before goes on with it; the whole is compiled in place of its parts
-# Errors point at the document's own lines.
+# Errors point at the document's own lines. PRECOMPILED, if it is not empty, is a header that headers include which the
+# file ON_PRECOMPILED lists, precompiled at -O0: a snippet that includes one of these would read it itself.
+cmake_policy(VERSION 3.25)
 include("${CMAKE_CURRENT_LIST_DIR}/compiler_command.cmake")
 totograph_compiler_command(compiler)
 
@@ -70,12 +72,24 @@ if(inside)
     message(FATAL_ERROR "${DOCUMENT}:${start}: this snippet's fence is never closed.")
 endif()
 
+set(headers "")
+if(PRECOMPILED)
+    file(STRINGS "${ON_PRECOMPILED}" headers)
+endif()
 set(failed 0)
 foreach(start IN LISTS snippets)
+    set(precompiled "")
+    file(STRINGS "${SCRATCH}/line_${start}.cpp" includes REGEX "^#include <.*>")
+    foreach(include IN LISTS includes)
+        string(REGEX REPLACE "^#include <(.*)>.*$" "\\1" include "${include}")
+        if(include IN_LIST headers)
+            set(precompiled -O0 -g0 -include "${PRECOMPILED}")
+        endif()
+    endforeach()
     # A snippet shows values that it does not use. Definitions that are compiled separately are left out: that takes half
     # the time, and hides an include that the snippet lacks less.
-    execute_process(COMMAND ${compiler} -DTOTOGRAPH_SEPARATE_COMPILATION -fsyntax-only -Wno-unused -Wno-unused-result
-            "${SCRATCH}/line_${start}.cpp"
+    execute_process(COMMAND ${compiler} -DTOTOGRAPH_SEPARATE_COMPILATION ${precompiled}
+            -fsyntax-only -Wno-unused -Wno-unused-result "${SCRATCH}/line_${start}.cpp"
         RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
     if(NOT result EQUAL 0)
         math(EXPR failed "${failed} + 1")
