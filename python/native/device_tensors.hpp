@@ -93,29 +93,72 @@ inline PyObject* device_tensor(PyObject* /*module*/, PyObject* arguments) {
     return capsule;
 }
 
-// layout_of(capsule): (whether it is of float32, address, shape, strides in elements) of a tensor that DLPack holds.
-inline PyObject* layout_of(PyObject* /*module*/, PyObject* capsule) {
-    const auto* const tensor = static_cast<const DlTensor*>(PyCapsule_GetPointer(capsule, dl_capsule));
-    if (tensor == nullptr) {
-        return nullptr;
-    }
-    const Ref shape(PyTuple_New(tensor->rank));
-    const Ref strides(PyTuple_New(tensor->rank));
+// Whether it is of float32, its address, shape, and strides in elements.
+inline PyObject* layout_of_tensor(const DlTensor& tensor) {
+    const Ref shape(PyTuple_New(tensor.rank));
+    const Ref strides(PyTuple_New(tensor.rank));
     std::int64_t row_major = 1;
-    for (std::int32_t axis = tensor->rank - 1; shape && strides && axis >= 0; --axis) {
-        const std::int64_t stride = tensor->strides != nullptr ? tensor->strides[axis] : row_major;
-        PyTuple_SetItem(shape.get(), axis, PyLong_FromLongLong(tensor->shape[axis]));
+    for (std::int32_t axis = tensor.rank - 1; shape && strides && axis >= 0; --axis) {
+        const std::int64_t stride = tensor.strides != nullptr ? tensor.strides[axis] : row_major;
+        PyTuple_SetItem(shape.get(), axis, PyLong_FromLongLong(tensor.shape[axis]));
         PyTuple_SetItem(strides.get(), axis, PyLong_FromLongLong(stride));
-        row_major *= tensor->shape[axis];
+        row_major *= tensor.shape[axis];
     }
     if (!shape || !strides) {
         return nullptr;
     }
-    const bool is_float32 = tensor->type_code == dl_float && tensor->type_bits == 32 && tensor->type_lanes == 1;
+    const bool is_float32 = tensor.type_code == dl_float && tensor.type_bits == 32 && tensor.type_lanes == 1;
     return Py_BuildValue("(OKOO)", is_float32 ? Py_True : Py_False,
-                         static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(tensor->data)) +
-                             static_cast<unsigned long long>(tensor->byte_offset),
+                         static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(tensor.data)) +
+                             static_cast<unsigned long long>(tensor.byte_offset),
                          shape.get(), strides.get());
+}
+
+// layout_of(capsule) of a tensor that DLPack holds.
+inline PyObject* layout_of(PyObject* /*module*/, PyObject* capsule) {
+    const auto* const tensor = static_cast<const DlTensor*>(PyCapsule_GetPointer(capsule, dl_capsule));
+    return tensor == nullptr ? nullptr : layout_of_tensor(*tensor);
+}
+
+// DLPack's functions of a library for its tensors, as far as they are called here (DLPackExchangeAPI of DLPack 1.3).
+struct DlExchange {
+    std::uint32_t major;
+    std::uint32_t minor;
+    void* of_earlier_version;
+    void* others[3];
+    int (*view)(void* tensor, DlTensor* view);  // null: none
+    int (*current_stream)(std::int32_t kind, std::int32_t device, void** stream);
+};
+
+// view_of(exchange, tensor): (kind and number of the device, the library's current stream there, layout), or None where
+// the library cannot say.
+inline PyObject* view_of(PyObject* /*module*/, PyObject* arguments) {
+    PyObject* capsule = nullptr;
+    PyObject* tensor = nullptr;
+    if (PyArg_ParseTuple(arguments, "OO", &capsule, &tensor) == 0) {
+        return nullptr;
+    }
+    const auto* const exchange = static_cast<const DlExchange*>(PyCapsule_GetPointer(capsule, "dlpack_exchange_api"));
+    if (exchange == nullptr) {
+        return nullptr;
+    }
+    if (exchange->major != 1 || exchange->view == nullptr) {
+        return Ref::to(Py_None).release();
+    }
+    DlTensor view{};
+    void* stream = nullptr;
+    if (exchange->view(tensor, &view) != 0 ||
+        (view.device_kind != dl_host && exchange->current_stream(view.device_kind, view.device, &stream) != 0)) {
+        if (PyErr_Occurred() == nullptr) {
+            PyErr_SetString(PyExc_BufferError, "its library gives no view of it");
+        }
+        return nullptr;
+    }
+    const Ref layout(layout_of_tensor(view));
+    return !layout
+               ? nullptr
+               : Py_BuildValue("(iiKO)", static_cast<int>(view.device_kind), static_cast<int>(view.device),
+                               static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(stream)), layout.get());
 }
 
 }  // namespace totograph_python

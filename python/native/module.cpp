@@ -27,6 +27,7 @@ PyObject* make_module() {
         {"device_tensor", device_tensor, METH_VARARGS, "device_tensor(address, shape, device, owner)"},
         {"keep_what_is_lent", keep_what_is_lent, METH_NOARGS, "keep_what_is_lent(): at the end of Python."},
         {"layout_of", layout_of, METH_O, "layout_of(capsule)"},
+        {"view_of", view_of, METH_VARARGS, "view_of(exchange, tensor)"},
         {nullptr, nullptr, 0, nullptr}};
     static PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                                      "_native",

@@ -103,6 +103,42 @@ class WithGradients:
         raise BufferError("Can't export tensors that require gradient")
 
 
+class DlTensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("kind", ctypes.c_int32), ("device", ctypes.c_int32), ("rank", ctypes.c_int32),
+                ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+                ("offset", ctypes.c_uint64)]
+
+
+class DlExchange(ctypes.Structure):
+    View = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(DlTensor))
+    Stream = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
+    _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("before", ctypes.c_void_p),
+                ("others", ctypes.c_void_p * 3), ("view", View), ("stream", Stream)]
+
+
+def Exchanged(array, kind, number, stream, fails=False, major=1):
+    """A tensor whose library has DLPack's functions in C, as PyTorch has."""
+    extents = (ctypes.c_int64 * array.ndim)(*array.shape)
+    strides = (ctypes.c_int64 * array.ndim)(*(one // 4 for one in array.strides))
+
+    def view(_, out):
+        if fails:
+            return -1
+        out[0] = DlTensor(array.ctypes.data, kind, number, array.ndim, 2, 32, 1, extents, strides, 0)
+        return 0
+
+    def current(_, __, out):
+        out[0] = stream
+        return 0
+
+    functions = DlExchange(major, 3, None, (ctypes.c_void_p * 3)(), DlExchange.View(view), DlExchange.Stream(current))
+    capsule = ctypes.pythonapi.PyCapsule_New
+    capsule.argtypes, capsule.restype = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p), ctypes.py_object
+    made = capsule(ctypes.addressof(functions), b"dlpack_exchange_api", None)
+    return type("Exchanged", (), {"__dlpack_c_exchange_api__": made, "kept": functions})()
+
+
 def no_wait(stream, other):
     raise AssertionError(f"{stream} was made to wait for {other}")
 
@@ -148,6 +184,25 @@ def test_arrays_of_a_device_are_understood():
                         (Tensor(waves(1, 1, 1, 48), device=2, number=3), "of the shape")]:
         with pytest.raises(ValueError, match=says):
             found(wrong)
+
+
+def test_tensors_are_viewed_by_the_functions_of_their_library():
+    series = waves(2, 48)
+    waits = []
+
+    def found(tensor, stream):
+        return _device.device_array(tensor, stream, 3, lambda *streams: waits.append(streams))
+
+    viewed = Exchanged(series[:, ::2], 2, 3, stream=7)
+    for stream in (7, 8, 0):
+        assert found(viewed, stream) == (series.ctypes.data, (2, 24), (48, 2), None)
+    assert waits == [(8, 7), (0, 7)]
+    assert found(Exchanged(series, 1, 0, stream=7), 7) is None  # on the host
+    with pytest.raises(ValueError, match="on the device 1, and the model forecasts on 3"):
+        found(Exchanged(series, 2, 1, stream=7), 7)
+    with pytest.raises(ValueError, match="cannot be read where it lies: its library gives no view"):
+        found(Exchanged(series, 2, 3, stream=7, fails=True), 7)
+    assert found(Exchanged(series, 2, 3, stream=7, major=2), 7) is None  # a version of later: other ways are tried
 
 
 def test_streams_and_results_of_a_device_are_understood():

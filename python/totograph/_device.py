@@ -21,26 +21,33 @@ def device_array(given: Any, stream: int, device: int, wait_stream: Callable[[in
     """An array of float32 in a device's memory, that may be read on the stream; None for what lies elsewhere.
     `wait_stream(stream, other)` lets a stream wait for another one. Raises `ValueError` for what is of another type, of
     another device, or not handed out."""
-    ask = getattr(given, "__dlpack_device__", None)
-    made_on, capsule = None, None
+    made_on, capsule, interface = None, None, None
     try:
-        if ask is not None:
-            kind, number = ask()
+        # Of a library that has it, such as PyTorch, and without Python in between.
+        exchange = getattr(type(given), "__dlpack_c_exchange_api__", None)
+        view = None if exchange is None else _native.view_of(exchange, given)
+        if view is not None:
+            kind, number, made_on, layout = view
+        elif hasattr(given, "__dlpack_device__"):
+            kind, number = given.__dlpack_device__()
+        else:
+            interface = getattr(given, "__cuda_array_interface__", None)
+            if interface is None:
+                return None
+            layout, made_on = _of_interface(interface)
+        if interface is None:
             if kind not in (_CUDA, _CUDA_MANAGED):
                 return None
             if kind == _CUDA and number != device:
                 raise ValueError(f"The series lies on the device {number}, and the model forecasts on {device}. Copy it "
                                  "there, or load the model for its device.")
-            capsule = given.__dlpack__(stream=stream or _DEFAULT_STREAM)  # which waits for its library's current one
-            is_float32, address, shape, strides = _native.layout_of(capsule)
-        else:
-            interface = getattr(given, "__cuda_array_interface__", None)
-            if interface is None:
-                return None
-            is_float32, address, shape, strides, made_on = _of_interface(interface)
+            if view is None:
+                capsule = given.__dlpack__(stream=stream or _DEFAULT_STREAM)  # which waits for its library's current one
+                layout = _native.layout_of(capsule)
     except (BufferError, RuntimeError, TypeError) as error:  # of a tensor with gradients, say
         raise ValueError(f"The series cannot be read where it lies: {error}. Make it float32, without gradients.") from None
-    if made_on not in (None, stream or _DEFAULT_STREAM):
+    is_float32, address, shape, strides = layout
+    if made_on is not None and (made_on or _DEFAULT_STREAM) != (stream or _DEFAULT_STREAM):
         wait_stream(stream, made_on)
     if not is_float32 or not 1 <= len(shape) <= 3:
         raise ValueError("A series on a device is of float32 without a mask, [steps], [variates, steps] or [batch, variates, "
@@ -50,7 +57,9 @@ def device_array(given: Any, stream: int, device: int, wait_stream: Callable[[in
     return address, shape, strides, capsule
 
 
-def _of_interface(interface: dict[str, Any]) -> tuple[bool, int, tuple[int, ...], tuple[int, ...], int | None]:
+def _of_interface(
+    interface: dict[str, Any],
+) -> tuple[tuple[bool, int, tuple[int, ...], tuple[int, ...]], int | None]:
     shape = tuple(int(one) for one in interface["shape"])
     strides = interface.get("strides")
     if strides is None:
@@ -59,8 +68,8 @@ def _of_interface(interface: dict[str, Any]) -> tuple[bool, int, tuple[int, ...]
         raise ValueError(f"A series on a device has rows of whole elements; found strides of {tuple(strides)} bytes.")
     is_float32 = interface["typestr"] == "<f4" and interface.get("mask") is None
     made_on = interface.get("stream")
-    return (is_float32, int(interface["data"][0]), shape, tuple(int(one) // 4 for one in strides),
-            None if made_on is None else int(made_on))
+    layout = is_float32, int(interface["data"][0]), shape, tuple(int(one) // 4 for one in strides)
+    return layout, None if made_on is None else int(made_on)
 
 
 def stream_address(stream: Any) -> int:

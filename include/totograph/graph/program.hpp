@@ -182,8 +182,8 @@ struct PlannedModel {
     /// The room with which the tables hold a plan.
     static constexpr std::size_t room_for(const Plan& plan) {
         const auto for_fused = [](std::size_t count) { return count > 64 ? (count - 64) * 4 : 0; };
-        const std::size_t steps = std::max(plan.steps.size(), plan.buffers.size());
-        const std::size_t for_steps = !planned ? 0 : passes.fuse_elementwise ? for_fused(steps) : steps;
+        const std::size_t lines = std::max(plan.steps.size(), plan.buffers.size());
+        const std::size_t for_steps = !planned ? 0 : passes.fuse_elementwise ? for_fused(lines) : lines;
         return std::max({for_steps, for_fused(plan.weights.size()), plan.kernels.size() * 12, plan.states.size() * 8});
     }
 
